@@ -1,0 +1,89 @@
+# Each target works from a fresh clone: it builds what it misses, shows progress, and says at the
+# end what it did. What is built is kept outside the checkout, in $(CACHE).
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/srv6mgr
+LAB := lab/lab
+TOPOLOGY := lab/topologies/two-pe.toml
+
+# The tools of the host: linters, type checker, and what the unit tests import.
+TOOLS_FOR := requirements/runtime.txt requirements/test.txt requirements/check.txt
+TOOLS := $(CACHE)/tools-$(shell cat $(TOOLS_FOR) | sha256sum | cut -c1-12)
+PY := $(TOOLS)/bin
+
+.PHONY: help demo lab-shell test check unit contract robot bench format clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+demo: ## the main job, narrated: a two-PE SRv6 VPN over gNMI, with traffic and counters
+	@$(LAB) run --topology $(TOPOLOGY) -- /opt/srv6mgr/bin/python -m examples.demo
+
+lab-shell: ## the demo's network, configured and left open, with things to try
+	@$(LAB) run $(if $(shell test -t 0 && echo tty),--tty) --topology $(TOPOLOGY) -- \
+	    /opt/srv6mgr/bin/python -m examples.demo --stay
+
+test: check unit contract robot ## everything that CI needs
+	@echo
+	@echo "All passed. Robot's report: build/lab/robot/report.html"
+
+check: $(TOOLS)/.ready ## format, lint, types, YANG
+	@echo "== ruff"
+	@$(PY)/ruff format --quiet --check . || { echo "run 'make format'"; exit 1; }
+	@$(PY)/ruff check --quiet .
+	@echo "== mypy"
+	@$(PY)/mypy --no-error-summary
+	@echo "== pyang"
+	@$(PY)/pyang --lint -p yang yang/*.yang
+	@PATH=$(PY):$$PATH yang/check-update.sh
+	@echo "== yanglint"
+	@$(LAB) chroot -- sh -c 'yanglint -p yang -p /usr/share/yang/modules/sysrepo yang/*.yang'
+	@echo "== generated pages are current"
+	@PATH=$(PY):$$PATH docs/generate.sh --check
+	@echo "== clang-format"
+	@git ls-files '*.c' '*.h' | xargs -r $(PY)/clang-format --dry-run -Werror
+	@echo "== robocop"
+	@$(PY)/robocop check --silent tests/robot
+	@$(PY)/robocop format --check --silent tests/robot
+	@echo "check passed"
+
+format: $(TOOLS)/.ready ## put the sources in form
+	@$(PY)/ruff format --quiet .
+	@$(PY)/ruff check --quiet --fix .
+	@$(PY)/robocop format --silent tests/robot
+	@git ls-files '*.c' '*.h' | xargs -r $(PY)/clang-format -i
+	@PATH=$(PY):$$PATH docs/generate.sh
+
+unit: $(TOOLS)/.ready ## unit and property tests, on this host, without root
+	@echo "== unit and property tests"
+	@$(PY)/python -m pytest tests/unit tests/property
+
+contract: ## adapters against the real kernel, sysrepo, Redis and FRR, in the lab
+	@echo "== contract tests (in the lab)"
+	@$(LAB) run --name contract --topology $(TOPOLOGY) -- /opt/srv6mgr/bin/python -m pytest tests/contract
+
+robot: ## system suites in the lab; one with SUITE=name
+	@echo "== Robot suites (in the lab)"
+	@$(LAB) run --name robot --topology $(TOPOLOGY) -- tests/robot/run $(SUITE)
+
+bench: ## measure against the goals: BENCH=model
+	@[ -n "$(BENCH)" ] || { echo "which one? BENCH=$$(ls bench/*.py | sed -nE 's|bench/(model)\.py|\1|p')"; exit 1; }
+	@$(LAB) chroot -- /opt/srv6mgr/bin/python -m bench.$(BENCH)
+
+clean: ## remove what this checkout built; the cache stays
+	@rm -rf build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(TOOLS)/.ready: $(TOOLS_FOR)
+	@echo "== host tools (once): $(TOOLS)"
+	@mkdir -p $(CACHE)
+	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
+	@python3 -m venv --clear $(TOOLS) 2>/dev/null || { \
+	    [ "$$(id -u)" = 0 ] || { echo "python3-venv is missing: apt install python3-venv"; exit 1; }; \
+	    apt-get -qq update && apt-get -qq install -y python3-venv && python3 -m venv --clear $(TOOLS); }
+	@grep -hvE '^(#|libyang|sysrepo)' $(TOOLS_FOR) > $(TOOLS)/requirements.txt
+	@$(PY)/pip install --quiet --disable-pip-version-check -r $(TOOLS)/requirements.txt
+	@touch $@

@@ -1,0 +1,1 @@
+"""Measurements against the goals of the product: ``make bench BENCH=name``."""

@@ -1,0 +1,20 @@
+#!/bin/bash
+# Writes the generated pages: YANG trees and the Redis schema. With --check it only compares.
+set -eu
+cd "$(dirname "$0")/.."
+check=${1:-}
+python -m srv6mgrd.redis.schemadoc $check
+trees=docs/yang
+if [ "$check" = --check ]; then
+    trees=$(mktemp -d)
+    trap 'rm -r "$trees"' EXIT
+fi
+mkdir -p "$trees"
+for name in $(sed -n 's/^\(srv6mgr-[a-z0-9-]*\)\.yang.*/\1/p' yang/install.txt); do
+    pyang -f tree -p yang --tree-line-length 100 "yang/$name.yang" >"$trees/$name.tree"
+    [ -s "$trees/$name.tree" ] || rm "$trees/$name.tree"
+done
+pyang -f tree -p yang --tree-line-length 100 yang/srv6mgr-*.yang >"$trees/srv6mgr.tree"
+if [ "$check" = --check ]; then
+    diff -r docs/yang "$trees" || { echo "docs/yang is stale: run 'make format'"; exit 1; }
+fi

@@ -1,0 +1,1 @@
+"""Examples that run: configurations as a user would send them, and the demo."""

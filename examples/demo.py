@@ -1,0 +1,249 @@
+"""The main job, narrated: one gNMI Set per provider edge makes an SRv6 VPN that carries traffic.
+
+Runs inside the lab on topology two-pe; ends with status 1 and the reason when anything is not as
+it should be. With --stay the configured network is left open in a shell.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from examples.gnmi import Gnmi, GnmiError
+from examples.narration import FailedError, Narration
+from lab.guest.nodes import Node, wait_until
+from lab.guest.services import Router
+from lab.problem import LabError
+
+SERVICES = ("redis", "frr", "sysrepo", "srv6mgrd", "srv6-gnmid")
+CONFIG = Path(__file__).parent / "l3vpn"
+PINGS = 10
+WIDTH = 92
+SRV6 = "/srv6mgr-srv6:srv6"
+# Site 2 as both tenants number it, and an address that exists in blue alone.
+SITE2 = ("10.2.0.10", "fd00:2::10")
+BLUE_ONLY = "10.2.0.99"
+
+
+def main() -> int:
+    tell = Narration()
+    try:
+        demo = Demo(tell)
+        demo.start()
+        demo.configure()
+        if "--stay" in sys.argv:
+            return demo.stay()
+        demo.show()
+        demo.traffic()
+        demo.counters()
+        demo.isolation()
+        demo.remove_red()
+    except (FailedError, GnmiError, LabError) as failure:
+        print(f"\ndemo failed: {failure}", file=sys.stderr)
+        return 1
+    tell.end()
+    return 0
+
+
+class Demo:
+    def __init__(self, tell: Narration) -> None:
+        self.tell = tell
+        self.pes = [Node("pe1"), Node("pe2")]
+        self.ces = {n: Node(f"ce-{n}") for n in ("red1", "red2", "blue1", "blue2")}
+        self.routers = [Router(pe) for pe in self.pes]
+
+    def gnmi(self, pe: Node) -> Gnmi:
+        return Gnmi(pe, lambda line: self.tell.command(pe.name, line))
+
+    def start(self) -> None:
+        self.tell.step("Two provider edges start: " + ", ".join(SERVICES))
+        for router in self.routers:
+            router.start(*SERVICES)
+            self.tell.ok(f"{router.node.name} is ready")
+
+    def configure(self) -> None:
+        self.tell.step("One gNMI Set per provider edge declares locator, VRFs, SIDs and BGP")
+        self.tell.say("(gnmic lines are what a user would type; here pygnmi sends the same)")
+        for pe in self.pes:
+            file = CONFIG / f"{pe.name}.json"
+            if pe.name == "pe1":
+                self.tell.command(pe.name, f"cat examples/l3vpn/{file.name}")
+                self.tell.output(_compact(json.loads(file.read_text())))
+            done = self.gnmi(pe).set(
+                update=[("/", json.loads(file.read_text()))], file=f"examples/l3vpn/{file.name}"
+            )
+            self.tell.check(done == ["UPDATE"], f"{pe.name} accepted it")
+        for pe in self.pes:
+            for vrf in ("red", "blue"):
+                self._until(
+                    partial(_has_remote_routes, pe, vrf),
+                    f"{pe.name}: VRF {vrf} has the other site's IPv4 and IPv6 prefix",
+                )
+
+    def show(self) -> None:
+        pe1 = self.pes[0]
+        self.tell.step("What kernel and BGP hold now")
+        self.tell.shell(pe1, "ip -br link show type vrf")
+        self.tell.shell(pe1, "ip -6 rule show", lambda line: "proto 86" in line)
+        self.tell.shell(pe1, "ip -6 -s route show table 8986")
+        self.tell.shell(pe1, "ip route show vrf red; ip -6 route show vrf red", _tunnels)
+        self.tell.shell(pe1, "vtysh -c 'show bgp ipv4 vpn'", _bgp_rows)
+        path = f"{SRV6}/vrfs/vrf[name=red]/srv6mgr-bgp:bgp/state"
+        quiet = Gnmi(pe1)
+        wait_until(
+            lambda: quiet.get(path)[0]["srv6mgr-bgp:install-status"] == "installed",
+            "pe1: VRF red is advertised",
+        )
+        self.tell.output(_compact(self.gnmi(pe1).get(path)[0]))
+
+    def traffic(self) -> None:
+        self.tell.step(f"{PINGS} pings per tenant and family, site 1 to site 2")
+        for tenant in ("red", "blue"):
+            for address in SITE2:
+                self._ping(self.ces[f"{tenant}1"], address)
+
+    def isolation(self) -> None:
+        self.tell.step("Tenants cannot reach each other, though their addresses are the same")
+        blue2 = self.ces["blue2"]
+        before = _echoes(blue2)
+        self.ces["red1"].run(["ping", "-c3", "-i0.1", "-W1", SITE2[0]])
+        self.tell.check(
+            _echoes(blue2) == before, f"3 pings from red to {SITE2[0]}: none arrived at blue"
+        )
+        blue2.run(["ip", "address", "add", f"{BLUE_ONLY}/32", "dev", "lo"])
+        # Of site 2's prefix, so it needs no route of its own.
+        reached = {t: self._reaches(t, BLUE_ONLY) for t in ("blue", "red")}
+        self.tell.check(reached["blue"], f"{BLUE_ONLY}, an address of blue alone: blue reaches it")
+        self.tell.check(not reached["red"], f"{BLUE_ONLY}: red does not")
+
+    def counters(self) -> None:
+        self.tell.step("Counters equal the packets sent")
+        for pe in self.pes:
+            for vrf in ("red", "blue"):
+                # Site 2 gets the requests, site 1 the replies, of both families.
+                self._counted(pe, vrf, 2 * PINGS)
+
+    def remove_red(self) -> None:
+        pe1, pe2 = self.pes
+        self.tell.step("One gNMI Set deletes VRF red on pe1; all of it goes")
+        sid = _sid(pe1, "red")
+        done = self.gnmi(pe1).set(
+            delete=[f"{SRV6}/vrfs/vrf[name=red]", f"{SRV6}/local-sids/sid[prefix={sid}]"]
+        )
+        self.tell.check(done == ["DELETE", "DELETE"], "pe1 accepted it")
+        links = {link["ifname"] for link in pe1.json(["ip", "-j", "link", "show", "type", "vrf"])}
+        self.tell.check(links == {"blue"}, "kernel: the VRF device is gone")
+        left = pe1.run(["ip", "-6", "route", "show", "table", "8986"]).stdout
+        self.tell.check(sid.partition("/")[0] not in left, "kernel: the SID is gone")
+        self._until(
+            lambda: "vrf red" not in pe1.run(["vtysh", "-c", "show running-config"]).stdout,
+            "FRR: nothing of red is configured",
+        )
+        self._until(lambda: _redis_keys(pe1, "red") == "", "Redis: no row names red")
+        self._until(lambda: _remote_routes(pe2, "red") == 0, "pe2 lost red's routes of site 1")
+        self._ping(self.ces["blue1"], SITE2[0])
+
+    def stay(self) -> int:
+        self.tell.step("The network is yours")
+        for line, shows in (
+            ("on ce-red1 ping 10.2.0.10", "traffic through the tunnel"),
+            ("on pe1 ip -6 -s route show table 8986", "SIDs with their counters"),
+            ("on pe1 vtysh -c 'show bgp ipv4 vpn'", "VPN routes with their SIDs"),
+            ("on pe1 ip -6 route flush table 8986", "... and see the SIDs come back"),
+            ("on pe1 redis-cli -s /run/redis/redis.sock -n 6 keys '*'", "status as SONiC rows"),
+            ("exit", "ends the lab"),
+        ):
+            self.tell.say(f"{line:58}{shows}")
+        shell = ["bash", "--rcfile", "/src/lab/guest/shellrc"]
+        subprocess.call(shell, env={**os.environ, "LAB_PROMPT": "lab"})
+        return 0
+
+    def _until(self, condition: Callable[[], object], claim: str) -> None:
+        wait_until(condition, claim, timeout=60)
+        self.tell.ok(claim)
+
+    def _ping(self, ce: Node, address: str) -> None:
+        line = f"ping -q -c{PINGS} -i0.05 {address}"
+        out = self.tell.shell(ce, line, lambda text: "packets" in text)
+        self.tell.check(f" {PINGS} received" in out, f"{ce.name} reaches {address}")
+
+    def _reaches(self, tenant: str, address: str) -> bool:
+        ping = ["ping", "-c1", "-W1", address]
+        return self.ces[f"{tenant}1"].run(ping, check=False).returncode == 0
+
+    def _counted(self, pe: Node, vrf: str, packets: int) -> None:
+        sid = _sid(pe, vrf)
+        path = f"{SRV6}/local-sids/sid[prefix={sid}]/state/counters"
+        quiet = Gnmi(pe)
+        wait_until(
+            lambda: int(quiet.get(path)[0]["srv6mgr-srv6:in-pkts"]) >= packets,
+            f"{pe.name}: {packets} packets counted on {sid}",
+        )
+        counters = self.gnmi(pe).get(path)[0]
+        self.tell.output(_compact(counters))
+        self.tell.check(
+            int(counters["srv6mgr-srv6:in-pkts"]) == packets
+            and int(counters["srv6mgr-srv6:in-errors"]) == 0,
+            f"{pe.name}: {sid} of {vrf} counted {packets} packets, as many as were sent to it",
+        )
+
+
+def _compact(tree: Any, indent: int = 0, name: str = "") -> list[str]:
+    """JSON with what fits on a line on one line."""
+    pad = " " * indent + name
+    whole = pad + json.dumps(tree)
+    if len(whole) < WIDTH or not isinstance(tree, (dict, list)):
+        return [whole]
+    if isinstance(tree, dict):
+        parts = [_compact(v, indent + 2, f"{json.dumps(k)}: ") for k, v in tree.items()]
+    else:
+        parts = [_compact(v, indent + 2) for v in tree]
+    for part in parts[:-1]:
+        part[-1] += ","
+    opening, closing = "{}" if isinstance(tree, dict) else "[]"
+    return [pad + opening, *(line for part in parts for line in part), " " * indent + closing]
+
+
+def _sid(pe: Node, vrf: str) -> str:
+    config = json.loads((CONFIG / f"{pe.name}.json").read_text())["srv6mgr-srv6:srv6"]
+    return str(next(s["prefix"] for s in config["local-sids"]["sid"] if s["vrf"] == vrf))
+
+
+def _tunnels(line: str) -> bool:
+    return "seg6" in line or "unreachable" in line
+
+
+def _bgp_rows(line: str) -> bool:
+    return bool(line) and line[0] in " *R" and ("*>" in line or "sid=" in line or "Route" in line)
+
+
+def _remote_routes(pe: Node, vrf: str) -> int:
+    """Prefixes of a VRF that go through an SRv6 tunnel."""
+    shown = pe.run(
+        ["sh", "-c", f"ip route show vrf {vrf}; ip -6 route show vrf {vrf}"], check=False
+    )
+    return shown.stdout.count("encap seg6")
+
+
+def _has_remote_routes(pe: Node, vrf: str) -> bool:
+    """Of both families, one each."""
+    return _remote_routes(pe, vrf) == 2
+
+
+def _echoes(host: Node) -> str:
+    return host.run(["nstat", "-asz", "IcmpInEchos"]).stdout
+
+
+def _redis_keys(pe: Node, word: str) -> str:
+    line = f"for db in 0 2 6; do redis-cli -s /run/redis/redis.sock -n $db keys '*{word}*'; done"
+    return pe.run(["sh", "-c", line]).stdout.strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,234 @@
+"""The commands of `lab`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from lab import cache, host, kernel, machine, pyenv, rootfs, server, sysrepo, topology
+from lab.enclosure import CHECKOUT, Enclosure, Part
+from lab.problem import LabError
+from lab.progress import Progress
+from lab.session import Interrupted, Session
+
+BRING_UP = ["python3", "-S", "-m", "lab.guest.nodes"]
+DEFAULT_NAME = "default"
+FAILURE = 125  # of the lab itself, as with env(1) and chroot(1); not of the command
+
+
+def main(arguments: Sequence[str]) -> int:
+    parsed = _parser().parse_args(arguments)
+    # Told to end, it ends as after Ctrl-C: with everything taken down.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        host.require_root()
+        status: int = parsed.go(parsed)
+        return status
+    except LabError as error:
+        print(f"lab: {error}", file=sys.stderr)
+        return FAILURE
+    except Interrupted as stop:
+        return 128 + stop.number
+    except KeyboardInterrupt:
+        return 130
+
+
+def build(_: argparse.Namespace) -> int:
+    progress = Progress()
+    image(progress, kernel_too=True)
+    for path in sorted(cache.cache_dir().glob("*-*")):
+        progress.say(f"{cache.folder_mib(path):6} MiB  {path}")
+    return 0
+
+
+def run(arguments: argparse.Namespace) -> int:
+    progress = Progress()
+    wanted = read_topology(arguments.topology)
+    name = arguments.name or (wanted.name if wanted else "run")
+    made = image(progress, out=output_folder(name))
+    running = machine.Machine(made)
+    try:
+        if wanted is not None:
+            bring_up(running, wanted)
+        job = Session(running, 2, [(running.console_fd, running.console_ready)])
+        return job.run(arguments.command, environment=environment(arguments.env), raw=arguments.tty)
+    finally:
+        running.close()
+
+
+def chroot(arguments: argparse.Namespace) -> int:
+    made = image(Progress(), kernel_too=False)
+    inside = Enclosure(made.root, made.parts, environment=environment(arguments.env))
+    return inside.call(arguments.command or ["bash"])
+
+
+def start(arguments: argparse.Namespace) -> int:
+    wanted = read_topology(arguments.file)
+    assert wanted is not None
+    name: str = arguments.name
+    nodes = [node.name for node in wanted.nodes]
+    out = output_folder(wanted.name) if not server.is_open(name) else None
+    made = image(Progress(), out=out)
+
+    def boot() -> machine.Machine:
+        running = machine.Machine(made)
+        try:
+            bring_up(running, wanted)
+        except BaseException:
+            running.close()
+            raise
+        return running
+
+    server.start(name, boot, nodes)
+    option = "" if name == DEFAULT_NAME else f" --name {name}"
+    print(
+        f"lab {name} is open: {', '.join(nodes)}\n"
+        f"  lab shell{option} NODE          a shell on a node (no NODE: beside the nodes)\n"
+        f"  lab exec{option} NODE CMD...    one command on a node\n"
+        f"  lab stop{option}                end it; results are in {out}"
+    )
+    return 0
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    client = server.Client(arguments.name)
+    command = on_node(client, arguments.node, arguments.command, terminal=False)
+    job = Session(client, 0)
+    return job.run(command, environment=environment(arguments.env), raw=arguments.tty)
+
+
+def shell(arguments: argparse.Namespace) -> int:
+    if not os.isatty(0):
+        raise LabError("lab shell", "needs a terminal", "use: lab exec NODE CMD...")
+    client = server.Client(arguments.name)
+    where = arguments.node or "lab"
+    rc_file = ["bash", "--rcfile", "/src/lab/guest/shellrc", "-i"]
+    command = on_node(client, arguments.node, rc_file, terminal=True)
+    status = Session(client, 0).run(command, environment={"LAB_PROMPT": where}, raw=True)
+    return 0 if status == 129 else status
+
+
+def stop(arguments: argparse.Namespace) -> int:
+    server.Client(arguments.name).stop()
+    return 0
+
+
+def on_node(
+    client: server.Client, node: str | None, command: Sequence[str], terminal: bool
+) -> list[str]:
+    if node in (None, "-"):
+        return list(command)
+    nodes = server.nodes_of(client)
+    if node not in nodes:
+        raise LabError(f"node {node}", "does not exist", f"nodes are {', '.join(nodes)}")
+    return ["on", *(["-t"] if terminal else []), str(node), *command]
+
+
+def image(progress: Progress, kernel_too: bool = True, out: Path | None = None) -> machine.Image:
+    """All that a machine is made of, built first where it is not in the cache."""
+    parts = [Part("out", out, "/lab/out")] if out else []
+    if os.environ.get("LAB_ROOT") == "/":  # a lab inside a lab
+        return machine.Image(Path("/"), None, ())
+    own_kernel = kernel_too and os.environ.get("LAB_KERNEL", "") != "host"
+    root = cache.ensure(rootfs.entry(), progress) / "root"
+    binary = cache.ensure(kernel.entry(root), progress) / "linux" if own_kernel else None
+    parts.append(Part("python", cache.ensure(pyenv.product(root), progress), pyenv.HOMES["python"]))
+    parts.append(Part("pygnmi", cache.ensure(pyenv.client(root), progress), pyenv.HOMES["pygnmi"]))
+    modules = sysrepo.entry(root)
+    if modules is not None:
+        parts.append(Part("sysrepo", cache.ensure(modules, progress), "/opt/sysrepo"))
+    memory = int(os.environ.get("LAB_MEMORY", "4096"))
+    cpus = min(int(os.environ.get("LAB_CPUS", str(os.cpu_count() or 1))), kernel.MOST_CPUS)
+    return machine.Image(root, binary, tuple(parts), memory, cpus)
+
+
+def bring_up(running: machine.Machine, wanted: topology.Topology) -> None:
+    said = bytearray()
+    job = Session(running, 1, [(running.console_fd, running.console_ready)])
+    given = json.dumps(wanted.as_json()).encode()
+    if job.run(BRING_UP, stdin=given, collect=said):
+        text = said.decode(errors="replace").strip()
+        raise LabError(f"topology {wanted.name}", text)
+
+
+def read_topology(path: str | None) -> topology.Topology | None:
+    if path is None:
+        return None
+    try:
+        return topology.parse(Path(path).read_text(), path)
+    except OSError as error:
+        there = ", ".join(
+            str(p.relative_to(CHECKOUT)) for p in CHECKOUT.glob("lab/topologies/*.toml")
+        )
+        raise LabError(path, error.strerror or "can't be read", f"there are: {there}") from error
+
+
+def output_folder(name: str) -> Path:
+    """Where logs and results survive: LAB_OUT, or a folder of the checkout that git ignores."""
+    given = os.environ.get("LAB_OUT")
+    folder = Path(given).absolute() if given else CHECKOUT / "build/lab" / name
+    if not given:
+        shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def environment(settings: Sequence[str]) -> dict[str, str]:
+    table = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", key):
+            raise LabError(f"--env {setting}", "is not NAME=VALUE")
+        table[key] = value
+    return table
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="lab", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    one = commands.add_parser("build", help="build all that is cached")
+    one.set_defaults(go=build)
+
+    one = commands.add_parser("run", help="boot, run a command, end")
+    one.add_argument("--topology", metavar="FILE", help="bring up this network first")
+    one.add_argument("--name", help="folder of results below build/lab (default: the topology's)")
+    one.add_argument("--env", metavar="K=V", action="append", default=[])
+    one.add_argument("--tty", action="store_true", help="give the command the whole terminal")
+    one.add_argument("command", nargs="+")
+    one.set_defaults(go=run)
+
+    def named(verb: str, text: str) -> argparse.ArgumentParser:
+        made = commands.add_parser(verb, help=text)
+        made.add_argument("--name", default=DEFAULT_NAME, help="one of several open labs")
+        return made
+
+    one = named("start", "bring up a network and leave it open")
+    one.add_argument("file", metavar="FILE")
+    one.set_defaults(go=start)
+
+    one = named("exec", "run a command on a node of the open lab")
+    one.add_argument("--env", metavar="K=V", action="append", default=[])
+    one.add_argument("--tty", action="store_true", help="give the command the whole terminal")
+    one.add_argument("node", metavar="NODE", help="its name; -: beside the nodes")
+    one.add_argument("command", nargs=argparse.REMAINDER, metavar="CMD")
+    one.set_defaults(go=execute)
+
+    one = named("shell", "a shell on a node of the open lab")
+    one.add_argument("node", metavar="NODE", nargs="?")
+    one.set_defaults(go=shell)
+
+    named("stop", "end the open lab").set_defaults(go=stop)
+
+    one = commands.add_parser("chroot", help="run a command in the root, on the host's kernel")
+    one.add_argument("--env", metavar="K=V", action="append", default=[])
+    one.add_argument("command", nargs="*")
+    one.set_defaults(go=chroot)
+    return parser

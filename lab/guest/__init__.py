@@ -1,0 +1,1 @@
+"""What runs inside the lab: start-up, nodes, services. Standard library only."""

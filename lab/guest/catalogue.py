@@ -1,0 +1,124 @@
+"""The services a router node can have: as data, with what each needs before it starts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lab.guest.nodes import Node
+from lab.problem import LabError
+
+REDIS_CONFIG = """port 0
+unixsocket /run/redis/redis.sock
+unixsocketperm 770
+save ""
+appendonly no
+notify-keyspace-events AKE
+daemonize no
+databases 16
+"""
+FRR_DAEMONS = ("mgmtd", "zebra", "bgpd", "staticd")
+# As the outer namespace still has it; a node on which it differs was given one to start with.
+PACKAGED_FRR_CONFIG = Path("/etc/frr/frr.conf")
+FRR_CONFIG = "frr defaults datacenter\n"
+FRR_FILE = """bgpd=yes
+vtysh_enable=yes
+zebra_options="  -A 127.0.0.1 -s 90000000"
+mgmtd_options="  -A 127.0.0.1"
+bgpd_options="   -A 127.0.0.1 -p 179"
+staticd_options="-A 127.0.0.1"
+frr_profile="datacenter"
+"""
+
+Prepare = Callable[[Node, "Service"], None]
+Ready = Callable[[Node], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What to run and how to tell that it is ready; ready None: it says so itself (notify)."""
+
+    name: str
+    argv: tuple[str, ...]
+    ready: Ready | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    prepare: Prepare | None = None
+    stop_argv: tuple[str, ...] = ()
+    # False: argv ends by itself, leaving daemons behind or nothing at all.
+    stays: bool = True
+    timeout: float = 30.0
+
+
+def log_file(node: str, service: str) -> Path:
+    return Path(os.environ.get("LAB_OUT", "/lab/out")) / node / f"{service}.log"
+
+
+def _succeeds(*argv: str) -> Ready:
+    return lambda node: node.run(argv, check=False).returncode == 0
+
+
+def _prepare_redis(node: Node, _: Service) -> None:
+    node.run(["mkdir", "-p", "/run/redis"])
+    node.write_file("/etc/redis/lab.conf", REDIS_CONFIG)
+
+
+def _prepare_frr(node: Node, _: Service) -> None:
+    node.write_file("/etc/frr/daemons", FRR_FILE)
+    node.write_file("/etc/frr/vtysh.conf", "service integrated-vtysh-config\n")
+    config = node.read_file("/etc/frr/frr.conf")
+    if config == PACKAGED_FRR_CONFIG.read_text():
+        config = f"{FRR_CONFIG}hostname {node.name}\n"
+    log = log_file(node.name, "frr").with_name("frr-daemons.log")
+    log.touch()
+    log.chmod(0o666)
+    if "log file" not in config:
+        config = f"{config.rstrip()}\nlog file {log}\n"
+    node.write_file("/etc/frr/frr.conf", config)
+    node.run(["chown", "-R", "frr:frr", "/etc/frr"])
+
+
+def _frr_ready(node: Node) -> bool:
+    return all(
+        node.run(["vtysh", "-d", daemon, "-c", "show version"], check=False).returncode == 0
+        for daemon in FRR_DAEMONS
+    )
+
+
+def _prepare_sysrepo(node: Node, _: Service) -> None:
+    if not Path("/opt/sysrepo/repository").is_dir():
+        raise LabError(
+            f"{node.name}: sysrepo", "no repository of YANG modules was prepared",
+            "the checkout has no yang/install.txt",
+        )  # fmt: skip
+
+
+SERVICES: dict[str, Service] = {
+    service.name: service
+    for service in (
+        Service(
+            "redis", ("redis-server", "/etc/redis/lab.conf"),
+            ready=_succeeds("redis-cli", "-s", "/run/redis/redis.sock", "-e", "ping"),
+            prepare=_prepare_redis,
+        ),
+        Service(
+            "frr", ("/usr/lib/frr/frrinit.sh", "start"), ready=_frr_ready, stays=False,
+            prepare=_prepare_frr, stop_argv=("/usr/lib/frr/frrinit.sh", "stop"), timeout=60,
+        ),
+        Service(
+            "sysrepo", ("cp", "-aT", "/opt/sysrepo/repository", "/etc/sysrepo"),
+            ready=_succeeds("test", "-e", "/etc/sysrepo/sr_main_lock"),
+            prepare=_prepare_sysrepo, stays=False,
+        ),
+        Service("srv6mgrd", ("/opt/srv6mgr/bin/srv6mgrd",)),
+        Service("srv6-gnmid", ("/opt/srv6mgr/bin/srv6-gnmid",)),
+    )
+}  # fmt: skip
+
+
+def service_named(name: str) -> Service:
+    try:
+        return SERVICES[name]
+    except KeyError:
+        raise LabError(f"service {name}", "unknown", f"known: {', '.join(SERVICES)}") from None

@@ -1,0 +1,84 @@
+"""The lab's root file system: Debian trixie, with sysrepo and libyang from its backports."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from lab import host
+from lab.cache import Entry, digest, log_file
+from lab.enclosure import private_argv
+from lab.progress import Progress
+
+SUITE = "trixie"
+BACKPORTS = f"{SUITE}-backports"
+FROM_BACKPORTS = "sysrepo sysrepo-* libsysrepo* libyang* libnetconf2*"
+PACKAGES = (
+    # the services under test and what they are built with
+    "frr", "frr-pythontools", "redis-server", "sysrepo", "libsysrepo-dev", "libyang-dev",
+    "libyang3-tools", "libnetconf2-dev", "libssh-dev", "libcurl4-openssl-dev",
+    "openssh-server", "openssh-client", "python3", "python3-venv", "python3-dev",
+    "gcc", "g++", "libc6-dev", "make", "cmake", "pkgconf",
+    "clang", "llvm", "libbpf-dev", "bpftool",
+    # the network and how it is looked at
+    "iproute2", "iputils-ping", "nftables", "ethtool", "iperf3", "tcpdump", "netcat-openbsd",
+    "jq", "procps", "less", "strace", "tini", "ca-certificates", "openssl",
+    # the kernel's own build
+    "flex", "bison", "bc", "libelf-dev", "libssl-dev", "xz-utils",
+)  # fmt: skip
+DPKG_OPTIONS = (
+    "path-exclude=/usr/share/man/*",
+    "path-exclude=/usr/share/locale/*",
+    "path-exclude=/usr/share/doc/*",
+    "path-include=/usr/share/doc/*/copyright",
+)
+MOUNT_POINTS = ("src", "build", "lab/out", "lab/run", "opt/srv6mgr", "opt/pygnmi", "opt/sysrepo")
+# The kernel can only start a program of its root; this one goes on in the checkout.
+INIT = """#!/bin/sh
+mount -t tmpfs -o mode=755 lab /lab
+mkdir /lab/src
+mount -t hostfs -o "hostfs=$LAB_JOB/src" src /lab/src
+exec /bin/sh /lab/src/lab/guest/boot.sh
+"""
+PREFERENCES = f"""Package: {FROM_BACKPORTS}
+Pin: release n={BACKPORTS}
+Pin-Priority: 990
+"""
+
+
+def entry() -> Entry:
+    key = digest(SUITE, *PACKAGES, *DPKG_OPTIONS, *MOUNT_POINTS, PREFERENCES, INIT)
+    return Entry("root", key, 2500, build)
+
+
+def build(target: Path, progress: Progress) -> None:
+    host.require_tools({"mmdebstrap": "mmdebstrap"}, progress)
+    mirror = host.debian_mirror()
+    root = target / "root"
+    preferences = target / "preferences"
+    preferences.write_text(PREFERENCES)
+    argv = [
+        "mmdebstrap",
+        "--verbose",
+        "--variant=minbase",
+        "--mode=root",
+        f"--include={','.join(PACKAGES)}",
+    ]
+    settings = [*host.apt_settings(), 'Acquire::Languages "none";',
+                'APT::Install-Recommends "false";']  # fmt: skip
+    argv += [f"--aptopt={line}" for line in settings]
+    argv += [f"--dpkgopt={line}" for line in DPKG_OPTIONS]
+    argv += [
+        '--setup-hook=mkdir -p "$1/etc/apt/preferences.d"',
+        f"--setup-hook=copy-in {preferences} /etc/apt/preferences.d",
+        SUITE, str(root), f"deb {mirror} {SUITE} main", f"deb {mirror} {BACKPORTS} main",
+    ]  # fmt: skip
+    with progress.step(f"Debian {SUITE}, {len(PACKAGES)} packages"):
+        host.run_logged(private_argv({}, argv), log_file("root"), progress, "root file system")
+    for name in MOUNT_POINTS:
+        (root / name).mkdir(parents=True, exist_ok=True)
+    init = root / "lab/init"
+    init.write_text(INIT)
+    init.chmod(0o755)
+    preferences.unlink()
+    shutil.rmtree(root / "var/cache/apt", ignore_errors=True)

@@ -1,0 +1,3 @@
+"""srv6mgr: a declarative SRv6 service for Linux routers."""
+
+__version__ = "0.1.0"

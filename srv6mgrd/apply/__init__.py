@@ -1,0 +1,1 @@
+"""Carrying out plans: journal, executor, and the reconciler that ties them together."""

@@ -1,0 +1,112 @@
+"""The one executor: carries out actions through the adapters, journal before and after."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from srv6mgrd.apply.journal import Journal
+from srv6mgrd.plan.actions import Action, Create, Delete, Replace
+from srv6mgrd.plan.diff import in_order
+from srv6mgrd.plan.objects import FrrBlock, Object, Sysctl, VrfDevice
+from srv6mgrd.ports import Frr, Kernel, RefusedAction
+
+_LOG = logging.getLogger(__name__)
+
+
+class Executor:
+    """Applies plans. ``atomic`` ones leave no trace when an action is refused."""
+
+    def __init__(self, kernel: Kernel, frr: Frr, journal: Journal) -> None:
+        self._kernel = kernel
+        self._frr = frr
+        self._journal = journal
+        self._known: Mapping[str, tuple[str, ...]] = {}
+
+    def apply(self, actions: Sequence[Action], *, atomic: bool) -> list[RefusedAction]:
+        """Carry out in order; return what was refused.
+
+        Atomic: after a refusal nothing that may depend on it is tried, and what was done is
+        undone. Not atomic: the rest goes on, since one object's failure is its own.
+        """
+        self._known = self._journal.checkpoint()
+        done: list[Action] = []
+        refused: list[RefusedAction] = []
+        for part in _parts(actions):
+            failures = self._part(part)
+            failed = {id(f.action) for f in failures}
+            done += [a for a in part if id(a) not in failed]
+            refused += failures
+            if failures and atomic:
+                self.undo(done)
+                break
+        return refused
+
+    def _part(self, actions: Sequence[Action]) -> list[RefusedAction]:
+        self._journal.intend(_written(a) for a in actions if not isinstance(a, Delete))
+        in_frr = isinstance(actions[0].object, FrrBlock)
+        if going := _vrfs(a for a in actions if isinstance(a, Delete)):
+            self._frr.let_go(going)
+        refused = (self._frr if in_frr else self._kernel).apply(actions)
+        failed = {id(r.action) for r in refused}
+        if made := _vrfs(a for a in actions if isinstance(a, Create) and id(a) not in failed):
+            self._frr.meet(made)
+        self._journal.done(
+            a.object for a in actions if not isinstance(a, Delete) and id(a) not in failed
+        )
+        self._journal.forget(_gone(actions, failed))
+        return refused
+
+    def undo(self, done: Sequence[Action]) -> None:
+        """Take back actions of the last ``apply`` that were carried out. What stood before has
+        its dependencies too, so this is ordered like any plan."""
+        undo = in_order([a.undo for a in done])
+        # What comes back may need a value that was not set before, strict_mode above all.
+        undo.sort(key=lambda a: isinstance(a.object, Sysctl))
+        refused = []
+        for part in _parts(undo):
+            refused += self._part(part)
+        failed = {r.action.object.key for r in refused}
+        self._journal.restore(self._known, failed)
+        for failure in refused:
+            # Nobody to tell: the next compare finds and repairs it.
+            _LOG.error("undo of %s refused: %s", failure.action.object.key, failure.words)
+
+
+def _parts(actions: Iterable[Action]) -> Iterator[list[Action]]:
+    """Runs of actions that don't depend on each other. FRR has an order of its own."""
+
+    def part(action: Action) -> tuple[int, bool]:
+        in_frr = isinstance(action.object, FrrBlock)
+        return action.object.rank, isinstance(action, Delete) and not in_frr
+
+    for _, group in groupby(actions, key=part):
+        yield list(group)
+
+
+def _vrfs(actions: Iterable[Action]) -> list[str]:
+    return [a.object.name for a in actions if isinstance(a.object, VrfDevice)]
+
+
+def _written(action: Create | Replace) -> Object:
+    """What is ours of an object that is put: lines that stood before are whosever they were."""
+    obj = action.object
+    if isinstance(action, Replace) and isinstance(obj, FrrBlock):
+        assert isinstance(action.before, FrrBlock)
+        return replace(obj, lines=tuple(ln for ln in obj.lines if ln not in action.before.lines))
+    return obj
+
+
+def _gone(actions: Iterable[Action], failed: Container[int]) -> set[str]:
+    """Keys of what is not there after these actions, for all that we did."""
+    gone = set()
+    for action in actions:
+        refused = id(action) in failed
+        # A refused Create left nothing of ours; what stands there belongs to somebody else.
+        if isinstance(action, Create if refused else Delete):
+            gone.add(action.object.key)
+        elif not refused:
+            gone.discard(action.object.key)
+    return gone

@@ -1,0 +1,158 @@
+"""The journal: which objects in the kernel and in FRR srv6mgrd put there.
+
+Written before an object is created and after it is removed, so a crash at any point leaves it
+naming at least everything that is ours. An object is removed only when the journal names it and
+it bears our mark. Of kinds that have none the journal holds more than the key: which lines of an
+FRR context, which VRF of an interface, which encapsulation source are ours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import sqlite3
+from collections.abc import Container, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from srv6mgrd.plan.objects import EncapSource, FrrBlock, Object, VrfPort
+
+DEFAULT_PATH = Path("/var/lib/srv6mgr/journal.sqlite")
+
+_LOG = logging.getLogger(__name__)
+
+_SCHEMA = "create table if not exists owned (key text primary key, lines text) without rowid"
+
+
+class Journal:
+    """Keys of the objects we own; for kinds without a mark also what of them is ours."""
+
+    def __init__(self, path: Path | None = DEFAULT_PATH) -> None:
+        """``path`` None keeps it in memory. A journal that can't be read is set aside: nothing
+        is removed then, and what is declared is adopted by its mark."""
+        self._lines: dict[str, tuple[str, ...]] = {}
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._open(path)
+        except sqlite3.OperationalError:
+            raise  # out of reach or locked, which says nothing about what is in it
+        except (sqlite3.DatabaseError, ValueError, TypeError) as error:
+            if path is None:
+                raise
+            self._db.close()
+            aside = path.with_suffix(".damaged")
+            _LOG.error("journal %s is damaged (%s); set aside as %s", path, error, aside)
+            path.replace(aside)
+            for tail in ("-wal", "-shm"):
+                with contextlib.suppress(FileNotFoundError):
+                    path.with_name(path.name + tail).unlink()
+            self._open(path)
+
+    def _open(self, path: Path | None) -> None:
+        self._db = sqlite3.connect(path or ":memory:", isolation_level=None)
+        self._db.execute("pragma journal_mode=wal")
+        # Survives the death of the process; after a power loss the kernel's objects are gone too.
+        self._db.execute("pragma synchronous=normal")
+        self._db.execute(_SCHEMA)
+        self._lines = {
+            key: tuple(json.loads(lines)) if lines else ()
+            for key, lines in self._db.execute("select key, lines from owned")
+        }
+
+    def close(self) -> None:
+        self._db.close()
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._lines
+
+    def owns(self, obj: Object) -> bool:
+        """Whether this is what we put there, or were about to, as far as the journal can tell."""
+        known = self._lines.get(obj.key)
+        return known is not None and set(_lines(obj)) <= set(known)
+
+    @property
+    def keys(self) -> Iterable[str]:
+        return self._lines.keys()
+
+    def lines(self, key: str) -> tuple[str, ...]:
+        """Our lines in an FRR context."""
+        return self._lines.get(key, ())
+
+    def checkpoint(self) -> Mapping[str, tuple[str, ...]]:
+        """All that it holds, for ``restore``."""
+        return dict(self._lines)
+
+    def restore(self, checkpoint: Mapping[str, tuple[str, ...]], but: Container[str]) -> None:
+        """After undoing: own what was owned then, ``but`` for keys that could not be undone."""
+        self.forget(key for key in self._lines if key not in checkpoint and key not in but)
+        self._write(
+            {
+                key: lines
+                for key, lines in checkpoint.items()
+                if self._lines.get(key) != lines and key not in but
+            }
+        )
+
+    def intend(self, objects: Iterable[Object]) -> None:
+        """Before writing: these may come to be. Lines are added to those known, so that a crash
+        before the old ones are gone does not disown them."""
+        rows = {}
+        for obj in objects:
+            known = self._lines.get(obj.key)
+            lines = _union(known or (), _lines(obj))
+            if known != lines:
+                rows[obj.key] = lines
+        self._write(rows)
+
+    def done(self, objects: Iterable[Object]) -> None:
+        """After writing: lines that are no longer there are not ours."""
+        rows = {}
+        for obj in objects:
+            known, there = self._lines.get(obj.key, ()), _lines(obj)
+            if any(line not in there for line in known):
+                rows[obj.key] = tuple(line for line in known if line in there)
+        self._write(rows)
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """After removal."""
+        gone = [(key,) for key in list(keys) if self._lines.pop(key, None) is not None]
+        if gone:
+            with self._transaction():
+                self._db.executemany("delete from owned where key = ?", gone)
+
+    def _write(self, rows: dict[str, tuple[str, ...]]) -> None:
+        if not rows:
+            return
+        with self._transaction():
+            self._db.executemany(
+                "insert or replace into owned values (?, ?)",
+                [(key, json.dumps(lines) if lines else "") for key, lines in rows.items()],
+            )
+        self._lines.update(rows)
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("begin")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("rollback")
+            raise
+        self._db.execute("commit")
+
+
+def _lines(obj: Object) -> tuple[str, ...]:
+    """What is ours of an object that bears no mark."""
+    match obj:
+        case FrrBlock():
+            return obj.lines
+        case VrfPort():
+            return (obj.vrf,)
+        case EncapSource():
+            return (str(obj.address),)
+    return ()
+
+
+def _union(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
+    return a + tuple(line for line in b if line not in a)

@@ -1,0 +1,233 @@
+"""The reconciler: observe, plan, apply, report.
+
+Commit, restart, repair and dry run are one path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, field, replace
+
+from srv6mgrd.apply import words
+from srv6mgrd.apply.executor import Executor
+from srv6mgrd.apply.journal import Journal
+from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef
+from srv6mgrd.model import needs
+from srv6mgrd.model.capabilities import EVERYTHING, Capabilities
+from srv6mgrd.model.checks import check
+from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.expand import expand
+from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.plan.actions import Action
+from srv6mgrd.plan.diff import Plan, plan
+from srv6mgrd.plan.objects import FrrBlock, Sysctl
+from srv6mgrd.plan.observed import Observed, ObservedObject
+from srv6mgrd.plan.target import Target, target
+from srv6mgrd.ports import Frr, Kernel
+
+FRR_ABSENT = "FRR can't be reached; is it running?"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Status and reason of one declared object."""
+
+    status: InstallStatus
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a pass did: the actions carried out, and what became of each declared object."""
+
+    actions: list[Action] = field(default_factory=list)
+    outcomes: Mapping[ObjectRef, Outcome] = field(default_factory=dict)
+    touched: frozenset[ObjectRef] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """What shall stand, what stands, and the difference."""
+
+    target: Target
+    observed: Mapping[str, ObservedObject]
+    plan: Plan
+    frr_up: bool
+
+
+class Reconciler:
+    """Keeps the kernel and FRR as the current desired state says.
+
+    ``render`` turns a desired state into FRR contexts, ``limits`` says what FRR can't carry (both
+    belong to the FRR adapter).
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        frr: Frr,
+        journal: Journal,
+        render: Callable[[Desired], list[FrrBlock]],
+        *,
+        limits: Callable[[Desired], list[Refusal]] = lambda _: [],
+        capabilities: Capabilities = EVERYTHING,
+    ) -> None:
+        self._kernel = kernel
+        self._frr = frr
+        self._journal = journal
+        self._render = render
+        self._limits = limits
+        self._capabilities = capabilities
+        self._executor = Executor(kernel, frr, journal)
+        # Expanded: what is made for a VRF is in it. What the node lacks is in it too.
+        self.desired = Desired()
+
+    def commit(self, desired: Desired) -> Report:
+        """Make ``desired`` the current state. Raises RefusedError, with all as it was before,
+        when a check, the kernel or FRR refuses it."""
+        desired, lacking = self._checked(desired)
+        report = self._pass(desired, lacking, atomic=True)
+        self.desired = desired
+        return report
+
+    def repair(self, desired: Desired | None = None) -> Report:
+        """Bring back what differs from the current state (or from ``desired``, which becomes the
+        current one). What is refused stays so, with the reason in the report."""
+        if desired is not None:
+            self.desired = expand(desired)
+        # What the node lacks since is no reason to let go of the rest.
+        accepting = replace(self.desired, accept_unsupported=True)
+        lacking = needs.check(accepting, self._capabilities)
+        return self._pass(self.desired, lacking, atomic=False)
+
+    def dry_run(self, desired: Desired) -> Plan:
+        """The plan that a commit of ``desired`` would carry out. Raises RefusedError."""
+        desired, lacking = self._checked(desired)
+        return self._compare(needs.without(desired, lacking)).plan
+
+    def _checked(self, desired: Desired) -> tuple[Desired, Mapping[ObjectRef, str]]:
+        """``desired`` expanded, and what the node lacks for it. Raises RefusedError."""
+        check(desired)
+        desired = expand(desired)
+        lacking = needs.check(desired, self._capabilities)
+        if refusals := self._limits(needs.without(desired, lacking)):
+            raise RefusedError(refusals)
+        return desired, lacking
+
+    def _compare(self, desired: Desired) -> _Compared:
+        frr = self._frr.observe()
+        blocks = self._render(desired) if frr is not None else []
+        wanted_sysctls = target(desired, {}, (), self._journal).objects.values()
+        first = self._kernel.observe([o.path for o in wanted_sysctls if isinstance(o, Sysctl)])
+        t = target(desired, first.interfaces, blocks, self._journal)
+        observed = dict(self._observed(first, t).objects)
+        for key, block in (frr or {}).items():
+            if key in t.objects or key in self._journal:
+                observed[key] = ObservedObject(self._ours(block, t), False)
+        owned = {key for key, seen in observed.items() if self._journal.owns(seen.object)}
+        return _Compared(t, observed, plan(t.objects, observed, owned), frr is not None)
+
+    def _observed(self, first: Observed, t: Target) -> Observed:
+        """Port sysctls are known only once the interfaces are: read again if there are any."""
+        paths = [o.path for o in t.objects.values() if isinstance(o, Sysctl)]
+        if all(f"sysctl {path}" in first.objects for path in paths):
+            return first
+        return self._kernel.observe(paths)
+
+    def _ours(self, found: FrrBlock, t: Target) -> FrrBlock:
+        """Of an FRR context the lines that are ours: wanted or journaled; in the wanted order."""
+        wanted = t.objects.get(found.key)
+        lines = wanted.lines if isinstance(wanted, FrrBlock) else ()
+        order = wanted.order if isinstance(wanted, FrrBlock) else found.order
+        known = self._journal.lines(found.key)
+        present = set(found.lines)
+        kept = [line for line in lines if line in present]
+        kept += [line for line in known if line in present and line not in lines]
+        return FrrBlock(found.daemon, found.context, tuple(kept), order=order)
+
+    def _pass(self, declared: Desired, lacking: Mapping[ObjectRef, str], *, atomic: bool) -> Report:
+        desired = needs.without(declared, lacking)
+        now = self._compare(desired)
+        actions = now.plan.actions
+        failures = {c.wanted.key: words.of_conflict(c) for c in now.plan.conflicts}
+        if failures and atomic:
+            raise RefusedError(list(failures.values()))
+        refused = self._executor.apply(actions, atomic=atomic)
+        if refused and atomic:
+            raise RefusedError([words.of_refused(refused[0])])
+        failures |= {r.action.object.key: words.of_refused(r) for r in refused}
+        unread = self._read_back(desired, failures) if actions else {}
+        if atomic and any(not isinstance(a.object, FrrBlock) for a in unread.values()):
+            self._executor.undo(actions)
+            raise RefusedError([words.of_unread(a) for a in unread.values()])
+        failures |= {key: words.of_unread(a) for key, a in unread.items()}
+        self._adopt(now, failures)
+        reasons = {key: str(failure) for key, failure in failures.items()}
+        failed = {r.action.object.key for r in refused}
+        done = [a for a in actions if a.object.key not in failed]
+        return Report(
+            done,
+            outcomes(declared, now.target, reasons, lacking, frr_up=now.frr_up),
+            frozenset(ref for a in done for ref in now.target.serves.get(a.object.key, ())),
+        )
+
+    def _read_back(self, desired: Desired, known: Mapping[str, Refusal]) -> dict[str, Action]:
+        """What still differs after writing, beside what is known to have failed: kernels ignore
+        attributes that they don't know, without error."""
+        after = self._compare(desired).plan
+        return {a.object.key: a for a in after.actions if a.object.key not in known}
+
+    def _adopt(self, now: _Compared, failures: Container[str]) -> None:
+        """Own what is declared and bears our mark, should the journal have been lost; disown what
+        is no longer declared and could not be removed because it isn't there or isn't ours."""
+        wanted = now.target.objects
+        self._journal.intend(
+            seen.object
+            for key, seen in now.observed.items()
+            if seen.ours and key not in self._journal and seen.object == wanted.get(key)
+        )
+        self._journal.forget(
+            key
+            for key in self._journal.keys
+            if not (key in wanted or key in failures or (_in_frr(key) and not now.frr_up))
+        )
+
+
+def _in_frr(key: str) -> bool:
+    return key.startswith("frr ")
+
+
+def outcomes(
+    desired: Desired,
+    t: Target,
+    reasons: Mapping[str, str],
+    lacking: Mapping[ObjectRef, str],
+    *,
+    frr_up: bool,
+) -> dict[ObjectRef, Outcome]:
+    """Status of every declared object from the failures of the objects that serve it. Pure."""
+    out = {ref: Outcome(InstallStatus.INSTALLED) for ref in declared(desired)}
+    for ref, reason in t.pending.items():
+        out[ref] = Outcome(InstallStatus.PENDING, reason)
+    if not frr_up:
+        for ref in out:
+            if ref.kind is Kind.VRF_BGP:
+                out[ref] = Outcome(InstallStatus.PENDING, FRR_ABSENT)
+    # The first reason is the root of those that follow from it.
+    for key, reason in reversed(list(reasons.items())):
+        for ref in t.serves.get(key, ()):
+            out[ref] = Outcome(InstallStatus.FAILED, reason)
+    out |= {ref: Outcome(InstallStatus.UNSUPPORTED, reason) for ref, reason in lacking.items()}
+    return out
+
+
+def declared(desired: Desired) -> list[ObjectRef]:
+    """Every declared object that has a status."""
+    return [
+        *(ObjectRef(Kind.LOCATOR, name) for name in desired.locators),
+        *(ObjectRef(Kind.VRF, name) for name in desired.vrfs),
+        *(ObjectRef(Kind.SID, str(prefix)) for prefix in desired.sids),
+        *(ObjectRef(Kind.VRF_BGP, v.name) for v in desired.vrfs.values() if v.bgp),
+        *(ObjectRef(Kind.SEGMENT_LIST, name) for name in desired.segment_lists),
+        *(ObjectRef(Kind.ROUTE, name) for name in desired.routes),
+    ]

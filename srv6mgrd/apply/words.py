@@ -1,0 +1,107 @@
+"""Refusals by the kernel and by FRR in the operator's words."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from srv6mgrd.model.checks import table_in_use
+from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.plan.actions import Action
+from srv6mgrd.plan.diff import Conflict
+from srv6mgrd.plan.objects import (
+    DummyDevice,
+    EncapSource,
+    FrrBlock,
+    Object,
+    SidRoute,
+    Sysctl,
+    UnreachableDefault,
+    VrfDevice,
+    VrfPort,
+)
+from srv6mgrd.ports import RefusedAction
+
+
+def name(obj: Object) -> str:
+    """What an operator calls the object."""
+    match obj:
+        case SidRoute():
+            return f"SID {obj.prefix}"
+        case VrfDevice():
+            return f"VRF {obj.name}"
+        case VrfPort():
+            return f"interface {obj.interface} of VRF {obj.vrf}"
+        case UnreachableDefault():
+            return f"unreachable IPv{obj.family} default of table {obj.table}"
+        case DummyDevice():
+            return f"device {obj.name}"
+        case Sysctl():
+            return f"sysctl {obj.path}"
+        case EncapSource():
+            return f"encapsulation source {obj.address}"
+        case FrrBlock():
+            return f"FRR {obj.daemon} '{' / '.join(obj.context)}'"
+        case _:
+            return obj.key
+
+
+def of_refused(refused: RefusedAction) -> Refusal:
+    """Object, cause and remedy of an action that was refused."""
+    obj = refused.action.object
+    code = f" ({_code(refused.errno)})" if refused.errno else ""
+    words = refused.words or os.strerror(refused.errno)
+    who = "FRR" if isinstance(obj, FrrBlock) else "the kernel"
+    return Refusal(
+        name(obj), f"{who} refused it: {words}{code}", _remedy(obj, refused.errno), "refused"
+    )
+
+
+def _code(number: int) -> str:
+    # Python has two names for this one; the kernel's is meant.
+    return "EOPNOTSUPP" if number == errno.EOPNOTSUPP else errno.errorcode.get(number, str(number))
+
+
+def of_conflict(conflict: Conflict) -> Refusal:
+    """Something foreign stands where an object of ours shall stand."""
+    match conflict:
+        case Conflict(VrfDevice() as vrf, VrfDevice() as other) if vrf.name != other.name:
+            return table_in_use(vrf.name, vrf.table, other.name)
+        case Conflict(SidRoute() | UnreachableDefault() as wanted, VrfDevice() as other):
+            return Refusal(
+                name(wanted),
+                f"table {other.table} belongs to VRF {other.name}, which srv6mgr did not make",
+                "choose another table-id",
+                "table-in-use",
+            )
+    return Refusal(
+        name(conflict.wanted),
+        f"something that srv6mgr did not make is already there ({name(conflict.found)})",
+        "remove it, or declare another name, table or prefix",
+        "foreign-object",
+    )
+
+
+def of_unread(action: Action) -> Refusal:
+    """Written without error, yet it reads back otherwise: this kernel ignores a part of it."""
+    return Refusal(
+        name(action.object),
+        "the kernel accepted it but holds something else",
+        "this kernel lacks a part of it; use a newer kernel",
+        "read-back",
+    )
+
+
+def _remedy(obj: Object, code: int) -> str:
+    if isinstance(obj, Sysctl) and obj.path == "net/vrf/strict_mode":
+        if code == errno.EBUSY:
+            return "two VRF devices share a table; remove or move one ('ip -d link show type vrf')"
+        if code == errno.ENOENT:
+            return "load the kernel module vrf"
+    if code in (errno.EPERM, errno.EACCES) and not isinstance(obj, SidRoute):
+        return "run srv6mgrd with CAP_NET_ADMIN"
+    if code == errno.EOPNOTSUPP:
+        return "this kernel does not offer it; use a newer kernel"
+    if isinstance(obj, FrrBlock):
+        return "correct the configuration, or FRR's own where it stands in the way"
+    return "see the kernel's words, correct the configuration and try again"

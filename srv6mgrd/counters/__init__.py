@@ -1,0 +1,1 @@
+"""Counters and status of every declared object: sampled, accumulated, stored for readers."""

@@ -1,0 +1,161 @@
+"""State of the node as a whole, from srv6mgrd to its readers: a small JSON file beside the store.
+
+It holds the members of ``/srv6mgr-srv6:srv6`` that describe the node rather than an object, as
+RFC 7951 writes them (docs/adr/0008): readers hand them on without knowing their leaves.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from srv6mgrd.model.capabilities import Capabilities
+
+CAPABILITIES = "srv6mgr-operations:capabilities"
+STATISTICS = "srv6mgr-operations:statistics"
+
+# Which inode it is, and when it was written: what tells one version of the file from another.
+Version = tuple[int, int]
+ABSENT: Version = (0, 0)
+
+
+def beside(store: Path) -> Path:
+    """Where the file stands, given the store."""
+    return store.with_name("node.json")
+
+
+def time_text(ns: int) -> str:
+    """RFC 3339 in UTC with fraction: yang:date-and-time as it is written canonically."""
+    seconds, fraction = divmod(ns, 1_000_000_000)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{fraction:09d}+00:00"
+
+
+@dataclass(slots=True)
+class Statistics:
+    """How the node is kept as declared; times in nanoseconds, 0 is never."""
+
+    since: int
+    commits: int = 0
+    refused: int = 0
+    compares: int = 0
+    drifts: int = 0
+    repairs: int = 0
+    last_drift: int = 0
+
+    def drifted(self, objects: int, repaired: int, now: int) -> None:
+        """A comparison found ``objects`` to differ and put ``repaired`` of them back."""
+        self.compares += 1
+        self.drifts += objects
+        self.repairs += repaired
+        if objects:
+            self.last_drift = now
+
+
+def statistics(s: Statistics) -> dict[str, Any]:
+    """The container ``statistics``."""
+    # RFC 7951 section 6.1: 64-bit numbers are strings.
+    data = {
+        "commits": str(s.commits),
+        "refused-commits": str(s.refused),
+        "compares": str(s.compares),
+        "drifts": str(s.drifts),
+        "repairs": str(s.repairs),
+        "discontinuity-time": time_text(s.since),
+    }
+    if s.last_drift:
+        data["last-drift"] = time_text(s.last_drift)
+    return data
+
+
+def capabilities(c: Capabilities, frr: str = "") -> dict[str, Any]:
+    """The container ``capabilities``; ``frr`` is its version, empty when it can't be reached."""
+    data: dict[str, Any] = {
+        # The identities belong to another module than the leaf-list (RFC 7951 section 6.8).
+        "behavior": sorted(f"srv6mgr-srv6:{behavior}" for behavior in c.behaviors),
+        "flavor": sorted(f"{behavior} {flavor}" for behavior, flavor in c.flavors),
+        "headend-behavior": sorted(c.headends),
+        "missing": [{"name": n, "reason": reason} for n, reason in sorted(c.missing.items())],
+    }
+    data = {name: value for name, value in data.items() if value}
+    if c.kernel:
+        data["kernel"] = c.kernel
+    if frr:
+        data["frr"] = frr
+    if c.probed:
+        data["probed"] = time_text(c.probed)
+    return data
+
+
+class NodeWriter:
+    """Writes the file, whole and at once. Statistics of a file that is there go on."""
+
+    def __init__(self, path: Path, now: int) -> None:
+        self._path = path
+        self._capabilities: dict[str, Any] = {}
+        self.statistics = _kept(path) or Statistics(since=now)
+
+    def offer(self, found: Capabilities, frr: str = "") -> None:
+        """Make known what the node offers."""
+        self._capabilities = capabilities(found, frr)
+        self.write()
+
+    def write(self) -> None:
+        """Make the statistics known."""
+        content: dict[str, Any] = {STATISTICS: statistics(self.statistics)}
+        if self._capabilities:
+            content[CAPABILITIES] = self._capabilities
+        # What Statistics holds, exactly: the texts of the times can't be read back that well.
+        content["@statistics"] = {n: getattr(self.statistics, n) for n in Statistics.__slots__}
+        fresh = self._path.with_name(self._path.name + ".new")
+        fresh.write_text(json.dumps(content, separators=(",", ":")))
+        fresh.chmod(0o644)
+        fresh.rename(self._path)
+
+
+def _kept(path: Path) -> Statistics | None:
+    try:
+        return Statistics(**json.loads(path.read_text())["@statistics"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeState:
+    """The file's members below ``/srv6mgr-srv6:srv6``."""
+
+    version: Version = ABSENT
+    members: Mapping[str, Any] = field(default_factory=dict)
+
+
+class NodeReader:
+    """Reads the file; keeps what it read until it is replaced. Used by one thread at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._state = NodeState()
+
+    def version(self) -> Version:
+        """Moves when the file does; costs a stat."""
+        try:
+            status = os.stat(self._path)
+        except OSError:
+            return ABSENT
+        return status.st_ino, status.st_mtime_ns
+
+    def read(self) -> NodeState:
+        """Empty while there is no file."""
+        # Asked before reading: a file that is replaced in between is read again.
+        version = self.version()
+        if version != self._state.version:
+            try:
+                content = json.loads(self._path.read_text())
+            except (OSError, ValueError):
+                return NodeState()
+            members = {name: v for name, v in content.items() if not name.startswith("@")}
+            self._state = NodeState(version, members)
+        return self._state

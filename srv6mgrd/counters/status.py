@@ -1,0 +1,75 @@
+"""Status of a declared object, as YANG grouping object-state (srv6mgr-types) has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class InstallStatus(IntEnum):
+    """YANG typedef install-status; the value is its number in the store."""
+
+    PENDING = 1
+    INSTALLED = 2
+    FAILED = 3
+    UNSUPPORTED = 4
+    DRIFTED = 5
+
+    @property
+    def text(self) -> str:
+        """The YANG enum."""
+        return self.name.lower()
+
+
+class Kind(IntEnum):
+    """What kind of object: which YANG list it stands in."""
+
+    LOCATOR = 1
+    VRF = 2
+    SID = 3
+    VRF_BGP = 4
+    SEGMENT_LIST = 5
+    ROUTE = 6
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRef:
+    """Names a declared object: its kind and its YANG list key (for VRF_BGP the VRF's name)."""
+
+    kind: Kind
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectStatus:
+    """Times are nanoseconds since the epoch; 0 is never. ``detail`` is the SID that a VRF_BGP
+    advertises, empty for other kinds."""
+
+    status: InstallStatus
+    reason: str = ""
+    since: int = 0
+    last_repair: int = 0
+    repairs: int = 0
+    detail: str = ""
+
+
+# Bytes of a reason that the store has room for.
+REASON_LENGTH = 216
+
+
+def clipped(reason: str) -> str:
+    """A reason as the store holds it."""
+    encoded = reason.encode()
+    if len(encoded) <= REASON_LENGTH:
+        return reason
+    return encoded[: REASON_LENGTH - 3].decode(errors="ignore") + "..."
+
+
+@dataclass(frozen=True, slots=True)
+class SidCounters:
+    """Accumulated counters of a SID: they never go back. ``discontinuity`` in nanoseconds."""
+
+    packets: int = 0
+    octets: int = 0
+    errors: int = 0
+    discontinuity: int = 0

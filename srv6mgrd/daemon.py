@@ -1,0 +1,160 @@
+"""srv6mgrd: wiring only."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import fcntl
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import Any
+
+from srv6mgrd import settings as settings_file
+from srv6mgrd import systemd
+from srv6mgrd.apply.journal import Journal
+from srv6mgrd.apply.reconciler import Reconciler
+from srv6mgrd.counters.node import NodeWriter, beside
+from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.datastore.notifications import Notifier
+from srv6mgrd.datastore.operational import OperationalSubscription
+from srv6mgrd.datastore.rpc import RpcSubscription
+from srv6mgrd.datastore.subscription import ConfigSubscription
+from srv6mgrd.frr.adapter import FrrSockets
+from srv6mgrd.frr.limits import limits
+from srv6mgrd.frr.render import render
+from srv6mgrd.frr.status import vrf_status
+from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.kernel.errors import KernelError
+from srv6mgrd.kernel.events import KernelEvents
+from srv6mgrd.kernel.probe import probe
+from srv6mgrd.manager import Manager
+from srv6mgrd.model.capabilities import EVERYTHING, Capabilities
+from srv6mgrd.redis import wire as redis
+from srv6mgrd.redis.publisher import Publisher
+from srv6mgrd.settings import Settings
+
+_LOG = logging.getLogger(__name__)
+
+
+class AlreadyRunningError(Exception):
+    """Another srv6mgrd manages this network namespace."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="srv6mgrd", description="Declarative SRv6 manager.")
+    parser.add_argument("--config", type=Path, help=f"settings ({settings_file.DEFAULT_PATH})")
+    arguments = parser.parse_args()
+    try:
+        settings = settings_file.load(arguments.config)
+        logging.basicConfig(
+            level=settings.log_level.upper(), format="%(levelname)s %(name)s: %(message)s"
+        )
+        with _lock(Path(settings.runtime_directory)):
+            asyncio.run(_run(settings))
+    except (settings_file.SettingsError, AlreadyRunningError) as error:
+        sys.exit(f"srv6mgrd: {error}")
+
+
+@contextlib.contextmanager
+def _lock(directory: Path) -> Iterator[None]:
+    """One manager per runtime directory; the kernel drops the lock with the process."""
+    directory.mkdir(parents=True, exist_ok=True)
+    file = (directory / "lock").open("a+")
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            raise AlreadyRunningError(
+                f"already running as process {file.read().strip()}; stop it first"
+            ) from None
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        yield
+
+
+async def _run(settings: Settings) -> None:
+    runtime, state = Path(settings.runtime_directory), Path(settings.state_directory)
+    kernel = LinuxKernel()
+    frr = FrrSockets(Path(settings.frr_directory))
+    journal = Journal(state / "journal.sqlite")
+    found = await asyncio.to_thread(offered, probe)
+    store = StoreWriter(runtime / "store")
+    node = NodeWriter(beside(runtime / "store"), time.time_ns())
+    node.offer(found)
+    publisher = Publisher(redis.Settings(socket=settings.redis_socket))
+    datastore = ConfigSubscription()
+    notifier = Notifier()
+    manager = Manager(
+        Reconciler(kernel, frr, journal, render, limits=limits, capabilities=found),
+        kernel,
+        store=store,
+        outward=publisher,
+        advertised=lambda desired: vrf_status(desired, frr),
+        running=datastore.running,
+        node=node,
+        herald=notifier,
+    )
+    rpcs = RpcSubscription()
+    operational = OperationalSubscription(runtime / "store")
+    # Before the first dump, so that nothing falls in between.
+    events = KernelEvents(ignore_port=kernel.port)
+    datastore.start(manager.change, manager.stored, manager.aborted)
+    manager.start()
+    operational.start()
+    rpcs.start(manager)
+    systemd.notify("READY=1")
+    try:
+        await _until_stopped(
+            manager.keep(),
+            manager.follow(events),
+            manager.compare_every(settings.compare_interval),
+            manager.sample_every(settings.sample_interval),
+            manager.watch_frr(),
+            notifier.run(),
+            *([publisher.run()] if settings.redis_socket else []),
+        )
+    finally:
+        systemd.notify("STOPPING=1")
+        events.close()
+        notifier.close()
+        rpcs.close()
+        operational.close()
+        datastore.close()
+        store.close()
+        journal.close()
+
+
+def offered(probe: Callable[[], Capabilities]) -> Capabilities:
+    """What the node offers; everything when it can't be tried out, since the kernel refuses what
+    it doesn't know in any case."""
+    try:
+        return probe()
+    except KernelError as error:
+        _LOG.error("what the kernel offers can't be tried out (%s); nothing is ruled out", error)
+        return EVERYTHING
+
+
+async def _until_stopped(*jobs: Coroutine[Any, Any, None]) -> None:
+    """Run the jobs until SIGTERM or SIGINT. What stands in the kernel stays there."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(job) for job in jobs]
+        await stop.wait()
+        _LOG.info("stopping; what is installed goes on forwarding")
+        for task in tasks:
+            task.cancel()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Doors into sysrepo: sessions, changes, and the words in which it refuses."""

@@ -1,0 +1,134 @@
+"""A connection to sysrepo that owns its sessions, and the errors that doors tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from srv6mgrd.datastore import ffi
+from srv6mgrd.datastore.refusals import Complaint, Lookup, complaints, explain
+from srv6mgrd.model.refusal import RefusedError
+
+
+class DatastoreError(Exception):
+    """sysrepo can't do it, for a reason that is not in the configuration."""
+
+
+class LockedError(DatastoreError):
+    """Another session holds the lock on the configuration."""
+
+
+class DeniedError(DatastoreError):
+    """The user may not do this."""
+
+
+class TimedOutError(DatastoreError):
+    """A subscriber, most likely srv6mgrd, didn't answer in time."""
+
+
+class FailedError(RefusedError):
+    """The configuration is valid, but carrying it out failed; everything was undone."""
+
+
+@contextmanager
+def worded(
+    session: ffi.Session, lookup: Lookup = lambda _: None, *, held: Lookup = lambda _: None
+) -> Iterator[None]:
+    """Turn the bindings' exceptions into ours; the session's pending edit is dropped then.
+
+    ``lookup`` and ``held`` as in ``explain``. The edit must go first: sysrepo would show it to
+    whoever reads the configuration through this session.
+    """
+    import libyang
+    from sysrepo import errors as sr
+
+    try:
+        yield
+    except libyang.LibyangError as e:
+        found = [Complaint(i.msg or "", i.data_path or i.schema_path or "") for i in e.errors]
+        session.discard_changes()
+        raise RefusedError(explain(found or [Complaint(str(e))], lookup, held=held)) from e
+    except sr.SysrepoError as e:
+        texts = ffi.errors(session) or (str(e.msg),)
+        session.discard_changes()
+        refusing = {
+            sr.SysrepoValidationFailedError: RefusedError,
+            sr.SysrepoLyError: RefusedError,
+            sr.SysrepoInvalArgError: RefusedError,
+            sr.SysrepoNotFoundError: RefusedError,
+            # srv6mgrd's checks; what the kernel or FRR refused comes as "operation failed".
+            sr.SysrepoCallbackFailedError: RefusedError,
+            sr.SysrepoOperationFailedError: FailedError,
+        }
+        if (kind := refusing.get(type(e))) is not None:
+            raise kind(explain(complaints(texts), lookup, held=held)) from e
+        raise _error(e, "; ".join(texts)) from e
+
+
+def _error(error: Any, text: str) -> DatastoreError:
+    from sysrepo import errors as sr
+
+    match error:
+        case sr.SysrepoLockedError():
+            return LockedError(
+                f"running configuration: it is locked ({text}); try again when it is unlocked"
+            )
+        case sr.SysrepoUnauthorizedError():
+            return DeniedError(f"access: denied ({text}); ask for a NACM rule")
+        case sr.SysrepoTimeOutError():
+            return TimedOutError(f"srv6mgrd: it didn't answer in time ({text}); see its log")
+        case _:
+            return DatastoreError(f"sysrepo: {text}; see its log")
+
+
+class Connection:
+    """One sysrepo connection. Everything that blocks is called from an executor thread.
+
+    Sessions are kept until ``close``: the binding aborts the process when a session with live
+    subscriptions is garbage-collected.
+    """
+
+    def __init__(self, *, originator: str) -> None:
+        import sysrepo
+
+        self._conn: Any = sysrepo.SysrepoConnection()
+        self._originator = originator
+        self._sessions: list[Any] = []
+
+    def session(self, datastore: str = "running") -> ffi.Session:
+        """A new session; a session must not be used by two threads at once."""
+        session = self._conn.start_session(datastore)
+        self._sessions.append(session)
+        ffi.set_originator(session, self._originator)
+        return session
+
+    @contextmanager
+    def context(self) -> Iterator[Any]:
+        """The libyang context with all installed modules."""
+        with self._conn.get_ly_ctx() as context:
+            yield context
+
+    def follow(self, modules: Sequence[str], on_change: Callable[[str], None]) -> None:
+        """Call ``on_change`` with the JSON diff of the configuration as it is, then of each change.
+
+        The call comes from a thread of sysrepo, which the writer waits for: it must be short.
+        No change is lost or told twice between the first call and the later ones.
+        """
+
+        def told(session: Any, event: str, req_id: int, private_data: Any) -> None:
+            if event == "done" and (diff := ffi.change_diff(session)) is not None:
+                on_change(diff)
+
+        session = self.session()
+        for module in modules:
+            with worded(session):
+                session.subscribe_module_change_unsafe(
+                    module, None, told, passive=True, done_only=True, enabled=True
+                )
+
+    def close(self) -> None:
+        """Stop all sessions with their subscriptions, then disconnect."""
+        while self._sessions:
+            self._sessions.pop().stop()
+        self._conn.disconnect()

@@ -1,0 +1,304 @@
+"""What libsysrepo and libyang offer and their Python bindings leave out, reached by dlopen.
+
+The bindings compile their own cffi modules, whose types can't be mixed with these: pointers cross
+as integers. Errors are raised as the sysrepo binding's own exceptions.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import cffi
+
+_LOG = logging.getLogger(__name__)
+
+_SYSREPO = "libsysrepo.so.7"
+_LIBYANG = "libyang.so.3"
+_LOCKED = 1
+
+_DECLARATIONS = """
+const void *sr_get_change_diff(void *session);
+uint32_t sr_session_get_id(void *session);
+int sr_session_set_user(void *session, const char *user);
+const char *sr_session_get_user(void *session);
+int sr_nacm_init(void *session, uint32_t opts, void **subscription);
+void sr_nacm_destroy(void);
+int sr_nacm_set_user(void *session, const char *user);
+int sr_unsubscribe(void *subscription);
+int sr_session_push_orig_data(void *session, uint32_t size, const void *data);
+int sr_session_get_orig_data(void *session, uint32_t idx, uint32_t *size, const void **data);
+int sr_session_set_orig_name(void *session, const char *name);
+int sr_get_lock(void *conn, int datastore, const char *module_name, int *is_locked,
+                uint32_t *id, void *timestamp);
+typedef int (*sr_oper_get_items_cb)(void *session, uint32_t sub_id, const char *module_name,
+                                    const char *path, const char *request_xpath,
+                                    uint32_t request_id, void **parent, void *private_data);
+int sr_oper_get_subscribe(void *session, const char *module_name, const char *path,
+                          sr_oper_get_items_cb callback, void *private_data, uint32_t opts,
+                          void **subscription);
+"""
+
+_LIBYANG_DECLARATIONS = """
+int lyd_find_sibling_first(const void *siblings, const void *target, void **match);
+"""
+
+# A session of the binding (sysrepo.SysrepoSession); the binding carries no types.
+Session = Any
+
+
+@cache
+def _library() -> tuple[cffi.FFI, Any]:
+    ffi = cffi.FFI()
+    ffi.cdef(_DECLARATIONS)
+    return ffi, ffi.dlopen(_SYSREPO)
+
+
+@cache
+def _libyang() -> tuple[cffi.FFI, Any]:
+    ffi = cffi.FFI()
+    ffi.cdef(_LIBYANG_DECLARATIONS)
+    return ffi, ffi.dlopen(_LIBYANG)
+
+
+def _pointer(cdata: Any) -> Any:
+    """A pointer of the binding as one of ours."""
+    import _sysrepo
+
+    return _library()[0].cast("void *", int(_sysrepo.ffi.cast("uintptr_t", cdata)))
+
+
+def _check(session: Session, function: str, code: int) -> None:
+    if code:
+        from sysrepo.errors import SysrepoError
+
+        raise SysrepoError.new("; ".join(errors(session)) or f"{function} failed", code)
+
+
+def change_diff(session: Session) -> str | None:
+    """The change of an event session as JSON, ``yang:operation`` in the metadata of its nodes.
+
+    Several times faster than the binding's ``get_changes`` (one print, not an object per leaf).
+    Valid only within the callback. Defaults are printed too: a leaf that falls back to its
+    default would be missing otherwise. None when the change is empty.
+    """
+    import _libyang
+    import libyang
+
+    ffi, lib = _library()
+    diff = lib.sr_get_change_diff(_pointer(session.cdata))
+    if diff == ffi.NULL:
+        return None
+    node = _libyang.ffi.cast("struct lyd_node *", int(ffi.cast("uintptr_t", diff)))
+    with session.get_ly_ctx() as context:
+        text: str | None = libyang.DNode.new(context, node).print_mem(
+            "json", with_siblings=True, pretty=False, include_implicit_defaults=True
+        )
+    return text
+
+
+def errors(session: Session) -> tuple[str, ...]:
+    """Messages of the session's last call, one by one; the binding joins them with commas."""
+    from _sysrepo import ffi, lib
+
+    info = ffi.new("sr_error_info_t **")
+    if lib.sr_session_get_error(session.cdata, info) or info[0] == ffi.NULL:
+        return ()
+    found = (info[0].err[i].message for i in range(info[0].err_count))
+    return tuple(ffi.string(m).decode(errors="replace") for m in found if m)
+
+
+def session_id(session: Session) -> int:
+    """sysrepo's number of the session."""
+    return int(_library()[1].sr_session_get_id(_pointer(session.cdata)))
+
+
+def set_user(session: Session, user: str) -> None:
+    """Let file permissions of ``user`` decide instead of the process owner's; needs root."""
+    code = _library()[1].sr_session_set_user(_pointer(session.cdata), user.encode())
+    _check(session, "sr_session_set_user", code)
+
+
+class Nacm:
+    """NETCONF access control (RFC 8341) for sessions of this process. One per process."""
+
+    def __init__(self, session: Session) -> None:
+        """``session`` is kept; it must live as long as this."""
+        ffi, self._lib = _library()
+        self._session = session
+        held = ffi.new("void **")
+        code = self._lib.sr_nacm_init(_pointer(session.cdata), 0, held)
+        _check(session, "sr_nacm_init", code)
+        self._subscription = held[0]
+
+    def set_user(self, session: Session, user: str | None) -> None:
+        """From now on the rules for ``user`` filter reads and refuse writes; None: no rules."""
+        ffi = _library()[0]
+        name = ffi.NULL if user is None else user.encode()
+        _check(
+            session, "sr_nacm_set_user", self._lib.sr_nacm_set_user(_pointer(session.cdata), name)
+        )
+
+    def close(self) -> None:
+        self._lib.sr_unsubscribe(self._subscription)
+        self._lib.sr_nacm_destroy()
+
+
+class OperationalData:
+    """Answers to readers of the operational datastore, as JSON text.
+
+    The binding takes Python objects only, which are slow to make and to convert.
+    """
+
+    def __init__(self, session: Session, answer: Callable[[str, str], str | None]) -> None:
+        """``answer`` gives, for the path of a subscription and the xpath that a reader asked for,
+        a document from the root down; it is called in a thread of sysrepo's, one at a time."""
+        ffi, self._lib = _library()
+        self._session = session
+        self._held = ffi.new("void **")
+
+        @ffi.callback("sr_oper_get_items_cb")
+        def called(
+            event: Any, _sub: Any, _module: Any, path: Any, asked: Any, _id: Any, to: Any, _p: Any
+        ) -> int:
+            import _sysrepo
+
+            try:
+                document = answer(_text(path), _text(asked) if asked else "")
+                if document is not None:
+                    _attach(event, to, document)
+            except Exception:
+                # No exception may pass into C.
+                _LOG.exception("operational data of %s", _text(path))
+                return int(_sysrepo.lib.SR_ERR_CALLBACK_FAILED)
+            return 0
+
+        self._called = called
+
+    def subscribe(self, module: str, path: str) -> None:
+        """Answer for what is at ``path``, beside the configuration that is there."""
+        import _sysrepo
+
+        code = self._lib.sr_oper_get_subscribe(
+            _pointer(self._session.cdata),
+            module.encode(),
+            path.encode(),
+            self._called,
+            _library()[0].NULL,
+            _sysrepo.lib.SR_SUBSCR_OPER_MERGE,
+            self._held,
+        )
+        _check(self._session, "sr_oper_get_subscribe", code)
+
+    def close(self) -> None:
+        if self._held[0]:
+            self._lib.sr_unsubscribe(self._held[0])
+            self._held[0] = _library()[0].NULL
+
+
+def _text(pointer: Any) -> str:
+    raw = _library()[0].string(pointer)
+    return raw.decode() if isinstance(raw, bytes) else raw
+
+
+def _attach(event: Any, to: Any, document: str) -> None:
+    """Hand a document to the reader of an event: a tree, or a part of the one at ``to``."""
+    import _libyang
+    import _sysrepo
+    import libyang
+    from sysrepo.session import SysrepoSession
+
+    ffi = _library()[0]
+    address = int(ffi.cast("uintptr_t", event))
+    session = SysrepoSession(_sysrepo.ffi.cast("sr_session_ctx_t *", address), True)
+    with session.get_ly_ctx() as context:
+        tree = context.parse_data_mem(document, "json", parse_only=True, strict=True)
+        if tree is None:
+            return
+        if to[0] == ffi.NULL:
+            to[0] = ffi.cast("void *", int(_libyang.ffi.cast("uintptr_t", tree.cdata)))
+            return
+        parent = _libyang.ffi.cast("struct lyd_node *", int(ffi.cast("uintptr_t", to[0])))
+        libyang.DNode.new(context, parent).root().merge(tree, destruct=True)
+
+
+def set_originator(session: Session, name: str, *data: bytes) -> None:
+    """Tell the receivers of this session's changes who makes them.
+
+    One originator name a session: sysrepo ties the data to it.
+    """
+    lib, pointer = _library()[1], _pointer(session.cdata)
+    _check(
+        session, "sr_session_set_orig_name", lib.sr_session_set_orig_name(pointer, name.encode())
+    )
+    for item in data:
+        code = lib.sr_session_push_orig_data(pointer, len(item), item)
+        _check(session, "sr_session_push_orig_data", code)
+
+
+def originator_data(session: Session, index: int) -> bytes | None:
+    """Data ``index`` that the originator of an event pushed; None when there is none."""
+    ffi, lib = _library()
+    size, data = ffi.new("uint32_t *"), ffi.new("const void **")
+    if lib.sr_session_get_orig_data(_pointer(session.cdata), index, size, data):
+        return None
+    return bytes(ffi.buffer(data[0], size[0]))
+
+
+def locked_by(connection: Any, datastore: int, module: str | None = None) -> int | None:
+    """sysrepo's number of the session that holds the lock; None when nobody does."""
+    import _sysrepo
+
+    ffi, lib = _library()
+    held, owner = ffi.new("int *"), ffi.new("uint32_t *")
+    conn = ffi.cast("void *", int(_sysrepo.ffi.cast("uintptr_t", connection.cdata)))
+    name = ffi.NULL if module is None else module.encode()
+    lib.sr_get_lock(conn, datastore, name, held, owner, ffi.NULL)
+    return int(owner[0]) if held[0] == _LOCKED else None
+
+
+def duplicate(tree: Any) -> str | None:
+    """Path of a list entry that ``tree`` (a DNode with its siblings) holds twice.
+
+    libyang looks for duplicates when it validates; a merge before that hides them. One hash
+    look-up for each entry: 10 ms for ten thousand.
+    """
+    import _libyang as binding
+
+    ffi, lib = _libyang()
+    match = ffi.new("void **")
+    nested: dict[Any, bool] = {}
+
+    def holds_lists(schema: Any) -> bool:
+        if schema not in nested:
+            child = binding.lib.lysc_node_child(schema)
+            nested[schema] = False
+            while child and not nested[schema]:
+                nested[schema] = child.nodetype == binding.lib.LYS_LIST or holds_lists(child)
+                child = child.next
+        return nested[schema]
+
+    def walk(node: Any) -> Any:
+        first = ffi.cast("void *", int(binding.ffi.cast("uintptr_t", node)))
+        while node:
+            schema = node.schema
+            if schema and schema.nodetype == binding.lib.LYS_LIST:
+                here = ffi.cast("void *", int(binding.ffi.cast("uintptr_t", node)))
+                if not lib.lyd_find_sibling_first(first, here, match) and match[0] != here:
+                    return node
+            child = binding.lib.lyd_child(node) if schema and holds_lists(schema) else None
+            if child and (found := walk(child)):
+                return found
+            node = node.next
+        return None
+
+    found = walk(binding.lib.lyd_first_sibling(tree.cdata)) if tree is not None else None
+    if not found:
+        return None
+    path = binding.lib.lyd_path(found, binding.lib.LYD_PATH_STD, binding.ffi.NULL, 0)
+    try:
+        return str(binding.ffi.string(path).decode())
+    finally:
+        binding.lib.free(path)

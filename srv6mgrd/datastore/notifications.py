@@ -1,0 +1,64 @@
+"""Notifications through sysrepo: queued, and sent in batches from a thread.
+
+Never from within a callback of sysrepo's: sending takes locks that a commit may hold.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import deque
+from collections.abc import Iterable, Sequence
+
+from srv6mgrd.datastore.connection import Connection
+from srv6mgrd.news import News
+
+_LOG = logging.getLogger(__name__)
+
+_MODULE = "srv6mgr-operations"
+# A batch is sent this often, of so many at most: 100 in a second.
+_INTERVAL, _BATCH = 0.2, 20
+_QUEUE = 1000
+
+
+class Notifier:
+    """Sends what is put; in the order in which it was put."""
+
+    def __init__(self) -> None:
+        self._connection = Connection(originator="srv6mgrd")
+        self._session = self._connection.session()
+        self._queue: deque[News] = deque()
+        self._dropped = 0
+
+    def put(self, news: Iterable[News]) -> None:
+        """Queue; never blocks. What the queue has no room for is left out."""
+        for item in news:
+            if len(self._queue) < _QUEUE:
+                self._queue.append(item)
+            else:
+                self._dropped += 1
+
+    async def run(self) -> None:
+        """Send what is queued; runs for ever."""
+        while True:
+            await asyncio.sleep(_INTERVAL)
+            batch = [self._queue.popleft() for _ in range(min(_BATCH, len(self._queue)))]
+            if batch:
+                await asyncio.to_thread(self._send, batch)
+            if self._dropped and not self._queue:
+                _LOG.warning("%d notifications were left out: too many at once", self._dropped)
+                self._dropped = 0
+
+    def _send(self, batch: Sequence[News]) -> None:
+        import libyang
+        import sysrepo
+
+        for news in batch:
+            try:
+                self._session.notification_send(f"/{_MODULE}:{news.name}", dict(news.leaves))
+            except (sysrepo.SysrepoError, libyang.LibyangError) as error:
+                _LOG.error("notification %s: %s", json.dumps(news.leaves), error)
+
+    def close(self) -> None:
+        self._connection.close()

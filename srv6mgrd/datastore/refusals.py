@@ -1,0 +1,407 @@
+"""libyang's and sysrepo's error texts in words an operator can act on. Pure.
+
+Every door shows these: ``VRF blue: table 100 is already used by VRF red; choose another
+table-id``. What srv6mgrd itself refuses is worded already and passes unchanged, as do the
+error-messages of our YANG modules, which are cause and remedy. A text that isn't known here is
+shown as it came, behind the object that it is about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from srv6mgrd.model.checks import table_in_use
+from srv6mgrd.model.refusal import Refusal
+
+# Value of a leaf in the tree that was refused, by data path; None when it isn't there.
+Lookup = Callable[[str], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """One error of libyang or sysrepo: its text and the data path of the offender."""
+
+    message: str
+    path: str = ""
+
+
+_ROOT = "/srv6mgr-srv6:srv6"
+
+
+def _entry(path: str, key: str, group: str = "name") -> str:
+    """Pattern of a list entry in a data path, its key as a group."""
+    return rf"{path}\[{key}=(?P<q_{group}>['\"])(?P<{group}>.*?)(?P=q_{group})\]"
+
+
+_VRF = _entry(f"{_ROOT}/vrfs/vrf", "name", "vrf")
+_BGP = "/srv6mgr-bgp:bgp"
+_ROUTE = "/srv6mgr-steering:steering/route"
+
+# Objects within an object come first.
+_OBJECTS = (
+    (_VRF + _entry(f"{_BGP}/neighbor", "address"), "BGP neighbor {name} of VRF {vrf}"),
+    (_VRF + rf"{_BGP}/neighbor\b", "BGP neighbor of VRF {vrf}"),
+    (_VRF + _entry(_ROUTE, "prefix"), "route {name} of VRF {vrf}"),
+    (_VRF + rf"{_ROUTE}\b", "route of VRF {vrf}"),
+    (_VRF, "VRF {vrf}"),
+    (_entry(f"{_ROOT}/local-sids/sid", "prefix"), "SID {name}"),
+    (_entry(f"{_ROOT}/locators/locator", "name"), "locator {name}"),
+    (_entry(f"{_ROOT}/segment-lists/segment-list", "name"), "segment list {name}"),
+    # libyang leaves the parents off the path of a duplicate.
+    (_entry(f"(?:{_ROOT})?{_BGP}/neighbor", "address"), "BGP neighbor {name}"),
+    (_entry(f"(?:{_ROOT})?{_ROUTE}", "prefix"), "route {name}"),
+    # libyang tells of a bad key before it knows the entry.
+    (rf"{_ROOT}{_BGP}/neighbor\b", "BGP neighbor"),
+    (rf"{_ROOT}{_BGP}\b", "BGP"),
+    (rf"{_ROOT}{_ROUTE}\b", "route"),
+    (rf"{_ROOT}/vrfs/vrf\b", "VRF"),
+    (rf"{_ROOT}/local-sids/sid\b", "SID"),
+    (rf"{_ROOT}/locators/locator\b", "locator"),
+    (rf"{_ROOT}/segment-lists/segment-list\b", "segment list"),
+    (rf"{_ROOT}/encapsulation\b", "encapsulation"),
+    (rf"{_ROOT}/unsupported\b", "SRv6"),
+)
+# Names of objects whose key isn't known.
+_KEYLESS = ("BGP neighbor", "route", "VRF", "SID", "locator", "segment list")
+
+_LISTS = {"vrf": "VRF", "sid": "SID", "locator": "locator", "segment-list": "segment list"}
+
+# What a leaf holds, and an example: libyang tells the pattern of its type.
+_SHAPES = {
+    "prefix": ("IPv6 prefix", "fcbb:0:1:64::/64"),
+    "export-sid": ("IPv6 prefix", "fcbb:0:1:64::/64"),
+    "source-address": ("IPv6 address", "fcbb:0:1::1"),
+    "router-id": ("IPv4 address", "192.0.2.1"),
+    "address": ("IP address", "2001:db8::1"),
+    "update-source": ("IP address", "2001:db8::1"),
+    "next-hop": ("IP address", "2001:db8::1"),
+    "sid": ("IPv6 address", "fcbb:0:2::1"),
+    "pass": ("IP prefix, link-local or multicast", "10.0.0.0/8"),
+}
+_ROUTE_PREFIX = ("IP prefix", "10.0.0.0/8")
+
+
+def object_of(path: str) -> str:
+    """The configured object that a data path leads into: ``VRF blue``; else the path."""
+    for pattern, name in _OBJECTS:
+        if found := re.match(pattern, path):
+            return name.format(**found.groupdict())
+    return path or "value"
+
+
+def _leaf(path: str) -> str:
+    """Name of the last node of a data path."""
+    bare = re.sub(r"\[[^]]*\]", "", path)
+    return bare.rpartition("/")[2].rpartition(":")[2]
+
+
+def _key(path: str, list_name: str) -> str:
+    found = re.search(rf"/{list_name}\[[\w-]+=(['\"])(.*?)\1\]", path)
+    return found[2] if found else path
+
+
+def complaints(messages: Iterable[str]) -> list[Complaint]:
+    """Messages of a sysrepo session, which write ``text (path "/x")``."""
+    out = []
+    for message in messages:
+        found = re.fullmatch(r'(?s)(.*?) \(path "(.*)"\)\.?', message)
+        out.append(Complaint(found[1], found[2]) if found else Complaint(message))
+    return out
+
+
+def explain(
+    found: Sequence[Complaint], lookup: Lookup = lambda _: None, *, held: Lookup = lambda _: None
+) -> list[Refusal]:
+    """The complaints as refusals, sysrepo's own framing left out.
+
+    ``lookup`` reads the refused tree, ``held`` the running configuration.
+    """
+    lines = [Complaint(line, _whole(c.path)) for c in found for line in _lines(c.message)]
+    telling = [c for c in lines if not _FRAMING.fullmatch(c.message)] or lines
+    out: list[Refusal] = []
+    for complaint in telling:
+        refusal = _explain(complaint, lookup, held)
+        if refusal not in out:
+            out.append(refusal)
+    return out
+
+
+def _lines(message: str) -> list[str]:
+    # Below a union libyang lists what each of its types thinks.
+    if message.startswith("Invalid union value"):
+        return message.splitlines()[:1]
+    # srv6mgrd puts one refusal on each line.
+    return [line for line in message.splitlines() if line]
+
+
+# Parents that libyang leaves off the path of a duplicate.
+_PARENTS = {
+    **dict.fromkeys(("locators", "vrfs", "local-sids", "segment-lists"), _ROOT),
+    "locator": f"{_ROOT}/locators",
+    "vrf": f"{_ROOT}/vrfs",
+    "sid": f"{_ROOT}/local-sids",
+    "segment-list": f"{_ROOT}/segment-lists",
+}
+
+
+def _whole(path: str) -> str:
+    found = re.match(r"/srv6mgr-srv6:([\w-]+)", path)
+    if found is None or found[1] not in _PARENTS:
+        return path
+    return f"{_PARENTS[found[1]]}/{path.removeprefix('/srv6mgr-srv6:')}"
+
+
+# Lines that sysrepo puts around the one that matters.
+_FRAMING = re.compile(
+    r"(?:User callback failed\."
+    r"|Validation failed\.?"
+    r"|Failed to .* data\."
+    r"|.*event .* failed.*)",
+    re.DOTALL,
+)
+
+
+def _explain(complaint: Complaint, lookup: Lookup, held: Lookup) -> Refusal:
+    for pattern, rule in _RULES:
+        if found := re.fullmatch(pattern, complaint.message, re.DOTALL):
+            return rule(found, complaint.path, lookup, held)
+    return _worded(complaint)
+
+
+def _worded(complaint: Complaint) -> Refusal:
+    """A text in our words: ``object: cause; remedy``, or from YANG ``cause; remedy``."""
+    message, path = complaint.message, complaint.path
+    text, _, remedy = message.partition("; ")
+    if not path and remedy and ": " in text:
+        # A colon with a blank ends the object; those inside an IPv6 prefix have none.
+        name, _, cause = text.partition(": ")
+        return Refusal(name, cause, remedy, "refused")
+    if not remedy:
+        text, remedy = message.rstrip("."), "correct it and send it again"
+    return Refusal(object_of(path), text, remedy, "refused", path)
+
+
+def _unique(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+    leaves, first, second = m["leaves"], m["first"], m["second"]
+    leaf = leaves.split()[0]
+    value = lookup(f"{first}/{leaf}") or lookup(f"{second}/{leaf}")
+    # The one that had it before is the one that "already" uses it.
+    old, new = (first, second) if held(f"{first}/{leaf}") == value else (second, first)
+    if leaf == "table-id" and value is not None:
+        return table_in_use(_key(new, "vrf"), int(value), _key(old, "vrf"))
+    return Refusal(
+        object_of(new),
+        f"{leaf} {value or ''} is already used by {object_of(old)}".replace("  ", " "),
+        f"choose another {leaf}",
+        "data-not-unique",
+        new,
+    )
+
+
+def _leafref(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+    value, target = m["value"], m["target"]
+    steps = [s.rpartition(":")[2] for s in re.sub(r"\[[^]]*\]", "", target).split("/")]
+    kind = _LISTS.get(steps[-2] if len(steps) > 1 else "", "")
+    what = f"{kind} {value}" if kind else f"{_leaf(path)} {value}"
+    remedy = f"create it or name an existing {kind}" if kind else "name an existing one"
+    return Refusal(object_of(path), f"{what} does not exist", remedy, "instance-required", path)
+
+
+def _named(path: str, value: str) -> str:
+    """Object of a path; one that only its bad key names is named by it."""
+    name = object_of(path)
+    return f"{name} {value}" if name in _KEYLESS else name
+
+
+def _syntax(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+    value, leaf = m["value"], _leaf(path)
+    what, example = _SHAPES.get(leaf, ("", ""))
+    if leaf == "prefix" and _ROUTE in path:
+        what, example = _ROUTE_PREFIX
+    return Refusal(
+        _named(path, value),
+        f"{leaf} {value!r} is no {what}" if what else f"{leaf} {value!r} is not well-formed",
+        f"write it like {example}" if what else "see the model for its form",
+        "value-syntax",
+        path,
+    )
+
+
+def _number(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+    value = m["value"]
+    quoted = value.isascii() and value.isdigit()
+    return Refusal(
+        object_of(path),
+        f"{_leaf(path)} {value!r} is no number",
+        "write it without quotes" if quoted else "write a number",
+        "value-syntax",
+        path,
+    )
+
+
+def _range(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+    return Refusal(
+        object_of(path),
+        f"{_leaf(path)} {m['value']} is out of range",
+        "see the model for its range",
+        "value-range",
+        path,
+    )
+
+
+def _length(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+    length = len(m["value"])
+    cause = f"{_leaf(path)} has {length} characters" if length else f"{_leaf(path)} is empty"
+    return Refusal(object_of(path), cause, "see the model for its length", "value-length", path)
+
+
+def _boolean(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+    return Refusal(
+        object_of(path),
+        f"{_leaf(path)} {m['value']!r} is no boolean",
+        "write true or false, without quotes",
+        "value-syntax",
+        path,
+    )
+
+
+def _empty(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+    cause = f"{_leaf(path)} takes no value"
+    return Refusal(object_of(path), cause, "write [null]", "value-syntax", path)
+
+
+def _too_many(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+    cause = f"it has too many entries of {m['node']}"
+    return Refusal(object_of(path), cause, "see the model for how many", "too-many", path)
+
+
+def _when(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+    if _leaf(path) == "proxy":
+        cause = "only End.AS, End.AD and End.AM have a proxy"
+        remedy = "remove proxy or change the behavior"
+    else:
+        cause = f"{_leaf(path)} does not go with the rest of it"
+        remedy = f"remove {_leaf(path)}"
+    return Refusal(object_of(path), cause, remedy, "unexpected", path)
+
+
+def _value(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+    return Refusal(
+        _named(path, m["value"]),
+        f"{_leaf(path)} {m['value']!r} is not allowed",
+        "see the model for its values",
+        "value-syntax",
+        path,
+    )
+
+
+def _no_json(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+    return Refusal("value", f"it is no JSON ({m['why']})", "correct it", "value-syntax", path)
+
+
+def _shape(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+    return Refusal(
+        path or f"{m['kind']} {m['node']}",
+        f"the value is no JSON {m['wanted']}",
+        "correct it",
+        "value-syntax",
+        path,
+    )
+
+
+def _identity(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+    return Refusal(
+        object_of(path),
+        f"{_leaf(path)} {m['value']!r} is unknown",
+        "name one that the model has, such as End, End.X, End.DT46"
+        if _leaf(path) == "behavior"
+        else "name one that the model has",
+        "value-unknown",
+        path,
+    )
+
+
+def _mandatory(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+    return Refusal(object_of(path), f"{m['leaf']} is missing", f"add {m['leaf']}", "missing", path)
+
+
+def _twice(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+    what = "it"
+    own = max((f.end() for pattern, _ in _OBJECTS if (f := re.match(pattern, path))), default=0)
+    if entry := re.fullmatch(r".*?([\w-]+)\[[\w.-]+=(['\"])(.*)\2\]", path[own:]):
+        what = f"{entry[1]} {entry[3]}"
+    return Refusal(
+        object_of(path), f"{what} is declared twice", "declare it once", "data-exists", path
+    )
+
+
+def _key_missing(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+    key = m["key"]
+    return Refusal(object_of(path), f"its key {key} is missing", f"add {key}", "missing", path)
+
+
+def _unknown(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+    # The path is that of the parent; the model's spelling shows where the offender stands.
+    node = m["node"] or "''"
+    where = f"{path.rstrip('/')}/{node}" if path else node
+    return Refusal(
+        object_of(path) if path else node,
+        f"{where} is unknown to the model",
+        "correct the name or remove it",
+        "unknown-element",
+        where,
+    )
+
+
+def _state(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+    return Refusal(object_of(path), f"{m['node']} is read-only", "leave it out", "read-only", path)
+
+
+_Rule = Callable[[re.Match[str], str, Lookup, Lookup], Refusal]
+
+# libyang 3.13, src/ly_common.h (LY_VCODE_*), src/validation.c, src/plugins_types/*.c,
+# src/parser_json.c.
+_RULES: tuple[tuple[str, _Rule], ...] = (
+    (
+        r'Unique data leaf\(s\) "(?P<leaves>[^"]*)" not satisfied in "(?P<first>.*)" and'
+        r' "(?P<second>.*)"\.',
+        _unique,
+    ),
+    (
+        r'Invalid leafref value "(?P<value>.*)" - no (?:target )?(?:existing target )?instance'
+        r' "(?P<target>.*)"(?: with the same value)?\.',
+        _leafref,
+    ),
+    (r'Mandatory node "(?P<leaf>[^"]*)" instance does not exist\.', _mandatory),
+    (r'Too few "(?P<leaf>[^"]*)" instances\.', _mandatory),
+    (r'Duplicate instance of "(?P<node>[^"]*)"\.', _twice),
+    (r'List instance is missing its key "(?P<key>[^"]*)"\.', _key_missing),
+    (r'Node "(?P<node>[^"]*)" not found as a child of "[^"]*" node\.', _unknown),
+    (r'Node "(?P<node>[^"]*)" not found in the "[^"]*" module\.', _unknown),
+    (r'Top-level JSON object member "(?P<node>[^"]*)" must be namespace-qualified\.', _unknown),
+    (r'No module named "(?P<node>[^"]*)" in the context\.', _unknown),
+    (r'Unexpected (?:data )?state node "(?P<node>[^"]*)" found\.', _state),
+    (r'Invalid identityref "(?P<value>.*?)" value - .*', _identity),
+    (r'Failed to convert IPv[46] (?:address|prefix) "(?P<value>.*)"\.', _syntax),
+    (r'Unsatisfied pattern - "(?P<value>.*)" does not (?:conform to|match) ".*"\.', _syntax),
+    (r'Unsatisfied pattern - "(?P<value>.*)" .*', _syntax),
+    (r'Invalid non-number-encoded [\w:-]+ value "(?P<value>.*)"\.', _number),
+    (r'Value "(?P<value>.*)" is out of type [\w:-]+ min/max bounds\.', _range),
+    (r'Unsatisfied range - value "(?P<value>.*)" is out of the allowed range\.', _range),
+    (r'Unsatisfied length - string "(?P<value>.*)" length is not allowed\.', _length),
+    (r'Invalid non-boolean-encoded boolean value "(?P<value>.*)"\.', _boolean),
+    (r'Invalid non-empty-encoded empty value "(?P<value>.*)"\.', _empty),
+    (r'Invalid union value "(?P<value>.*?)" - no matching subtype found:?.*', _syntax),
+    (r'Too many "(?P<node>[^"]*)" instances\.', _too_many),
+    (r'When condition ".*" not satisfied\.', _when),
+    (r'Invalid (?:type )?[\w:-]+ value "(?P<value>.*)"\.', _value),
+    (
+        r"Expecting JSON (?P<wanted>[\w/]+) but (?P<kind>[\w-]+) \"(?P<node>[^\"]*)\" is"
+        r" represented in input data as .*",
+        _shape,
+    ),
+    (r"(?P<why>Unexpected end-of-input|Invalid character sequence .*)\.", _no_json),
+    (r"(?P<why>Unexpected input data .*|Expecting .*|Missing .*)\.?", _no_json),
+)

@@ -1,0 +1,1 @@
+"""FRRouting: all of its text and sockets stay in this room."""

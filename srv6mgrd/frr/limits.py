@@ -1,0 +1,109 @@
+"""What FRR 10.3 can't carry, found before it silently does something else."""
+
+from __future__ import annotations
+
+from srv6mgrd.frr.render import export_locator, locator_of
+from srv6mgrd.model.desired import Desired, Locator, Neighbor, VrfBgp
+from srv6mgrd.model.refusal import Refusal
+
+# A command that does not fit the daemon's buffer loses its session (VTY_BUFSIZ 4096, read in
+# pieces of 512).
+LONGEST_LINE = 3500
+
+
+def limits(desired: Desired) -> list[Refusal]:
+    """Why FRR could not export a VRF with its declared SID; empty when it can."""
+    found = []
+    chosen = export_locator(desired)
+    if desired.bgp is not None and desired.bgp.as_number == 0:
+        found.append(
+            _refusal(
+                "BGP",
+                "AS number 0 is reserved",
+                "choose another as-number",
+                "/srv6mgr-srv6:srv6/srv6mgr-bgp:bgp",
+            )
+        )
+    for neighbor in desired.bgp.neighbors if desired.bgp is not None else ():
+        found += _neighbor(neighbor)
+    for name in sorted(desired.vrfs):
+        vpn = desired.vrfs[name].bgp
+        if vpn is not None and vpn.neighbors:
+            found.append(_no_vrf_neighbors(name))
+        if vpn is None or vpn.export_sid is None:
+            continue
+        locator = locator_of(desired, vpn)
+        if locator is not None and chosen is not None:
+            found += _export(name, vpn, locator, chosen)
+    if chosen is not None:
+        found += _locator(chosen)
+    return found
+
+
+def _neighbor(neighbor: Neighbor) -> list[Refusal]:
+    """What ``render`` has no lines for is refused rather than left out."""
+    declared = {
+        "description": neighbor.description is not None,
+        "password": neighbor.password is not None,
+        "keepalive and hold-time": neighbor.hold_time is not None,
+        "bfd": neighbor.bfd,
+        "route-reflector-client": neighbor.route_reflector_client,
+    }
+    where = f"BGP neighbor {neighbor.address}"
+    path = f"/srv6mgr-srv6:srv6/srv6mgr-bgp:bgp/neighbor[address='{neighbor.address}']"
+    return [
+        _refusal(where, f"{what} is not carried out in FRR yet", "remove it", path)
+        for what, is_declared in declared.items()
+        if is_declared
+    ]
+
+
+def _no_vrf_neighbors(vrf: str) -> Refusal:
+    return _refusal(
+        f"VRF {vrf}",
+        "BGP neighbors in a VRF are not carried out in FRR yet",
+        "remove them, or configure them in FRR by hand",
+        f"/srv6mgr-srv6:srv6/vrfs/vrf[name='{vrf}']/srv6mgr-bgp:bgp/neighbor",
+    )
+
+
+def _export(vrf: str, vpn: VrfBgp, locator: Locator, chosen: Locator) -> list[Refusal]:
+    where = f"VRF {vrf}, export SID {vpn.export_sid}"
+    path = f"/srv6mgr-srv6:srv6/vrfs/vrf[name='{vrf}']/srv6mgr-bgp:bgp/export-sid"
+    if locator != chosen:
+        # bgpd composes every SID from the locator of its default instance
+        # (ensure_vrf_tovpn_sid_per_vrf); one in the VRF's own instance is ignored.
+        cause = f"it is of locator {locator.name}, but bgpd exports from {chosen.name} alone"
+        return [_refusal(where, cause, f"take an export SID of locator {chosen.name}", path)]
+    assert vpn.export_sid is not None
+    function = locator.function_of(vpn.export_sid)
+    # The function travels as an MPLS label, and labels below 16 are reserved (srv6_sid_compose).
+    if function == 0 or function << max(0, 20 - locator.function_length) < 16:
+        cause = f"function {function} can't be sent in a label"
+        return [_refusal(where, cause, "take a SID with a greater function", path)]
+    lists = (vpn.import_rts, vpn.export_rts)
+    if any(len(" ".join(rts)) > LONGEST_LINE for rts in lists):
+        return [_refusal(where, "too many route targets for one FRR command", "use fewer", path)]
+    return []
+
+
+def _locator(locator: Locator) -> list[Refusal]:
+    where = f"locator {locator.name}"
+    path = f"/srv6mgr-srv6:srv6/locators/locator[name='{locator.name}']"
+    if locator.block_length + locator.node_length != locator.prefix.prefixlen:
+        cause = "block-length plus node-length is not the length of its prefix"
+        return [_refusal(where, cause, "make them add up, as FRR asks", path)]
+    if not 16 <= locator.block_length <= 64 or not 16 <= locator.node_length <= 64:
+        cause = "FRR takes block-length and node-length of 16 to 64 bits"
+        return [_refusal(where, cause, "choose lengths in that range", path)]
+    if not 1 <= locator.function_length <= 20:
+        cause = f"FRR exports functions of 1 to 20 bits, not {locator.function_length}"
+        return [_refusal(where, cause, "choose a function-length in that range", path)]
+    if locator.argument_length:
+        cause = "FRR can't set the argument length"
+        return [_refusal(where, cause, "leave argument-length at 0 for exported SIDs", path)]
+    return []
+
+
+def _refusal(where: str, cause: str, remedy: str, path: str) -> Refusal:
+    return Refusal(where, cause, remedy, "frr-unsupported", path)

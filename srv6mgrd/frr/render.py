@@ -1,0 +1,149 @@
+"""Desired state to FRR configuration, in exactly the lines that FRR 10.3 prints it with."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterable
+from ipaddress import IPv4Address, IPv6Address, ip_address
+
+from srv6mgrd.frr.blocks import BGPD, ENCAPSULATION, LOCATORS, ZEBRA, block
+from srv6mgrd.model.desired import Bgp, Desired, Locator, Neighbor, Vrf, VrfBgp
+from srv6mgrd.plan.objects import FrrBlock
+
+
+def render(desired: Desired) -> list[FrrBlock]:
+    """All blocks, in the order of writing. Without a BGP speaker FRR has nothing to carry."""
+    bgp = desired.bgp
+    if bgp is None:
+        return []
+    blocks = []
+    if desired.encapsulation_source is not None:
+        line = f"source-address {address(desired.encapsulation_source)}"
+        blocks.append(block(ZEBRA, ENCAPSULATION, [line]))
+    exporting = export_locator(desired)
+    if exporting is not None:
+        # Only this one: each further locator that zebra has and loses unsettles bgpd, which does
+        # not look at the name of the locator removed.
+        blocks.append(_locator(exporting))
+    blocks += _speaker(bgp, exporting)
+    for name in sorted(desired.vrfs):
+        vrf = desired.vrfs[name]
+        if vrf.bgp is not None:
+            blocks += _vrf(bgp, vrf, vrf.bgp, _function_of(desired, vrf.bgp, exporting))
+    return blocks
+
+
+def locator_of(desired: Desired, vrf: VrfBgp) -> Locator | None:
+    """The locator of a VRF's export SID."""
+    sid = desired.sids.get(vrf.export_sid) if vrf.export_sid is not None else None
+    return desired.locators.get(sid.locator) if sid is not None else None
+
+
+def export_locator(desired: Desired) -> Locator | None:
+    """The one locator that bgpd takes SIDs from (see ``limits`` for when there are several)."""
+    for name in sorted(desired.vrfs):
+        vpn = desired.vrfs[name].bgp
+        if vpn is not None and (locator := locator_of(desired, vpn)) is not None:
+            return locator
+    return None
+
+
+def address(value: IPv4Address | IPv6Address) -> str:
+    """As the C library prints it, and hence FRR; Python differs for ``::ffff:192.0.2.1``."""
+    family = socket.AF_INET6 if value.version == 6 else socket.AF_INET
+    return socket.inet_ntop(family, value.packed)
+
+
+def route_targets(values: Iterable[str]) -> str:
+    """A list as FRR prints it: without leading zeros, ordered as encoded (RFC 4360, RFC 5668)."""
+    return " ".join(text for _, text in sorted({_route_target(v) for v in values}))
+
+
+def _route_target(value: str) -> tuple[tuple[int, int, int], str]:
+    head, _, tail = value.rpartition(":")
+    number = int(tail)
+    if "." in head:
+        ip = IPv4Address(head)
+        return (1, int(ip), number), f"{ip}:{number}"
+    asn = int(head)
+    return (2 if asn > 0xFFFF else 0, asn, number), f"{asn}:{number}"
+
+
+def _function_of(desired: Desired, vpn: VrfBgp, exporting: Locator | None) -> int | None:
+    """The index that makes bgpd compose the declared export SID; None when it can't or shan't."""
+    locator = locator_of(desired, vpn)
+    if locator is None or vpn.export_sid is None or locator != exporting:
+        return None
+    return locator.function_of(vpn.export_sid) or None
+
+
+def _locator(locator: Locator) -> FrrBlock:
+    prefix = f"{address(locator.prefix.network_address)}/{locator.prefix.prefixlen}"
+    line = (
+        f"prefix {prefix} block-len {locator.block_length} node-len {locator.node_length}"
+        f" func-bits {locator.function_length}"
+    )
+    return block(ZEBRA, (*LOCATORS, f"locator {locator.name}"), [line])
+
+
+def _speaker(bgp: Bgp, locator: Locator | None) -> list[FrrBlock]:
+    root = f"router bgp {bgp.as_number}"
+    lines = [f"bgp router-id {bgp.router_id}"]
+    if any(n.remote_as != bgp.as_number for n in bgp.neighbors):
+        # RFC 8212 behaviour would drop every VPN route of an external neighbor without policy.
+        lines.append("no bgp ebgp-requires-policy")
+    lines.append("no bgp default ipv4-unicast")
+    for neighbor in bgp.neighbors:
+        lines += _neighbor(neighbor)
+    blocks = [block(BGPD, (root,), lines)]
+    if locator is not None:
+        blocks.append(block(BGPD, (root, "segment-routing srv6"), [f"locator {locator.name}"]))
+    if bgp.neighbors:
+        active = [f"neighbor {_peer(n)} activate" for n in bgp.neighbors]
+        for family in ("ipv4", "ipv6"):
+            blocks.append(block(BGPD, (root, f"address-family {family} vpn"), active))
+    return blocks
+
+
+def _peer(neighbor: Neighbor) -> str:
+    return address(ip_address(neighbor.address))
+
+
+def _neighbor(neighbor: Neighbor) -> list[str]:
+    peer = _peer(neighbor)
+    lines = [f"neighbor {peer} remote-as {neighbor.remote_as}"]
+    if neighbor.update_source is not None:
+        lines.append(f"neighbor {peer} update-source {address(ip_address(neighbor.update_source))}")
+    if ":" in peer:
+        # IPv4 VPN routes have an IPv6 next hop on such a session (RFC 8950).
+        lines.append(f"neighbor {peer} capability extended-nexthop")
+    return lines
+
+
+def _vrf(bgp: Bgp, vrf: Vrf, vpn: VrfBgp, function: int | None) -> list[FrrBlock]:
+    root = f"router bgp {bgp.as_number} vrf {vrf.name}"
+    exports = function is not None
+    # Without an identifier of its own the instance takes one that zebra picks when the VRF gets its
+    # first address, upon which bgpd replaces RD and RTs by ones made from it
+    # (vpn_handle_router_id_update).
+    top = [f"bgp router-id {bgp.router_id}"]
+    if exports:
+        top.append(f"sid vpn per-vrf export {function}")
+    blocks = [block(BGPD, (root,), top)]
+    lines = []
+    if exports and vpn.redistribute_connected:
+        lines.append("redistribute connected")
+    if exports and vpn.redistribute_static:
+        lines.append("redistribute static")
+    lines.append(f"rd vpn export {vpn.rd}")
+    imports, exported = route_targets(vpn.import_rts), route_targets(vpn.export_rts)
+    if imports == exported:
+        lines.append(f"rt vpn both {imports}")
+    else:
+        lines += [f"rt vpn import {imports}", f"rt vpn export {exported}"]
+    if exports:
+        lines.append("export vpn")
+    lines.append("import vpn")
+    for family in ("ipv4", "ipv6"):
+        blocks.append(block(BGPD, (root, f"address-family {family} unicast"), lines))
+    return blocks

@@ -1,0 +1,254 @@
+"""Actions to commands: only the lines that differ, in an order that FRR accepts (pure).
+
+Removal comes first, users before what they use; then writing, what is used before its users.
+The daemons try a command that a context does not know in the contexts around it (lib/command.c,
+cmd_execute_command), so a sibling context is entered without leaving the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from srv6mgrd.frr.blocks import BGPD, LOCATORS, ZEBRA, negated, slot_of
+from srv6mgrd.frr.vty import Answer
+from srv6mgrd.plan.actions import Action, Create, Delete, Replace
+from srv6mgrd.plan.objects import FrrBlock
+
+# Single-valued lines that FRR does not overwrite: a second index for a SID is ignored without a
+# word, a second locator of bgpd is refused, another prefix for a locator leaves SIDs of the old
+# one behind. They are cleared first. Each with the levels to climb for the command that clears.
+_CLEAR_FIRST = {"sid vpn per-vrf export": 0, "locator": 1, "prefix": 1}
+
+
+# What bgpd prints in an instance of its own accord under one or the other profile ("frr defaults"):
+# options whose default differs between them (bgpd/bgp_vty.c, FRR_CFG_DEFAULT_BOOL). Nobody's line.
+_OF_A_PROFILE = frozenset(
+    f"{no}bgp {option}"
+    for no in ("", "no ")
+    for option in (
+        "ebgp-requires-policy",
+        "enforce-first-as",
+        "network import-check",
+        "deterministic-med",
+        "log-neighbor-changes",
+        "suppress-duplicates",
+        "graceful-restart notification",
+        "hard-administrative-reset",
+        "default show-hostname",
+        "default show-nexthop-hostname",
+        "default dynamic-capability",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command in its context, for the sake of an action. ``optional``: may be refused."""
+
+    daemon: str
+    context: tuple[str, ...]
+    line: str
+    action: Action | None
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command as sent; ``step`` is None for those that enter a context. ``needs`` are the
+    indexes of the commands that must have been accepted for this one to mean what it says."""
+
+    text: str
+    step: Step | None
+    needs: tuple[int, ...]
+
+
+def frr_block(action: Action) -> FrrBlock:
+    """The block of an action."""
+    found = action.object
+    if not isinstance(found, FrrBlock):
+        raise TypeError(f"{found.key} is no FRR block; give it to the kernel adapter")
+    return found
+
+
+def removes_instance(actions: Iterable[Action]) -> bool:
+    """Whether ``removals`` has to know what else stands in the contexts."""
+    return any(isinstance(a, Delete) and _is_instance(frr_block(a)) for a in actions)
+
+
+def changes_router_id(action: Action) -> bool:
+    """Whether ``additions`` has to know which address families of the instance export."""
+    if not isinstance(action, Replace) or not isinstance(action.before, FrrBlock):
+        return False
+    obj = frr_block(action)
+    gone = set(obj.lines) - set(action.before.lines)
+    return _is_instance(obj) and any(slot_of(line) == "bgp router-id" for line in gone)
+
+
+def removals(actions: Sequence[Action], running: Mapping[str, FrrBlock]) -> list[Step]:
+    """Steps that take away, from ``Delete`` and from lines gone in ``Replace``.
+
+    A BGP instance is removed as a whole only when nothing but the lines to be deleted stands in
+    it; otherwise our lines go one by one and those of others stay.
+    """
+    deletes = [a for a in actions if isinstance(a, Delete)]
+    whole = _removable_instances(deletes, running)
+    blocks = sorted(((frr_block(a), a) for a in actions), key=lambda pair: _place(pair[0], -1))
+    return [step for obj, action in blocks for step in _removal(action, obj, whole)]
+
+
+def _removal(action: Action, obj: FrrBlock, whole: set[str]) -> list[Step]:
+    if isinstance(action, Create):
+        return []
+    if isinstance(action, Delete):
+        if obj.context[0] in whole:
+            # The instance takes its inner contexts along.
+            if len(obj.context) > 1:
+                return []
+            return [Step(obj.daemon, (), f"no {obj.context[0]}", action)]
+        if obj.context[: len(LOCATORS)] == LOCATORS:
+            return [Step(obj.daemon, LOCATORS, f"no {obj.context[-1]}", action)]
+        gone: Sequence[str] = obj.lines
+        kept: set[str | None] = set()
+    else:
+        before = action.before
+        assert isinstance(before, FrrBlock)
+        gone = [line for line in before.lines if line not in obj.lines]
+        kept = {slot_of(line) for line in obj.lines} - {None}
+    gone = [line for line in gone if slot_of(line) not in kept]
+    peers = {f"neighbor {line.split()[1]} " for line in gone if " remote-as " in line}
+    steps = []
+    for line in reversed(gone):
+        if line.startswith(tuple(peers)) and " remote-as " not in line:
+            continue  # goes with the neighbor
+        steps.append(Step(obj.daemon, obj.context, negated(line), action))
+    return steps
+
+
+def _is_instance(obj: FrrBlock) -> bool:
+    return obj.daemon == BGPD and len(obj.context) == 1
+
+
+def _removable_instances(deletes: Sequence[Delete], running: Mapping[str, FrrBlock]) -> set[str]:
+    going = {(frr_block(d).context, line) for d in deletes for line in frr_block(d).lines}
+    instances = {frr_block(d).context[0] for d in deletes if _is_instance(frr_block(d))}
+    for found in running.values():
+        instance = found.context[0]
+        foreign = [ln for ln in found.lines if ln not in _OF_A_PROFILE]
+        if instance in instances and any((found.context, ln) not in going for ln in foreign):
+            instances.discard(instance)
+    return instances
+
+
+def additions(actions: Iterable[Action], running: Mapping[str, FrrBlock]) -> list[Step]:
+    """Steps that write: the lines of ``Create`` and those new in ``Replace``.
+
+    ``running`` is needed for those that ``changes_router_id``.
+    """
+    puts = [(frr_block(a), a) for a in actions if not isinstance(a, Delete)]
+    puts.sort(key=lambda pair: _place(pair[0], 1))
+    steps = []
+    for obj, action in puts:
+        found = _addition(action, obj)
+        if changes_router_id(action):
+            found = _with_export_paused(found, obj, running)
+        steps += found
+    return steps
+
+
+def _place(obj: FrrBlock, way: int) -> tuple[int, int, str, int]:
+    """Sort key; ``way`` 1 for writing, -1 for removal. Blocks of one instance stay together:
+    entering an instance makes bgpd look at all its VPN routes."""
+    daemon = (ZEBRA, BGPD).index(obj.daemon)
+    return way * daemon, way * (obj.order // 10), obj.context[0], way * obj.order
+
+
+def _addition(action: Create | Replace, obj: FrrBlock) -> list[Step]:
+    before: tuple[str, ...] = ()
+    if isinstance(action, Replace):
+        assert isinstance(action.before, FrrBlock)
+        before = action.before.lines
+    new = [line for line in obj.lines if line not in before]
+    if not new and isinstance(action, Create):
+        return [Step(obj.daemon, obj.context, "", action)]
+    steps = []
+    for line in new:
+        slot = slot_of(line)
+        if slot in _CLEAR_FIRST and isinstance(action, Replace):
+            steps.append(_clearing(obj, slot, action))
+        steps.append(Step(obj.daemon, obj.context, line, action))
+    return steps
+
+
+def _with_export_paused(
+    steps: list[Step], obj: FrrBlock, running: Mapping[str, FrrBlock]
+) -> list[Step]:
+    """A new router ID makes bgpd replace the export RD and RT of every address family that
+    exports by values made up from the ID, although they are configured
+    (vpn_handle_router_id_update); of the RD it goes on printing what was configured."""
+    exporting = [
+        found.context
+        for found in running.values()
+        if found.context[:-1] == obj.context and "export vpn" in found.lines
+    ]
+    action = steps[0].action
+    return [
+        *(Step(obj.daemon, context, "no export vpn", action) for context in exporting),
+        *steps,
+        *(Step(obj.daemon, context, "export vpn", action) for context in exporting),
+    ]
+
+
+def _clearing(obj: FrrBlock, slot: str, action: Action) -> Step:
+    if _CLEAR_FIRST[slot] == 0:
+        return Step(obj.daemon, obj.context, f"no {slot}", action, optional=True)
+    inner = obj.context[-1]
+    return Step(obj.daemon, obj.context[:-1], f"no {inner}", action, optional=True)
+
+
+def commands(steps: Sequence[Step]) -> list[Command]:
+    """Steps with the commands that enter their contexts, starting in config mode."""
+    found: list[Command] = []
+    path: tuple[str, ...] = ()
+    entered: list[int] = []
+    for step in steps:
+        common = 0
+        while common < min(len(path), len(step.context)) and path[common] == step.context[common]:
+            common += 1
+        if 0 < common == len(step.context) < len(path):
+            common -= 1  # going up: enter the outer context once more
+        if path and not step.context:
+            found += [Command("end", None, ()), Command("configure terminal", None, ())]
+        del entered[common:]
+        for context in step.context[common:]:
+            found.append(Command(context, None, tuple(entered)))
+            entered.append(len(found) - 1)
+        path = step.context
+        if step.line:
+            found.append(Command(step.line, step, tuple(entered)))
+        elif entered:
+            # Entering an empty context is what creates it.
+            found[-1] = replace(found[-1], step=step)
+    return found
+
+
+def refusals(
+    sent: Sequence[Command], answers: Sequence[Answer], silence: str
+) -> dict[int, tuple[Action, str]]:
+    """First refusal of each action, by its ``id``: FRR's words and the line.
+
+    ``silence`` is said for commands that got no answer.
+    """
+    found: dict[int, tuple[Action, str]] = {}
+    for number, command in enumerate(sent):
+        step = command.step
+        if step is None or step.optional or step.action is None or id(step.action) in found:
+            continue
+        for index in (*command.needs, number):
+            answer = answers[index] if index < len(answers) else None
+            if answer is None or not answer.ok:
+                words = silence if answer is None else answer.words
+                where = " / ".join((*step.context, step.line) if step.line else step.context)
+                found[id(step.action)] = (step.action, f"{step.daemon}: {words} (at '{where}')")
+                break
+    return found

@@ -1,0 +1,73 @@
+"""Keeping step with zebra when VRF devices come and go.
+
+zebra 10.3 crashes on routes of a VRF that it does not know (yet, or any more): a route notification
+that overtakes that of the device puts the route into a table of the default VRF, whose memory the
+VRF shares and frees; a result of the dataplane thread for a VRF that has gone is looked up in a
+table that is freed already (seen: SIGSEGV in route_node_get below rib_process_dplane_results and
+work_queue_run). So nothing is put into a new VRF before zebra knows it, and no device goes before
+zebra is done with its routes.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Sequence
+
+from srv6mgrd.frr.blocks import ZEBRA
+from srv6mgrd.frr.status import Shows
+from srv6mgrd.frr.vty import VtyError
+
+_LOG = logging.getLogger(__name__)
+
+_DEADLINE = 2.0
+_IP = ("ip", "ipv6")
+_NONE = ("", "{}")
+_QUEUE = re.compile(r"(?:\bq|Zebra): (\d+)")
+_PROVIDER = re.compile(r"in: (\d+),.*out: (\d+),")
+
+
+def meet(frr: Shows, vrfs: Sequence[str]) -> None:
+    """Return once zebra knows these VRFs; after 2 s in any case."""
+    until = time.monotonic() + _DEADLINE
+    try:
+        while time.monotonic() < until:
+            shown = frr.show(ZEBRA, "show vrf")
+            if all(f"vrf {vrf} id " in shown for vrf in vrfs):
+                return
+    except VtyError as error:
+        _LOG.debug("not waited for: %s", error)
+        return
+    _LOG.warning("zebra does not know VRFs %s yet", ", ".join(vrfs))
+
+
+def let_go(frr: Shows, vrfs: Sequence[str]) -> None:
+    """Return once zebra holds no route of these VRFs and its dataplane is idle; after 2 s in any
+    case, since an operator's routes may stay and what is asked for must go on."""
+    until = time.monotonic() + _DEADLINE
+    try:
+        for vrf in vrfs:
+            while _has_routes(frr, vrf) and time.monotonic() < until:
+                pass
+        while (
+            not _idle(frr.show(ZEBRA, "show zebra dplane providers")) and time.monotonic() < until
+        ):
+            pass
+    except VtyError as error:
+        _LOG.debug("not waited for: %s", error)
+    if time.monotonic() >= until:
+        _LOG.warning("zebra is still busy with routes of VRFs %s", ", ".join(vrfs))
+
+
+def _has_routes(frr: Shows, vrf: str) -> bool:
+    return any(
+        frr.show(ZEBRA, f"show {ip} route vrf {vrf} json").strip() not in _NONE for ip in _IP
+    )
+
+
+def _idle(shown: str) -> bool:
+    """Whether the queues to, in and from the dataplane are empty, and each provider has given out
+    all that it took in."""
+    empty = all(int(depth) == 0 for depth in _QUEUE.findall(shown))
+    return empty and all(taken == given for taken, given in _PROVIDER.findall(shown))

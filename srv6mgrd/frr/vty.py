@@ -1,0 +1,135 @@
+"""Client of a daemon's vty UNIX socket: the protocol that vtysh speaks.
+
+A command is its text and a NUL. An answer is text, three NULs and a status byte (``vtysh_read``
+in FRR's lib/vty.c). The daemon takes commands that arrive together one after the other, so
+they are written ahead and the answers read as they come; that is what makes many of them fast.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
+from types import TracebackType
+
+SUCCESS = 0  # CMD_SUCCESS in lib/command.h; every other status is a refusal
+_MARK = b"\0\0\0"
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a daemon says to one command."""
+
+    status: int
+    text: str
+
+    @property
+    def ok(self) -> bool:
+        return self.status == SUCCESS
+
+    @property
+    def words(self) -> str:
+        """FRR's words about a refusal, in one line."""
+        lines = [line.strip().removeprefix("%").strip() for line in self.text.splitlines()]
+        return "; ".join(filter(None, lines)) or f"refused without a word (status {self.status})"
+
+
+class VtyError(OSError):
+    """A daemon can't be reached, went away, or is silent. ``answers`` are those that came."""
+
+    def __init__(self, number: int, message: str, answers: Sequence[Answer] = ()) -> None:
+        super().__init__(number, message)
+        self.answers = list(answers)
+
+    def __str__(self) -> str:
+        return str(self.strerror)
+
+
+class Vty:
+    """One session with one daemon, in enable mode."""
+
+    def __init__(self, path: Path, timeout: float = 30.0) -> None:
+        """``timeout``: longest silence in seconds while answers are outstanding."""
+        self._name = path.stem
+        self._timeout = timeout
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self._socket.settimeout(timeout)
+            self._socket.connect(str(path))
+        except OSError as error:
+            self._socket.close()
+            raise VtyError(
+                error.errno or errno.ETIMEDOUT,
+                f"{self._name} can't be reached at {path} ({error.strerror or error});"
+                " start frr and see that the daemon is enabled",
+            ) from error
+        self._socket.setblocking(False)
+        try:
+            self.run(["enable"])
+        except VtyError:
+            self.close()
+            raise
+
+    def __enter__(self) -> Vty:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def run(self, commands: Sequence[str]) -> list[Answer]:
+        """All commands, written ahead; one answer each, whatever its status."""
+        pending = memoryview(b"".join(c.encode() + b"\0" for c in commands))
+        answers: list[Answer] = []
+        received = bytearray()
+        with DefaultSelector() as selector:
+            selector.register(self._socket, EVENT_READ | EVENT_WRITE if pending else EVENT_READ)
+            while len(answers) < len(commands):
+                ready = selector.select(self._timeout)
+                if not ready:
+                    cause = f"{self._name} gave no answer within {self._timeout:g} s"
+                    raise VtyError(errno.ETIMEDOUT, f"{cause}; see its log", answers)
+                try:
+                    events = ready[0][1]
+                    if events & EVENT_READ:
+                        self._receive(received, answers)
+                    if events & EVENT_WRITE and pending:
+                        pending = pending[self._socket.send(pending[:_CHUNK]) :]
+                        if not pending:
+                            selector.modify(self._socket, EVENT_READ)
+                except BlockingIOError:
+                    continue
+                except VtyError:
+                    raise
+                except OSError as error:
+                    raise self._gone(error.errno or errno.EPIPE, answers) from error
+        return answers
+
+    def _receive(self, received: bytearray, answers: list[Answer]) -> None:
+        data = self._socket.recv(_CHUNK)
+        if not data:
+            raise self._gone(errno.ECONNRESET, answers)
+        # The mark may be split over two reads: look again at the last bytes.
+        look = max(0, len(received) - len(_MARK))
+        received += data
+        start = 0
+        while 0 <= (end := received.find(_MARK, look)) < len(received) - len(_MARK):
+            text = received[start:end].decode(errors="replace")
+            start = look = end + len(_MARK) + 1
+            answers.append(Answer(received[start - 1], text))
+        del received[:start]
+
+    def _gone(self, number: int, answers: Sequence[Answer]) -> VtyError:
+        cause = f"{self._name} closed the session after {len(answers)} commands"
+        return VtyError(number, f"{cause}; it has stopped or restarted, see its log", answers)

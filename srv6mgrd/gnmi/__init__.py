@@ -1,0 +1,1 @@
+"""The gNMI server (openconfig/reference, rpc/gnmi/gnmi-specification.md)."""

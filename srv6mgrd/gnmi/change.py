@@ -1,0 +1,111 @@
+"""A change as subscribers see it: leaves that changed, nodes that went. Pure.
+
+gnmi-specification.md 3.5.2.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from srv6mgrd.gnmi.mirror import Touched
+from srv6mgrd.gnmi.path import Pattern, covers, touches
+from srv6mgrd.gnmi.projections import view
+from srv6mgrd.gnmi.view import Snapshot, Want, is_counter
+
+
+class Branch(NamedTuple):
+    """A part of the tree that changed: its new or changed leaves, and those that went."""
+
+    at: Pattern
+    leaves: list[tuple[Pattern, Any]]
+    gone: list[Pattern]
+
+
+@dataclass(frozen=True)
+class Change:
+    """Something changed: the tree before and after, and where. ``at`` in ns.
+
+    ``counters``: these are all that changed; otherwise they are left alone.
+    """
+
+    at: int
+    before: Snapshot
+    after: Snapshot
+    touched: Touched
+    counters: bool = False
+
+    @cached_property
+    def branches(self) -> list[Branch]:
+        """Leaf by leaf what is new; computed once for all subscribers."""
+        return [self._branch(at) for at in self.touched.updated]
+
+    @cached_property
+    def projected(self) -> list[Branch]:
+        """The same in the views of the SIDs that it touched; what went is its key's branch."""
+        model, sids = self.after.model, self._sids()
+        return [self._branch(v.at(prefix)) for v in model.views for prefix in sids]
+
+    def _sids(self) -> list[str]:
+        touched: dict[str, None] = {}
+        for at in (*self.touched.updated, *self.touched.deleted):
+            concerned, prefix = view.touched(at)
+            if prefix is not None:
+                touched[prefix] = None
+            elif concerned:
+                for snapshot in (self.before, self.after):
+                    touched.update((key[0], None) for key in view.sids_of(snapshot.config))
+        return list(touched)
+
+    def _branch(self, at: Pattern) -> Branch:
+        old, new = self._leaves(self.before, at), self._leaves(self.after, at)
+        changed = [(path, value) for path, value in new.items() if old.get(path, self) != value]
+        return Branch(at, changed, [path for path in old if path not in new])
+
+    def _leaves(self, snapshot: Snapshot, at: Pattern) -> dict[Pattern, Any]:
+        return {
+            path: value
+            for found, data in snapshot.find(at)
+            for path, value in snapshot.leaves(
+                found, data, lambda node: is_counter(node) is self.counters
+            )
+        }
+
+
+def select(
+    change: Change, subscribed: Sequence[tuple[Pattern, Want]]
+) -> tuple[list[tuple[Pattern, Any]], list[Pattern]]:
+    """What of a change concerns a subscriber: leaves with values, and paths to delete."""
+    updates: dict[Pattern, Any] = {}
+    deletes: dict[Pattern, None] = {}
+    for pattern, want in subscribed:
+        viewed = bool(pattern) and change.after.model.is_view(pattern[0].node)
+        for branch in change.projected if viewed else change.branches:
+            if not touches(pattern, branch.at):
+                continue
+            if viewed and branch.gone and not change.after.has(branch.at):
+                # All of an entry went with its SID.
+                deletes.update((p, None) for p in _deleted(change.before, pattern, branch.at))
+                continue
+            for path, value in branch.leaves:
+                if covers(pattern, path) and want(path[-1].node):
+                    updates[path] = value
+            for path in branch.gone:
+                if covers(pattern, path) and want(path[-1].node):
+                    deletes[path] = None
+        for path in change.touched.deleted:
+            deletes.update((p, None) for p in _deleted(change.before, pattern, path))
+    return list(updates.items()), list(deletes)
+
+
+def _deleted(before: Snapshot, pattern: Pattern, gone: Pattern) -> Iterator[Pattern]:
+    """``gone`` as far as ``pattern`` covers it: itself, or what was subscribed to below it."""
+    if not touches(pattern, gone):
+        return
+    if len(pattern) <= len(gone):
+        yield gone
+    else:
+        narrowed = (*gone, *pattern[len(gone) :])
+        yield from (at for at, _ in before.find(narrowed))

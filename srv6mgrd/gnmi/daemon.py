@@ -1,0 +1,134 @@
+"""``srv6-gnmid``: wiring only."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import getpass
+import logging
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from srv6mgrd.datastore.connection import Connection
+from srv6mgrd.datastore.transaction import commit
+from srv6mgrd.gnmi import config as settings
+from srv6mgrd.gnmi import models, tls, wire
+from srv6mgrd.gnmi.access import Access, hash_password
+from srv6mgrd.gnmi.config import Config, ConfigError
+from srv6mgrd.gnmi.feed import Feed
+from srv6mgrd.gnmi.projections import VIEWS
+from srv6mgrd.gnmi.service import Service
+from srv6mgrd.gnmi.state import State
+from srv6mgrd.gnmi.subscribe import Pace
+from srv6mgrd.gnmi.view import Model
+from srv6mgrd.systemd import notify
+
+_LOG = logging.getLogger("srv6-gnmid")
+
+# 100k SIDs in one Set or Get are 20 MB; gRPC's own default is 4 MB.
+_OPTIONS = (
+    ("grpc.max_receive_message_length", 64 << 20),
+    ("grpc.max_send_message_length", 64 << 20),
+    ("grpc.so_reuseport", 0),
+)
+
+
+async def serve(config: Config, stop: asyncio.Event) -> None:
+    """Serve until ``stop`` is set."""
+    loop = asyncio.get_running_loop()
+    connection = Connection(originator="srv6-gnmid")
+    try:
+        with connection.context() as context:
+            found = models.load(context, config.models)
+        if not found.configurable:
+            raise ConfigError(
+                f"sysrepo: has no module like {', '.join(config.models)}; install the YANG modules"
+            )
+        feed = Feed(Model(found.root, VIEWS), State(Path(config.store)))
+        follower = feed.follow(loop)
+        await loop.run_in_executor(None, connection.follow, found.configurable, follower)
+        session = connection.session()
+        required = bool(config.users) and not config.client_ca
+        service = Service(
+            found,
+            feed,
+            lambda edits: commit(session, found.configurable, edits),
+            Access(config.users, required=required),
+            Pace(counters=config.counter_interval),
+        )
+        server = await _server(config, service)
+        await server.start()
+        _LOG.info("serving %s", ", ".join((*config.listen, *config.plaintext)))
+        notify("READY=1")
+        await stop.wait()
+        with suppress(OSError):  # the service manager may have gone first
+            notify("STOPPING=1")
+        await server.stop(grace=1)
+        service.close()
+        feed.close()
+    finally:
+        await loop.run_in_executor(None, connection.close)
+
+
+async def _server(config: Config, service: Service) -> grpc.aio.Server:
+    server = grpc.aio.server(options=_OPTIONS)
+    server.add_generic_rpc_handlers((service.handlers(),))
+    checks = health.aio.HealthServicer()
+    health_pb2_grpc.add_HealthServicer_to_server(checks, server)
+    for name in ("", wire.SERVICE):
+        await checks.set(name, health_pb2.HealthCheckResponse.SERVING)
+    # gnmi-specification.md 3: reflection lets a client find out that gNMI is here.
+    names = (wire.SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME)
+    reflection.enable_server_reflection(names, server)
+    for address in config.listen:
+        _bind(address, server.add_secure_port(address, tls.credentials(config)))
+    for address in config.plaintext:
+        _bind(address, server.add_insecure_port(address))
+    return server
+
+
+def _bind(address: str, port: int) -> None:
+    if not port:
+        raise ConfigError(f"listen {address}: can't be bound; is another server running?")
+
+
+async def _run(config: Config) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    await serve(config, stop)
+
+
+def main() -> int:
+    """Entry point."""
+    parser = argparse.ArgumentParser(prog="srv6-gnmid", description="gNMI server of srv6mgr")
+    parser.add_argument("--config", type=Path, help=f"settings (default {settings.DEFAULT_FILE})")
+    parser.add_argument("--log-level", default="info", choices=("debug", "info", "warning"))
+    parser.add_argument(
+        "--hash-password", action="store_true", help="hash a password for the setting users"
+    )
+    given = parser.parse_args()
+    if given.hash_password:
+        print(hash_password(getpass.getpass()))
+        return 0
+    logging.basicConfig(
+        level=given.log_level.upper(), format="%(name)s: %(levelname)s: %(message)s"
+    )
+    try:
+        path = given.config or settings.DEFAULT_FILE
+        asyncio.run(_run(settings.load(path, required=given.config is not None)))
+    except (ConfigError, RuntimeError) as e:
+        print(f"srv6-gnmid: {e}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

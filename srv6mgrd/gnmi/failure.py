@@ -1,0 +1,62 @@
+"""How an RPC fails: a gRPC status code and a text for the operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from grpc import StatusCode
+
+from srv6mgrd.datastore.connection import (
+    DatastoreError,
+    DeniedError,
+    FailedError,
+    LockedError,
+    TimedOutError,
+)
+from srv6mgrd.gnmi import wire
+from srv6mgrd.gnmi.encode import ValueProblem
+from srv6mgrd.gnmi.path import PathError
+from srv6mgrd.model.refusal import RefusedError
+
+
+class RpcError(Exception):
+    """Ends the RPC with this status (gnmi-specification.md 2.5)."""
+
+    def __init__(self, code: StatusCode, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+        self.text = text
+
+
+def check_encoding(encoding: int) -> None:
+    """3.3.1: the message must say that the encoding is unsupported."""
+    if encoding not in wire.ENCODINGS:
+        offered = ", ".join(wire.encoding_name(e) for e in wire.ENCODINGS)
+        raise RpcError(
+            StatusCode.UNIMPLEMENTED,
+            f"encoding {wire.encoding_name(encoding)}: unsupported; use one of {offered}",
+        )
+
+
+@contextmanager
+def as_status() -> Iterator[None]:
+    """Our exceptions as the status codes of 3.4.7 (and 3.3.4 for paths)."""
+    try:
+        yield
+    except (PathError, ValueProblem) as e:
+        raise RpcError(StatusCode.INVALID_ARGUMENT, str(e)) from e
+    except FailedError as e:
+        raise RpcError(StatusCode.ABORTED, str(e)) from e
+    except RefusedError as e:
+        unknown = all(r.tag == "unknown-element" for r in e.refusals)
+        code = StatusCode.NOT_FOUND if unknown else StatusCode.INVALID_ARGUMENT
+        raise RpcError(code, str(e)) from e
+    except LockedError as e:
+        raise RpcError(StatusCode.FAILED_PRECONDITION, str(e)) from e
+    except DeniedError as e:
+        raise RpcError(StatusCode.PERMISSION_DENIED, str(e)) from e
+    except TimedOutError as e:
+        raise RpcError(StatusCode.DEADLINE_EXCEEDED, str(e)) from e
+    except DatastoreError as e:
+        raise RpcError(StatusCode.UNAVAILABLE, str(e)) from e

@@ -1,0 +1,191 @@
+"""What is now, and who wants to hear of changes: configuration, status and counters together.
+
+Lives in the event loop. Reading the store and sysrepo happens in threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from srv6mgrd.counters.status import Kind, ObjectRef
+from srv6mgrd.gnmi.change import Change
+from srv6mgrd.gnmi.mirror import Touched, Tree, apply, tree
+from srv6mgrd.gnmi.path import Step
+from srv6mgrd.gnmi.schema import Node
+from srv6mgrd.gnmi.state import Counters, State, Status
+from srv6mgrd.gnmi.view import Model, Snapshot, with_node
+
+_LOG = logging.getLogger(__name__)
+
+_POLL_S = 0.05
+# The state of the node hangs below it.
+_TOP = "srv6mgr-srv6:srv6"
+
+
+Listener = Callable[[Change], None]
+
+
+class Feed:
+    """Current snapshot and its changes."""
+
+    def __init__(self, model: Model, state: State) -> None:
+        self.model = model
+        self._state = state
+        self._config: Tree = {}
+        self._status = Status()
+        self._node: Tree = {}
+        self._counters = Counters()
+        self._counting = 0
+        self._listeners: list[Listener] = []
+        self._poller: asyncio.Task[None] | None = None
+        # The one thread that touches the store.
+        self._thread = ThreadPoolExecutor(1, "store")
+
+    @property
+    def root(self) -> Node:
+        """The schema."""
+        return self.model.root
+
+    def follow(self, loop: asyncio.AbstractEventLoop) -> Callable[[str], None]:
+        """What to call, in one other thread at a time, with each change (JSON diff).
+
+        Ten thousand entries take 0.1 s to read: that must not hold up the event loop.
+        """
+        config: Tree = {}
+
+        def changed(diff: str) -> None:
+            nonlocal config
+            config, touched = apply(self.model.root, config, json.loads(diff))
+            loop.call_soon_threadsafe(self._changed, time.time_ns(), config, touched)
+
+        return changed
+
+    def _changed(self, at: int, config: Tree, touched: Touched) -> None:
+        before = self.current()
+        self._config = config
+        self._tell(Change(at, before, self.current(), touched))
+
+    def current(self, counters: Counters | None = None) -> Snapshot:
+        """What was last read; no counters unless given."""
+        counters = counters or Counters()
+        return Snapshot(
+            self.model,
+            with_node(self._config, self._node),
+            self._status.objects,
+            counters.by_prefix,
+            counters.at,
+            self._status.problem,
+        )
+
+    async def snapshot(self) -> Snapshot:
+        """What is now, counters included."""
+        status, counters = await asyncio.get_running_loop().run_in_executor(
+            self._thread, self._read
+        )
+        self._update(status)
+        if self._counting:
+            self._count(counters)
+        else:
+            self._counters = counters
+        return self.current(counters)
+
+    def _read(self) -> tuple[Status, Counters]:
+        return self._state.status(), self._state.counters()
+
+    def listen(self, listener: Listener, *, counters: bool = False) -> Callable[[], None]:
+        """Call ``listener`` for each change from now on, of counters too if it wants them.
+
+        Returns what ends it.
+        """
+        self._listeners.append(listener)
+        self._counting += counters
+        if self._poller is None:
+            self._poller = asyncio.get_running_loop().create_task(self._poll())
+
+        def end() -> None:
+            self._listeners.remove(listener)
+            self._counting -= counters
+            if not self._listeners and self._poller is not None:
+                self._poller.cancel()
+                self._poller = None
+
+        return end
+
+    async def _poll(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                # A store that went away has moment -1, as has the status read then.
+                if await loop.run_in_executor(self._thread, self._state.moment) != (
+                    self._status.moment
+                ):
+                    self._update(await loop.run_in_executor(self._thread, self._state.status))
+                if self._counting:
+                    self._count(await loop.run_in_executor(self._thread, self._state.counters))
+            except Exception:
+                _LOG.exception("reading the store failed")
+            await asyncio.sleep(_POLL_S)
+
+    def _update(self, status: Status) -> None:
+        if status is self._status:
+            return
+        before, old, told = self.current(), self._status.objects, self._status.node
+        self._status = status
+        was, touched = self._node, Touched()
+        if status.node is not told:
+            self._node = tree(self.model.root, {_TOP: status.node.members})
+        if not self._listeners:
+            return
+        self._touch_node(was, touched)
+        for ref in {**old, **status.objects}:
+            then, now = old.get(ref), status.objects.get(ref)
+            if then == now or (at := self.model.state_of(ref)) is None:
+                continue
+            if now is not None:
+                touched.updated.append(at)
+            elif any(True for _ in before.find(at)):  # else it went with its configuration
+                touched.deleted.append(at)
+        self._tell(Change(time.time_ns(), before, self.current(), touched))
+
+    def _touch_node(self, was: Tree, touched: Touched) -> None:
+        """What of the state of the node came, changed or went; the parts of a member are told
+        apart leaf by leaf later."""
+        old, new = was.get(_TOP, {}), self._node.get(_TOP, {})
+        top = self.model.root.child(_TOP)
+        for member in {**old, **new}:
+            node = None if top is None else top.child(member)
+            if top is None or node is None or old.get(member) == new.get(member):
+                continue
+            told = touched.updated if member in new else touched.deleted
+            told.append((Step(top), Step(node)))
+
+    def _count(self, counters: Counters) -> None:
+        old = self._counters
+        if counters is old:
+            return
+        self._counters = counters
+        touched = Touched()
+        for prefix, now in counters.by_prefix.items():
+            if old.by_prefix.get(prefix) != now:
+                at = self.model.state_of(ObjectRef(Kind.SID, prefix))
+                if at is not None:
+                    touched.updated.append(at)
+        before, after = self.current(old), self.current(counters)
+        self._tell(Change(counters.at, before, after, touched, counters=True))
+
+    def _tell(self, change: Change) -> None:
+        if not change.touched:
+            return
+        for listener in list(self._listeners):
+            listener(change)
+
+    def close(self) -> None:
+        if self._poller is not None:
+            self._poller.cancel()
+        self._thread.shutdown()
+        self._state.close()

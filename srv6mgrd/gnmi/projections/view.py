@@ -1,0 +1,142 @@
+"""A view: a list of another model that has one entry for each SID. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from srv6mgrd.counters.status import ObjectStatus, SidCounters
+from srv6mgrd.gnmi.path import Pattern, Step, is_concrete
+from srv6mgrd.gnmi.schema import Base, Kind, Node
+
+_SIDS = ("srv6mgr-srv6:srv6", "local-sids", "sid")
+
+
+@dataclass(frozen=True, slots=True)
+class Sid:
+    """What there is to tell of a SID; ``config`` in the shape of gnmi.mirror."""
+
+    prefix: str
+    config: Mapping[str, Any]
+    status: ObjectStatus
+    counters: SidCounters
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """``list`` is the list, keys of the lists above it given; ``entry`` makes its entry for a
+    SID, None when it has none. ``origins`` name the schema tree that it belongs to; ``bare``
+    says that its first element is known without module and origin too."""
+
+    list: Pattern
+    entry: Callable[[Sid], dict[str, Any] | None]
+    origins: tuple[str, ...]
+    bare: bool
+
+    @property
+    def top(self) -> Node:
+        """The top-level node."""
+        return self.list[0].node
+
+    def at(self, prefix: str) -> Pattern:
+        """Where the entry of a SID stands."""
+        return (*self.list[:-1], Step(self.list[-1].node, (prefix,)))
+
+
+class Entries(Mapping[tuple[str, ...], Any]):
+    """The entries of a view at one moment, made when asked for."""
+
+    def __init__(
+        self, view: View, sids: Mapping[tuple[str, ...], Any], read: Callable[[str], Sid | None]
+    ) -> None:
+        """``sids`` is the configured list; ``read`` gives what there is to tell of one."""
+        self._view, self._sids, self._read = view, sids, read
+
+    def __getitem__(self, key: tuple[str, ...]) -> dict[str, Any]:
+        sid = self._read(key[0]) if key in self._sids else None
+        entry = None if sid is None else self._view.entry(sid)
+        if entry is None:
+            raise KeyError(key)
+        return entry
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        return (key for key in self._sids if key in self)
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, tuple) and self.get(key) is not None
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __bool__(self) -> bool:
+        return any(True for _ in self)
+
+
+def sids_of(config: Mapping[str, Any]) -> Mapping[tuple[str, ...], Any]:
+    """The configured SIDs by key."""
+    found: Any = config
+    for member in _SIDS:
+        found = found.get(member, {})
+    entries: Mapping[tuple[str, ...], Any] = found
+    return entries
+
+
+def trees(
+    views: tuple[View, ...],
+    sids: Mapping[tuple[str, ...], Any],
+    read: Callable[[str], Sid | None],
+) -> dict[str, Any]:
+    """The views as data, by top-level member; what has no entry is left out."""
+    out: dict[str, Any] = {}
+    for view in views:
+        entries = Entries(view, sids, read)
+        if not entries:
+            continue
+        level = out
+        for step in view.list[:-1]:
+            level = level.setdefault(step.node.member, {})
+            if step.node.kind is Kind.LIST:
+                keys = dict(zip(step.node.keys, step.keys, strict=True))
+                level = level.setdefault(step.keys, keys)
+        level[view.list[-1].node.member] = entries
+    return out
+
+
+def touched(pattern: Pattern) -> tuple[bool, str | None]:
+    """Whether a change at ``pattern`` concerns SIDs, and which; None is all of them."""
+    names = tuple(step.node.member for step in pattern[:3])
+    if names != _SIDS[: len(names)]:
+        return False, None
+    if len(pattern) >= len(_SIDS) and is_concrete(pattern[2:3]):
+        return True, pattern[2].keys[0]
+    return True, None
+
+
+# Schema nodes, as the models declare them.
+
+
+def container(parent: Node, name: str, module: str = "") -> Node:
+    """A container with state; ``module`` where it differs from the parent's."""
+    return parent.add(Node(name, module or parent.module, config=False))
+
+
+def listed(parent: Node, name: str, *keys: Node) -> Node:
+    """A list with its keys."""
+    node = Node(name, parent.module, Kind.LIST, config=False, keys=tuple(k.name for k in keys))
+    parent.add(node)
+    for key in keys:
+        node.add(key)
+    return node
+
+
+def leaf(module: str, name: str, base: Base = Base.STRING, typedef: str = "") -> Node:
+    """A leaf."""
+    return Node(name, module, Kind.LEAF, config=False, base=base, typedef=typedef)
+
+
+def counter(module: str, name: str) -> Node:
+    """A leaf that counts."""
+    node = leaf(module, name, Base.UINT64, "counter64")
+    node.counts = True
+    return node

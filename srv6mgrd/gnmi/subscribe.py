@@ -1,0 +1,267 @@
+"""Subscribe (gnmi-specification.md 3.5): ONCE, POLL and STREAM."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any
+
+from gnmi_pb import gnmi_pb2 as pb
+from grpc import StatusCode
+
+from srv6mgrd.gnmi import wire
+from srv6mgrd.gnmi.change import Change, select
+from srv6mgrd.gnmi.failure import RpcError, as_status, check_encoding
+from srv6mgrd.gnmi.feed import Feed
+from srv6mgrd.gnmi.get import want_models
+from srv6mgrd.gnmi.outbox import Batch, Outbox, responses
+from srv6mgrd.gnmi.path import Path, Pattern, UnknownPathError, absolute, resolve
+from srv6mgrd.gnmi.view import Model, Snapshot, Want, is_counter
+
+_NS = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """``fastest`` sampling that a client may ask for; ``counters`` when we choose. Seconds."""
+
+    fastest: float = 0.1
+    counters: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """One subscription, resolved: sampled when it has an interval, else told on change."""
+
+    patterns: tuple[Pattern, ...]
+    want: Want
+    interval: float = 0.0
+    suppress: bool = False
+    heartbeat: float = 0.0
+
+
+def watches(model: Model, asked: Any, known: frozenset[str], pace: Pace) -> list[Watch]:
+    """The subscriptions of a SubscriptionList; TARGET_DEFINED becomes two of them."""
+    if not asked.subscription:
+        raise RpcError(StatusCode.INVALID_ARGUMENT, "subscribe: there is no subscription")
+    want = want_models(lambda _: True, asked.use_models, known)
+    out: list[Watch] = []
+    with as_status():
+        prefix = wire.read_path(asked.prefix)
+        for item in asked.subscription:
+            path = absolute(prefix, wire.read_path(item.path))
+            try:
+                patterns = tuple(resolve(model.root, path, model.views))
+            except UnknownPathError as e:
+                raise RpcError(StatusCode.UNIMPLEMENTED, str(e)) from e  # 3.5.2.4
+            out += _watch(item, path, patterns, want, pace)
+    return out
+
+
+def _watch(
+    item: Any, path: Path, patterns: tuple[Pattern, ...], want: Want, pace: Pace
+) -> Iterable[Watch]:
+    heartbeat = item.heartbeat_interval / _NS
+    if heartbeat and heartbeat < pace.fastest:
+        raise _too_fast(path, "heartbeat_interval", pace)
+    if item.mode == pb.ON_CHANGE:
+        return [Watch(patterns, want, heartbeat=heartbeat)]
+    if item.mode == pb.SAMPLE:
+        interval = item.sample_interval / _NS
+        if interval and interval < pace.fastest:
+            raise _too_fast(path, "sample_interval", pace)
+        return [Watch(patterns, want, interval or pace.fastest, item.suppress_redundant, heartbeat)]
+    if item.sample_interval:
+        raise RpcError(
+            StatusCode.INVALID_ARGUMENT,
+            f"path {path}: TARGET_DEFINED takes no sample_interval; leave it out or use SAMPLE",
+        )
+    return [
+        Watch(patterns, lambda n: want(n) and not is_counter(n), heartbeat=heartbeat),
+        Watch(patterns, lambda n: want(n) and is_counter(n), pace.counters, False, heartbeat),
+    ]
+
+
+def _too_fast(path: Path, what: str, pace: Pace) -> RpcError:
+    return RpcError(
+        StatusCode.INVALID_ARGUMENT,
+        f"path {path}: {what} is too short; {pace.fastest:g} s is the shortest",
+    )
+
+
+class Subscription:
+    """One Subscribe RPC."""
+
+    def __init__(
+        self,
+        feed: Feed,
+        pool: Executor,
+        asked: Any,
+        found: list[Watch],
+        write: Callable[[Any], Awaitable[None]],
+    ) -> None:
+        self._feed = feed
+        self._pool = pool
+        self._asked = asked
+        self._watches = found
+        self._write = write
+        self._prefix = wire.read_path(asked.prefix)
+        self._outbox = Outbox()
+
+    async def once(self) -> None:
+        """ONCE, and the answer to each poll (3.5.1.5)."""
+        if not self._asked.updates_only:
+            await self._send(await self._feed.snapshot(), self._watches)
+        await self._write(wire.sync_response())
+
+    async def poll(self, requests: AsyncIterator[Any]) -> None:
+        """Answer each Poll message until the client closes its side."""
+        async for request in requests:
+            _check_poll(request)
+            await self.once()
+
+    async def stream(self, requests: AsyncIterator[Any]) -> None:
+        """Current values, sync_response, then changes and samples until the client leaves."""
+        on_change = [w for w in self._watches if not w.interval]
+        sampled = [w for w in self._watches if w.interval]
+        first = await self._feed.snapshot()
+        # The event loop is not left in between, so no change is lost and none is told twice;
+        # one that comes during the initial updates waits in the outbox.
+        end = self._listen(on_change) if on_change else None
+        try:
+            if not self._asked.updates_only:
+                await self._send(first, self._watches)
+            await self._write(wire.sync_response())
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._refuse(requests))
+                tasks.create_task(self._drain())
+                for watch in sampled:
+                    tasks.create_task(self._sample(watch, first))
+                for watch in on_change:
+                    if watch.heartbeat:
+                        tasks.create_task(self._beat(watch))
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from None
+        finally:
+            if end is not None:
+                end()
+
+    def _listen(self, on_change: list[Watch]) -> Callable[[], None]:
+        subscribed = [(p, w.want) for w in on_change for p in w.patterns]
+        counters = any(
+            is_counter(node) and want(node)
+            for pattern, want in subscribed
+            for node in (pattern[-1].node if pattern else self._feed.root).descendants()
+        )
+
+        def told(change: Change) -> None:
+            updates, deletes = select(change, subscribed)
+            if updates or deletes:
+                self._outbox.put(Batch(change.at, dict(updates), deletes))
+
+        return self._feed.listen(told, counters=counters)
+
+    async def _drain(self) -> None:
+        while True:
+            await self._put(await self._outbox.get())
+
+    async def _put(self, batch: Batch) -> None:
+        for response in responses(batch, self._prefix, self._asked.encoding):
+            await self._write(response)
+
+    async def _send(self, snapshot: Snapshot, found: list[Watch]) -> None:
+        for batch in batches(await self._leaves(snapshot, found), snapshot):
+            await self._put(batch)
+
+    async def _leaves(self, snapshot: Snapshot, found: list[Watch]) -> dict[Pattern, Any]:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, leaves, snapshot, found)
+
+    async def _sample(self, watch: Watch, first: Snapshot) -> None:
+        """3.5.1.5.2 SAMPLE: every leaf once per interval, or only what changed."""
+        last: dict[Pattern, Any] = {}
+        if watch.suppress and not self._asked.updates_only:
+            last = await self._leaves(first, [watch])
+        due = time.monotonic()
+        beat = due + watch.heartbeat
+        while True:
+            due = max(due + watch.interval, time.monotonic())
+            await asyncio.sleep(due - time.monotonic())
+            snapshot = await self._feed.snapshot()
+            now = await self._leaves(snapshot, [watch])
+            send = now
+            if watch.suppress:
+                alive = bool(watch.heartbeat) and due >= beat
+                if alive:
+                    beat = due + watch.heartbeat
+                else:
+                    send = {p: v for p, v in now.items() if last.get(p, watch) != v}
+                last = now
+            for batch in batches(send, snapshot):
+                self._outbox.put(batch)
+
+    async def _beat(self, watch: Watch) -> None:
+        while True:
+            await asyncio.sleep(watch.heartbeat)
+            snapshot = await self._feed.snapshot()
+            for batch in batches(await self._leaves(snapshot, [watch]), snapshot):
+                self._outbox.put(batch)
+
+    async def _refuse(self, requests: AsyncIterator[Any]) -> None:
+        """A STREAM takes no further request; that the client closes its side ends nothing."""
+        async for request in requests:
+            _refuse(request)
+
+
+def leaves(snapshot: Snapshot, found: list[Watch]) -> dict[Pattern, Any]:
+    """Every leaf that one of the subscriptions names, once."""
+    return {
+        path: value
+        for watch in found
+        for pattern in watch.patterns
+        for at, data in snapshot.find(pattern)
+        for path, value in snapshot.leaves(at, data, watch.want)
+    }
+
+
+def batches(values: dict[Pattern, Any], snapshot: Snapshot) -> list[Batch]:
+    """Counters carry the time of their sample (3.5.2.1), everything else is known now."""
+    now = time.time_ns()
+    counted = {p: v for p, v in values.items() if is_counter(p[-1].node)}
+    other = {p: v for p, v in values.items() if p not in counted} if counted else values
+    return [
+        Batch(at, part)
+        for at, part in ((now, other), (snapshot.sampled_at or now, counted))
+        if part
+    ]
+
+
+def _check_poll(request: Any) -> None:
+    if request.WhichOneof("request") != "poll":
+        _refuse(request)
+
+
+def _refuse(request: Any) -> None:
+    what = request.WhichOneof("request")
+    text = {
+        "subscribe": "subscribe: a subscription can't be changed; open another RPC",
+        "poll": "poll: the subscription is not of mode POLL",
+    }.get(what, "subscribe: the request is empty")
+    raise RpcError(StatusCode.INVALID_ARGUMENT, text)
+
+
+async def first_request(requests: AsyncIterator[Any]) -> Any:
+    """The SubscriptionList that every Subscribe begins with (3.5.1.1)."""
+    async for request in requests:
+        if request.WhichOneof("request") == "subscribe":
+            asked = request.subscribe
+            check_encoding(asked.encoding)
+            return asked
+        break
+    raise RpcError(
+        StatusCode.INVALID_ARGUMENT,
+        "subscribe: the first request must hold a SubscriptionList; there is no subscription yet",
+    )

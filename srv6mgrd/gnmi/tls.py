@@ -1,0 +1,106 @@
+"""TLS: certificate files of the operator, or a self-signed one for the first steps."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import os
+import socket
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import grpc
+
+from srv6mgrd.gnmi.config import Config, ConfigError
+
+if TYPE_CHECKING:
+    from cryptography.x509 import GeneralName
+
+_LOG = logging.getLogger(__name__)
+
+
+def credentials(config: Config) -> grpc.ServerCredentials:
+    """Server credentials that read their files anew for each connection.
+
+    So a certificate is rotated by replacing its files (gnmi-authentication.md). gRPC speaks
+    TLS 1.2 and above only.
+    """
+    certificate, key = files(config)
+    client_ca = Path(config.client_ca) if config.client_ca else None
+
+    def read() -> grpc.ServerCertificateConfiguration:
+        return grpc.ssl_server_certificate_configuration(
+            [(_read(key), _read(certificate))], _read(client_ca) if client_ca else None
+        )
+
+    return grpc.dynamic_ssl_server_credentials(
+        read(), read, require_client_authentication=client_ca is not None
+    )
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as e:
+        raise ConfigError(f"{path}: {e.strerror}; correct the path or its permissions") from None
+
+
+def files(config: Config) -> tuple[Path, Path]:
+    """Certificate and key; made when the settings name none."""
+    if config.certificate:
+        return Path(config.certificate), Path(config.key)
+    directory = Path(config.state_directory)
+    certificate, key = directory / "selfsigned.crt", directory / "selfsigned.key"
+    if not (certificate.exists() and key.exists()):
+        _make(certificate, key)
+    _LOG.warning(
+        "%s: self-signed certificate in use; set certificate and key for real service",
+        certificate,
+    )
+    return certificate, key
+
+
+def _make(certificate: Path, key: Path) -> None:
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import NameOID
+
+    host = socket.gethostname() or "srv6mgr"
+    private = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
+    now = datetime.now(UTC)
+    names: list[GeneralName] = [x509.DNSName(n) for n in dict.fromkeys((host, "localhost"))]
+    names += [x509.IPAddress(ipaddress.ip_address(a)) for a in ("127.0.0.1", "::1")]
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(private.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=825))
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(private, hashes.SHA256())
+    )
+    certificate.parent.mkdir(parents=True, exist_ok=True)
+    _write(
+        key,
+        private.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        ),
+        0o600,
+    )
+    _write(certificate, made.public_bytes(serialization.Encoding.PEM), 0o644)
+
+
+def _write(path: Path, content: bytes, mode: int) -> None:
+    fresh = path.with_name(path.name + ".new")
+    fresh.unlink(missing_ok=True)
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as f:
+        f.write(content)
+    fresh.rename(path)

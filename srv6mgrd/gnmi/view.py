@@ -1,0 +1,237 @@
+"""Configuration, status and counters as one readable tree at one moment. Pure.
+
+Status and counters hang below configured objects only: what the configuration no longer holds
+has no state, whatever the store still says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from srv6mgrd.counters.status import Kind as Object
+from srv6mgrd.counters.status import ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.counters.yang import object_state
+from srv6mgrd.gnmi.mirror import Tree
+from srv6mgrd.gnmi.path import Pattern, Step
+from srv6mgrd.gnmi.projections.view import Sid, View, sids_of, trees
+from srv6mgrd.gnmi.schema import Kind, Node
+
+# Whether a node is wanted; asked for leaves only.
+Want = Callable[[Node], bool]
+
+_STATEFUL = {
+    "/srv6mgr-srv6:srv6/locators/locator": Object.LOCATOR,
+    "/srv6mgr-srv6:srv6/vrfs/vrf": Object.VRF,
+    "/srv6mgr-srv6:srv6/local-sids/sid": Object.SID,
+    "/srv6mgr-srv6:srv6/vrfs/vrf/srv6mgr-bgp:bgp": Object.VRF_BGP,
+    "/srv6mgr-srv6:srv6/segment-lists/segment-list": Object.SEGMENT_LIST,
+}
+# Routes stand in two lists: of a VRF, and of none.
+_MAIN = "main"
+_ROUTES = {
+    "/srv6mgr-srv6:srv6/srv6mgr-steering:steering/route": _MAIN,
+    "/srv6mgr-srv6:srv6/vrfs/vrf/srv6mgr-steering:steering/route": None,
+}
+
+
+class Model:
+    """The schema, which of its nodes are objects with state, and the views beside it."""
+
+    def __init__(self, root: Node, views: tuple[View, ...] = ()) -> None:
+        self.root = root
+        self.views = views
+        self._tops = frozenset(view.top.member for view in views)
+        self._routes = {n.path: n for n in root.descendants() if n.path in _ROUTES}
+        self._objects = {
+            id(node): _STATEFUL[node.path] for node in root.descendants() if node.path in _STATEFUL
+        }
+        self._nodes = {kind: node for node, kind in self._nodes_of(root)}
+
+    def _nodes_of(self, root: Node) -> Iterator[tuple[Node, Object]]:
+        for node in root.descendants():
+            if (kind := self._objects.get(id(node))) is not None:
+                yield node, kind
+
+    def object_at(self, at: Pattern) -> ObjectRef | None:
+        """The object that has its state below the instance ``at``."""
+        if not at:
+            return None
+        node = at[-1].node
+        if node in self._routes.values():
+            return _route(at)
+        kind = self._objects.get(id(node))
+        if kind is None:
+            return None
+        name = next(step.keys[0] for step in reversed(at) if step.keys)
+        return None if name is None else ObjectRef(kind, name)
+
+    def state_of(self, ref: ObjectRef) -> Pattern | None:
+        """Where the state of an object stands."""
+        if ref.kind is Object.ROUTE:
+            return self._state_of_route(ref.name)
+        node = self._nodes.get(ref.kind)
+        state = None if node is None else node.child("state")
+        if node is None or state is None:
+            return None
+        # One list on the way: the object's own, or the VRF's that a VRF_BGP stands in.
+        return (
+            *(Step(n, (ref.name,) if n.kind is Kind.LIST else ()) for n in node.lineage()),
+            Step(state),
+        )
+
+    def _state_of_route(self, name: str) -> Pattern | None:
+        vrf, _, prefix = name.partition(" ")
+        for path, node in self._routes.items():
+            state = node.child("state")
+            if state is None or (_ROUTES[path] is None) is (vrf == _MAIN):
+                continue
+            keys = iter((prefix,) if vrf == _MAIN else (vrf, prefix))
+            lineage = node.lineage()
+            steps = (Step(n, (next(keys),) if n.kind is Kind.LIST else ()) for n in lineage)
+            return (*steps, Step(state))
+        return None
+
+    def is_view(self, node: Node) -> bool:
+        """Whether this top-level node belongs to a view."""
+        return node.member in self._tops
+
+
+def _route(at: Pattern) -> ObjectRef | None:
+    """A route is named by its VRF and its prefix."""
+    keys = [step.keys[0] for step in at if step.keys]
+    if None in keys:
+        return None
+    return ObjectRef(Object.ROUTE, " ".join(k for k in (_MAIN, *keys)[-2:] if k is not None))
+
+
+def is_counter(node: Node) -> bool:
+    """Whether a leaf counts: it changes all the time and is sampled, not told on change."""
+    return node.counts or (
+        not node.config and node.parent is not None and node.parent.name == "counters"
+    )
+
+
+def with_node(config: Tree, state: Tree) -> Tree:
+    """Configuration with the state of the node, which hangs below the same top-level nodes."""
+    if not state:
+        return config
+    return {**config, **{top: {**config.get(top, {}), **below} for top, below in state.items()}}
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One moment. ``config`` holds the state of the node too. ``sampled_at`` (ns) is when the
+    counters were read from the kernel; ``problem`` says why there is no state, if there is none.
+    """
+
+    model: Model
+    config: Tree = field(default_factory=dict)
+    status: Mapping[ObjectRef, ObjectStatus] = field(default_factory=dict)
+    counters: Mapping[str, SidCounters] = field(default_factory=dict)
+    sampled_at: int = 0
+    problem: str = ""
+
+    def find(self, pattern: Pattern) -> Iterator[tuple[Pattern, Any]]:
+        """Every instance that ``pattern`` names, with its data (state not yet attached)."""
+        return self._find((), self.config, pattern)
+
+    def has(self, at: Pattern) -> bool:
+        """Whether there is such an instance."""
+        return any(True for _ in self.find(at))
+
+    def _find(self, at: Pattern, data: Any, rest: Pattern) -> Iterator[tuple[Pattern, Any]]:
+        if not rest:
+            yield at, data
+            return
+        (node, keys), rest = rest[0], rest[1:]
+        below = self._member(at, data, node)
+        if below is None:
+            return
+        if node.kind is not Kind.LIST:
+            yield from self._find((*at, Step(node)), below, rest)
+        elif None not in keys:
+            if (entry := below.get(keys)) is not None:
+                yield from self._find((*at, Step(node, keys)), entry, rest)
+        else:
+            for key, entry in below.items():
+                if all(w is None or w == k for w, k in zip(keys, key, strict=True)):
+                    yield from self._find((*at, Step(node, key)), entry, rest)
+
+    def _member(self, at: Pattern, data: Any, node: Node) -> Any:
+        if node.member in data:
+            return data[node.member]
+        if not at and self.model.is_view(node):
+            return trees(self.model.views, sids_of(self.config), self.sid).get(node.member)
+        if node.name == "state" and not node.config:
+            return self.state(at)
+        return None
+
+    def state(self, at: Pattern) -> dict[str, Any] | None:
+        """The state container of the object at ``at``; None when it is no object or unknown."""
+        ref = self.model.object_at(at)
+        status = None if ref is None else self.status.get(ref)
+        if ref is None or status is None:
+            return None
+        return object_state(ref, status, self.counters.get(ref.name))
+
+    def sid(self, prefix: str) -> Sid | None:
+        """What the views tell of a configured SID; None while nothing is known of it."""
+        status = self.status.get(ObjectRef(Object.SID, prefix))
+        config = sids_of(self.config).get((prefix,))
+        if status is None or config is None:
+            return None
+        return Sid(prefix, config, status, self.counters.get(prefix, SidCounters()))
+
+    def _below(self, at: Pattern, data: Mapping[str, Any]) -> Iterator[tuple[Node, Any]]:
+        """Children of an instance with their data, state attached."""
+        node = at[-1].node if at else self.model.root
+        for child in node.children.values():
+            value = self._member(at, data, child)
+            if value is not None:
+                yield child, value
+
+    def subtree(self, at: Pattern, data: Any, want: Want) -> Any:
+        """Data of an instance, state attached, reduced to wanted leaves; None when none is.
+
+        Keys stay in every list entry that keeps something.
+        """
+        node = at[-1].node if at else self.model.root
+        if node.is_leaf:
+            return data if want(node) else None
+        out: dict[str, Any] = {}
+        kept = False
+        for child, value in self._below(at, data):
+            if child.is_key:
+                out[child.member] = value
+                kept |= want(child)
+                continue
+            part: Any
+            if child.kind is Kind.LIST:
+                part = {}
+                for key, entry in value.items():
+                    below = self.subtree((*at, Step(child, key)), entry, want)
+                    if below is not None:
+                        part[key] = below
+            else:
+                part = self.subtree((*at, Step(child)), value, want)
+            if part is not None and (part or child.is_leaf or child.presence):
+                out[child.member] = part
+                kept = True
+        kept |= node.presence and want(node)
+        return out if kept else None
+
+    def leaves(self, at: Pattern, data: Any, want: Want) -> Iterator[tuple[Pattern, Any]]:
+        """Every wanted leaf and leaf-list at and below an instance."""
+        node = at[-1].node if at else self.model.root
+        if node.is_leaf:
+            if want(node):
+                yield at, data
+            return
+        for child, value in self._below(at, data):
+            if child.kind is Kind.LIST:
+                for key, entry in value.items():
+                    yield from self.leaves((*at, Step(child, key)), entry, want)
+            else:
+                yield from self.leaves((*at, Step(child)), value, want)

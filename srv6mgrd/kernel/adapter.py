@@ -1,0 +1,107 @@
+"""LinuxKernel: ports.Kernel on the real kernel of the network namespace it is made in."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from ipaddress import IPv6Network
+from pathlib import Path
+
+from srv6mgrd.kernel import links, routes, rules, sysctl
+from srv6mgrd.kernel.headend import HeadendRoutes
+from srv6mgrd.kernel.seg6 import Seg6
+from srv6mgrd.kernel.sid_table import SidTable, unreachable
+from srv6mgrd.kernel.socket import NetlinkSocket
+from srv6mgrd.kernel.writer import Run, Writer
+from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.plan.actions import Action
+from srv6mgrd.plan.objects import (
+    MAIN_TABLE,
+    ROUTE_PROTOCOL,
+    EncapSource,
+    UnreachableDefault,
+    VrfDevice,
+)
+from srv6mgrd.plan.observed import Observed, ObservedObject
+from srv6mgrd.ports import RefusedAction
+
+_PROC_SYS = Path("/proc/sys")
+
+
+class LinuxKernel:
+    """Reads and writes routes, rules, links, sysctls and the encapsulation source.
+
+    Calls may come from several threads; they take turns. Raises KernelError when the kernel
+    can't be reached or read; what it refuses to write is returned.
+    """
+
+    def __init__(self, proc_sys: Path = _PROC_SYS) -> None:
+        self._lock = threading.Lock()
+        self._netlink = NetlinkSocket()
+        self._seg6 = Seg6()
+        self._proc_sys = proc_sys
+        self._writer = Writer(self._netlink, self._seg6, proc_sys)
+        self._routes = SidTable()
+        self._headend = HeadendRoutes()
+
+    @property
+    def port(self) -> int:
+        """Port id of our netlink socket: route and rule notifications of our changes carry it."""
+        return self._netlink.port
+
+    @property
+    def writes(self) -> int:
+        return self._writer.writes
+
+    def close(self) -> None:
+        self._netlink.close()
+        self._seg6.close()
+
+    def sid_counters(self) -> Mapping[IPv6Network, tuple[int, int, int]]:
+        with self._lock:
+            dump = self._netlink.dump(routes.get_table(SID_TABLE, ROUTE_PROTOCOL))
+        return self._routes.counters(dump)
+
+    def observe(self, sysctls: Iterable[str]) -> Observed:
+        with self._lock:
+            # Links after routes: a device that they refer to is known by then.
+            sids = self._netlink.dump(routes.get_table(SID_TABLE))
+            defaults = [
+                item
+                for family in (socket.AF_INET, socket.AF_INET6)
+                for item in unreachable(self._netlink.dump(routes.get_unreachable(family)))
+            ]
+            rule_dump = self._netlink.dump(rules.get_all())
+            all_links = links.decode_all(self._netlink.dump(links.get_all()))
+            devices = list(links.observed(all_links))
+            encaps = self._dump_ours([*devices, *defaults])
+            source = self._seg6.source()
+        names = {link.index: link.name for link in all_links}
+        objects = self._routes.observed(sids, names)
+        found: list[ObservedObject] = [
+            *devices,
+            *rules.observed(rule_dump),
+            *defaults,
+            *self._headend.observed(encaps, names),
+            *sysctl.read(sysctls, self._proc_sys),
+        ]
+        if source is not None:
+            found.append(ObservedObject(EncapSource(source), ours=False))
+        objects |= {item.object.key: item for item in found}
+        return Observed(objects, {link.name: link.index for link in all_links})
+
+    def _dump_ours(self, found: Iterable[ObservedObject]) -> list[list[bytes]]:
+        """Our routes in the main table and in those of VRFs, also of one that is gone while our
+        default is left. IPv6 table by table, since all at once would bring every SID again."""
+        tables = {MAIN_TABLE}
+        for item in found:
+            if isinstance(item.object, VrfDevice | UnreachableDefault):
+                tables.add(item.object.table)
+        requests = [routes.get_table(0, ROUTE_PROTOCOL, socket.AF_INET)]
+        requests += [routes.get_table(table, ROUTE_PROTOCOL) for table in sorted(tables)]
+        return [self._netlink.dump(request) for request in requests]
+
+    def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:
+        with self._lock:
+            return Run(self._writer, actions).carry_out()

@@ -1,0 +1,226 @@
+"""What changes in the kernel, as it happens: links, routes of ours and in their way, IPv6 rules.
+
+A filter in the kernel (SO_ATTACH_FILTER) drops what is of no interest before it costs a wake-up or
+room in the receive buffer: routes of foreign tables, which may be a full BGP feed, and route
+changes that we made ourselves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import errno
+import socket
+import struct
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from enum import StrEnum
+from ipaddress import IPv6Network, ip_network
+
+from srv6mgrd.kernel import links, rules, wire
+from srv6mgrd.kernel.socket import open_socket
+from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.plan.objects import ROUTE_PROTOCOL, Family, UnreachableDefault
+
+_BUFFER = 32 << 20
+_DATAGRAM = 1 << 16
+_GROUPS = (
+    wire.RTNLGRP_LINK,
+    wire.RTNLGRP_IPV4_ROUTE,
+    wire.RTNLGRP_IPV6_ROUTE,
+    wire.RTNLGRP_IPV6_RULE,
+)
+# Events handed over at once; the rest waits in the socket.
+_TAKE = 4096
+
+
+class EventKind(StrEnum):
+    LINK = "link"
+    ROUTE = "route"
+    RULE = "rule"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class KernelEvent:
+    """Something changed. ``key`` is that of the plan's object; of a link it is ``link NAME``, its
+    VRF port is meant too. LOST: notifications were dropped, so read everything again."""
+
+    kind: EventKind
+    key: str = ""
+    removed: bool = False
+    ours: bool = False
+
+
+class KernelEvents:
+    """Async iterator over batches of events; each batch is what has come in since the last one.
+
+    ``ignore_port`` is the port id of the socket whose route changes are not reported
+    (LinuxKernel.port); ``buffer`` is in bytes. Start it before the first observe, so that nothing
+    falls in between.
+    """
+
+    def __init__(self, ignore_port: int = 0, buffer: int = _BUFFER) -> None:
+        self._socket = open_socket(wire.NETLINK_ROUTE, buffer)
+        # Before joining: what comes in between would pass unfiltered.
+        _attach(self._socket, _program(ignore_port))
+        self._socket.bind((0, 0))
+        for group in _GROUPS:
+            self._socket.setsockopt(wire.SOL_NETLINK, wire.NETLINK_ADD_MEMBERSHIP, group)
+        self._socket.setblocking(False)
+        self._readable = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def close(self) -> None:
+        if self._loop is not None:
+            self._loop.remove_reader(self._socket)
+            self._loop = None
+        self._socket.close()
+
+    def __aiter__(self) -> AsyncIterator[list[KernelEvent]]:
+        return self
+
+    async def __anext__(self) -> list[KernelEvent]:
+        """Waits until something of interest has changed."""
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+            self._loop.add_reader(self._socket, self._wake)
+        while True:
+            if events := self.take():
+                return events
+            self._readable.clear()
+            self._loop.add_reader(self._socket, self._wake)
+            await self._readable.wait()
+
+    def _wake(self) -> None:
+        self._readable.set()
+        # Level-triggered: silent until the reader has taken what is there.
+        if self._loop is not None:
+            self._loop.remove_reader(self._socket)
+
+    def take(self) -> list[KernelEvent]:
+        """What has come in, without waiting; each thing once, in its last state."""
+        events: dict[tuple[EventKind, str], KernelEvent] = {}
+        with contextlib.suppress(BlockingIOError):
+            for _ in range(_TAKE):
+                try:
+                    datagram = self._socket.recv(_DATAGRAM)
+                except OSError as error:
+                    if error.errno != errno.ENOBUFS:
+                        raise
+                    events[EventKind.LOST, ""] = KernelEvent(EventKind.LOST)
+                    continue
+                for kind, _, _, body in wire.messages(datagram):
+                    if (event := decode(kind, body)) is not None:
+                        events[event.kind, event.key] = event
+        return list(events.values())
+
+
+def decode(kind: int, body: memoryview) -> KernelEvent | None:
+    """One notification; None when it is of no interest."""
+    if kind in (wire.RTM_NEWLINK, wire.RTM_DELLINK):
+        if body[0] != socket.AF_UNSPEC:
+            # A bridge port's state (br_ifinfo_notify).
+            return None
+        link = links.decode(body)
+        removed = kind == wire.RTM_DELLINK
+        return KernelEvent(EventKind.LINK, f"link {link.name}", removed, link.ours)
+    if kind in (wire.RTM_NEWRULE, wire.RTM_DELRULE):
+        rule = rules.decode(body)
+        if rule is None:
+            return None
+        removed = kind == wire.RTM_DELRULE
+        return KernelEvent(EventKind.RULE, rule.object.key, removed, rule.ours)
+    if kind in (wire.RTM_NEWROUTE, wire.RTM_DELROUTE):
+        return _route(body, removed=kind == wire.RTM_DELROUTE)
+    return None
+
+
+def _route(body: memoryview, *, removed: bool) -> KernelEvent | None:
+    family, length, _, _, table, protocol, _, kind, _ = wire.RTMSG.unpack_from(body)
+    found = wire.attribute_map(body, wire.RTMSG.size)
+    table = wire.u32(found[wire.RTA_TABLE]) if wire.RTA_TABLE in found else table
+    ours = protocol == ROUTE_PROTOCOL
+    if family == socket.AF_INET6 and table == SID_TABLE:
+        address = bytes(found[wire.RTA_DST]) if wire.RTA_DST in found else bytes(16)
+        key = f"route6 table {table} {IPv6Network((address, length), strict=False)}"
+        return KernelEvent(EventKind.ROUTE, key, removed, ours)
+    version: Family = 6 if family == socket.AF_INET6 else 4
+    if not length and kind == wire.RTN_UNREACHABLE:
+        default = UnreachableDefault(version, table)
+        return KernelEvent(EventKind.ROUTE, default.key, removed, ours)
+    if ours:
+        address = bytes(found.get(wire.RTA_DST, bytes(16 if version == 6 else 4)))
+        metric = wire.u32(found[wire.RTA_PRIORITY]) if wire.RTA_PRIORITY in found else 0
+        prefix = ip_network((address, length), strict=False)
+        key = f"route{version} table {table} {prefix} metric {metric}"
+        return KernelEvent(EventKind.ROUTE, key, removed, ours)
+    return None
+
+
+# linux/filter.h, linux/bpf_common.h
+_SO_ATTACH_FILTER = 26
+_LOAD_WORD = 0x20
+_LOAD_HALF = 0x28
+_LOAD_BYTE = 0x30
+_JUMP_EQUAL = 0x15
+_RETURN = 0x06
+_ALL = 0xFFFFFFFF
+
+
+def _program(ignore_port: int) -> bytes:
+    """Classic BPF over one notification: accept all but routes; of routes those of our
+    protocol, those in the SID table and unreachable defaults, unless the change came from
+    ``ignore_port``."""
+    rtm = wire.NLMSGHDR.size
+    attribute = rtm + wire.RTMSG.size
+    accept, drop = "accept", "drop"
+    # Code, operand, target if equal, target if not ("" falls through).
+    lines: list[tuple[int, int, str, str]] = [
+        (_LOAD_HALF, 4, "", ""),
+        (_JUMP_EQUAL, _network(wire.RTM_NEWROUTE, 2), "route", ""),
+        (_JUMP_EQUAL, _network(wire.RTM_DELROUTE, 2), "route", accept),
+        # Port 0 is the kernel itself, which is never ignored.
+        (_LOAD_WORD, 12, "", ""),
+        (_JUMP_EQUAL, _network(ignore_port, 4), drop if ignore_port else "", ""),
+        (_LOAD_BYTE, rtm + 5, "", ""),
+        (_JUMP_EQUAL, ROUTE_PROTOCOL, accept, ""),
+        (_LOAD_BYTE, rtm + 1, "", ""),
+        (_JUMP_EQUAL, 0, "", "table"),
+        (_LOAD_BYTE, rtm + 7, "", ""),
+        (_JUMP_EQUAL, wire.RTN_UNREACHABLE, accept, ""),
+        (_LOAD_BYTE, rtm, "", ""),
+        (_JUMP_EQUAL, socket.AF_INET6, "", drop),
+        # Both families write RTA_TABLE first (rt6_fill_node, fib_dump_info). Where it is not,
+        # decode() decides.
+        (_LOAD_HALF, attribute + 2, "", ""),
+        (_JUMP_EQUAL, _network(wire.RTA_TABLE, 2), "", accept),
+        (_LOAD_WORD, attribute + 4, "", ""),
+        (_JUMP_EQUAL, _network(SID_TABLE, 4), accept, drop),
+        (_RETURN, _ALL, "", ""),
+        (_RETURN, 0, "", ""),
+    ]
+    at = {"route": 3, "table": 11, accept: len(lines) - 2, drop: len(lines) - 1}
+
+    def jump(target: str, line: int) -> int:
+        return at[target] - line - 1 if target else 0
+
+    return b"".join(
+        struct.pack("=HBBI", code, jump(yes, i), jump(no, i), operand)
+        for i, (code, operand, yes, no) in enumerate(lines)
+    )
+
+
+def _network(value: int, size: int) -> int:
+    """A number in host order as classic BPF loads it: in network order."""
+    return int.from_bytes(struct.pack({2: "=H", 4: "=I"}[size], value), "big")
+
+
+def _attach(target: socket.socket, program: bytes) -> None:
+    # struct sock_fprog: the kernel copies the instructions during the call.
+    code = ctypes.create_string_buffer(program, len(program))
+    pointer = ctypes.addressof(code)
+    target.setsockopt(
+        socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("@HP", len(program) // 8, pointer)
+    )

@@ -1,0 +1,150 @@
+"""Links: our dummy and VRF devices and the ports of VRFs (net/core/rtnetlink.c)."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from srv6mgrd.kernel import wire
+from srv6mgrd.kernel.socket import answers
+from srv6mgrd.plan.objects import (
+    LINK_ALIAS,
+    SID_DEVICE,
+    DummyDevice,
+    KernelObject,
+    UnknownLink,
+    VrfDevice,
+    VrfPort,
+)
+from srv6mgrd.plan.observed import ObservedObject
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link as the kernel describes it. ``table`` is that of a VRF, else 0."""
+
+    index: int
+    name: str
+    up: bool
+    kind: str = ""
+    alias: str = ""
+    master: int = 0
+    table: int = 0
+
+    @property
+    def ours(self) -> bool:
+        return self.alias == LINK_ALIAS
+
+    @property
+    def described(self) -> str:
+        words = [self.kind or "device", "up" if self.up else "down"]
+        if self.table:
+            words.insert(1, f"table {self.table}")
+        return " ".join(words)
+
+
+def create(device: DummyDevice | VrfDevice) -> bytes:
+    """RTM_NEWLINK of a device that must not exist yet. It starts down and without a mark:
+    rtnl_newlink_create ignores IFLA_IFALIAS, so ``mark`` must follow."""
+    if isinstance(device, VrfDevice):
+        index = device.ifindex
+        info = wire.nla_text(wire.IFLA_INFO_KIND, "vrf") + wire.nested(
+            wire.IFLA_INFO_DATA, wire.nla_u32(wire.IFLA_VRF_TABLE, device.table)
+        )
+    else:
+        index = 0
+        info = wire.nla_text(wire.IFLA_INFO_KIND, "dummy")
+    body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, index, 0, 0)
+    body += wire.nla_text(wire.IFLA_IFNAME, device.name) + wire.nested(wire.IFLA_LINKINFO, info)
+    return wire.message(wire.RTM_NEWLINK, wire.NLM_F_CREATE | wire.NLM_F_EXCL, body)
+
+
+def mark(device: DummyDevice | VrfDevice) -> bytes:
+    """RTM_SETLINK that gives a device our alias and its administrative state."""
+    up = wire.IFF_UP if isinstance(device, DummyDevice) or device.up else 0
+    body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, 0, up, wire.IFF_UP)
+    body += wire.nla_text(wire.IFLA_IFNAME, device.name)
+    body += wire.nla_text(wire.IFLA_IFALIAS, LINK_ALIAS)
+    return wire.message(wire.RTM_SETLINK, 0, body)
+
+
+def delete(index: int) -> bytes:
+    body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, index, 0, 0)
+    return wire.message(wire.RTM_DELLINK, 0, body)
+
+
+def set_master(index: int, master: int) -> bytes:
+    """Put a link into a VRF (``master``: its ifindex), or out of it (0). do_set_master takes it
+    out of the previous one first."""
+    body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, index, 0, 0)
+    body += wire.nla_u32(wire.IFLA_MASTER, master)
+    return wire.message(wire.RTM_SETLINK, 0, body)
+
+
+def set_up(index: int) -> bytes:
+    body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, index, wire.IFF_UP, wire.IFF_UP)
+    return wire.message(wire.RTM_SETLINK, 0, body)
+
+
+def get(name: str) -> bytes:
+    """RTM_GETLINK of one link by name."""
+    body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, 0, 0, 0)
+    body += wire.nla_text(wire.IFLA_IFNAME, name) + _no_statistics()
+    return wire.message(wire.RTM_GETLINK, 0, body)
+
+
+def get_all() -> bytes:
+    body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, 0, 0, 0) + _no_statistics()
+    return wire.message(wire.RTM_GETLINK, 0, body)
+
+
+def _no_statistics() -> bytes:
+    return wire.nla_u32(wire.IFLA_EXT_MASK, wire.RTEXT_FILTER_SKIP_STATS)
+
+
+def decode(body: memoryview | bytes) -> Link:
+    """One RTM_NEWLINK or RTM_DELLINK, without its netlink header."""
+    _, _, index, flags, _ = wire.IFINFOMSG.unpack_from(body)
+    found = wire.attribute_map(body, wire.IFINFOMSG.size)
+    kind, table = "", 0
+    if (info := found.get(wire.IFLA_LINKINFO)) is not None:
+        inner = wire.attribute_map(info)
+        kind = wire.text(inner.get(wire.IFLA_INFO_KIND, b""))
+        if kind == "vrf" and wire.IFLA_INFO_DATA in inner:
+            data = wire.attribute_map(inner[wire.IFLA_INFO_DATA])
+            table = wire.u32(data[wire.IFLA_VRF_TABLE]) if wire.IFLA_VRF_TABLE in data else 0
+    return Link(
+        index=index,
+        name=wire.text(found.get(wire.IFLA_IFNAME, b"")),
+        up=bool(flags & wire.IFF_UP),
+        kind=kind,
+        alias=wire.text(found.get(wire.IFLA_IFALIAS, b"")),
+        master=wire.u32(found[wire.IFLA_MASTER]) if wire.IFLA_MASTER in found else 0,
+        table=table,
+    )
+
+
+def decode_all(datagrams: Sequence[bytes]) -> list[Link]:
+    return [decode(body) for body in answers(datagrams, wire.RTM_NEWLINK)]
+
+
+def observed(links: Sequence[Link]) -> Iterator[ObservedObject]:
+    """The devices and ports among all links that are of our kinds, name or mark."""
+    vrfs = {link.index: link for link in links if link.kind == "vrf"}
+    for link in links:
+        if (device := _device(link)) is not None:
+            yield ObservedObject(device, link.ours)
+        if link.master in vrfs:
+            # A port bears no mark: who put it there the kernel doesn't say.
+            yield ObservedObject(VrfPort(link.name, vrfs[link.master].name), ours=False)
+
+
+def _device(link: Link) -> KernelObject | None:
+    if link.kind == "vrf":
+        return VrfDevice(link.name, link.table, link.index, link.up)
+    if link.kind == "dummy" and link.up and (link.ours or link.name == SID_DEVICE):
+        return DummyDevice(link.name)
+    if link.ours or link.name == SID_DEVICE:
+        return UnknownLink(link.name, link.described)
+    return None

@@ -1,0 +1,215 @@
+"""What the kernel offers, found out by trying: each thing is installed and read back.
+
+Versions say little: features are configured out, backported, or accepted and ignored. All is tried
+in a network namespace of its own, which ends with the thread that it was made for.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+
+from srv6mgrd.kernel import facilities, links, routes
+from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.kernel.errors import Failure, KernelError
+from srv6mgrd.kernel.socket import NetlinkSocket
+from srv6mgrd.model.behavior import Behavior, Flavor, Headend
+from srv6mgrd.model.capabilities import Capabilities
+from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.plan.actions import Create
+from srv6mgrd.plan.objects import (
+    SID_DEVICE,
+    DummyDevice,
+    EncapRoute,
+    KernelObject,
+    SidRoute,
+    Sysctl,
+    VrfDevice,
+)
+
+_IGNORED = "the kernel ignores it"
+_NO_PROXIES = "srv6mgr does not install proxies yet"
+_CLONE_NEWNET = 0x40000000
+_LIBC = ctypes.CDLL(None, use_errno=True)
+# What stands in where the kernel has no dummy device: no packet will come.
+_LOOPBACK, _LOOPBACK_INDEX = "lo", 1
+
+_VRF = VrfDevice("probe", 100, 1000)
+_STRICT_MODE = Sysctl("net/vrf/strict_mode", "1")
+_NET = int(IPv6Address("fc00::"))
+_SEGMENTS = (IPv6Address("fc00:1::"), IPv6Address("fc00:2::"))
+_PLAIN = SidRoute(IPv6Network(_NET), Behavior.END, SID_TABLE, counters=False)
+_CROSS_CONNECT = replace(_PLAIN, next_hop=_SEGMENTS[0])
+_OF_VRF = replace(_PLAIN, vrf_table=_VRF.table)
+_LOOK_UP = replace(_PLAIN, lookup_table=254)
+_SIDS = {
+    Behavior.END: _PLAIN,
+    Behavior.END_X: _CROSS_CONNECT,
+    Behavior.END_T: _LOOK_UP,
+    Behavior.END_DX2: replace(_PLAIN, interface=_LOOPBACK),
+    Behavior.END_DX6: _CROSS_CONNECT,
+    Behavior.END_DX4: replace(_PLAIN, next_hop=IPv4Address("192.0.2.1")),
+    # Without a VRF; with one it is as the others.
+    Behavior.END_DT6: _LOOK_UP,
+    Behavior.END_DT4: _OF_VRF,
+    Behavior.END_DT46: _OF_VRF,
+    Behavior.END_B6_ENCAPS: replace(_PLAIN, segments=_SEGMENTS),
+    Behavior.END_BPF: replace(_PLAIN, bpf_program="probe"),
+}
+_FLAVORED = (Behavior.END, Behavior.END_X, Behavior.END_T)
+_CSID_LENGTHS = (32, 16)
+
+
+def probe() -> Capabilities:
+    """Try out everything. The caller's namespace is not touched, and nothing stays behind.
+
+    Raises KernelError when no namespace can be made.
+    """
+    found: list[Capabilities | Exception] = []
+
+    def run() -> None:
+        try:
+            # Of this thread alone: network namespaces, unlike user namespaces, are per task.
+            if _LIBC.unshare(_CLONE_NEWNET):
+                words = os.strerror(ctypes.get_errno())
+                raise KernelError("network namespace", words, "run with CAP_SYS_ADMIN")
+            found.append(_Attempt().capabilities())
+        except Exception as error:  # Carried over to the caller's thread.
+            found.append(error)
+
+    thread = threading.Thread(target=run, name="probe")
+    thread.start()
+    thread.join()
+    (result,) = found
+    if isinstance(result, Exception):
+        raise result
+    return result
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """One go at everything; ``missing`` is filled on the way."""
+
+    missing: dict[str, str] = field(default_factory=dict)
+    _wanted: dict[str, KernelObject] = field(default_factory=dict)
+
+    def capabilities(self) -> Capabilities:
+        kernel = LinuxKernel()
+        netlink = NetlinkSocket()
+        try:
+            return self._try(kernel, netlink)
+        finally:
+            netlink.close()
+            kernel.close()
+
+    def _try(self, kernel: LinuxKernel, netlink: NetlinkSocket) -> Capabilities:
+        netlink.write([links.set_up(_LOOPBACK_INDEX)])
+        device = DummyDevice(SID_DEVICE)
+        on = SID_DEVICE
+        if self._noted("dummy", _refusal(kernel, [device])):
+            on = _LOOPBACK
+        if self._noted("vrf", reason := _refusal(kernel, [_VRF, _STRICT_MODE])):
+            for behavior in (b for b, sid in _SIDS.items() if sid.vrf_table):
+                self._noted(behavior, f"it needs a VRF: {reason}")
+        self._want(on)
+        refused = {
+            r.action.object.key: r.words
+            for r in kernel.apply(
+                [Create(o) for o in self._wanted.values() if not _runs_program(o)]
+            )
+        }
+        refused |= self._programs(netlink)
+        seen = kernel.observe([]).objects
+        for name, obj in self._wanted.items():
+            item = seen.get(obj.key)
+            ignored = _IGNORED if item is None or item.object != obj else ""
+            self._noted(name, refused.get(obj.key, ignored))
+        self._noted("nftables", facilities.nftables())
+        self._noted("bpf", facilities.redirect_peer())
+        for behavior in Behavior:
+            if behavior.is_proxy:
+                self._noted(behavior, self.missing.get("bpf", _NO_PROXIES))
+        return self._found()
+
+    def _noted(self, name: str, reason: str) -> bool:
+        """Whether there is a reason why it is not offered. The first one stays."""
+        if reason:
+            self.missing.setdefault(name.removesuffix(_IPV4), reason)
+        return bool(reason)
+
+    def _want(self, device: str) -> None:
+        """All that is tried, each at a place of its own, by the name of what it shows."""
+        sids = {str(b): replace(sid, action=b) for b, sid in _SIDS.items()}
+        sids["counters"] = replace(_PLAIN, counters=True)
+        for behavior in _FLAVORED:
+            for flavor in Flavor:
+                sids[f"{behavior} {flavor}"] = replace(
+                    _SIDS[behavior],
+                    action=behavior,
+                    flavors=frozenset({flavor}),
+                    csid_lengths=_CSID_LENGTHS if flavor is Flavor.NEXT_CSID else None,
+                )
+        for number, (name, sid) in enumerate(sids.items(), 1):
+            self._wanted[name] = replace(sid, prefix=IPv6Network(_NET + number), device=device)
+        for number, headend in enumerate(Headend, 1):
+            route = EncapRoute(IPv6Network(_NET + number), 254, headend, _SEGMENTS, device)
+            self._wanted[headend] = route
+            self._wanted[headend + _IPV4] = replace(route, prefix=IPv4Network(number << 8))
+        self._wanted["route-source"] = EncapRoute(
+            IPv6Network(_NET), 254, Headend.H_ENCAPS, _SEGMENTS, device, source=_SEGMENTS[0]
+        )
+
+    def _programs(self, netlink: NetlinkSocket) -> Mapping[str, str]:
+        """Install what runs a BPF program, which need not be pinned for that."""
+        refused = {}
+        for obj in self._wanted.values():
+            if isinstance(obj, SidRoute) and _runs_program(obj):
+                program = facilities.seg6local_program()
+                if isinstance(program, Failure):
+                    refused[obj.key] = program.words
+                    continue
+                index = _index(netlink, obj.device)
+                request = routes.put_sid(obj, routes.CREATE, index, program=program)
+                if failure := netlink.write([request]).get(0):
+                    refused[obj.key] = failure.words
+                os.close(program)
+        return refused
+
+    def _found(self) -> Capabilities:
+        return Capabilities(
+            behaviors=frozenset(b for b in Behavior if b not in self.missing),
+            flavors=frozenset(
+                (b, f) for b in _FLAVORED for f in Flavor if f"{b} {f}" not in self.missing
+            ),
+            headends=frozenset(h for h in Headend if h not in self.missing),
+            facilities=frozenset(_FACILITIES - self.missing.keys()),
+            missing=self.missing,
+            kernel=os.uname().release,
+            probed=time.time_ns(),
+        )
+
+
+# Names of Capabilities.facilities.
+_FACILITIES = frozenset({"vrf", "counters", "route-source", "nftables", "bpf"})
+# Behind the name of what is tried with IPv4 too.
+_IPV4 = " IPv4"
+
+
+def _runs_program(obj: KernelObject) -> bool:
+    return isinstance(obj, SidRoute) and obj.bpf_program is not None
+
+
+def _refusal(kernel: LinuxKernel, objects: Iterable[KernelObject]) -> str:
+    """The kernel's words when it refuses one of these."""
+    refused = kernel.apply([Create(obj) for obj in objects])
+    return refused[0].words if refused else ""
+
+
+def _index(netlink: NetlinkSocket, device: str) -> int:
+    answer = netlink.read(links.get(device))
+    return 0 if isinstance(answer, Failure) else links.decode(answer).index

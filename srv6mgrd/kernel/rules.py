@@ -1,0 +1,108 @@
+"""IPv6 rules that lead locators into the table of our SIDs (net/core/fib_rules.c)."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, Sequence
+from ipaddress import IPv6Address, IPv6Network
+
+from srv6mgrd.kernel import wire
+from srv6mgrd.kernel.socket import answers
+from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.plan.objects import ROUTE_PROTOCOL, Rule, UnknownRule
+from srv6mgrd.plan.observed import ObservedObject
+
+# What a rule of ours consists of; FRA_SUPPRESS_PREFIXLEN is always in a dump, -1 for none.
+_KNOWN = frozenset(
+    {wire.FRA_DST, wire.FRA_SRC, wire.FRA_PRIORITY, wire.FRA_TABLE, wire.FRA_PROTOCOL}
+)
+_NO_SUPPRESSION = 0xFFFFFFFF
+
+
+def create(rule: Rule) -> bytes:
+    # Without NLM_F_EXCL the kernel takes a second identical rule.
+    return _message(wire.RTM_NEWRULE, wire.NLM_F_CREATE | wire.NLM_F_EXCL, rule)
+
+
+def delete(rule: Rule | UnknownRule) -> bytes:
+    """Only a rule of our protocol is hit (rule_find)."""
+    return _message(wire.RTM_DELRULE, 0, rule)
+
+
+def get_all() -> bytes:
+    return wire.message(wire.RTM_GETRULE, 0, bytes([socket.AF_INET6]) + bytes(11))
+
+
+def _message(kind: int, flags: int, rule: Rule | UnknownRule) -> bytes:
+    # struct fib_rule_hdr: family, dst_len, src_len, tos, table, 2 reserved, action, flags.
+    # The action of an unknown rule is not known; 0 matches any.
+    action = wire.FR_ACT_TO_TBL if isinstance(rule, Rule) else 0
+    source = rule.source if isinstance(rule, Rule) else None
+    source_length = 128 if source else 0
+    lengths = [rule.to.prefixlen, source_length]
+    body = bytes([socket.AF_INET6, *lengths, 0, 0, 0, 0, action]) + bytes(4)
+    if rule.to.prefixlen:
+        body += wire.nla(wire.FRA_DST, rule.to.network_address.packed)
+    if source:
+        body += wire.nla(wire.FRA_SRC, source.packed)
+    body += wire.nla_u32(wire.FRA_PRIORITY, rule.priority)
+    if isinstance(rule, Rule):
+        body += wire.nla_u32(wire.FRA_TABLE, rule.table)
+    body += wire.nla_u8(wire.FRA_PROTOCOL, ROUTE_PROTOCOL)
+    return wire.message(kind, flags, body)
+
+
+def observed(datagrams: Sequence[bytes]) -> Iterator[ObservedObject]:
+    """Rules with a destination, rules into our table, rules of our protocol."""
+    taken: set[str] = set()
+    for found in sorted(
+        (r for body in answers(datagrams, wire.RTM_NEWRULE) if (r := decode(body))),
+        key=lambda found: not found.ours,
+    ):
+        if found.object.key in taken:
+            assert isinstance(found.object, Rule | UnknownRule)
+            found = ObservedObject(_further(found.object, taken), found.ours)
+        taken.add(found.object.key)
+        yield found
+
+
+def _further(rule: Rule | UnknownRule, taken: set[str]) -> UnknownRule:
+    """A further rule with the same priority and prefix, under a key of its own."""
+    words = f"table {rule.table}" if isinstance(rule, Rule) else rule.description
+    key = f"{rule.key} {words}"
+    while key in taken:
+        key += " again"
+    return UnknownRule(key, rule.priority, rule.to, words)
+
+
+def decode(body: memoryview | bytes) -> ObservedObject | None:
+    """One rule without its netlink header; None when it is of no interest to us."""
+    length, source, tos, action = body[1], body[2], body[3], body[7]
+    flags = wire.u32(body[8:12])
+    found = wire.attribute_map(body, 12)
+    table = wire.u32(found[wire.FRA_TABLE]) if wire.FRA_TABLE in found else body[4]
+    ours = wire.FRA_PROTOCOL in found and found[wire.FRA_PROTOCOL][0] == ROUTE_PROTOCOL
+    if not ours and not length and table != SID_TABLE:
+        return None
+    priority = wire.u32(found[wire.FRA_PRIORITY]) if wire.FRA_PRIORITY in found else 0
+    address = bytes(found[wire.FRA_DST]) if length else bytes(16)
+    to = IPv6Network((IPv6Address(address), length), strict=False)
+    # A source that is one address is known; what else it may be stays among the unknown.
+    one = source == 128
+    rule = Rule(priority, to, table, IPv6Address(bytes(found[wire.FRA_SRC])) if one else None)
+    suppress = found.pop(wire.FRA_SUPPRESS_PREFIXLEN, None)
+    more = found.keys() - _KNOWN
+    if suppress is not None and wire.u32(suppress) != _NO_SUPPRESSION:
+        more.add(wire.FRA_SUPPRESS_PREFIXLEN)
+    if (
+        length
+        and not ((source and not one) or tos or flags or more)
+        and action == wire.FR_ACT_TO_TBL
+    ):
+        return ObservedObject(rule, ours)
+    words = [f"action {action}", f"table {table}"]
+    if (source and not one) or tos or flags:
+        words.append(f"from /{source} tos {tos} flags {flags:#x}")
+    if more:
+        words.append("attributes " + " ".join(map(str, sorted(more))))
+    return ObservedObject(UnknownRule(rule.key, priority, to, ", ".join(words)), ours)

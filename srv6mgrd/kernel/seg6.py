@@ -1,0 +1,66 @@
+"""The source address of encapsulated packets, by generic netlink (net/ipv6/seg6.c)."""
+
+from __future__ import annotations
+
+import errno
+from ipaddress import IPv6Address
+
+from srv6mgrd.kernel import wire
+from srv6mgrd.kernel.errors import Failure, KernelError
+from srv6mgrd.kernel.socket import NetlinkSocket
+
+# linux/genetlink.h
+_GENL_ID_CTRL = 0x10
+_CTRL_CMD_GETFAMILY = 3
+_CTRL_ATTR_FAMILY_ID = 1
+_CTRL_ATTR_FAMILY_NAME = 2
+_CTRL_VERSION = 2
+# linux/seg6_genl.h
+_SEG6_GENL_NAME = "SEG6"
+_SEG6_GENL_VERSION = 1
+_SEG6_CMD_SET_TUNSRC = 3
+_SEG6_CMD_GET_TUNSRC = 4
+_SEG6_ATTR_DST = 1
+
+_NONE = IPv6Address(0)
+
+
+class Seg6:
+    """Reads and sets ``ip sr tunsrc`` of the network namespace it was made in."""
+
+    def __init__(self) -> None:
+        self._socket = NetlinkSocket(wire.NETLINK_GENERIC)
+        self._family = self._find()
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def source(self) -> IPv6Address | None:
+        """None when unset (the kernel then picks one), or when the kernel has no SRv6."""
+        if not self._family:
+            return None
+        answer = self._socket.read(self._message(_SEG6_CMD_GET_TUNSRC))
+        if isinstance(answer, Failure):
+            raise KernelError("ip sr tunsrc", answer.words, "run with CAP_NET_ADMIN")
+        found = wire.attribute_map(answer, wire.GENLMSGHDR.size).get(_SEG6_ATTR_DST)
+        address = IPv6Address(bytes(found)) if found is not None else _NONE
+        return None if address == _NONE else address
+
+    def set_source(self, address: IPv6Address | None) -> Failure | None:
+        if not self._family:
+            return Failure(errno.EOPNOTSUPP, "this kernel has no SRv6 (CONFIG_IPV6_SEG6_LWTUNNEL)")
+        value = wire.nla(_SEG6_ATTR_DST, (address or _NONE).packed)
+        return self._socket.write([self._message(_SEG6_CMD_SET_TUNSRC, value)]).get(0)
+
+    def _message(self, command: int, attributes: bytes = b"") -> bytes:
+        head = wire.GENLMSGHDR.pack(command, _SEG6_GENL_VERSION)
+        return wire.message(self._family, 0, head + attributes)
+
+    def _find(self) -> int:
+        head = wire.GENLMSGHDR.pack(_CTRL_CMD_GETFAMILY, _CTRL_VERSION)
+        name = wire.nla_text(_CTRL_ATTR_FAMILY_NAME, _SEG6_GENL_NAME)
+        answer = self._socket.read(wire.message(_GENL_ID_CTRL, 0, head + name))
+        if isinstance(answer, Failure):
+            return 0
+        found = wire.attribute_map(answer, wire.GENLMSGHDR.size)
+        return wire.u16(found[_CTRL_ATTR_FAMILY_ID])

@@ -1,0 +1,204 @@
+"""What stands in the table of our SIDs, and which unreachable defaults there are."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from ipaddress import IPv4Address, IPv6Address, IPv6Network
+
+from srv6mgrd.kernel import wire
+from srv6mgrd.kernel.route_dump import Counters, Row, Template, decode, rows
+from srv6mgrd.kernel.routes import NOWHERE
+from srv6mgrd.kernel.seg6local import BEHAVIOR
+from srv6mgrd.kernel.socket import answers
+from srv6mgrd.plan.objects import (
+    ROUTE_PROTOCOL,
+    SID_METRIC,
+    UNREACHABLE_METRIC,
+    SidRoute,
+    UnknownRoute,
+    UnreachableDefault,
+)
+from srv6mgrd.plan.observed import ObservedObject
+
+
+class Prefix(IPv6Network):
+    """A prefix that has its hash and text at hand: ipaddress computes both anew each time, at
+    three times the cost of reading the route."""
+
+    def __init__(self, address: tuple[bytes, int]) -> None:
+        super().__init__(address)
+        self._hash = super().__hash__()
+        self._text = ""
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __str__(self) -> str:
+        if not self._text:
+            packed = self.network_address.packed
+            # inet_ntop writes embedded IPv4 addresses with dots, ipaddress doesn't.
+            if any(packed[:10]):
+                self._text = f"{socket.inet_ntop(socket.AF_INET6, packed)}/{self.prefixlen}"
+            else:
+                self._text = super().__str__()
+        return self._text
+
+
+# By what tells the SIDs of a template apart: key and object.
+_Items = dict[tuple[object, ...], tuple[str, ObservedObject]]
+
+
+class SidTable:
+    """Decodes dumps of the SID table. Keeps what it made of the last dump, since most of the
+    next one is the same: prefixes and objects are dearer to build than to look up."""
+
+    def __init__(self) -> None:
+        self._prefixes: dict[tuple[bytes, int], Prefix] = {}
+        self._items: dict[tuple[object, ...], _Items] = {}
+        self._devices: dict[int, str | None] = {}
+
+    def counters(self, datagrams: Sequence[bytes]) -> dict[IPv6Network, Counters]:
+        """packets, bytes, errors by prefix; routes without counters are left out."""
+        found: dict[IPv6Network, Counters] = {}
+        known = self._prefixes
+        for template, values in rows(datagrams):
+            if template is None:
+                row = decode(values)
+                if not row.unknown and row.counters is not None:
+                    found[self._prefix((row.address, row.length))] = row.counters
+            else:
+                key = template.prefix(values)
+                found[known.get(key) or self._prefix(key)] = template.counters(values)
+        if len(known) > 2 * len(found):
+            self._prefixes = {}
+        return found
+
+    def observed(
+        self, datagrams: Sequence[bytes], devices: Mapping[int, str]
+    ) -> dict[str, ObservedObject]:
+        """The routes by key. Where several lead to one prefix, ours with our metric has the
+        SID's key, else the best; the others have their metric behind it."""
+        if any(devices.get(index) != name for index, name in self._devices.items()):
+            self._items, self._devices = {}, {}
+        made: dict[tuple[object, ...], _Items] = {}
+        objects: dict[str, ObservedObject] = {}
+        several: dict[str, list[ObservedObject]] = {}
+        current: Template | None = None
+        before: _Items = {}
+        now: _Items = {}
+        for template, values in rows(datagrams):
+            if template is None:
+                item = self._build(decode(values), devices)
+                key = item.object.key
+            else:
+                if template is not current:
+                    current = template
+                    before = self._items.get(template.shared, {})
+                    now = made.setdefault(template.shared, {})
+                identity = template.identity(values)
+                if (entry := before.get(identity)) is None:
+                    item = self._build(template.row(values), devices)
+                    entry = item.object.key, item
+                now[identity] = entry
+                key, item = entry
+            if key in objects:
+                several.setdefault(key, [objects[key]]).append(item)
+            else:
+                objects[key] = item
+        for key, items in several.items():
+            items.sort(key=_precedence)
+            objects[key] = items[0]
+            for item in items[1:]:
+                further = _further(item)
+                objects[further.object.key] = further
+        self._items = made
+        return objects
+
+    def _build(self, row: Row, devices: Mapping[int, str]) -> ObservedObject:
+        self._devices[row.oif] = devices.get(row.oif)
+        if row.interface is not None:
+            self._devices[row.interface] = devices.get(row.interface)
+        return _object(row, self._prefix((row.address, row.length)), devices)
+
+    def _prefix(self, key: tuple[bytes, int]) -> Prefix:
+        if (prefix := self._prefixes.get(key)) is None:
+            prefix = self._prefixes[key] = Prefix(key)
+        return prefix
+
+
+def _object(row: Row, prefix: Prefix, devices: Mapping[int, str]) -> ObservedObject:
+    ours = row.protocol == ROUTE_PROTOCOL
+    device = devices.get(row.oif, f"if{row.oif}")
+    if row.unknown:
+        key = f"route6 table {row.table} {prefix}"
+        words = f"{row.unknown}, dev {device}"
+        return ObservedObject(UnknownRoute(key, 6, row.table, prefix, row.metric, words), ours)
+    sid = SidRoute(
+        prefix=prefix,
+        action=BEHAVIOR[row.action],
+        table=row.table,
+        vrf_table=row.vrf_table,
+        device=device,
+        metric=row.metric,
+        counters=row.counters is not None,
+        lookup_table=row.lookup_table,
+        next_hop=_address(row.next_hop),
+        interface=(
+            None if row.interface is None else devices.get(row.interface, f"if{row.interface}")
+        ),
+        segments=row.extras.segments,
+        bpf_program=row.extras.bpf_program,
+        flavors=row.extras.flavors,
+        csid_lengths=row.extras.csid_lengths,
+    )
+    return ObservedObject(sid, ours)
+
+
+def _address(packed: bytes | None) -> IPv4Address | IPv6Address | None:
+    if packed is None:
+        return None
+    return IPv4Address(packed) if len(packed) == 4 else IPv6Address(packed)
+
+
+def _precedence(item: ObservedObject) -> tuple[bool, int]:
+    route = item.object
+    assert isinstance(route, SidRoute | UnknownRoute)
+    return not (item.ours and route.metric == SID_METRIC), route.metric
+
+
+def _further(item: ObservedObject) -> ObservedObject:
+    route = item.object
+    assert isinstance(route, SidRoute | UnknownRoute)
+    words = route.description if isinstance(route, UnknownRoute) else f"{route.action}"
+    key = f"{route.key} metric {route.metric}"
+    return ObservedObject(
+        UnknownRoute(key, 6, route.table, route.prefix, route.metric, words), item.ours
+    )
+
+
+def unreachable(datagrams: Sequence[bytes]) -> Iterator[ObservedObject]:
+    """Unreachable defaults with the metric that ours have, and all of our protocol."""
+    for body in answers(datagrams, wire.RTM_NEWROUTE):
+        family, length, _, _, table, protocol, _, kind, _ = wire.RTMSG.unpack_from(body)
+        if length or kind != wire.RTN_UNREACHABLE:
+            continue
+        found = wire.attribute_map(body, wire.RTMSG.size)
+        table = wire.u32(found[wire.RTA_TABLE]) if wire.RTA_TABLE in found else table
+        metric = wire.u32(found[wire.RTA_PRIORITY]) if wire.RTA_PRIORITY in found else 0
+        ours = protocol == ROUTE_PROTOCOL
+        default = UnreachableDefault(6 if family == socket.AF_INET6 else 4, table)
+        if metric == UNREACHABLE_METRIC:
+            yield ObservedObject(default, ours)
+        elif ours:
+            yield ObservedObject(
+                UnknownRoute(
+                    f"{default.key} metric {metric}",
+                    default.family,
+                    table,
+                    NOWHERE[default.family],
+                    metric,
+                    "unreachable",
+                ),
+                ours,
+            )

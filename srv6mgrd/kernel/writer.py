@@ -1,0 +1,292 @@
+"""Carries out actions: one message each where that will do, gathered into batches."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from srv6mgrd.kernel import bpf, headend, links, routes, rules, sysctl
+from srv6mgrd.kernel.errors import Failure
+from srv6mgrd.kernel.links import Link
+from srv6mgrd.kernel.seg6 import Seg6
+from srv6mgrd.kernel.socket import BATCH, NetlinkSocket
+from srv6mgrd.plan.actions import Action, Create, Delete, Replace
+from srv6mgrd.plan.objects import (
+    DummyDevice,
+    EncapRoute,
+    EncapSource,
+    FrrBlock,
+    NextHopRoute,
+    Object,
+    Rule,
+    SidRoute,
+    Sysctl,
+    UnknownLink,
+    UnknownRoute,
+    UnknownRule,
+    UnreachableDefault,
+    VrfDevice,
+    VrfPort,
+)
+from srv6mgrd.ports import RefusedAction
+
+# What a deletion meets when the thing is gone already: routes ESRCH, rules ENOENT, links ENODEV.
+_GONE = frozenset({errno.ESRCH, errno.ENOENT, errno.ENODEV})
+
+
+class Writer:
+    """Single writes, each of them counted in ``writes``."""
+
+    def __init__(self, netlink: NetlinkSocket, seg6: Seg6, proc_sys: Path) -> None:
+        self._netlink = netlink
+        self._seg6 = seg6
+        self._proc_sys = proc_sys
+        self.writes = 0
+
+    def send(self, requests: Sequence[bytes]) -> dict[int, Failure]:
+        self.writes += len(requests)
+        return self._netlink.write(requests)
+
+    def link(self, name: str) -> Link | None:
+        answer = self._netlink.read(links.get(name))
+        return None if isinstance(answer, Failure) else links.decode(answer)
+
+    def set_source(self, source: EncapSource | None) -> Failure | None:
+        self.writes += 1
+        return self._seg6.set_source(source.address if source else None)
+
+    def set_sysctl(self, value: Sysctl) -> Failure | None:
+        self.writes += 1
+        return sysctl.write(value, self._proc_sys)
+
+
+class Run:
+    """One run over a list of actions. What is one message is gathered and sent in batches, in
+    order with the rest; what needs an answer before its next step goes alone."""
+
+    def __init__(self, writer: Writer, actions: Sequence[Action]) -> None:
+        self._writer = writer
+        self._actions = actions
+        self._requests: list[bytes] = []
+        self._owners: list[int] = []
+        self._refused: dict[int, Failure] = {}
+        self._devices: dict[str, int] = {}
+
+    def carry_out(self) -> list[RefusedAction]:
+        for position, action in enumerate(self._actions):
+            request = self._packed(action)
+            if isinstance(request, bytes):
+                self._requests.append(request)
+                self._owners.append(position)
+                if len(self._requests) == BATCH:
+                    self._flush()
+            else:
+                failure = request or self._single(action)
+                if failure is not None:
+                    self._refused[position] = failure
+        self._flush()
+        return [
+            RefusedAction(self._actions[position], failure.errno, failure.words)
+            for position, failure in sorted(self._refused.items())
+        ]
+
+    def _flush(self) -> None:
+        if not self._requests:
+            return
+        for at, failure in self._writer.send(self._requests).items():
+            position = self._owners[at]
+            if not (isinstance(self._actions[position], Delete) and failure.errno in _GONE):
+                self._refused[position] = failure
+        self._requests.clear()
+        self._owners.clear()
+
+    def _packed(self, action: Action) -> bytes | Failure | None:
+        """The one message of an action; None when it takes more than that."""
+        match action:
+            case Create(SidRoute(bpf_program=None) as route):
+                return self._sid(route, routes.CREATE)
+            case Replace(before, SidRoute(bpf_program=None) as route) if _same_place(before, route):
+                return self._sid(route, routes.REPLACE)
+            case Delete(SidRoute() as route):
+                return routes.delete_sid(route)
+            case Create((EncapRoute() | NextHopRoute()) as route):
+                return self._headend(route, routes.CREATE)
+            case Replace(before, (EncapRoute() | NextHopRoute()) as route) if _same_place(
+                before, route
+            ):
+                return self._headend(route, routes.REPLACE)
+            case Delete((EncapRoute() | NextHopRoute()) as route):
+                return headend.delete(route)
+            case Create(UnreachableDefault() as route):
+                return routes.put_default(route, routes.CREATE)
+            case Replace(before, UnreachableDefault() as route) if _same_place(before, route):
+                return routes.put_default(route, routes.REPLACE)
+            case Delete(UnreachableDefault() as route):
+                return routes.delete_default(route)
+            case Delete(UnknownRoute() as route):
+                return routes.delete_unknown(route)
+            case Create(Rule() as rule):
+                return rules.create(rule)
+            case Delete((Rule() | UnknownRule()) as rule):
+                return rules.delete(rule)
+        return None
+
+    def _sid(self, route: SidRoute, flags: int, program: int | None = None) -> bytes | Failure:
+        device = self._index(route.device)
+        interface = None if route.interface is None else self._index(route.interface)
+        if isinstance(device, Failure):
+            return device
+        if isinstance(interface, Failure):
+            return interface
+        return routes.put_sid(route, flags, device, interface, program)
+
+    def _headend(self, route: EncapRoute | NextHopRoute, flags: int) -> bytes | Failure:
+        device = self._index(route.device)
+        return device if isinstance(device, Failure) else headend.put(route, flags, device)
+
+    def _index(self, device: str) -> int | Failure:
+        if (index := self._devices.get(device)) is None:
+            # The device may be among what is still to be sent.
+            self._flush()
+            if (link := self._writer.link(device)) is None:
+                return Failure(errno.ENODEV, f"device {device} does not exist")
+            index = self._devices[device] = link.index
+        return index
+
+    def _with_program(self, route: SidRoute, flags: int) -> Failure | None:
+        """Write a SID that runs a BPF program: its descriptor has to be open meanwhile."""
+        program = bpf.open_pinned(route.bpf_program or "")
+        if isinstance(program, Failure):
+            return Failure(program.errno, f"BPF program {route.bpf_program}: {program.words}")
+        try:
+            request = self._sid(route, flags, program)
+            return request if isinstance(request, Failure) else self._one(request)
+        finally:
+            os.close(program)
+
+    def _single(self, action: Action) -> Failure | None:
+        self._flush()
+        match action:
+            case Delete(Sysctl()):
+                return None
+            case Create(Sysctl() as value) | Replace(_, Sysctl() as value):
+                return self._writer.set_sysctl(value)
+            case Create(EncapSource() as source) | Replace(_, EncapSource() as source):
+                return self._writer.set_source(source)
+            case Delete(EncapSource()):
+                return self._writer.set_source(None)
+            case Create(VrfPort() as port):
+                return self._enslave(port, steal=False)
+            case Replace(_, VrfPort() as port):
+                return self._enslave(port, steal=True)
+            case Delete(VrfPort() as port):
+                return self._release(port)
+            case Create(SidRoute() as route):
+                return self._with_program(route, routes.CREATE)
+            case Replace(before, SidRoute() as route) if _same_place(before, route):
+                return self._with_program(route, routes.REPLACE)
+            case Replace(before, (SidRoute() | UnreachableDefault() | Rule()) as after):
+                return self._move(before, after)
+            case Replace(before, (EncapRoute() | NextHopRoute()) as after):
+                return self._move(before, after)
+        self._devices.clear()
+        match action:
+            case Create((DummyDevice() | VrfDevice()) as device):
+                return self._create_link(device)
+            case Replace(_, (DummyDevice() | VrfDevice()) as device):
+                return self._replace_link(device)
+            case Delete((DummyDevice() | VrfDevice() | UnknownLink()) as device):
+                return self._delete_link(device.name)
+        return _not_ours_to_write(action.object)
+
+    def _one(self, request: bytes) -> Failure | None:
+        return self._writer.send([request]).get(0)
+
+    def _move(self, before: Object, after: routes.Route | Rule) -> Failure | None:
+        """A route or rule whose place in the kernel changes: the new one first, then the old."""
+        if isinstance(after, SidRoute) and after.bpf_program is not None:
+            failure = self._with_program(after, routes.CREATE)
+        else:
+            request = self._packed(Create(after))
+            failure = self._one(request) if isinstance(request, bytes) else request
+        if failure is not None:
+            return failure
+        gone = self._packed(Delete(before))
+        if not isinstance(gone, bytes):
+            return _not_ours_to_write(before)
+        failure = self._one(gone)
+        return None if failure is None or failure.errno in _GONE else failure
+
+    def _create_link(self, device: DummyDevice | VrfDevice) -> Failure | None:
+        """Make a device and mark it in one send: a process that is killed leaves both or none.
+
+        The name is looked up first, since the second message would mark a stranger if the first
+        one met it.
+        """
+        if (found := self._writer.link(device.name)) is not None:
+            return Failure(errno.EEXIST, f"a {found.described} of this name exists")
+        failures = self._writer.send([links.create(device), links.mark(device)])
+        if 0 in failures:
+            return failures[0]
+        if 1 in failures:
+            self._delete_link(device.name, forced=True)
+            return failures[1]
+        return None
+
+    def _replace_link(self, device: DummyDevice | VrfDevice) -> Failure | None:
+        found = self._writer.link(device.name)
+        if found is None:
+            return self._create_link(device)
+        if _is_live(found, device):
+            return self._one(links.mark(device))
+        # vrf_changelink: a live VRF keeps its table; and no link changes its ifindex.
+        if failure := self._one(links.delete(found.index)):
+            return failure
+        return self._create_link(device)
+
+    def _delete_link(self, name: str, *, forced: bool = False) -> Failure | None:
+        found = self._writer.link(name)
+        if found is None:
+            return None
+        if not (found.ours or forced):
+            return Failure(errno.EPERM, f"link {name} does not bear our alias")
+        failure = self._one(links.delete(found.index))
+        return None if failure is None or failure.errno in _GONE else failure
+
+    def _enslave(self, port: VrfPort, *, steal: bool) -> Failure | None:
+        link, vrf = self._writer.link(port.interface), self._writer.link(port.vrf)
+        if link is None:
+            return Failure(errno.ENODEV, f"interface {port.interface} does not exist")
+        if vrf is None or vrf.kind != "vrf":
+            return Failure(errno.ENODEV, f"VRF {port.vrf} does not exist")
+        if link.master == vrf.index:
+            return None
+        if link.master and not steal:
+            return Failure(errno.EBUSY, f"interface {port.interface} has another master")
+        return self._one(links.set_master(link.index, vrf.index))
+
+    def _release(self, port: VrfPort) -> Failure | None:
+        link, vrf = self._writer.link(port.interface), self._writer.link(port.vrf)
+        if link is None or vrf is None or link.master != vrf.index:
+            return None
+        failure = self._one(links.set_master(link.index, 0))
+        return None if failure is None or failure.errno in _GONE else failure
+
+
+def _same_place(before: Object, after: routes.Route) -> bool:
+    return isinstance(before, routes.Route) and routes.place(before) == routes.place(after)
+
+
+def _is_live(found: Link, device: DummyDevice | VrfDevice) -> bool:
+    """Whether what stands there only lacks our mark or its administrative state."""
+    if isinstance(device, DummyDevice):
+        return found.kind == "dummy"
+    return found.kind == "vrf" and (found.table, found.index) == (device.table, device.ifindex)
+
+
+def _not_ours_to_write(obj: Object) -> Failure:
+    if isinstance(obj, FrrBlock):
+        return Failure(errno.EINVAL, "not an object of the kernel")
+    return Failure(errno.EOPNOTSUPP, f"{obj.key} can't be put back: it was not of our making")

@@ -1,0 +1,318 @@
+"""What srv6mgrd does when: commits, drift, samples. No I/O of its own; the parts are given."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from ipaddress import IPv6Address
+from typing import Any, Protocol
+
+from srv6mgrd import news
+from srv6mgrd.apply import words
+from srv6mgrd.apply.reconciler import Outcome, Reconciler, Report
+from srv6mgrd.counters import statuses
+from srv6mgrd.counters.accumulator import Accumulator
+from srv6mgrd.counters.node import Statistics
+from srv6mgrd.counters.status import (
+    InstallStatus,
+    Kind,
+    ObjectRef,
+    ObjectStatus,
+    SidCounters,
+)
+from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.parse import parse
+from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.news import News
+from srv6mgrd.plan.actions import Action
+from srv6mgrd.plan.objects import SidRoute
+from srv6mgrd.ports import Kernel
+from srv6mgrd.redis.rows import Projection, project
+
+_LOG = logging.getLogger(__name__)
+
+# Drift is looked at this long after its first event, so that a burst is one repair.
+_SETTLE = 0.02
+# What was refused is tried again after these many seconds, doubling.
+_BACKOFF_FIRST, _BACKOFF_LAST = 1.0, 60.0
+_FRR_POLL_PENDING, _FRR_POLL_SETTLED = 0.25, 5.0
+
+
+class Outward(Protocol):
+    """Where statuses and counters go beside the store (``redis.publisher.Publisher``)."""
+
+    def publish(self, projection: Projection) -> None: ...
+
+    def publish_counters(self, counters: Mapping[str, SidCounters]) -> None: ...
+
+
+class Herald(Protocol):
+    """Who is told of news (``datastore.notifications.Notifier``)."""
+
+    def put(self, news: Iterable[News]) -> None: ...
+
+
+class Node(Protocol):
+    """State of the node as a whole (``counters.node.NodeWriter``)."""
+
+    @property
+    def statistics(self) -> Statistics: ...
+
+    def write(self) -> None: ...
+
+
+# Of each VRF with BGP: the SID that FRR advertises, and the reason when it advertises none.
+Advertised = Mapping[str, tuple[IPv6Address | None, str]]
+
+
+class Manager:
+    """One instance per network namespace; everything runs in the event loop's thread."""
+
+    def __init__(
+        self,
+        reconciler: Reconciler,
+        kernel: Kernel,
+        *,
+        store: StoreWriter,
+        outward: Outward,
+        advertised: Callable[[Desired], Advertised],
+        running: Callable[[], Mapping[str, Any]],
+        node: Node | None = None,
+        herald: Herald | None = None,
+    ) -> None:
+        """``advertised`` asks FRR (in a thread), ``running`` reads the running configuration;
+        ``node`` gets the statistics, ``herald`` the notifications."""
+        self._reconciler = reconciler
+        self._kernel = kernel
+        self._store = store
+        self._outward = outward
+        self._advertised_now = advertised
+        self._running = running
+        self._node = node
+        self._herald = herald
+        self._advertised: Advertised = {}
+        self._accumulator = Accumulator(store.counters(), store.bases())
+        self._outcomes: Mapping[ObjectRef, Outcome] = {}
+        self._statuses = store.statuses()
+        self._published: Desired | None = None
+        # A commit that we agreed to, until sysrepo says what became of it.
+        self._before: Desired | None = None
+        self._staged: Report | None = None
+        self._wake = asyncio.Event()
+        self._ask_frr = asyncio.Event()
+        self._retry: asyncio.TimerHandle | None = None
+        self._backoff = _BACKOFF_FIRST
+
+    # Commits (called by the datastore).
+
+    def start(self) -> None:
+        """Take over the running configuration: what already is right is not written."""
+        report = self._repair(parse(self._running()))
+        _LOG.info("%d actions to reach the running configuration", len(report.actions))
+        self._take(report, repaired=report.touched)
+
+    def change(self, tree: Mapping[str, Any]) -> None:
+        """Carry out a commit. Raises RefusedError with nothing changed."""
+        self._before = self._reconciler.desired
+        try:
+            self._staged = self._reconciler.commit(parse(tree))
+        except RefusedError as refused:
+            self._count(refused=1)
+            self._tell(news.collisions(refused.refusals))
+            raise
+        self._count_anew(self._staged)
+
+    def stored(self) -> None:
+        """The commit is through."""
+        if self._staged is not None:
+            _LOG.info("commit: %d actions", len(self._staged.actions))
+            self._take(self._staged)
+            self._count(commits=1)
+        self._before = self._staged = None
+
+    def aborted(self) -> None:
+        """Somebody else refused the commit after us: back to what was."""
+        if self._before is not None:
+            self._take(self._repair(self._before))
+        self._before = self._staged = None
+
+    # Drift.
+
+    def disturbed(self) -> None:
+        """Something of interest changed in the kernel, or a compare is due."""
+        self._wake.set()
+
+    async def keep(self) -> None:
+        """Repair whenever disturbed; runs for ever."""
+        while True:
+            await self._wake.wait()
+            await asyncio.sleep(_SETTLE)
+            self._wake.clear()
+            self.compare()
+
+    def compare(self) -> Report:
+        """Compare kernel and FRR with what shall be, and repair."""
+        report = self._repair()
+        if report.actions:
+            _LOG.warning("repaired: %s", ", ".join(sorted({a.object.key for a in report.actions})))
+        self._drifted(report)
+        self._take(report, repaired=report.touched)
+        return report
+
+    def _tell(self, told: Iterable[News]) -> None:
+        if self._herald is not None:
+            self._herald.put(told)
+
+    def _drifted(self, compared: Report) -> None:
+        # What failed before is tried again; it did not drift.
+        stood = [r for r in compared.touched if self._stands(self._statuses.get(r))]
+        back = [r for r in stood if self._stands(compared.outcomes.get(r))]
+        self._tell(news.drift(stood, back))
+        if self._node is not None:
+            self._node.statistics.drifted(len(stood), len(back), time.time_ns())
+            self._node.write()
+
+    def _count(self, *, commits: int = 0, refused: int = 0) -> None:
+        if self._node is not None:
+            self._node.statistics.commits += commits
+            self._node.statistics.refused += refused
+            self._node.write()
+
+    @staticmethod
+    def _stands(known: ObjectStatus | Outcome | None) -> bool:
+        return known is not None and known.status is InstallStatus.INSTALLED
+
+    def _repair(self, desired: Desired | None = None) -> Report:
+        report = self._reconciler.repair(desired)
+        self._count_anew(report)
+        return report
+
+    def _plan_retry(self) -> None:
+        if self._retry is not None:
+            self._retry.cancel()
+            self._retry = None
+        if any(o.status is InstallStatus.FAILED for o in self._outcomes.values()):
+            loop = asyncio.get_running_loop()
+            self._retry = loop.call_later(self._backoff, self.disturbed)
+            self._backoff = min(2 * self._backoff, _BACKOFF_LAST)
+        else:
+            self._backoff = _BACKOFF_FIRST
+
+    async def compare_every(self, seconds: float) -> None:
+        """Compare without an event too, since events can be lost."""
+        staged = None
+        while True:
+            await asyncio.sleep(seconds)
+            if self._staged is not None and self._staged is staged:
+                _LOG.warning("a commit was left half-way; back to the running configuration")
+                self._before = self._staged = None
+                self.start()
+            staged = self._staged
+            self.disturbed()
+
+    async def follow(self, events: AsyncIterator[object]) -> None:
+        """Be disturbed by every event of the kernel."""
+        async for _ in events:
+            self.disturbed()
+
+    # Counters and statuses.
+
+    async def sample_every(self, seconds: float) -> None:
+        """Sample counters on a fixed beat."""
+        beat = time.monotonic()
+        while True:
+            self.sample()
+            beat = max(beat + seconds, time.monotonic())
+            await asyncio.sleep(beat - time.monotonic())
+
+    def _count_anew(self, report: Report) -> None:
+        """Routes that were just put in place count from 0. Told at once, before the next sample."""
+        self._accumulator.replaced(
+            str(action.object.prefix)
+            for action in report.actions
+            if isinstance(action.object, SidRoute)
+        )
+
+    def sample(self) -> None:
+        """One dump of all SIDs into totals, store and SONiC tables."""
+        sids = self._reconciler.desired.sids
+        if not sids:
+            return
+        raw = {str(p): c for p, c in self._kernel.sid_counters().items() if p in sids}
+        moved = self._accumulator.add(raw, now := time.time_ns())
+        self._store.set_counters(self._accumulator.totals, moved, now)
+        self._outward.publish_counters(dict(self._accumulator.totals))
+
+    def clear_counters(self, sid: str | None = None) -> None:
+        """Readers see a SID, or all, count from 0; Redis and the totals go on."""
+        if self._reconciler.desired.sids:
+            self.sample()
+        prefixes = [str(p) for p in self._reconciler.desired.sids if sid in (None, str(p))]
+        self._store.clear_counters(prefixes, time.time_ns())
+
+    def reconcile(self) -> list[Action]:
+        """Compare now; what was done."""
+        return self.compare().actions
+
+    def plan(self, tree: Mapping[str, Any]) -> list[Action]:
+        """What a commit of this configuration would do. Raises RefusedError."""
+        found = self._reconciler.dry_run(parse(tree))
+        if found.conflicts:
+            raise RefusedError([words.of_conflict(c) for c in found.conflicts])
+        return found.actions
+
+    async def watch_frr(self) -> None:
+        """Learn which SIDs FRR advertises; quickly while something is on its way."""
+        while True:
+            desired = self._reconciler.desired
+            if any(vrf.bgp for vrf in desired.vrfs.values()):
+                found = await asyncio.to_thread(self._advertised_now, desired)
+                if found != self._advertised and self._staged is None:
+                    self._advertised = found
+                    self._publish()
+            waiting = any(
+                status.status is InstallStatus.PENDING
+                for ref, status in self._statuses.items()
+                if ref.kind is Kind.VRF_BGP
+            )
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_FRR_POLL_PENDING if waiting else _FRR_POLL_SETTLED):
+                    await self._ask_frr.wait()
+            self._ask_frr.clear()
+
+    def _take(self, report: Report, repaired: Iterable[ObjectRef] = ()) -> None:
+        """Make a report known."""
+        self._outcomes = report.outcomes
+        self._ask_frr.set()
+        self._accumulator.keep(str(p) for p in self._reconciler.desired.sids)
+        self._publish(frozenset(repaired))
+        self._plan_retry()
+
+    def _publish(self, repaired: frozenset[ObjectRef] = frozenset()) -> None:
+        outcomes, details = self._with_frr()
+        merged = statuses.merge(self._statuses, outcomes, details, repaired, time.time_ns())
+        # What goes outward shows more of what is declared than its status.
+        if merged == self._statuses and self._published is self._reconciler.desired:
+            return
+        self._tell(news.status_changes(self._statuses, merged))
+        self._statuses, self._published = merged, self._reconciler.desired
+        self._store.set_statuses(merged)
+        self._outward.publish(project(self._reconciler.desired, merged))
+
+    def _with_frr(self) -> tuple[dict[ObjectRef, Outcome], dict[ObjectRef, str]]:
+        """Outcomes with what FRR says of the exports: configured is not yet advertised."""
+        outcomes, details = dict(self._outcomes), {}
+        for vrf in self._reconciler.desired.vrfs.values():
+            ref = ObjectRef(Kind.VRF_BGP, vrf.name)
+            if vrf.bgp is None or outcomes[ref].status is not InstallStatus.INSTALLED:
+                continue
+            sid, reason = self._advertised.get(vrf.name, (None, "FRR was not asked yet"))
+            if sid is not None:
+                details[ref] = str(vrf.bgp.export_sid)
+            elif vrf.bgp.export_sid is not None:
+                outcomes[ref] = Outcome(InstallStatus.PENDING, reason)
+        return outcomes, details

@@ -1,0 +1,1 @@
+"""Desired state: what the configuration declares, free of any I/O."""

@@ -1,0 +1,43 @@
+"""What this node offers, as tried out by kernel.probe, and what a configuration needs of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from srv6mgrd.model.behavior import Behavior, Flavor, Headend
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """``missing`` gives the reason for each thing that is not offered, by its name: a behavior, a
+    behavior and a flavor (``End psp``), a headend behavior, or a facility below.
+
+    Facilities: ``vrf`` (VRF devices and strict_mode), ``counters`` (seg6local counters),
+    ``route-source`` (an encapsulation source per route), ``nftables``, ``bpf`` (tc programs with
+    bpf_redirect_peer, which the service proxies need).
+    """
+
+    behaviors: frozenset[Behavior]
+    flavors: frozenset[tuple[Behavior, Flavor]]
+    headends: frozenset[Headend]
+    facilities: frozenset[str]
+    missing: Mapping[str, str] = field(default_factory=dict)
+    kernel: str = ""
+    # When it was tried out; nanoseconds since the epoch.
+    probed: int = 0
+
+
+# A node that offers all: what tests and dry runs without a kernel assume.
+EVERYTHING = Capabilities(
+    behaviors=frozenset(Behavior),
+    flavors=frozenset(
+        {
+            (Behavior.END, Flavor.PSP),
+            (Behavior.END, Flavor.NEXT_CSID),
+            (Behavior.END_X, Flavor.NEXT_CSID),
+        }
+    ),
+    headends=frozenset(Headend),
+    facilities=frozenset({"vrf", "counters", "route-source", "nftables", "bpf"}),
+)

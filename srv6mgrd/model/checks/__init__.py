@@ -1,0 +1,41 @@
+"""Checks that XPath can't express, or only quadratically. Pure: desired state in, refusals out."""
+
+from __future__ import annotations
+
+from srv6mgrd.model.checks import bgp, communities, locators, proxies, sids, steering, vrfs
+from srv6mgrd.model.checks.names import (
+    SID_DEVICE,
+    SID_TABLE,
+    locator_path,
+    sid_path,
+    table_in_use,
+    vrf_path,
+)
+from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.refusal import RefusedError
+
+__all__ = [
+    "SID_DEVICE",
+    "SID_TABLE",
+    "check",
+    "locator_path",
+    "sid_path",
+    "table_in_use",
+    "vrf_path",
+]
+
+
+def check(desired: Desired) -> None:
+    """Raise RefusedError with every reason why this state can't be. SIDs that are made for a VRF
+    may be in it (``expand``) or not."""
+    refusals = [
+        *locators.check(desired),
+        *sids.check(desired),
+        *vrfs.check(desired),
+        *proxies.check(desired),
+        *steering.check(desired),
+        *communities.check(desired),
+        *bgp.check(desired),
+    ]
+    if refusals:
+        raise RefusedError(refusals)

@@ -1,0 +1,54 @@
+"""How refusals name objects: data paths, and what several modules say of them."""
+
+from __future__ import annotations
+
+from srv6mgrd.model.desired import SteeredRoute
+from srv6mgrd.model.refusal import Refusal
+
+# Table of our own SIDs; a VRF must not use it. Mnemonic: RFC 8986.
+SID_TABLE = 8986
+# Device of our own that the SIDs hang on.
+SID_DEVICE = "srv6mgr"
+
+
+def locator_path(name: str) -> str:
+    return f"/srv6mgr-srv6:srv6/locators/locator[name='{name}']"
+
+
+def vrf_path(name: str) -> str:
+    return f"/srv6mgr-srv6:srv6/vrfs/vrf[name='{name}']"
+
+
+def sid_path(prefix: object) -> str:
+    return f"/srv6mgr-srv6:srv6/local-sids/sid[prefix='{prefix}']"
+
+
+def segment_list_path(name: str) -> str:
+    return f"/srv6mgr-srv6:srv6/segment-lists/segment-list[name='{name}']"
+
+
+def route_path(route: SteeredRoute) -> str:
+    parent = "/srv6mgr-srv6:srv6" if route.vrf is None else vrf_path(route.vrf)
+    return f"{parent}/srv6mgr-steering:steering/route[prefix='{route.prefix}']"
+
+
+def bgp_path(vrf: str | None) -> str:
+    """The BGP speaker, or the BGP of a VRF."""
+    return f"{'/srv6mgr-srv6:srv6' if vrf is None else vrf_path(vrf)}/srv6mgr-bgp:bgp"
+
+
+def route_object(route: SteeredRoute) -> str:
+    """``route 10.0.0.0/8`` of the main table, ``route 10.0.0.0/8 of VRF red``."""
+    of = f" of VRF {route.vrf}" if route.vrf is not None else ""
+    return f"route {route.prefix}{of}"
+
+
+def table_in_use(vrf: str, table: int, other: str) -> Refusal:
+    """Two VRFs on one table: strict_mode forbids it (drivers/net/vrf.c)."""
+    return Refusal(
+        f"VRF {vrf}",
+        f"table {table} is already used by VRF {other}",
+        "choose another table-id",
+        "table-in-use",
+        vrf_path(vrf),
+    )

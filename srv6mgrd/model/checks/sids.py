@@ -1,0 +1,129 @@
+"""Local SIDs: their place in the locator, and what XPath can't say of their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from srv6mgrd.model.behavior import Behavior, Flavor
+from srv6mgrd.model.checks.locators import unroutable
+from srv6mgrd.model.checks.names import SID_DEVICE, sid_path
+from srv6mgrd.model.checks.overlap import overlaps, within
+from srv6mgrd.model.desired import Desired, Locator, Sid
+from srv6mgrd.model.refusal import Refusal
+
+
+def check(desired: Desired) -> Iterator[Refusal]:
+    for sid in desired.sids.values():
+        yield from _place(sid, desired.locators[sid.locator])
+    yield from _overlaps(desired)
+    for sid in desired.sids.values():
+        yield from _next_hop(sid)
+        yield from _interface(desired, sid)
+
+
+def is_locator_itself(sid: Sid, locator: Locator) -> bool:
+    """A NEXT-C-SID ``End`` takes its whole locator: it shifts in the C-SID that follows, and
+    longer prefixes, the locator's other SIDs, go before it (RFC 9800 section 4.1.1)."""
+    return (
+        sid.behavior is Behavior.END
+        and Flavor.NEXT_CSID in sid.flavors
+        and sid.prefix == locator.prefix
+    )
+
+
+def _place(sid: Sid, locator: Locator) -> Iterator[Refusal]:
+    if Flavor.NEXT_CSID in sid.flavors and not locator.micro_segment:
+        yield _refusal(
+            sid,
+            f"flavor next-csid needs a micro-segment locator, and {locator.name} is none",
+            f"set micro-segment of locator {locator.name}, or remove the flavor",
+            "sid-next-csid-locator",
+        )
+    if is_locator_itself(sid, locator):
+        return
+    if not within(sid.prefix, locator.prefix):
+        yield _refusal(
+            sid,
+            f"it is outside locator {locator.name} ({locator.prefix})",
+            "choose a SID in this prefix, or another locator",
+            "sid-outside-locator",
+        )
+        return
+    # RFC 8986 section 3.1: LOC:FUNCT; a shorter prefix would swallow other functions.
+    shortest = locator.prefix.prefixlen + locator.function_length
+    if sid.prefix.prefixlen < shortest:
+        lengths = "/128" if shortest == 128 else f"/{shortest} or /128"
+        yield _refusal(
+            sid,
+            f"its prefix is shorter than locator and function of {locator.name} ({shortest})",
+            f"write it as {lengths}",
+            "sid-prefix-short",
+        )
+    elif locator.function_of(sid.prefix) == 0:
+        yield _refusal(
+            sid,
+            "function 0 is the locator itself",
+            "choose a function from 1",
+            "sid-function-reserved",
+        )
+
+
+def _overlaps(desired: Desired) -> Iterator[Refusal]:
+    functions = [
+        s.prefix
+        for s in desired.sids.values()
+        if not is_locator_itself(s, desired.locators[s.locator])
+    ]
+    for outer, inner in overlaps(functions, lambda prefix: prefix):
+        yield _refusal(
+            desired.sids[inner],
+            f"it overlaps SID {outer}",
+            "give each SID a function of its own",
+            "sid-overlap",
+        )
+
+
+def _next_hop(sid: Sid) -> Iterator[Refusal]:
+    if sid.next_hop is None:
+        return
+    if sid.next_hop.is_link_local:
+        # The kernel looks the next hop up, and a link-local address is on every link.
+        if sid.interface is None:
+            yield _refusal(
+                sid,
+                f"next-hop {sid.next_hop} is link-local and does not say on which link",
+                "add interface",
+                "sid-interface-missing",
+            )
+    elif why := unroutable(sid.next_hop):
+        yield _refusal(
+            sid,
+            f"next-hop {sid.next_hop} is {why}",
+            "name the address of a neighbor",
+            "next-hop-reserved",
+        )
+
+
+def _interface(desired: Desired, sid: Sid) -> Iterator[Refusal]:
+    if why := taken(desired, sid.interface):
+        yield _refusal(
+            sid,
+            f"interface {sid.interface} {why}",
+            "name an interface towards the next hop or customer",
+            "interface-reserved",
+        )
+
+
+def taken(desired: Desired, interface: str | None) -> str:
+    """Why a SID or a route can't send out of this interface; empty when it can."""
+    if interface == SID_DEVICE:
+        return "carries the local SIDs"
+    if interface == "lo":
+        return "is the loopback"
+    if interface in desired.vrfs:
+        return "is a VRF"
+    return ""
+
+
+def _refusal(sid: Sid, cause: str, remedy: str, tag: str) -> Refusal:
+    return Refusal(f"SID {sid.prefix}", cause, remedy, tag, sid_path(sid.prefix))

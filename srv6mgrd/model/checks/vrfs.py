@@ -1,0 +1,63 @@
+"""VRFs: tables and interfaces belong to one each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from srv6mgrd.model.checks.names import SID_DEVICE, SID_TABLE, table_in_use, vrf_path
+from srv6mgrd.model.desired import Desired, Vrf
+from srv6mgrd.model.refusal import Refusal
+
+
+def check(desired: Desired) -> Iterator[Refusal]:
+    yield from _tables(desired)
+    yield from _devices(desired)
+
+
+def _tables(desired: Desired) -> Iterator[Refusal]:
+    users: dict[int, Vrf] = {}
+    for vrf in sorted(desired.vrfs.values(), key=lambda v: v.name):
+        if vrf.table == SID_TABLE:
+            yield _refusal(
+                vrf,
+                f"table {SID_TABLE} holds the local SIDs",
+                "choose another table-id",
+                "table-reserved",
+            )
+        # YANG `unique` says this first; configuration that came another way meets it here.
+        if (other := users.setdefault(vrf.table, vrf)) is not vrf:
+            yield table_in_use(vrf.name, vrf.table, other.name)
+
+
+def _devices(desired: Desired) -> Iterator[Refusal]:
+    ports: dict[str, Vrf] = {}
+    for vrf in desired.vrfs.values():
+        if vrf.name == SID_DEVICE:
+            yield _refusal(
+                vrf,
+                "the device of the local SIDs has this name",
+                "rename the VRF",
+                "vrf-name-reserved",
+            )
+        for interface in vrf.interfaces:
+            if interface == SID_DEVICE:
+                yield _no_port(vrf, interface, "carries the local SIDs", "interface-reserved")
+            elif interface == "lo":
+                yield _no_port(vrf, interface, "is the loopback", "interface-reserved")
+            elif interface in desired.vrfs:
+                yield _no_port(vrf, interface, "is itself a VRF", "interface-is-vrf")
+            if (other := ports.setdefault(interface, vrf)) is not vrf:
+                yield _refusal(
+                    vrf,
+                    f"interface {interface} is already in VRF {other.name}",
+                    "list it in one VRF only",
+                    "interface-in-use",
+                )
+
+
+def _no_port(vrf: Vrf, interface: str, why: str, tag: str) -> Refusal:
+    return _refusal(vrf, f"interface {interface} {why}", "take it off the list", tag)
+
+
+def _refusal(vrf: Vrf, cause: str, remedy: str, tag: str) -> Refusal:
+    return Refusal(f"VRF {vrf.name}", cause, remedy, tag, vrf_path(vrf.name))

@@ -1,0 +1,205 @@
+"""Configuration as YANG JSON (RFC 7951) to desired state.
+
+The input has passed libyang: types, keys, mandatory nodes and leafrefs hold. What is checked
+here is only that the shape is what this version knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Any
+
+from srv6mgrd.model.behavior import Behavior, Flavor, Headend
+from srv6mgrd.model.desired import (
+    Bgp,
+    Desired,
+    Locator,
+    Neighbor,
+    Proxy,
+    SegmentList,
+    Sid,
+    SteeredRoute,
+    Vrf,
+    VrfBgp,
+)
+from srv6mgrd.model.refusal import Refusal, RefusedError
+
+SRV6 = "srv6mgr-srv6:srv6"
+BGP = "srv6mgr-bgp:bgp"
+STEERING = "srv6mgr-steering:steering"
+PROXY = "srv6mgr-proxy:proxy"
+
+_Entry = Mapping[str, Any]
+
+
+def parse(config: _Entry) -> Desired:
+    """Desired state of a configuration tree; defaults of the YANG model filled in.
+
+    Raises RefusedError.
+    """
+    srv6: _Entry = config.get(SRV6, {})
+    encapsulation: _Entry = srv6.get("encapsulation", {})
+    vrfs = list(_entries(srv6, "vrfs", "vrf"))
+    routes = [_route(None, e) for e in _entries(srv6, STEERING, "route")]
+    for vrf in vrfs:
+        routes += [_route(vrf["name"], e) for e in _entries(vrf, STEERING, "route")]
+    return Desired(
+        encapsulation_source=_ipv6(encapsulation.get("source-address")),
+        locators={e["name"]: _locator(e) for e in _entries(srv6, "locators", "locator")},
+        vrfs={e["name"]: _vrf(e) for e in vrfs},
+        sids={sid.prefix: sid for sid in map(_sid, _entries(srv6, "local-sids", "sid"))},
+        bgp=_bgp(srv6[BGP]) if BGP in srv6 else None,
+        hop_limit=encapsulation.get("hop-limit"),
+        flow_label=encapsulation.get("flow-label", "copy"),
+        segment_lists={
+            e["name"]: _segment_list(e) for e in _entries(srv6, "segment-lists", "segment-list")
+        },
+        routes={route.name: route for route in routes},
+        accept_unsupported=srv6.get("unsupported", "refuse") == "accept",
+    )
+
+
+def _entries(tree: _Entry, container: str, name: str) -> Iterable[_Entry]:
+    entries: list[_Entry] = tree.get(container, {}).get(name, [])
+    return entries
+
+
+def _ipv6(text: str | None) -> IPv6Address | None:
+    return IPv6Address(text) if text else None
+
+
+def _ip(text: str | None) -> IPv4Address | IPv6Address | None:
+    return ip_address(text) if text else None
+
+
+def _locator(e: _Entry) -> Locator:
+    return Locator(
+        name=e["name"],
+        prefix=IPv6Network(e["prefix"], strict=False),
+        block_length=e.get("block-length", 32),
+        node_length=e.get("node-length", 16),
+        function_length=e.get("function-length", 16),
+        argument_length=e.get("argument-length", 0),
+        micro_segment=e.get("micro-segment", False),
+    )
+
+
+def _vrf(e: _Entry) -> Vrf:
+    return Vrf(
+        name=e["name"],
+        table=e["table-id"],
+        interfaces=tuple(sorted(e.get("interface", ()))),
+        bgp=_vrf_bgp(e[BGP]) if BGP in e else None,
+    )
+
+
+def _vrf_bgp(e: _Entry) -> VrfBgp:
+    sid = e.get("export-sid")
+    redistribute = e.get("redistribute", {})
+    return VrfBgp(
+        rd=e["rd"],
+        import_rts=tuple(sorted(e.get("import-rt", ()))),
+        export_rts=tuple(sorted(e.get("export-rt", ()))),
+        export_sid=IPv6Network(sid, strict=False) if sid else None,
+        redistribute_connected=redistribute.get("connected", True),
+        redistribute_static=redistribute.get("static", False),
+        export_function=e.get("export-function"),
+        # Type empty is [null] (RFC 7951 section 6.9).
+        export_auto="export-auto" in e,
+        locator=e.get("locator"),
+        neighbors=_neighbors(e),
+    )
+
+
+def _segment_list(e: _Entry) -> SegmentList:
+    segments = sorted(e.get("segment", ()), key=lambda s: s["index"])
+    return SegmentList(e["name"], tuple(IPv6Address(s["sid"]) for s in segments))
+
+
+def _route(vrf: str | None, e: _Entry) -> SteeredRoute:
+    return SteeredRoute(
+        vrf=vrf,
+        prefix=ip_network(e["prefix"], strict=False),
+        segment_list=e["segment-list"],
+        behavior=Headend(e.get("behavior", Headend.H_ENCAPS)),
+        source=_ipv6(e.get("source-address")),
+        interface=e.get("interface"),
+        metric=e.get("metric", 1024),
+    )
+
+
+def _sid(e: _Entry) -> Sid:
+    return Sid(
+        prefix=IPv6Network(e["prefix"], strict=False),
+        locator=e["locator"],
+        # RFC 7951 section 6.8: the module name may stand before the identity.
+        behavior=_behavior(e["prefix"], e["behavior"].rpartition(":")[2]),
+        vrf=e.get("vrf"),
+        next_hop=_ip(e.get("next-hop")),
+        interface=e.get("interface"),
+        segment_list=e.get("segment-list"),
+        bpf_program=e.get("bpf-program"),
+        flavors=frozenset(map(Flavor, e.get("flavor", ()))),
+        counters=e.get("counters", True),
+        proxy=_proxy(e[PROXY]) if PROXY in e else None,
+    )
+
+
+def _behavior(prefix: str, name: str) -> Behavior:
+    # The identities that group behaviors are derived from the base too.
+    if name not in set(Behavior):
+        refusal = Refusal(
+            f"SID {prefix}",
+            f"{name} is not a behavior of its own",
+            f"choose {', '.join(Behavior)}",
+            "sid-behavior",
+            f"/srv6mgr-srv6:srv6/local-sids/sid[prefix='{prefix}']",
+        )
+        raise RefusedError([refusal])
+    return Behavior(name)
+
+
+def _proxy(e: _Entry) -> Proxy:
+    return Proxy(
+        inner_type=e["inner-type"],
+        interface=e["interface"],
+        return_interface=e.get("return-interface", e["interface"]),
+        next_hop=_ip(e.get("next-hop")),
+        segment_list=e.get("segment-list"),
+        source=_ipv6(e.get("source-address")),
+        age=e.get("age"),
+        per_flow=e.get("per-flow", False),
+        decrement_hop_limit=e.get("decrement-hop-limit", True),
+        passes=tuple(sorted(map(_pass, e.get("pass", ())))),
+    )
+
+
+def _pass(text: str) -> str:
+    return str(ip_network(text, strict=False)) if "/" in text else text
+
+
+def _bgp(e: _Entry) -> Bgp:
+    return Bgp(
+        as_number=e["as-number"],
+        router_id=IPv4Address(e["router-id"]),
+        neighbors=_neighbors(e),
+    )
+
+
+def _neighbors(e: _Entry) -> tuple[Neighbor, ...]:
+    found = (
+        Neighbor(
+            address=n["address"],
+            remote_as=n["remote-as"],
+            update_source=n.get("update-source"),
+            description=n.get("description"),
+            password=n.get("password"),
+            keepalive=n.get("keepalive"),
+            hold_time=n.get("hold-time"),
+            bfd=n.get("bfd", False),
+            route_reflector_client=n.get("route-reflector-client", False),
+        )
+        for n in e.get("neighbor", ())
+    )
+    return tuple(sorted(found, key=lambda n: n.address))

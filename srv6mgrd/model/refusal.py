@@ -1,0 +1,30 @@
+"""Why a configuration is refused, in words an operator can act on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One reason: ``VRF blue: table 100 is already used by VRF red; choose another table-id``.
+
+    ``tag`` is the YANG error-app-tag; ``path`` the data path of the offender.
+    """
+
+    object: str
+    cause: str
+    remedy: str
+    tag: str
+    path: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.object}: {self.cause}; {self.remedy}"
+
+
+class RefusedError(Exception):
+    """A configuration that is refused whole, with every reason found."""
+
+    def __init__(self, refusals: list[Refusal]) -> None:
+        super().__init__("\n".join(map(str, refusals)))
+        self.refusals = refusals

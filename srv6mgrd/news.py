@@ -1,0 +1,73 @@
+"""What of a change is worth a notification (srv6mgr-operations). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus
+from srv6mgrd.model.refusal import Refusal
+
+# What apply.words says of a foreign object, tag and cause.
+_FOREIGN_TAG = "foreign-object"
+_FOREIGN = "something that srv6mgr did not make is already there"
+
+_KINDS = {
+    Kind.LOCATOR: "locator",
+    Kind.VRF: "vrf",
+    Kind.SID: "sid",
+    Kind.VRF_BGP: "vrf-bgp",
+    Kind.SEGMENT_LIST: "segment-list",
+    Kind.ROUTE: "route",
+}
+
+Statuses = Mapping[ObjectRef, ObjectStatus]
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """A notification: its name, and its leaves."""
+
+    name: str
+    leaves: Mapping[str, str] = field(default_factory=dict)
+
+
+def status_changes(before: Statuses, after: Statuses) -> Iterator[News]:
+    """SIDs whose status or its reason changed, and those that something foreign stands in for."""
+    for ref, now in after.items():
+        if ref.kind is not Kind.SID:
+            continue
+        old = before.get(ref)
+        if old is not None and (old.status, old.reason) == (now.status, now.reason):
+            continue
+        leaves = {"prefix": ref.name, "install-status": now.status.text, "reason": now.reason}
+        yield News("sid-status-change", leaves)
+        if now.status is InstallStatus.FAILED and _FOREIGN in now.reason:
+            yield News("sid-collision", {"prefix": ref.name, "found": _found(now.reason)})
+
+
+def collisions(refusals: Iterable[Refusal]) -> Iterator[News]:
+    """Refusals of a commit because something foreign stands in the place of a SID."""
+    for refusal in refusals:
+        kind, _, prefix = refusal.object.partition(" ")
+        if refusal.tag == _FOREIGN_TAG and kind == "SID":
+            yield News("sid-collision", {"prefix": prefix, "found": _found(refusal.cause)})
+
+
+def _found(reason: str) -> str:
+    """What stands there, as the reason says it in brackets."""
+    _, _, rest = reason.partition(f"{_FOREIGN} (")
+    return rest.partition(");")[0].removesuffix(")") or "something that srv6mgr did not make"
+
+
+def drift(drifted: Iterable[ObjectRef], repaired: Iterable[ObjectRef]) -> Iterator[News]:
+    """Objects found to differ, and those put back."""
+    for ref in drifted:
+        reason = "what kernel or FRR held of it was not as declared"
+        yield News("drift-detected", {**_reference(ref), "reason": reason})
+    for ref in repaired:
+        yield News("drift-repaired", _reference(ref))
+
+
+def _reference(ref: ObjectRef) -> dict[str, str]:
+    return {"kind": _KINDS[ref.kind], "name": ref.name}

@@ -1,0 +1,1 @@
+"""Desired state to ordered actions. Pure: no I/O, no adapter is imported here."""

@@ -1,0 +1,163 @@
+"""The one plan: what differs between target and observed, as ordered actions.
+
+The same function serves commit, restart, repair and dry run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from srv6mgrd.plan.actions import Action, Create, Delete, Replace
+from srv6mgrd.plan.objects import (
+    EncapSource,
+    FrrBlock,
+    Object,
+    SidRoute,
+    Sysctl,
+    UnreachableDefault,
+    VrfDevice,
+    VrfPort,
+)
+from srv6mgrd.plan.observed import ObservedObject
+
+# Kinds that bear no mark of ours in the kernel: the journal alone says that they are ours.
+_UNMARKED = (VrfPort, EncapSource, FrrBlock)
+# Kinds that are values rather than things: whatever is there is changed, nothing is removed.
+_VALUES = (Sysctl, EncapSource)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Something foreign stands where ``wanted`` shall stand, or a foreign VRF has its table; it is
+    not touched."""
+
+    wanted: Object
+    found: Object
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """``actions`` in the order to carry them out."""
+
+    actions: list[Action] = field(default_factory=list)
+    conflicts: list[Conflict] = field(default_factory=list)
+
+
+def plan(
+    wanted: Mapping[str, Object], observed: Mapping[str, ObservedObject], owned: Collection[str]
+) -> Plan:
+    """Actions that turn observed into wanted.
+
+    ``owned`` are the keys in the journal. Only what is both journaled and marked is removed;
+    kinds without a mark go by the journal.
+    """
+    actions: list[Action] = []
+    conflicts: list[Conflict] = []
+    removable = {
+        key for key, seen in observed.items() if key not in wanted and key in owned and _ours(seen)
+    }
+    leaving = _leaving(wanted, observed, removable)
+    foreign = {
+        seen.object.table: seen.object
+        for key, seen in observed.items()
+        if isinstance(seen.object, VrfDevice) and key not in wanted and key not in removable
+    }
+    for key, obj in wanted.items():
+        seen = observed.get(key)
+        if (other := foreign.get(_table(obj) or 0)) and not (seen and seen.object == obj):
+            conflicts.append(Conflict(obj, other))
+        elif seen is None:
+            actions.append(Create(obj))
+        elif _goes_first(seen, leaving):
+            actions += [Delete(seen.object), Create(obj)]
+        elif seen.object == obj:
+            continue
+        elif seen.ours or key in owned or isinstance(obj, (*_UNMARKED, *_VALUES)):
+            actions.append(Replace(seen.object, obj))
+        else:
+            conflicts.append(Conflict(obj, seen.object))
+    actions += [Delete(observed[key].object) for key in removable]
+    return Plan(in_order(actions), conflicts)
+
+
+def in_order(actions: Sequence[Action]) -> list[Action]:
+    """What others stand on is put first and removed last. New comes before old goes, except for
+    what has to make room."""
+    puts = [a for a in actions if not isinstance(a, Delete)]
+    deletes = [a for a in actions if isinstance(a, Delete)]
+    puts.sort(key=lambda a: _order(a.object))
+    deletes.sort(key=lambda a: _order(a.object), reverse=True)
+    early = _make_room(puts, deletes)
+    return [*early, *puts, *(d for d in deletes if d not in early)]
+
+
+def _ours(seen: ObservedObject) -> bool:
+    """Whether what the journal names may be removed."""
+    if isinstance(seen.object, Sysctl):
+        return False
+    return seen.ours or isinstance(seen.object, _UNMARKED)
+
+
+def _order(obj: Object) -> tuple[int, int, str]:
+    return obj.rank, obj.order if isinstance(obj, FrrBlock) else 0, obj.key
+
+
+def _leaving(
+    wanted: Mapping[str, Object], observed: Mapping[str, ObservedObject], removable: Container[str]
+) -> set[str]:
+    """VRFs whose device goes before others come. Table and ifindex of a VRF can't be changed in
+    place (vrf_changelink: EOPNOTSUPP), and a table has to be free before another VRF takes it
+    (strict_mode)."""
+    taken = {obj.table for obj in wanted.values() if isinstance(obj, VrfDevice)}
+    names = set()
+    for key, seen in observed.items():
+        vrf, obj = seen.object, wanted.get(key)
+        if isinstance(vrf, VrfDevice) and (
+            (key in removable and vrf.table in taken)
+            or (isinstance(obj, VrfDevice) and _place(vrf) != _place(obj))
+        ):
+            names.add(vrf.name)
+    return names
+
+
+def _table(obj: Object) -> int | None:
+    """Table of a VRF that this object works on."""
+    match obj:
+        case VrfDevice() | UnreachableDefault():
+            return obj.table
+        case SidRoute():
+            return obj.vrf_table
+    return None
+
+
+def _place(vrf: VrfDevice) -> tuple[int, int]:
+    return vrf.table, vrf.ifindex
+
+
+def _goes_first(seen: ObservedObject, leaving: Container[str]) -> bool:
+    """Whether this is a VRF that leaves, or a port that has to be put in again because of it."""
+    obj = seen.object
+    if isinstance(obj, VrfPort):
+        return obj.vrf in leaving
+    return isinstance(obj, VrfDevice) and obj.name in leaving and seen.ours
+
+
+def _make_room(puts: list[Create | Replace], deletes: list[Delete]) -> list[Delete]:
+    """Removals that come first: what is put in anew, the VRF on a table that another one takes,
+    and what depends on them."""
+    again = {a.object.key for a in puts}
+    taken = {a.object.table for a in puts if isinstance(a.object, VrfDevice)}
+    leaving = {
+        d.object.name
+        for d in deletes
+        if isinstance(d.object, VrfDevice) and (d.object.table in taken or d.object.key in again)
+    }
+    return [
+        d
+        for d in deletes
+        if d.object.key in again
+        or (isinstance(d.object, FrrBlock) and leaving)
+        or (isinstance(d.object, VrfPort) and d.object.vrf in leaving)
+        or (isinstance(d.object, VrfDevice) and d.object.name in leaving)
+    ]

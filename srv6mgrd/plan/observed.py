@@ -1,0 +1,29 @@
+"""What stands in the kernel and in FRR, in the plan's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from srv6mgrd.plan.objects import Object
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedObject:
+    """An object as it stands; ``ours`` says that it bears our mark."""
+
+    object: Object
+    ours: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What the kernel holds of the kinds that srv6mgrd handles.
+
+    ``objects`` by key: every VRF device, dummy of our name, VRF port, IPv6 rule into our table,
+    route in our SID table, unreachable default of a VRF table, plus the sysctls asked for.
+    ``interfaces`` are the names of all links, with their ifindex.
+    """
+
+    objects: Mapping[str, ObservedObject] = field(default_factory=dict)
+    interfaces: Mapping[str, int] = field(default_factory=dict)

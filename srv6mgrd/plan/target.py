@@ -1,0 +1,273 @@
+"""Desired state to the set of objects that shall stand in the kernel and in FRR."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv6Address, IPv6Network
+
+from srv6mgrd.counters.status import Kind, ObjectRef
+from srv6mgrd.model.behavior import Behavior, Flavor
+from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.model.desired import Desired, Locator, Sid, SteeredRoute, Vrf
+from srv6mgrd.plan.objects import (
+    MAIN_TABLE,
+    SID_DEVICE,
+    DummyDevice,
+    EncapRoute,
+    EncapSource,
+    FrrBlock,
+    NextHopRoute,
+    Object,
+    Rule,
+    SidRoute,
+    Sysctl,
+    UnreachableDefault,
+    VrfDevice,
+    VrfPort,
+)
+
+# After the l3mdev rule (1000): packets of a VRF meet their own table first and end at its
+# unreachable default, so that customers can't reach SIDs (RFC 8754 section 5.1).
+SID_RULE_PRIORITY = 2000
+
+# Before the l3mdev rule: the kernel looks up the outer header of what a VRF encapsulates as if it
+# had come in on the VRF (seg6_input_core), where the unreachable default would end it.
+UNDERLAY_RULE_PRIORITY = 990
+
+# Pinned ifindexes lie far above those that the kernel hands out one by one
+# (net/core/dev.c, dev_index_reserve).
+_VRF_IFINDEX_BASE = 1 << 28
+
+# Where addresses for link-local next hops are taken from: never anybody's destination (RFC 6666).
+_INDIRECT = IPv6Network("100::/64")
+
+# Values of the sysctl seg6_flowlabel (seg6_make_flowlabel) for the YANG enum.
+_FLOW_LABEL = Sysctl("net/ipv6/seg6_flowlabel", "")
+_FLOW_LABELS = {"zero": "-1", "copy": "0", "compute": "1"}
+_FORWARD_IPV4 = Sysctl("net/ipv4/ip_forward", "1")
+_FORWARD_IPV6 = Sysctl("net/ipv6/conf/all/forwarding", "1")
+_NO_PROXIES = "srv6mgr does not install proxies yet"
+
+
+@dataclass(slots=True)
+class Target:
+    """``objects`` by key; ``serves`` says which declared objects each of them is for;
+    ``pending`` holds what can't be put in place yet, with the reason."""
+
+    objects: dict[str, Object] = field(default_factory=dict)
+    serves: dict[str, tuple[ObjectRef, ...]] = field(default_factory=dict)
+    pending: dict[ObjectRef, str] = field(default_factory=dict)
+
+    def need(self, obj: Object, *refs: ObjectRef) -> None:
+        self.objects[obj.key] = obj
+        known = self.serves.get(obj.key, ())
+        self.serves[obj.key] = known + tuple(r for r in refs if r not in known)
+
+
+def target(
+    desired: Desired,
+    interfaces: Mapping[str, int],
+    frr_blocks: Iterable[FrrBlock] = (),
+    owned: Container[str] = (),
+) -> Target:
+    """What shall stand, given the interfaces that exist. ``owned`` are the keys in the journal: a
+    sysctl that was set once follows the declaration back to its default."""
+    t = Target()
+    for locator in desired.locators.values():
+        _locator(t, locator, desired)
+    for vrf in desired.vrfs.values():
+        _vrf(t, vrf, interfaces)
+    for sid in desired.sids.values():
+        _sid(t, sid, desired, interfaces)
+    for route in desired.routes.values():
+        _route(t, route, desired, interfaces)
+    if desired.encapsulation_source is not None:
+        t.need(EncapSource(desired.encapsulation_source))
+    if desired.flow_label != "copy" or _FLOW_LABEL.key in owned:
+        t.need(Sysctl(_FLOW_LABEL.path, _FLOW_LABELS[desired.flow_label]))
+    for block in frr_blocks:
+        t.need(block, *_served_by(block, desired))
+    return t
+
+
+def vrf_ifindex(table: int) -> int:
+    """Pinned ifindex of the VRF on this table. One VRF per table, so one index per VRF; tables
+    that differ only above bit 27 would collide, and the kernel would refuse the second."""
+    return _VRF_IFINDEX_BASE | (table & (_VRF_IFINDEX_BASE - 1))
+
+
+def _locator(t: Target, locator: Locator, desired: Desired) -> None:
+    ref = ObjectRef(Kind.LOCATOR, locator.name)
+    if desired.vrfs:
+        block = locator.prefix.supernet(new_prefix=locator.block_length)
+        source = desired.encapsulation_source
+        t.need(Rule(UNDERLAY_RULE_PRIORITY, block, MAIN_TABLE, source), ref)
+    t.need(Rule(SID_RULE_PRIORITY, locator.prefix, SID_TABLE), ref)
+    t.need(_FORWARD_IPV6, ref)
+
+
+def _vrf(t: Target, vrf: Vrf, interfaces: Mapping[str, int]) -> None:
+    ref = ObjectRef(Kind.VRF, vrf.name)
+    t.need(_FORWARD_IPV4, ref)
+    t.need(_FORWARD_IPV6, ref)
+    t.need(VrfDevice(vrf.name, vrf.table, vrf_ifindex(vrf.table)), ref)
+    t.need(UnreachableDefault(4, vrf.table), ref)
+    t.need(UnreachableDefault(6, vrf.table), ref)
+    missing = [i for i in vrf.interfaces if i not in interfaces]
+    for interface in vrf.interfaces:
+        if interface not in missing:
+            # Enslaving cycles the device, which would lose its IPv6 addresses.
+            t.need(Sysctl(f"net/ipv6/conf/{interface}/keep_addr_on_down", "1"), ref)
+            t.need(VrfPort(interface, vrf.name), ref)
+    if missing:
+        t.pending[ref] = f"interface {', '.join(missing)} does not exist yet"
+
+
+def _sid(t: Target, sid: Sid, desired: Desired, interfaces: Mapping[str, int]) -> None:
+    ref = ObjectRef(Kind.SID, str(sid.prefix))
+    if sid.behavior.is_proxy:
+        t.pending[ref] = _NO_PROXIES
+        return
+    t.need(DummyDevice(SID_DEVICE), ref)
+    if sid.behavior is Behavior.END_DX4:
+        t.need(_FORWARD_IPV4, ref)
+    vrf_table, lookup_table = _tables(sid, desired)
+    if vrf_table is not None:
+        # End.DT* are refused without it (seg6_end_dt_vrf_build).
+        t.need(Sysctl("net/vrf/strict_mode", "1"), ref)
+    if sid.interface is not None and sid.interface not in interfaces:
+        t.pending[ref] = f"interface {sid.interface} does not exist yet"
+        return
+    next_hop = sid.next_hop
+    if next_hop is not None and sid.interface is not None:
+        next_hop = _next_hop(t, next_hop, sid.interface, ref)
+        if next_hop is None:
+            return
+    route = SidRoute(
+        prefix=sid.prefix,
+        action=sid.behavior,
+        table=SID_TABLE,
+        vrf_table=vrf_table,
+        counters=sid.counters,
+        lookup_table=lookup_table,
+        next_hop=next_hop,
+        # The route to a next hop names its interface, on kernels too that know none of End.X.
+        interface=sid.interface if next_hop is None else None,
+        segments=_segments(desired, sid.segment_list),
+        bpf_program=sid.bpf_program,
+        flavors=sid.flavors,
+        csid_lengths=_csid_lengths(sid, desired.locators[sid.locator]),
+    )
+    t.need(route, ref)
+
+
+def _tables(sid: Sid, desired: Desired) -> tuple[int | None, int | None]:
+    """The VRF's table that a SID is bound to, and the table that it looks up without a VRF."""
+    table = desired.vrfs[sid.vrf].table if sid.vrf is not None else None
+    if sid.behavior is Behavior.END_T:
+        return None, table or MAIN_TABLE
+    if sid.behavior is Behavior.END_DT6 and table is None:
+        return None, MAIN_TABLE
+    return table, None
+
+
+def _segments(desired: Desired, name: str | None) -> tuple[IPv6Address, ...]:
+    return desired.segment_lists[name].segments if name is not None else ()
+
+
+def _csid_lengths(sid: Sid, locator: Locator) -> tuple[int, int] | None:
+    """Block and what follows it in the SID, up to the argument. The kernel shifts the argument
+    left over the latter (seg6_next_csid_advance_arg), so it is all that the SID's prefix has
+    behind the block: the node of a uN, node and function of a uA. A /128 has no argument left and
+    goes by the locator's lengths."""
+    if Flavor.NEXT_CSID not in sid.flavors:
+        return None
+    length = sid.prefix.prefixlen
+    if length == sid.prefix.max_prefixlen:
+        length = locator.block_length + locator.node_length + locator.function_length
+    return locator.block_length, length - locator.block_length
+
+
+def _next_hop(
+    t: Target, next_hop: IPv4Address | IPv6Address, interface: str, ref: ObjectRef
+) -> IPv4Address | IPv6Address | None:
+    """The address that a SID names for a next hop on an interface, with a route to it. None when
+    another SID has the same next hop on another interface."""
+    address = next_hop
+    if isinstance(next_hop, IPv6Address) and next_hop.is_link_local:
+        # Looked up as if it had come in on the underlay, it would be sought there
+        # (rt6_need_strict); an address that stands for it leads to the interface.
+        digest = hashlib.blake2b(f"{next_hop}%{interface}".encode(), digest_size=8).digest()
+        address = IPv6Address(int(_INDIRECT.network_address) | int.from_bytes(digest))
+    route = NextHopRoute(address, interface, next_hop)
+    other = t.objects.get(route.key)
+    if other is not None and other != route:
+        where = f" on {other.device}" if isinstance(other, NextHopRoute) else ""
+        t.pending[ref] = f"there is another route to next hop {next_hop} already{where}"
+        return None
+    t.need(route, ref)
+    return address
+
+
+def _route(t: Target, route: SteeredRoute, desired: Desired, interfaces: Mapping[str, int]) -> None:
+    ref = ObjectRef(Kind.ROUTE, route.name)
+    ipv4 = route.prefix.version == 4
+    table = desired.vrfs[route.vrf].table if route.vrf is not None else MAIN_TABLE
+    segments = _segments(desired, route.segment_list)
+    if ipv4:
+        t.need(_FORWARD_IPV4, ref)
+    # The outer packet is forwarded, whatever is in it.
+    t.need(_FORWARD_IPV6, ref)
+    if route.interface is None:
+        t.need(DummyDevice(SID_DEVICE), ref)
+    elif route.interface not in interfaces:
+        t.pending[ref] = f"interface {route.interface} does not exist yet"
+        return
+    if route.vrf is not None and not _underlay(t, segments[0], route, desired, ref):
+        return
+    encap = EncapRoute(
+        prefix=route.prefix,
+        table=table,
+        behavior=route.behavior,
+        segments=segments,
+        device=route.interface or SID_DEVICE,
+        metric=route.metric,
+        source=route.source,
+        # Around IPv6 the kernel takes that of the packet; there this would be the hop limit of
+        # packets that the router itself sends.
+        hop_limit=desired.hop_limit if ipv4 else None,
+    )
+    if encap.key in t.objects:
+        t.pending[ref] = f"{route.prefix} is the next hop of a SID; choose another metric"
+        return
+    t.need(encap, ref)
+
+
+def _underlay(
+    t: Target, first: IPv6Address, route: SteeredRoute, desired: Desired, ref: ObjectRef
+) -> bool:
+    """A rule that takes what a VRF encapsulates out of the VRF. The rules of locators do so for
+    their blocks; a segment elsewhere, or a source of the route's own, needs one more."""
+    source = route.source or desired.encapsulation_source
+    for locator in desired.locators.values():
+        block = locator.prefix.supernet(new_prefix=locator.block_length)
+        if first in block and source == desired.encapsulation_source:
+            return True
+    rule = Rule(UNDERLAY_RULE_PRIORITY, IPv6Network(first), MAIN_TABLE, source)
+    other = t.objects.get(rule.key)
+    if other is not None and other != rule:
+        t.pending[ref] = f"another route encapsulates to {first} with another source address"
+        return False
+    t.need(rule, ref)
+    return True
+
+
+def _served_by(block: FrrBlock, desired: Desired) -> list[ObjectRef]:
+    """The declared objects that an FRR context is for, by the names in its commands."""
+    words = {word for command in block.context for word in command.split()}
+    refs = [ObjectRef(Kind.VRF_BGP, v.name) for v in desired.vrfs.values() if v.bgp]
+    mine = [ref for ref in refs if ref.name in words]
+    locators = [ObjectRef(Kind.LOCATOR, name) for name in desired.locators if name in words]
+    return mine or locators or refs

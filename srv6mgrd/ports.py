@@ -1,0 +1,64 @@
+"""What the core asks of the world: a Protocol per adapter, so that tests can stand in for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv6Network
+from typing import Protocol
+
+from srv6mgrd.plan.actions import Action
+from srv6mgrd.plan.objects import FrrBlock
+from srv6mgrd.plan.observed import Observed
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedAction:
+    """An action that the kernel or FRR refused: errno (0 when there is none) and its words."""
+
+    action: Action
+    errno: int
+    words: str
+
+
+class Kernel(Protocol):
+    """Reads and writes the kernel of one network namespace."""
+
+    def observe(self, sysctls: Iterable[str]) -> Observed:
+        """One consistent dump; dumps that the kernel interrupted are taken again."""
+        ...
+
+    def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:
+        """Carry out actions on kernel objects in order; return those refused, the rest is done."""
+        ...
+
+    def sid_counters(self) -> Mapping[IPv6Network, tuple[int, int, int]]:
+        """packets, bytes, errors of every SID route of ours, from one dump."""
+        ...
+
+    @property
+    def writes(self) -> int:
+        """How many write requests (netlink messages, sysctl writes) were issued so far."""
+        ...
+
+
+class Frr(Protocol):
+    """Reads and writes FRR's configuration."""
+
+    def observe(self) -> Mapping[str, FrrBlock] | None:
+        """All contexts of the running configuration by key; None when FRR can't be reached."""
+        ...
+
+    def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:
+        """Carry out actions on FrrBlocks in order; return those refused."""
+        ...
+
+    def meet(self, vrfs: Sequence[str]) -> None:
+        """Called after the devices of VRFs were made: return once FRR knows them, or after a while
+        in any case. Does nothing when FRR can't be reached."""
+        ...
+
+    def let_go(self, vrfs: Sequence[str]) -> None:
+        """Called before the devices of VRFs are removed: return once FRR has nothing under way for
+        them, or after a while in any case. Does nothing when FRR can't be reached."""
+        ...

@@ -1,0 +1,201 @@
+"""Keeps rows in Redis as they shall be, whatever happens to Redis, and never makes anyone wait."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
+
+from srv6mgrd.counters.status import SidCounters
+from srv6mgrd.redis.book import NAME_ROW, Book
+from srv6mgrd.redis.diff import BATCH, DATABASES, Change
+from srv6mgrd.redis.rows import Projection
+from srv6mgrd.redis.schema import Fields, RowKey
+from srv6mgrd.redis.wire import Settings, Wire, WireError, connect
+
+log = logging.getLogger(__name__)
+
+Connect = Callable[[Settings], AbstractAsyncContextManager[Wire]]
+
+
+class Publisher:
+    """``publish`` and ``publish_counters`` say what shall be, at once; ``run`` makes it so.
+
+    Nothing is removed from Redis before the first ``publish``. All methods are for one event
+    loop; ``run`` ends by being cancelled, and leaves the rows where they are.
+    """
+
+    def __init__(self, settings: Settings | None = None, connect: Connect = connect) -> None:
+        self._settings = settings or Settings()
+        self._connect = connect
+        self._book = Book()
+        self._projection: Projection | None = None
+        self._absorbed: Projection | None = None
+        self._sample: Mapping[str, SidCounters] | None = None
+        self._sample_due = 0.0
+        self._touched: set[str] = set()
+        self._compare_due = 0.0
+        self._wake = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._problem: str | None = "not connected yet"
+        self._writes = 0
+
+    @property
+    def writes(self) -> int:
+        """How many rows, or fields of shared rows, were written or removed so far."""
+        return self._writes
+
+    @property
+    def problem(self) -> str | None:
+        """Why Redis can't be kept up to date; None while it is."""
+        return self._problem
+
+    @property
+    def foreign(self) -> frozenset[RowKey]:
+        """Rows that shall be but are left alone, in whole or part: another writer made them."""
+        return frozenset(key for key, _ in self._book.foreign)
+
+    def publish(self, projection: Projection) -> None:
+        """Make these the rows; what we published before and isn't among them goes."""
+        self._projection = projection
+        self._stir()
+
+    def publish_counters(self, counters: Mapping[str, SidCounters]) -> None:
+        """A sample, by SID prefix. Only the latest is written, at most one per interval; a SID
+        that it leaves out keeps its counters. The mapping must not change afterwards."""
+        self._sample = counters
+        self._stir()
+
+    async def settled(self) -> None:
+        """Return once Redis holds all that was published, ``foreign`` aside."""
+        await self._idle.wait()
+
+    async def run(self) -> None:
+        backoff = self._settings.backoff_first
+        while True:
+            try:
+                async with self._connect(self._settings) as wire:
+                    await self._serve(wire)
+            except WireError as e:
+                if self._problem is None:  # it was up to date before
+                    backoff = self._settings.backoff_first
+                self._lost(str(e))
+            await asyncio.sleep(backoff)
+            backoff = min(backoff * 2, self._settings.backoff_last)
+
+    async def _serve(self, wire: Wire) -> None:
+        """Listen and write until one of both fails."""
+        self._compare_due = 0.0
+        # Not a TaskGroup: before Python 3.13 its failure leaves a cancellation behind.
+        tasks = [asyncio.create_task(self._listen(wire)), asyncio.create_task(self._write(wire))]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _stir(self) -> None:
+        self._idle.clear()
+        self._wake.set()
+
+    def _lost(self, reason: str) -> None:
+        self._idle.clear()
+        if reason != self._problem:
+            log.warning("Redis at %s: %s; retrying", self._settings.where, reason)
+        self._problem = reason
+
+    async def _listen(self, wire: Wire) -> None:
+        """Hear of changes by others, FLUSHALL included."""
+        async for keys in wire.changes():
+            if keys is None:
+                self._compare_due = 0.0
+            else:
+                self._touched.update(keys)
+            self._stir()
+
+    async def _write(self, wire: Wire) -> None:
+        while True:
+            self._wake.clear()
+            if self._projection is not None:
+                await self._round(wire, self._projection)
+                if self._problem is not None:
+                    log.info("Redis at %s: up to date", self._settings.where)
+                    self._problem = None
+            if self._nothing_left():
+                self._idle.set()
+            await self._pause()
+
+    def _nothing_left(self) -> bool:
+        return (
+            self._projection is not None
+            and self._projection is self._absorbed
+            and self._sample is None
+            and not self._touched
+            and self._compare_due > 0
+        )
+
+    async def _pause(self) -> None:
+        """Wait for something to do."""
+        if self._projection is None:
+            await self._wake.wait()
+            return
+        due = self._compare_due
+        if self._sample is not None:
+            due = min(due, self._sample_due)
+        # Not wait_for: before Python 3.12 it may swallow a cancellation.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, due - time.monotonic())):
+                await self._wake.wait()
+
+    async def _round(self, wire: Wire, projection: Projection) -> None:
+        book, now = self._book, time.monotonic()
+        if now >= self._compare_due:
+            # Set before reading: what changes meanwhile is read again.
+            self._compare_due = now + self._settings.compare_interval
+            self._touched.clear()
+            await self._adopt(wire)
+            self._absorbed = None
+        elif self._touched:
+            touched, self._touched = self._touched, set()
+            book.reread(await _read(wire, book.concerns(touched)))
+        if projection is not self._absorbed:
+            if names := book.unnamed(projection):
+                book.name(names, await wire.allocate(len(names), book.highest_index))
+            book.absorb(projection)
+            self._absorbed = projection
+        await self._carry_out(wire, book.changes())
+        if (sample := self._sample) is not None and now >= self._sample_due:
+            self._sample_due = now + self._settings.counter_interval
+            await self._carry_out(wire, book.sample(sample))
+            if self._sample is sample:
+                self._sample = None
+
+    async def _carry_out(self, wire: Wire, batches: Iterable[tuple[str, list[Change]]]) -> None:
+        for db, batch in batches:
+            refused = await wire.write(db, [operation for _, operation in batch])
+            self._writes += len(batch) - len(refused)
+            for key in self._book.done(batch, refused):
+                log.warning("%s %s: made by another writer, left alone", key.db, key.key)
+
+    async def _adopt(self, wire: Wire) -> None:
+        keys = [RowKey(db, key) for db in DATABASES for key in await wire.owned(db)]
+        names = await _read(wire, [NAME_ROW])
+        self._book.adopt(await _read(wire, keys), names[NAME_ROW])
+
+
+async def _read(wire: Wire, keys: Iterable[RowKey]) -> dict[RowKey, Fields]:
+    by_database: dict[str, list[str]] = {}
+    for key in keys:
+        by_database.setdefault(key.db, []).append(key.key)
+    rows: dict[RowKey, Fields] = {}
+    for db, texts in by_database.items():
+        for first in range(0, len(texts), BATCH):
+            found = await wire.read(db, texts[first : first + BATCH])
+            rows.update((RowKey(db, key), fields) for key, fields in found.items())
+    return rows

@@ -1,0 +1,137 @@
+"""Desired state and statuses to rows. Pure: what shall stand in Redis, not how it gets there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.desired import Desired, Locator, Sid
+from srv6mgrd.redis.schema import Fields, Row, RowKey, table
+
+OWNER = "srv6mgr"
+
+MY_SID = table("APPL_DB", "SRV6_MY_SID_TABLE")
+APPL_VRF = table("APPL_DB", "VRF_TABLE")
+STATE_VRF = table("STATE_DB", "VRF_TABLE")
+SID_STATUS = table("STATE_DB", "SRV6MGR_SID")
+VRF_STATUS = table("STATE_DB", "SRV6MGR_VRF")
+COUNTERS = table("COUNTERS_DB", "COUNTERS")
+NAME_MAP = table("COUNTERS_DB", "COUNTERS_SRV6_NAME_MAP")
+SID_OID = table("COUNTERS_DB", "SRV6MGR_SID_OID")
+
+# Only those whose row we can fill: end.x and others need `adj` (sonic-swss
+# orchagent/srv6orch.cpp, end_behavior_map).
+_ACTIONS: Mapping[Behavior, str] = {
+    Behavior.END: "end",
+    Behavior.END_DT4: "end.dt4",
+    Behavior.END_DT6: "end.dt6",
+    Behavior.END_DT46: "end.dt46",
+}
+
+# A drifted object is being repaired: its row must not flap.
+_SERVING = frozenset({InstallStatus.INSTALLED, InstallStatus.DRIFTED})
+
+_UNKNOWN = ObjectStatus(InstallStatus.PENDING)
+
+# SAI object identifier: bits 55..48 are the type, 38..0 the index (sonic-sairedis
+# lib/VirtualObjectIdManager.cpp); 0x54 is SAI_OBJECT_TYPE_COUNTER.
+_COUNTER_TYPE = 0x54 << 48
+_INDEX_MASK = (1 << 39) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """What shall stand in Redis: rows, and the SIDs that have counters.
+
+    ``counted`` leads from a SID's prefix to its name in COUNTERS_SRV6_NAME_MAP. The rows of the
+    counters are not among ``rows``: their keys hold identifiers that Redis gives out.
+    """
+
+    rows: Mapping[RowKey, Fields] = field(default_factory=dict)
+    counted: Mapping[str, str] = field(default_factory=dict)
+
+
+def project(desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> Projection:
+    """Rows of a desired state whose objects have these statuses; none yet counts as pending."""
+    rows: dict[RowKey, Fields] = {}
+    for name in desired.vrfs:
+        rows.update(_vrf(name, statuses.get(ObjectRef(Kind.VRF, name), _UNKNOWN)))
+    counted = {}
+    for sid in desired.sids.values():
+        locator = desired.locators[sid.locator]
+        text = str(sid.prefix)
+        status = statuses.get(ObjectRef(Kind.SID, text), _UNKNOWN)
+        lengths = _lengths(sid, locator)
+        address = text.partition("/")[0]  # network_address would be formatted anew
+        rows.update(_sid(sid, lengths, address, status))
+        rows.update([SID_STATUS.row(text, **_status(status))])
+        counted[text] = f"{address}/{sum(lengths[:3])}"
+    return Projection(rows, counted)
+
+
+def counters_key(oid: str) -> RowKey:
+    return COUNTERS.key(oid)
+
+
+def counters_fields(c: SidCounters) -> dict[str, str]:
+    """Fields of a COUNTERS row; a literal, as it is built for every SID every second."""
+    return {
+        "SAI_COUNTER_STAT_PACKETS": str(c.packets),
+        "SAI_COUNTER_STAT_BYTES": str(c.octets),
+        "SRV6MGR_STAT_ERRORS": str(c.errors),
+    }
+
+
+def oid_of(index: int) -> str:
+    """Object identifier of a counter, as sai_serialize_object_id writes it."""
+    return f"oid:{_COUNTER_TYPE | index & _INDEX_MASK:#x}"
+
+
+def index_of(oid: str) -> int:
+    """Index of a counter's object identifier."""
+    return int(oid.removeprefix("oid:"), 16) & _INDEX_MASK
+
+
+def _vrf(name: str, status: ObjectStatus) -> Iterator[Row]:
+    if status.status in _SERVING:
+        yield STATE_VRF.row(name, state="ok")
+        yield APPL_VRF.row(name, NULL="NULL")
+    yield VRF_STATUS.row(name, **_status(status))
+
+
+def _sid(
+    sid: Sid, lengths: tuple[int, int, int, int], address: str, status: ObjectStatus
+) -> Iterator[Row]:
+    action = _ACTIONS.get(sid.behavior)
+    # Srv6Orch drops a SID whose VRF isn't there, for good (sonic-swss orchagent/srv6orch.cpp,
+    # createUpdateMysidEntry): the row comes when the SID serves.
+    if action is not None and status.status in _SERVING:
+        yield MY_SID.row(*lengths, address, action=action, vrf=sid.vrf)
+
+
+def _lengths(sid: Sid, locator: Locator) -> tuple[int, int, int, int]:
+    """Block, node, function, argument length of a SID."""
+    block, node = locator.block_length, locator.node_length
+    length = sid.prefix.prefixlen
+    function = locator.function_length if length == 128 else length - block - node
+    argument = min(locator.argument_length, 128 - block - node - function)
+    return block, node, function, argument
+
+
+def _status(status: ObjectStatus) -> dict[str, str | None]:
+    return {
+        "status": status.status.text,
+        "reason": status.reason or None,
+        "since": _time(status.since) if status.since else None,
+        "owner": OWNER,
+    }
+
+
+@lru_cache(maxsize=1024)
+def _time(nanoseconds: int) -> str:
+    seconds, rest = divmod(nanoseconds, 10**9)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest // 1000:06}Z"

@@ -1,0 +1,44 @@
+"""Notifications reach whoever subscribed in sysrepo."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from srv6mgrd.datastore.connection import Connection
+from srv6mgrd.datastore.notifications import Notifier
+from srv6mgrd.news import News
+
+ALL = [
+    News("sid-status-change", {"prefix": "fc00::/64", "install-status": "failed", "reason": "x"}),
+    News("sid-collision", {"prefix": "fc00::/64", "found": "a route"}),
+    News("drift-detected", {"kind": "vrf", "name": "red", "reason": "gone"}),
+    News("drift-repaired", {"kind": "vrf", "name": "red"}),
+]
+
+
+async def test_what_is_put_is_sent_in_order_and_slowly(place: Path) -> None:
+    got: list[tuple[str, Any]] = []
+    listener, notifier = Connection(originator="test"), Notifier()
+
+    def told(path: str, kind: str, leaves: Any, _at: int, _private: Any) -> None:
+        if kind == "realtime":
+            got.append((path.rpartition(":")[2], leaves))
+
+    listener.session().subscribe_notification("srv6mgr-operations", None, told)
+    job = asyncio.create_task(notifier.run())
+    begin = time.monotonic()
+    notifier.put(ALL * 10)
+    while len(got) < 40 and time.monotonic() - begin < 5:
+        await asyncio.sleep(0.05)
+    assert time.monotonic() - begin > 0.3
+    assert [name for name, _ in got] == [news.name for news in ALL * 10]
+    assert got[0][1]["install-status"] == "failed"
+    job.cancel()
+    with suppress(asyncio.CancelledError):
+        await job
+    listener.close()
+    notifier.close()

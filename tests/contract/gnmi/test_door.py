@@ -1,0 +1,119 @@
+"""The door itself: TLS, credentials, health, reflection, start and stop."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import subprocess
+from pathlib import Path
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+
+from srv6mgrd.gnmi.access import hash_password
+from tests.contract.gnmi.client import Client
+from tests.contract.gnmi.conftest import Server
+
+
+def secure(server: Server, metadata: object = (), **pair: bytes) -> Client:
+    root = (server.state / "selfsigned.crt").read_bytes()
+    credentials = grpc.ssl_channel_credentials(root, **pair)
+    return Client(f"127.0.0.1:{server.port}", credentials, metadata)
+
+
+def code(call: object) -> grpc.StatusCode:
+    with pytest.raises(grpc.RpcError) as e:
+        call()  # type: ignore[operator]
+    found: grpc.StatusCode = e.value.code()  # type: ignore[attr-defined]
+    return found
+
+
+def test_a_development_certificate_is_made_and_named(server: Server) -> None:
+    assert (server.state / "selfsigned.key").stat().st_mode & 0o777 == 0o600
+    assert f"{server.state}/selfsigned.crt: self-signed" in server.log.read_text()
+    assert secure(server).capabilities().gNMI_version
+
+
+def test_plaintext_and_old_tls_are_refused(server: Server) -> None:
+    assert code(Client(f"127.0.0.1:{server.port}").capabilities) is grpc.StatusCode.UNAVAILABLE
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with socket.create_connection(("127.0.0.1", server.port)) as raw:
+        assert context.wrap_socket(raw).version() in ("TLSv1.2", "TLSv1.3")
+    context.set_ciphers("DEFAULT:@SECLEVEL=0")
+    context.minimum_version = ssl.TLSVersion.TLSv1
+    context.maximum_version = ssl.TLSVersion.TLSv1_1
+    with socket.create_connection(("127.0.0.1", server.port)) as raw, pytest.raises(ssl.SSLError):
+        context.wrap_socket(raw)
+
+
+def test_health_and_reflection(server: Server, channel: Client) -> None:
+    health = health_pb2_grpc.HealthStub(channel.channel)
+    for name in ("", "gnmi.gNMI"):
+        answer = health.Check(health_pb2.HealthCheckRequest(service=name))
+        assert answer.status == health_pb2.HealthCheckResponse.SERVING
+    reflection = reflection_pb2_grpc.ServerReflectionStub(channel.channel)
+    request = reflection_pb2.ServerReflectionRequest(list_services="")
+    (answer,) = reflection.ServerReflectionInfo(iter([request]))
+    assert "gnmi.gNMI" in {s.name for s in answer.list_services_response.service}
+
+
+def test_credentials_that_can_not_be_checked_are_refused(server: Server) -> None:
+    both = secure(server, (("username", "alice"), ("password", "x")))
+    assert code(both.capabilities) is grpc.StatusCode.UNAUTHENTICATED
+    name = secure(server, (("username", "alice"),))
+    assert code(name.capabilities) is grpc.StatusCode.PERMISSION_DENIED
+
+
+def test_users(place: Path, server: Server) -> None:
+    users = Server(place, "users", f'[users]\nalice = "{hash_password("secret")}"')
+    try:
+        right = secure(users, (("username", "alice"), ("password", "secret")))
+        assert right.capabilities().gNMI_version
+        for metadata in ((("username", "alice"), ("password", "x")), ()):
+            call = secure(users, metadata).capabilities
+            assert code(call) is grpc.StatusCode.UNAUTHENTICATED
+    finally:
+        assert users.stop() == 0
+
+
+def test_mutual_tls(place: Path) -> None:
+    def openssl(*words: str) -> None:
+        subprocess.run(["openssl", *words], cwd=place, check=True, capture_output=True)
+
+    for name in ("ca", "alice", "mallory"):
+        openssl(
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+            "-keyout", f"{name}.key", "-out", f"{name}.crt", "-subj", f"/CN={name}",
+            *(("-CA", "ca.crt", "-CAkey", "ca.key") if name == "alice" else ()),
+        )  # fmt: skip
+    server = Server(place, "mutual", f'client_ca = "{place}/ca.crt"')
+
+    def client(name: str) -> Client:
+        return secure(
+            server,
+            private_key=(place / f"{name}.key").read_bytes(),
+            certificate_chain=(place / f"{name}.crt").read_bytes(),
+        )
+
+    try:
+        assert client("alice").capabilities().gNMI_version
+        assert code(client("mallory").capabilities) is grpc.StatusCode.UNAVAILABLE
+        assert code(secure(server).capabilities) is grpc.StatusCode.UNAVAILABLE
+    finally:
+        assert server.stop() == 0
+
+
+def test_a_new_server_finds_the_configuration(place: Path, channel: Client) -> None:
+    channel.set(delete=["/"], update={"/srv6/vrfs/vrf[name=red]": {"table-id": 100}})
+    another = Server(place, "another", "")
+    try:
+        client = Client(f"unix:{another.socket}")
+        assert client.value("/srv6/vrfs/vrf[name=red]/table-id") == 100
+        # And hears of what others write.
+        channel.set(update={"/srv6/vrfs/vrf[name=red]/table-id": 101})
+        assert client.value("/srv6/vrfs/vrf[name=red]/table-id") == 101
+    finally:
+        assert another.stop() == 0

@@ -1,0 +1,124 @@
+"""SIDs in the words of IETF and OpenConfig, live and read-only (docs/projections.md)."""
+
+from __future__ import annotations
+
+import grpc
+import pytest
+from gnmi_pb import gnmi_pb2 as pb
+
+from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
+from tests.contract.gnmi.client import Client, Core, deletes, subscription, updates
+from tests.contract.gnmi.data import SID, SRV6
+from tests.contract.gnmi.test_read import failing
+
+REF = ObjectRef(Kind.SID, SID)
+INSTALLED = ObjectStatus(InstallStatus.INSTALLED)
+IETF = "/ietf-routing:routing/ietf-segment-routing:segment-routing/ietf-srv6-base:srv6/sids"
+SHOWN = "/routing/segment-routing/srv6/sids"
+AFTS = "/network-instances/network-instance[name=DEFAULT]/afts"
+ENTRY = f"{AFTS}/ipv6-unicast/ipv6-entry[prefix={SID}]"
+COUNTED = f"{AFTS}/counters/ipv6-unicast/ipv6-entry[prefix={SID}]"
+
+
+@pytest.fixture
+def router(gnmi: Client, core: Core) -> Client:
+    gnmi.set(update={"/srv6": SRV6})
+    core.tell({REF: INSTALLED})
+    core.count({SID: SidCounters(7, 700, 1, 1)})
+    return gnmi
+
+
+def test_ietf_state_of_a_sid(router: Client) -> None:
+    assert router.value(f"{IETF}/sid[sid={SID}]") == {
+        "ietf-srv6-base:sid": SID,
+        "ietf-srv6-base:behavior": "ietf-srv6-types:End.DT46",
+        "ietf-srv6-base:locator": "main",
+        "ietf-srv6-base:allocation": {
+            "alloc-type": "Explicit",
+            "owner": [{"type": "ietf-srv6-types:static", "instance": "srv6mgr", "is-winner": True}],
+        },
+        "ietf-srv6-base:forwarding": {"is-installed": True},
+        "ietf-srv6-base:counters": {"success": {"in-pkts": "7", "in-octets": "700"}},
+    }
+    leaf = f"sid[sid={SID}]/counters/success/in-pkts"
+    for asked in (f"{IETF}/{leaf}", f"ietf:{SHOWN}/{leaf}"):
+        assert router.get(asked) == {f"{SHOWN}/{leaf}": "7"}
+    whole = router.get("ietf:/", encoding=pb.PROTO)
+    assert whole[f"{SHOWN}/sid[sid={SID}]/counters/success/in-octets"] == 700
+
+
+def test_openconfig_afts_show_a_sid(router: Client) -> None:
+    assert router.value(f"openconfig:{ENTRY}", encoding=pb.JSON) == {
+        "prefix": SID,
+        "state": {"prefix": SID, "origin-protocol": "STATIC", "decapsulate-header": "IPV6"},
+    }
+    for origin in ("", "openconfig:"):
+        assert router.get(f"{origin}{COUNTED}/state/packets-forwarded") == {
+            f"{COUNTED}/state/packets-forwarded": "7"
+        }
+    every = f"{AFTS}/counters/ipv6-unicast/ipv6-entry/state/octets-forwarded"
+    assert router.get(every) == {f"{COUNTED}/state/octets-forwarded": "700"}
+
+
+def test_only_what_is_installed_is_in_the_afts(router: Client, core: Core) -> None:
+    core.tell({REF: ObjectStatus(InstallStatus.FAILED, "no")})
+    code, _ = failing(router.raw_get, ENTRY)
+    assert code is grpc.StatusCode.NOT_FOUND
+    installed = f"{IETF}/sid[sid={SID}]/forwarding/is-installed"
+    assert list(router.get(installed).values()) == [False]
+
+
+def test_a_sid_that_does_not_count_has_no_counters(router: Client) -> None:
+    router.set(update={f"/srv6/local-sids/sid[prefix={SID}]/counters": False})
+    for path in (COUNTED, f"{IETF}/sid[sid={SID}]/counters"):
+        assert failing(router.raw_get, path)[0] is grpc.StatusCode.NOT_FOUND
+
+
+def test_views_are_not_part_of_our_tree(router: Client) -> None:
+    assert set(router.value("/", encoding=pb.JSON)) == {"srv6"}
+    assert not [p for p in router.get("/...", encoding=pb.PROTO) if not p.startswith("/srv6")]
+
+
+def test_views_can_not_be_set(router: Client) -> None:
+    for path in (f"{ENTRY}/state/prefix", f"openconfig:{ENTRY}/state/prefix"):
+        code, text = failing(router.set, update={path: SID})
+        assert code in (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.INVALID_ARGUMENT), text
+
+
+def test_views_are_told_on_change(router: Client, core: Core) -> None:
+    installed = f"{SHOWN}/sid[sid={SID}]/forwarding/is-installed"
+    with router.subscribe(
+        subscription(f"{IETF}/sid/forwarding"), subscription(f"{AFTS}/ipv6-unicast")
+    ) as stream:
+        first = stream.until_sync()
+        assert first[installed] is True
+        assert f"{ENTRY}/state/origin-protocol" in first
+        core.tell({REF: ObjectStatus(InstallStatus.PENDING, "wait")})
+        told = stream.next().update
+        assert updates(told) == {installed: False}
+        assert deletes(told) == [ENTRY]
+        core.tell({REF: INSTALLED})
+        told = updates(stream.next().update)
+        assert told[installed] is True
+        assert told[f"{ENTRY}/state/prefix"] == SID
+        router.set(delete=["/srv6/local-sids"])
+        told = stream.next().update
+        assert not told.update
+        assert deletes(told) == [f"{SHOWN}/sid[sid={SID}]/forwarding", ENTRY]
+
+
+def test_counters_of_views_are_sampled_and_told_on_change(router: Client, core: Core) -> None:
+    counted = subscription(f"openconfig:{COUNTED}", pb.SAMPLE, sample_interval=0.2)
+    packets = f"{COUNTED}/state/packets-forwarded"
+    with router.subscribe(counted) as stream:
+        assert stream.until_sync()[packets] == "7"
+        core.count({SID: SidCounters(8, 800, 1, 1)})
+        while packets not in (told := updates(stream.next().update)) or told[packets] == "7":
+            pass
+        assert told[packets] == "8"
+    ietf = subscription(f"{IETF}/sid[sid={SID}]/counters")
+    with router.subscribe(ietf) as stream:
+        stream.until_sync()
+        core.count({SID: SidCounters(9, 800, 1, 1)})
+        told = updates(stream.next().update)
+        assert told == {f"{SHOWN}/sid[sid={SID}]/counters/success/in-pkts": "9"}

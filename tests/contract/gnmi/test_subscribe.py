@@ -1,0 +1,290 @@
+"""Subscribe (gnmi-specification.md 3.5)."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import grpc
+import pytest
+from gnmi_pb import gnmi_pb2 as pb
+
+from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
+from tests.contract.gnmi.client import Client, Core, deletes, subscription, updates
+from tests.contract.gnmi.data import SID, SRV6
+
+ENTRY = f"/srv6/local-sids/sid[prefix={SID}]"
+RED = "/srv6/vrfs/vrf[name=red]"
+ONCE, POLL = pb.SubscriptionList.ONCE, pb.SubscriptionList.POLL
+SID_REF, RED_REF = ObjectRef(Kind.SID, SID), ObjectRef(Kind.VRF, "red")
+INSTALLED = ObjectStatus(InstallStatus.INSTALLED, since=1_000_000_000)
+
+
+@pytest.fixture
+def router(gnmi: Client) -> Client:
+    gnmi.set(update={"/srv6": SRV6})
+    return gnmi
+
+
+def refused(gnmi: Client, *subscriptions: Any, **fields: Any) -> grpc.StatusCode:
+    with gnmi.subscribe(*subscriptions, **fields) as stream, pytest.raises(grpc.RpcError) as e:
+        stream.drain()
+    code: grpc.StatusCode = e.value.code()  # type: ignore[attr-defined]
+    return code
+
+
+def test_once_gives_leaves_then_sync_then_ends(router: Client) -> None:
+    asked = pb.SubscriptionList(
+        mode=ONCE, encoding=pb.PROTO, subscription=[subscription("/srv6/vrfs")]
+    )
+    answers = list(router.stub.Subscribe(iter([pb.SubscribeRequest(subscribe=asked)])))
+    assert answers[-1].sync_response
+    leaves: dict[str, Any] = {}
+    for answer in answers[:-1]:
+        leaves |= updates(answer.update)
+    assert leaves == {f"{RED}/name": "red", f"{RED}/table-id": 100, f"{RED}/interface": ["eth1"]}
+
+
+def test_once_says_nothing_of_what_is_not_there(router: Client) -> None:
+    with router.subscribe(
+        subscription("/srv6/vrfs/vrf[name=green]"), subscription(f"{RED}/table-id"), mode=ONCE
+    ) as stream:
+        assert stream.until_sync() == {f"{RED}/table-id": 100}
+
+
+def test_poll_answers_each_poll(router: Client) -> None:
+    with router.subscribe(subscription(f"{RED}/table-id"), mode=POLL) as stream:
+        assert stream.quiet()
+        for table in (100, 101):
+            router.set(update={f"{RED}/table-id": table})
+            stream.send(pb.SubscribeRequest(poll=pb.Poll()))
+            assert stream.until_sync() == {f"{RED}/table-id": table}
+
+
+def test_on_change_tells_values_then_only_what_changes(router: Client) -> None:
+    with router.subscribe(subscription("/srv6/vrfs")) as stream:
+        assert stream.until_sync()[f"{RED}/table-id"] == 100
+        before = time.time_ns()
+        router.set(
+            update={
+                f"{RED}/table-id": 101,
+                "/srv6/locators/locator[name=b]": {"prefix": "fcbb:0:2::/48"},
+            }
+        )
+        change = stream.next().update
+        assert updates(change) == {f"{RED}/table-id": 101}
+        assert before <= change.timestamp <= time.time_ns()
+        assert stream.quiet()
+
+
+def test_on_change_tells_deletes_at_the_branch(router: Client) -> None:
+    with router.subscribe(subscription("/srv6")) as stream:
+        stream.until_sync()
+        router.set(delete=[ENTRY, f"{RED}/interface"])
+        change = stream.next().update
+        assert sorted(deletes(change)) == [ENTRY, f"{RED}/interface"]
+        assert not change.update
+
+
+def test_on_change_below_a_deleted_branch(router: Client, core: Core) -> None:
+    core.tell({SID_REF: INSTALLED})
+    with router.subscribe(
+        subscription("/srv6/local-sids/sid[prefix=*]/state/install-status"),
+        subscription("/srv6/vrfs/vrf/table-id"),
+    ) as stream:
+        assert set(stream.until_sync()) == {f"{ENTRY}/state/install-status", f"{RED}/table-id"}
+        router.set(delete=["/srv6"])
+        assert sorted(deletes(stream.next().update)) == [
+            f"{ENTRY}/state/install-status",
+            f"{RED}/table-id",
+        ]
+
+
+def test_a_leaf_back_at_its_default_is_an_update(router: Client) -> None:
+    length = "/srv6/locators/locator[name=main]/function-length"
+    router.set(update={length: 20})
+    with router.subscribe(subscription(length)) as stream:
+        assert stream.until_sync() == {length: 20}
+        router.set(delete=[length])
+        change = stream.next().update
+        assert updates(change) == {length: 16}
+        assert not change.delete
+
+
+def test_a_refused_set_is_not_seen(router: Client, core: Core) -> None:
+    with router.subscribe(subscription("/srv6")) as stream:
+        stream.until_sync()
+        core.veto = "VRF red: no; try again"
+        with pytest.raises(grpc.RpcError):
+            router.set(update={f"{RED}/table-id": 101})
+        assert stream.quiet()
+
+
+def test_install_status_is_told_on_change(router: Client, core: Core) -> None:
+    status = f"{ENTRY}/state/install-status"
+    core.tell(
+        {SID_REF: ObjectStatus(InstallStatus.PENDING, "VRF red is missing"), RED_REF: INSTALLED}
+    )
+    with router.subscribe(subscription("/srv6/local-sids/sid/state")) as stream:
+        assert stream.until_sync()[status] == "pending"
+        core.tell({SID_REF: INSTALLED, RED_REF: INSTALLED})
+        assert updates(stream.next().update) == {
+            status: "installed",
+            f"{ENTRY}/state/reason": "",
+            f"{ENTRY}/state/since": "1970-01-01T00:00:01.000000000+00:00",
+        }
+        core.tell({RED_REF: INSTALLED})
+        assert deletes(stream.next().update) == [f"{ENTRY}/state"]
+        assert stream.quiet()
+
+
+def test_a_new_object_brings_its_state(router: Client, core: Core) -> None:
+    blue = "/srv6/vrfs/vrf[name=blue]"
+    with router.subscribe(subscription("/srv6/vrfs")) as stream:
+        stream.until_sync()
+        router.set(update={blue: {"table-id": 200}})
+        assert updates(stream.next().update) == {f"{blue}/name": "blue", f"{blue}/table-id": 200}
+        core.tell({ObjectRef(Kind.VRF, "blue"): INSTALLED})
+        assert updates(stream.next().update)[f"{blue}/state/install-status"] == "installed"
+
+
+def test_counters_are_told_on_change_when_asked_for(router: Client, core: Core) -> None:
+    core.tell({SID_REF: INSTALLED})
+    core.count({SID: SidCounters(1, 100, 0, 5)}, at=1)
+    with router.subscribe(subscription(f"{ENTRY}/state/counters")) as stream:
+        assert stream.until_sync()[f"{ENTRY}/state/counters/in-pkts"] == "1"
+        core.count({SID: SidCounters(2, 100, 0, 5)}, at=7)
+        while (change := stream.next().update).timestamp != 7:
+            pass
+        assert updates(change) == {f"{ENTRY}/state/counters/in-pkts": "2"}
+
+
+def test_sample_sends_every_interval_with_the_time_of_the_sample(
+    router: Client, core: Core
+) -> None:
+    core.tell({SID_REF: INSTALLED})
+    core.count({SID: SidCounters(1, 100, 0, 5)}, at=42)
+    counters = subscription(f"{ENTRY}/state/counters/in-pkts", pb.SAMPLE, sample_interval=0.2)
+    with router.subscribe(counters, encoding=pb.PROTO) as stream:
+        stream.until_sync()
+        started = time.monotonic()
+        for _ in range(5):
+            sample = stream.next().update
+            assert updates(sample) == {f"{ENTRY}/state/counters/in-pkts": 1}
+            assert sample.timestamp == 42
+        assert 0.9 < time.monotonic() - started < 1.6
+
+
+def test_suppress_redundant_sends_only_what_changed(router: Client, core: Core) -> None:
+    core.tell({SID_REF: INSTALLED})
+    core.count({SID: SidCounters(1, 100, 0, 5)})
+    counters = subscription(
+        f"{ENTRY}/state/counters", pb.SAMPLE, sample_interval=0.1, suppress_redundant=True
+    )
+    with router.subscribe(counters) as stream:
+        assert len(stream.until_sync()) == 4
+        assert stream.quiet()
+        core.count({SID: SidCounters(2, 100, 0, 5)})
+        assert updates(stream.next().update) == {f"{ENTRY}/state/counters/in-pkts": "2"}
+        assert stream.quiet()
+
+
+def test_heartbeats(router: Client) -> None:
+    table = f"{RED}/table-id"
+    for asked in (
+        subscription(table, pb.ON_CHANGE, heartbeat_interval=0.3),
+        subscription(
+            table, pb.SAMPLE, sample_interval=0.1, suppress_redundant=True, heartbeat_interval=0.3
+        ),
+    ):
+        with router.subscribe(asked) as stream:
+            stream.until_sync()
+            started = time.monotonic()
+            for _ in range(3):
+                assert updates(stream.next().update) == {table: 100}
+            assert 0.7 < time.monotonic() - started < 1.5
+
+
+def test_target_defined_is_on_change_for_status_and_sampled_for_counters(
+    router: Client, core: Core
+) -> None:
+    core.tell({SID_REF: INSTALLED})
+    core.count({SID: SidCounters(1, 100, 0, 5)})
+    with router.subscribe(subscription(f"{ENTRY}/state", pb.TARGET_DEFINED)) as stream:
+        assert len(stream.until_sync()) == 8
+        for _ in range(2):
+            assert all("/counters/" in p for p in updates(stream.next().update))
+        core.tell({SID_REF: ObjectStatus(InstallStatus.DRIFTED, "gone", since=1_000_000_000)})
+        seen: dict[str, Any] = {}
+        while f"{ENTRY}/state/install-status" not in seen:
+            seen |= updates(stream.next().update)
+        assert seen[f"{ENTRY}/state/install-status"] == "drifted"
+
+
+def test_updates_only_begins_with_sync(router: Client) -> None:
+    with router.subscribe(subscription("/srv6"), updates_only=True) as stream:
+        assert stream.next().sync_response
+        router.set(update={f"{RED}/table-id": 102})
+        assert updates(stream.next().update) == {f"{RED}/table-id": 102}
+    with router.subscribe(subscription("/srv6"), updates_only=True, mode=ONCE) as stream:
+        assert stream.next().sync_response
+
+
+def test_a_path_that_does_not_exist_yet_keeps_the_stream_open(router: Client) -> None:
+    green = "/srv6/vrfs/vrf[name=green]"
+    with router.subscribe(subscription(green)) as stream:
+        assert stream.until_sync() == {}
+        router.set(update={green: {"table-id": 300}})
+        assert updates(stream.next().update) == {f"{green}/name": "green", f"{green}/table-id": 300}
+
+
+def test_overlapping_subscriptions_tell_a_leaf_once(router: Client) -> None:
+    with router.subscribe(subscription("/srv6/vrfs"), subscription(RED)) as stream:
+        stream.until_sync()
+        router.set(update={f"{RED}/table-id": 103})
+        (update,) = stream.next().update.update
+        assert update.val.json_ietf_val == b"103"
+        assert stream.quiet()
+
+
+def test_target_comes_back(router: Client) -> None:
+    with router.subscribe(subscription(RED), prefix=pb.Path(target="pe1")) as stream:
+        assert stream.next().update.prefix.target == "pe1"
+    with router.subscribe(subscription(RED)) as stream:
+        assert not stream.next().update.HasField("prefix")
+
+
+INVALID, UNIMPLEMENTED = grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.UNIMPLEMENTED
+
+
+def test_subscriptions_that_are_refused(router: Client) -> None:
+    fast = subscription(RED, pb.SAMPLE, sample_interval=0.001)
+    assert refused(router, fast) is INVALID
+    assert refused(router, subscription(RED, pb.TARGET_DEFINED, sample_interval=1)) is INVALID
+    assert refused(router) is INVALID
+    assert refused(router, subscription("/srv6/vrfs/vrf[nme=red]")) is INVALID
+    assert refused(router, subscription("/interfaces")) is UNIMPLEMENTED
+    assert refused(router, subscription("/srv6/nonsense"), mode=ONCE) is UNIMPLEMENTED
+    assert refused(router, subscription(RED), encoding=pb.BYTES) is UNIMPLEMENTED
+
+
+def test_requests_out_of_order(router: Client) -> None:
+    asked = pb.SubscribeRequest(subscribe=pb.SubscriptionList(subscription=[subscription(RED)]))
+    for first, second in (
+        (pb.SubscribeRequest(poll=pb.Poll()), None),
+        (pb.SubscribeRequest(), None),
+        (asked, asked),
+        (asked, pb.SubscribeRequest(poll=pb.Poll())),
+    ):
+        requests = [first] if second is None else [first, second]
+        with router.requests(*requests) as stream, pytest.raises(grpc.RpcError) as e:
+            stream.drain()
+        assert e.value.code() is INVALID  # type: ignore[attr-defined]
+
+
+def test_many_streams_end_without_trace(router: Client) -> None:
+    for _ in range(20):
+        with router.subscribe(subscription("/srv6")) as stream:
+            stream.until_sync()
+    router.set(update={f"{RED}/table-id": 104})
+    assert router.value(f"{RED}/table-id") == 104

@@ -1,0 +1,88 @@
+"""Each test has a network namespace of its own, which ends with it. Needs root."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.plan.actions import Create
+from srv6mgrd.plan.objects import LINK_ALIAS, SID_DEVICE, DummyDevice
+
+_CLONE_NEWNET = 0x40000000
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+Run = Callable[[str], str]
+
+
+def encap_of(route: dict[str, Any]) -> dict[str, Any]:
+    """The encapsulation in ``ip -j route``: under ``encap``, or beside it in old iproute2."""
+    encap: str | dict[str, Any] = route["encap"]
+    return route if isinstance(encap, str) else encap
+
+
+def _check(result: int) -> None:
+    if result:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+@pytest.fixture
+def namespace() -> Iterator[None]:
+    if os.geteuid():
+        pytest.skip("needs root")
+    home = os.open("/proc/self/ns/net", os.O_RDONLY)
+    try:
+        _check(_LIBC.unshare(_CLONE_NEWNET))
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+        yield
+    finally:
+        _check(_LIBC.setns(home, _CLONE_NEWNET))
+        os.close(home)
+
+
+@pytest.fixture
+def run(namespace: None) -> Run:
+    """Runs a shell command in the namespace and returns what it prints."""
+
+    def run(command: str) -> str:
+        done = subprocess.run(command, shell=True, check=True, capture_output=True, text=True)
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture
+def kernel(namespace: None) -> Iterator[LinuxKernel]:
+    made = LinuxKernel()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def sid_device(kernel: LinuxKernel, run: Run) -> str:
+    """The device of the SIDs; where the kernel has no dummy, a veth stands in."""
+    if kernel.apply([Create(DummyDevice(SID_DEVICE))]):
+        run(
+            f"ip link add {SID_DEVICE} type veth peer name peer0; ip link set peer0 up;"
+            f"ip link set {SID_DEVICE} alias {LINK_ALIAS} up"
+        )
+    return SID_DEVICE
+
+
+def has_vrf() -> bool:
+    """Whether the kernel has VRF devices."""
+    probe = "ip link add probe type vrf table 4242 && ip link del probe"
+    return not subprocess.run(probe, shell=True, check=False, capture_output=True).returncode
+
+
+@pytest.fixture
+def vrf(namespace: None) -> None:
+    """Skips where the kernel has no VRF device."""
+    if not has_vrf():
+        pytest.skip("kernel without VRF")
+    # The rule that comes with the first VRF of a namespace stays; that is the kernel's way.

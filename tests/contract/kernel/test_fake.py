@@ -1,0 +1,101 @@
+"""The stand-in for the kernel answers as the kernel does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import IPv4Network, IPv6Address, IPv6Network
+
+import pytest
+
+from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.model.behavior import Behavior, Headend
+from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.plan.actions import Action, Create, Delete, Replace
+from srv6mgrd.plan.objects import (
+    SID_DEVICE,
+    DummyDevice,
+    EncapRoute,
+    EncapSource,
+    KernelObject,
+    NextHopRoute,
+    Rule,
+    SidRoute,
+    Sysctl,
+    UnreachableDefault,
+    VrfDevice,
+    VrfPort,
+)
+from srv6mgrd.ports import Kernel
+from tests.contract.kernel.conftest import Run
+from tests.fakes.kernel import FakeKernel
+
+pytestmark = [pytest.mark.contract, pytest.mark.usefixtures("vrf")]
+
+DUMMY = DummyDevice(SID_DEVICE)
+STRICT = Sysctl("net/vrf/strict_mode", "1")
+RED = VrfDevice("red", 100, (1 << 28) | 100)
+BLUE = VrfDevice("blue", 200, (1 << 28) | 200)
+TWIN = VrfDevice("twin", 100, 12345)
+PORT = VrfPort("p0", "red")
+END = SidRoute(IPv6Network("fc00:1::1/128"), Behavior.END, SID_TABLE)
+DT46 = SidRoute(IPv6Network("fc00:1::2/128"), Behavior.END_DT46, SID_TABLE, vrf_table=100)
+RULE = Rule(2000, IPv6Network("fc00:1::/48"), SID_TABLE)
+SOURCE = EncapSource(IPv6Address("fc00::1"))
+NEXT = IPv6Address("fc00:9::1")
+HOP = NextHopRoute(NEXT, "p0", NEXT)
+END_X = SidRoute(IPv6Network("fc00:1::3/128"), Behavior.END_X, SID_TABLE, next_hop=NEXT)
+DX2 = SidRoute(IPv6Network("fc00:1::4/128"), Behavior.END_DX2, SID_TABLE, interface="p0")
+UNCOUNTED = SidRoute(IPv6Network("fc00:1::5/128"), Behavior.END, SID_TABLE, counters=False)
+STEER4 = EncapRoute(IPv4Network("198.51.100.0/24"), 254, Headend.H_ENCAPS, (NEXT,))
+STEER6 = EncapRoute(IPv6Network("fc00:7::/64"), 100, Headend.H_ENCAPS_RED, (NEXT,))
+NEW: list[KernelObject] = [DUMMY, RED, HOP, END_X, DX2, UNCOUNTED, STEER4, STEER6]
+DEFAULTS = [UnreachableDefault(4, 100), UnreachableDefault(6, 100)]
+ALL: list[KernelObject] = [DUMMY, RED, *DEFAULTS, STRICT, SOURCE, PORT, END, DT46, RULE]
+PATHS = [STRICT.path]
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [
+        pytest.param([Create(o) for o in ALL], id="all"),
+        pytest.param([Create(o) for o in ALL] + [Delete(o) for o in reversed(ALL)], id="and back"),
+        pytest.param([Create(o) for o in ALL] + [Create(o) for o in ALL[1:4]], id="twice"),
+        pytest.param([Delete(o) for o in ALL], id="nothing there"),
+        pytest.param([Create(DUMMY), Create(RED), Create(DT46)], id="no strict mode"),
+        pytest.param([Create(DUMMY), Create(STRICT), Create(DT46)], id="no VRF"),
+        pytest.param([Create(STRICT), Create(RED), Create(DT46)], id="no device"),
+        pytest.param([Create(STRICT), Create(RED), Create(TWIN)], id="shared table"),
+        pytest.param([Create(RED), Create(TWIN), Create(STRICT)], id="shared before strict"),
+        pytest.param([Create(PORT)], id="port without VRF"),
+        pytest.param([Create(RED), Create(VrfPort("gone", "red"))], id="port without interface"),
+        pytest.param(
+            [Create(RED), Create(BLUE), Create(PORT), Create(VrfPort("p0", "blue"))], id="stolen"
+        ),
+        pytest.param(
+            [Create(RED), Create(BLUE), Create(PORT), Replace(PORT, VrfPort("p0", "blue"))],
+            id="port moves",
+        ),
+        pytest.param([Create(o) for o in ALL] + [Delete(RED)], id="VRF goes"),
+        pytest.param([Create(o) for o in ALL] + [Delete(DUMMY)], id="dummy goes"),
+        pytest.param(
+            [Create(o) for o in ALL] + [Replace(RED, VrfDevice("red", 300, (1 << 28) | 300))],
+            id="VRF moves",
+        ),
+        pytest.param([Create(DUMMY), Create(END), Replace(END, END)], id="replace"),
+        pytest.param([Create(o) for o in NEW], id="more"),
+        pytest.param([Create(o) for o in NEW] + [Create(o) for o in NEW], id="more twice"),
+        pytest.param([Create(o) for o in NEW] + [Delete(o) for o in NEW[2:]], id="more and back"),
+        pytest.param([Create(o) for o in NEW] + [Delete(DUMMY)], id="dummy goes with more"),
+        pytest.param([Create(END_X), Create(STEER4), Create(STEER6)], id="more, no device"),
+    ],
+)
+def test_agrees(kernel: LinuxKernel, run: Run, actions: Sequence[Action]) -> None:
+    run("ip link add p0 type dummy; ip link set p0 up")
+    fake = FakeKernel({"p0": kernel.observe([]).interfaces["p0"]})
+
+    def outcome(on: Kernel) -> tuple[object, ...]:
+        refused = [(r.action, r.errno) for r in on.apply(actions)]
+        observed = on.observe(PATHS)
+        return refused, dict(observed.objects), observed.interfaces.keys(), on.sid_counters()
+
+    assert outcome(fake) == outcome(kernel)

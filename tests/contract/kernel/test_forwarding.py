@@ -1,0 +1,348 @@
+"""Packets through every behavior and headend: processed as meant, and counted."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_network
+
+import pytest
+
+from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.model.behavior import Behavior, Flavor, Headend
+from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.plan.actions import Create
+from srv6mgrd.plan.objects import (
+    EncapRoute,
+    EncapSource,
+    KernelObject,
+    NextHopRoute,
+    Rule,
+    SidRoute,
+    Sysctl,
+)
+from tests.contract.kernel.conftest import Run
+
+pytestmark = pytest.mark.contract
+
+SID = IPv6Address("fc00:1:0:1::")
+SOURCE = "fc00:7::1"
+INNER6 = ("fc00:8::1", "fc00:9::1")
+INNER4 = ("198.51.100.1", "198.51.100.129")
+NEXT = "fc00:5::5"
+ETHERNET, IPV4, IPV6, ROUTING = 143, 4, 41, 43
+MAC = bytes.fromhex("020000000099")
+ETH_IPV4, ETH_IPV6 = 0x0800, 0x86DD
+
+
+def ipv6(source: str, destination: str, following: int, payload: bytes, *, label: int = 0) -> bytes:
+    addresses = IPv6Address(source).packed + IPv6Address(destination).packed
+    head = struct.pack("!IHBB", 6 << 28 | label, len(payload), following, 64)
+    return head + addresses + payload
+
+
+def ipv4(source: str, destination: str, payload: bytes) -> bytes:
+    def head(check: int) -> bytes:
+        size = 20 + len(payload)
+        fixed = struct.pack("!BBHHHBBH", 0x45, 0, size, 0, 0, 64, 17, check)
+        return fixed + IPv4Address(source).packed + IPv4Address(destination).packed
+
+    total = sum(struct.unpack("!10H", head(0)))
+    total = (total & 0xFFFF) + (total >> 16)
+    return head(~(total + (total >> 16)) & 0xFFFF) + payload
+
+
+def srh(following: int, left: int, *segments: str) -> bytes:
+    """Segments in the order of the wire: the last one first."""
+    count = len(segments)
+    head = struct.pack("!BBBBBBH", following, 2 * count, 4, left, count - 1, 0, 0)
+    return head + b"".join(IPv6Address(s).packed for s in segments)
+
+
+UDP = struct.pack("!HHHH", 1, 2, 8, 0xFFFF)
+PACKET6 = ipv6(*INNER6, 17, UDP, label=0x12345)
+PACKET4 = ipv4(*INNER4, UDP)
+FRAME = MAC + MAC + struct.pack("!H", ETH_IPV4) + PACKET4
+
+
+class Router:
+    """Frames sent on in1 come in on in0; what goes out on out0 is seen on out1, as the packet
+    behind the Ethernet header."""
+
+    def __init__(self, kernel: LinuxKernel, mac: bytes, out: socket.socket) -> None:
+        self.kernel = kernel
+        self._mac = mac
+        self._out = out
+
+    def put(self, *objects: KernelObject) -> None:
+        assert self.kernel.apply([Create(o) for o in objects]) == []
+
+    def forward(self, packet: bytes, kind: int = ETH_IPV6) -> tuple[bytes, bytes]:
+        """Destination MAC and payload of what comes out."""
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as wire:
+            wire.bind(("in1", 0))
+            wire.send(self._mac + MAC + struct.pack("!H", kind) + packet)
+        end = time.monotonic() + 2
+        while time.monotonic() < end:
+            try:
+                frame = self._out.recv(4096)
+            except TimeoutError:
+                break
+            # Neighbour discovery and its kin aside.
+            if UDP in frame:
+                return frame[:6], frame[14:]
+        raise AssertionError(f"nothing came out; counters {self.kernel.sid_counters()}")
+
+    def counted(self) -> tuple[int, int, int]:
+        (counters,) = self.kernel.sid_counters().values()
+        return counters
+
+
+@pytest.fixture
+def router(kernel: LinuxKernel, run: Run, sid_device: str) -> Iterator[Router]:
+    run(
+        "ip link add in0 type veth peer name in1; ip link add out0 type veth peer name out1;"
+        "for i in in0 in1 out0 out1; do echo 1 > /proc/sys/net/ipv6/conf/$i/disable_ipv6;"
+        " echo 0 > /proc/sys/net/ipv4/conf/$i/rp_filter; done;"
+        "echo 0 > /proc/sys/net/ipv4/conf/all/rp_filter;"
+        "echo 0 > /proc/sys/net/ipv6/conf/in0/disable_ipv6;"
+        "echo 0 > /proc/sys/net/ipv6/conf/out0/disable_ipv6;"
+        "for i in in0 in1 out0 out1; do ip link set $i up; done;"
+        "ip addr add 192.0.2.1/24 dev in0; ip addr add 203.0.113.1/24 dev out0;"
+        f"ip -6 neigh add {NEXT} lladdr 02:00:00:00:00:55 dev out0;"
+        f"ip -6 neigh add fe80::5 lladdr 02:00:00:00:00:56 dev out0;"
+        f"ip neigh add 203.0.113.5 lladdr 02:00:00:00:00:57 dev out0"
+    )
+    with (
+        socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as probe,
+        socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as out,
+    ):
+        probe.bind(("in0", 0))
+        out.bind(("out1", 3))
+        out.settimeout(0.5)
+        made = Router(kernel, probe.getsockname()[4], out)
+        made.put(
+            Sysctl("net/ipv6/conf/all/forwarding", "1"),
+            Sysctl("net/ipv4/ip_forward", "1"),
+            Rule(2000, IPv6Network("fc00:1::/32"), SID_TABLE),
+            EncapSource(IPv6Address(SOURCE)),
+        )
+        yield made
+
+
+@pytest.fixture
+def onward(router: Router, run: Run) -> None:
+    """Everything else goes to the next hop."""
+    run(f"ip -6 route add default via {NEXT} dev out0 onlink")
+
+
+def sid(action: Behavior, **more: object) -> SidRoute:
+    made = SidRoute(IPv6Network((SID, 64)), action, SID_TABLE)
+    return replace(made, **more)  # type: ignore[arg-type]
+
+
+def through(*, left: int = 1, last: str = "fc00:6::6") -> bytes:
+    """A packet to the SID with one segment behind it."""
+    return ipv6(SOURCE, str(SID), ROUTING, srh(IPV6, left, last, str(SID)) + PACKET6)
+
+
+def destination(packet: bytes) -> IPv6Address:
+    return IPv6Address(packet[24:40])
+
+
+@pytest.mark.usefixtures("onward")
+def test_end(router: Router) -> None:
+    router.put(sid(Behavior.END))
+    _, out = router.forward(through())
+    assert destination(out) == IPv6Address("fc00:6::6")
+    assert out[6] == ROUTING
+    assert router.counted() == (1, len(through()), 0)
+
+
+@pytest.mark.usefixtures("onward")
+def test_psp(router: Router) -> None:
+    router.put(sid(Behavior.END, flavors=frozenset({Flavor.PSP})))
+    _, out = router.forward(through())
+    assert destination(out) == IPv6Address("fc00:6::6")
+    # The routing header is gone.
+    assert out[6] == IPV6
+    assert out[40:48] == PACKET6[:8]
+    assert router.counted()[0] == 1
+
+
+@pytest.mark.usefixtures("onward")
+@pytest.mark.parametrize(
+    ("length", "carrier", "result"),
+    [
+        pytest.param(48, "fc00:1:2:3::", "fc00:1:3::", id="uN"),
+        pytest.param(64, "fc00:1:0:1:2:3::", "fc00:1:2:3::", id="node and function"),
+    ],
+)
+def test_next_csid(router: Router, length: int, carrier: str, result: str) -> None:
+    """What the SID's prefix has behind the block is shifted out."""
+    flavors = frozenset({Flavor.NEXT_CSID})
+    obj = sid(Behavior.END, flavors=flavors, csid_lengths=(32, length - 32))
+    router.put(replace(obj, prefix=IPv6Network((carrier, length), strict=False)))
+    _, out = router.forward(ipv6(SOURCE, carrier, IPV6, PACKET6))
+    assert destination(out) == IPv6Address(result)
+    assert router.counted()[0] == 1
+
+
+def test_next_csid_of_end_x(router: Router) -> None:
+    next_hop, mac = NEXT_HOPS[0]
+    flavors = frozenset({Flavor.NEXT_CSID})
+    more = {"next_hop": next_hop.address, "flavors": flavors, "csid_lengths": (32, 32)}
+    router.put(next_hop, sid(Behavior.END_X, **more))
+    to, out = router.forward(ipv6(SOURCE, "fc00:1:0:1:2::", IPV6, PACKET6))
+    assert to.hex() == mac
+    assert destination(out) == IPv6Address("fc00:1:2::")
+
+
+def test_end_t(router: Router, run: Run) -> None:
+    run(f"ip -6 route add default via {NEXT} dev out0 onlink table 77")
+    router.put(sid(Behavior.END_T, lookup_table=77))
+    _, out = router.forward(through())
+    assert destination(out) == IPv6Address("fc00:6::6")
+    assert router.counted()[0] == 1
+
+
+def test_end_dt6_without_vrf(router: Router, run: Run) -> None:
+    run(f"ip -6 route add {INNER6[1]} via {NEXT} dev out0 onlink")
+    router.put(sid(Behavior.END_DT6, lookup_table=254))
+    _, out = router.forward(ipv6(SOURCE, str(SID), IPV6, PACKET6))
+    assert destination(out) == IPv6Address(INNER6[1])
+
+
+NEXT_HOPS = [
+    # The next hop itself, and an address that stands for a link-local one.
+    (NextHopRoute(IPv6Address(NEXT), "out0", IPv6Address(NEXT)), "020000000055"),
+    (NextHopRoute(IPv6Address("100::1"), "out0", IPv6Address("fe80::5")), "020000000056"),
+]
+
+
+@pytest.mark.parametrize(("next_hop", "mac"), NEXT_HOPS, ids=["global", "link-local"])
+def test_end_x(router: Router, next_hop: NextHopRoute, mac: str) -> None:
+    router.put(next_hop, sid(Behavior.END_X, next_hop=next_hop.address))
+    to, out = router.forward(through())
+    assert to.hex() == mac
+    assert destination(out) == IPv6Address("fc00:6::6")
+    assert router.counted()[0] == 1
+
+
+@pytest.mark.parametrize(("next_hop", "mac"), NEXT_HOPS, ids=["global", "link-local"])
+def test_end_dx6(router: Router, next_hop: NextHopRoute, mac: str) -> None:
+    router.put(next_hop, sid(Behavior.END_DX6, next_hop=next_hop.address))
+    to, out = router.forward(ipv6(SOURCE, str(SID), IPV6, PACKET6))
+    assert to.hex() == mac
+    assert destination(out) == IPv6Address(INNER6[1])
+    assert router.counted()[0] == 1
+
+
+@pytest.mark.usefixtures("vrf")
+def test_next_hop_in_a_vrf(router: Router, run: Run) -> None:
+    """The route in the main table leads to an interface of a VRF as well."""
+    run(
+        "ip link add red type vrf table 100; ip link set red up; ip link set out0 master red;"
+        f"ip -6 neigh replace {NEXT} lladdr 02:00:00:00:00:55 dev out0"
+    )
+    next_hop = NEXT_HOPS[0][0]
+    router.put(next_hop, sid(Behavior.END_DX6, next_hop=next_hop.address))
+    to, _ = router.forward(ipv6(SOURCE, str(SID), IPV6, PACKET6))
+    assert to.hex() == NEXT_HOPS[0][1]
+
+
+def test_end_dx4(router: Router) -> None:
+    """The frame goes to the next hop, not to the owner of the inner destination."""
+    one = IPv4Address("203.0.113.5")
+    router.put(NextHopRoute(one, "out0", one), sid(Behavior.END_DX4, next_hop=one))
+    to, out = router.forward(ipv6(SOURCE, str(SID), IPV4, PACKET4))
+    assert to.hex() == "020000000057"
+    assert out[16:20] == IPv4Address(INNER4[1]).packed
+    assert router.counted()[0] == 1
+
+
+def test_end_dx2(router: Router) -> None:
+    router.put(sid(Behavior.END_DX2, interface="out0"))
+    to, out = router.forward(ipv6(SOURCE, str(SID), ETHERNET, FRAME))
+    assert to == MAC
+    assert out == PACKET4
+    assert router.counted()[0] == 1
+
+
+@pytest.mark.usefixtures("onward")
+def test_end_b6_encaps(router: Router) -> None:
+    segments = (IPv6Address("fc00:a::1"), IPv6Address("fc00:b::2"))
+    router.put(sid(Behavior.END_B6_ENCAPS, segments=segments))
+    _, out = router.forward(through())
+    assert destination(out) == segments[0]
+    assert out[40:80] == srh(IPV6, 1, "fc00:b::2", "fc00:a::1")
+    # The packet within has passed the SID.
+    assert destination(out[80:]) == IPv6Address("fc00:6::6")
+    assert router.counted()[0] == 1
+
+
+PACKETS = {4: (PACKET4, ETH_IPV4, IPV4), 6: (PACKET6, ETH_IPV6, IPV6)}
+PREFIXES = {4: ip_network("198.51.100.128/25"), 6: ip_network("fc00:9::/64")}
+SEGMENTS = (IPv6Address("fc00:a::1"), IPv6Address("fc00:b::2"))
+
+
+@pytest.mark.usefixtures("onward")
+@pytest.mark.parametrize("version", [4, 6])
+@pytest.mark.parametrize(
+    ("behavior", "header"),
+    [
+        (Headend.H_ENCAPS, ("fc00:b::2", "fc00:a::1")),
+        # The first segment stands in the destination address alone.
+        (Headend.H_ENCAPS_RED, ("fc00:b::2",)),
+    ],
+)
+def test_headend(router: Router, version: int, behavior: Headend, header: tuple[str, ...]) -> None:
+    packet, kind, following = PACKETS[version]
+    route = EncapRoute(PREFIXES[version], 254, behavior, SEGMENTS)
+    router.put(route if version == 6 else replace(route, hop_limit=42))
+    _, out = router.forward(packet, kind)
+    assert destination(out) == SEGMENTS[0]
+    assert IPv6Address(out[8:24]) == IPv6Address(SOURCE)
+    assert out[40 : 48 + 16 * len(header)] == srh(following, 1, *header)
+    # Declared around IPv4, that of the packet around IPv6; then the outer packet is forwarded.
+    assert out[7] == (42 if version == 4 else 64) - 1
+
+
+@pytest.mark.usefixtures("onward")
+@pytest.mark.parametrize("version", [4, 6])
+def test_frames(router: Router, version: int) -> None:
+    packet, kind, _ = PACKETS[version]
+    router.put(EncapRoute(PREFIXES[version], 254, Headend.H_ENCAPS_L2_RED, SEGMENTS))
+    _, out = router.forward(packet, kind)
+    assert out[40:64] == srh(ETHERNET, 1, "fc00:b::2")
+    assert out[64 + 12 : 64 + 14] == struct.pack("!H", kind)
+
+
+@pytest.mark.usefixtures("onward")
+def test_source_of_one_route(router: Router) -> None:
+    route = EncapRoute(PREFIXES[6], 254, Headend.H_ENCAPS, SEGMENTS, source=IPv6Address("fc00::5"))
+    router.put(route)
+    seen = router.kernel.observe([]).objects[route.key].object
+    if seen != route:
+        pytest.skip("the kernel ignores it")
+    _, out = router.forward(PACKET6)
+    assert IPv6Address(out[8:24]) == route.source
+
+
+@pytest.mark.usefixtures("onward")
+@pytest.mark.parametrize(
+    ("value", "meets"),
+    [
+        pytest.param("-1", lambda label: label == 0, id="zero"),
+        pytest.param("0", lambda label: label == 0x12345, id="copy"),
+        pytest.param("1", lambda label: label not in (0, 0x12345), id="compute"),
+    ],
+)
+def test_flow_label(router: Router, value: str, meets: Callable[[int], bool]) -> None:
+    route = EncapRoute(PREFIXES[6], 254, Headend.H_ENCAPS, SEGMENTS)
+    router.put(Sysctl("net/ipv6/seg6_flowlabel", value), route)
+    _, out = router.forward(PACKET6)
+    assert meets(int.from_bytes(out[1:4]) & 0xFFFFF)

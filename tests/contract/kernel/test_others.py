@@ -1,0 +1,160 @@
+"""Rules, unreachable defaults, sysctls, the encapsulation source."""
+
+from __future__ import annotations
+
+import errno
+import subprocess
+from ipaddress import IPv6Address, IPv6Network
+
+import pytest
+
+from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.plan.actions import Create, Delete, Replace
+from srv6mgrd.plan.objects import (
+    EncapSource,
+    Family,
+    Rule,
+    Sysctl,
+    UnknownRule,
+    UnreachableDefault,
+)
+from tests.contract.kernel.conftest import Run
+
+pytestmark = pytest.mark.contract
+
+LOCATOR = IPv6Network("fc00:1::/48")
+RULE = Rule(2000, LOCATOR, SID_TABLE)
+
+
+def test_rule(kernel: LinuxKernel, run: Run) -> None:
+    assert kernel.apply([Create(RULE)]) == []
+    seen = kernel.observe([]).objects[RULE.key]
+    assert seen.object == RULE
+    assert seen.ours
+    assert "2000:\tfrom all to fc00:1::/48 lookup 8986 proto 86" in run("ip -6 rule")
+    (refused,) = kernel.apply([Create(RULE)])
+    assert refused.errno == errno.EEXIST
+    assert kernel.apply([Delete(RULE), Delete(RULE)]) == []
+    assert RULE.key not in kernel.observe([]).objects
+
+
+def test_rule_moves_to_another_table(kernel: LinuxKernel) -> None:
+    before = Rule(2000, LOCATOR, 77)
+    assert kernel.apply([Create(before), Replace(before, RULE)]) == []
+    objects = kernel.observe([]).objects
+    assert [k for k in objects if k.startswith("rule")] == [RULE.key]
+    assert objects[RULE.key].object == RULE
+
+
+def test_foreign_rules(kernel: LinuxKernel, run: Run) -> None:
+    run("ip -6 rule add pref 2000 to fc00:1::/48 lookup 8986")
+    run("ip -6 rule add pref 2001 to fc00:1::/48 iif lo lookup 8986 proto 86")
+    run("ip -6 rule add pref 2002 to fc00:1::/48 blackhole")
+    run("ip -6 rule add pref 2003 lookup 8986")
+    objects = kernel.observe([]).objects
+    assert objects[RULE.key].object == RULE
+    assert not objects[RULE.key].ours
+    selector = objects["rule 2001 to fc00:1::/48"]
+    assert isinstance(selector.object, UnknownRule)
+    assert selector.ours
+    assert isinstance(objects["rule 2002 to fc00:1::/48"].object, UnknownRule)
+    assert isinstance(objects["rule 2003 to ::/0"].object, UnknownRule)
+    # rule_exists tells rules apart by protocol too: ours stands beside an equal foreign one.
+    assert kernel.apply([Create(RULE)]) == []
+    objects = kernel.observe([]).objects
+    assert objects[RULE.key].ours
+    assert not objects[f"{RULE.key} table 8986"].ours
+    assert kernel.apply([Delete(s.object) for s in objects.values()]) == []
+    left = run("ip -6 rule")
+    assert "2000:" in left
+    assert "2001:" not in left
+    assert "2002:" in left
+    assert "2003:" in left
+
+
+def test_two_rules_at_one_place(kernel: LinuxKernel, run: Run) -> None:
+    run("ip -6 rule add pref 2000 to fc00:1::/48 lookup 77")
+    assert kernel.apply([Create(RULE)]) == []
+    objects = kernel.observe([]).objects
+    assert objects[RULE.key].object == RULE
+    assert objects[RULE.key].ours
+    assert not objects[f"{RULE.key} table 77"].ours
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_unreachable_default(kernel: LinuxKernel, run: Run, family: Family) -> None:
+    route = UnreachableDefault(family, 100)
+    assert kernel.apply([Create(route)]) == []
+    seen = kernel.observe([]).objects[route.key]
+    assert seen.object == route
+    assert seen.ours
+    shown = run(f"ip -{family} route show table 100")
+    assert shown.startswith("unreachable default")
+    assert "proto 86 metric 4278198272" in shown
+    (refused,) = kernel.apply([Create(route)])
+    assert refused.errno == errno.EEXIST
+    assert kernel.apply([Replace(route, route), Delete(route), Delete(route)]) == []
+    assert route.key not in kernel.observe([]).objects
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_foreign_default(kernel: LinuxKernel, run: Run, family: Family) -> None:
+    route = UnreachableDefault(family, 100)
+    run(f"ip -{family} route add unreachable default table 100 metric 4278198272")
+    run(f"ip -{family} route add unreachable default table 101 metric 50")
+    objects = kernel.observe([]).objects
+    assert objects[route.key].object == route
+    assert not objects[route.key].ours
+    assert f"route{family} table 101 default" not in objects
+    assert kernel.apply([Delete(route)]) == []
+    assert "unreachable" in run(f"ip -{family} route show table 100")
+
+
+def test_sysctl(kernel: LinuxKernel, run: Run) -> None:
+    run("ip link add eth0 type veth peer name eth1; ip link set eth0 name eth0.100")
+    path = "net/ipv6/conf/eth0.100/keep_addr_on_down"
+    value = Sysctl(path, "1")
+    assert kernel.apply([Replace(Sysctl(path, "0"), value)]) == []
+    assert kernel.observe([path]).objects[value.key].object == value
+    assert kernel.apply([Delete(value)]) == []
+    assert kernel.observe([path]).objects[value.key].object == value
+
+
+def test_missing_sysctl(kernel: LinuxKernel) -> None:
+    value = Sysctl("net/nowhere", "1")
+    assert value.key not in kernel.observe([value.path]).objects
+    (refused,) = kernel.apply([Create(value)])
+    assert refused.errno == errno.ENOENT
+
+
+def test_sysctl_stays_below_proc_sys(kernel: LinuxKernel) -> None:
+    (refused,) = kernel.apply([Create(Sysctl("../../tmp/x", "1"))])
+    assert refused.errno == errno.EINVAL
+
+
+def test_encap_source(kernel: LinuxKernel, run: Run) -> None:
+    source = EncapSource(IPv6Address("fc00::1"))
+    assert source.key not in kernel.observe([]).objects
+    assert kernel.apply([Create(source)]) == []
+    assert kernel.observe([]).objects[source.key].object == source
+    assert "fc00::1" in run("ip sr tunsrc show")
+    other = EncapSource(IPv6Address("fc00::2"))
+    assert kernel.apply([Replace(source, other)]) == []
+    assert kernel.observe([]).objects[source.key].object == other
+    assert kernel.apply([Delete(other)]) == []
+    assert source.key not in kernel.observe([]).objects
+
+
+def test_observes_while_links_come_and_go(kernel: LinuxKernel, run: Run) -> None:
+    # So many that a dump takes several datagrams, between which it can be interrupted.
+    run("for i in $(seq 100); do echo link add a$i type veth peer name b$i; done | ip -batch -")
+    churn = subprocess.Popen(
+        ["sh", "-c", "while ip link add x type veth peer name y; do ip link del x; done"]
+    )
+    try:
+        for _ in range(100):
+            assert len(kernel.observe([]).interfaces) in (201, 203)
+    finally:
+        churn.kill()
+        churn.wait()

@@ -1,0 +1,46 @@
+"""Every example of docs/model.md is valid, exactly as it is printed there."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from srv6mgrd.model.capabilities import EVERYTHING
+from srv6mgrd.model.checks import check
+from srv6mgrd.model.expand import expand
+from srv6mgrd.model.needs import check as check_needs
+from srv6mgrd.model.parse import parse
+
+pytestmark = pytest.mark.contract
+
+ROOT = Path(__file__).parents[3]
+FOLDER = ROOT / "examples/model"
+_PRINTED = re.compile(r"<!-- (examples/model/[\w-]+\.json) -->\n```json\n(.*?)```\n", re.DOTALL)
+PRINTED = dict(_PRINTED.findall((ROOT / "docs/model.md").read_text()))
+
+
+def test_every_example_is_printed() -> None:
+    assert {ROOT / name for name in PRINTED} == set(FOLDER.glob("*.json"))
+    assert len(PRINTED) == 5
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_an_example_is_valid_as_printed(name: str) -> None:
+    import libyang
+
+    text = PRINTED[name]
+    assert text == (ROOT / name).read_text()
+    with libyang.Context(f"{ROOT}/yang:/usr/share/yang/modules/sysrepo") as context:
+        for line in (ROOT / "yang/install.txt").read_text().splitlines():
+            if line and not line.startswith("#"):
+                context.load_module(line.split()[0].removesuffix(".yang"))
+        tree = context.parse_data_mem(text, "json", strict=True, no_state=True)
+        assert tree is not None
+        whole = tree.print_mem("json", with_siblings=True, include_implicit_defaults=True)
+        tree.free()
+    desired = parse(json.loads(whole))
+    check(desired)
+    assert not check_needs(expand(desired), EVERYTHING)

@@ -1,0 +1,87 @@
+"""FRR in memory: ``ports.Frr`` for tests of what stands on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from srv6mgrd.frr.blocks import block
+from srv6mgrd.plan.actions import Action, Create, Delete, Replace
+from srv6mgrd.plan.objects import FrrBlock
+from srv6mgrd.ports import RefusedAction
+
+
+@dataclass(slots=True)
+class FakeFrr:
+    """Holds lines per context. ``refuse`` maps a piece of a line to the words FRR says about it;
+    ``unreachable`` with a reason makes it out of reach; ``operator`` adds foreign lines."""
+
+    refuse: dict[str, str] = field(default_factory=dict)
+    unreachable: str = ""
+    applied: list[Action] = field(default_factory=list)
+    contexts: dict[str, FrrBlock] = field(default_factory=dict)
+    writes: int = 0
+    # What was asked for: "meet" or "let go", and the VRF.
+    steps: list[tuple[str, str]] = field(default_factory=list)
+
+    def observe(self) -> Mapping[str, FrrBlock] | None:
+        return None if self.unreachable else dict(self.contexts)
+
+    def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:
+        refused = []
+        for action in actions:
+            words = self.unreachable or self._words(action)
+            if words:
+                refused.append(RefusedAction(action, 0, words))
+            else:
+                self._carry_out(action)
+                self.applied.append(action)
+        return refused
+
+    def meet(self, vrfs: Sequence[str]) -> None:
+        self.steps += [("meet", vrf) for vrf in vrfs]
+
+    def let_go(self, vrfs: Sequence[str]) -> None:
+        self.steps += [("let go", vrf) for vrf in vrfs]
+
+    def operator(self, daemon: str, context: tuple[str, ...], *lines: str) -> None:
+        """Someone else adds lines."""
+        self._put(block(daemon, context, ()), lines, ())
+
+    def restart(self) -> None:
+        """The daemons come back without a configuration."""
+        self.contexts.clear()
+
+    def _words(self, action: Action) -> str:
+        if isinstance(action, Delete):
+            return ""
+        obj = _of(action.object)
+        for line in (*obj.context, *obj.lines):
+            for piece, words in self.refuse.items():
+                if piece in line:
+                    return f"{obj.daemon}: {words} (at '{line}')"
+        return ""
+
+    def _carry_out(self, action: Action) -> None:
+        obj = _of(action.object)
+        if isinstance(action, Create):
+            self._put(obj, obj.lines, ())
+        elif isinstance(action, Replace):
+            before = _of(action.before).lines
+            self._put(obj, obj.lines, [line for line in before if line not in obj.lines])
+        else:
+            self._put(obj, (), obj.lines)
+            if not self.contexts[obj.key].lines:
+                del self.contexts[obj.key]
+
+    def _put(self, obj: FrrBlock, new: Sequence[str], gone: Sequence[str]) -> None:
+        seen = self.contexts.get(obj.key)
+        old = [line for line in (seen.lines if seen else ()) if line not in gone]
+        fresh = [line for line in new if line not in old]
+        self.writes += len(fresh) + len(gone)
+        self.contexts[obj.key] = block(obj.daemon, obj.context, [*old, *fresh])
+
+
+def _of(obj: object) -> FrrBlock:
+    assert isinstance(obj, FrrBlock)
+    return obj

@@ -1,0 +1,311 @@
+"""FakeKernel: ports.Kernel in memory, with the rules of the real one that matter to a plan."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv6Network
+
+from srv6mgrd.kernel.errors import Failure
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.plan.actions import Action, Create, Delete, Replace
+from srv6mgrd.plan.objects import (
+    DummyDevice,
+    EncapRoute,
+    EncapSource,
+    FrrBlock,
+    KernelObject,
+    NextHopRoute,
+    Object,
+    SidRoute,
+    Sysctl,
+    UnknownLink,
+    UnknownRoute,
+    UnknownRule,
+    VrfDevice,
+    VrfPort,
+)
+from srv6mgrd.plan.observed import Observed, ObservedObject
+from srv6mgrd.ports import RefusedAction
+
+STRICT_MODE = "net/vrf/strict_mode"
+_UNMARKED = (Sysctl, VrfPort, EncapSource)
+# Routes, which go with their device.
+_ON_DEVICE = (SidRoute, EncapRoute, NextHopRoute)
+
+
+class Crash(BaseException):
+    """The process dies here: nothing after it runs, as with SIGKILL."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    predicate: Callable[[Action], bool]
+    failure: Failure
+
+
+class FakeKernel:
+    """``objects`` is what stands, by key; change it freely, that is what operators do.
+
+    ``interfaces`` are links that are neither VRF nor dummy of ours: name to ifindex.
+    """
+
+    def __init__(self, interfaces: Mapping[str, int] | None = None) -> None:
+        self.objects: dict[str, ObservedObject] = {}
+        self.interfaces: dict[str, int] = {"lo": 1, **(interfaces or {})}
+        self.sysctls: dict[str, str] = {STRICT_MODE: "0"}
+        self.counters: dict[IPv6Network, tuple[int, int, int]] = {}
+        self.applied: list[Action] = []
+        self._writes = 0
+        self._refusals: list[_Refusal] = []
+        self._crash_after: int | None = None
+        self._next_index = 100
+        # The VRF ifindex that End.DT4/DT46 remember from when they were built.
+        self._bound: dict[str, int] = {}
+
+    @property
+    def writes(self) -> int:
+        return self._writes
+
+    # Scripting.
+
+    def refuse(
+        self, predicate: Callable[[Action], bool], number: int = errno.EINVAL, words: str = ""
+    ) -> None:
+        """Refuse every action that the predicate is true for."""
+        self._refusals.append(_Refusal(predicate, Failure.of(number, words)))
+
+    def accept_all(self) -> None:
+        """Forget what ``refuse`` said."""
+        self._refusals.clear()
+
+    def crash_after(self, count: int | None) -> None:
+        """Raise Crash after that many further actions were carried out; None: don't."""
+        self._crash_after = count
+
+    def add_foreign(self, obj: KernelObject) -> None:
+        """Something that stands there without our mark."""
+        self.put(obj, ours=False)
+
+    def put(self, obj: KernelObject, *, ours: bool = True) -> None:
+        """Something that stands there, not counted as a write and not checked."""
+        if isinstance(obj, Sysctl):
+            self.sysctls[obj.path] = obj.value
+            return
+        self.objects[obj.key] = ObservedObject(obj, ours and not isinstance(obj, _UNMARKED))
+        if isinstance(obj, SidRoute):
+            self._built(obj)
+        elif isinstance(obj, DummyDevice | VrfDevice | UnknownLink):
+            self._add_link(obj)
+
+    def remove(self, key: str) -> None:
+        """Take something away behind the daemon's back, with all that the kernel takes with it."""
+        self._remove(self.objects[key].object)
+
+    def forwards(self, sid: SidRoute) -> bool:
+        """Whether the SID passes packets: it is there, and so is the VRF it was built on."""
+        seen = self.objects.get(sid.key)
+        if seen is None or not isinstance(seen.object, SidRoute):
+            return False
+        if seen.object.action not in (Behavior.END_DT4, Behavior.END_DT46):
+            return True
+        vrf = self._vrf_on(seen.object.vrf_table)
+        return vrf is not None and self._bound.get(sid.key) == vrf.ifindex
+
+    # ports.Kernel.
+
+    def observe(self, sysctls: Iterable[str]) -> Observed:
+        # Of routes outside the SID table the kernel is asked for ours alone.
+        objects = {
+            key: seen
+            for key, seen in self.objects.items()
+            if seen.ours or not isinstance(seen.object, EncapRoute | NextHopRoute)
+        }
+        for path in sysctls:
+            if (value := self.sysctls.get(path)) is not None:
+                item = Sysctl(path, value)
+                objects[item.key] = ObservedObject(item, ours=False)
+        return Observed(objects, dict(self.interfaces))
+
+    def sid_counters(self) -> Mapping[IPv6Network, tuple[int, int, int]]:
+        return {
+            seen.object.prefix: self.counters.get(seen.object.prefix, (0, 0, 0))
+            for seen in self.objects.values()
+            if seen.ours and isinstance(seen.object, SidRoute) and seen.object.counters
+        }
+
+    def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:
+        refused = []
+        for action in actions:
+            if self._crash_after == 0:
+                self._crash_after = None
+                raise Crash
+            self._writes += 1
+            failure = self._scripted(action) or self._carry_out(action)
+            if failure is not None:
+                refused.append(RefusedAction(action, failure.errno, failure.words))
+                continue
+            self.applied.append(action)
+            if self._crash_after is not None:
+                self._crash_after -= 1
+        if self._crash_after == 0:
+            self._crash_after = None
+            raise Crash
+        return refused
+
+    def _scripted(self, action: Action) -> Failure | None:
+        for refusal in self._refusals:
+            if refusal.predicate(action):
+                return refusal.failure
+        return None
+
+    def _carry_out(self, action: Action) -> Failure | None:
+        obj = action.object
+        if isinstance(obj, FrrBlock):
+            return Failure.of(errno.EINVAL, "not an object of the kernel")
+        if isinstance(action, Delete):
+            return self._delete(obj)
+        if isinstance(obj, UnknownLink | UnknownRule | UnknownRoute):
+            return Failure.of(errno.EOPNOTSUPP, f"{obj.key} can't be put back")
+        if isinstance(obj, Sysctl):
+            return self._sysctl(obj)
+        if isinstance(action, Create) and (failure := self._occupied(obj)):
+            return failure
+        if failure := self._check(obj):
+            return failure
+        if isinstance(action, Replace) and isinstance(obj, VrfDevice):
+            seen = self.objects.get(obj.key)
+            if seen is not None and not _same_vrf(seen.object, obj):
+                # The kernel can't change it in place: out with it, and all that stands on it.
+                self._remove(seen.object)
+        self._place(obj)
+        return None
+
+    def _occupied(self, obj: KernelObject) -> Failure | None:
+        if isinstance(obj, VrfPort):
+            seen = self.objects.get(obj.key)
+            if seen is None or seen.object == obj:
+                return None
+            return Failure(errno.EBUSY, f"interface {obj.interface} has another master")
+        if isinstance(obj, EncapSource):
+            return None
+        if isinstance(obj, DummyDevice | VrfDevice) and obj.name in self.interfaces:
+            return Failure.of(errno.EEXIST)
+        return Failure.of(errno.EEXIST) if obj.key in self.objects else None
+
+    def _check(self, obj: KernelObject) -> Failure | None:
+        if isinstance(obj, SidRoute):
+            return self._check_sid(obj)
+        if isinstance(obj, EncapRoute | NextHopRoute):
+            return self._check_device(obj.device)
+        if isinstance(obj, VrfDevice):
+            other = self._vrf_on(obj.table)
+            if other is not None and other.name != obj.name and self._strict:
+                return Failure(errno.EBUSY, "Table is used by another VRF")
+            taken = {i: n for n, i in self.interfaces.items()}.get(obj.ifindex, obj.name)
+            if taken != obj.name:
+                return Failure.of(errno.EBUSY)
+        if isinstance(obj, VrfPort):
+            if obj.interface not in self.interfaces:
+                return Failure(errno.ENODEV, f"interface {obj.interface} does not exist")
+            vrf = self.objects.get(f"link {obj.vrf}")
+            if vrf is None or not isinstance(vrf.object, VrfDevice):
+                return Failure(errno.ENODEV, f"VRF {obj.vrf} does not exist")
+        return None
+
+    def _check_sid(self, sid: SidRoute) -> Failure | None:
+        for device in filter(None, (sid.device, sid.interface)):
+            if failure := self._check_device(device):
+                return failure
+        if sid.vrf_table is not None:
+            if not self._strict:
+                return Failure(errno.EPERM, "Strict mode for VRF is disabled")
+            if self._vrf_on(sid.vrf_table) is None:
+                return Failure(errno.ENODEV, "Table has no associated VRF device")
+        return None
+
+    def _check_device(self, device: str) -> Failure | None:
+        if device in self.interfaces:
+            return None
+        return Failure(errno.ENODEV, f"device {device} does not exist")
+
+    def _sysctl(self, value: Sysctl) -> Failure | None:
+        if value.path == STRICT_MODE and value.value == "1":
+            seen = (s.object for s in self.objects.values())
+            tables = [o.table for o in seen if isinstance(o, VrfDevice)]
+            if len(tables) != len(set(tables)):
+                return Failure(errno.EBUSY, "two VRF devices share a table")
+        self.sysctls[value.path] = value.value
+        return None
+
+    def _place(self, obj: KernelObject) -> None:
+        if isinstance(obj, SidRoute):
+            # Any replace makes a new action with counters at zero, identical or not.
+            self.counters.pop(obj.prefix, None)
+            self._built(obj)
+        self.objects[obj.key] = ObservedObject(obj, not isinstance(obj, _UNMARKED))
+        if isinstance(obj, DummyDevice | VrfDevice):
+            self._add_link(obj)
+
+    def _built(self, sid: SidRoute) -> None:
+        vrf = self._vrf_on(sid.vrf_table)
+        self._bound[sid.key] = vrf.ifindex if vrf else 0
+
+    def _add_link(self, obj: DummyDevice | VrfDevice | UnknownLink) -> None:
+        if isinstance(obj, VrfDevice):
+            self.interfaces[obj.name] = obj.ifindex
+        elif obj.name not in self.interfaces:
+            self._next_index += 1
+            self.interfaces[obj.name] = self._next_index
+
+    def _delete(self, obj: KernelObject) -> Failure | None:
+        if isinstance(obj, Sysctl):
+            return None
+        seen = self.objects.get(obj.key)
+        if seen is None:
+            return None
+        if isinstance(obj, VrfPort) and seen.object != obj:
+            return None
+        if not (seen.ours or isinstance(obj, _UNMARKED)):
+            if isinstance(obj, DummyDevice | VrfDevice | UnknownLink):
+                return Failure(errno.EPERM, f"link {obj.name} does not bear our alias")
+            # A deletion names our protocol: the foreign one is not hit.
+            return None
+        self._remove(seen.object)
+        return None
+
+    def _remove(self, obj: Object) -> None:
+        self.objects.pop(obj.key, None)
+        if isinstance(obj, SidRoute):
+            self.counters.pop(obj.prefix, None)
+            self._bound.pop(obj.key, None)
+        if isinstance(obj, DummyDevice | VrfDevice | UnknownLink):
+            self.interfaces.pop(obj.name, None)
+            for seen in list(self.objects.values()):
+                other = seen.object
+                if (isinstance(other, _ON_DEVICE) and other.device == obj.name) or (
+                    isinstance(other, VrfPort) and obj.name in (other.vrf, other.interface)
+                ):
+                    self._remove(other)
+
+    def remove_interface(self, name: str) -> None:
+        """An interface goes away; its VRF port and the routes on it go with it."""
+        self._remove(UnknownLink(name, ""))
+
+    @property
+    def _strict(self) -> bool:
+        return self.sysctls.get(STRICT_MODE) == "1"
+
+    def _vrf_on(self, table: int | None) -> VrfDevice | None:
+        for seen in self.objects.values():
+            if isinstance(seen.object, VrfDevice) and seen.object.table == table:
+                return seen.object
+        return None
+
+
+def _same_vrf(before: Object, after: VrfDevice) -> bool:
+    return isinstance(before, VrfDevice) and (before.table, before.ifindex) == (
+        after.table,
+        after.ifindex,
+    )

@@ -1,0 +1,13 @@
+"""How hard to look: seconds by default, HYPOTHESIS_PROFILE=thorough for as long as it takes."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+_COMMON = {"deadline": None, "suppress_health_check": list(HealthCheck)}
+
+settings.register_profile(
+    "quick", max_examples=40, stateful_step_count=25, derandomize=True, **_COMMON
+)
+settings.register_profile("thorough", max_examples=2000, stateful_step_count=60, **_COMMON)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))

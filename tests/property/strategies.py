@@ -1,0 +1,60 @@
+"""Random declarations, all of them valid, over few names so that they meet each other."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.desired import Desired, Sid
+from tests.builders import desired, locator, sid, speaker, vpn, vrf
+
+LOCATORS = {"A": "fcbb:0:1::/48", "B": "fcbb:0:2::/48"}
+VRFS = ("blue", "green", "red")
+TABLES = (10, 20, 30, 40)
+# eth3 comes and goes.
+INTERFACES = ("eth1", "eth2", "eth3")
+FUNCTIONS = ("10", "11", "12")
+SOURCES = ("fcbb:0:1::1", "fcbb:0:1::2")
+
+# Those that need nothing but a VRF.
+BEHAVIORS = [Behavior.END, *(b for b in Behavior if b.needs_vrf)]
+
+
+def sid_prefix(name: str, function: str) -> str:
+    return LOCATORS[name].replace("::/48", f":{function}::/64")
+
+
+@st.composite
+def desireds(draw: st.DrawFn) -> Desired:
+    locators = draw(st.sets(st.sampled_from(sorted(LOCATORS)), min_size=1))
+    names = draw(st.lists(st.sampled_from(VRFS), unique=True))
+    tables = draw(st.permutations(TABLES))
+    ports = {i: draw(st.sampled_from([None, *names])) for i in INTERFACES}
+    sids = [
+        draw(_sid(name, function, names))
+        for name in sorted(locators)
+        for function in draw(st.sets(st.sampled_from(FUNCTIONS)))
+    ]
+    speaks = draw(st.booleans())
+    vrfs = []
+    for name, table in zip(names, tables, strict=False):
+        mine = [i for i, owner in ports.items() if owner == name]
+        exports = [str(s.prefix) for s in sids if (s.behavior, s.vrf) == ("End.DT46", name)]
+        bgp = draw(
+            st.none() | st.builds(vpn, st.just(f"65000:{table}"), st.sampled_from([None, *exports]))
+        )
+        vrfs.append(vrf(name, table, *mine, bgp=bgp if speaks else None))
+    return desired(
+        *(locator(name, LOCATORS[name]) for name in sorted(locators)),
+        *vrfs,
+        *sids,
+        *([speaker("fcbb:0:9::1")] if speaks else []),
+        source=draw(st.none() | st.sampled_from(SOURCES)),
+    )
+
+
+@st.composite
+def _sid(draw: st.DrawFn, name: str, function: str, vrfs: list[str]) -> Sid:
+    behavior = draw(st.sampled_from(BEHAVIORS if vrfs else [Behavior.END]))
+    into = draw(st.sampled_from(vrfs)) if behavior.needs_vrf else None
+    return sid(sid_prefix(name, function), behavior, into, name)

@@ -1,0 +1,120 @@
+"""A kernel and an FRR that others change too, and what must hold of them at any time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from srv6mgrd.apply.journal import Journal
+from srv6mgrd.apply.reconciler import Reconciler
+from srv6mgrd.frr.render import render
+from srv6mgrd.model.desired import Desired
+from srv6mgrd.plan.actions import Action
+from srv6mgrd.plan.objects import FrrBlock, KernelObject, Object, SidRoute, Sysctl
+from srv6mgrd.plan.target import target
+from tests.fakes.frr import FakeFrr
+from tests.fakes.kernel import Crash, FakeKernel
+
+Lines = Mapping[str, frozenset[str]]
+
+
+class MortalFrr(FakeFrr):
+    """Dies after that many further actions."""
+
+    deaths_after: int | None = None
+
+    def _carry_out(self, action: Action) -> None:
+        if self.deaths_after is not None:
+            if self.deaths_after == 0:
+                self.deaths_after = None
+                raise Crash
+            self.deaths_after -= 1
+        super()._carry_out(action)
+
+
+class World:
+    """``foreign`` is what others put into the kernel, ``operators`` into FRR."""
+
+    def __init__(self) -> None:
+        self.kernel = FakeKernel({"eth1": 2, "eth2": 3, "eth9": 9})
+        self.frr = MortalFrr()
+        self.journal = Journal(None)
+        self.foreign: dict[str, KernelObject] = {}
+        self.operators: dict[str, tuple[FrrBlock, set[str]]] = {}
+        self.start()
+
+    def start(self) -> None:
+        """A new process on the same kernel, FRR and journal."""
+        self.reconciler = Reconciler(self.kernel, self.frr, self.journal, render)
+
+    def copy(self) -> World:
+        other = World()
+        for name in ("objects", "interfaces", "sysctls", "counters", "_bound"):
+            setattr(other.kernel, name, dict(getattr(self.kernel, name)))
+        other.frr.contexts = dict(self.frr.contexts)
+        other.journal.restore(self.journal.checkpoint(), but=())
+        other.foreign = dict(self.foreign)
+        other.operators = dict(self.operators)
+        other.reconciler.desired = self.reconciler.desired
+        return other
+
+    @property
+    def writes(self) -> int:
+        return self.kernel.writes + self.frr.writes
+
+    # What others do.
+
+    def add_foreign(self, obj: KernelObject) -> None:
+        self.kernel.add_foreign(obj)
+        self.foreign[obj.key] = obj
+
+    def remove_foreign(self, key: str) -> None:
+        self.kernel.remove(key)
+        for gone in [k for k in self.foreign if k not in self.kernel.objects]:
+            del self.foreign[gone]
+
+    def operator_writes(self, block: FrrBlock, line: str) -> None:
+        self.frr.operator(block.daemon, block.context, line)
+        self.operators.setdefault(block.key, (block, set()))[1].add(line)
+
+    def frr_restarts(self) -> None:
+        """It comes back with what the operator saved."""
+        self.frr.restart()
+        for block, lines in self.operators.values():
+            self.frr.operator(block.daemon, block.context, *sorted(lines))
+
+    # What must hold.
+
+    def state(self) -> tuple[object, ...]:
+        """All that a refused commit must leave as it was. Sysctls are never set back."""
+        journal = self.journal.checkpoint()
+        return (
+            dict(self.kernel.objects),
+            set(self.kernel.interfaces),
+            {k: set(b.lines) for k, b in self.frr.contexts.items()},
+            {k: set(lines) for k, lines in journal.items() if not k.startswith("sysctl")},
+        )
+
+    def wanted(self, state: Desired) -> Mapping[str, Object]:
+        return target(state, self.kernel.interfaces, render(state)).objects
+
+    def check(self, state: Desired) -> None:
+        """Kernel and FRR hold exactly what is declared, beside what belongs to others."""
+        wanted = self.wanted(state)
+        in_kernel = {k: o for k, o in wanted.items() if not isinstance(o, FrrBlock | Sysctl)}
+        found = {k: s.object for k, s in self.kernel.objects.items()}
+        assert found == {**self.foreign, **in_kernel}
+        for obj in wanted.values():
+            if isinstance(obj, Sysctl):
+                assert self.kernel.sysctls[obj.path] == obj.value
+            if isinstance(obj, SidRoute):
+                assert self.kernel.forwards(obj)
+        in_frr = {k: set(o.lines) for k, o in wanted.items() if isinstance(o, FrrBlock)}
+        for key, (_, lines) in self.operators.items():
+            in_frr[key] = in_frr.get(key, set()) | lines
+        assert {k: set(b.lines) for k, b in self.frr.contexts.items()} == in_frr
+        self.check_journal(wanted)
+
+    def check_journal(self, wanted: Mapping[str, Object]) -> None:
+        """It names what stands because of us, and nothing that is not declared."""
+        assert set(self.kernel.objects) - set(self.foreign) <= set(self.journal.keys)
+        assert set(self.journal.keys) <= set(wanted)

@@ -1,0 +1,83 @@
+"""What BGP holds and tells, from FRR's own commands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from ipaddress import IPv6Address
+from typing import Any
+
+from robot.api import logger
+from robot.api.deco import library
+
+from lab.guest.nodes import wait_until
+from tests.robot.library.network import node, router
+
+_LABEL_BITS = 20
+
+
+def transposed(sid: str, label: int, locator: int = 48, function: int = 16) -> str:
+    """The SID behind a VPN route: the function rides in the label (RFC 9252, section 4)."""
+    value = int(IPv6Address(sid)) | (label >> (_LABEL_BITS - function)) << (
+        128 - locator - function
+    )
+    return f"{IPv6Address(value)}"
+
+
+def advertised(answer: Mapping[str, Any], rd: str) -> list[str]:
+    """SIDs of the paths with a route distinguisher in ``show bgp ipv4 vpn PREFIX json``."""
+    paths = answer.get(rd, {}).get("paths", [])
+    return [transposed(path["remoteSid"], path["remoteLabel"]) for path in paths]
+
+
+def vtysh(name: str, command: str) -> str:
+    return node(name).run(["vtysh", "-c", command]).stdout
+
+
+@library(scope="GLOBAL", auto_keywords=True)
+class Frr:
+    """BGP routes and the running configuration."""
+
+    def advertised_sids(self, name: str, prefix: str, rd: str) -> list[str]:
+        """SIDs that a VPN prefix with this route distinguisher is advertised with."""
+        family = "ipv6" if ":" in prefix else "ipv4"
+        return advertised(json.loads(vtysh(name, f"show bgp {family} vpn {prefix} json")), rd)
+
+    def wait_for_session(self, name: str, neighbor: str, timeout: float = 60) -> None:
+        """Wait until the BGP session to a neighbor is established."""
+
+        def established() -> bool:
+            done = node(name).run(["vtysh", "-c", "show bgp summary json"], check=False)
+            try:
+                families = json.loads(done.stdout)
+            except ValueError:
+                return False
+            states = [f.get("peers", {}).get(neighbor, {}).get("state") for f in families.values()]
+            return "Established" in states
+
+        wait_until(established, f"{name}: BGP session to {neighbor}", timeout, 0.1)
+
+    def frr_daemons(self, name: str) -> dict[str, str]:
+        """Process of each daemon of FRR that runs: another one, or none, has died."""
+        listing = "for d in mgmtd zebra bgpd staticd; do echo $d $(pgrep -x $d); done"
+        shown = node(name).run(["sh", "-c", listing]).stdout
+        return {line.partition(" ")[0]: line.partition(" ")[2] for line in shown.splitlines()}
+
+    def frr_is_whole(self, name: str) -> None:
+        """Restart FRR where one of its daemons has died, with a warning in the report: a suite
+        begins with all of them, whatever the one before has done."""
+        dead = [daemon for daemon, process in self.frr_daemons(name).items() if not process]
+        if dead:
+            logger.warn(f"{name}: {', '.join(dead)} had died; FRR is restarted")
+            router(name).restart("frr")
+
+    def frr_has_not_died(self, name: str, before: dict[str, str]) -> None:
+        """The daemons are the processes that they were before."""
+        now = self.frr_daemons(name)
+        died = [daemon for daemon in before if now[daemon] != before[daemon]]
+        if died:
+            raise AssertionError(f"{name}: {', '.join(died)} died; see {name}/frr-daemons.log")
+
+    def running_configuration(self, name: str) -> str:
+        """``show running-config``."""
+        return vtysh(name, "show running-config")

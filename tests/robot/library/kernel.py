@@ -1,0 +1,135 @@
+"""What the kernel of a node holds, read with iproute2, which is not our code."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from robot.api.deco import library
+
+from lab.guest.nodes import wait_until
+from tests.robot.library.network import node
+
+SID_TABLE = "8986"
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What a SID counted."""
+
+    packets: int = 0
+    octets: int = 0
+    errors: int = 0
+
+    def __sub__(self, other: Counted) -> Counted:
+        return Counted(
+            self.packets - other.packets, self.octets - other.octets, self.errors - other.errors
+        )
+
+
+def sid_routes(name: str) -> dict[str, dict[str, Any]]:
+    """The table of SIDs: prefix -> route."""
+    shown = node(name).json(["ip", "-6", "-s", "-j", "route", "show", "table", SID_TABLE])
+    return {_prefix(route["dst"]): route for route in shown}
+
+
+def _prefix(dst: str) -> str:
+    return dst if "/" in dst else f"{dst}/128"
+
+
+def counted(route: Mapping[str, Any]) -> Counted:
+    """Counters of a seg6local route as ``ip -s -j`` shows it."""
+    stats = route["encap"]["stats64"]
+    return Counted(stats["packets"], stats["bytes"], stats["errors"])
+
+
+def segments(route: Mapping[str, Any]) -> list[str]:
+    """Segments that a route puts on its packets."""
+    found: list[str] = route.get("encap", {}).get("segs", [])
+    return found
+
+
+def ports(links: list[dict[str, Any]], vrf: str) -> list[str]:
+    return sorted(link["ifname"] for link in links if link.get("master") == vrf)
+
+
+@library(scope="GLOBAL", auto_keywords=True)
+class Kernel:
+    """State of a node's kernel."""
+
+    def sids_in_kernel(self, name: str) -> list[str]:
+        """Prefixes of the SIDs that the kernel holds, in order."""
+        return sorted(sid_routes(name))
+
+    def sid_in_kernel(self, name: str, prefix: str) -> dict[str, Any]:
+        """The seg6local part of a SID's route: ``action``, ``vrftable``, ..."""
+        routes = sid_routes(name)
+        if prefix not in routes:
+            raise AssertionError(f"{name} has no SID {prefix}; it has {', '.join(routes)}")
+        encap: dict[str, Any] = routes[prefix]["encap"]
+        return encap
+
+    def kernel_counters(self, name: str, prefix: str) -> Counted:
+        """What the kernel counted for a SID since it was put there."""
+        return counted(sid_routes(name)[prefix])
+
+    def wait_for_sid(self, name: str, prefix: str, timeout: float = 1) -> float:
+        """Wait until the kernel has a SID; the seconds that it took."""
+        started = time.monotonic()
+        wait_until(lambda: prefix in sid_routes(name), f"{name}: SID {prefix}", timeout)
+        return time.monotonic() - started
+
+    def encapsulated_to(self, name: str, vrf: str, prefix: str) -> list[str]:
+        """Segments that packets of a VRF to a prefix get."""
+        family = "-6" if ":" in prefix else "-4"
+        shown = node(name).json(["ip", family, "-j", "route", "show", "vrf", vrf, prefix])
+        if len(shown) != 1:
+            raise AssertionError(f"{name}: VRF {vrf}: {len(shown)} routes to {prefix}")
+        return segments(shown[0])
+
+    def wait_for_tunnels(self, name: str, vrf: str, *prefixes: str, timeout: float = 90) -> None:
+        """Wait until routes of a VRF to these prefixes go through SRv6 tunnels."""
+        what = f"{name}: VRF {vrf}: tunnels to {', '.join(prefixes)}"
+        wait_until(lambda: all(_tunnelled(name, vrf, p) for p in prefixes), what, timeout, 0.05)
+
+    def wait_for_no_tunnel(self, name: str, vrf: str, prefix: str, timeout: float = 90) -> None:
+        """Wait until a VRF has no tunnel to a prefix any more."""
+        wait_until(
+            lambda: not _tunnelled(name, vrf, prefix),
+            f"{name}: VRF {vrf}: no tunnel to {prefix}",
+            timeout,
+            0.05,
+        )
+
+    def vrf_devices(self, name: str) -> list[str]:
+        """Names of the VRF devices, in order."""
+        shown = node(name).json(["ip", "-j", "link", "show", "type", "vrf"])
+        return sorted(link["ifname"] for link in shown)
+
+    def ports_of(self, name: str, vrf: str) -> list[str]:
+        """Interfaces in a VRF, in order."""
+        return ports(node(name).json(["ip", "-j", "link", "show"]), vrf)
+
+    def wait_until_holds(self, name: str, command: str, timeout: float = 1) -> float:
+        """Wait until a shell line succeeds on a node; the seconds that it took."""
+        started = time.monotonic()
+        there = node(name)
+        wait_until(
+            lambda: there.run(["sh", "-c", command], check=False).returncode == 0,
+            f"{name}: {command}",
+            timeout,
+        )
+        return time.monotonic() - started
+
+    def sysctl_of(self, name: str, key: str) -> str:
+        """Value of a sysctl."""
+        return node(name).run(["sysctl", "-n", key]).stdout.strip()
+
+
+def _tunnelled(name: str, vrf: str, prefix: str) -> bool:
+    family = "-6" if ":" in prefix else "-4"
+    command = ["ip", family, "-j", "route", "show", "vrf", vrf, prefix]
+    done = node(name).run(command, check=False)
+    return '"segs"' in done.stdout

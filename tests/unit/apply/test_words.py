@@ -1,0 +1,149 @@
+"""Refusals as the operator reads them."""
+
+import errno
+from ipaddress import IPv6Address
+
+import pytest
+
+from srv6mgrd.apply import words
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.plan.actions import Create, Delete
+from srv6mgrd.plan.diff import Conflict
+from srv6mgrd.plan.objects import (
+    DummyDevice,
+    EncapSource,
+    FrrBlock,
+    Rule,
+    SidRoute,
+    Sysctl,
+    UnknownLink,
+    UnreachableDefault,
+    VrfDevice,
+    VrfPort,
+)
+from srv6mgrd.ports import RefusedAction
+from tests.builders import net
+
+SID = SidRoute(net("fcbb:0:1:1::/64"), Behavior.END_DT46, 8986, 10)
+RED = VrfDevice("red", 10, 7)
+STRICT = Sysctl("net/vrf/strict_mode", "1")
+BGP = FrrBlock("bgpd", ("router bgp 65000 vrf red", "address-family ipv4 unicast"), ("rd x",))
+SEE = "see the kernel's words, correct the configuration and try again"
+
+
+@pytest.mark.parametrize(
+    ("obj", "name"),
+    [
+        (SID, "SID fcbb:0:1:1::/64"),
+        (RED, "VRF red"),
+        (VrfPort("eth1", "red"), "interface eth1 of VRF red"),
+        (UnreachableDefault(4, 10), "unreachable IPv4 default of table 10"),
+        (DummyDevice("srv6mgr"), "device srv6mgr"),
+        (STRICT, "sysctl net/vrf/strict_mode"),
+        (EncapSource(IPv6Address("fcbb::1")), "encapsulation source fcbb::1"),
+        (BGP, "FRR bgpd 'router bgp 65000 vrf red / address-family ipv4 unicast'"),
+        (Rule(2000, net("fcbb:0:1::/48"), 8986), "rule 2000 to fcbb:0:1::/48"),
+    ],
+)
+def test_objects_have_the_operators_names(obj, name):
+    assert words.name(obj) == name
+
+
+@pytest.mark.parametrize(
+    ("obj", "number", "said", "text"),
+    [
+        (
+            SID,
+            errno.EINVAL,
+            "table id error",
+            f"SID fcbb:0:1:1::/64: the kernel refused it: table id error (EINVAL); {SEE}",
+        ),
+        (
+            RED,
+            errno.EPERM,
+            "",
+            "VRF red: the kernel refused it: Operation not permitted (EPERM); "
+            "run srv6mgrd with CAP_NET_ADMIN",
+        ),
+        (
+            SID,
+            errno.EPERM,
+            "Strict mode for VRF is disabled",
+            "SID fcbb:0:1:1::/64: the kernel refused it: Strict mode for VRF is disabled (EPERM); "
+            + SEE,
+        ),
+        (
+            SID,
+            errno.EOPNOTSUPP,
+            "",
+            "SID fcbb:0:1:1::/64: the kernel refused it: Operation not supported (EOPNOTSUPP); "
+            "this kernel does not offer it; use a newer kernel",
+        ),
+        (
+            STRICT,
+            errno.EBUSY,
+            "two VRF devices share a table",
+            "sysctl net/vrf/strict_mode: the kernel refused it: "
+            "two VRF devices share a table (EBUSY); "
+            "two VRF devices share a table; remove or move one ('ip -d link show type vrf')",
+        ),
+        (
+            STRICT,
+            errno.ENOENT,
+            "",
+            "sysctl net/vrf/strict_mode: the kernel refused it: "
+            "No such file or directory (ENOENT); load the kernel module vrf",
+        ),
+        (
+            BGP,
+            0,
+            "bgpd: Malformed rd (at 'rd x')",
+            "FRR bgpd 'router bgp 65000 vrf red / address-family ipv4 unicast': "
+            "FRR refused it: bgpd: Malformed rd (at 'rd x'); "
+            "correct the configuration, or FRR's own where it stands in the way",
+        ),
+        (RED, 4242, "", f"VRF red: the kernel refused it: Unknown error 4242 (4242); {SEE}"),
+    ],
+)
+def test_a_refusal_names_object_cause_and_remedy(obj, number, said, text):
+    assert str(words.of_refused(RefusedAction(Create(obj), number, said))) == text
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "text"),
+    [
+        (
+            RED,
+            UnknownLink("red", "bridge up"),
+            "VRF red: something that srv6mgr did not make is already there (link red); "
+            "remove it, or declare another name, table or prefix",
+        ),
+        (
+            RED,
+            VrfDevice("red", 20, 9),
+            "VRF red: something that srv6mgr did not make is already there (VRF red); "
+            "remove it, or declare another name, table or prefix",
+        ),
+        (
+            RED,
+            VrfDevice("theirs", 10, 9),
+            "VRF red: table 10 is already used by VRF theirs; choose another table-id",
+        ),
+        (
+            SID,
+            VrfDevice("theirs", 10, 9),
+            "SID fcbb:0:1:1::/64: table 10 belongs to VRF theirs, which srv6mgr did not make; "
+            "choose another table-id",
+        ),
+    ],
+)
+def test_a_conflict_names_both(wanted, found, text):
+    assert str(words.of_conflict(Conflict(wanted, found))) == text
+
+
+@pytest.mark.parametrize("action", [Create(SID), Delete(SID)])
+def test_what_reads_back_otherwise_is_the_kernels_lack(action):
+    assert str(words.of_unread(action)) == (
+        "SID fcbb:0:1:1::/64: the kernel accepted it but holds something else; "
+        "this kernel lacks a part of it; use a newer kernel"
+    )

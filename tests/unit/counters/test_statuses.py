@@ -1,0 +1,78 @@
+"""Statuses over time."""
+
+import pytest
+
+from srv6mgrd.apply.reconciler import Outcome
+from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus
+from srv6mgrd.counters.statuses import merge
+
+RED = ObjectRef(Kind.VRF, "red")
+BLUE = ObjectRef(Kind.VRF, "blue")
+INSTALLED = Outcome(InstallStatus.INSTALLED)
+FAILED = Outcome(InstallStatus.FAILED, "no memory")
+
+
+def merged(before, outcome, repaired=(), now=200):
+    return merge({RED: before} if before else {}, {RED: outcome}, {}, repaired, now)[RED]
+
+
+def test_a_new_object_is_since_now():
+    assert merged(None, INSTALLED) == ObjectStatus(InstallStatus.INSTALLED, since=200)
+
+
+def test_an_object_that_is_put_in_place_first_was_not_repaired():
+    assert merged(None, INSTALLED, repaired=[RED]).repairs == 0
+
+
+def test_what_stays_the_same_is_since_then():
+    before = ObjectStatus(InstallStatus.FAILED, "no memory", since=100)
+
+    assert merged(before, FAILED) == before
+
+
+@pytest.mark.parametrize(
+    "outcome", [INSTALLED, Outcome(InstallStatus.FAILED, "no such device")], ids=str
+)
+def test_another_status_or_reason_is_since_now(outcome):
+    before = ObjectStatus(InstallStatus.FAILED, "no memory", since=100)
+
+    assert merged(before, outcome).since == 200
+
+
+def test_a_repair_is_counted_and_dated_and_does_not_move_since():
+    before = ObjectStatus(InstallStatus.INSTALLED, since=100, last_repair=150, repairs=3)
+
+    assert merged(before, INSTALLED, repaired=[RED]) == ObjectStatus(
+        InstallStatus.INSTALLED, since=100, last_repair=200, repairs=4
+    )
+
+
+def test_the_repairs_of_others_are_not_counted():
+    before = ObjectStatus(InstallStatus.INSTALLED, since=100, last_repair=150, repairs=3)
+
+    assert merged(before, INSTALLED, repaired=[BLUE]) == before
+
+
+def test_details_are_those_of_now():
+    before = ObjectStatus(InstallStatus.INSTALLED, since=100, detail="fcbb::/64")
+
+    found = merge({RED: before}, {RED: INSTALLED}, {RED: "fcbb:1::/64"}, (), 200)[RED]
+
+    assert (found.detail, found.since) == ("fcbb:1::/64", 100)
+    assert merged(before, INSTALLED).detail == ""
+
+
+def test_what_is_no_longer_declared_has_no_status():
+    before = {RED: ObjectStatus(InstallStatus.INSTALLED, since=100)}
+
+    assert merge(before, {BLUE: INSTALLED}, {}, (), 200).keys() == {BLUE}
+
+
+def test_a_reason_that_the_store_cut_is_still_the_same(tmp_path):
+    from srv6mgrd.counters.store import StoreWriter
+
+    long = Outcome(InstallStatus.FAILED, "no " * 200)
+    store = StoreWriter(tmp_path / "store")
+    store.set_statuses({RED: merged(None, long, now=100)})
+
+    assert merged(store.statuses()[RED], long, now=200).since == 100

@@ -1,0 +1,33 @@
+"""A declaration that several tests share: one PE with a VRF that exports and one that imports."""
+
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv6Address, IPv6Network
+
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.desired import Bgp, Desired, Locator, Neighbor, Sid, Vrf, VrfBgp
+
+RED_SID = IPv6Network("fcbb:0:1:64::/64")
+PE1 = Desired(
+    encapsulation_source=IPv6Address("fcbb:0:1::1"),
+    locators={"MAIN": Locator("MAIN", IPv6Network("fcbb:0:1::/48"))},
+    vrfs={
+        "red": Vrf(
+            "red",
+            10,
+            bgp=VrfBgp("65000:10", ("65000:10",), ("65000:10",), RED_SID, redistribute_static=True),
+        ),
+        "watch": Vrf("watch", 20, bgp=VrfBgp("65000:20", ("65000:20", "65000:3"), ("65000:21",))),
+        "local": Vrf("local", 30),
+    },
+    sids={RED_SID: Sid(RED_SID, "MAIN", Behavior.END_DT46, "red")},
+    bgp=Bgp(65000, IPv4Address("10.0.0.1"), (Neighbor("fcbb:0:2::1", 65000, "fcbb:0:1::1"),)),
+)
+
+
+def with_export(desired: Desired, vrf: str, sid: IPv6Network, locator: str = "MAIN") -> Desired:
+    """The same, with another export SID for a VRF."""
+    was = desired.vrfs[vrf]
+    assert was.bgp is not None
+    now = replace(was, bgp=replace(was.bgp, export_sid=sid))
+    sids = {**desired.sids, sid: Sid(sid, locator, Behavior.END_DT46, vrf)}
+    return replace(desired, vrfs={**desired.vrfs, vrf: now}, sids=sids)

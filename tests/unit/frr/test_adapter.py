@@ -1,0 +1,110 @@
+"""The adapter against scripted daemons."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from srv6mgrd.frr.adapter import FrrSockets
+from srv6mgrd.frr.render import render
+from srv6mgrd.plan.actions import Action, Create, Delete
+from tests.unit.frr.samples import PE1
+from tests.unit.frr.server import VtyServer
+
+BLOCKS = render(PE1)
+
+
+class Daemons:
+    """zebra and bgpd; ``refuse`` maps pieces of commands to FRR's words, ``running`` is bgpd's."""
+
+    def __init__(self, directory: Path) -> None:
+        self.refuse: dict[str, str] = {}
+        self.running = ""
+        self.zebra = VtyServer(directory / "zebra.vty", self._reply)
+        self.bgpd = VtyServer(directory / "bgpd.vty", self._reply)
+
+    def _reply(self, command: str) -> tuple[int, str]:
+        if command == "show running-config":
+            return 0, self.running
+        for piece, words in self.refuse.items():
+            if piece in command and not command.startswith("no "):
+                return 13, f"% {words}\n"
+        return 0, ""
+
+
+@pytest.fixture
+def daemons(tmp_path: Path) -> Iterator[Daemons]:
+    started = Daemons(tmp_path)
+    yield started
+    started.zebra.close()
+    started.bgpd.close()
+
+
+@pytest.fixture
+def frr(tmp_path: Path) -> FrrSockets:
+    return FrrSockets(tmp_path, timeout=5)
+
+
+def test_unreachable_has_a_reason(frr: FrrSockets) -> None:
+    assert frr.observe() is None
+    assert "zebra can't be reached" in frr.unreachable
+    (first, *_) = frr.apply([Create(b) for b in BLOCKS])
+    assert "zebra can't be reached" in first.words
+
+
+def test_observe(frr: FrrSockets, daemons: Daemons) -> None:
+    daemons.running = "router bgp 65000\n bgp router-id 1.1.1.1\nexit\n"
+    blocks = frr.observe()
+    assert blocks is not None
+    assert blocks["frr bgpd router bgp 65000"].lines == ("bgp router-id 1.1.1.1",)
+    assert frr.unreachable == ""
+
+
+def test_all_is_sent_and_nothing_twice(frr: FrrSockets, daemons: Daemons) -> None:
+    assert frr.apply([Create(b) for b in BLOCKS]) == []
+    assert "sid vpn per-vrf export 100" in daemons.bgpd.configuration
+    assert daemons.zebra.configuration[-1].startswith("prefix fcbb:0:1::/48")
+    assert frr.writes == len(daemons.bgpd.configuration) + len(daemons.zebra.configuration)
+    assert frr.apply([]) == []
+
+
+def test_refused_block_is_taken_back_and_the_rest_stands(frr: FrrSockets, daemons: Daemons) -> None:
+    daemons.refuse = {"rd vpn export 65000:20": "Malformed rd"}
+    actions: list[Action] = [Create(b) for b in BLOCKS]
+    refused = frr.apply(actions)
+    assert {id(r.action) for r in refused} <= {id(a) for a in actions}
+    assert [r.action.object.key for r in refused] == [
+        f"frr bgpd router bgp 65000 vrf watch / address-family {f} unicast"
+        for f in ("ipv4", "ipv6")
+    ]
+    assert "Malformed rd" in refused[0].words
+    assert "rd vpn export 65000:20" in refused[0].words
+    sent = daemons.bgpd.configuration
+    tail = sent[len(sent) - 1 - sent[::-1].index("router bgp 65000 vrf watch") :]
+    assert "no import vpn" in tail
+    assert "router bgp 65000 vrf red" not in tail
+
+
+def test_zebra_away_does_not_hold_up_bgpd(frr: FrrSockets, tmp_path: Path) -> None:
+    bgpd = VtyServer(tmp_path / "bgpd.vty")
+    refused = frr.apply([Create(b) for b in BLOCKS])
+    assert {r.action.object.key.split()[1] for r in refused} == {"zebra"}
+    assert "router bgp 65000" in bgpd.configuration
+    bgpd.close()
+
+
+def test_bgpd_asks_for_its_locator_again_when_another_is_removed(
+    frr: FrrSockets, daemons: Daemons
+) -> None:
+    daemons.running = "router bgp 65000\n !\n segment-routing srv6\n  locator OTHER\n exit\nexit\n"
+    locator = next(b for b in BLOCKS if b.context[-1] == "locator MAIN")
+    assert frr.apply([Delete(locator)]) == []
+    assert daemons.zebra.configuration[-1] == "no locator MAIN"
+    assert daemons.bgpd.configuration[-1] == "locator OTHER"
+
+
+def test_kernel_objects_are_not_for_frr(frr: FrrSockets) -> None:
+    from srv6mgrd.plan.objects import DummyDevice
+
+    with pytest.raises(TypeError, match="kernel adapter"):
+        frr.apply([Create(DummyDevice("x"))])

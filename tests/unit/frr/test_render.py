@@ -1,0 +1,140 @@
+"""Desired state to FRR's words."""
+
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv6Address, IPv6Network
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from srv6mgrd.frr.limits import limits
+from srv6mgrd.frr.render import address, render, route_targets
+from srv6mgrd.frr.running import parse
+from srv6mgrd.model.desired import Bgp, Desired, Locator, Neighbor
+from tests.unit.frr.samples import PE1, RED_SID, with_export
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def text_of(desired: Desired) -> str:
+    lines = []
+    for b in render(desired):
+        lines.append(f"{b.daemon}: {' / '.join(b.context)}")
+        lines += [f"    {line}" for line in b.lines]
+    return "\n".join(lines) + "\n"
+
+
+def test_golden() -> None:
+    assert text_of(PE1) == (GOLDEN / "pe1.txt").read_text()
+
+
+def test_no_speaker_leaves_frr_alone() -> None:
+    assert render(replace(PE1, bgp=None)) == []
+
+
+def test_blocks_come_in_the_order_of_writing() -> None:
+    blocks = render(PE1)
+    assert [b.order for b in blocks] == sorted(b.order for b in blocks if b.daemon == "zebra") + [
+        b.order for b in blocks if b.daemon == "bgpd" and " vrf " not in b.context[0]
+    ] + [b.order for b in blocks if " vrf " in b.context[0]]
+    assert len({b.key for b in blocks}) == len(blocks)
+
+
+def test_external_neighbor_needs_no_policy() -> None:
+    outside = replace(PE1, bgp=Bgp(65000, IPv4Address("10.0.0.1"), (Neighbor("fc00::2", 65001),)))
+    speaker = next(b for b in render(outside) if b.context == ("router bgp 65000",))
+    assert "no bgp ebgp-requires-policy" in speaker.lines
+
+
+def test_neighbor_by_ipv4_has_no_extended_nexthop() -> None:
+    v4 = replace(PE1, bgp=Bgp(65000, IPv4Address("10.0.0.1"), (Neighbor("192.0.2.1", 65000),)))
+    assert not any("extended-nexthop" in line for b in render(v4) for line in b.lines)
+
+
+@pytest.mark.parametrize(
+    ("given", "printed"),
+    [
+        (("65000:10", "65000:9"), "65000:9 65000:10"),
+        (("065000:010",), "65000:10"),
+        (("65536:1", "10.0.0.1:5", "1:99999"), "1:99999 10.0.0.1:5 65536:1"),
+        (("1:1", "01:1"), "1:1"),
+    ],
+)
+def test_route_targets_as_frr_orders_them(given: tuple[str, ...], printed: str) -> None:
+    assert route_targets(given) == printed
+
+
+def test_addresses_as_the_c_library_prints_them() -> None:
+    assert address(IPv6Address("::ffff:192.0.2.1")) == "::ffff:192.0.2.1"
+    assert address(IPv6Address("fcbb:0:0:1::")) == "fcbb:0:0:1::"
+
+
+def test_what_is_rendered_is_what_is_read_back() -> None:
+    """Our own text, nested as FRR nests it, parses to the very blocks."""
+    lines: list[str] = []
+    for b in (b for b in render(PE1) if b.daemon == "bgpd"):
+        if len(b.context) == 1:
+            lines += ["exit", b.context[0]] if lines else [b.context[0]]
+        else:
+            lines.append(f" {b.context[1]}")
+        lines += [" " * len(b.context) + line for line in b.lines]
+        if len(b.context) > 1:
+            lines.append(" exit")
+    parsed = parse("bgpd", "\n".join([*lines, "exit"]))
+    assert parsed == {b.key: b for b in render(PE1) if b.daemon == "bgpd"}
+
+
+def test_limits_accept_the_sample() -> None:
+    assert limits(PE1) == []
+
+
+def test_two_export_locators_are_refused_by_name() -> None:
+    second = Locator("OTHER", IPv6Network("fcbb:0:9::/48"))
+    both = replace(PE1, locators={**PE1.locators, "OTHER": second})
+    both = with_export(both, "watch", IPv6Network("fcbb:0:9:1::/64"), "OTHER")
+    (refusal,) = limits(both)
+    assert refusal.object == "VRF watch, export SID fcbb:0:9:1::/64"
+    assert "MAIN" in refusal.cause
+    assert "MAIN" in refusal.remedy
+
+
+@pytest.mark.parametrize(
+    ("declared", "what"),
+    [
+        ({"password": "secret"}, "password"),
+        ({"keepalive": 3, "hold_time": 9}, "keepalive and hold-time"),
+        ({"bfd": True}, "bfd"),
+        ({"route_reflector_client": True}, "route-reflector-client"),
+        ({"description": "the other edge"}, "description"),
+    ],
+)
+def test_what_has_no_lines_is_refused_not_left_out(declared: dict[str, Any], what: str) -> None:
+    assert PE1.bgp is not None
+    neighbor = replace(PE1.bgp.neighbors[0], **declared)
+    (refusal,) = limits(replace(PE1, bgp=replace(PE1.bgp, neighbors=(neighbor,))))
+    assert str(refusal) == (
+        f"BGP neighbor {neighbor.address}: {what} is not carried out in FRR yet; remove it"
+    )
+
+
+def test_neighbors_in_a_vrf_are_refused() -> None:
+    red = PE1.vrfs["red"]
+    assert red.bgp is not None
+    bgp = replace(red.bgp, neighbors=(Neighbor("10.1.0.10", 65100),))
+    (refusal,) = limits(replace(PE1, vrfs={**PE1.vrfs, "red": replace(red, bgp=bgp)}))
+    assert refusal.object == "VRF red"
+    assert "neighbors in a VRF" in refusal.cause
+
+
+def test_function_zero_and_wide_functions_are_refused() -> None:
+    zero = with_export(PE1, "red", IPv6Network("fcbb:0:1::/64"))
+    assert "function 0" in limits(zero)[0].cause
+    wide = replace(PE1.locators["MAIN"], function_length=32)
+    assert any("1 to 20 bits" in r.cause for r in limits(replace(PE1, locators={"MAIN": wide})))
+
+
+def test_import_only_vrf_exports_nothing() -> None:
+    lines = [ln for b in render(PE1) if "vrf watch" in b.context[0] for ln in b.lines]
+    assert "import vpn" in lines
+    assert not [ln for ln in lines if ln.startswith(("export vpn", "sid", "redistribute"))]
+    assert RED_SID in PE1.sids

@@ -1,0 +1,87 @@
+"""What the daemons show, to a verdict per VRF."""
+
+from __future__ import annotations
+
+import errno
+import json
+from dataclasses import dataclass, field, replace
+from ipaddress import IPv6Address
+from typing import Any
+
+from srv6mgrd.frr.status import vpn_routes, vrf_status
+from srv6mgrd.frr.vty import VtyError
+from tests.unit.frr.samples import PE1
+
+SID = IPv6Address("fcbb:0:1:64::")
+
+
+@dataclass
+class Shown:
+    """A healthy PE; tests spoil one thing."""
+
+    locators: list[dict[str, Any]] = field(
+        default_factory=lambda: [{"name": "MAIN", "prefix": "fcbb:0:1::/48"}]
+    )
+    bgp_prefix: str = "  prefix: fcbb:0:1::/48\n"
+    red_sid: str = str(SID)
+    vrfs: dict[str, Any] = field(
+        default_factory=lambda: {"default": {"vrfId": 0}, "red": {"vrfId": 3}}
+    )
+    state: str = "Established"
+    away: str = ""
+
+    def show(self, daemon: str, command: str) -> str:
+        if self.away:
+            raise VtyError(errno.ENOENT, self.away)
+        return {
+            "show segment-routing srv6 locator json": json.dumps({"locators": self.locators}),
+            "show bgp segment-routing srv6": f"locator_name: MAIN\n{self.bgp_prefix}"
+            "locator_chunks:\nfunctions:\nbgps:\n- name: default\n  per-vrf tovpn_sid: (null)\n"
+            f"- name: red\n  vpn_policy[AFI_IP].tovpn_sid: (null)\n"
+            f"  vpn_policy[AFI_IP6].tovpn_sid: (null)\n  per-vrf tovpn_sid: {self.red_sid}\n",
+            "show bgp vrfs json": json.dumps({"vrfs": self.vrfs}),
+            "show bgp summary json": json.dumps(
+                {"ipv4Vpn": {"peers": {"fcbb:0:2::1": {"state": self.state}}}}
+            ),
+            "show bgp ipv6 vpn json": '{"routes": {}}',
+        }[command]
+
+
+def red(shown: Shown) -> tuple[IPv6Address | None, str]:
+    return vrf_status(PE1, shown)["red"]
+
+
+def test_advertised() -> None:
+    assert red(Shown()) == (SID, "")
+
+
+def test_import_only_misses_nothing() -> None:
+    assert vrf_status(PE1, Shown()) == {"red": (SID, ""), "watch": (None, "")}
+
+
+def test_reasons() -> None:
+    assert red(Shown(locators=[])) == (None, "zebra has no locator MAIN yet")
+    assert red(Shown(bgp_prefix=""))[1].startswith("bgpd has not received locator MAIN")
+    assert red(Shown(vrfs={}))[1] == "bgpd has no instance for VRF red yet"
+    assert "does not see the device" in red(Shown(vrfs={"red": {"vrfId": -1}}))[1]
+    assert "has not given SID" in red(Shown(red_sid="(null)"))[1]
+    assert "instead of fcbb:0:1:64::" in red(Shown(red_sid="fcbb:0:1:65::"))[1]
+    assert red(Shown(state="Active")) == (
+        None,
+        "no BGP session for VPN routes is established: fcbb:0:2::1 is Active",
+    )
+    assert red(Shown(away="bgpd can't be reached")) == (None, "bgpd can't be reached")
+
+
+def test_no_neighbor() -> None:
+    assert PE1.bgp is not None
+    alone = replace(PE1, bgp=replace(PE1.bgp, neighbors=()))
+    assert vrf_status(alone, Shown(state="Idle"))["red"][1] == "no BGP neighbor is configured"
+
+
+def test_nothing_to_ask_for() -> None:
+    assert vrf_status(replace(PE1, vrfs={}), Shown(away="not asked")) == {}
+
+
+def test_vpn_routes() -> None:
+    assert vpn_routes(Shown(), 6) == {"routes": {}}

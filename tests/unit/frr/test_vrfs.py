@@ -1,0 +1,87 @@
+"""zebra knows a VRF before anything is put into it, and is done with it before it goes."""
+
+import json
+
+import pytest
+
+from srv6mgrd.frr import vrfs
+from srv6mgrd.frr.vty import VtyError
+
+IDLE = """dataplane Incoming Queue from Zebra: 0
+Zebra dataplane providers:
+  Kernel (1): in: 75, q: 0, q_max: 24, out: 75, q: 0, q_max: 26
+dataplane Outgoing Queue to Zebra: 0
+"""
+BUSY = [
+    IDLE.replace("from Zebra: 0", "from Zebra: 2"),
+    IDLE.replace("in: 75, q: 0", "in: 76, q: 1"),
+    IDLE.replace("out: 75", "out: 74"),
+    IDLE.replace("to Zebra: 0", "to Zebra: 1"),
+]
+ROUTES = json.dumps({"10.2.0.0/24": [{"protocol": "bgp"}]})
+
+
+class Zebra:
+    """Answers each question with the next of its answers; the last one stays."""
+
+    def __init__(self, routes, dataplane):
+        self.answers = {"route": list(routes), "dplane": list(dataplane)}
+        self.asked = []
+
+    def show(self, daemon, command):
+        assert daemon == "zebra"
+        self.asked.append(command)
+        answers = self.answers["dplane" if "dplane" in command else "route"]
+        return answers.pop(0) if len(answers) > 1 else answers[0]
+
+
+class Knows:
+    """Lists the VRFs as they come up, one answer after the other."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+
+    def show(self, daemon, command):
+        assert (daemon, command) == ("zebra", "show vrf")
+        return self.answers.pop(0)
+
+
+def test_a_vrf_is_met_when_it_is_active():
+    zebra = Knows("", "vrf red inactive\n", "vrf red id 268435466 table 10\n")
+
+    vrfs.meet(zebra, ["red"])
+
+    assert not zebra.answers
+
+
+def test_routes_are_waited_for():
+    zebra = Zebra([ROUTES, "{}", "{}", ROUTES, "{}\n"], [IDLE])
+
+    vrfs.let_go(zebra, ["red"])
+
+    assert zebra.asked[-2:] == ["show ipv6 route vrf red json", "show zebra dplane providers"]
+
+
+@pytest.mark.parametrize("busy", BUSY)
+def test_the_dataplane_is_waited_for(busy):
+    zebra = Zebra(["{}"], [busy, busy, IDLE])
+
+    vrfs.let_go(zebra, ["red"])
+
+    assert zebra.asked.count("show zebra dplane providers") == 3
+
+
+def test_a_zebra_out_of_reach_is_not_waited_for():
+    class Gone:
+        def show(self, daemon, command):
+            raise VtyError(111, "zebra can't be reached")
+
+    vrfs.let_go(Gone(), ["red"])
+
+
+def test_waiting_ends(monkeypatch, caplog):
+    monkeypatch.setattr(vrfs, "_DEADLINE", 0.01)
+
+    vrfs.let_go(Zebra([ROUTES], [IDLE]), ["red"])
+
+    assert "still busy" in caplog.text

@@ -1,0 +1,94 @@
+"""The vty protocol against a scripted daemon."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from srv6mgrd.frr.vty import Answer, Vty, VtyError
+from tests.unit.frr.server import VtyServer
+
+Serve = Callable[..., VtyServer]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "bgpd.vty"
+
+
+@pytest.fixture
+def serve(path: Path) -> Iterator[Serve]:
+    servers: list[VtyServer] = []
+
+    def start(*args: object, **options: object) -> VtyServer:
+        servers.append(VtyServer(path, *args, **options))  # type: ignore[arg-type]
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+@pytest.mark.parametrize("chunk", [0, 1, 3])
+def test_answers_keep_their_place(serve: Serve, path: Path, chunk: int) -> None:
+    serve(lambda c: (13 if "bad" in c else 0, f"said {c}\n" if c != "quiet" else ""), chunk=chunk)
+    with Vty(path) as vty:
+        answers = vty.run(["one", "bad two", "quiet", "three"])
+    assert answers == [
+        Answer(0, "said one\n"),
+        Answer(13, "said bad two\n"),
+        Answer(0, ""),
+        Answer(0, "said three\n"),
+    ]
+
+
+def test_many_commands_and_long_answers_do_not_block(serve: Serve, path: Path) -> None:
+    serve(lambda c: (0, c * 500))
+    commands = [f"line {n}" for n in range(5000)]
+    with Vty(path) as vty:
+        answers = vty.run(commands)
+    assert [a.text for a in answers] == [c * 500 for c in commands]
+
+
+def test_session_starts_in_enable_mode(serve: Serve, path: Path) -> None:
+    server = serve()
+    with Vty(path) as vty:
+        assert vty.run([]) == []
+    assert server.seen == ["enable"]
+
+
+def test_no_daemon(path: Path) -> None:
+    with pytest.raises(VtyError) as caught:
+        Vty(path)
+    assert "bgpd can't be reached" in str(caught.value)
+    assert "start frr" in str(caught.value)
+
+
+def test_daemon_dies_in_the_middle(serve: Serve, path: Path) -> None:
+    serve(die_after=3)  # one of them is `enable`
+    with Vty(path) as vty, pytest.raises(VtyError) as caught:
+        vty.run(["a", "b", "c", "d"])
+    assert len(caught.value.answers) == 2
+    assert "bgpd closed the session" in str(caught.value)
+
+
+def test_silent_daemon(serve: Serve, path: Path) -> None:
+    import threading
+
+    release = threading.Event()
+
+    def reply(command: str) -> tuple[int, str]:
+        if command == "wait":
+            release.wait(5)
+        return 0, ""
+
+    serve(reply)
+    with Vty(path, timeout=0.05) as vty, pytest.raises(VtyError, match="no answer within"):
+        vty.run(["a", "wait"])
+    release.set()
+
+
+def test_words_are_frrs_without_decoration() -> None:
+    assert Answer(13, "% Malformed rd\n").words == "Malformed rd"
+    assert Answer(13, "a\nFailed: b\n").words == "a; Failed: b"
+    assert Answer(13, "").words == "refused without a word (status 13)"

@@ -1,0 +1,66 @@
+"""Refusals from messages as libyang 3.13 and sysrepo 3.7 write them.
+
+``libyang-messages.json`` was recorded: message, data path, and the words that we make of them.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from srv6mgrd.datastore.refusals import Complaint, complaints, explain
+
+RECORDED = json.loads(Path(__file__).with_name("libyang-messages.json").read_text())
+
+RED, BLUE = (f"/srv6mgr-srv6:srv6/vrfs/vrf[name='{n}']" for n in ("red", "blue"))
+TABLES = {f"{RED}/table-id": "100", f"{BLUE}/table-id": "100"}
+
+
+@pytest.mark.parametrize("recorded", RECORDED, ids=lambda r: r["text"][:60])
+def test_recorded(recorded: dict[str, str]) -> None:
+    complaint = Complaint(recorded["message"], recorded["path"])
+    held = {f"{RED}/table-id": "100"}
+    (refusal,) = explain([complaint], TABLES.get, held=held.get)
+    assert str(refusal) == recorded["text"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "held", "wanted"),
+    [
+        (RED, BLUE, RED, "VRF blue: table 100 is already used by VRF red"),
+        (BLUE, RED, RED, "VRF blue: table 100 is already used by VRF red"),
+        (BLUE, RED, BLUE, "VRF red: table 100 is already used by VRF blue"),
+    ],
+)
+def test_the_newcomer_is_the_offender(first: str, second: str, held: str, wanted: str) -> None:
+    message = f'Unique data leaf(s) "table-id" not satisfied in "{first}" and "{second}".'
+    running = {f"{held}/table-id": "100"}
+    (refusal,) = explain([Complaint(message, second)], TABLES.get, held=running.get)
+    assert str(refusal) == f"{wanted}; choose another table-id"
+    assert refusal.tag == "table-in-use"
+
+
+def test_sysrepo_puts_the_path_behind_the_message() -> None:
+    assert complaints([f'Mandatory node "a" instance does not exist. (path "{RED}")', "x"]) == [
+        Complaint('Mandatory node "a" instance does not exist.', RED),
+        Complaint("x"),
+    ]
+
+
+def test_words_of_srv6mgrd_are_unchanged_and_the_frame_goes() -> None:
+    said = (
+        "SID fcbb:0:1:64::/64: it is outside locator main (fcbb:0:2::/48); choose a SID in this"
+        " prefix, or another locator"
+    )
+    other = "VRF red: table 8986 holds the local SIDs; choose another table-id"
+    found = complaints([f"{said}\n{other}", "User callback failed."])
+    assert [str(r) for r in explain(found)] == [said, other]
+
+
+def test_unknown_words_are_shown_behind_their_object() -> None:
+    (refusal,) = explain([Complaint("Something new.", f"{RED}/table-id")])
+    assert str(refusal) == "VRF red: Something new; correct it and send it again"
+    (refusal,) = explain([Complaint("Validation failed.")])
+    assert str(refusal) == "value: Validation failed; correct it and send it again"

@@ -1,0 +1,254 @@
+"""Every behavior and headend as bytes, and back from bytes as the kernel dumps them."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_network
+
+import pytest
+
+from srv6mgrd.kernel import headend, routes, srh, wire
+from srv6mgrd.kernel.headend import HeadendRoutes
+from srv6mgrd.kernel.route_dump import make_template
+from srv6mgrd.kernel.sid_table import SidTable
+from srv6mgrd.model.behavior import Behavior, Flavor, Headend
+from srv6mgrd.plan.objects import EncapRoute, NextHopRoute, SidRoute, UnknownRoute
+from srv6mgrd.plan.observed import ObservedObject
+
+pytestmark = pytest.mark.skipif(sys.byteorder != "little", reason="golden bytes")
+
+DEVICES = {5: "srv6mgr", 9: "eth9"}
+A, B = IPv6Address("fc00:a::1"), IPv6Address("fc00:b::2")
+A_HEX, B_HEX = "fc00000a000000000000000000000001", "fc00000b000000000000000000000002"
+# Segments A, B: B stands first, both left over, the first to go is the one at index 1.
+SRH = f"00 04 04 01 01 00 0000 {B_HEX} {A_HEX}"
+BOTH = frozenset(Flavor)
+COUNTERS = "28000a800c00020000000000000000000c00030000000000000000000c0004000000000000000000"
+
+
+def sid(action: Behavior, **more: object) -> SidRoute:
+    plain = SidRoute(IPv6Network("fc00:1::1/128"), action, 8986)
+    return replace(plain, **more)  # type: ignore[arg-type]
+
+
+def flavored(action: Behavior, *flavors: Flavor, **more: object) -> SidRoute:
+    return sid(action, flavors=frozenset(flavors), **more)
+
+
+# The route, and its attributes behind SEG6_LOCAL_ACTION, but for the counters.
+SIDS = [
+    (sid(Behavior.END), 1, ""),
+    (sid(Behavior.END_X, next_hop=A), 2, f"1400 0500 {A_HEX}"),
+    (sid(Behavior.END_X, next_hop=A, interface="eth9"), 2, f"1400 0500 {A_HEX} 0800 0700 09000000"),
+    (sid(Behavior.END_T, lookup_table=254), 3, "0800 0300 fe000000"),
+    (sid(Behavior.END_DX2, interface="eth9"), 4, "0800 0700 09000000"),
+    (sid(Behavior.END_DX6, next_hop=A), 5, f"1400 0500 {A_HEX}"),
+    (sid(Behavior.END_DX4, next_hop=IPv4Address("192.0.2.9")), 6, "0800 0400 c0000209"),
+    (sid(Behavior.END_DT6, lookup_table=254), 7, "0800 0300 fe000000"),
+    (sid(Behavior.END_DT6, vrf_table=100), 7, "0800 0900 64000000"),
+    (sid(Behavior.END_DT4, vrf_table=100), 8, "0800 0900 64000000"),
+    (sid(Behavior.END_DT46, vrf_table=100), 16, "0800 0900 64000000"),
+    (sid(Behavior.END_B6_ENCAPS, segments=(A, B)), 10, f"2c00 0200 {SRH}"),
+    # Descriptor 3, "/p".
+    (
+        sid(Behavior.END_BPF, bpf_program="/p"),
+        15,
+        "1400 0880 0800 0100 03000000 0700 0200 2f700000",
+    ),
+]
+FLAVORS = [
+    (flavored(Behavior.END, Flavor.PSP), "0c00 0b80 0800 0100 02000000"),
+    (
+        flavored(Behavior.END, Flavor.NEXT_CSID, csid_lengths=(32, 16)),
+        "1c00 0b80 0800 0100 10000000 0500 0200 20000000 0500 0300 10000000",
+    ),
+    (
+        flavored(Behavior.END, *BOTH, csid_lengths=(48, 32)),
+        "1c00 0b80 0800 0100 12000000 0500 0200 30000000 0500 0300 20000000",
+    ),
+]
+
+
+def packed(route: SidRoute, flags: int = routes.CREATE) -> bytes:
+    interface = 9 if route.interface else None
+    return routes.put_sid(route, flags, 5, interface, 3 if route.bpf_program else None)
+
+
+def encap(message: bytes) -> bytes:
+    return bytes(wire.attribute_map(message, wire.NLMSGHDR.size + wire.RTMSG.size)[wire.RTA_ENCAP])
+
+
+@pytest.mark.parametrize(("route", "number", "golden"), SIDS)
+def test_sid(route: SidRoute, number: int, golden: str) -> None:
+    expected = bytes.fromhex(f"0800 0100 {number:02x}000000 {golden} {COUNTERS}")
+    assert encap(packed(route)) == expected
+    assert encap(packed(replace(route, counters=False))) == expected[: -len(COUNTERS) // 2]
+
+
+@pytest.mark.parametrize(("route", "golden"), FLAVORS)
+def test_flavors(route: SidRoute, golden: str) -> None:
+    assert encap(packed(route)) == bytes.fromhex(f"0800 0100 01000000 {COUNTERS} {golden}")
+
+
+ALL = [*(r for r, *_ in SIDS), *(r for r, _ in FLAVORS)]
+
+
+def observed(*messages: bytes) -> dict[str, ObservedObject]:
+    return SidTable().observed([b"".join(messages)], DEVICES)
+
+
+@pytest.mark.parametrize("counters", [True, False])
+def test_sids_read_back(counters: bool) -> None:
+    sids = [
+        replace(route, prefix=IPv6Network((i << 64, 128)), counters=counters)
+        for i, route in enumerate(ALL * 3)
+    ]
+    table = SidTable()
+    for _ in range(2):
+        seen = table.observed([b"".join(map(packed, sids))], DEVICES)
+        assert [seen[s.key] for s in sids] == [ObservedObject(s, ours=True) for s in sids]
+
+
+@pytest.mark.parametrize("route", ALL)
+def test_read_back_in_bulk(route: SidRoute) -> None:
+    assert make_template(memoryview(packed(route))) is not None
+
+
+@pytest.mark.parametrize(
+    ("route", "change"),
+    [
+        # Attributes that an action does not have, or lacks.
+        (sid(Behavior.END_T, lookup_table=254), {"action": Behavior.END}),
+        (sid(Behavior.END_DX6, next_hop=A), {"interface": "eth9"}),
+        (sid(Behavior.END_X, next_hop=A), {"next_hop": None}),
+        (sid(Behavior.END_DT4, vrf_table=100), {"lookup_table": 254}),
+        (sid(Behavior.END_DX4, next_hop=IPv4Address("192.0.2.9")), {"next_hop": A}),
+    ],
+)
+def test_what_is_not_modelled(route: SidRoute, change: dict[str, object]) -> None:
+    other = replace(route, **change)  # type: ignore[arg-type]
+    # Behind one that is modelled, so that its template could be taken for this one.
+    first = replace(route, prefix=IPv6Network("fc00:1::2/128"))
+    seen = observed(packed(first), packed(other))[other.key]
+    assert isinstance(seen.object, UnknownRoute)
+    assert "seg6local" in seen.object.description
+
+
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [(0, 41), (3, 0), (5, 8), (6, 1)],
+    ids=["next header", "segments left", "flags", "tag"],
+)
+def test_srh_with_more(at: int, value: int) -> None:
+    header = bytearray(srh.pack((A, B)))
+    assert header == bytes.fromhex(SRH)
+    assert srh.unpack(header) == (A, B)
+    header[at] = value
+    assert srh.unpack(header) is None
+
+
+@pytest.mark.parametrize("header", [b"", bytes(8), srh.pack((A,)) + bytes(8)])
+def test_srh_of_nothing(header: bytes) -> None:
+    assert srh.unpack(header) is None
+
+
+def route(prefix: str, behavior: Headend, table: int = 254, **more: object) -> EncapRoute:
+    plain = EncapRoute(ip_network(prefix), table, behavior, (A, B))
+    return replace(plain, **more)  # type: ignore[arg-type]
+
+
+def test_encap_route_ipv4() -> None:
+    golden = bytes.fromhex(
+        "88000000 1800 0106 00000000 00000000"  # RTM_NEWROUTE, REQUEST | CREATE | EXCL
+        "02 18 00 00 00 56 fd 01 00000000"  # AF_INET, /24, protocol 86, link scope, RTN_UNICAST
+        "0800 0100 c6336400"
+        "0800 0f00 fe000000 0800 0600 00040000"  # RTA_TABLE, RTA_PRIORITY
+        "0800 0400 05000000"  # RTA_OIF
+        "0c00 0880 0800 0a00 2a000000"  # RTA_METRICS: RTAX_HOPLIMIT
+        f"3400 1680 3000 0100 03000000 {SRH}"  # RTA_ENCAP: SEG6_IPTUN_MODE_ENCAP_RED
+        "0600 1500 0500 0000"  # RTA_ENCAP_TYPE seg6
+    )
+    obj = route("198.51.100.0/24", Headend.H_ENCAPS_RED, hop_limit=42)
+    made = headend.put(obj, routes.CREATE, 5)
+    assert made[4:] == golden[4:]
+    assert len(made) == int.from_bytes(made[:4], "little")
+
+
+@pytest.mark.parametrize(
+    ("behavior", "mode"),
+    [
+        (Headend.H_ENCAPS, 1),
+        (Headend.H_ENCAPS_L2, 2),
+        (Headend.H_ENCAPS_RED, 3),
+        (Headend.H_ENCAPS_L2_RED, 4),
+    ],
+)
+def test_encap_modes(behavior: Headend, mode: int) -> None:
+    made = headend.put(route("::/0", behavior, source=A), routes.REPLACE, 5)
+    golden = f"3000 0100 {mode:02x}000000 {SRH} 1400 0200 {A_HEX}"
+    assert encap(made) == bytes.fromhex(golden)
+
+
+HEADENDS = [
+    route("fc00:7::/64", Headend.H_ENCAPS),
+    route("::/0", Headend.H_ENCAPS_RED, 100),
+    route("0.0.0.0/0", Headend.H_ENCAPS_L2, 100, metric=7),
+    route("198.51.100.0/24", Headend.H_ENCAPS_L2_RED, hop_limit=9, source=B),
+    NextHopRoute(A, "eth9", A),
+    NextHopRoute(IPv4Address("192.0.2.9"), "eth9", IPv4Address("192.0.2.1")),
+]
+
+
+def put(obj: EncapRoute | NextHopRoute) -> bytes:
+    index = next(i for i, name in DEVICES.items() if name == obj.device)
+    return headend.put(obj, routes.CREATE, index)
+
+
+def test_headends_read_back() -> None:
+    table = HeadendRoutes()
+    for _ in range(2):
+        seen = table.observed([[put(o)] for o in HEADENDS], DEVICES)
+        assert list(seen) == [ObservedObject(o, ours=True) for o in HEADENDS]
+    renamed = {5: "other", 9: "eth9"}
+    (item, *_) = table.observed([[put(HEADENDS[0])]], renamed)
+    assert isinstance(item.object, EncapRoute)
+    assert item.object.device == "other"
+
+
+def test_foreign_routes_are_not_ours() -> None:
+    message = bytearray(put(HEADENDS[0]))
+    message[wire.NLMSGHDR.size + 5] = 4
+    assert list(HeadendRoutes().observed([[bytes(message)]], DEVICES)) == []
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        wire.nla_u32(30, 7),  # RTA_NH_ID
+        wire.nla(wire.RTA_GATEWAY, A.packed),
+        wire.nested(wire.RTA_METRICS, wire.nla_u32(2, 1400)),
+        wire.nla(wire.RTA_PREF, b"\1"),
+        wire.nested(wire.RTA_ENCAP, wire.nla_u32(9, 1)),
+    ],
+    ids=["nexthop object", "gateway", "MTU", "preference", "other encapsulation"],
+)
+def test_encap_route_with_more(more: bytes) -> None:
+    obj = HEADENDS[0]
+    body = put(obj)[wire.NLMSGHDR.size :] + more
+    message = wire.message(wire.RTM_NEWROUTE, 0, body)
+    (item,) = HeadendRoutes().observed([[message]], DEVICES)
+    assert isinstance(item.object, UnknownRoute)
+    assert item.object.key == obj.key
+
+
+@pytest.mark.parametrize("obj", HEADENDS)
+def test_deletion_names_place_and_protocol(obj: EncapRoute | NextHopRoute) -> None:
+    message = headend.delete(obj)
+    _, length, _, _, _, protocol, scope, *_ = wire.RTMSG.unpack_from(message, wire.NLMSGHDR.size)
+    assert (protocol, length) == (86, obj.prefix.prefixlen)
+    # Any scope: RT_SCOPE_NOWHERE.
+    assert scope == (255 if obj.prefix.version == 4 else 0)
+    found = wire.attribute_map(message, wire.NLMSGHDR.size + wire.RTMSG.size)
+    assert wire.u32(found[wire.RTA_TABLE]) == obj.table
+    assert wire.u32(found[wire.RTA_PRIORITY]) == obj.metric

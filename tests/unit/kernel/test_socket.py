@@ -1,0 +1,162 @@
+"""Batches: numbered, acknowledged once, every refusal attributed."""
+
+from __future__ import annotations
+
+import errno
+import struct
+from collections.abc import Callable
+
+import pytest
+
+from srv6mgrd.kernel import socket as netlink
+from srv6mgrd.kernel import wire
+from srv6mgrd.kernel.errors import Failure, KernelError
+from srv6mgrd.kernel.socket import NetlinkSocket, number
+
+
+class Kernel:
+    """Stands in for the socket: answers each send as ``answer`` says."""
+
+    def __init__(self, answer: Callable[[bytes], list[bytes | OSError]]) -> None:
+        self._answer = answer
+        self._queue: list[bytes | OSError] = []
+        self.sent: list[bytes] = []
+
+    def setsockopt(self, *_: object) -> None: ...
+    def bind(self, _: object) -> None: ...
+
+    def send(self, data: bytes) -> None:
+        self.sent.append(bytes(data))
+        self._queue += self._answer(bytes(data))
+
+    def recv_into(self, buffer: bytearray) -> int:
+        item = self._queue.pop(0)
+        if isinstance(item, OSError):
+            raise item
+        buffer[: len(item)] = item
+        return len(item)
+
+
+def connected(
+    monkeypatch: pytest.MonkeyPatch, answer: Callable[[bytes], list[bytes | OSError]]
+) -> tuple[NetlinkSocket, Kernel]:
+    kernel = Kernel(answer)
+    monkeypatch.setattr(netlink, "open_socket", lambda *_: kernel)
+    return NetlinkSocket(), kernel
+
+
+def refusal(sequence: int, code: int, words: str = "", *, capped: bool = True) -> bytes:
+    echoed = wire.NLMSGHDR.pack(32, wire.RTM_NEWROUTE, 0, sequence, 0)
+    body = struct.pack("=i", -code) + echoed + (b"" if capped else bytes(16))
+    flags = wire.NLM_F_CAPPED if capped else 0
+    if words:
+        flags |= wire.NLM_F_ACK_TLVS
+        body += wire.nla_text(wire.NLMSGERR_ATTR_MSG, words)
+    head = wire.NLMSGHDR.pack(16 + len(body), wire.NLMSG_ERROR, flags, sequence, 0)
+    return head + body
+
+
+def requests_of(data: bytes | bytearray) -> list[tuple[int, int]]:
+    """Sequence numbers and flags."""
+    return [(sequence, flags) for _, flags, sequence, _ in wire.messages(memoryview(data))]
+
+
+@pytest.mark.parametrize("sizes", [[8, 8, 8], [8, 12, 4]])
+def test_numbers_and_asks_once(sizes: list[int]) -> None:
+    packed = number([wire.message(24, 0, bytes(size)) for size in sizes], 0x01020304)
+    ack = wire.NLM_F_REQUEST | wire.NLM_F_ACK
+    assert requests_of(packed) == [
+        (0x01020304, wire.NLM_F_REQUEST),
+        (0x01020305, wire.NLM_F_REQUEST),
+        (0x01020306, ack),
+    ]
+
+
+@pytest.mark.parametrize("capped", [True, False])
+def test_refusals_by_position(monkeypatch: pytest.MonkeyPatch, capped: bool) -> None:
+    def answer(data: bytes) -> list[bytes | OSError]:
+        sequences = [s for s, _ in requests_of(data)]
+        return [
+            refusal(sequences[3], errno.EEXIST, capped=capped)
+            + refusal(sequences[7], errno.EPERM, "Strict mode for VRF is disabled", capped=capped),
+            refusal(sequences[-1], 0),
+        ]
+
+    kernel, _ = connected(monkeypatch, answer)
+    assert kernel.write([wire.message(24, 0, b"")] * 10) == {
+        3: Failure(errno.EEXIST, "File exists"),
+        7: Failure(errno.EPERM, "Strict mode for VRF is disabled"),
+    }
+
+
+def test_positions_across_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer(data: bytes) -> list[bytes | OSError]:
+        return [refusal(requests_of(data)[-1][0], errno.ENODEV)]
+
+    kernel, seen = connected(monkeypatch, answer)
+    failures = kernel.write([wire.message(24, 0, b"")] * 1100)
+    assert sorted(failures) == [499, 999, 1099]
+    assert [len(requests_of(data)) for data in seen.sent] == [500, 500, 100]
+
+
+def test_late_answers_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer(data: bytes) -> list[bytes | OSError]:
+        ((sequence, _),) = requests_of(data)
+        return [refusal(sequence + 50, errno.EIO) + refusal(sequence, 0)]
+
+    kernel, _ = connected(monkeypatch, answer)
+    assert kernel.write([wire.message(24, 0, b"")]) == {}
+
+
+def test_lost_answers_fail_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel, _ = connected(monkeypatch, lambda _: [OSError(errno.ENOBUFS, "")])
+    failures = kernel.write([wire.message(24, 0, b"")] * 3)
+    assert {f.errno for f in failures.values()} == {errno.ENOBUFS}
+    assert sorted(failures) == [0, 1, 2]
+
+
+def dump_answer(
+    interrupted: int, code: int = 0
+) -> tuple[Callable[[bytes], list[bytes | OSError]], list[int]]:
+    calls: list[int] = []
+
+    def answer(data: bytes) -> list[bytes | OSError]:
+        ((sequence, flags),) = requests_of(data)
+        assert flags == wire.NLM_F_REQUEST | wire.NLM_F_DUMP
+        calls.append(sequence)
+        bad = wire.NLM_F_DUMP_INTR if len(calls) <= interrupted else 0
+        first = wire.NLMSGHDR.pack(16, 16, wire.NLM_F_MULTI | bad, sequence, 0)
+        done = wire.NLMSGHDR.pack(20, wire.NLMSG_DONE, wire.NLM_F_MULTI, sequence, 0)
+        return [first, done + struct.pack("=i", -code)]
+
+    return answer, calls
+
+
+def test_interrupted_dump_is_taken_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer, calls = dump_answer(2)
+    kernel, _ = connected(monkeypatch, answer)
+    assert len(kernel.dump(wire.message(wire.RTM_GETLINK, 0, b""))) == 2
+    assert len(calls) == 3
+
+
+def test_dump_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer, calls = dump_answer(1000)
+    kernel, _ = connected(monkeypatch, answer)
+    with pytest.raises(KernelError, match="interrupted"):
+        kernel.dump(wire.message(wire.RTM_GETLINK, 0, b""))
+    assert 2 < len(calls) < 50
+
+
+def test_dump_of_a_missing_table_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel, _ = connected(
+        monkeypatch, lambda data: [refusal(requests_of(data)[0][0], errno.ENOENT, "no table")]
+    )
+    datagrams = kernel.dump(wire.message(wire.RTM_GETROUTE, 0, b""))
+    assert list(netlink.answers(datagrams, wire.RTM_NEWROUTE)) == []
+
+
+def test_refused_dump(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer, _ = dump_answer(0, errno.EINVAL)
+    kernel, _ = connected(monkeypatch, answer)
+    with pytest.raises(KernelError, match="Invalid argument"):
+        kernel.dump(wire.message(wire.RTM_GETROUTE, 0, b""))

@@ -1,0 +1,81 @@
+"""Cache entries appear whole or not at all."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from lab import cache
+from lab.problem import LabError
+from lab.progress import Progress
+
+QUIET = Progress(quiet=True)
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+
+def _write(target: Path, _: Progress) -> None:
+    (target / "made").write_text("x")
+
+
+def test_builds_once() -> None:
+    calls = []
+
+    def build(target: Path, progress: Progress) -> None:
+        calls.append(target)
+        _write(target, progress)
+
+    entry = cache.Entry("thing", "k", 1, build)
+    assert (cache.ensure(entry, QUIET) / "made").read_text() == "x"
+    assert cache.ensure(entry, QUIET) == entry.path
+    assert len(calls) == 1
+
+
+def test_two_builders_do_not_collide() -> None:
+    calls = []
+    inside = threading.Event()
+
+    def build(target: Path, progress: Progress) -> None:
+        calls.append(target)
+        inside.set()
+        _write(target, progress)
+
+    entry = cache.Entry("thing", "k", 1, build)
+    threads = [threading.Thread(target=cache.ensure, args=(entry, QUIET)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert inside.is_set()
+    assert len(calls) == 1
+
+
+def test_a_failed_build_leaves_nothing() -> None:
+    def build(target: Path, _: Progress) -> None:
+        (target / "half").touch()
+        raise LabError("thing", "broke")
+
+    with pytest.raises(LabError):
+        cache.ensure(cache.Entry("thing", "k", 1, build), QUIET)
+    assert sorted(path.name for path in cache.cache_dir().iterdir()) == [".lock", "log"]
+
+
+def test_what_a_killed_build_left_is_swept() -> None:
+    (cache.cache_dir() / ".building-other").mkdir(parents=True)
+    cache.ensure(cache.Entry("thing", "k", 1, _write), QUIET)
+    assert not list(cache.cache_dir().glob(".building-*"))
+
+
+def test_says_what_space_is_missing() -> None:
+    with pytest.raises(LabError, match=r"needs 1000000000 MiB in .*, \d+ MiB are free"):
+        cache.ensure(cache.Entry("thing", "k", 10**9, _write), QUIET)
+
+
+def test_digest_counts_borders() -> None:
+    assert cache.digest("ab", "c") != cache.digest("a", "bc")
+    assert cache.digest("ab") == cache.digest(b"ab")

@@ -1,0 +1,268 @@
+"""What no router can be, in the words the operator reads; and its nearest neighbours that can."""
+
+from dataclasses import replace
+
+import pytest
+
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.checks import check
+from srv6mgrd.model.refusal import RefusedError
+from tests.builders import desired, dt46, locator, sid, small_vpn, vpn, vrf
+
+RED = vrf("red", 10)
+
+
+def refusals(*parts):
+    with pytest.raises(RefusedError) as caught:
+        check(desired(*parts))
+    return caught.value.refusals
+
+
+def refusal(*parts):
+    (found,) = refusals(*parts)
+    return str(found), found.tag, found.path
+
+
+REFUSED = {
+    "two locators with one prefix": (
+        [locator("A"), locator("B")],
+        "locator B: prefix fcbb:0:1::/48 overlaps fcbb:0:1::/48 of locator A; "
+        "give each locator a prefix of its own",
+        "locator-overlap",
+        "/srv6mgr-srv6:srv6/locators/locator[name='B']",
+    ),
+    "a locator within another": (
+        [locator("A", "fcbb::/32"), locator("B", "fcbb:0:1::/48")],
+        "locator B: prefix fcbb:0:1::/48 overlaps fcbb::/32 of locator A; "
+        "give each locator a prefix of its own",
+        "locator-overlap",
+        "/srv6mgr-srv6:srv6/locators/locator[name='B']",
+    ),
+    "a SID outside its locator": (
+        [locator(), sid("fcbb:0:2:1::/64")],
+        "SID fcbb:0:2:1::/64: it is outside locator MAIN (fcbb:0:1::/48); "
+        "choose a SID in this prefix, or another locator",
+        "sid-outside-locator",
+        "/srv6mgr-srv6:srv6/local-sids/sid[prefix='fcbb:0:2:1::/64']",
+    ),
+    "a SID shorter than its locator": (
+        [locator(), sid("fcbb::/32")],
+        "SID fcbb::/32: it is outside locator MAIN (fcbb:0:1::/48); "
+        "choose a SID in this prefix, or another locator",
+        "sid-outside-locator",
+        "/srv6mgr-srv6:srv6/local-sids/sid[prefix='fcbb::/32']",
+    ),
+    "a SID shorter than locator and function": (
+        [locator(), sid("fcbb:0:1:8000::/63")],
+        "SID fcbb:0:1:8000::/63: its prefix is shorter than locator and function of MAIN (64); "
+        "write it as /64 or /128",
+        "sid-prefix-short",
+        "/srv6mgr-srv6:srv6/local-sids/sid[prefix='fcbb:0:1:8000::/63']",
+    ),
+    "function 0": (
+        [locator(), sid("fcbb:0:1::/64")],
+        "SID fcbb:0:1::/64: function 0 is the locator itself; choose a function from 1",
+        "sid-function-reserved",
+        "/srv6mgr-srv6:srv6/local-sids/sid[prefix='fcbb:0:1::/64']",
+    ),
+    "function 0 as /128": (
+        [locator(), sid("fcbb:0:1::1/128")],
+        "SID fcbb:0:1::1/128: function 0 is the locator itself; choose a function from 1",
+        "sid-function-reserved",
+        "/srv6mgr-srv6:srv6/local-sids/sid[prefix='fcbb:0:1::1/128']",
+    ),
+    "a SID within another": (
+        [locator(), sid("fcbb:0:1:1::/64"), sid("fcbb:0:1:1::/128")],
+        "SID fcbb:0:1:1::/128: it overlaps SID fcbb:0:1:1::/64; "
+        "give each SID a function of its own",
+        "sid-overlap",
+        "/srv6mgr-srv6:srv6/local-sids/sid[prefix='fcbb:0:1:1::/128']",
+    ),
+    "a VRF on the table of the SIDs": (
+        [vrf("red", 8986)],
+        "VRF red: table 8986 holds the local SIDs; choose another table-id",
+        "table-reserved",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+    ),
+    "two VRFs on one table": (
+        [vrf("red", 10), vrf("blue", 10)],
+        "VRF red: table 10 is already used by VRF blue; choose another table-id",
+        "table-in-use",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+    ),
+    "an interface in two VRFs": (
+        [vrf("red", 10, "eth1"), vrf("blue", 20, "eth1")],
+        "VRF blue: interface eth1 is already in VRF red; list it in one VRF only",
+        "interface-in-use",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='blue']",
+    ),
+    "an export of an End": (
+        [
+            locator(),
+            vrf("red", 10, bgp=vpn(export_sid="fcbb:0:1:64::/64")),
+            sid("fcbb:0:1:64::/64"),
+        ],
+        "VRF red: export-sid fcbb:0:1:64::/64 is End; name an End.DT46 SID of VRF red",
+        "export-sid-behavior",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+    ),
+    "an export of an End.DT4": (
+        [
+            locator(),
+            vrf("red", 10, bgp=vpn(export_sid="fcbb:0:1:64::/64")),
+            sid("fcbb:0:1:64::/64", Behavior.END_DT4, "red"),
+        ],
+        "VRF red: export-sid fcbb:0:1:64::/64 is End.DT4 of VRF red; "
+        "name an End.DT46 SID of VRF red",
+        "export-sid-behavior",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+    ),
+    "an export of another VRF's SID": (
+        [
+            locator(),
+            vrf("red", 10, bgp=vpn(export_sid="fcbb:0:1:64::/64")),
+            vrf("blue", 20),
+            dt46("fcbb:0:1:64::/64", "blue"),
+        ],
+        "VRF red: export-sid fcbb:0:1:64::/64 is End.DT46 of VRF blue; "
+        "name an End.DT46 SID of VRF red",
+        "export-sid-behavior",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+    ),
+    "an export whose function is below the first label": (
+        [
+            locator("WIDE", function_length=20),
+            vrf("red", 10, bgp=vpn(export_sid="fcbb:0:1:0:f000::/68")),
+            dt46("fcbb:0:1:0:f000::/68", "red", "WIDE"),
+        ],
+        "VRF red: export-sid fcbb:0:1:0:f000::/68 has a function too small for a VPN label; "
+        "choose a function from 16",
+        "export-sid-label",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+    ),
+    "a route distinguisher that is too large": (
+        [vrf("red", 10, bgp=replace(vpn(), rd="70000:65536"))],
+        "VRF red: route distinguisher 70000:65536 does not fit into 6 bytes; "
+        "behind an AS number above 65535 or an IPv4 address take a number up to 65535",
+        "community-range",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+    ),
+    "a VRF with the name of our device": (
+        [vrf("srv6mgr", 10)],
+        "VRF srv6mgr: the device of the local SIDs has this name; rename the VRF",
+        "vrf-name-reserved",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='srv6mgr']",
+    ),
+    "our device in a VRF": (
+        [vrf("red", 10, "srv6mgr")],
+        "VRF red: interface srv6mgr carries the local SIDs; take it off the list",
+        "interface-reserved",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+    ),
+    "a VRF in a VRF": (
+        [vrf("red", 10, "blue"), vrf("blue", 20)],
+        "VRF red: interface blue is itself a VRF; take it off the list",
+        "interface-is-vrf",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case):
+    parts, text, tag, path = REFUSED[case]
+
+    assert refusal(*parts) == (text, tag, path)
+
+
+ACCEPTED = {
+    "nothing": [],
+    "locators side by side": [locator("A", "fcbb:0:1::/48"), locator("B", "fcbb:0:2::/48")],
+    "a SID as /64": [locator(), sid("fcbb:0:1:1::/64")],
+    "a SID as /128": [locator(), sid("fcbb:0:1:1::/128")],
+    "the greatest function": [locator(), sid("fcbb:0:1:ffff::/64")],
+    "SIDs side by side": [locator(), sid("fcbb:0:1:1::/64"), sid("fcbb:0:1:2::/64")],
+    "/128 SIDs of one function": [locator(), sid("fcbb:0:1:1::1/128"), sid("fcbb:0:1:1::2/128")],
+    "tables beside that of the SIDs": [vrf("red", 8985), vrf("blue", 8987)],
+    "an interface in each VRF": [vrf("red", 10, "eth1"), vrf("blue", 20, "eth2")],
+    "a VRF that only imports": [vrf("red", 10, bgp=vpn())],
+    "16 bits of function": [
+        locator(),
+        vrf("red", 10, bgp=vpn(export_sid="fcbb:0:1:1::/64")),
+        dt46("fcbb:0:1:1::/64", "red"),
+    ],
+    "the first label": [
+        locator("WIDE", function_length=20),
+        vrf("red", 10, bgp=vpn(export_sid="fcbb:0:1:1::/68")),
+        dt46("fcbb:0:1:1::/68", "red", "WIDE"),
+    ],
+    "End.DT4 and End.DT6 on one VRF": [
+        locator(),
+        RED,
+        sid("fcbb:0:1:4::/64", Behavior.END_DT4, "red"),
+        sid("fcbb:0:1:6::/64", Behavior.END_DT6, "red"),
+    ],
+}
+
+
+@pytest.mark.parametrize("case", ACCEPTED)
+def test_accepted(case):
+    check(desired(*ACCEPTED[case]))
+
+
+@pytest.mark.parametrize(
+    "value", ["0:0", "65535:4294967295", "65536:65535", "4294967295:65535", "192.0.2.1:65535"]
+)
+def test_communities_that_fit(value):
+    check(desired(vrf("red", 10, bgp=vpn(value))))
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["65535:4294967296", "65536:65536", "4294967296:1", "192.0.2.1:65536", "192.0.2.256:1"],
+)
+@pytest.mark.parametrize("kind", ["rd", "import_rts", "export_rts"])
+def test_communities_that_do_not_fit(kind, value):
+    bgp = replace(vpn(), **{kind: value if kind == "rd" else (value,)})
+
+    assert refusal(vrf("red", 10, bgp=bgp))[1] == "community-range"
+
+
+def test_a_small_vpn_is_accepted():
+    check(small_vpn("eth1"))
+
+
+def test_every_reason_is_said_at_once():
+    found = refusals(
+        locator("A", "fcbb:0:1::/48"),
+        locator("B", "fcbb:0:1::/64"),
+        sid("fcbb:0:9:1::/64", locator="A"),
+        vrf("red", 8986, "eth1"),
+        vrf("blue", 8986, "eth1"),
+    )
+
+    assert [r.tag for r in found] == [
+        "locator-overlap",
+        "sid-outside-locator",
+        "table-reserved",
+        "table-reserved",
+        "table-in-use",
+        "interface-in-use",
+    ]
+
+
+def test_the_error_reads_one_reason_a_line():
+    with pytest.raises(RefusedError) as caught:
+        check(desired(vrf("red", 8986), vrf("blue", 8986)))
+
+    assert str(caught.value).splitlines() == [str(r) for r in caught.value.refusals]
+
+
+def test_an_overlap_of_three_is_found_when_the_widest_is_not_beside_the_last():
+    found = refusals(
+        locator("WIDE", "fcbb::/32"),
+        locator("A", "fcbb:0:1::/48"),
+        locator("B", "fcbb:0:2::/48"),
+    )
+
+    assert {r.object for r in found} == {"locator A", "locator B"}

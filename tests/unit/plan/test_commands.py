@@ -1,0 +1,124 @@
+"""Every kind of object as the command that an operator would type."""
+
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from typing import get_args
+
+import pytest
+
+from srv6mgrd.model.behavior import Behavior, Flavor, Headend
+from srv6mgrd.plan import objects
+from srv6mgrd.plan.actions import Create, Delete, Replace
+from srv6mgrd.plan.commands import command, verb
+from srv6mgrd.plan.objects import (
+    DummyDevice,
+    EncapRoute,
+    EncapSource,
+    FrrBlock,
+    NextHopRoute,
+    Rule,
+    SidRoute,
+    Sysctl,
+    UnreachableDefault,
+    VrfDevice,
+    VrfPort,
+)
+
+NET = IPv6Network("fcbb:0:1:64::/64")
+LOCATOR = IPv6Network("fcbb:0:1::/48")
+SEGMENTS = (IPv6Address("fcbb:0:2::"), IPv6Address("fcbb:0:3::"))
+SID = "ip -6 route add fcbb:0:1:64::/64 table 8986 metric 1024 protocol 86 encap seg6local action"
+
+
+def sid(behavior, **more):
+    return SidRoute(NET, behavior, 8986, **more)
+
+
+CREATED = [
+    (Sysctl("net/ipv6/conf/eth0.5/forwarding", "1"),
+     "sysctl -w net.ipv6.conf.eth0/5.forwarding=1"),
+    (DummyDevice("srv6mgr"),
+     "ip link add srv6mgr alias srv6mgr type dummy && ip link set srv6mgr up"),
+    (VrfDevice("red", 10, 268435466),
+     "ip link add red index 268435466 alias srv6mgr type vrf table 10 && ip link set red up"),
+    (VrfPort("eth1", "red"), "ip link set eth1 vrf red"),
+    (Rule(2000, LOCATOR, 8986),
+     "ip -6 rule add priority 2000 to fcbb:0:1::/48 table 8986 protocol 86"),
+    (Rule(990, LOCATOR, 254, IPv6Address("2001:db8::1")),
+     "ip -6 rule add priority 990 from 2001:db8::1 to fcbb:0:1::/48 table 254 protocol 86"),
+    (UnreachableDefault(4, 10),
+     "ip -4 route add unreachable default table 10 metric 4278198272 protocol 86"),
+    (sid(Behavior.END), f"{SID} End count dev srv6mgr"),
+    (sid(Behavior.END, counters=False, flavors=frozenset({Flavor.PSP})),
+     f"{SID} End flavors psp dev srv6mgr"),
+    (sid(Behavior.END, flavors=frozenset({Flavor.NEXT_CSID}), csid_lengths=(32, 16)),
+     f"{SID} End flavors next-csid lblen 32 nflen 16 count dev srv6mgr"),
+    (sid(Behavior.END_X, next_hop=SEGMENTS[0]), f"{SID} End.X nh6 fcbb:0:2:: count dev srv6mgr"),
+    (sid(Behavior.END_T, lookup_table=254), f"{SID} End.T table 254 count dev srv6mgr"),
+    (sid(Behavior.END_DX2, interface="eth1"), f"{SID} End.DX2 oif eth1 count dev srv6mgr"),
+    (sid(Behavior.END_DX4, next_hop=IPv4Address("10.0.0.1")),
+     f"{SID} End.DX4 nh4 10.0.0.1 count dev srv6mgr"),
+    (sid(Behavior.END_DX6, next_hop=SEGMENTS[0]),
+     f"{SID} End.DX6 nh6 fcbb:0:2:: count dev srv6mgr"),
+    (sid(Behavior.END_DT46, vrf_table=10), f"{SID} End.DT46 vrftable 10 count dev srv6mgr"),
+    (sid(Behavior.END_B6_ENCAPS, segments=SEGMENTS),
+     f"{SID} End.B6.Encaps srh segs fcbb:0:2::,fcbb:0:3:: count dev srv6mgr"),
+    (sid(Behavior.END_BPF, bpf_program="/sys/fs/bpf/a b"),
+     f"{SID} End.BPF endpoint pinned '/sys/fs/bpf/a b' count dev srv6mgr"),
+    (EncapRoute(IPv4Network("10.2.0.0/24"), 10, Headend.H_ENCAPS_RED, SEGMENTS),
+     "ip -4 route add 10.2.0.0/24 table 10 metric 1024 protocol 86"
+     " encap seg6 mode encap.red segs fcbb:0:2::,fcbb:0:3:: dev srv6mgr"),
+    (EncapRoute(NET, 254, Headend.H_ENCAPS_L2, SEGMENTS[:1], source=SEGMENTS[1]),
+     "ip -6 route add fcbb:0:1:64::/64 table 254 metric 1024 protocol 86"
+     " encap seg6 mode l2encap segs fcbb:0:2:: tunsrc fcbb:0:3:: dev srv6mgr"),
+    (NextHopRoute(IPv4Address("10.0.0.1"), "eth1", IPv4Address("10.0.0.1")),
+     "ip -4 route add 10.0.0.1/32 table 254 metric 1024 protocol 86"
+     " via 10.0.0.1 dev eth1 onlink"),
+    (EncapSource(IPv6Address("2001:db8::1")), "ip sr tunsrc set 2001:db8::1"),
+    (FrrBlock("bgpd", ("router bgp 65000", "address-family ipv4 unicast"), ("rd vpn export 1:1",)),
+     "vtysh -c configure -c 'router bgp 65000' -c 'address-family ipv4 unicast'"
+     " -c 'rd vpn export 1:1'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("obj", "text"), CREATED)
+def test_create(obj, text):
+    assert command(Create(obj)) == text
+    assert verb(Create(obj)) == "create"
+
+
+@pytest.mark.parametrize(
+    ("obj", "text"),
+    [
+        (DummyDevice("srv6mgr"), "ip link delete srv6mgr"),
+        (VrfDevice("red", 10, 1), "ip link delete red"),
+        (VrfPort("eth1", "red"), "ip link set eth1 nomaster"),
+        (Rule(2000, LOCATOR, 8986),
+         "ip -6 rule delete priority 2000 to fcbb:0:1::/48 table 8986 protocol 86"),
+        (sid(Behavior.END),
+         "ip -6 route delete fcbb:0:1:64::/64 table 8986 metric 1024 protocol 86"),
+        (EncapSource(SEGMENTS[0]), "ip sr tunsrc set ::"),
+        (FrrBlock("bgpd", ("router bgp 1",), ("a",)),
+         "vtysh -c configure -c 'router bgp 1' -c 'no a'"),
+    ],
+)  # fmt: skip
+def test_delete(obj, text):
+    assert command(Delete(obj)) == text
+
+
+def test_replace():
+    before = FrrBlock("bgpd", ("router bgp 1",), ("a", "b"))
+    after = FrrBlock("bgpd", ("router bgp 1",), ("a", "c"))
+    assert command(Replace(before, after)) == "vtysh -c configure -c 'router bgp 1' -c 'no b' -c c"
+    replaced = command(Replace(sid(Behavior.END), sid(Behavior.END, counters=False)))
+    assert replaced.startswith("ip -6 route replace")
+    rules = command(Replace(Rule(2000, LOCATOR, 1), Rule(2000, LOCATOR, 2)))
+    assert rules.index("add") < rules.index("delete")
+    assert command(Replace(VrfDevice("red", 1, 1, up=False), VrfDevice("red", 1, 1))) == (
+        "ip link set red up"
+    )
+
+
+def test_every_kind_has_a_command():
+    shown = {type(obj) for obj, _ in CREATED}
+    kinds = {k for k in get_args(objects.KernelObject) if not k.__name__.startswith("Unknown")}
+    assert shown == kinds | {FrrBlock}

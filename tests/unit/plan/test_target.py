@@ -1,0 +1,352 @@
+"""The objects that a declaration asks for."""
+
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv4Network, IPv6Address
+
+import pytest
+
+from srv6mgrd.counters.status import Kind, ObjectRef
+from srv6mgrd.model.behavior import Behavior, Flavor, Headend
+from srv6mgrd.model.desired import SegmentList, Sid, SteeredRoute
+from srv6mgrd.plan.objects import (
+    DummyDevice,
+    EncapRoute,
+    EncapSource,
+    FrrBlock,
+    NextHopRoute,
+    Rule,
+    SidRoute,
+    Sysctl,
+    UnreachableDefault,
+    VrfDevice,
+    VrfPort,
+)
+from srv6mgrd.plan.target import Target, target, vrf_ifindex
+from tests.builders import by_key, desired, locator, net, sid, small_vpn, vpn, vrf
+
+RED = ObjectRef(Kind.VRF, "red")
+MAIN = ObjectRef(Kind.LOCATOR, "MAIN")
+DT46 = ObjectRef(Kind.SID, "fcbb:0:1:64::/64")
+END = ObjectRef(Kind.SID, "fcbb:0:1:1::/64")
+INDEX_10 = (1 << 28) + 10
+
+
+def test_nothing_needs_nothing():
+    assert target(desired(), {}).objects == {}
+
+
+def test_a_small_vpn():
+    block = FrrBlock("bgpd", ("router bgp 65000",), ("bgp router-id 10.0.0.1",))
+
+    found = target(small_vpn("eth1"), {"eth1": 2}, [block])
+
+    assert found.objects == by_key(
+        [
+            DummyDevice("srv6mgr"),
+            VrfDevice("red", 10, INDEX_10),
+            UnreachableDefault(4, 10),
+            UnreachableDefault(6, 10),
+            Sysctl("net/ipv4/ip_forward", "1"),
+            Sysctl("net/ipv6/conf/all/forwarding", "1"),
+            Sysctl("net/ipv6/conf/eth1/keep_addr_on_down", "1"),
+            Sysctl("net/vrf/strict_mode", "1"),
+            EncapSource(IPv6Address("fcbb:0:1::1")),
+            VrfPort("eth1", "red"),
+            SidRoute(net("fcbb:0:1:1::/64"), Behavior.END, 8986),
+            SidRoute(net("fcbb:0:1:64::/64"), Behavior.END_DT46, 8986, vrf_table=10),
+            Rule(2000, net("fcbb:0:1::/48"), 8986),
+            Rule(990, net("fcbb::/32"), 254, IPv6Address("fcbb:0:1::1")),
+            block,
+        ]
+    )
+    assert found.pending == {}
+
+
+def test_each_object_knows_what_it_is_for():
+    found = target(small_vpn("eth1"), {"eth1": 2})
+
+    assert found.serves == {
+        "link srv6mgr": (DT46, END),
+        "link red": (RED,),
+        "route4 table 10 default": (RED,),
+        "route6 table 10 default": (RED,),
+        "sysctl net/ipv4/ip_forward": (RED,),
+        "sysctl net/ipv6/conf/all/forwarding": (MAIN, RED),
+        "sysctl net/ipv6/conf/eth1/keep_addr_on_down": (RED,),
+        "sysctl net/vrf/strict_mode": (DT46,),
+        "encap-source": (),
+        "port eth1": (RED,),
+        "route6 table 8986 fcbb:0:1:1::/64": (END,),
+        "route6 table 8986 fcbb:0:1:64::/64": (DT46,),
+        "rule 2000 to fcbb:0:1::/48": (MAIN,),
+        "rule 990 to fcbb::/32": (MAIN,),
+    }
+
+
+def test_an_interface_that_does_not_exist_leaves_its_vrf_pending():
+    found = target(desired(vrf("red", 10, "eth1", "eth2", "eth3")), {"eth2": 3})
+
+    assert found.pending == {RED: "interface eth1, eth3 does not exist yet"}
+    assert [o for o in found.objects.values() if isinstance(o, VrfPort)] == [VrfPort("eth2", "red")]
+    assert "sysctl net/ipv6/conf/eth1/keep_addr_on_down" not in found.objects
+
+
+def test_an_end_needs_neither_vrf_nor_strict_mode():
+    found = target(desired(locator(), sid("fcbb:0:1:1::/64")), {})
+
+    assert {type(o) for o in found.objects.values()} == {DummyDevice, Rule, SidRoute, Sysctl}
+    assert "sysctl net/vrf/strict_mode" not in found.objects
+
+
+@pytest.mark.parametrize("behavior", [b for b in Behavior if b.needs_vrf])
+def test_a_decapsulating_sid_looks_up_the_table_of_its_vrf(behavior):
+    found = target(desired(locator(), vrf("red", 77), sid("fcbb:0:1:1::/64", behavior, "red")), {})
+
+    assert found.objects["route6 table 8986 fcbb:0:1:1::/64"] == SidRoute(
+        net("fcbb:0:1:1::/64"), behavior, 8986, vrf_table=77
+    )
+
+
+def test_without_vrfs_the_underlay_needs_no_rule_of_its_own():
+    rules = [o for o in target(desired(locator()), {}).objects.values() if isinstance(o, Rule)]
+
+    assert rules == [Rule(2000, net("fcbb:0:1::/48"), 8986)]
+
+
+def test_locators_of_one_block_share_its_rule():
+    parts = locator("A", "fcbb:0:1::/48"), locator("B", "fcbb:0:2::/48")
+
+    found = target(desired(vrf("red", 10), *parts), {})
+
+    assert found.serves["rule 990 to fcbb::/32"] == (
+        ObjectRef(Kind.LOCATOR, "A"),
+        ObjectRef(Kind.LOCATOR, "B"),
+    )
+
+
+def test_the_ifindex_of_a_vrf_follows_from_its_table():
+    assert vrf_ifindex(10) == INDEX_10
+    assert vrf_ifindex(1 << 28 | 10) == INDEX_10
+    assert 0 < vrf_ifindex((1 << 32) - 1) < 1 << 31
+
+
+TWO = desired(
+    locator(),
+    vrf("red", 10, bgp=vpn("65000:10")),
+    vrf("blue", 20, bgp=vpn("65000:20")),
+    vrf("green", 30),
+)
+RED_BGP, BLUE_BGP = ObjectRef(Kind.VRF_BGP, "red"), ObjectRef(Kind.VRF_BGP, "blue")
+
+
+@pytest.mark.parametrize(
+    ("context", "refs"),
+    [
+        (("router bgp 65000 vrf red", "address-family ipv4 unicast"), (RED_BGP,)),
+        (("router bgp 65000",), (RED_BGP, BLUE_BGP)),
+        (("segment-routing", "srv6", "locators", "locator MAIN"), (MAIN,)),
+        (("segment-routing", "srv6", "encapsulation"), (RED_BGP, BLUE_BGP)),
+    ],
+)
+def test_an_frr_context_is_for_the_vrf_or_locator_it_names_else_for_every_export(context, refs):
+    block = FrrBlock("bgpd", context, ("a line",))
+
+    assert target(TWO, {}, [block]).serves[block.key] == refs
+
+
+A, B = IPv6Address("fcbb:0:2::1"), IPv6Address("fc00:5::1")
+LIST = SegmentList("path", (A, B))
+
+
+def one(made: Sid, *interfaces: str, **more: object) -> Target:
+    """What a state with this SID, VRF red and a segment list asks for."""
+    state = desired(locator(micro_segment=True), vrf("red", 10), made)
+    state = replace(state, segment_lists={"path": LIST}, **more)  # type: ignore[arg-type]
+    return target(state, dict.fromkeys(interfaces, 2))
+
+
+def made(behavior: Behavior, prefix: str = "fcbb:0:1:1::/64", **more: object) -> Sid:
+    return replace(sid(prefix, behavior), **more)  # type: ignore[arg-type]
+
+
+def sid_of(t: Target) -> SidRoute:
+    (found,) = (o for o in t.objects.values() if isinstance(o, SidRoute))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("declared", "expected"),
+    [
+        (made(Behavior.END, counters=False), {"counters": False}),
+        (made(Behavior.END, flavors=frozenset({Flavor.PSP})), {"flavors": {Flavor.PSP}}),
+        (made(Behavior.END_X, next_hop=B), {"next_hop": B}),
+        (made(Behavior.END_T), {"lookup_table": 254, "vrf_table": None}),
+        (made(Behavior.END_T, vrf="red"), {"lookup_table": 10, "vrf_table": None}),
+        (made(Behavior.END_DT6), {"lookup_table": 254, "vrf_table": None}),
+        (made(Behavior.END_DT6, vrf="red"), {"lookup_table": None, "vrf_table": 10}),
+        (made(Behavior.END_B6_ENCAPS, segment_list="path"), {"segments": (A, B)}),
+        (made(Behavior.END_BPF, bpf_program="/p"), {"bpf_program": "/p"}),
+        (made(Behavior.END_DX2, interface="eth1"), {"interface": "eth1", "next_hop": None}),
+    ],
+)
+def test_behaviors(declared: Sid, expected: dict[str, object]) -> None:
+    found = one(declared, "eth1")
+
+    route = sid_of(found)
+    assert route.action is declared.behavior
+    assert {name: getattr(route, name) for name in expected} == expected
+    assert found.pending == {}
+    strict = "sysctl net/vrf/strict_mode" in found.objects
+    assert strict == (expected.get("vrf_table") is not None)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "lengths"),
+    [
+        ("fcbb:0:1::/48", (32, 16)),
+        ("fcbb:0:1:1::/64", (32, 32)),
+        ("fcbb:0:1:1::/128", (32, 32)),
+    ],
+)
+def test_micro_segments_shift_what_the_prefix_has_behind_the_block(
+    prefix: str, lengths: tuple[int, int]
+) -> None:
+    found = one(made(Behavior.END, prefix, flavors=frozenset({Flavor.NEXT_CSID})))
+
+    assert sid_of(found).csid_lengths == lengths
+
+
+def test_a_next_hop_on_an_interface_has_a_route():
+    found = one(made(Behavior.END_X, next_hop=B, interface="eth1"), "eth1")
+
+    route = NextHopRoute(B, "eth1", B)
+    assert found.objects[route.key] == route
+    assert found.serves[route.key] == (END,)
+    assert (sid_of(found).next_hop, sid_of(found).interface) == (B, None)
+
+
+def test_an_ipv4_next_hop():
+    one_hop = IPv4Address("192.0.2.9")
+
+    found = one(made(Behavior.END_DX4, next_hop=one_hop, interface="eth1"), "eth1")
+
+    route = NextHopRoute(one_hop, "eth1", one_hop)
+    assert found.objects[route.key] == route
+    assert found.objects["sysctl net/ipv4/ip_forward"] == Sysctl("net/ipv4/ip_forward", "1")
+
+
+def test_a_link_local_next_hop_has_an_address_that_stands_for_it():
+    near = IPv6Address("fe80::5")
+    found = [
+        one(made(Behavior.END_DX6, next_hop=near, interface=i), "eth1", "eth2")
+        for i in ("eth1", "eth2", "eth1")
+    ]
+
+    first, second, again = (sid_of(t).next_hop for t in found)
+    assert isinstance(first, IPv6Address)
+    assert first in net("100::/64")
+    assert first == again != second
+    assert found[0].objects[f"route6 table 254 {first}/128 metric 1024"] == NextHopRoute(
+        first, "eth1", near
+    )
+
+
+def test_one_next_hop_on_two_interfaces():
+    both = [
+        made(Behavior.END_X, next_hop=B, interface="eth1"),
+        made(Behavior.END_X, "fcbb:0:1:2::/64", next_hop=B, interface="eth2"),
+    ]
+
+    found = target(desired(locator(), *both), {"eth1": 2, "eth2": 3})
+
+    (reason,) = found.pending.values()
+    assert "on eth1" in reason
+    assert sid_of(found).prefix == both[0].prefix
+
+
+@pytest.mark.parametrize("behavior", [Behavior.END_DX2, Behavior.END_X])
+def test_an_interface_that_is_missing(behavior: Behavior) -> None:
+    next_hop = None if behavior is Behavior.END_DX2 else B
+    found = one(made(behavior, next_hop=next_hop, interface="eth1"))
+
+    assert found.pending == {END: "interface eth1 does not exist yet"}
+    assert not any(isinstance(o, SidRoute | NextHopRoute) for o in found.objects.values())
+
+
+def test_proxies_wait():
+    assert "proxies" in one(made(Behavior.END_AM)).pending[END]
+
+
+def steered(
+    route: SteeredRoute, *interfaces: str, source: str | None = None, **more: object
+) -> Target:
+    state = replace(
+        desired(locator(), vrf("red", 10), source=source),
+        segment_lists={"path": LIST, "far": SegmentList("far", (B,))},
+        routes={route.name: route},
+    )
+    state = replace(state, **more)  # type: ignore[arg-type]
+    return target(state, dict.fromkeys(interfaces, 2))
+
+
+def test_a_steered_route():
+    route = SteeredRoute(None, IPv4Network("10.0.0.0/8"), "path", metric=7)
+
+    found = steered(route, hop_limit=42)
+
+    expected = EncapRoute(route.prefix, 254, Headend.H_ENCAPS, (A, B), metric=7, hop_limit=42)
+    assert found.objects[expected.key] == expected
+    assert found.serves[expected.key] == (ObjectRef(Kind.ROUTE, "main 10.0.0.0/8"),)
+    assert {"link srv6mgr", "sysctl net/ipv4/ip_forward"} <= found.objects.keys()
+
+
+def test_a_steered_route_of_a_vrf():
+    """Around IPv6 there is no hop limit to set."""
+    route = SteeredRoute("red", net("fc00:7::/64"), "path", Headend.H_ENCAPS_RED, A, "eth1")
+
+    found = steered(route, "eth1", hop_limit=42)
+
+    expected = EncapRoute(route.prefix, 10, Headend.H_ENCAPS_RED, (A, B), "eth1", source=A)
+    assert found.objects[expected.key] == expected
+
+
+@pytest.mark.parametrize(
+    ("segments", "source", "rule"),
+    [
+        ("path", None, None),
+        ("path", B, Rule(990, net(f"{A}/128"), 254, B)),
+        ("far", None, Rule(990, net(f"{B}/128"), 254, A)),
+    ],
+    ids=["in our block", "own source", "elsewhere"],
+)
+def test_the_way_out_of_a_vrf(segments: str, source: IPv6Address | None, rule: Rule | None) -> None:
+    route = SteeredRoute("red", net("fc00:7::/64"), segments, source=source)
+
+    found = steered(route, source=str(A))
+
+    of_locator = {Rule(990, net("fcbb::/32"), 254, A), Rule(2000, net("fcbb:0:1::/48"), 8986)}
+    rules = {o for o in found.objects.values() if isinstance(o, Rule)}
+    assert rules == of_locator | ({rule} if rule else set())
+
+
+def test_a_route_on_a_missing_interface():
+    route = SteeredRoute(None, net("fc00:7::/64"), "path", interface="eth1")
+
+    found = steered(route)
+
+    assert found.pending == {
+        ObjectRef(Kind.ROUTE, "main fc00:7::/64"): "interface eth1 does not exist yet"
+    }
+
+
+@pytest.mark.parametrize(
+    ("label", "owned", "value"),
+    [("copy", False, None), ("copy", True, "0"), ("zero", False, "-1"), ("compute", True, "1")],
+)
+def test_flow_label(label: str, owned: bool, value: str | None) -> None:
+    key = "sysctl net/ipv6/seg6_flowlabel"
+    state = replace(desired(), flow_label=label)
+
+    found = target(state, {}, (), {key} if owned else ()).objects.get(key)
+
+    assert found == (Sysctl("net/ipv6/seg6_flowlabel", value) if value else None)

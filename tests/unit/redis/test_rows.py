@@ -1,0 +1,135 @@
+"""Rows made from desired state and statuses: golden, and against the schema."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from ipaddress import IPv6Network
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.desired import Desired, Locator
+from srv6mgrd.redis import rows
+from srv6mgrd.redis.rows import counters_fields, counters_key, index_of, oid_of, project
+from srv6mgrd.redis.schema import RowKey, table_of
+from tests.unit.redis.states import State, all_installed, desired, sid, states
+
+TIME = "2023-11-14T22:13:20.123456Z"
+INSTALLED = {"status": "installed", "since": TIME, "owner": "srv6mgr"}
+
+
+def test_rows_of_a_vpn_that_serves() -> None:
+    state = desired(
+        sid("fc00:0:1:e000::/64"),
+        sid("fc00:0:1:1::/64", Behavior.END, None),
+        sid("fc00:0:1:e004::1/128", Behavior.END_DT4),
+    )
+    assert dict(project(state, all_installed(state)).rows) == {
+        ("STATE_DB", "VRF_TABLE|Vrf1"): {"state": "ok"},
+        ("APPL_DB", "VRF_TABLE:Vrf1"): {"NULL": "NULL"},
+        ("STATE_DB", "SRV6MGR_VRF|Vrf1"): INSTALLED,
+        ("APPL_DB", "SRV6_MY_SID_TABLE:32:16:16:0:fc00:0:1:e000::"): {
+            "action": "end.dt46",
+            "vrf": "Vrf1",
+        },
+        ("STATE_DB", "SRV6MGR_SID|fc00:0:1:e000::/64"): INSTALLED,
+        ("APPL_DB", "SRV6_MY_SID_TABLE:32:16:16:0:fc00:0:1:1::"): {"action": "end"},
+        ("STATE_DB", "SRV6MGR_SID|fc00:0:1:1::/64"): INSTALLED,
+        ("APPL_DB", "SRV6_MY_SID_TABLE:32:16:16:0:fc00:0:1:e004::1"): {
+            "action": "end.dt4",
+            "vrf": "Vrf1",
+        },
+        ("STATE_DB", "SRV6MGR_SID|fc00:0:1:e004::1/128"): INSTALLED,
+    }
+
+
+def test_names_of_counters_have_the_lengths_of_the_key() -> None:
+    state = desired(sid("fc00:0:1:e000::/64"), sid("fc00:0:1:e004::1/128"))
+    assert dict(project(state, {}).counted) == {
+        "fc00:0:1:e000::/64": "fc00:0:1:e000::/64",
+        "fc00:0:1:e004::1/128": "fc00:0:1:e004::1/64",
+    }
+
+
+@pytest.mark.parametrize(
+    ("prefix", "argument", "key"),
+    [
+        ("fc00:0:1:e000::/64", 16, "32:16:16:16"),
+        ("fc00:0:1:e000::/80", 16, "32:16:32:16"),
+        ("fc00:0:1:e000::/120", 16, "32:16:72:8"),
+        ("fc00:0:1:e000::/128", 16, "32:16:16:16"),
+    ],
+)
+def test_lengths_in_the_key(prefix: str, argument: int, key: str) -> None:
+    locator = Locator("MAIN", IPv6Network("fc00:0:1::/48"), argument_length=argument)
+    state = replace(desired(sid(prefix)), locators={"MAIN": locator})
+    assert RowKey("APPL_DB", f"SRV6_MY_SID_TABLE:{key}:fc00:0:1:e000::") in (
+        project(state, all_installed(state)).rows
+    )
+
+
+@pytest.mark.parametrize("status", InstallStatus)
+def test_only_what_serves_stands_in_appl_db(status: InstallStatus) -> None:
+    state = desired(sid("fc00:0:1:e000::/64"))
+    statuses = dict.fromkeys(all_installed(state), ObjectStatus(status, "because"))
+    found = project(state, statuses).rows
+    serving = status in (InstallStatus.INSTALLED, InstallStatus.DRIFTED)
+    assert any(key.db == "APPL_DB" for key in found) is serving
+    assert (RowKey("STATE_DB", "VRF_TABLE|Vrf1") in found) is serving
+    assert found[RowKey("STATE_DB", "SRV6MGR_SID|fc00:0:1:e000::/64")] == {
+        "status": status.text,
+        "reason": "because",
+        "owner": "srv6mgr",
+    }
+
+
+def test_an_object_without_status_is_pending() -> None:
+    state = desired(sid("fc00:0:1:e000::/64"))
+    found = project(state, {ObjectRef(Kind.VRF, "other"): ObjectStatus(InstallStatus.FAILED)}).rows
+    assert {fields["status"] for fields in found.values()} == {"pending"}
+
+
+def test_nothing_desired_no_rows() -> None:
+    assert project(Desired(), {}) == rows.Projection({}, {})
+
+
+def test_every_action_is_one_that_orchagent_knows() -> None:
+    assert set(rows._ACTIONS.values()) <= set(rows.MY_SID.fields["action"].values)
+
+
+def test_object_identifier_as_sairedis_writes_it() -> None:
+    # sonic-gnmi testdata/COUNTERS_SRV6_NAME_MAP.json
+    assert oid_of(0x4F64) == "oid:0x54000000004f64"
+    assert index_of("oid:0x54000000004f64") == 0x4F64
+
+
+@given(states())
+def test_every_row_conforms_to_its_schema(state: State) -> None:
+    projection = project(*state)
+    for key, fields in projection.rows.items():
+        table = table_of(key)
+        assert table is not None
+        assert table.faults(key.key, fields) == []
+    names = list(projection.counted.values())
+    oids = {name: oid_of(n) for n, name in enumerate(names)}
+    if oids:
+        assert rows.NAME_MAP.faults(rows.NAME_MAP.name, oids) == []
+        assert rows.SID_OID.faults(rows.SID_OID.name, oids) == []
+
+
+@given(st.integers(0, 2**39 - 1), st.integers(0, 2**64 - 1))
+def test_every_counter_row_conforms_to_its_schema(index: int, value: int) -> None:
+    key = counters_key(oid_of(index))
+    assert table_of(key) is rows.COUNTERS
+    assert rows.COUNTERS.faults(key.key, counters_fields(SidCounters(value, value, value))) == []
+    assert index_of(oid_of(index)) == index
+
+
+@given(states())
+def test_the_lengths_of_every_key_fit_an_address(state: State) -> None:
+    for key in project(*state).rows:
+        if table_of(key) is rows.MY_SID:
+            assert sum(map(int, key.key.split(":")[1:5])) <= 128

@@ -1,0 +1,39 @@
+"""What of a change is worth a notification."""
+
+from srv6mgrd.apply.words import of_conflict
+from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.news import News, collisions, drift, status_changes
+from srv6mgrd.plan.diff import Conflict
+from srv6mgrd.plan.objects import SidRoute
+from tests.builders import net
+
+SID = ObjectRef(Kind.SID, "fcbb:0:1:1::/64")
+RED = ObjectRef(Kind.VRF, "red")
+INSTALLED = ObjectStatus(InstallStatus.INSTALLED, since=1)
+ROUTE = SidRoute(net(SID.name), Behavior.END, 8986)
+FOREIGN = of_conflict(Conflict(ROUTE, ROUTE))
+
+
+def test_a_status_that_changes_is_told_once():
+    first = list(status_changes({}, {SID: INSTALLED, RED: INSTALLED}))
+    leaves = {"prefix": SID.name, "install-status": "installed", "reason": ""}
+    assert first == [News("sid-status-change", leaves)]
+    later = ObjectStatus(InstallStatus.INSTALLED, since=2, repairs=1)
+    assert not list(status_changes({SID: INSTALLED}, {SID: later}))
+
+
+def test_a_collision_is_told_by_status_and_by_refusal():
+    failed = {SID: ObjectStatus(InstallStatus.FAILED, str(FOREIGN))}
+    changed, collision = status_changes({SID: INSTALLED}, failed)
+    assert changed.leaves["install-status"] == "failed"
+    told = {"prefix": SID.name, "found": f"SID {SID.name}"}
+    assert collision == News("sid-collision", told)
+    assert list(collisions([FOREIGN])) == [collision]
+
+
+def test_drift_names_its_objects():
+    detected, repaired = drift([RED], [RED])
+    assert detected.name == "drift-detected"
+    assert repaired == News("drift-repaired", {"kind": "vrf", "name": "red"})
+    assert detected.leaves["reason"]
