@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import re
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from lab import cache, host, kernel, machine, pyenv, rootfs, server, sysrepo, topology
 from lab.enclosure import CHECKOUT, Enclosure, Part
-from lab.problem import LabError
+from lab.problem import LabError, MachineError
 from lab.progress import Progress
 from lab.session import Interrupted, Session
 
@@ -53,6 +54,18 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = read_topology(arguments.topology)
     name = arguments.name or (wanted.name if wanted else "run")
     made = image(progress, out=output_folder(name))
+    for _ in range(arguments.tries - 1):
+        try:
+            return run_once(made, wanted, arguments)
+        except MachineError as error:
+            print(f"lab: {error}\nlab: once more, on one CPU", file=sys.stderr, flush=True)
+            made = dataclasses.replace(made, cpus=1)
+    return run_once(made, wanted, arguments)
+
+
+def run_once(
+    made: machine.Image, wanted: topology.Topology | None, arguments: argparse.Namespace
+) -> int:
     running = machine.Machine(made)
     try:
         if wanted is not None:
@@ -202,6 +215,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--name", help="folder of results below build/lab (default: the topology's)")
     one.add_argument("--env", metavar="K=V", action="append", default=[])
     one.add_argument("--tty", action="store_true", help="give the command the whole terminal")
+    one.add_argument("--tries", type=int, default=1, metavar="N", help="when the machine dies")
     one.add_argument("command", nargs="+")
     one.set_defaults(go=run)
 

@@ -20,12 +20,15 @@ WINDOW = 256 * 1024
 CREDIT = 3072
 CHUNK = 16 * 1024
 LONGEST = 64 * 1024 * 1024
+# The agent says HELLO every so many seconds; a machine that is silent for SILENCE seconds hangs.
+BEAT = 5.0
+SILENCE = 90.0
 
 
 class Kind(enum.IntEnum):
     """What a frame is about."""
 
-    HELLO = 1  # guest -> host: the agent is there
+    HELLO = 1  # guest -> host: the agent is there, still
     START = 2  # job: argv, env, cwd, pty, size
     STDIN = 3
     STDIN_END = 4

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.enclosure import CHECKOUT, Enclosure, Part, guest_environment, parts_variable, private_argv
-from lab.link import CREDIT, Frame, Kind, Unpacker
-from lab.problem import LabError
+from lab.link import CREDIT, SILENCE, Frame, Kind, Unpacker
+from lab.problem import LabError, MachineError
 
 BOOT_DEADLINE = 60.0
 HOST_OPTIONS = ("CONFIG_NET_VRF", "CONFIG_IPV6_SEG6_LWTUNNEL", "CONFIG_VETH", "CONFIG_DUMMY")
@@ -44,6 +44,7 @@ class Machine:
         self._unpacker = Unpacker()
         self._outgoing = bytearray()
         self._credit = CREDIT
+        self._heard = time.monotonic()
         end = theirs.fileno()
         read_end, write_end = os.pipe()
         argv, environment = (_own_kernel if image.kernel else _host_kernel)(image, end)
@@ -77,6 +78,7 @@ class Machine:
             data = b""
         if not data:
             raise self.death()
+        self._heard = time.monotonic()
         frames = []
         for frame in self._unpacker.feed(data):
             if frame.kind is Kind.CREDIT:
@@ -96,7 +98,19 @@ class Machine:
             self._credit -= len(ready)
             del self._outgoing[: len(ready)]
 
-    def death(self) -> LabError:
+    def check(self) -> None:
+        """To be called every few seconds when nothing came: LabError when the machine hangs."""
+        silent = time.monotonic() - self._heard
+        if silent > SILENCE and not select.select([self._link], [], [], 0)[0]:
+            self._drain_console()
+            states = ", ".join(thread_states(self._process.pid)) or "gone"
+            raise MachineError(
+                "lab machine", f"hangs: silent for {silent:.0f} s; its processes: {states}"
+                f"{last_words(self._console.decode(errors='replace'))}",
+                "run it again; with LAB_CPUS=1 when that happens often",
+            )  # fmt: skip
+
+    def death(self) -> MachineError:
         """Why the machine is gone, in the words of its console."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5)
@@ -124,7 +138,7 @@ class Machine:
             watched = [self.fileno(), self._console_fd]
             ready, _, _ = select.select(watched, [], [], max(left, 0))
             if not ready:
-                raise LabError("lab machine", f"no sign of life for {BOOT_DEADLINE:.0f} s")
+                raise MachineError("lab machine", f"no sign of life for {BOOT_DEADLINE:.0f} s")
             if self.fileno() in ready:
                 if any(frame.kind is Kind.HELLO for frame in self.receive()):
                     return
@@ -149,13 +163,34 @@ class Machine:
         return self._drain_console()
 
 
-def death_of(console: str, status: int | None) -> LabError:
+def death_of(console: str, status: int | None) -> MachineError:
     """The reason first, then the end of the console."""
     lines = [line.rstrip() for line in console.splitlines() if line.strip()]
     panic = next((line for line in lines if "Kernel panic" in line), None)
     reason = panic or f"its process ended with status {status}"
-    shown = "".join(f"\n| {line}" for line in lines[-CONSOLE_LINES:])
-    return LabError("lab machine", f"died: {reason}{shown}")
+    return MachineError("lab machine", f"died: {reason}{last_words(console)}")
+
+
+def last_words(console: str) -> str:
+    """The end of a console, a line each."""
+    lines = [line.rstrip() for line in console.splitlines() if line.strip()]
+    return "".join(f"\n| {line}" for line in lines[-CONSOLE_LINES:])
+
+
+def thread_states(root: int) -> list[str]:
+    """State and CPU seconds of a process, of its threads and of its children: "linux R 12"."""
+    states = []
+    waiting = [str(root)]
+    while waiting:
+        process = waiting.pop()
+        for task in Path(f"/proc/{process}/task").glob("*"):
+            with contextlib.suppress(OSError):
+                name, rest = (task / "stat").read_text().split("(", 1)[1].rsplit(") ", 1)
+                fields = rest.split()
+                ticks = int(fields[11]) + int(fields[12])
+                states.append(f"{name} {fields[0]} {ticks // os.sysconf('SC_CLK_TCK')}")
+                waiting += (task / "children").read_text().split()
+    return states
 
 
 def _own_kernel(image: Image, end: int) -> tuple[list[str], dict[str, str]]:

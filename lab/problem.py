@@ -15,3 +15,7 @@ class LabError(Exception):
     def __str__(self) -> str:
         text = f"{self.subject}: {self.cause}"
         return f"{text} ({self.remedy})" if self.remedy else text
+
+
+class MachineError(LabError):
+    """The machine died or hangs: nothing that ran in it is to blame."""

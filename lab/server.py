@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lab.link import Frame, Kind, Unpacker, message
+from lab.link import BEAT, Frame, Kind, Unpacker, message
 from lab.machine import Machine
 from lab.problem import LabError
 
@@ -58,6 +58,9 @@ class Client:
         if not data:
             raise LabError(f"lab {self._name}", "was closed")
         return list(self._unpacker.feed(data))
+
+    def check(self) -> None:
+        """The server looks after the machine."""
 
     def stop(self) -> None:
         """Ask for the end and wait for it."""
@@ -157,7 +160,8 @@ class Server:
         self._selector.register(self._machine, selectors.EVENT_READ, self._from_machine)
         self._selector.register(self._machine.console_fd, selectors.EVENT_READ, self._from_console)
         while not self._over:
-            for key, events in self._selector.select():
+            self._look_after_machine()
+            for key, events in self._selector.select(BEAT):
                 if key.fd in self._selector.get_map():
                     if isinstance(key.data, _Guest):
                         self._with_guest(key.data, events)
@@ -208,14 +212,23 @@ class Server:
         try:
             frames = self._machine.receive()
         except LabError as error:
-            for guest in list(self._guests.values()):
-                guest.socket.setblocking(True)
-                self._give(guest, message(0, Kind.EXIT, {"error": error.cause}))
-            self._over = True
+            self._end(error)
             return
         for frame in frames:
             if frame.channel in self._guests:
                 self._give(self._guests[frame.channel], frame._replace(channel=0))
+
+    def _look_after_machine(self) -> None:
+        try:
+            self._machine.check()
+        except LabError as error:
+            self._end(error)
+
+    def _end(self, error: LabError) -> None:
+        for guest in list(self._guests.values()):
+            guest.socket.setblocking(True)
+            self._give(guest, message(0, Kind.EXIT, {"error": error.cause}))
+        self._over = True
 
     def _from_console(self) -> None:
         if not self._machine.console_ready():

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
-from lab.link import CHUNK, WINDOW, Frame, Kind, message
+from lab.link import BEAT, CHUNK, WINDOW, Frame, Kind, message
 from lab.problem import LabError
 
 # How long a job may take to end itself after Ctrl-C.
@@ -27,6 +27,7 @@ class Peer(Protocol):
     def fileno(self) -> int: ...
     def send(self, frame: Frame) -> None: ...
     def receive(self) -> list[Frame]: ...
+    def check(self) -> None: ...
 
 
 class Interrupted(Exception):
@@ -82,8 +83,9 @@ class Session:
                 poll.register(fd, select.POLLIN)
             if reading and in_flight < WINDOW:
                 poll.register(0, select.POLLIN)
-            wait = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
-            ready = {fd for fd, _ in poll.poll(wait)}
+            left = BEAT if deadline is None else max(0.0, min(BEAT, deadline - time.monotonic()))
+            ready = {fd for fd, _ in poll.poll(left * 1000)}
+            self._peer.check()
             if deadline is not None and time.monotonic() >= deadline:
                 raise Interrupted(interrupted or signal.SIGINT)
             for fd in ready & set(self._side):

@@ -11,12 +11,13 @@ import struct
 import subprocess
 import sys
 import termios
+import time
 import tty
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from lab.link import CHUNK, WINDOW, Frame, Kind, Unpacker, message
+from lab.link import BEAT, CHUNK, WINDOW, Frame, Kind, Unpacker, message
 
 Handler = Callable[[], object]
 
@@ -34,9 +35,12 @@ class Agent:
     def run(self) -> None:
         os.set_blocking(self._link, True)
         self.watch(self._link, selectors.EVENT_READ, self._from_host)
-        self.send(Frame(0, Kind.HELLO))
+        beat = 0.0
         while not self._over:
-            for key, _ in self._selector.select():
+            if time.monotonic() >= beat:
+                self.send(Frame(0, Kind.HELLO))
+                beat = time.monotonic() + BEAT
+            for key, _ in self._selector.select(max(0.0, beat - time.monotonic())):
                 # A handler may have ended the job of a later key of the same round.
                 if key.fileobj in self._selector.get_map():
                     key.data()

@@ -1,6 +1,6 @@
 """The tables of ``redis-schema/``: names, separators, keys and fields, stated there and only there.
 
-``srv6mgrd/redis/tables`` is a link to ``redis-schema/``; a built package holds the files there.
+A checkout reads them there; an installed package holds a copy in ``srv6mgrd/redis/tables/``.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
 from ipaddress import IPv6Address, IPv6Network
+from pathlib import Path
 from typing import Any, NamedTuple
 
 
@@ -124,11 +124,7 @@ class Table:
 @cache
 def tables() -> tuple[Table, ...]:
     """All tables, by database id and name."""
-    found = [
-        _table(tomllib.loads(f.read_text(encoding="utf-8")))
-        for f in files("srv6mgrd.redis").joinpath("tables").iterdir()
-        if f.name.endswith(".toml")
-    ]
+    found = [_table(tomllib.loads(f.read_text(encoding="utf-8"))) for f in _folder().glob("*.toml")]
     return tuple(sorted(found, key=lambda t: (t.id, t.name)))
 
 
@@ -140,7 +136,14 @@ def table(database: str, name: str) -> Table:
 @cache
 def script(name: str) -> str:
     """Text of a Lua script that lies with the schema."""
-    return files("srv6mgrd.redis").joinpath("tables", f"{name}.lua").read_text(encoding="utf-8")
+    return (_folder() / f"{name}.lua").read_text(encoding="utf-8")
+
+
+@cache
+def _folder() -> Path:
+    here = Path(__file__).resolve()
+    packaged = here.parent / "tables"
+    return packaged if packaged.is_dir() else here.parents[2] / "redis-schema"
 
 
 @cache

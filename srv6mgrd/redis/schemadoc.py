@@ -20,8 +20,8 @@ INTRODUCTION = """\
 
 One TOML file for each table that srv6mgrd writes, named `<database>.<table>.toml`. The code takes
 names, separators, keys and fields from these files (`srv6mgrd/redis/schema.py`) and from nowhere
-else; at run time it finds them through `srv6mgrd/redis/tables`, a link to this directory, which a
-built package resolves into files of its own. The Lua scripts are what Redis runs for us.
+else; an installed package holds a copy of them in `srv6mgrd/redis/tables/`. The Lua scripts are
+what Redis runs for us.
 
 ## Rules
 

@@ -10,3 +10,4 @@ Documentation    System suites of srv6mgr.
 Resource         srv6.resource
 
 Suite Setup      Start Routers    pe1    pe2
+Test Timeout     4 minutes

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+
 from lab import kernel
-from lab.machine import death_of
+from lab.machine import death_of, thread_states
 
 
 def test_death_names_the_panic_and_shows_the_console() -> None:
@@ -27,3 +30,8 @@ def test_lost_options_are_those_not_in_the_final_configuration() -> None:
 def test_the_fragment_names_each_option_once() -> None:
     names = [line.split("=")[0] for line in kernel.lost_options(kernel.FRAGMENT.read_text(), "")]
     assert len(names) == len(set(names))
+
+
+def test_thread_states_name_process_state_and_cpu_seconds() -> None:
+    assert all(re.fullmatch(r".+ [A-Z] \d+", state) for state in thread_states(os.getpid()))
+    assert thread_states(os.getpid())
