@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +30,10 @@ from srv6mgrd.frr.limits import limits
 from srv6mgrd.frr.render import render
 from srv6mgrd.frr.status import vrf_status
 from srv6mgrd.kernel.adapter import LinuxKernel
-from srv6mgrd.kernel.errors import KernelError
 from srv6mgrd.kernel.events import KernelEvents
 from srv6mgrd.kernel.probe import probe
 from srv6mgrd.manager import Manager
-from srv6mgrd.model.capabilities import EVERYTHING, Capabilities
+from srv6mgrd.offering import Offering
 from srv6mgrd.redis import wire as redis
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.settings import Settings
@@ -85,15 +84,14 @@ async def _run(settings: Settings) -> None:
     kernel = LinuxKernel()
     frr = FrrSockets(Path(settings.frr_directory))
     journal = Journal(state / "journal.sqlite")
-    found = await asyncio.to_thread(offered, probe)
     store = StoreWriter(runtime / "store")
     node = NodeWriter(beside(runtime / "store"), time.time_ns())
-    node.offer(found)
+    notifier = Notifier()
+    offering = Offering(probe, frr, node=node, herald=notifier)
     publisher = Publisher(redis.Settings(socket=settings.redis_socket))
     datastore = ConfigSubscription()
-    notifier = Notifier()
     manager = Manager(
-        Reconciler(kernel, frr, journal, render, limits=limits, capabilities=found),
+        Reconciler(kernel, frr, journal, render, limits=limits, capabilities=offering.kernel),
         kernel,
         store=store,
         outward=publisher,
@@ -101,6 +99,7 @@ async def _run(settings: Settings) -> None:
         running=datastore.running,
         node=node,
         herald=notifier,
+        offering=offering,
     )
     rpcs = RpcSubscription()
     operational = OperationalSubscription(runtime / "store")
@@ -118,6 +117,8 @@ async def _run(settings: Settings) -> None:
             manager.compare_every(settings.compare_interval),
             manager.sample_every(settings.sample_interval),
             manager.watch_frr(),
+            manager.try_out_every(settings.probe_interval),
+            offering.follow_frr(manager.disturbed),
             notifier.run(),
             *([publisher.run()] if settings.redis_socket else []),
         )
@@ -130,16 +131,6 @@ async def _run(settings: Settings) -> None:
         datastore.close()
         store.close()
         journal.close()
-
-
-def offered(probe: Callable[[], Capabilities]) -> Capabilities:
-    """What the node offers; everything when it can't be tried out, since the kernel refuses what
-    it doesn't know in any case."""
-    try:
-        return probe()
-    except KernelError as error:
-        _LOG.error("what the kernel offers can't be tried out (%s); nothing is ruled out", error)
-        return EVERYTHING
 
 
 async def _until_stopped(*jobs: Coroutine[Any, Any, None]) -> None:

@@ -24,9 +24,11 @@ from srv6mgrd.counters.status import (
     SidCounters,
 )
 from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.model.capabilities import Capabilities
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.needs import MISSING
 from srv6mgrd.model.parse import parse
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.refusal import Refusal, RefusedError
 from srv6mgrd.news import News
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.objects import SidRoute
@@ -65,6 +67,15 @@ class Node(Protocol):
     def write(self) -> None: ...
 
 
+class Offering(Protocol):
+    """What the node offers (``offering.Offering``)."""
+
+    @property
+    def kernel(self) -> Capabilities: ...
+
+    def try_out(self) -> bool: ...
+
+
 # Of each VRF with BGP: the SID that FRR advertises, and the reason when it advertises none.
 Advertised = Mapping[str, tuple[IPv6Address | None, str]]
 
@@ -83,9 +94,11 @@ class Manager:
         running: Callable[[], Mapping[str, Any]],
         node: Node | None = None,
         herald: Herald | None = None,
+        offering: Offering | None = None,
     ) -> None:
         """``advertised`` asks FRR (in a thread), ``running`` reads the running configuration;
-        ``node`` gets the statistics, ``herald`` the notifications."""
+        ``node`` gets the statistics, ``herald`` the notifications; ``offering`` is tried out
+        again where something turns out to be missing."""
         self._reconciler = reconciler
         self._kernel = kernel
         self._store = store
@@ -94,6 +107,7 @@ class Manager:
         self._running = running
         self._node = node
         self._herald = herald
+        self._offering = offering
         self._advertised: Advertised = {}
         self._accumulator = Accumulator(store.counters(), store.bases())
         self._outcomes: Mapping[ObjectRef, Outcome] = {}
@@ -119,12 +133,21 @@ class Manager:
         """Carry out a commit. Raises RefusedError with nothing changed."""
         self._before = self._reconciler.desired
         try:
-            self._staged = self._reconciler.commit(parse(tree))
+            self._staged = self._commit(parse(tree))
         except RefusedError as refused:
             self._count(refused=1)
             self._tell(news.collisions(refused.refusals))
             raise
         self._count_anew(self._staged)
+
+    def _commit(self, desired: Desired) -> Report:
+        try:
+            return self._reconciler.commit(desired)
+        except RefusedError as refused:
+            # A module was loaded since, or something is gone that was there.
+            if not (_wants(refused.refusals) and self._offers_otherwise()):
+                raise
+            return self._reconciler.commit(desired)
 
     def stored(self) -> None:
         """The commit is through."""
@@ -161,7 +184,23 @@ class Manager:
             _LOG.warning("repaired: %s", ", ".join(sorted({a.object.key for a in report.actions})))
         self._drifted(report)
         self._take(report, repaired=report.touched)
+        if _wants(report.refusals) and self._offers_otherwise():
+            self.disturbed()
         return report
+
+    def _offers_otherwise(self) -> bool:
+        """Try out again what the node offers; whether that differs from before."""
+        if self._offering is None or not self._offering.try_out():
+            return False
+        self._reconciler.capabilities = self._offering.kernel
+        return True
+
+    async def try_out_every(self, seconds: float) -> None:
+        """Try out what the node offers now and then; runs for ever."""
+        while True:
+            await asyncio.sleep(seconds)
+            if self._offers_otherwise():
+                self.disturbed()
 
     def _tell(self, told: Iterable[News]) -> None:
         if self._herald is not None:
@@ -316,3 +355,8 @@ class Manager:
             elif vrf.bgp.export_sid is not None:
                 outcomes[ref] = Outcome(InstallStatus.PENDING, reason)
         return outcomes, details
+
+
+def _wants(refusals: Iterable[Refusal]) -> bool:
+    """Whether something was refused for want of a capability."""
+    return any(refusal.tag == MISSING for refusal in refusals)

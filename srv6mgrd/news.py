@@ -69,5 +69,12 @@ def drift(drifted: Iterable[ObjectRef], repaired: Iterable[ObjectRef]) -> Iterat
         yield News("drift-repaired", _reference(ref))
 
 
+def lost(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[News]:
+    """Capabilities that are missing now and were not before; both by name, with the reason."""
+    for name, reason in after.items():
+        if name not in before:
+            yield News("capability-lost", {"name": name, "reason": reason})
+
+
 def _reference(ref: ObjectRef) -> dict[str, str]:
     return {"kind": _KINDS[ref.kind], "name": ref.name}

@@ -24,6 +24,8 @@ class Settings:
     redis_socket: str = "/run/redis/redis.sock"
     sample_interval: float = 1.0
     compare_interval: float = 30.0
+    # How often the kernel is tried out again.
+    probe_interval: float = 600.0
     log_level: str = "info"
 
 

@@ -38,11 +38,13 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a pass did: the actions carried out, and what became of each declared object."""
+    """What a pass did: the actions carried out, what became of each declared object, and what
+    was refused."""
 
     actions: list[Action] = field(default_factory=list)
     outcomes: Mapping[ObjectRef, Outcome] = field(default_factory=dict)
     touched: frozenset[ObjectRef] = frozenset()
+    refusals: tuple[Refusal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,8 @@ class Reconciler:
         self._journal = journal
         self._render = render
         self._limits = limits
-        self._capabilities = capabilities
+        # What the node offers; may be replaced between passes.
+        self.capabilities = capabilities
         self._executor = Executor(kernel, frr, journal)
         # Expanded: what is made for a VRF is in it. What the node lacks is in it too.
         self.desired = Desired()
@@ -96,8 +99,7 @@ class Reconciler:
         if desired is not None:
             self.desired = expand(desired)
         # What the node lacks since is no reason to let go of the rest.
-        accepting = replace(self.desired, accept_unsupported=True)
-        lacking = needs.check(accepting, self._capabilities)
+        lacking = self._lacking(replace(self.desired, accept_unsupported=True))
         return self._pass(self.desired, lacking, atomic=False)
 
     def dry_run(self, desired: Desired) -> Plan:
@@ -109,10 +111,26 @@ class Reconciler:
         """``desired`` expanded, and what the node lacks for it. Raises RefusedError."""
         check(desired)
         desired = expand(desired)
-        lacking = needs.check(desired, self._capabilities)
+        lacking = self._lacking(desired)
         if refusals := self._limits(needs.without(desired, lacking)):
             raise RefusedError(refusals)
         return desired, lacking
+
+    def _lacking(self, desired: Desired) -> Mapping[ObjectRef, str]:
+        """What the node lacks for the expanded ``desired``. Raises RefusedError.
+
+        What stands as declared goes on standing, whatever became of a try: to take down what
+        forwards because something else failed would be the greater fault.
+        """
+        lacking = needs.check(replace(desired, accept_unsupported=True), self.capabilities)
+        if not lacking:
+            return lacking
+        now = self._compare(desired)
+        differing = {action.object.key for action in now.plan.actions}
+        differing |= {conflict.wanted.key for conflict in now.plan.conflicts}
+        changed = {ref for key in differing for ref in now.target.serves.get(key, ())}
+        standing = lacking.keys() - changed - now.target.pending.keys()
+        return needs.check(desired, self.capabilities, standing)
 
     def _compare(self, desired: Desired) -> _Compared:
         frr = self._frr.observe()
@@ -169,6 +187,7 @@ class Reconciler:
             done,
             outcomes(declared, now.target, reasons, lacking, frr_up=now.frr_up),
             frozenset(ref for a in done for ref in now.target.serves.get(a.object.key, ())),
+            tuple(failures.values()),
         )
 
     def _read_back(self, desired: Desired, known: Mapping[str, Refusal]) -> dict[str, Action]:

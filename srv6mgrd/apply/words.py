@@ -6,6 +6,7 @@ import errno
 import os
 
 from srv6mgrd.model.checks import table_in_use
+from srv6mgrd.model.needs import MISSING
 from srv6mgrd.model.refusal import Refusal
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.diff import Conflict
@@ -52,9 +53,8 @@ def of_refused(refused: RefusedAction) -> Refusal:
     code = f" ({_code(refused.errno)})" if refused.errno else ""
     words = refused.words or os.strerror(refused.errno)
     who = "FRR" if isinstance(obj, FrrBlock) else "the kernel"
-    return Refusal(
-        name(obj), f"{who} refused it: {words}{code}", _remedy(obj, refused.errno), "refused"
-    )
+    tag = MISSING if refused.errno == errno.EOPNOTSUPP else "refused"
+    return Refusal(name(obj), f"{who} refused it: {words}{code}", _remedy(obj, refused.errno), tag)
 
 
 def _code(number: int) -> str:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from srv6mgrd.model.capabilities import Capabilities
+from srv6mgrd.model.capabilities import Capabilities, FrrOffer
 
 CAPABILITIES = "srv6mgr-operations:capabilities"
 STATISTICS = "srv6mgr-operations:statistics"
@@ -72,20 +72,22 @@ def statistics(s: Statistics) -> dict[str, Any]:
     return data
 
 
-def capabilities(c: Capabilities, frr: str = "") -> dict[str, Any]:
-    """The container ``capabilities``; ``frr`` is its version, empty when it can't be reached."""
+def capabilities(c: Capabilities, frr: FrrOffer) -> dict[str, Any]:
+    """The container ``capabilities``."""
+    missing = {**c.missing, **frr.missing}
     data: dict[str, Any] = {
         # The identities belong to another module than the leaf-list (RFC 7951 section 6.8).
         "behavior": sorted(f"srv6mgr-srv6:{behavior}" for behavior in c.behaviors),
         "flavor": sorted(f"{behavior} {flavor}" for behavior, flavor in c.flavors),
         "headend-behavior": sorted(c.headends),
-        "missing": [{"name": n, "reason": reason} for n, reason in sorted(c.missing.items())],
+        "facility": sorted(c.facilities | frr.facilities),
+        "missing": [{"name": n, "reason": reason} for n, reason in sorted(missing.items())],
     }
     data = {name: value for name, value in data.items() if value}
     if c.kernel:
         data["kernel"] = c.kernel
-    if frr:
-        data["frr"] = frr
+    if frr.version:
+        data["frr"] = frr.version
     if c.probed:
         data["probed"] = time_text(c.probed)
     return data
@@ -99,7 +101,7 @@ class NodeWriter:
         self._capabilities: dict[str, Any] = {}
         self.statistics = _kept(path) or Statistics(since=now)
 
-    def offer(self, found: Capabilities, frr: str = "") -> None:
+    def offer(self, found: Capabilities, frr: FrrOffer) -> None:
         """Make known what the node offers."""
         self._capabilities = capabilities(found, frr)
         self.write()

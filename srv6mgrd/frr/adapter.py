@@ -9,6 +9,7 @@ from pathlib import Path
 from srv6mgrd.frr import running
 from srv6mgrd.frr import vrfs as vrf_steps
 from srv6mgrd.frr.blocks import BGPD, LOCATORS, ZEBRA
+from srv6mgrd.frr.offer import offer as frr_offer
 from srv6mgrd.frr.script import (
     Step,
     additions,
@@ -19,7 +20,8 @@ from srv6mgrd.frr.script import (
     removals,
     removes_instance,
 )
-from srv6mgrd.frr.vty import Answer, Vty, VtyError
+from srv6mgrd.frr.vty import Answer, Instances, Vty, VtyError, instance
+from srv6mgrd.model.capabilities import FrrOffer
 from srv6mgrd.plan.actions import Action, Delete
 from srv6mgrd.plan.objects import FrrBlock
 from srv6mgrd.ports import RefusedAction
@@ -104,8 +106,19 @@ class FrrSockets:
             raise VtyError(errno.EOPNOTSUPP, message)
         return answer.text
 
+    def instances(self) -> Instances:
+        """Which processes serve the daemons' sockets now; cheap."""
+        return tuple(instance(self._path(daemon)) for daemon in self._daemons)
+
+    def offer(self) -> FrrOffer:
+        """What the running daemons offer. ``VtyError`` (ETIMEDOUT) when one is silent."""
+        return frr_offer(self)
+
+    def _path(self, daemon: str) -> Path:
+        return self._directory / f"{daemon}.vty"
+
     def _open(self, daemon: str) -> Vty:
-        return Vty(self._directory / f"{daemon}.vty", self._timeout)
+        return Vty(self._path(daemon), self._timeout)
 
     def _running(self, daemon: str) -> dict[str, FrrBlock]:
         return running.parse(daemon, self.show(daemon, "show running-config"))

@@ -8,7 +8,9 @@ they are written ahead and the answers read as they come; that is what makes man
 from __future__ import annotations
 
 import errno
+import os
 import socket
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +20,28 @@ from types import TracebackType
 SUCCESS = 0  # CMD_SUCCESS in lib/command.h; every other status is a refusal
 _MARK = b"\0\0\0"
 _CHUNK = 1 << 16
+
+
+# The process that listens at a socket, and the socket's inode; None when nobody does.
+Instance = tuple[int, int] | None
+Instances = tuple[Instance, ...]
+# struct ucred
+_CREDENTIALS = struct.Struct("3i")
+_CONNECT_SECONDS = 1.0
+
+
+def instance(path: Path) -> Instance:
+    """Who serves the socket; another one after each restart of the daemon. Asks it nothing."""
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            probe.settimeout(_CONNECT_SECONDS)
+            probe.connect(str(path))
+            # The credentials are those of the process that called listen() (unix(7)).
+            size = _CREDENTIALS.size
+            credentials = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+            return _CREDENTIALS.unpack(credentials)[0], os.stat(path).st_ino
+    except OSError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What this node offers, as tried out by kernel.probe, and what a configuration needs of it."""
+"""What this node offers: the kernel as tried out by kernel.probe, FRR as asked by frr.offer."""
 
 from __future__ import annotations
 
@@ -26,6 +26,20 @@ class Capabilities:
     kernel: str = ""
     # When it was tried out; nanoseconds since the epoch.
     probed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FrrOffer:
+    """``version`` is empty when FRR can't be reached; ``missing`` gives the reason for each
+    facility that is not offered, and for ``frr`` as a whole.
+
+    Facilities: ``frr-locator``, ``frr-encapsulation-source``, ``frr-export-sid`` (a SID of our
+    choice for a VRF), ``frr-vpn-ipv6-session`` (VPN routes of both families over IPv6).
+    """
+
+    version: str = ""
+    facilities: frozenset[str] = frozenset()
+    missing: Mapping[str, str] = field(default_factory=dict)
 
 
 # A node that offers all: what tests and dry runs without a kernel assume.

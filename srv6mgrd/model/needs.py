@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Container, Iterator
 from dataclasses import replace
 
 from srv6mgrd.counters.status import Kind, ObjectRef
@@ -13,17 +13,22 @@ from srv6mgrd.model.desired import Desired, Sid, SteeredRoute, Vrf
 from srv6mgrd.model.expand import is_made
 from srv6mgrd.model.refusal import Refusal, RefusedError
 
+# Tag of a refusal for want of something, whoever found it missing.
+MISSING = "capability-missing"
 _UNTRIED = "it was not found when probed"
 _ACCEPT = "or set unsupported to accept, to keep it until the node offers it"
 
 
-def check(desired: Desired, capabilities: Capabilities) -> dict[ObjectRef, str]:
+def check(
+    desired: Desired, capabilities: Capabilities, standing: Container[ObjectRef] = ()
+) -> dict[ObjectRef, str]:
     """The objects that this node can't carry, each with the reason; for ``without``.
 
     Takes the expanded state. Raises RefusedError unless the operator accepts such objects. Those
-    that need such an object are among them: the SID of a VRF that can't be.
+    that need such an object are among them: the SID of a VRF that can't be. ``standing`` are
+    objects that stand as declared, which shows that the node can carry them.
     """
-    wants = list(_wants(desired, capabilities))
+    wants = [want for want in _wants(desired, capabilities) if want[0] not in standing]
     if wants and not desired.accept_unsupported:
         raise RefusedError([refusal for _, refusal in wants])
     reasons: dict[ObjectRef, str] = {}
@@ -123,7 +128,7 @@ def _refusal(node: Capabilities, lack: _Lack, where: str, path: str) -> Refusal:
     name, what, remedy = lack
     reason = node.missing.get(name, _UNTRIED)
     cause = f"this node does not offer {what}: {reason}"
-    return Refusal(where, cause, f"{remedy}, {_ACCEPT}", "capability-missing", path)
+    return Refusal(where, cause, f"{remedy}, {_ACCEPT}", MISSING, path)
 
 
 def _with_dependents(desired: Desired, reasons: dict[ObjectRef, str]) -> dict[ObjectRef, str]:

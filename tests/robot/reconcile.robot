@@ -5,7 +5,7 @@ Documentation     Drift, crashes and restarts: what is declared stays so, what i
 ...               - [Cfg] The two-PE VPN; pe1 compares every 2 s, since no event tells of a changed sysctl.
 ...               - [Ver] srv6mgrd killed and restarted: no write, no packet lost, counters go on. Whatever is
 ...               deleted or changed by hand comes back and is counted as a repair. What is not ours stays as it is.
-...               FRR and Redis killed: SIDs forward meanwhile, routes and rows come back.
+...               FRR and Redis killed: SIDs forward meanwhile, routes and rows come back; what the node offers tells of it.
 ...               - [Ref] RFC 8986; drivers/net/vrf.c (strict_mode); net/ipv6/seg6_local.c (counters).
 
 Resource          srv6.resource
@@ -23,6 +23,8 @@ ${HAS_RED}     ip -6 route show table 8986 | grep -q "^${RED1} .*End.DT46 vrftab
 ${HAS_BLUE}    ip -6 route show table 8986 | grep -q "^${BLUE1} .*End.DT46 vrftable 20"
 ${RULE}        ip -6 rule show | grep -q "^2000:.*fcbb:0:1::/48 lookup 8986 proto 86"
 ${UNDERLAY}    ip -6 rule show | grep -q "^990:.*fcbb::/32 lookup main proto 86"
+${OFFERED}     capabilities
+${NO_BGPD}     bgpd can't be reached at /run/frr/bgpd.vty (Connection refused); start frr and see that the daemon is enabled
 ${PORT}        ip link show master red | grep -q to-ce-red
 
 
@@ -119,6 +121,19 @@ SIDs Forward While FRR Is Down
     bgpd
     zebra
     [Teardown]    No Host Routes
+
+What The Node Offers Follows FRR
+    [Documentation]    Version and facilities are asked of the daemons that run, not remembered.
+    Given Subscribe    pe1    STREAM    ${OFFERED} ON_CHANGE
+    And Wait For Sync
+    And Told Within    1    ${OFFERED}/frr    10.3
+    When Kill Service    pe1    bgpd
+    Then Told Within    10    ${OFFERED}/missing[name=frr]/reason    ${NO_BGPD}
+    And Told Within    1    ${OFFERED}/frr    None
+    When Restart Service    pe1    frr
+    Then Told Within    20    ${OFFERED}/frr    10.3
+    And Told Within    1    ${OFFERED}/missing[name=frr]/reason    None
+    [Teardown]    Run Keywords    Unsubscribe    AND    The VPN Has Converged
 
 
 *** Keywords ***

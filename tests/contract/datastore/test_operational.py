@@ -16,7 +16,7 @@ from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatu
 from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.datastore.operational import OperationalSubscription
 from srv6mgrd.datastore.transaction import Edit, Op, commit
-from srv6mgrd.model.capabilities import EVERYTHING
+from srv6mgrd.model.capabilities import EVERYTHING, FrrOffer
 from tests.contract.gnmi.client import Core
 
 INSTALLED = ObjectStatus(InstallStatus.INSTALLED, since=1_700_000_000_000_000_000)
@@ -71,7 +71,7 @@ def router(core: Core, place: Path) -> Iterator[None]:
         }
     )
     core.count({sid(1): SidCounters(7, 700, 1, 1_700_000_000_000_000_000)})
-    NodeWriter(core.node_file, now=1).offer(EVERYTHING, "10.5")
+    NodeWriter(core.node_file, now=1).offer(EVERYTHING, FrrOffer("10.5"))
     yield
     operational.close()
     connection.close()

@@ -9,7 +9,7 @@ from gnmi_pb import gnmi_pb2 as pb
 
 from srv6mgrd.counters.node import NodeWriter
 from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus
-from srv6mgrd.model.capabilities import EVERYTHING
+from srv6mgrd.model.capabilities import EVERYTHING, FrrOffer
 from tests.contract.gnmi.client import Client, Core, subscription, updates
 from tests.contract.gnmi.test_read import failing
 
@@ -42,7 +42,7 @@ def test_capabilities_and_statistics_of_an_empty_router(gnmi: Client, core: Core
     code, _ = failing(gnmi.raw_get, "/srv6/capabilities")
     assert code is grpc.StatusCode.NOT_FOUND
     node = NodeWriter(core.node_file, now=1_700_000_000_000_000_000)
-    node.offer(EVERYTHING, "10.5")
+    node.offer(EVERYTHING, FrrOffer("10.5"))
     got = gnmi.value("/srv6/capabilities", encoding=pb.JSON)
     assert "End.DT46" in got["behavior"]
     assert got["flavor"] == ["End next-csid", "End psp", "End.X next-csid"]
@@ -64,7 +64,7 @@ def test_what_is_missing_has_its_reason(gnmi: Client, core: Core) -> None:
     node = NodeWriter(core.node_file, now=1)
     from dataclasses import replace
 
-    node.offer(replace(EVERYTHING, missing={"End.AD": "the kernel lacks it"}))
+    node.offer(replace(EVERYTHING, missing={"End.AD": "the kernel lacks it"}), FrrOffer())
     path = "/srv6/capabilities/missing[name=End.AD]/reason"
     assert gnmi.get(path) == {path: "the kernel lacks it"}
 

@@ -669,3 +669,38 @@ def test_what_the_node_lacks_is_refused_or_unsupported():
         InstallStatus.UNSUPPORTED
     )
     assert not again.actions
+
+
+LESS = replace(
+    EVERYTHING,
+    behaviors=frozenset({Behavior.END}),
+    missing={"End.DT46": "Operation not supported"},
+)
+
+
+def test_what_stands_goes_on_standing_whatever_the_node_is_said_to_lack(world):
+    world.commit(VPN)
+    writes = world.writes
+    world.reconciler.capabilities = LESS
+
+    assert world.repair().outcomes[DT46] == INSTALLED
+    # Not refused either, when something else is changed.
+    world.commit(replace(VPN, encapsulation_source=None))
+    assert world.reconciler.repair().outcomes[RED_BGP] == INSTALLED
+    assert f"route6 table 8986 {DT46.name}" in world.kernel.objects
+    assert world.writes > writes
+
+
+def test_what_the_node_lacks_and_does_not_stand_becomes_unsupported(world):
+    world.commit(VPN)
+    world.reconciler.capabilities = LESS
+    world.kernel.remove(f"route6 table 8986 {DT46.name}")
+
+    outcomes = world.repair().outcomes
+
+    assert outcomes[DT46].status is InstallStatus.UNSUPPORTED
+    assert "Operation not supported" in outcomes[DT46].reason
+    assert outcomes[RED_BGP].status is InstallStatus.UNSUPPORTED
+    assert outcomes[END] == outcomes[RED] == INSTALLED
+    world.reconciler.capabilities = EVERYTHING
+    assert world.repair().outcomes[DT46] == INSTALLED

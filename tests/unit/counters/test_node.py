@@ -15,7 +15,7 @@ from srv6mgrd.counters.node import (
     capabilities,
 )
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.capabilities import EVERYTHING
+from srv6mgrd.model.capabilities import EVERYTHING, FrrOffer
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def test_a_reader_sees_what_was_written_last(path):
     assert reader.version() == ABSENT
     assert reader.read().members == {}
     writer = NodeWriter(path, now=5)
-    writer.offer(EVERYTHING)
+    writer.offer(EVERYTHING, FrrOffer())
     first = reader.read()
     assert set(first.members) == {CAPABILITIES, STATISTICS}
     assert reader.read() is first
@@ -67,8 +67,15 @@ def test_capabilities_name_what_is_missing():
         missing={"End.T": "the kernel refused it"},
         kernel="6.1",
     )
-    told = capabilities(lacking, "10.5")
+    told = capabilities(
+        lacking, FrrOffer("10.5", frozenset({"frr-locator"}), {"frr-export-sid": "no"})
+    )
     assert told["behavior"] == ["srv6mgr-srv6:End"]
     assert "flavor" not in told
-    assert told["missing"] == [{"name": "End.T", "reason": "the kernel refused it"}]
+    assert told["missing"] == [
+        {"name": "End.T", "reason": "the kernel refused it"},
+        {"name": "frr-export-sid", "reason": "no"},
+    ]
+    assert "frr-locator" in told["facility"]
+    assert "vrf" in told["facility"]
     assert (told["kernel"], told["frr"]) == ("6.1", "10.5")

@@ -1,0 +1,106 @@
+"""What the node offers, kept current while srv6mgrd runs, and told when something is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from srv6mgrd import news
+from srv6mgrd.frr.vty import Instances, VtyError
+from srv6mgrd.kernel.errors import KernelError
+from srv6mgrd.model.capabilities import EVERYTHING, Capabilities, FrrOffer
+from srv6mgrd.news import News
+
+_LOG = logging.getLogger(__name__)
+
+# Not oftener than this, whatever the reason; a try takes tens of milliseconds.
+_AT_LEAST = 2.0
+_FRR_POLL = 2.0
+
+
+class Frr(Protocol):
+    """What is asked of FRR (``frr.adapter.FrrSockets``)."""
+
+    def instances(self) -> Instances: ...
+
+    def offer(self) -> FrrOffer: ...
+
+
+class Node(Protocol):
+    """Where it is made known (``counters.node.NodeWriter``)."""
+
+    def offer(self, found: Capabilities, frr: FrrOffer) -> None: ...
+
+
+class Herald(Protocol):
+    """Who is told (``datastore.notifications.Notifier``)."""
+
+    def put(self, news: Iterable[News]) -> None: ...
+
+
+class Offering:
+    """``kernel`` is what the kernel offers. Used in one thread."""
+
+    def __init__(
+        self, probe: Callable[[], Capabilities], frr: Frr, *, node: Node, herald: Herald
+    ) -> None:
+        """Try out the kernel; FRR is asked by ``follow_frr``. When the kernel can't be tried out
+        nothing is ruled out: it refuses what it doesn't know in any case."""
+        self._probe = probe
+        self._frr = frr
+        self._node = node
+        self._herald = herald
+        self._asked = FrrOffer()
+        self._tried = time.monotonic()
+        try:
+            self.kernel = probe()
+        except KernelError as error:
+            _LOG.error("what the kernel offers can't be tried out (%s); all is allowed", error)
+            self.kernel = EVERYTHING
+        self._publish()
+
+    def try_out(self) -> bool:
+        """Try out the kernel again, unless that was just done; whether it offers otherwise."""
+        if time.monotonic() - self._tried < _AT_LEAST:
+            return False
+        self._tried = time.monotonic()
+        before = self.kernel
+        try:
+            self.kernel = self._probe()
+        except KernelError as error:
+            _LOG.error("what the kernel offers can't be tried out again: %s", error)
+            return False
+        self._herald.put(news.lost(before.missing, self.kernel.missing))
+        self._publish()
+        return self.kernel.missing != before.missing
+
+    async def follow_frr(self, came_back: Callable[[], None]) -> None:
+        """Ask FRR whenever its daemons are others than before; runs for ever."""
+        known: Instances | None = None
+        while True:
+            found = await asyncio.to_thread(self._frr.instances)
+            if found != known and await self._ask():
+                known = found
+                if self._asked.version:
+                    came_back()
+            await asyncio.sleep(_FRR_POLL)
+
+    async def _ask(self) -> bool:
+        """Whether FRR answered, or can't be reached; one that is silent is asked again."""
+        try:
+            asked = await asyncio.to_thread(self._frr.offer)
+        except VtyError as error:
+            _LOG.warning("what FRR offers is not known: %s", error)
+            return False
+        # What is not known of a daemon that has not been met yet is not lost.
+        if self._asked.version:
+            self._herald.put(news.lost(self._asked.missing, asked.missing))
+        self._asked = asked
+        self._publish()
+        return True
+
+    def _publish(self) -> None:
+        self._node.offer(self.kernel, self._asked)

@@ -1,0 +1,35 @@
+"""What a running FRR says that it offers."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from lab.guest.nodes import wait_until
+from tests.contract.frr.conftest import Pe
+
+pytestmark = pytest.mark.contract
+
+
+def test_offer_and_its_end(pes: tuple[Pe, Pe], capsys: pytest.CaptureFixture[str]) -> None:
+    pe, _ = pes
+    wait_until(lambda: None not in pe.frr.instances(), "zebra and bgpd")
+    began = time.perf_counter()
+    before = pe.frr.instances()
+    polled = time.perf_counter()
+    offer = pe.frr.offer()
+    asked = time.perf_counter()
+    with capsys.disabled():
+        print(f"poll {(polled - began) * 1e3:.1f} ms, ask {(asked - polled) * 1e3:.0f} ms")
+    assert offer.version == "10.3"
+    assert offer.missing == {}
+    assert "frr-export-sid" in offer.facilities
+    assert pe.frr.instances() == before
+    pe.stop("bgpd")
+    assert pe.frr.instances() == (before[0], None)
+    assert "bgpd can't be reached" in pe.frr.offer().missing["frr"]
+    pe.start("bgpd")
+    wait_until(lambda: pe.frr.instances()[1] is not None, "bgpd")
+    assert pe.frr.instances()[1] != before[1]
+    assert pe.frr.offer() == offer
