@@ -64,12 +64,12 @@ unit: $(TOOLS)/.ready ## unit and property tests, on this host, without root
 
 contract: ## adapters against the real kernel, sysrepo, Redis and FRR, in the lab
 	@echo "== contract tests (in the lab)"
-	@$(LAB) run --tries 2 --name contract --topology $(TOPOLOGY) -- \
+	@$(LAB) run --tries 2 --limit 1200 --name contract --topology $(TOPOLOGY) -- \
 	    /opt/srv6mgr/bin/python -m pytest -v --timeout 180 tests/contract
 
 robot: ## system suites in the lab; one with SUITE=name
 	@echo "== Robot suites (in the lab)"
-	@$(LAB) run --tries 2 --name robot --topology $(TOPOLOGY) -- tests/robot/run $(SUITE)
+	@$(LAB) run --tries 2 --limit 1200 --name robot --topology $(TOPOLOGY) -- tests/robot/run $(SUITE)
 
 bench: ## measure against the goals: BENCH=model
 	@[ -n "$(BENCH)" ] || { echo "which one? BENCH=$$(ls bench/*.py | sed -nE 's|bench/(model)\.py|\1|p')"; exit 1; }

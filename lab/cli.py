@@ -17,10 +17,15 @@ from lab import cache, host, kernel, machine, pyenv, rootfs, server, sysrepo, to
 from lab.enclosure import CHECKOUT, Enclosure, Part
 from lab.problem import LabError, MachineError
 from lab.progress import Progress
-from lab.session import Interrupted, Session
+from lab.session import Interrupted, JobTooLong, Session
 
 BRING_UP = ["python3", "-S", "-m", "lab.guest.nodes"]
 DEFAULT_NAME = "default"
+# Processes with what they wait for, then the kernel's stacks of those that are blocked.
+DOING = (
+    "ps --ppid 2 -p 2 --deselect -o pid,ppid,stat,etimes,times,args;"
+    " echo w > /proc/sysrq-trigger; dmesg | tail -30"
+)
 FAILURE = 125  # of the lab itself, as with env(1) and chroot(1); not of the command
 
 
@@ -71,9 +76,24 @@ def run_once(
         if wanted is not None:
             bring_up(running, wanted)
         job = Session(running, 2, [(running.console_fd, running.console_ready)])
-        return job.run(arguments.command, environment=environment(arguments.env), raw=arguments.tty)
+        return job.run(
+            arguments.command, environment=environment(arguments.env), raw=arguments.tty,
+            limit=arguments.limit,
+        )  # fmt: skip
+    except JobTooLong as late:
+        raise MachineError("lab run", f"the command {late}; {doing(running)}") from None
     finally:
         running.close()
+
+
+def doing(running: machine.Machine) -> str:
+    """What the machine's processes do, as far as it still tells."""
+    said = bytearray()
+    try:
+        Session(running, 3).run(["sh", "-c", DOING], stdin=b"", collect=said, limit=15)
+    except (JobTooLong, LabError) as problem:
+        return f"the machine does not tell what it does ({problem})"
+    return f"at that moment:\n{said.decode(errors='replace')}"
 
 
 def chroot(arguments: argparse.Namespace) -> int:
@@ -216,6 +236,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--env", metavar="K=V", action="append", default=[])
     one.add_argument("--tty", action="store_true", help="give the command the whole terminal")
     one.add_argument("--tries", type=int, default=1, metavar="N", help="when the machine dies")
+    one.add_argument("--limit", type=float, metavar="SECONDS", help="longer, and it hangs")
     one.add_argument("command", nargs="+")
     one.set_defaults(go=run)
 

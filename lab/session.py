@@ -38,6 +38,10 @@ class Interrupted(Exception):
         self.number = number
 
 
+class JobTooLong(Exception):
+    """The job did not end within its limit."""
+
+
 class Session:
     """Runs one job and returns its exit status."""
 
@@ -58,18 +62,22 @@ class Session:
         raw: bool = False,
         stdin: bytes | None = None,
         collect: bytearray | None = None,
+        limit: float | None = None,
     ) -> int:
         """`raw`: the whole terminal is the job's; `stdin`: these bytes instead of ours;
-        `collect`: takes the output instead of our streams."""
+        `collect`: takes the output instead of our streams; `limit`: seconds, JobTooLong after."""
         ours = collect is None
         pty = ours and (raw or (os.isatty(1) and os.isatty(2)))
         wish = {"argv": list(argv), "cwd": cwd, "env": dict(environment or {}), "pty": pty,
                 "raw": raw, "size": _terminal_size() if pty else None}  # fmt: skip
         self._peer.send(message(self._channel, Kind.START, wish))
         with _signals(pty, raw) as wake, _raw_terminal() if raw else contextlib.nullcontext():
-            return self._loop(wake, stdin, collect)
+            return self._loop(wake, stdin, collect, limit)
 
-    def _loop(self, wake: int, stdin: bytes | None, collect: bytearray | None) -> int:
+    def _loop(
+        self, wake: int, stdin: bytes | None, collect: bytearray | None, limit: float | None
+    ) -> int:
+        over = None if limit is None else time.monotonic() + limit
         in_flight = 0
         reading = stdin is None
         if stdin is not None:
@@ -86,6 +94,8 @@ class Session:
             left = BEAT if deadline is None else max(0.0, min(BEAT, deadline - time.monotonic()))
             ready = {fd for fd, _ in poll.poll(left * 1000)}
             self._peer.check()
+            if over is not None and time.monotonic() > over:
+                raise JobTooLong(f"is not done after {limit:.0f} s")
             if deadline is not None and time.monotonic() >= deadline:
                 raise Interrupted(interrupted or signal.SIGINT)
             for fd in ready & set(self._side):
