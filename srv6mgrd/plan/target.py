@@ -57,13 +57,15 @@ class Target:
     ``pending`` holds what can't be put in place yet, with the reason."""
 
     objects: dict[str, Object] = field(default_factory=dict)
-    serves: dict[str, tuple[ObjectRef, ...]] = field(default_factory=dict)
+    serves: dict[str, list[ObjectRef]] = field(default_factory=dict)
     pending: dict[ObjectRef, str] = field(default_factory=dict)
 
     def need(self, obj: Object, *refs: ObjectRef) -> None:
         self.objects[obj.key] = obj
-        known = self.serves.get(obj.key, ())
-        self.serves[obj.key] = known + tuple(r for r in refs if r not in known)
+        # A declared object is done before the next one, so it is the last one if it is there;
+        # the SID device serves all SIDs, and a search among them would be quadratic.
+        serves = self.serves.setdefault(obj.key, [])
+        serves += [ref for ref in refs if serves[-1:] != [ref]]
 
 
 def target(

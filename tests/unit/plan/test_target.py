@@ -66,20 +66,20 @@ def test_each_object_knows_what_it_is_for():
     found = target(small_vpn("eth1"), {"eth1": 2})
 
     assert found.serves == {
-        "link srv6mgr": (DT46, END),
-        "link red": (RED,),
-        "route4 table 10 default": (RED,),
-        "route6 table 10 default": (RED,),
-        "sysctl net/ipv4/ip_forward": (RED,),
-        "sysctl net/ipv6/conf/all/forwarding": (MAIN, RED),
-        "sysctl net/ipv6/conf/eth1/keep_addr_on_down": (RED,),
-        "sysctl net/vrf/strict_mode": (DT46,),
-        "encap-source": (),
-        "port eth1": (RED,),
-        "route6 table 8986 fcbb:0:1:1::/64": (END,),
-        "route6 table 8986 fcbb:0:1:64::/64": (DT46,),
-        "rule 2000 to fcbb:0:1::/48": (MAIN,),
-        "rule 990 to fcbb::/32": (MAIN,),
+        "link srv6mgr": [DT46, END],
+        "link red": [RED],
+        "route4 table 10 default": [RED],
+        "route6 table 10 default": [RED],
+        "sysctl net/ipv4/ip_forward": [RED],
+        "sysctl net/ipv6/conf/all/forwarding": [MAIN, RED],
+        "sysctl net/ipv6/conf/eth1/keep_addr_on_down": [RED],
+        "sysctl net/vrf/strict_mode": [DT46],
+        "encap-source": [],
+        "port eth1": [RED],
+        "route6 table 8986 fcbb:0:1:1::/64": [END],
+        "route6 table 8986 fcbb:0:1:64::/64": [DT46],
+        "rule 2000 to fcbb:0:1::/48": [MAIN],
+        "rule 990 to fcbb::/32": [MAIN],
     }
 
 
@@ -107,6 +107,20 @@ def test_a_decapsulating_sid_looks_up_the_table_of_its_vrf(behavior):
     )
 
 
+def test_what_serves_many_is_not_searched_for_each(monkeypatch):
+    many = desired(locator(), *(sid(f"fcbb:0:1:{n:x}::/64") for n in range(1, 201)))
+    compared = []
+
+    def equal(a, b):
+        compared.append(a)
+        return (a.kind, a.name) == (b.kind, b.name)
+
+    monkeypatch.setattr(ObjectRef, "__eq__", equal)
+
+    assert len(target(many, {}).serves["link srv6mgr"]) == 200
+    assert len(compared) < 1000
+
+
 def test_without_vrfs_the_underlay_needs_no_rule_of_its_own():
     rules = [o for o in target(desired(locator()), {}).objects.values() if isinstance(o, Rule)]
 
@@ -118,10 +132,10 @@ def test_locators_of_one_block_share_its_rule():
 
     found = target(desired(vrf("red", 10), *parts), {})
 
-    assert found.serves["rule 990 to fcbb::/32"] == (
+    assert found.serves["rule 990 to fcbb::/32"] == [
         ObjectRef(Kind.LOCATOR, "A"),
         ObjectRef(Kind.LOCATOR, "B"),
-    )
+    ]
 
 
 def test_the_ifindex_of_a_vrf_follows_from_its_table():
@@ -142,10 +156,10 @@ RED_BGP, BLUE_BGP = ObjectRef(Kind.VRF_BGP, "red"), ObjectRef(Kind.VRF_BGP, "blu
 @pytest.mark.parametrize(
     ("context", "refs"),
     [
-        (("router bgp 65000 vrf red", "address-family ipv4 unicast"), (RED_BGP,)),
-        (("router bgp 65000",), (RED_BGP, BLUE_BGP)),
-        (("segment-routing", "srv6", "locators", "locator MAIN"), (MAIN,)),
-        (("segment-routing", "srv6", "encapsulation"), (RED_BGP, BLUE_BGP)),
+        (("router bgp 65000 vrf red", "address-family ipv4 unicast"), [RED_BGP]),
+        (("router bgp 65000",), [RED_BGP, BLUE_BGP]),
+        (("segment-routing", "srv6", "locators", "locator MAIN"), [MAIN]),
+        (("segment-routing", "srv6", "encapsulation"), [RED_BGP, BLUE_BGP]),
     ],
 )
 def test_an_frr_context_is_for_the_vrf_or_locator_it_names_else_for_every_export(context, refs):
@@ -221,7 +235,7 @@ def test_a_next_hop_on_an_interface_has_a_route():
 
     route = NextHopRoute(B, "eth1", B)
     assert found.objects[route.key] == route
-    assert found.serves[route.key] == (END,)
+    assert found.serves[route.key] == [END]
     assert (sid_of(found).next_hop, sid_of(found).interface) == (B, None)
 
 
@@ -296,7 +310,7 @@ def test_a_steered_route():
 
     expected = EncapRoute(route.prefix, 254, Headend.H_ENCAPS, (A, B), metric=7, hop_limit=42)
     assert found.objects[expected.key] == expected
-    assert found.serves[expected.key] == (ObjectRef(Kind.ROUTE, "main 10.0.0.0/8"),)
+    assert found.serves[expected.key] == [ObjectRef(Kind.ROUTE, "main 10.0.0.0/8")]
     assert {"link srv6mgr", "sysctl net/ipv4/ip_forward"} <= found.objects.keys()
 
 
