@@ -21,6 +21,7 @@ from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.counters.node import NodeWriter, beside
 from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.datastore.ietf import IetfSubscription
 from srv6mgrd.datastore.notifications import Notifier
 from srv6mgrd.datastore.operational import OperationalSubscription
 from srv6mgrd.datastore.rpc import RpcSubscription
@@ -90,8 +91,11 @@ async def _run(settings: Settings) -> None:
     offering = Offering(probe, frr, node=node, herald=notifier)
     publisher = Publisher(redis.Settings(socket=settings.redis_socket))
     datastore = ConfigSubscription()
+    reconciler = Reconciler(
+        kernel, frr, journal, render, limits=limits, capabilities=offering.kernel
+    )
     manager = Manager(
-        Reconciler(kernel, frr, journal, render, limits=limits, capabilities=offering.kernel),
+        reconciler,
         kernel,
         store=store,
         outward=publisher,
@@ -103,11 +107,13 @@ async def _run(settings: Settings) -> None:
     )
     rpcs = RpcSubscription()
     operational = OperationalSubscription(runtime / "store")
+    ietf = IetfSubscription(runtime / "store", lambda: reconciler.desired.sids)
     # Before the first dump, so that nothing falls in between.
     events = KernelEvents(ignore_port=kernel.port)
     datastore.start(manager.change, manager.stored, manager.aborted)
     manager.start()
     operational.start()
+    ietf.start()
     rpcs.start(manager)
     systemd.notify("READY=1")
     try:
@@ -127,6 +133,7 @@ async def _run(settings: Settings) -> None:
         events.close()
         notifier.close()
         rpcs.close()
+        ietf.close()
         operational.close()
         datastore.close()
         store.close()

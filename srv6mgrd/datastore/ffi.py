@@ -152,9 +152,12 @@ class OperationalData:
     The binding takes Python objects only, which are slow to make and to convert.
     """
 
-    def __init__(self, session: Session, answer: Callable[[str, str], str | None]) -> None:
+    def __init__(
+        self, session: Session, answer: Callable[[str, str], str | None], *, strict: bool = True
+    ) -> None:
         """``answer`` gives, for the path of a subscription and the xpath that a reader asked for,
-        a document from the root down; it is called in a thread of sysrepo's, one at a time."""
+        a document from the root down; it is called in a thread of sysrepo's, one at a time.
+        Unless ``strict``, what the schema does not know is left out of it."""
         ffi, self._lib = _library()
         self._session = session
         self._held = ffi.new("void **")
@@ -168,7 +171,7 @@ class OperationalData:
             try:
                 document = answer(_text(path), _text(asked) if asked else "")
                 if document is not None:
-                    _attach(event, to, document)
+                    _attach(event, to, document, strict=strict)
             except Exception:
                 # No exception may pass into C.
                 _LOG.exception("operational data of %s", _text(path))
@@ -203,7 +206,7 @@ def _text(pointer: Any) -> str:
     return raw.decode() if isinstance(raw, bytes) else raw
 
 
-def _attach(event: Any, to: Any, document: str) -> None:
+def _attach(event: Any, to: Any, document: str, *, strict: bool) -> None:
     """Hand a document to the reader of an event: a tree, or a part of the one at ``to``."""
     import _libyang
     import _sysrepo
@@ -214,7 +217,7 @@ def _attach(event: Any, to: Any, document: str) -> None:
     address = int(ffi.cast("uintptr_t", event))
     session = SysrepoSession(_sysrepo.ffi.cast("sr_session_ctx_t *", address), True)
     with session.get_ly_ctx() as context:
-        tree = context.parse_data_mem(document, "json", parse_only=True, strict=True)
+        tree = context.parse_data_mem(document, "json", parse_only=True, strict=strict)
         if tree is None:
             return
         if to[0] == ffi.NULL:

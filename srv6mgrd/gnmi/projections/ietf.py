@@ -1,64 +1,30 @@
-"""SIDs as draft-ietf-spring-srv6-yang shows them (ietf-srv6-base, ietf-srv6-types 2026-05-06)."""
+"""The IETF view (counters.ietf) as gNMI's tree."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from srv6mgrd.counters.status import InstallStatus
+from srv6mgrd.counters import ietf
 from srv6mgrd.gnmi.path import Step
 from srv6mgrd.gnmi.projections.view import Sid, View, container, counter, leaf, listed
 from srv6mgrd.gnmi.schema import Base, Kind, Node, root
 
-_ROUTING, _SR, _SRV6 = "ietf-routing", "ietf-segment-routing", "ietf-srv6-base"
-_TYPES = "ietf-srv6-types"
-# What is declared is static there; all SIDs of this router are.
-_OWNER = f"{_TYPES}:static"
-_INSTANCE = "srv6mgr"
-
-# Where flavors make another identity there, or ours has none.
-_BEHAVIORS: Mapping[tuple[str, frozenset[str]], str] = {
-    ("End", frozenset({"psp"})): "End_PSP",
-    ("End", frozenset({"next-csid"})): "END.NEXT-CSID",
-    ("End", frozenset({"psp", "next-csid"})): "END.NEXT-CSID_PSP",
-    ("End.X", frozenset({"next-csid"})): "END.X.NEXT-CSID",
-    ("End.BPF", frozenset()): "",
-}
-
-
-def behavior(config: Mapping[str, Any]) -> str:
-    """Identity of a SID's behavior and flavors; empty when the draft has none."""
-    name = str(config.get("behavior", "")).rpartition(":")[2]
-    identity = _BEHAVIORS.get((name, frozenset(config.get("flavor", ()))), name)
-    return f"{_TYPES}:{identity}" if identity else ""
+_ROUTING, _SR, _SRV6 = ietf.ROUTING, ietf.SEGMENT_ROUTING, ietf.SRV6
 
 
 def _entry(sid: Sid) -> dict[str, Any]:
-    installed = sid.status.status is InstallStatus.INSTALLED
-    entry: dict[str, Any] = {
-        "sid": sid.prefix,
-        "behavior": behavior(sid.config),
-        "locator": sid.config.get("locator"),
-        "allocation": {
-            "alloc-type": "Explicit",
-            "owner": {
-                (_OWNER, _INSTANCE): {
-                    "type": _OWNER,
-                    "instance": _INSTANCE,
-                    "is-winner": installed,
-                }
-            },
-        },
-        "forwarding": {"is-installed": installed},
-    }
-    if sid.config.get("counters") is not False:
-        entry["counters"] = {
-            "success": {
-                "in-pkts": str(sid.counters.packets),
-                "in-octets": str(sid.counters.octets),
-            }
-        }
-    return {name: value for name, value in entry.items() if value}
+    config = sid.config
+    declared = ietf.Declared(
+        behavior=str(config.get("behavior", "")).rpartition(":")[2],
+        flavors=frozenset(config.get("flavor", ())),
+        locator=config.get("locator", ""),
+        counts=config.get("counters") is not False,
+    )
+    entry = ietf.entry(sid.prefix, declared, sid.status, sid.counters)
+    allocation = entry["allocation"]
+    # A list is a dict by its keys (gnmi.mirror).
+    allocation["owner"] = {(o["type"], o["instance"]): o for o in allocation["owner"]}
+    return entry
 
 
 def views() -> tuple[View, ...]:
