@@ -24,6 +24,10 @@ class RefusedAction:
 class Kernel(Protocol):
     """Reads and writes the kernel of one network namespace."""
 
+    def links(self) -> Mapping[str, int]:
+        """Names of all links, with their ifindex."""
+        ...
+
     def observe(self, sysctls: Iterable[str]) -> Observed:
         """One consistent dump; dumps that the kernel interrupted are taken again."""
         ...

@@ -21,8 +21,8 @@ from srv6mgrd.model.refusal import Refusal, RefusedError
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.diff import Plan, plan
 from srv6mgrd.plan.objects import FrrBlock, Sysctl
-from srv6mgrd.plan.observed import Observed, ObservedObject
-from srv6mgrd.plan.target import Target, target
+from srv6mgrd.plan.observed import ObservedObject
+from srv6mgrd.plan.target import VALUES_KEPT, Target, target
 from srv6mgrd.ports import Frr, Kernel
 
 FRR_ABSENT = "FRR can't be reached; is it running?"
@@ -57,6 +57,22 @@ class _Compared:
     frr_up: bool
 
 
+# A target behind all that it depends on.
+_TargetOf = tuple[Desired, Mapping[str, int], list[FrrBlock], frozenset[str], Target]
+
+
+class _Owned:
+    """The keys of what stands as the journal has it."""
+
+    def __init__(self, journal: Journal, observed: Mapping[str, ObservedObject]) -> None:
+        self._journal = journal
+        self._observed = observed
+
+    def __contains__(self, key: object) -> bool:
+        seen = self._observed.get(key) if isinstance(key, str) else None
+        return seen is not None and self._journal.owns(seen.object)
+
+
 class Reconciler:
     """Keeps the kernel and FRR as the current desired state says.
 
@@ -82,6 +98,7 @@ class Reconciler:
         # What the node offers; may be replaced between passes.
         self.capabilities = capabilities
         self._executor = Executor(kernel, frr, journal)
+        self._last_target: _TargetOf | None = None
         # Expanded: what is made for a VRF is in it. What the node lacks is in it too.
         self.desired = Desired()
 
@@ -135,22 +152,26 @@ class Reconciler:
     def _compare(self, desired: Desired) -> _Compared:
         frr = self._frr.observe()
         blocks = self._render(desired) if frr is not None else []
-        wanted_sysctls = target(desired, {}, (), self._journal).objects.values()
-        first = self._kernel.observe([o.path for o in wanted_sysctls if isinstance(o, Sysctl)])
-        t = target(desired, first.interfaces, blocks, self._journal)
-        observed = dict(self._observed(first, t).objects)
+        # Before all else, since which sysctls there are depends on it.
+        t = self._target(desired, self._kernel.links(), blocks)
+        sysctls = [o.path for o in t.objects.values() if isinstance(o, Sysctl)]
+        observed = dict(self._kernel.observe(sysctls).objects)
         for key, block in (frr or {}).items():
             if key in t.objects or key in self._journal:
                 observed[key] = ObservedObject(self._ours(block, t), False)
-        owned = {key for key, seen in observed.items() if self._journal.owns(seen.object)}
+        owned = _Owned(self._journal, observed)
         return _Compared(t, observed, plan(t.objects, observed, owned), frr is not None)
 
-    def _observed(self, first: Observed, t: Target) -> Observed:
-        """Port sysctls are known only once the interfaces are: read again if there are any."""
-        paths = [o.path for o in t.objects.values() if isinstance(o, Sysctl)]
-        if all(f"sysctl {path}" in first.objects for path in paths):
-            return first
-        return self._kernel.observe(paths)
+    def _target(
+        self, desired: Desired, interfaces: Mapping[str, int], blocks: list[FrrBlock]
+    ) -> Target:
+        """The target; the last one when nothing that it depends on has changed."""
+        kept = frozenset(key for key in VALUES_KEPT if key in self._journal)
+        known = self._last_target
+        if known is None or known[0] is not desired or known[1:4] != (interfaces, blocks, kept):
+            t = target(desired, interfaces, blocks, kept)
+            self._last_target = known = (desired, interfaces, blocks, kept, t)
+        return known[4]
 
     def _ours(self, found: FrrBlock, t: Target) -> FrrBlock:
         """Of an FRR context the lines that are ours: wanted or journaled; in the wanted order."""
@@ -225,7 +246,7 @@ def outcomes(
     frr_up: bool,
 ) -> dict[ObjectRef, Outcome]:
     """Status of every declared object from the failures of the objects that serve it. Pure."""
-    out = {ref: Outcome(InstallStatus.INSTALLED) for ref in declared(desired)}
+    out = dict.fromkeys(declared(desired), Outcome(InstallStatus.INSTALLED))
     for ref, reason in t.pending.items():
         out[ref] = Outcome(InstallStatus.PENDING, reason)
     if not frr_up:

@@ -63,6 +63,11 @@ class LinuxKernel:
             dump = self._netlink.dump(routes.get_table(SID_TABLE, ROUTE_PROTOCOL))
         return self._routes.counters(dump)
 
+    def links(self) -> Mapping[str, int]:
+        with self._lock:
+            dump = self._netlink.dump(links.get_all())
+        return {link.name: link.index for link in links.decode_all(dump)}
+
     def observe(self, sysctls: Iterable[str]) -> Observed:
         with self._lock:
             # Links after routes: a device that they refer to is known by then.

@@ -11,6 +11,7 @@ from srv6mgrd.kernel.route_dump import Counters, Row, Template, decode, rows
 from srv6mgrd.kernel.routes import NOWHERE
 from srv6mgrd.kernel.seg6local import BEHAVIOR
 from srv6mgrd.kernel.socket import answers
+from srv6mgrd.model.prefix import Prefix
 from srv6mgrd.plan.objects import (
     ROUTE_PROTOCOL,
     SID_METRIC,
@@ -20,30 +21,6 @@ from srv6mgrd.plan.objects import (
     UnreachableDefault,
 )
 from srv6mgrd.plan.observed import ObservedObject
-
-
-class Prefix(IPv6Network):
-    """A prefix that has its hash and text at hand: ipaddress computes both anew each time, at
-    three times the cost of reading the route."""
-
-    def __init__(self, address: tuple[bytes, int]) -> None:
-        super().__init__(address)
-        self._hash = super().__hash__()
-        self._text = ""
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __str__(self) -> str:
-        if not self._text:
-            packed = self.network_address.packed
-            # inet_ntop writes embedded IPv4 addresses with dots, ipaddress doesn't.
-            if any(packed[:10]):
-                self._text = f"{socket.inet_ntop(socket.AF_INET6, packed)}/{self.prefixlen}"
-            else:
-                self._text = super().__str__()
-        return self._text
-
 
 # By what tells the SIDs of a template apart: key and object.
 _Items = dict[tuple[object, ...], tuple[str, ObservedObject]]
@@ -123,7 +100,7 @@ class SidTable:
 
     def _prefix(self, key: tuple[bytes, int]) -> Prefix:
         if (prefix := self._prefixes.get(key)) is None:
-            prefix = self._prefixes[key] = Prefix(key)
+            prefix = self._prefixes[key] = Prefix.of(*key)
         return prefix
 
 

@@ -39,6 +39,8 @@ def check(
 
 def without(desired: Desired, refs: Collection[ObjectRef]) -> Desired:
     """The state less the objects that ``check`` returned."""
+    if not refs:
+        return desired
     vrfs = {}
     for vrf in desired.vrfs.values():
         if ObjectRef(Kind.VRF, vrf.name) not in refs:
@@ -81,10 +83,10 @@ def _wants(desired: Desired, node: Capabilities) -> Iterator[_Want]:
         if vrf.bgp is not None and is_made(vrf.bgp)
     }
     for sid in desired.sids.values():
-        where, path = f"SID {sid.prefix}", sid_path(sid.prefix)
-        if (maker := makers.get(sid.prefix)) is not None:
-            where, path = f"{where} made for VRF {maker}", bgp_path(maker)
         for lack in _lacks_of_sid(sid, node):
+            where, path = f"SID {sid.prefix}", sid_path(sid.prefix)
+            if (maker := makers.get(sid.prefix)) is not None:
+                where, path = f"{where} made for VRF {maker}", bgp_path(maker)
             yield _sid_ref(sid), _refusal(node, lack, where, path)
     for route in desired.routes.values():
         for lack in _lacks_of_route(route, node):

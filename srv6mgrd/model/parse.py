@@ -6,8 +6,10 @@ here is only that the shape is what this version knows.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
@@ -23,6 +25,7 @@ from srv6mgrd.model.desired import (
     Vrf,
     VrfBgp,
 )
+from srv6mgrd.model.prefix import Prefix
 from srv6mgrd.model.refusal import Refusal, RefusedError
 
 SRV6 = "srv6mgr-srv6:srv6"
@@ -31,6 +34,7 @@ STEERING = "srv6mgr-steering:steering"
 PROXY = "srv6mgr-proxy:proxy"
 
 _Entry = Mapping[str, Any]
+_BEHAVIORS: Mapping[str, Behavior] = {behavior.value: behavior for behavior in Behavior}
 
 
 def parse(config: _Entry) -> Desired:
@@ -69,6 +73,8 @@ def _ipv6(text: str | None) -> IPv6Address | None:
     return IPv6Address(text) if text else None
 
 
+# Next hops are few beside the SIDs that name them.
+@lru_cache(maxsize=1024)
 def _ip(text: str | None) -> IPv4Address | IPv6Address | None:
     return ip_address(text) if text else None
 
@@ -76,7 +82,7 @@ def _ip(text: str | None) -> IPv4Address | IPv6Address | None:
 def _locator(e: _Entry) -> Locator:
     return Locator(
         name=e["name"],
-        prefix=IPv6Network(e["prefix"], strict=False),
+        prefix=Prefix.parse(e["prefix"]),
         block_length=e.get("block-length", 32),
         node_length=e.get("node-length", 16),
         function_length=e.get("function-length", 16),
@@ -101,7 +107,7 @@ def _vrf_bgp(e: _Entry) -> VrfBgp:
         rd=e["rd"],
         import_rts=tuple(sorted(e.get("import-rt", ()))),
         export_rts=tuple(sorted(e.get("export-rt", ()))),
-        export_sid=IPv6Network(sid, strict=False) if sid else None,
+        export_sid=Prefix.parse(sid) if sid else None,
         redistribute_connected=redistribute.get("connected", True),
         redistribute_static=redistribute.get("static", False),
         export_function=e.get("export-function"),
@@ -131,8 +137,9 @@ def _route(vrf: str | None, e: _Entry) -> SteeredRoute:
 
 def _sid(e: _Entry) -> Sid:
     return Sid(
-        prefix=IPv6Network(e["prefix"], strict=False),
-        locator=e["locator"],
+        prefix=Prefix.parse(e["prefix"]),
+        # Thousands of SIDs share a name.
+        locator=sys.intern(e["locator"]),
         # RFC 7951 section 6.8: the module name may stand before the identity.
         behavior=_behavior(e["prefix"], e["behavior"].rpartition(":")[2]),
         vrf=e.get("vrf"),
@@ -140,7 +147,7 @@ def _sid(e: _Entry) -> Sid:
         interface=e.get("interface"),
         segment_list=e.get("segment-list"),
         bpf_program=e.get("bpf-program"),
-        flavors=frozenset(map(Flavor, e.get("flavor", ()))),
+        flavors=frozenset(map(Flavor, e["flavor"])) if "flavor" in e else frozenset(),
         counters=e.get("counters", True),
         proxy=_proxy(e[PROXY]) if PROXY in e else None,
     )
@@ -148,7 +155,7 @@ def _sid(e: _Entry) -> Sid:
 
 def _behavior(prefix: str, name: str) -> Behavior:
     # The identities that group behaviors are derived from the base too.
-    if name not in set(Behavior):
+    if (behavior := _BEHAVIORS.get(name)) is None:
         refusal = Refusal(
             f"SID {prefix}",
             f"{name} is not a behavior of its own",
@@ -157,7 +164,7 @@ def _behavior(prefix: str, name: str) -> Behavior:
             f"/srv6mgr-srv6:srv6/local-sids/sid[prefix='{prefix}']",
         )
         raise RefusedError([refusal])
-    return Behavior(name)
+    return behavior
 
 
 def _proxy(e: _Entry) -> Proxy:

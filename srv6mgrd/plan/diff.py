@@ -5,7 +5,7 @@ The same function serves commit, restart, repair and dry run.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
@@ -45,7 +45,7 @@ class Plan:
 
 
 def plan(
-    wanted: Mapping[str, Object], observed: Mapping[str, ObservedObject], owned: Collection[str]
+    wanted: Mapping[str, Object], observed: Mapping[str, ObservedObject], owned: Container[str]
 ) -> Plan:
     """Actions that turn observed into wanted.
 
@@ -65,13 +65,16 @@ def plan(
     }
     for key, obj in wanted.items():
         seen = observed.get(key)
-        if (other := foreign.get(_table(obj) or 0)) and not (seen and seen.object == obj):
+        same = seen is not None and seen.object == obj
+        if same and not leaving:
+            continue
+        if (other := foreign.get(_table(obj) or 0)) and not same:
             conflicts.append(Conflict(obj, other))
         elif seen is None:
             actions.append(Create(obj))
         elif _goes_first(seen, leaving):
             actions += [Delete(seen.object), Create(obj)]
-        elif seen.object == obj:
+        elif same:
             continue
         elif seen.ours or key in owned or isinstance(obj, (*_UNMARKED, *_VALUES)):
             actions.append(Replace(seen.object, obj))

@@ -45,6 +45,8 @@ _INDIRECT = IPv6Network("100::/64")
 
 # Values of the sysctl seg6_flowlabel (seg6_make_flowlabel) for the YANG enum.
 _FLOW_LABEL = Sysctl("net/ipv6/seg6_flowlabel", "")
+# Sysctls that, once set by us, follow the declaration back to their default.
+VALUES_KEPT = (_FLOW_LABEL.key,)
 _FLOW_LABELS = {"zero": "-1", "copy": "0", "compute": "1"}
 _FORWARD_IPV4 = Sysctl("net/ipv4/ip_forward", "1")
 _FORWARD_IPV6 = Sysctl("net/ipv6/conf/all/forwarding", "1")
@@ -61,10 +63,11 @@ class Target:
     pending: dict[ObjectRef, str] = field(default_factory=dict)
 
     def need(self, obj: Object, *refs: ObjectRef) -> None:
-        self.objects[obj.key] = obj
+        key = obj.key
+        self.objects[key] = obj
         # A declared object is done before the next one, so it is the last one if it is there;
         # the SID device serves all SIDs, and a search among them would be quadratic.
-        serves = self.serves.setdefault(obj.key, [])
+        serves = self.serves.setdefault(key, [])
         serves += [ref for ref in refs if serves[-1:] != [ref]]
 
 
@@ -74,8 +77,8 @@ def target(
     frr_blocks: Iterable[FrrBlock] = (),
     owned: Container[str] = (),
 ) -> Target:
-    """What shall stand, given the interfaces that exist. ``owned`` are the keys in the journal: a
-    sysctl that was set once follows the declaration back to its default."""
+    """What shall stand, given the interfaces that exist. ``owned`` are the keys in the journal, of
+    which VALUES_KEPT matter."""
     t = Target()
     for locator in desired.locators.values():
         _locator(t, locator, desired)

@@ -115,6 +115,9 @@ class FakeKernel:
 
     # ports.Kernel.
 
+    def links(self) -> dict[str, int]:
+        return dict(self.interfaces)
+
     def observe(self, sysctls: Iterable[str]) -> Observed:
         # Of routes outside the SID table the kernel is asked for ours alone.
         objects = {
