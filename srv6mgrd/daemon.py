@@ -17,7 +17,7 @@ from typing import Any
 
 from srv6mgrd import settings as settings_file
 from srv6mgrd import systemd
-from srv6mgrd.apply.journal import Journal
+from srv6mgrd.apply.journal import Journal, JournalError
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.counters.node import NodeWriter, beside
 from srv6mgrd.counters.store import StoreWriter
@@ -35,6 +35,7 @@ from srv6mgrd.kernel.events import KernelEvents
 from srv6mgrd.kernel.probe import probe
 from srv6mgrd.manager import Manager
 from srv6mgrd.offering import Offering
+from srv6mgrd.ports import AdapterError
 from srv6mgrd.redis import wire as redis
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.settings import Settings
@@ -57,7 +58,12 @@ def main() -> None:
         )
         with _lock(Path(settings.runtime_directory)):
             asyncio.run(_run(settings))
-    except (settings_file.SettingsError, AlreadyRunningError) as error:
+    except (
+        settings_file.SettingsError,
+        AlreadyRunningError,
+        JournalError,
+        AdapterError,
+    ) as error:
         sys.exit(f"srv6mgrd: {error}")
 
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from ipaddress import IPv6Address
 from typing import Any, Protocol
 
@@ -30,9 +30,9 @@ from srv6mgrd.model.needs import MISSING
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.refusal import Refusal, RefusedError
 from srv6mgrd.news import News
-from srv6mgrd.plan.actions import Action
+from srv6mgrd.plan.actions import Action, Create
 from srv6mgrd.plan.objects import SidRoute
-from srv6mgrd.ports import Kernel
+from srv6mgrd.ports import AdapterError, Kernel
 from srv6mgrd.redis.rows import Projection, project
 
 _LOG = logging.getLogger(__name__)
@@ -116,29 +116,35 @@ class Manager:
         # A commit that we agreed to, until sysrepo says what became of it.
         self._before: Desired | None = None
         self._staged: Report | None = None
+        self._waited = False
         self._wake = asyncio.Event()
         self._ask_frr = asyncio.Event()
         self._retry: asyncio.TimerHandle | None = None
         self._backoff = _BACKOFF_FIRST
+        reconciler.before_writing = self._last_counts
+        reconciler.after_writing = self._count_anew
 
     # Commits (called by the datastore).
 
     def start(self) -> None:
         """Take over the running configuration: what already is right is not written."""
-        report = self._repair(parse(self._running()))
+        report = self._reconciler.repair(parse(self._running()))
         _LOG.info("%d actions to reach the running configuration", len(report.actions))
         self._take(report, repaired=report.touched)
 
     def change(self, tree: Mapping[str, Any]) -> None:
         """Carry out a commit. Raises RefusedError with nothing changed."""
         self._before = self._reconciler.desired
+        writes = self._kernel.writes
         try:
             self._staged = self._commit(parse(tree))
         except RefusedError as refused:
             self._count(refused=1)
             self._tell(news.collisions(refused.refusals))
+            if self._kernel.writes != writes:
+                # It was undone; what could not be is found by a compare.
+                self.disturbed()
             raise
-        self._count_anew(self._staged)
 
     def _commit(self, desired: Desired) -> Report:
         try:
@@ -155,13 +161,20 @@ class Manager:
             _LOG.info("commit: %d actions", len(self._staged.actions))
             self._take(self._staged)
             self._count(commits=1)
-        self._before = self._staged = None
+        self._settled()
 
     def aborted(self) -> None:
         """Somebody else refused the commit after us: back to what was."""
         if self._before is not None:
-            self._take(self._repair(self._before))
+            self._take(self._reconciler.repair(self._before))
+        self._settled()
+
+    def _settled(self) -> None:
+        """There is no commit on its way any more."""
         self._before = self._staged = None
+        if self._waited:
+            self._waited = False
+            self.disturbed()
 
     # Drift.
 
@@ -175,11 +188,19 @@ class Manager:
             await self._wake.wait()
             await asyncio.sleep(_SETTLE)
             self._wake.clear()
-            self.compare()
+            try:
+                self.compare()
+            except AdapterError as error:
+                _LOG.error("%s", error)
+                self._retry_later()
 
     def compare(self) -> Report:
-        """Compare kernel and FRR with what shall be, and repair."""
-        report = self._repair()
+        """Compare kernel and FRR with what shall be, and repair. Put off while a commit is on
+        its way: what it took away may have to come back. Raises AdapterError."""
+        if self._staged is not None:
+            self._waited = True
+            return Report()
+        report = self._reconciler.repair()
         if report.actions:
             _LOG.warning("repaired: %s", ", ".join(sorted({a.object.key for a in report.actions})))
         self._drifted(report)
@@ -225,21 +246,19 @@ class Manager:
     def _stands(known: ObjectStatus | Outcome | None) -> bool:
         return known is not None and known.status is InstallStatus.INSTALLED
 
-    def _repair(self, desired: Desired | None = None) -> Report:
-        report = self._reconciler.repair(desired)
-        self._count_anew(report)
-        return report
-
     def _plan_retry(self) -> None:
         if self._retry is not None:
             self._retry.cancel()
             self._retry = None
         if any(o.status is InstallStatus.FAILED for o in self._outcomes.values()):
-            loop = asyncio.get_running_loop()
-            self._retry = loop.call_later(self._backoff, self.disturbed)
-            self._backoff = min(2 * self._backoff, _BACKOFF_LAST)
+            self._retry_later()
         else:
             self._backoff = _BACKOFF_FIRST
+
+    def _retry_later(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._retry = loop.call_later(self._backoff, self.disturbed)
+        self._backoff = min(2 * self._backoff, _BACKOFF_LAST)
 
     async def compare_every(self, seconds: float) -> None:
         """Compare without an event too, since events can be lost."""
@@ -248,7 +267,7 @@ class Manager:
             await asyncio.sleep(seconds)
             if self._staged is not None and self._staged is staged:
                 _LOG.warning("a commit was left half-way; back to the running configuration")
-                self._before = self._staged = None
+                self._settled()
                 self.start()
             staged = self._staged
             self.disturbed()
@@ -264,20 +283,28 @@ class Manager:
         """Sample counters on a fixed beat."""
         beat = time.monotonic()
         while True:
-            self.sample()
+            try:
+                self.sample()
+            except AdapterError as error:
+                _LOG.error("counters: %s", error)
             beat = max(beat + seconds, time.monotonic())
             await asyncio.sleep(beat - time.monotonic())
 
-    def _count_anew(self, report: Report) -> None:
+    def _last_counts(self, actions: Sequence[Action]) -> None:
+        """Read what SIDs counted before their routes are replaced or removed."""
+        if any(isinstance(a.object, SidRoute) and not isinstance(a, Create) for a in actions):
+            self.sample()
+
+    def _count_anew(self, carried_out: Sequence[Action]) -> None:
         """Routes that were just put in place count from 0. Told at once, before the next sample."""
         self._accumulator.replaced(
             str(action.object.prefix)
-            for action in report.actions
+            for action in carried_out
             if isinstance(action.object, SidRoute)
         )
 
     def sample(self) -> None:
-        """One dump of all SIDs into totals, store and SONiC tables."""
+        """One dump of all SIDs into totals, store and SONiC tables. Raises AdapterError."""
         sids = self._reconciler.desired.sids
         if not sids:
             return

@@ -12,17 +12,34 @@ from srv6mgrd.plan.objects import FrrBlock
 from srv6mgrd.plan.observed import Observed
 
 
+class AdapterError(Exception):
+    """What an adapter stands for can't be reached or read: ``object: cause; remedy``."""
+
+    def __init__(self, what: str, cause: str, remedy: str) -> None:
+        super().__init__(f"{what}: {cause}; {remedy}")
+        self.what = what
+        self.cause = cause
+        self.remedy = remedy
+
+
 @dataclass(frozen=True, slots=True)
 class RefusedAction:
-    """An action that the kernel or FRR refused: errno (0 when there is none) and its words."""
+    """An action that was refused: errno (0 when there is none) and words.
+
+    ``by`` says who refused it, when that is neither the kernel nor FRR; ``in_doubt`` that the
+    answer was lost, so that it may have been carried out.
+    """
 
     action: Action
     errno: int
     words: str
+    by: str = ""
+    in_doubt: bool = False
 
 
 class Kernel(Protocol):
-    """Reads and writes the kernel of one network namespace."""
+    """Reads and writes the kernel of one network namespace. Raises AdapterError when that can't be
+    done at all; what was under way then may have been carried out."""
 
     def links(self) -> Mapping[str, int]:
         """Names of all links, with their ifindex."""

@@ -7,11 +7,11 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from srv6mgrd.apply.journal import Journal
+from srv6mgrd.apply.journal import Journal, JournalError
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.diff import in_order
 from srv6mgrd.plan.objects import FrrBlock, Object, Sysctl, VrfDevice
-from srv6mgrd.ports import Frr, Kernel, RefusedAction
+from srv6mgrd.ports import AdapterError, Frr, Kernel, RefusedAction
 
 _LOG = logging.getLogger(__name__)
 
@@ -24,44 +24,69 @@ class Executor:
         self._frr = frr
         self._journal = journal
         self._known: Mapping[str, tuple[str, ...]] = {}
+        # Since the last ``apply`` began, what was undone included.
+        self.carried_out: list[Action] = []
 
     def apply(self, actions: Sequence[Action], *, atomic: bool) -> list[RefusedAction]:
-        """Carry out in order; return what was refused.
+        """Carry out in order; return what was refused. ``settle`` or ``undo`` follows.
 
         Atomic: after a refusal nothing that may depend on it is tried, and what was done is
         undone. Not atomic: the rest goes on, since one object's failure is its own.
         """
         self._known = self._journal.checkpoint()
+        self.carried_out = []
         done: list[Action] = []
         refused: list[RefusedAction] = []
         for part in _parts(actions):
-            failures = self._part(part)
+            failures = self._intended(part)
             failed = {id(f.action) for f in failures}
             done += [a for a in part if id(a) not in failed]
             refused += failures
             if failures and atomic:
-                self.undo(done)
+                self.undo([*done, *(f.action for f in failures if f.in_doubt)])
                 break
         return refused
 
+    def _intended(self, actions: Sequence[Action]) -> list[RefusedAction]:
+        try:
+            self._journal.intend(_written(a) for a in actions if not isinstance(a, Delete))
+        except JournalError as error:
+            return [RefusedAction(a, 0, str(error), by="srv6mgrd") for a in actions]
+        return self._part(actions)
+
     def _part(self, actions: Sequence[Action]) -> list[RefusedAction]:
-        self._journal.intend(_written(a) for a in actions if not isinstance(a, Delete))
         in_frr = isinstance(actions[0].object, FrrBlock)
         if going := _vrfs(a for a in actions if isinstance(a, Delete)):
             self._frr.let_go(going)
-        refused = (self._frr if in_frr else self._kernel).apply(actions)
+        try:
+            refused = (self._frr if in_frr else self._kernel).apply(actions)
+        except AdapterError as error:
+            refused = [RefusedAction(a, 0, str(error), error.what, in_doubt=True) for a in actions]
         failed = {id(r.action) for r in refused}
+        self.carried_out += [a for a in actions if id(a) not in failed]
         if made := _vrfs(a for a in actions if isinstance(a, Create) and id(a) not in failed):
             self._frr.meet(made)
-        self._journal.done(
-            a.object for a in actions if not isinstance(a, Delete) and id(a) not in failed
-        )
-        self._journal.forget(_gone(actions, failed))
         return refused
+
+    def settle(self, actions: Sequence[Action], refused: Sequence[RefusedAction]) -> None:
+        """Disown what is gone after the last ``apply``. Only when all is well: until then
+        whatever may have to be put back is named, so that undoing does not depend on a journal
+        that can be written."""
+        failed = {id(r.action) for r in refused}
+        in_doubt = {r.action.object.key for r in refused if r.in_doubt}
+        try:
+            self._journal.done(
+                a.object for a in actions if not isinstance(a, Delete) and id(a) not in failed
+            )
+            self._journal.forget(_gone(actions, failed) - in_doubt)
+        except JournalError as error:
+            # It names more than there is, until the next pass sets it right.
+            _LOG.error("%s", error)
 
     def undo(self, done: Sequence[Action]) -> None:
         """Take back actions of the last ``apply`` that were carried out. What stood before has
-        its dependencies too, so this is ordered like any plan."""
+        its dependencies too, so this is ordered like any plan. The journal still names all of
+        it."""
         undo = in_order([a.undo for a in done])
         # What comes back may need a value that was not set before, strict_mode above all.
         undo.sort(key=lambda a: isinstance(a.object, Sysctl))
@@ -69,7 +94,10 @@ class Executor:
         for part in _parts(undo):
             refused += self._part(part)
         failed = {r.action.object.key for r in refused}
-        self._journal.restore(self._known, failed)
+        try:
+            self._journal.restore(self._known, failed)
+        except JournalError as error:
+            _LOG.error("%s", error)
         for failure in refused:
             # Nobody to tell: the next compare finds and repairs it.
             _LOG.error("undo of %s refused: %s", failure.action.object.key, failure.words)

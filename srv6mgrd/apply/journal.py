@@ -12,7 +12,7 @@ import contextlib
 import json
 import logging
 import sqlite3
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from srv6mgrd.plan.objects import EncapSource, FrrBlock, Object, VrfPort
@@ -24,19 +24,32 @@ _LOG = logging.getLogger(__name__)
 _SCHEMA = "create table if not exists owned (key text primary key, lines text) without rowid"
 
 
-class Journal:
-    """Keys of the objects we own; for kinds without a mark also what of them is ours."""
+class JournalError(Exception):
+    """The journal can't be opened or written; it names what it did before. ``cause; remedy``."""
 
-    def __init__(self, path: Path | None = DEFAULT_PATH) -> None:
+
+class Journal:
+    """Keys of the objects we own; for kinds without a mark also what of them is ours.
+
+    Writing raises JournalError, and changes nothing then.
+    """
+
+    def __init__(
+        self,
+        path: Path | None = DEFAULT_PATH,
+        connect: Callable[..., sqlite3.Connection] = sqlite3.connect,
+    ) -> None:
         """``path`` None keeps it in memory. A journal that can't be read is set aside: nothing
-        is removed then, and what is declared is adopted by its mark."""
+        is removed then, and what is declared is adopted by its mark. Raises JournalError."""
         self._lines: dict[str, tuple[str, ...]] = {}
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
+        self._connect = connect
         try:
+            if path is not None:
+                path.parent.mkdir(parents=True, exist_ok=True)
             self._open(path)
-        except sqlite3.OperationalError:
-            raise  # out of reach or locked, which says nothing about what is in it
+        except (sqlite3.OperationalError, OSError) as error:
+            # Out of reach or locked, which says nothing about what is in it.
+            raise JournalError(f"{path}: {error}; make it readable and writable") from error
         except (sqlite3.DatabaseError, ValueError, TypeError) as error:
             if path is None:
                 raise
@@ -50,7 +63,7 @@ class Journal:
             self._open(path)
 
     def _open(self, path: Path | None) -> None:
-        self._db = sqlite3.connect(path or ":memory:", isolation_level=None)
+        self._db = self._connect(path or ":memory:", isolation_level=None)
         self._db.execute("pragma journal_mode=wal")
         # Survives the death of the process; after a power loss the kernel's objects are gone too.
         self._db.execute("pragma synchronous=normal")
@@ -116,10 +129,12 @@ class Journal:
 
     def forget(self, keys: Iterable[str]) -> None:
         """After removal."""
-        gone = [(key,) for key in list(keys) if self._lines.pop(key, None) is not None]
+        gone = [key for key in keys if key in self._lines]
         if gone:
             with self._transaction():
-                self._db.executemany("delete from owned where key = ?", gone)
+                self._db.executemany("delete from owned where key = ?", [(key,) for key in gone])
+            for key in gone:
+                self._lines.pop(key, None)
 
     def _write(self, rows: dict[str, tuple[str, ...]]) -> None:
         if not rows:
@@ -133,13 +148,17 @@ class Journal:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._db.execute("begin")
         try:
+            self._db.execute("begin")
             yield
-        except BaseException:
-            self._db.execute("rollback")
-            raise
-        self._db.execute("commit")
+            self._db.execute("commit")
+        except sqlite3.Error as error:
+            # A full disk ends the transaction by itself, other errors don't.
+            with contextlib.suppress(sqlite3.Error):
+                self._db.execute("rollback")
+            raise JournalError(
+                f"the journal can't be written ({error}); make room where it lies"
+            ) from error
 
 
 def _lines(obj: Object) -> tuple[str, ...]:

@@ -5,12 +5,13 @@ Commit, restart, repair and dry run are one path.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+import logging
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from srv6mgrd.apply import words
 from srv6mgrd.apply.executor import Executor
-from srv6mgrd.apply.journal import Journal
+from srv6mgrd.apply.journal import Journal, JournalError
 from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef
 from srv6mgrd.model import needs
 from srv6mgrd.model.capabilities import EVERYTHING, Capabilities
@@ -23,7 +24,9 @@ from srv6mgrd.plan.diff import Plan, plan
 from srv6mgrd.plan.objects import FrrBlock, Sysctl
 from srv6mgrd.plan.observed import ObservedObject
 from srv6mgrd.plan.target import VALUES_KEPT, Target, target
-from srv6mgrd.ports import Frr, Kernel
+from srv6mgrd.ports import AdapterError, Frr, Kernel, RefusedAction
+
+_LOG = logging.getLogger(__name__)
 
 FRR_ABSENT = "FRR can't be reached; is it running?"
 
@@ -99,20 +102,27 @@ class Reconciler:
         self.capabilities = capabilities
         self._executor = Executor(kernel, frr, journal)
         self._last_target: _TargetOf | None = None
+        # Told what is about to be written, and what then was, undone actions included.
+        self.before_writing: Callable[[Sequence[Action]], None] = _nobody
+        self.after_writing: Callable[[Sequence[Action]], None] = _nobody
         # Expanded: what is made for a VRF is in it. What the node lacks is in it too.
         self.desired = Desired()
 
     def commit(self, desired: Desired) -> Report:
         """Make ``desired`` the current state. Raises RefusedError, with all as it was before,
         when a check, the kernel or FRR refuses it."""
-        desired, lacking = self._checked(desired)
-        report = self._pass(desired, lacking, atomic=True)
+        try:
+            desired, lacking = self._checked(desired)
+            report = self._pass(desired, lacking, atomic=True)
+        except AdapterError as error:
+            raise RefusedError([words.of_unreachable(error)]) from error
         self.desired = desired
         return report
 
     def repair(self, desired: Desired | None = None) -> Report:
         """Bring back what differs from the current state (or from ``desired``, which becomes the
-        current one). What is refused stays so, with the reason in the report."""
+        current one). What is refused stays so, with the reason in the report. Raises
+        AdapterError when the kernel can't be read."""
         if desired is not None:
             self.desired = expand(desired)
         # What the node lacks since is no reason to let go of the rest.
@@ -191,14 +201,8 @@ class Reconciler:
         failures = {c.wanted.key: words.of_conflict(c) for c in now.plan.conflicts}
         if failures and atomic:
             raise RefusedError(list(failures.values()))
-        refused = self._executor.apply(actions, atomic=atomic)
-        if refused and atomic:
-            raise RefusedError([words.of_refused(refused[0])])
+        refused, unread = self._carry_out(desired, actions, set(failures), atomic=atomic)
         failures |= {r.action.object.key: words.of_refused(r) for r in refused}
-        unread = self._read_back(desired, failures) if actions else {}
-        if atomic and any(not isinstance(a.object, FrrBlock) for a in unread.values()):
-            self._executor.undo(actions)
-            raise RefusedError([words.of_unread(a) for a in unread.values()])
         failures |= {key: words.of_unread(a) for key, a in unread.items()}
         self._adopt(now, failures)
         reasons = {key: str(failure) for key, failure in failures.items()}
@@ -211,7 +215,33 @@ class Reconciler:
             tuple(failures.values()),
         )
 
-    def _read_back(self, desired: Desired, known: Mapping[str, Refusal]) -> dict[str, Action]:
+    def _carry_out(
+        self, desired: Desired, actions: Sequence[Action], failed: set[str], *, atomic: bool
+    ) -> tuple[list[RefusedAction], dict[str, Action]]:
+        """Write; what was refused, and what reads back otherwise. Atomic: raises RefusedError
+        with all undone if there is any."""
+        if not actions:
+            return [], {}
+        self.before_writing(actions)
+        try:
+            refused = self._executor.apply(actions, atomic=atomic)
+            if refused and atomic:
+                raise RefusedError([words.of_refused(refused[0])])
+            try:
+                unread = self._read_back(desired, failed | {r.action.object.key for r in refused})
+            except AdapterError:
+                if atomic:
+                    self._executor.undo(actions)
+                raise
+            if atomic and any(not isinstance(a.object, FrrBlock) for a in unread.values()):
+                self._executor.undo(actions)
+                raise RefusedError([words.of_unread(a) for a in unread.values()])
+            self._executor.settle(actions, refused)
+            return refused, unread
+        finally:
+            self.after_writing(self._executor.carried_out)
+
+    def _read_back(self, desired: Desired, known: Container[str]) -> dict[str, Action]:
         """What still differs after writing, beside what is known to have failed: kernels ignore
         attributes that they don't know, without error."""
         after = self._compare(desired).plan
@@ -220,6 +250,13 @@ class Reconciler:
     def _adopt(self, now: _Compared, failures: Container[str]) -> None:
         """Own what is declared and bears our mark, should the journal have been lost; disown what
         is no longer declared and could not be removed because it isn't there or isn't ours."""
+        try:
+            self._journal_what_stands(now, failures)
+        except JournalError as error:
+            # It names what is ours and perhaps more; the next pass tries again.
+            _LOG.error("%s", error)
+
+    def _journal_what_stands(self, now: _Compared, failures: Container[str]) -> None:
         wanted = now.target.objects
         self._journal.intend(
             seen.object
@@ -231,6 +268,10 @@ class Reconciler:
             for key in self._journal.keys
             if not (key in wanted or key in failures or (_in_frr(key) and not now.frr_up))
         )
+
+
+def _nobody(_: Sequence[Action]) -> None:
+    pass
 
 
 def _in_frr(key: str) -> bool:

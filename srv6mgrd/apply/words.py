@@ -21,7 +21,7 @@ from srv6mgrd.plan.objects import (
     VrfDevice,
     VrfPort,
 )
-from srv6mgrd.ports import RefusedAction
+from srv6mgrd.ports import AdapterError, RefusedAction
 
 
 def name(obj: Object) -> str:
@@ -53,6 +53,8 @@ def of_refused(refused: RefusedAction) -> Refusal:
     code = f" ({_code(refused.errno)})" if refused.errno else ""
     words = refused.words or os.strerror(refused.errno)
     who = "FRR" if isinstance(obj, FrrBlock) else "the kernel"
+    if refused.by:
+        return Refusal(name(obj), f"{refused.by}: {words}", "then try again", "refused")
     tag = MISSING if refused.errno == errno.EOPNOTSUPP else "refused"
     return Refusal(name(obj), f"{who} refused it: {words}{code}", _remedy(obj, refused.errno), tag)
 
@@ -90,6 +92,11 @@ def of_unread(action: Action) -> Refusal:
         "this kernel lacks a part of it; use a newer kernel",
         "read-back",
     )
+
+
+def of_unreachable(error: AdapterError) -> Refusal:
+    """The kernel can't be read, so nothing can be said of what stands."""
+    return Refusal(error.what, error.cause, error.remedy, "unreachable")
 
 
 def _remedy(obj: Object, code: int) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from srv6mgrd.ports import AdapterError
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -18,11 +20,5 @@ class Failure:
         return Failure(number, words or os.strerror(number))
 
 
-class KernelError(Exception):
-    """The kernel can't be read or reached: ``object: cause; remedy``."""
-
-    def __init__(self, what: str, cause: str, remedy: str) -> None:
-        super().__init__(f"{what}: {cause}; {remedy}")
-        self.what = what
-        self.cause = cause
-        self.remedy = remedy
+class KernelError(AdapterError):
+    """The kernel can't be read or reached."""

@@ -88,7 +88,13 @@ class Run:
                     self._refused[position] = failure
         self._flush()
         return [
-            RefusedAction(self._actions[position], failure.errno, failure.words)
+            RefusedAction(
+                self._actions[position],
+                failure.errno,
+                failure.words,
+                # NetlinkSocket.write: the answers were lost, not the requests.
+                in_doubt=failure.errno == errno.ENOBUFS,
+            )
             for position, failure in sorted(self._refused.items())
         ]
 

@@ -1,6 +1,7 @@
 """The process dies after any number of actions; the next one ends at what is declared then."""
 
 import contextlib
+import itertools
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,11 +35,11 @@ def ready(old):
     return world
 
 
-def crashed(start, new, *, kernel=None, frr=None):
-    """The same router after its process died in the commit of ``new``; None when it survived."""
+def crashed(start, new, moment):
+    """The same router after its process died at that moment in the commit of ``new``; None when
+    the commit was over before."""
     world = start.copy()
-    world.kernel.crash_after(kernel)
-    world.frr.deaths_after = frr
+    world.fate.begin(death=moment)
     try:
         world.reconciler.commit(new)
     except Crash:
@@ -64,37 +65,27 @@ def restarted(world, state):
     assert world.writes == writes
 
 
-@settings(max_examples=max(1, settings().max_examples // 3))
+@settings(max_examples=max(1, settings().max_examples // 8))
 @given(old=desireds(), new=desireds(), back=st.booleans())
 def test_every_crash_point_is_survived(old, new, back):
     start = ready(old)
-    actions = start.reconciler.dry_run(new).actions
-    in_frr = sum(isinstance(a.object, FrrBlock) for a in actions)
-    points = [{"kernel": k} for k in range(len(actions) - in_frr)]
-    points += [{"frr": k} for k in range(in_frr)]
-
-    for point in points:
-        world = crashed(start, new, **point)
-        assert world is not None
+    for moment in itertools.count(1):
+        world = crashed(start, new, moment)
+        if world is None:
+            break
         restarted(world, old if back else new)
 
 
 @settings(max_examples=max(1, settings().max_examples // 3))
 @given(old=desireds(), new=desireds(), data=st.data())
 def test_a_crash_while_recovering_from_a_crash_is_survived(old, new, data):
-    start = ready(old)
-    count = len([a for a in start.reconciler.dry_run(new).actions if not frr(a)])
-    world = crashed(start, new, kernel=data.draw(st.integers(0, max(0, count - 1))))
+    world = crashed(ready(old), new, data.draw(st.integers(1, 60)))
     if world is None:
         return
     world.start()
-    world.kernel.crash_after(data.draw(st.integers(0, 10)))
+    world.fate.begin(death=data.draw(st.integers(1, 30)))
     with contextlib.suppress(Crash):
         world.reconciler.repair(old)
-    world.kernel.crash_after(None)
+    world.fate.begin()
 
     restarted(world, new)
-
-
-def frr(action):
-    return isinstance(action.object, FrrBlock)

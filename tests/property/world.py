@@ -8,42 +8,31 @@ from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.frr.render import render
 from srv6mgrd.model.desired import Desired
-from srv6mgrd.plan.actions import Action
+from srv6mgrd.model.expand import expand
 from srv6mgrd.plan.objects import FrrBlock, KernelObject, Object, SidRoute, Sysctl
 from srv6mgrd.plan.target import target
-from tests.fakes.frr import FakeFrr
-from tests.fakes.kernel import Crash, FakeKernel
+from tests.fakes.fate import Disk, Fate, MortalFrr, MortalKernel
 
 Lines = Mapping[str, frozenset[str]]
-
-
-class MortalFrr(FakeFrr):
-    """Dies after that many further actions."""
-
-    deaths_after: int | None = None
-
-    def _carry_out(self, action: Action) -> None:
-        if self.deaths_after is not None:
-            if self.deaths_after == 0:
-                self.deaths_after = None
-                raise Crash
-            self.deaths_after -= 1
-        super()._carry_out(action)
 
 
 class World:
     """``foreign`` is what others put into the kernel, ``operators`` into FRR."""
 
     def __init__(self) -> None:
-        self.kernel = FakeKernel({"eth1": 2, "eth2": 3, "eth9": 9})
+        self.fate = Fate()
+        self.kernel = MortalKernel(self.fate, {"eth1": 2, "eth2": 3, "eth9": 9})
         self.frr = MortalFrr()
-        self.journal = Journal(None)
+        self.frr.fate = self.fate
+        self.disk = Disk(self.fate)
         self.foreign: dict[str, KernelObject] = {}
         self.operators: dict[str, tuple[FrrBlock, set[str]]] = {}
         self.start()
 
     def start(self) -> None:
         """A new process on the same kernel, FRR and journal."""
+        self.fate.begin()
+        self.journal = Journal(None, self.disk.connect)
         self.reconciler = Reconciler(self.kernel, self.frr, self.journal, render)
 
     def copy(self) -> World:
@@ -51,9 +40,10 @@ class World:
         for name in ("objects", "interfaces", "sysctls", "counters", "_bound"):
             setattr(other.kernel, name, dict(getattr(self.kernel, name)))
         other.frr.contexts = dict(self.frr.contexts)
-        other.journal.restore(self.journal.checkpoint(), but=())
+        self.disk.copy_to(other.disk)
         other.foreign = dict(self.foreign)
         other.operators = dict(self.operators)
+        other.start()
         other.reconciler.desired = self.reconciler.desired
         return other
 
@@ -95,7 +85,8 @@ class World:
         )
 
     def wanted(self, state: Desired) -> Mapping[str, Object]:
-        return target(state, self.kernel.interfaces, render(state)).objects
+        state = expand(state)
+        return target(state, self.kernel.interfaces, render(state), self.journal).objects
 
     def check(self, state: Desired) -> None:
         """Kernel and FRR hold exactly what is declared, beside what belongs to others."""

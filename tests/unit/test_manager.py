@@ -17,6 +17,7 @@ from srv6mgrd.counters.node import Statistics
 from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef
 from srv6mgrd.counters.store import StoreReader, StoreWriter
 from srv6mgrd.frr.render import render
+from srv6mgrd.kernel.errors import KernelError
 from srv6mgrd.manager import Manager
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.capabilities import EVERYTHING
@@ -404,7 +405,118 @@ async def test_after_a_success_failures_are_tried_again_quickly(world):
             await asyncio.sleep(100)
 
 
+@in_virtual_time
+async def test_a_kernel_that_can_not_be_read_is_tried_again(world):
+    world.commit(tree(1))
+    observe, tries = world.kernel.observe, []
+
+    def interrupted(_):
+        tries.append(1)
+        raise KernelError("netlink dump", "interrupted 10 times in a row", "find what changes it")
+
+    async with running(world.manager.keep()):
+        world.kernel.remove(END_KEY)
+        world.kernel.observe = interrupted
+        world.manager.disturbed()
+        await asyncio.sleep(5)
+        world.kernel.observe = observe
+        await asyncio.sleep(4)
+
+    assert END_KEY in world.kernel.objects
+    assert len(tries) == 3
+
+
+@in_virtual_time
+async def test_a_compare_waits_for_the_end_of_a_commit(world):
+    world.commit(tree(1))
+    world.kernel.counters[END_PREFIX] = (7, 700, 0)
+    world.manager.sample()
+    world.kernel.remove("rule 2000 to fcbb:0:1::/48")
+
+    async with running(world.manager.keep()):
+        world.manager.change(tree(2))
+        world.manager.disturbed()
+        await asyncio.sleep(1)
+        world.manager.aborted()
+        await asyncio.sleep(1)
+        world.kernel.remove(END_KEY)
+        world.manager.change(tree(1, 2))
+        world.manager.disturbed()
+        await asyncio.sleep(1)
+        world.manager.aborted()
+        await asyncio.sleep(1)
+
+    world.manager.sample()
+    assert world.reader.counters()[END.name].packets == 7
+    assert END_KEY in world.kernel.objects
+
+
+@in_virtual_time
+async def test_what_could_not_be_undone_is_found_by_a_compare(world):
+    world.commit(tree(1))
+    added = "route6 table 8986 fcbb:0:1:2::/64"
+    world.kernel.refuse(lambda a: a.object.key == "route6 table 8986 fcbb:0:1:3::/64")
+    world.kernel.refuse(lambda a: isinstance(a, Delete) and a.object.key == added)
+
+    async with running(world.manager.keep()):
+        with pytest.raises(RefusedError):
+            world.manager.change(tree(1, 2, 3))
+        assert added in world.kernel.objects
+        world.kernel.accept_all()
+        await asyncio.sleep(1)
+
+    assert added not in world.kernel.objects
+
+
 # Counters.
+
+
+@in_virtual_time
+async def test_what_was_counted_since_the_last_sample_is_kept_when_a_route_is_replaced(world):
+    world.commit(tree(1, table=10))
+    world.kernel.counters[EXPORT] = (7, 700, 0)
+    world.manager.sample()
+    world.kernel.counters[EXPORT] = (10, 1000, 2)
+
+    world.commit(tree(1, table=20))
+
+    world.kernel.counters[EXPORT] = (1, 100, 1)
+    world.manager.sample()
+    found = world.reader.counters()[str(EXPORT)]
+    assert (found.packets, found.octets, found.errors) == (11, 1100, 3)
+
+
+@in_virtual_time
+async def test_counters_go_on_over_a_commit_that_was_undone(world):
+    world.commit(tree(1, table=10))
+    world.kernel.counters[EXPORT] = (7, 700, 0)
+    world.kernel.refuse(lambda a: a.object.key == "route6 table 8986 fcbb:0:1:2::/64")
+
+    with pytest.raises(RefusedError):
+        world.manager.change(tree(1, 2, table=20))
+
+    world.kernel.counters[EXPORT] = (100, 10000, 0)
+    world.manager.sample()
+    assert world.reader.counters()[str(EXPORT)].packets == 107
+
+
+@in_virtual_time
+async def test_counters_that_can_not_be_read_are_read_at_the_next_beat(world):
+    world.commit(tree(1))
+    world.kernel.counters[END_PREFIX] = (7, 700, 0)
+    answers = [KernelError("netlink dump", "interrupted", "look"), world.kernel.sid_counters()]
+
+    def counters():
+        answer = answers.pop(0) if answers else {}
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    world.kernel.sid_counters = counters
+    async with running(world.manager.sample_every(1.0)):
+        await asyncio.sleep(1.5)
+
+    assert world.reader.counters()[END.name].packets == 7
 
 
 @in_virtual_time

@@ -47,7 +47,10 @@ class World:
         self.executor = Executor(self.kernel, self.frr, self.journal)
 
     def apply(self, *actions, atomic=True):
-        return self.executor.apply(actions, atomic=atomic)
+        refused = self.executor.apply(actions, atomic=atomic)
+        if not (refused and atomic):
+            self.executor.settle(actions, refused)
+        return refused
 
     def refuse(self, obj, number=errno.EINVAL):
         self.kernel.refuse(lambda a: a.object == obj and not isinstance(a, Delete), number)

@@ -1,11 +1,12 @@
 """What is ours, through crashes."""
 
 import logging
+import sqlite3
 from ipaddress import IPv6Address
 
 import pytest
 
-from srv6mgrd.apply.journal import Journal
+from srv6mgrd.apply.journal import Journal, JournalError
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.plan.objects import EncapSource, FrrBlock, SidRoute, VrfPort
 from tests.builders import net
@@ -213,7 +214,7 @@ def test_a_write_that_was_cut_off_is_not_there(path):
 def test_a_file_that_cant_be_opened_is_not_taken_for_a_damaged_one(path):
     path.mkdir(parents=True)
 
-    with pytest.raises(Exception, match="unable to open database file"):
+    with pytest.raises(JournalError, match="unable to open database file"):
         Journal(path)
 
     assert path.is_dir()
@@ -224,3 +225,34 @@ def test_without_a_path_it_lives_in_memory():
     journal.intend([ROUTE])
 
     assert ROUTE.key in journal
+
+
+def test_a_full_disk_changes_nothing_and_is_no_end(path):
+    made = []
+
+    def small(*args, **kwargs):
+        made.append(sqlite3.connect(*args, **kwargs))
+        return made[-1]
+
+    journal = Journal(path, small)
+    journal.intend([ROUTE])
+    pages = made[0].execute("pragma page_count").fetchone()[0]
+    made[0].execute(f"pragma max_page_count = {pages}")
+    many = [VrfPort(f"eth{i}" * 20, "red") for i in range(1000)]
+
+    with pytest.raises(JournalError, match="database or disk is full"):
+        journal.intend(many)
+
+    assert list(journal.keys) == [ROUTE.key]
+    assert list(reopened(path)) == [ROUTE.key]
+    made[0].execute("pragma max_page_count = 1000000")
+    journal.intend(many)
+    assert len(reopened(path)) == 1001
+    journal.close()
+
+
+def test_a_directory_that_can_not_be_made_is_said(tmp_path):
+    (tmp_path / "state").write_text("")
+
+    with pytest.raises(JournalError, match="make it readable and writable"):
+        Journal(tmp_path / "state" / "journal.sqlite")
