@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
-import fcntl
 import logging
-import os
 import signal
 import sys
 import time
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
 from srv6mgrd import settings as settings_file
 from srv6mgrd import systemd
+from srv6mgrd.alone import AlreadyRunningError, alone
 from srv6mgrd.apply.journal import Journal, JournalError
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.counters.node import NodeWriter, beside
@@ -43,10 +41,6 @@ from srv6mgrd.settings import Settings
 _LOG = logging.getLogger(__name__)
 
 
-class AlreadyRunningError(Exception):
-    """Another srv6mgrd manages this network namespace."""
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(prog="srv6mgrd", description="Declarative SRv6 manager.")
     parser.add_argument("--config", type=Path, help=f"settings ({settings_file.DEFAULT_PATH})")
@@ -56,7 +50,7 @@ def main() -> None:
         logging.basicConfig(
             level=settings.log_level.upper(), format="%(levelname)s %(name)s: %(message)s"
         )
-        with _lock(Path(settings.runtime_directory)):
+        with alone(Path(settings.runtime_directory)):
             asyncio.run(_run(settings))
     except (
         settings_file.SettingsError,
@@ -65,25 +59,6 @@ def main() -> None:
         AdapterError,
     ) as error:
         sys.exit(f"srv6mgrd: {error}")
-
-
-@contextlib.contextmanager
-def _lock(directory: Path) -> Iterator[None]:
-    """One manager per runtime directory; the kernel drops the lock with the process."""
-    directory.mkdir(parents=True, exist_ok=True)
-    file = (directory / "lock").open("a+")
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            raise AlreadyRunningError(
-                f"already running as process {file.read().strip()}; stop it first"
-            ) from None
-        file.truncate(0)
-        file.write(f"{os.getpid()}\n")
-        file.flush()
-        yield
 
 
 async def _run(settings: Settings) -> None:

@@ -117,6 +117,8 @@ class Manager:
         self._before: Desired | None = None
         self._staged: Report | None = None
         self._waited = False
+        # Why the running configuration is not taken over; empty when it is.
+        self._held = ""
         self._wake = asyncio.Event()
         self._ask_frr = asyncio.Event()
         self._retry: asyncio.TimerHandle | None = None
@@ -126,11 +128,32 @@ class Manager:
 
     # Commits (called by the datastore).
 
-    def start(self) -> None:
-        """Take over the running configuration: what already is right is not written."""
-        report = self._reconciler.repair(parse(self._running()))
+    def start(self, *, by_order: bool = False) -> None:
+        """Take over the running configuration: what already is right is not written.
+
+        One that can't be read, or is empty although no commit emptied it, changes nothing: what
+        stands goes on forwarding, and it is read again until it can be taken over, or a commit
+        comes. ``by_order`` takes over an empty one too. Raises AdapterError."""
+        try:
+            desired = parse(self._running())
+        except Exception as error:
+            # Whatever it is: what can't be understood is no reason to remove anything.
+            self._hold(f"it can't be read: {error}")
+            return
+        if self._reconciler.misses(desired) and not by_order:
+            self._hold("it is empty, although there was one ('reconcile' takes it as it is)")
+            return
+        self._held = ""
+        report = self._reconciler.repair(desired)
+        self._reconciler.stored()
         _LOG.info("%d actions to reach the running configuration", len(report.actions))
         self._take(report, repaired=report.touched)
+
+    def _hold(self, reason: str) -> None:
+        if reason != self._held:
+            _LOG.error("the running configuration is not taken over: %s", reason)
+        self._held = reason
+        self._retry_later()
 
     def change(self, tree: Mapping[str, Any]) -> None:
         """Carry out a commit. Raises RefusedError with nothing changed."""
@@ -159,14 +182,20 @@ class Manager:
         """The commit is through."""
         if self._staged is not None:
             _LOG.info("commit: %d actions", len(self._staged.actions))
+            self._held = ""
+            self._reconciler.stored()
             self._take(self._staged)
             self._count(commits=1)
         self._settled()
 
     def aborted(self) -> None:
         """Somebody else refused the commit after us: back to what was."""
-        if self._before is not None:
+        if self._held:
+            # What stood is not known, so it is left as it is.
+            self._hold(self._held)
+        elif self._before is not None:
             self._take(self._reconciler.repair(self._before))
+            self._reconciler.stored()
         self._settled()
 
     def _settled(self) -> None:
@@ -199,6 +228,9 @@ class Manager:
         its way: what it took away may have to come back. Raises AdapterError."""
         if self._staged is not None:
             self._waited = True
+            return Report()
+        if self._held:
+            self.start()
             return Report()
         report = self._reconciler.repair()
         if report.actions:
@@ -256,6 +288,8 @@ class Manager:
             self._backoff = _BACKOFF_FIRST
 
     def _retry_later(self) -> None:
+        if self._retry is not None:
+            self._retry.cancel()
         loop = asyncio.get_running_loop()
         self._retry = loop.call_later(self._backoff, self.disturbed)
         self._backoff = min(2 * self._backoff, _BACKOFF_LAST)
@@ -268,7 +302,7 @@ class Manager:
             if self._staged is not None and self._staged is staged:
                 _LOG.warning("a commit was left half-way; back to the running configuration")
                 self._settled()
-                self.start()
+                self._held = "a commit was left half-way"
             staged = self._staged
             self.disturbed()
 
@@ -321,7 +355,9 @@ class Manager:
         self._store.clear_counters(prefixes, time.time_ns())
 
     def reconcile(self) -> list[Action]:
-        """Compare now; what was done."""
+        """Compare now; what was done. An empty configuration is taken over too."""
+        if self._held:
+            self.start(by_order=True)
         return self.compare().actions
 
     def plan(self, tree: Mapping[str, Any]) -> list[Action]:

@@ -21,7 +21,10 @@ DEFAULT_PATH = Path("/var/lib/srv6mgr/journal.sqlite")
 
 _LOG = logging.getLogger(__name__)
 
-_SCHEMA = "create table if not exists owned (key text primary key, lines text) without rowid"
+_SCHEMA = """
+create table if not exists owned (key text primary key, lines text) without rowid;
+create table if not exists configured (declares integer not null);
+"""
 
 
 class JournalError(Exception):
@@ -67,7 +70,11 @@ class Journal:
         self._db.execute("pragma journal_mode=wal")
         # Survives the death of the process; after a power loss the kernel's objects are gone too.
         self._db.execute("pragma synchronous=normal")
-        self._db.execute(_SCHEMA)
+        for statement in _SCHEMA.strip().splitlines():
+            self._db.execute(statement)
+        self._declares = bool(
+            self._db.execute("select coalesce(max(declares), 0) from configured").fetchone()[0]
+        )
         self._lines = {
             key: tuple(json.loads(lines)) if lines else ()
             for key, lines in self._db.execute("select key, lines from owned")
@@ -75,6 +82,20 @@ class Journal:
 
     def close(self) -> None:
         self._db.close()
+
+    @property
+    def declares(self) -> bool:
+        """Whether the configuration declared something when it was last known. Where it did, an
+        empty one is a lost one, unless a commit of nothing was under way."""
+        return self._declares
+
+    def declare(self, something: bool) -> None:
+        """The configuration declares something, or a commit of nothing begins."""
+        if something != self._declares:
+            with self._transaction():
+                self._db.executemany("delete from configured", [()])
+                self._db.executemany("insert into configured values (?)", [(int(something),)])
+            self._declares = something
 
     def __contains__(self, key: object) -> bool:
         return key in self._lines

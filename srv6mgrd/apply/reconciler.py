@@ -5,8 +5,9 @@ Commit, restart, repair and dry run are one path.
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from srv6mgrd.apply import words
@@ -113,11 +114,37 @@ class Reconciler:
         when a check, the kernel or FRR refuses it."""
         try:
             desired, lacking = self._checked(desired)
-            report = self._pass(desired, lacking, atomic=True)
+            with self._emptying() if desired.is_empty else contextlib.nullcontext():
+                report = self._pass(desired, lacking, atomic=True)
         except AdapterError as error:
             raise RefusedError([words.of_unreachable(error)]) from error
+        except JournalError as error:
+            raise RefusedError([words.of_journal(error)]) from error
         self.desired = desired
         return report
+
+    @contextlib.contextmanager
+    def _emptying(self) -> Iterator[None]:
+        """A commit of nothing is under way: should we die in it, an empty configuration is meant
+        to be empty."""
+        declares = self._journal.declares
+        self._journal.declare(False)
+        try:
+            yield
+        except Exception:
+            self._journal.declare(declares)
+            raise
+
+    def stored(self) -> None:
+        """The current state is what the running configuration says."""
+        try:
+            self._journal.declare(not self.desired.is_empty)
+        except JournalError as error:
+            _LOG.error("%s", error)
+
+    def misses(self, desired: Desired) -> bool:
+        """Whether ``desired`` lacks all that was declared, and no commit took it away."""
+        return desired.is_empty and self._journal.declares
 
     def repair(self, desired: Desired | None = None) -> Report:
         """Bring back what differs from the current state (or from ``desired``, which becomes the
@@ -170,7 +197,8 @@ class Reconciler:
             if key in t.objects or key in self._journal:
                 observed[key] = ObservedObject(self._ours(block, t), False)
         owned = _Owned(self._journal, observed)
-        return _Compared(t, observed, plan(t.objects, observed, owned), frr is not None)
+        found = plan(t.objects, observed, owned, self._journal)
+        return _Compared(t, observed, found, frr is not None)
 
     def _target(
         self, desired: Desired, interfaces: Mapping[str, int], blocks: list[FrrBlock]

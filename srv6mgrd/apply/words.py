@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 
+from srv6mgrd.apply.journal import JournalError
 from srv6mgrd.model.checks import table_in_use
 from srv6mgrd.model.needs import MISSING
 from srv6mgrd.model.refusal import Refusal
@@ -76,6 +77,13 @@ def of_conflict(conflict: Conflict) -> Refusal:
                 "choose another table-id",
                 "table-in-use",
             )
+        case Conflict(VrfPort() as wanted, VrfPort() as other):
+            return Refusal(
+                name(wanted),
+                f"it is in VRF {other.vrf}, which srv6mgr did not make",
+                f"take it out ('ip link set {other.interface} nomaster') or declare another one",
+                "foreign-object",
+            )
     return Refusal(
         name(conflict.wanted),
         f"something that srv6mgr did not make is already there ({name(conflict.found)})",
@@ -97,6 +105,11 @@ def of_unread(action: Action) -> Refusal:
 def of_unreachable(error: AdapterError) -> Refusal:
     """The kernel can't be read, so nothing can be said of what stands."""
     return Refusal(error.what, error.cause, error.remedy, "unreachable")
+
+
+def of_journal(error: JournalError) -> Refusal:
+    """What will be ours can't be written down, so nothing is written at all."""
+    return Refusal("srv6mgrd", str(error), "then try again", "refused")
 
 
 def _remedy(obj: Object, code: int) -> str:

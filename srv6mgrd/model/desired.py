@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
@@ -156,3 +156,8 @@ class Desired:
     segment_lists: Mapping[str, SegmentList] = field(default_factory=dict)
     routes: Mapping[str, SteeredRoute] = field(default_factory=dict)
     accept_unsupported: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is declared."""
+        return replace(self, accept_unsupported=False) == Desired()

@@ -45,12 +45,16 @@ class Plan:
 
 
 def plan(
-    wanted: Mapping[str, Object], observed: Mapping[str, ObservedObject], owned: Container[str]
+    wanted: Mapping[str, Object],
+    observed: Mapping[str, ObservedObject],
+    owned: Container[str],
+    named: Container[str] = (),
 ) -> Plan:
     """Actions that turn observed into wanted.
 
-    ``owned`` are the keys in the journal. Only what is both journaled and marked is removed;
-    kinds without a mark go by the journal.
+    ``owned`` are the keys of what stands as the journal has it. Only what is both journaled and
+    marked is removed; kinds without a mark go by the journal. ``named`` are all its keys, whatever
+    stands there now.
     """
     actions: list[Action] = []
     conflicts: list[Conflict] = []
@@ -76,6 +80,10 @@ def plan(
             actions += [Delete(seen.object), Create(obj)]
         elif same:
             continue
+        elif isinstance(seen.object, VrfPort) and not (
+            key in named or _is_ours(seen.object.vrf, wanted, observed)
+        ):
+            conflicts.append(Conflict(obj, seen.object))
         elif seen.ours or key in owned or isinstance(obj, (*_UNMARKED, *_VALUES)):
             actions.append(Replace(seen.object, obj))
         else:
@@ -100,6 +108,12 @@ def _ours(seen: ObservedObject) -> bool:
     if isinstance(seen.object, Sysctl):
         return False
     return seen.ours or isinstance(seen.object, _UNMARKED)
+
+
+def _is_ours(vrf: str, wanted: Container[str], observed: Mapping[str, ObservedObject]) -> bool:
+    """Whether an interface may be taken out of this VRF because it is one of ours."""
+    key = f"link {vrf}"
+    return key in wanted or (key in observed and observed[key].ours)
 
 
 def _order(obj: Object) -> tuple[int, int, str]:

@@ -142,6 +142,14 @@ class Router(RuleBasedStateMachine):
     def somebody_uses_his_vrf(self):
         self.world.add_foreign(VrfPort("eth9", "theirs"))
 
+    @rule(interface=st.sampled_from(["eth1", "eth2"]))
+    @precondition(lambda self: "link theirs" in self.world.kernel.objects)
+    def somebody_takes_an_interface_that_is_not_ours(self, interface):
+        port = VrfPort(interface, "theirs")
+        assume(port.key not in {*self.world.kernel.objects, *self.world.journal.keys})
+        assume(port.key not in self.world.wanted(self.desired))
+        self.world.add_foreign(port)
+
     @rule()
     @precondition(lambda self: "encap-source" not in self.world.kernel.objects)
     def somebody_sets_the_source(self):

@@ -335,6 +335,41 @@ def test_a_foreign_vrf_on_the_table_refuses_the_commit_with_both_names(world):
     assert world.writes == 0
 
 
+def test_an_interface_in_a_foreign_vrf_refuses_the_commit_untouched(world):
+    world.kernel.add_foreign(VrfDevice("theirs", 99, 9))
+    world.kernel.add_foreign(VrfPort("eth1", "theirs"))
+    before = world.state()
+
+    said = refusal(world, VPN)
+
+    assert said == (
+        "interface eth1 of VRF red: it is in VRF theirs, which srv6mgr did not make; take it out"
+        " ('ip link set eth1 nomaster') or declare another one"
+    )
+    assert world.state() == before
+
+
+def test_an_interface_of_ours_that_was_moved_to_a_foreign_vrf_comes_back(world):
+    world.commit(VPN)
+    world.kernel.add_foreign(VrfDevice("theirs", 99, 9))
+    world.kernel.put(VrfPort("eth1", "theirs"))
+
+    world.repair()
+
+    assert world.kernel.objects["port eth1"].object == VrfPort("eth1", "red")
+
+
+def test_an_interface_that_went_to_a_foreign_vrf_stays_there_when_it_is_undeclared(world):
+    world.commit(VPN)
+    world.kernel.add_foreign(VrfDevice("theirs", 99, 9))
+    world.kernel.put(VrfPort("eth1", "theirs"))
+
+    world.commit(small_vpn())
+
+    assert world.kernel.objects["port eth1"].object == VrfPort("eth1", "theirs")
+    assert "port eth1" not in world.journal
+
+
 class ForgetfulKernel(FakeKernel):
     """Takes a seg6local route and leaves out its counters, as kernels before 6.6 do."""
 
