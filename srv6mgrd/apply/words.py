@@ -12,12 +12,19 @@ from srv6mgrd.model.refusal import Refusal
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.diff import Conflict
 from srv6mgrd.plan.objects import (
+    MAIN_TABLE,
     DummyDevice,
+    EncapRoute,
     EncapSource,
     FrrBlock,
+    NextHopRoute,
     Object,
+    Rule,
     SidRoute,
     Sysctl,
+    UnknownLink,
+    UnknownRoute,
+    UnknownRule,
     UnreachableDefault,
     VrfDevice,
     VrfPort,
@@ -42,15 +49,33 @@ def name(obj: Object) -> str:
             return f"sysctl {obj.path}"
         case EncapSource():
             return f"encapsulation source {obj.address}"
+        case EncapRoute():
+            return f"route {obj.prefix}{_in_table(obj.table)}"
+        case NextHopRoute():
+            return f"route to next hop {obj.via} on {obj.device}"
+        case Rule():
+            return f"rule {obj.priority} that looks up {obj.to} in table {obj.table}"
+        case UnknownLink():
+            return f"device {obj.name}, {obj.description}"
+        case UnknownRule():
+            return f"rule {obj.priority} to {obj.to}, {obj.description}"
+        case UnknownRoute():
+            return f"route {obj.prefix}{_in_table(obj.table)}, {obj.description}"
         case FrrBlock():
             return f"FRR {obj.daemon} '{' / '.join(obj.context)}'"
-        case _:
-            return obj.key
+
+
+def _in_table(table: int) -> str:
+    return "" if table == MAIN_TABLE else f" in table {table}"
 
 
 def of_refused(refused: RefusedAction) -> Refusal:
     """Object, cause and remedy of an action that was refused."""
     obj = refused.action.object
+    if refused.errno == errno.EEXIST and isinstance(obj, VrfDevice | DummyDevice):
+        cause = f"its device can't be made: {refused.words or os.strerror(refused.errno)}"
+        remedy = "declare another name, or remove what is there"
+        return Refusal(name(obj), cause, remedy, "foreign-object")
     code = f" ({_code(refused.errno)})" if refused.errno else ""
     words = refused.words or os.strerror(refused.errno)
     who = "FRR" if isinstance(obj, FrrBlock) else "the kernel"
@@ -70,7 +95,9 @@ def of_conflict(conflict: Conflict) -> Refusal:
     match conflict:
         case Conflict(VrfDevice() as vrf, VrfDevice() as other) if vrf.name != other.name:
             return table_in_use(vrf.name, vrf.table, other.name)
-        case Conflict(SidRoute() | UnreachableDefault() as wanted, VrfDevice() as other):
+        case Conflict(
+            SidRoute() | UnreachableDefault() | EncapRoute() as wanted, VrfDevice() as other
+        ):
             return Refusal(
                 name(wanted),
                 f"table {other.table} belongs to VRF {other.name}, which srv6mgr did not make",

@@ -31,6 +31,12 @@ class FailedError(RefusedError):
     """The configuration is valid, but carrying it out failed; everything was undone."""
 
 
+def of_libyang(error: Any) -> list[Complaint]:
+    """What a LibyangError complains of."""
+    found = [Complaint(i.msg or "", i.data_path or i.schema_path or "") for i in error.errors]
+    return found or [Complaint(str(error))]
+
+
 @contextmanager
 def worded(
     session: ffi.Session, lookup: Lookup = lambda _: None, *, held: Lookup = lambda _: None
@@ -46,9 +52,8 @@ def worded(
     try:
         yield
     except libyang.LibyangError as e:
-        found = [Complaint(i.msg or "", i.data_path or i.schema_path or "") for i in e.errors]
         session.discard_changes()
-        raise RefusedError(explain(found or [Complaint(str(e))], lookup, held=held)) from e
+        raise RefusedError(explain(of_libyang(e), lookup, held=held)) from e
     except sr.SysrepoError as e:
         texts = ffi.errors(session) or (str(e.msg),)
         session.discard_changes()

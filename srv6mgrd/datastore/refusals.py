@@ -66,6 +66,9 @@ _OBJECTS = (
 # Names of objects whose key isn't known.
 _KEYLESS = ("BGP neighbor", "route", "VRF", "SID", "locator", "segment list")
 
+# So much of an overlong name is shown.
+_SHOWN = 40
+
 _LISTS = {"vrf": "VRF", "sid": "SID", "locator": "locator", "segment-list": "segment list"}
 
 # What a leaf holds, and an example: libyang tells the pattern of its type.
@@ -116,7 +119,8 @@ def explain(
 ) -> list[Refusal]:
     """The complaints as refusals, sysrepo's own framing left out.
 
-    ``lookup`` reads the refused tree, ``held`` the running configuration.
+    ``lookup`` reads the refused tree (and gives a refused key where an entry has none),
+    ``held`` the running configuration.
     """
     lines = [Complaint(line, _whole(c.path)) for c in found for line in _lines(c.message)]
     telling = [c for c in lines if not _FRAMING.fullmatch(c.message)] or lines
@@ -167,10 +171,10 @@ def _explain(complaint: Complaint, lookup: Lookup, held: Lookup) -> Refusal:
     for pattern, rule in _RULES:
         if found := re.fullmatch(pattern, complaint.message, re.DOTALL):
             return rule(found, complaint.path, lookup, held)
-    return _worded(complaint)
+    return _worded(complaint, lookup)
 
 
-def _worded(complaint: Complaint) -> Refusal:
+def _worded(complaint: Complaint, lookup: Lookup) -> Refusal:
     """A text in our words: ``object: cause; remedy``, or from YANG ``cause; remedy``."""
     message, path = complaint.message, complaint.path
     text, _, remedy = message.partition("; ")
@@ -180,7 +184,11 @@ def _worded(complaint: Complaint) -> Refusal:
         return Refusal(name, cause, remedy, "refused")
     if not remedy:
         text, remedy = message.rstrip("."), "correct it and send it again"
-    return Refusal(object_of(path), text, remedy, "refused", path)
+    name = object_of(path)
+    # With a message of our own, libyang does not tell the value.
+    if name in _KEYLESS and (key := lookup(path)) is not None:
+        name = _named(path, key)
+    return Refusal(name, text, remedy, "refused", path)
 
 
 def _unique(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
@@ -212,7 +220,9 @@ def _leafref(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refus
 def _named(path: str, value: str) -> str:
     """Object of a path; one that only its bad key names is named by it."""
     name = object_of(path)
-    return f"{name} {value}" if name in _KEYLESS else name
+    if name not in _KEYLESS or not value:
+        return name
+    return f"{name} {value[:_SHOWN]}{'...' if len(value) > _SHOWN else ''}"
 
 
 def _syntax(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
@@ -254,7 +264,8 @@ def _range(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal
 def _length(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
     length = len(m["value"])
     cause = f"{_leaf(path)} has {length} characters" if length else f"{_leaf(path)} is empty"
-    return Refusal(object_of(path), cause, "see the model for its length", "value-length", path)
+    what = _named(path, m["value"])
+    return Refusal(what, cause, "see the model for its length", "value-length", path)
 
 
 def _boolean(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:

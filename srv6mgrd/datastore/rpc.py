@@ -13,7 +13,9 @@ from typing import Any, Protocol
 
 import sysrepo
 
-from srv6mgrd.datastore.connection import Connection
+from srv6mgrd.datastore import bad_key
+from srv6mgrd.datastore.connection import Connection, of_libyang
+from srv6mgrd.datastore.refusals import explain
 from srv6mgrd.model.refusal import RefusedError
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.commands import command, verb
@@ -74,8 +76,8 @@ class RpcSubscription:
         """The configuration as it would be read after the commit: judged by YANG, with defaults."""
         import libyang
 
-        try:
-            with self._session.get_ly_ctx() as context:
+        with self._session.get_ly_ctx() as context:
+            try:
                 tree = context.parse_data_mem(text, "json", strict=True, no_state=True)
                 if tree is None:
                     return {}
@@ -83,9 +85,11 @@ class RpcSubscription:
                     whole = tree.print_mem("json", with_siblings=True)
                 finally:
                     tree.free()
-        except libyang.LibyangError as error:
-            found = [i.msg or "" for i in error.errors] or [str(error)]
-            raise _refused("; ".join(found)) from error
+            except libyang.LibyangError as error:
+                refusals = explain(
+                    of_libyang(error), lambda path: bad_key.find(context, text.encode(), path)
+                )
+                raise RefusedError(refusals) from error
         data: Mapping[str, Any] = json.loads(whole or "{}")
         return data
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from srv6mgrd.datastore import ffi
+from srv6mgrd.datastore import bad_key, ffi
 from srv6mgrd.datastore.connection import worded
 from srv6mgrd.datastore.refusals import Complaint, explain
 from srv6mgrd.model.refusal import Refusal, RefusedError
@@ -278,6 +278,11 @@ class _Refused:
         return self._new
 
     def value(self, path: str) -> str | None:
+        """Value of a leaf of the tree; of a key that no entry could be made with, that key."""
+        if bad_key.is_without_entry(path):
+            with self._session.get_ly_ctx() as context:
+                found = (bad_key.find(context, e.document, path) for e in self._edits)
+                return next((key for key in found if key is not None), None)
         return self.tree().value(path)
 
     def held(self, path: str) -> str | None:

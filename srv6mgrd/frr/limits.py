@@ -75,12 +75,6 @@ def _export(vrf: str, vpn: VrfBgp, locator: Locator, chosen: Locator) -> list[Re
         # (ensure_vrf_tovpn_sid_per_vrf); one in the VRF's own instance is ignored.
         cause = f"it is of locator {locator.name}, but bgpd exports from {chosen.name} alone"
         return [_refusal(where, cause, f"take an export SID of locator {chosen.name}", path)]
-    assert vpn.export_sid is not None
-    function = locator.function_of(vpn.export_sid)
-    # The function travels as an MPLS label, and labels below 16 are reserved (srv6_sid_compose).
-    if function == 0 or function << max(0, 20 - locator.function_length) < 16:
-        cause = f"function {function} can't be sent in a label"
-        return [_refusal(where, cause, "take a SID with a greater function", path)]
     lists = (vpn.import_rts, vpn.export_rts)
     if any(len(" ".join(rts)) > LONGEST_LINE for rts in lists):
         return [_refusal(where, "too many route targets for one FRR command", "use fewer", path)]

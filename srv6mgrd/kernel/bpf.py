@@ -16,6 +16,9 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 # linux/bpf.h: enum bpf_cmd
 _BPF_PROG_LOAD = 5
 _BPF_OBJ_GET = 7
+_BPF_OBJ_GET_INFO_BY_FD = 15
+# struct bpf_prog_info: type, id
+_INFO = struct.Struct("=II")
 _ATTRIBUTES = 128
 _LICENSE = b"GPL\0"
 
@@ -25,6 +28,23 @@ def open_pinned(path: str) -> int | Failure:
     name = ctypes.create_string_buffer(os.fsencode(path))
     # pathname, bpf_fd, file_flags
     return call(_BPF_OBJ_GET, struct.pack("=QII", ctypes.addressof(name), 0, 0))
+
+
+def pinned_id(path: str) -> int | None:
+    """Id of the program that is pinned at this path; None when there is none."""
+    program = open_pinned(path)
+    if isinstance(program, Failure):
+        return None
+    try:
+        info = ctypes.create_string_buffer(_INFO.size)
+        # bpf_fd, info_len, info
+        asked = struct.pack("=IIQ", program, _INFO.size, ctypes.addressof(info))
+        if isinstance(call(_BPF_OBJ_GET_INFO_BY_FD, asked), Failure):
+            return None
+        number: int = _INFO.unpack(info.raw)[1]
+        return number
+    finally:
+        os.close(program)
 
 
 def load(kind: int, instructions: bytes) -> int | Failure:

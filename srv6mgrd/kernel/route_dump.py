@@ -175,8 +175,11 @@ def make_template(message: memoryview) -> Template | None:
     """A template from a message that ``decode`` models entirely, with all values in place."""
     row = decode(message)
     places = _places(message)
-    # A route without counters is not one of ours; there are few.
-    if row.unknown or not {"address", "action", *_COUNTERS.values()} <= places.keys():
+    # What runs a program is compared with what is pinned each time (sid_table). A route without
+    # counters is not one of ours. There are few of both.
+    if row.unknown or row.extras.bpf_program is not None:
+        return None
+    if not {"address", "action", *_COUNTERS.values()} <= places.keys():
         return None
     # The length of the prefix varies, and the flags, which are the state of the device.
     places["length"] = wire.NLMSGHDR.size + 1, "B"

@@ -72,6 +72,8 @@ class Extras:
     bpf_program: str | None = None
     flavors: frozenset[Flavor] = frozenset()
     csid_lengths: tuple[int, int] | None = None
+    # Id of the program that the route holds, as read back.
+    bpf_id: int | None = None
 
 
 PLAIN = Extras()
@@ -154,7 +156,7 @@ def doubts(found: Mapping[int, memoryview]) -> list[str]:
 def unpack_extras(found: Mapping[int, memoryview]) -> tuple[Extras, list[str]]:
     """The extras among the attributes, and what we don't model in them."""
     segments: tuple[IPv6Address, ...] = ()
-    program = None
+    program = bpf_id = None
     flavors: frozenset[Flavor] = frozenset()
     lengths = None
     unknown: list[str] = []
@@ -166,6 +168,9 @@ def unpack_extras(found: Mapping[int, memoryview]) -> tuple[Extras, list[str]]:
     if wire.SEG6_LOCAL_BPF in found:
         inner = wire.attribute_map(found[wire.SEG6_LOCAL_BPF])
         program = wire.text(inner.get(wire.SEG6_LOCAL_BPF_PROG_NAME, b""))
+        if wire.SEG6_LOCAL_BPF_PROG in inner:
+            # put_nla_bpf shows the id where a descriptor was given.
+            bpf_id = wire.u32(inner[wire.SEG6_LOCAL_BPF_PROG])
     if wire.SEG6_LOCAL_FLAVORS in found:
         inner = wire.attribute_map(found[wire.SEG6_LOCAL_FLAVORS])
         operation = inner.get(wire.SEG6_LOCAL_FLV_OPERATION)
@@ -181,5 +186,5 @@ def unpack_extras(found: Mapping[int, memoryview]) -> tuple[Extras, list[str]]:
                 wire.u8(inner[wire.SEG6_LOCAL_FLV_LCBLOCK_BITS]),
                 wire.u8(inner[wire.SEG6_LOCAL_FLV_LCNODE_FN_BITS]),
             )
-    extras = Extras(segments, program, flavors, lengths)
+    extras = Extras(segments, program, flavors, lengths, bpf_id)
     return (PLAIN if extras == PLAIN else extras), unknown

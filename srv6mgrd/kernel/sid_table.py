@@ -6,10 +6,10 @@ import socket
 from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
-from srv6mgrd.kernel import wire
+from srv6mgrd.kernel import bpf, wire
 from srv6mgrd.kernel.route_dump import Counters, Row, Template, decode, rows
 from srv6mgrd.kernel.routes import NOWHERE
-from srv6mgrd.kernel.seg6local import BEHAVIOR
+from srv6mgrd.kernel.seg6local import BEHAVIOR, Extras
 from srv6mgrd.kernel.socket import answers
 from srv6mgrd.model.prefix import Prefix
 from srv6mgrd.plan.objects import (
@@ -125,11 +125,19 @@ def _object(row: Row, prefix: Prefix, devices: Mapping[int, str]) -> ObservedObj
             None if row.interface is None else devices.get(row.interface, f"if{row.interface}")
         ),
         segments=row.extras.segments,
-        bpf_program=row.extras.bpf_program,
+        bpf_program=_program(row.extras),
         flavors=row.extras.flavors,
         csid_lengths=row.extras.csid_lengths,
     )
     return ObservedObject(sid, ours)
+
+
+def _program(extras: Extras) -> str | None:
+    """Path of the program; with its id when it is no longer the one that is pinned there."""
+    path, held = extras.bpf_program, extras.bpf_id
+    if path is None or held is None or bpf.pinned_id(path) in (None, held):
+        return path
+    return f"{path}, program {held}"
 
 
 def _address(packed: bytes | None) -> IPv4Address | IPv6Address | None:

@@ -232,7 +232,9 @@ class Run:
         one met it.
         """
         if (found := self._writer.link(device.name)) is not None:
-            return Failure(errno.EEXIST, f"a {found.described} of this name exists")
+            what = f"a {found.kind} device" if found.kind else "a device"
+            words = f"{what} of this name is there already, which srv6mgr did not make"
+            return Failure(errno.EEXIST, words)
         failures = self._writer.send([links.create(device), links.mark(device)])
         if 0 in failures:
             return failures[0]

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.objects import (
+    MAIN_TABLE,
+    EncapRoute,
     EncapSource,
     FrrBlock,
     Object,
@@ -145,6 +147,8 @@ def _table(obj: Object) -> int | None:
             return obj.table
         case SidRoute():
             return obj.vrf_table
+        case EncapRoute() if obj.table != MAIN_TABLE:
+            return obj.table
     return None
 
 

@@ -93,7 +93,7 @@ VRF Without A Table
     ...    update vrfs/vrf[name=green] {"interface": ["to-p"]}
 
 VRF Whose Name Is Too Long
-    INVALID_ARGUMENT    VRF: a VRF name is a Linux device name: 1 to 15 characters; shorten it
+    INVALID_ARGUMENT    VRF a-name-of-18-chars: a VRF name is a Linux device name: 1 to 15 characters; shorten it
     ...    update vrfs/vrf[name=a-name-of-18-chars] {"table-id": 30}
 
 Interface In Two VRFs
@@ -159,7 +159,7 @@ VRF Whose Name A Foreign VRF Has
 
 VRF Whose Name A Foreign Device Has
     [Setup]    A Foreign Device    green type dummy
-    INVALID_ARGUMENT    VRF green: the kernel refused it: a dummy down of this name exists (EEXIST); see the kernel's words, correct the configuration and try again
+    INVALID_ARGUMENT    VRF green: its device can't be made: a dummy device of this name is there already, which srv6mgr did not make; declare another name, or remove what is there
     ...    update vrfs/vrf[name=green] {"table-id": 30}
     [Teardown]    No Foreign Device    green
 

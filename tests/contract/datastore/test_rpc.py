@@ -20,6 +20,7 @@ from srv6mgrd.plan.actions import Action, Create
 from srv6mgrd.plan.objects import SidRoute
 
 SID = SidRoute(IPv6Network("fcbb:0:1:64::/64"), Behavior.END, 8986)
+LONG = "a-name-of-18-chars"
 LOCATORS = {"srv6mgr-srv6:srv6": {"locators": {"locator": [{"name": "m", "prefix": "fc00::/48"}]}}}
 
 
@@ -83,6 +84,10 @@ async def test_what_yang_or_srv6mgrd_refuses_is_told(door: tuple[Door, Manager])
     for text in ("{", '{"srv6mgr-srv6:srv6":{"nonsense":1}}'):
         with pytest.raises(sysrepo.SysrepoError):
             await ask.send("plan", {"configuration": text})
+    names = [{"name": name, "table-id": n} for n, name in enumerate(["red", LONG], 1)]
+    text = json.dumps({"srv6mgr-srv6:srv6": {"vrfs": {"vrf": names}}})
+    with pytest.raises(sysrepo.SysrepoError, match=f"VRF {LONG}: a VRF name is .*; shorten it"):
+        await ask.send("plan", {"configuration": text})
     assert not manager.trees
     manager.refusal = Refusal("SID x", "it is bad", "make it good", "bad")
     with pytest.raises(sysrepo.SysrepoError, match="SID x: it is bad; make it good"):

@@ -315,6 +315,16 @@ def test_a_vrf_in_use_can_not_be_deleted(router: Client) -> None:
     assert text == f"SID {SID}: VRF red does not exist; create it or name an existing VRF"
 
 
+def test_a_bad_name_among_good_ones_is_named(router: Client) -> None:
+    names = [{"name": name, "table-id": n} for n, name in enumerate(["a", "b" * 16, "c"], 1)]
+    for op in ("update", "replace"):
+        code, text = failing(router.set, **{op: {"/srv6/vrfs": {"vrf": names}}})
+        assert code is INVALID
+        assert text == (
+            f"VRF {'b' * 16}: a VRF name is a Linux device name: 1 to 15 characters; shorten it"
+        )
+
+
 def test_deleting_what_is_unknown_or_read_only_is_told(router: Client) -> None:
     assert failing(router.set, delete=["/srv6/nonsense"])[0] is NOT_FOUND
     assert failing(router.set, delete=[VRF.format("red") + "/state"])[0] is INVALID

@@ -55,17 +55,23 @@ def route(prefix: str, behavior: Headend, table: int = 254, **more: object) -> E
 def pinned(tmp_path: Path) -> Iterator[str]:
     """A BPF program for End.BPF, pinned."""
     subprocess.run(["mount", "-t", "bpf", "bpf", str(tmp_path)], check=True)
-    program = bpf.load(_LWT_SEG6LOCAL, _PASS)
     try:
-        if not isinstance(program, int):
-            pytest.skip(f"no seg6local BPF programs: {program.words}")
         path = str(tmp_path / "program")
-        name = ctypes.create_string_buffer(path.encode())
-        bpf.call(_BPF_OBJ_PIN, struct.pack("=QII", ctypes.addressof(name), program, 0))
-        os.close(program)
+        pin(path)
         yield path
     finally:
         subprocess.run(["umount", str(tmp_path)], check=True)
+
+
+def pin(path: str, code: bytes = _PASS) -> None:
+    """Load a program for End.BPF and pin it; the test is skipped where there are none."""
+    program = bpf.load(_LWT_SEG6LOCAL, code)
+    if not isinstance(program, int):
+        pytest.skip(f"no seg6local BPF programs: {program.words}")
+    name = ctypes.create_string_buffer(path.encode())
+    pinned = bpf.call(_BPF_OBJ_PIN, struct.pack("=QII", ctypes.addressof(name), program, 0))
+    os.close(program)
+    assert pinned == 0
 
 
 def stands(kernel: LinuxKernel, obj: KernelObject) -> bool:
@@ -141,6 +147,23 @@ def test_bpf(kernel: LinuxKernel, sid_device: str, run: Run, pinned: str) -> Non
     moved = replace(obj, metric=7)
     assert kernel.apply([Replace(obj, obj), Replace(obj, moved)]) == []
     assert stands(kernel, moved)
+
+
+def test_bpf_program_that_is_pinned_anew_is_drift(
+    kernel: LinuxKernel, sid_device: str, run: Run, pinned: str
+) -> None:
+    obj = sid(Behavior.END_BPF, bpf_program=pinned)
+    assert kernel.apply([Create(obj)]) == []
+    Path(pinned).unlink()
+    # Nothing else is there that the SID could take: what it holds goes on.
+    assert stands(kernel, obj)
+    pin(pinned)
+    seen = kernel.observe([]).objects[obj.key]
+    assert isinstance(seen.object, SidRoute)
+    assert seen.object != obj
+    assert seen.ours
+    assert kernel.apply([Replace(seen.object, obj)]) == []
+    assert stands(kernel, obj)
 
 
 def test_bpf_program_is_missing(kernel: LinuxKernel, sid_device: str) -> None:

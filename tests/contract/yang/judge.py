@@ -8,6 +8,8 @@ from typing import Any
 
 import libyang
 
+from srv6mgrd.datastore import bad_key
+from srv6mgrd.datastore.connection import of_libyang
 from srv6mgrd.datastore.refusals import Complaint, explain
 from srv6mgrd.model.refusal import Refusal
 
@@ -41,8 +43,7 @@ def judge(judge_context: Any, document: bytes) -> list[Refusal]:
     try:
         tree = judge_context.parse_data_mem(document, "json", strict=True, no_state=True)
     except libyang.LibyangError as error:
-        found = [Complaint(e.msg or "", e.data_path or "") for e in error.errors]
-        return explain(found or [Complaint(str(error))])
+        return explain(of_libyang(error), lambda path: bad_key.find(judge_context, document, path))
     except UnicodeDecodeError:
         # libyang quotes a few bytes of the input, and the binding stumbles over them.
         return explain(_left(judge_context))

@@ -1,22 +1,27 @@
 """Refusals as the operator reads them."""
 
 import errno
-from ipaddress import IPv6Address
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv4Network, IPv6Address
 
 import pytest
 
 from srv6mgrd.apply import words
-from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.behavior import Behavior, Headend
 from srv6mgrd.plan.actions import Create, Delete
 from srv6mgrd.plan.diff import Conflict
 from srv6mgrd.plan.objects import (
     DummyDevice,
+    EncapRoute,
     EncapSource,
     FrrBlock,
+    NextHopRoute,
     Rule,
     SidRoute,
     Sysctl,
     UnknownLink,
+    UnknownRoute,
+    UnknownRule,
     UnreachableDefault,
     VrfDevice,
     VrfPort,
@@ -28,6 +33,8 @@ SID = SidRoute(net("fcbb:0:1:1::/64"), Behavior.END_DT46, 8986, 10)
 RED = VrfDevice("red", 10, 7)
 STRICT = Sysctl("net/vrf/strict_mode", "1")
 BGP = FrrBlock("bgpd", ("router bgp 65000 vrf red", "address-family ipv4 unicast"), ("rd x",))
+HOP = IPv4Address("192.0.2.9")
+STEERED = EncapRoute(IPv4Network("10.2.0.0/24"), 10, Headend.H_ENCAPS, (IPv6Address("fcbb:0:2::"),))
 SEE = "see the kernel's words, correct the configuration and try again"
 
 
@@ -42,7 +49,26 @@ SEE = "see the kernel's words, correct the configuration and try again"
         (STRICT, "sysctl net/vrf/strict_mode"),
         (EncapSource(IPv6Address("fcbb::1")), "encapsulation source fcbb::1"),
         (BGP, "FRR bgpd 'router bgp 65000 vrf red / address-family ipv4 unicast'"),
-        (Rule(2000, net("fcbb:0:1::/48"), 8986), "rule 2000 to fcbb:0:1::/48"),
+        (
+            Rule(2000, net("fcbb:0:1::/48"), 8986),
+            "rule 2000 that looks up fcbb:0:1::/48 in table 8986",
+        ),
+        (STEERED, "route 10.2.0.0/24 in table 10"),
+        (replace(STEERED, table=254), "route 10.2.0.0/24"),
+        (NextHopRoute(HOP, "eth1", HOP), "route to next hop 192.0.2.9 on eth1"),
+        (
+            NextHopRoute(IPv6Address("100::1"), "eth1", IPv6Address("fe80::9")),
+            "route to next hop fe80::9 on eth1",
+        ),
+        (UnknownLink("red", "bridge up"), "device red, bridge up"),
+        (
+            UnknownRule("rule 990 to fcbb::/32", 990, net("fcbb::/32"), "table 77"),
+            "rule 990 to fcbb::/32, table 77",
+        ),
+        (
+            UnknownRoute(SID.key, 6, 8986, SID.prefix, 1024, "type 6, dev lo"),
+            "route fcbb:0:1:1::/64 in table 8986, type 6, dev lo",
+        ),
     ],
 )
 def test_objects_have_the_operators_names(obj, name):
@@ -102,6 +128,13 @@ def test_objects_have_the_operators_names(obj, name):
             "FRR refused it: bgpd: Malformed rd (at 'rd x'); "
             "correct the configuration, or FRR's own where it stands in the way",
         ),
+        (
+            RED,
+            errno.EEXIST,
+            "a dummy device of this name is there already, which srv6mgr did not make",
+            "VRF red: its device can't be made: a dummy device of this name is there already, "
+            "which srv6mgr did not make; declare another name, or remove what is there",
+        ),
         (RED, 4242, "", f"VRF red: the kernel refused it: Unknown error 4242 (4242); {SEE}"),
     ],
 )
@@ -115,8 +148,8 @@ def test_a_refusal_names_object_cause_and_remedy(obj, number, said, text):
         (
             RED,
             UnknownLink("red", "bridge up"),
-            "VRF red: something that srv6mgr did not make is already there (link red); "
-            "remove it, or declare another name, table or prefix",
+            "VRF red: something that srv6mgr did not make is already there (device red, bridge up);"
+            " remove it, or declare another name, table or prefix",
         ),
         (
             RED,
@@ -128,6 +161,12 @@ def test_a_refusal_names_object_cause_and_remedy(obj, number, said, text):
             RED,
             VrfDevice("theirs", 10, 9),
             "VRF red: table 10 is already used by VRF theirs; choose another table-id",
+        ),
+        (
+            STEERED,
+            VrfDevice("theirs", 10, 9),
+            "route 10.2.0.0/24 in table 10: table 10 belongs to VRF theirs, which srv6mgr did not "
+            "make; choose another table-id",
         ),
         (
             SID,

@@ -126,9 +126,7 @@ def test_neighbors_in_a_vrf_are_refused() -> None:
     assert "neighbors in a VRF" in refusal.cause
 
 
-def test_function_zero_and_wide_functions_are_refused() -> None:
-    zero = with_export(PE1, "red", IPv6Network("fcbb:0:1::/64"))
-    assert "function 0" in limits(zero)[0].cause
+def test_wide_functions_are_refused() -> None:
     wide = replace(PE1.locators["MAIN"], function_length=32)
     assert any("1 to 20 bits" in r.cause for r in limits(replace(PE1, locators={"MAIN": wide})))
 

@@ -112,7 +112,8 @@ def test_sids_read_back(counters: bool) -> None:
 
 @pytest.mark.parametrize("route", ALL)
 def test_read_back_in_bulk(route: SidRoute) -> None:
-    assert make_template(memoryview(packed(route))) is not None
+    # What runs a program is walked one by one.
+    assert (make_template(memoryview(packed(route))) is None) == (route.bpf_program is not None)
 
 
 @pytest.mark.parametrize(

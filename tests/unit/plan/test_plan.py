@@ -1,14 +1,15 @@
 """The actions that lead from what stands to what shall stand, and their order."""
 
-from ipaddress import IPv6Address
+from ipaddress import IPv4Network, IPv6Address
 
 import pytest
 
-from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.behavior import Behavior, Headend
 from srv6mgrd.plan.actions import Create, Delete, Replace
 from srv6mgrd.plan.diff import Conflict, in_order, plan
 from srv6mgrd.plan.objects import (
     DummyDevice,
+    EncapRoute,
     EncapSource,
     FrrBlock,
     Rule,
@@ -371,12 +372,23 @@ def test_the_way_back_is_ordered_like_any_plan():
 
 def test_nothing_is_put_on_the_table_of_a_foreign_vrf():
     into_it = SidRoute(ROUTE.prefix, Behavior.END_DT46, 8986, vrf_table=10)
-    wanted = [*vrfs(device("blue", 10)), into_it]
+    steered = EncapRoute(IPv4Network("10.0.0.0/8"), 10, Headend.H_ENCAPS, (IPv6Address("fcbb::1"),))
+    wanted = [*vrfs(device("blue", 10)), into_it, steered]
 
     found = planned(wanted, seen(RED, ours=False))
 
     assert found.actions == []
     assert found.conflicts == [Conflict(obj, RED) for obj in wanted]
+
+
+def test_a_foreign_vrf_on_the_main_table_is_in_nobodys_way():
+    steered = EncapRoute(
+        IPv4Network("10.0.0.0/8"), 254, Headend.H_ENCAPS, (IPv6Address("fcbb::1"),)
+    )
+
+    found = planned([steered], seen(VrfDevice("theirs", 254, 7), ours=False))
+
+    assert found.actions == [Create(steered)]
 
 
 def test_a_foreign_vrf_that_came_to_the_table_later_changes_nothing():
