@@ -7,7 +7,8 @@ as integers. Errors are raised as the sysrepo binding's own exceptions.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -140,6 +141,15 @@ class Nacm:
         _check(
             session, "sr_nacm_set_user", self._lib.sr_nacm_set_user(_pointer(session.cdata), name)
         )
+
+    @contextmanager
+    def acting(self, session: Session, user: str) -> Iterator[None]:
+        """The rules for ``user`` within, none afterwards."""
+        self.set_user(session, user)
+        try:
+            yield
+        finally:
+            self.set_user(session, None)
 
     def close(self) -> None:
         self._lib.sr_unsubscribe(self._subscription)

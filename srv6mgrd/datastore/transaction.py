@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -185,24 +185,36 @@ def _locked(session: ffi.Session, modules: Sequence[str]) -> Iterator[None]:
         yield
 
 
-def commit(session: ffi.Session, modules: Sequence[str], edits: Sequence[Edit]) -> None:
+# Entered for the write alone: what is read to make the change must be whole.
+Acting = Callable[[], AbstractContextManager[None]]
+
+
+def commit(
+    session: ffi.Session,
+    modules: Sequence[str],
+    edits: Sequence[Edit],
+    acting: Acting = nullcontext,
+) -> None:
     """Apply ``edits`` in their order to the running configuration of ``modules``.
 
-    Blocks until every subscriber has carried the change out. Raises RefusedError or a
-    DatastoreError; nothing has changed then.
+    Blocks until every subscriber has carried the change out. ``acting`` puts the session under
+    the access rules of who asks. Raises RefusedError or a DatastoreError; nothing has changed
+    then.
     """
     if not edits:
         return
     try:
         if all(e.op is Op.UPDATE for e in edits):
-            _merge(session, modules, edits)
+            _merge(session, modules, edits, acting)
         else:
-            _replace(session, modules, edits)
+            _replace(session, modules, edits, acting)
     finally:
         session.discard_changes()
 
 
-def _merge(session: ffi.Session, modules: Sequence[str], edits: Sequence[Edit]) -> None:
+def _merge(
+    session: ffi.Session, modules: Sequence[str], edits: Sequence[Edit], acting: Acting
+) -> None:
     """Updates alone are one merge; sysrepo reads and locks what it needs by itself."""
     with ExitStack() as stack:
         tree = Tree(stack.enter_context(session.get_ly_ctx()))
@@ -215,10 +227,13 @@ def _merge(session: ffi.Session, modules: Sequence[str], edits: Sequence[Edit]) 
             if tree.node is None:
                 return
             session.edit_batch_ly(tree.node, "merge")
-            session.apply_changes(timeout_ms=TIMEOUT_MS)
+            with acting():
+                session.apply_changes(timeout_ms=TIMEOUT_MS)
 
 
-def _replace(session: ffi.Session, modules: Sequence[str], edits: Sequence[Edit]) -> None:
+def _replace(
+    session: ffi.Session, modules: Sequence[str], edits: Sequence[Edit], acting: Acting
+) -> None:
     """The configuration after all edits replaces the one before, under lock."""
     with ExitStack() as stack:
         refused = _Refused(session, modules, edits)
@@ -231,12 +246,14 @@ def _replace(session: ffi.Session, modules: Sequence[str], edits: Sequence[Edit]
                 # Spends its tree; what is left for the words of a refusal is built anew.
                 node, tree.node = tree.node, None
                 refused.forget()
-                session.replace_config_ly(node, modules[0], TIMEOUT_MS)
+                with acting():
+                    session.replace_config_ly(node, modules[0], TIMEOUT_MS)
                 return
             for path in set(refused.old().roots()) - set(tree.roots()):
                 tree.clear(path)
             session.edit_batch_ly(tree.node, "replace")
-            session.apply_changes(timeout_ms=TIMEOUT_MS)
+            with acting():
+                session.apply_changes(timeout_ms=TIMEOUT_MS)
 
 
 class _Refused:

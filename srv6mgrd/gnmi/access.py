@@ -1,4 +1,4 @@
-"""Who calls: username and password metadata (gnmi-specification.md 3.1)."""
+"""Who calls: certificate, or username and password metadata (gnmi-specification.md 3.1)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import base64
 import hashlib
 import hmac
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from grpc import StatusCode
 
@@ -37,28 +37,42 @@ def _matches(password: str, stored: str) -> bool:
 class Access:
     """Checks credentials; a password that was right is remembered by its digest."""
 
-    def __init__(self, users: Mapping[str, str], *, required: bool) -> None:
-        """``required``: nothing else says who a client is."""
+    def __init__(
+        self, users: Mapping[str, str], *, required: bool, anonymous: str | None = None
+    ) -> None:
+        """``required``: nothing else says who a client is. ``anonymous``: the user that a client
+        without a name counts as."""
         self._users = users
         self._required = required
+        self._anonymous = anonymous
         self._seen: set[bytes] = set()
 
-    def check(self, metadata: Sequence[tuple[str, str | bytes]]) -> str | None:
-        """The user's name, None for a client without one; RpcError when it may not."""
+    def check(
+        self, metadata: Sequence[tuple[str, str | bytes]], certified: str | None = None
+    ) -> str | None:
+        """The user's name, None for a client without one; RpcError when it may not.
+
+        ``certified`` is the name in the client's certificate, which TLS has verified.
+        """
         given = {k.lower(): v for k, v in metadata}
         user, password = given.get("username"), given.get("password")
         if not user:  # pygnmi sends an empty name for none
+            if certified:
+                return certified
             if self._required:
                 raise RpcError(
                     StatusCode.UNAUTHENTICATED,
                     "user: none given; send username and password as metadata",
                 )
-            return None
+            return self._anonymous
         user = _text(user)
         if password is None:
-            # 3.1: a name alone is to be authorised; it proves nothing where passwords do.
-            if self._required or user not in self._users:
-                raise RpcError(StatusCode.PERMISSION_DENIED, f"user {user}: not authorised")
+            # 3.1: a name alone is to be authorised; it proves nothing but what TLS proved.
+            if user != certified:
+                raise RpcError(
+                    StatusCode.PERMISSION_DENIED,
+                    f"user {user}: not authorised; send a password, or the certificate of {user}",
+                )
             return user
         if not self._verify(user, _text(password)):
             raise RpcError(
@@ -78,6 +92,14 @@ class Access:
             return False
         self._seen.add(digest)
         return True
+
+
+def certified(auth_context: Mapping[str, Iterable[bytes]]) -> str | None:
+    """The name in a client's certificate: its common name; None without certificate."""
+    for name in auth_context.get("x509_common_name", ()):
+        if text := _text(name):
+            return text
+    return None
 
 
 def _text(value: str | bytes) -> str:

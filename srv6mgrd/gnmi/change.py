@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from srv6mgrd.gnmi.mirror import Touched
 from srv6mgrd.gnmi.path import Pattern, covers, touches
 from srv6mgrd.gnmi.projections import view
-from srv6mgrd.gnmi.view import Snapshot, Want, is_counter
+from srv6mgrd.gnmi.view import Selection, Snapshot, is_counter
 
 
 class Branch(NamedTuple):
@@ -69,43 +69,58 @@ class Change:
             path: value
             for found, data in snapshot.find(at)
             for path, value in snapshot.leaves(
-                found, data, lambda node: is_counter(node) is self.counters
+                found, data, Selection(lambda node: is_counter(node) is self.counters)
             )
         }
 
 
 def select(
-    change: Change, subscribed: Sequence[tuple[Pattern, Want]]
+    change: Change, subscribed: Sequence[tuple[Pattern, Selection]]
 ) -> tuple[list[tuple[Pattern, Any]], list[Pattern]]:
     """What of a change concerns a subscriber: leaves with values, and paths to delete."""
     updates: dict[Pattern, Any] = {}
     deletes: dict[Pattern, None] = {}
-    for pattern, want in subscribed:
+    for pattern, chosen in subscribed:
         viewed = bool(pattern) and change.after.model.is_view(pattern[0].node)
         for branch in change.projected if viewed else change.branches:
             if not touches(pattern, branch.at):
                 continue
             if viewed and branch.gone and not change.after.has(branch.at):
                 # All of an entry went with its SID.
-                deletes.update((p, None) for p in _deleted(change.before, pattern, branch.at))
+                gone = _deleted(change.before, pattern, branch.at, chosen)
+                deletes.update((p, None) for p in gone)
                 continue
             for path, value in branch.leaves:
-                if covers(pattern, path) and want(path[-1].node):
+                if covers(pattern, path) and chosen.takes(path, len(pattern)):
                     updates[path] = value
             for path in branch.gone:
-                if covers(pattern, path) and want(path[-1].node):
+                if covers(pattern, path) and chosen.takes(path, len(pattern)):
                     deletes[path] = None
         for path in change.touched.deleted:
-            deletes.update((p, None) for p in _deleted(change.before, pattern, path))
+            gone = _deleted(change.before, pattern, path, chosen)
+            deletes.update((p, None) for p in gone)
     return list(updates.items()), list(deletes)
 
 
-def _deleted(before: Snapshot, pattern: Pattern, gone: Pattern) -> Iterator[Pattern]:
-    """``gone`` as far as ``pattern`` covers it: itself, or what was subscribed to below it."""
+def _deleted(
+    before: Snapshot, pattern: Pattern, gone: Pattern, chosen: Selection
+) -> Iterator[Pattern]:
+    """``gone`` as far as ``pattern`` covers it: itself, or what was subscribed to below it.
+
+    Of a branch that may not be read, the leaves that may.
+    """
     if not touches(pattern, gone):
         return
-    if len(pattern) <= len(gone):
-        yield gone
+    if len(pattern) > len(gone):
+        found = before.find((*gone, *pattern[len(gone) :]))
+    elif chosen.depth and len(gone) - len(pattern) > chosen.depth:
+        return
     else:
-        narrowed = (*gone, *pattern[len(gone) :])
-        yield from (at for at, _ in before.find(narrowed))
+        found = iter([(gone, None)])
+    for at, _ in found:
+        if chosen.permitted(at):
+            yield at
+        else:
+            readable = Selection(lambda _: True, chosen.permit)
+            for whole, data in before.find(at):
+                yield from (leaf for leaf, _ in before.leaves(whole, data, readable))

@@ -25,9 +25,14 @@ class Config:
     ``certificate``, ``key``   PEM files; both absent: a self-signed one is made
     ``client_ca``    PEM file: clients must show a certificate that it signed
     ``anonymous``    serve clients without credentials on an address that is not loopback
+    ``anonymous_user``   the NACM user that a client without credentials counts as; empty: such
+                     a client is under no rules
     ``users``        name -> scrypt hash (``srv6-gnmid --hash-password``)
     ``models``       modules that are served, shell patterns
     ``counter_interval``  seconds between samples that TARGET_DEFINED sends
+    ``max_connections``, ``max_streams``   open at once: connections, RPCs on each of them
+    ``max_subscribers``   Subscribe RPCs at once, of all clients together
+    ``max_message``  MiB of one request
     """
 
     listen: tuple[str, ...] = ("127.0.0.1:9339", "[::1]:9339")
@@ -36,11 +41,17 @@ class Config:
     key: str = ""
     client_ca: str = ""
     anonymous: bool = False
+    anonymous_user: str = ""
     users: Mapping[str, str] = field(default_factory=dict)
     models: tuple[str, ...] = ("srv6mgr-*",)
     store: str = "/run/srv6mgr/store"
     state_directory: str = "/var/lib/srv6mgr/gnmid"
     counter_interval: float = 5.0
+    max_connections: int = 100
+    max_streams: int = 100
+    max_subscribers: int = 1000
+    # 100k SIDs in one Set or Get are 20 MB; gRPC's own default is 4 MB.
+    max_message: int = 64
 
 
 def load(path: Path, *, required: bool = False) -> Config:
@@ -69,6 +80,8 @@ def parse(settings: Mapping[str, Any], where: str = "settings") -> Config:
             value = tuple(value) if ok else value
         elif isinstance(default, dict):
             ok = isinstance(value, dict) and all(isinstance(v, str) for v in value.values())
+        elif isinstance(default, int) and not isinstance(default, bool):
+            ok = isinstance(value, int) and not isinstance(value, bool) and value > 0
         elif isinstance(default, float):
             ok = isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
         else:

@@ -16,10 +16,11 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from srv6mgrd.datastore.connection import Connection
-from srv6mgrd.datastore.transaction import commit
+from srv6mgrd.datastore.transaction import Edit, commit
 from srv6mgrd.gnmi import config as settings
 from srv6mgrd.gnmi import models, tls, wire
 from srv6mgrd.gnmi.access import Access, hash_password
+from srv6mgrd.gnmi.authority import Authority
 from srv6mgrd.gnmi.config import Config, ConfigError
 from srv6mgrd.gnmi.feed import Feed
 from srv6mgrd.gnmi.projections import VIEWS
@@ -31,12 +32,21 @@ from srv6mgrd.systemd import notify
 
 _LOG = logging.getLogger("srv6-gnmid")
 
-# 100k SIDs in one Set or Get are 20 MB; gRPC's own default is 4 MB.
-_OPTIONS = (
-    ("grpc.max_receive_message_length", 64 << 20),
-    ("grpc.max_send_message_length", 64 << 20),
-    ("grpc.so_reuseport", 0),
-)
+# A client that vanished without a word is found out by pings that nobody answers.
+_PING_MS, _ANSWER_MS = 30_000, 10_000
+
+
+def _options(config: Config) -> list[tuple[str, int]]:
+    return [
+        ("grpc.max_receive_message_length", config.max_message << 20),
+        ("grpc.max_send_message_length", -1),
+        ("grpc.max_allowed_incoming_connections", config.max_connections),
+        ("grpc.max_concurrent_streams", config.max_streams),
+        ("grpc.keepalive_time_ms", _PING_MS),
+        ("grpc.keepalive_timeout_ms", _ANSWER_MS),
+        ("grpc.http2.max_pings_without_data", 0),
+        ("grpc.so_reuseport", 0),
+    ]
 
 
 async def serve(config: Config, stop: asyncio.Event) -> None:
@@ -50,17 +60,26 @@ async def serve(config: Config, stop: asyncio.Event) -> None:
             raise ConfigError(
                 f"sysrepo: has no module like {', '.join(config.models)}; install the YANG modules"
             )
-        feed = Feed(Model(found.root, VIEWS), State(Path(config.store)))
+        model = Model(found.root, VIEWS)
+        feed = Feed(model, State(Path(config.store)))
+        authority = await loop.run_in_executor(None, Authority, connection, model.source_of)
+        await loop.run_in_executor(None, authority.follow, connection, loop)
         follower = feed.follow(loop)
         await loop.run_in_executor(None, connection.follow, found.configurable, follower)
         session = connection.session()
+
+        def write(edits: list[Edit], user: str | None) -> None:
+            commit(session, found.configurable, edits, lambda: authority.acting(session, user))
+
         required = bool(config.users) and not config.client_ca
         service = Service(
             found,
             feed,
-            lambda edits: commit(session, found.configurable, edits),
-            Access(config.users, required=required),
-            Pace(counters=config.counter_interval),
+            write,
+            Access(config.users, required=required, anonymous=config.anonymous_user or None),
+            permit=authority.permit,
+            pace=Pace(counters=config.counter_interval),
+            most=config.max_subscribers,
         )
         server = await _server(config, service)
         await server.start()
@@ -72,12 +91,13 @@ async def serve(config: Config, stop: asyncio.Event) -> None:
         await server.stop(grace=1)
         service.close()
         feed.close()
+        await loop.run_in_executor(None, authority.close)
     finally:
         await loop.run_in_executor(None, connection.close)
 
 
 async def _server(config: Config, service: Service) -> grpc.aio.Server:
-    server = grpc.aio.server(options=_OPTIONS)
+    server = grpc.aio.server(options=_options(config))
     server.add_generic_rpc_handlers((service.handlers(),))
     checks = health.aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(checks, server)

@@ -12,8 +12,9 @@ from grpc import StatusCode
 from srv6mgrd.gnmi import encode, wire
 from srv6mgrd.gnmi.failure import RpcError, as_status, check_encoding
 from srv6mgrd.gnmi.path import Path, Pattern, UnknownPathError, absolute, resolve
+from srv6mgrd.gnmi.rights import Permit
 from srv6mgrd.gnmi.schema import Kind, Node
-from srv6mgrd.gnmi.view import Model, Snapshot, Want
+from srv6mgrd.gnmi.view import Model, Selection, Snapshot, Want
 
 _WANTS: dict[int, Want] = {
     pb.GetRequest.ALL: lambda _: True,
@@ -37,14 +38,16 @@ def want_models(want: Want, use_models: Sequence[Any], known: frozenset[str]) ->
     return lambda node: node.module in names and want(node)
 
 
-def get(request: Any, snapshot: Snapshot, known: frozenset[str]) -> Any:
-    """The GetResponse."""
+def get(
+    request: Any, snapshot: Snapshot, known: frozenset[str], permit: Permit | None, depth: int
+) -> Any:
+    """The GetResponse: what ``permit`` lets through, as if there were nothing else."""
     check_encoding(request.encoding)
     want = want_models(_WANTS[request.type], request.use_models, known)
     with as_status():
         prefix = wire.read_path(request.prefix)
         paths = [absolute(prefix, wire.read_path(p)) for p in request.path]
-    reader = _Reader(snapshot, want, request.encoding)
+    reader = _Reader(snapshot, Selection(want, permit, depth), request.encoding)
     return pb.GetResponse(notification=[reader.notification(p, prefix) for p in paths])
 
 
@@ -69,8 +72,8 @@ def _may_be_empty(patterns: list[Pattern]) -> bool:
 class _Reader:
     """Reads one snapshot for one request."""
 
-    def __init__(self, snapshot: Snapshot, want: Want, encoding: int) -> None:
-        self._snapshot, self._want, self._encoding = snapshot, want, encoding
+    def __init__(self, snapshot: Snapshot, chosen: Selection, encoding: int) -> None:
+        self._snapshot, self._chosen, self._encoding = snapshot, chosen, encoding
 
     def notification(self, path: Path, prefix: Path) -> Any:
         """3.3.2: one for each requested path."""
@@ -91,11 +94,11 @@ class _Reader:
         for at, data in snapshot.find(pattern):
             node = at[-1].node if at else snapshot.model.root
             if encoding in (wire.JSON, wire.JSON_IETF):
-                reduced = snapshot.subtree(at, data, self._want)
+                reduced = snapshot.subtree(at, data, self._chosen)
                 if reduced is not None:
                     out.append(wire.update(at, _value(encoding, node, reduced)))
                 continue
-            leaves = list(snapshot.leaves(at, data, self._want))
+            leaves = list(snapshot.leaves(at, data, self._chosen))
             if encoding == wire.PROTO:
                 out += [wire.update(a, wire.leaf_value(encoding, a[-1].node, v)) for a, v in leaves]
             elif leaves:

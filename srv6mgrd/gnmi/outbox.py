@@ -36,7 +36,8 @@ class Batch:
             if path in self.updates:
                 self.duplicates[path] = self.duplicates.get(path, 0) + 1
             self.updates[path] = value
-        self.deletes += later.deletes
+        # A branch that comes and goes while nobody reads is told once.
+        self.deletes = list(dict.fromkeys((*self.deletes, *later.deletes)))
         self.sync |= later.sync
         self.at = later.at
 

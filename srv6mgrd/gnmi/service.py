@@ -6,37 +6,53 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import grpc
 from gnmi_pb import gnmi_pb2 as pb
 
 from srv6mgrd.datastore.transaction import Edit
-from srv6mgrd.gnmi import get, set, subscribe, wire
-from srv6mgrd.gnmi.access import Access
+from srv6mgrd.gnmi import extensions, get, set, subscribe, wire
+from srv6mgrd.gnmi.access import Access, certified
+from srv6mgrd.gnmi.extensions import Arbitration
 from srv6mgrd.gnmi.failure import RpcError, as_status
 from srv6mgrd.gnmi.feed import Feed
 from srv6mgrd.gnmi.models import Models
+from srv6mgrd.gnmi.rights import Permit
 from srv6mgrd.gnmi.subscribe import Pace
 
 _LOG = logging.getLogger(__name__)
 
 Context = grpc.aio.ServicerContext
-Commit = Callable[[list[Edit]], None]
+# Edits, and the user who asks for them.
+Commit = Callable[[list[Edit], str | None], None]
 
 
 class Service:
     """The servicer. ``commit`` blocks; it is called in a thread of its own, one at a time."""
 
     def __init__(
-        self, models: Models, feed: Feed, commit: Commit, access: Access, pace: Pace
+        self,
+        models: Models,
+        feed: Feed,
+        commit: Commit,
+        access: Access,
+        *,
+        permit: Callable[[str | None], Permit | None],
+        pace: Pace,
+        most: int,
     ) -> None:
+        """``permit`` gives what a user may read; ``most`` Subscribe RPCs run at once."""
         self._models = models
         self._known = frozenset(m.name for m in models.served)
         self._feed = feed
         self._commit = commit
         self._access = access
+        self._permit = permit
         self._pace = pace
+        self._most, self._subscribers = most, 0
+        self._arbitration = Arbitration()
         self._writer = ThreadPoolExecutor(1, "commit")
         self._readers = ThreadPoolExecutor(2, "read")
 
@@ -58,21 +74,26 @@ class Service:
         )
         return grpc.method_handlers_generic_handler(wire.SERVICE, handlers)
 
-    def _unary(self, call: Callable[[Any], Awaitable[Any]]) -> Callable[[Any, Any], Any]:
+    def _unary(
+        self, call: Callable[[Any, str | None], Awaitable[Any]]
+    ) -> Callable[[Any, Any], Any]:
         async def handle(request: Any, context: Context[Any, Any]) -> Any:
-            return await self._guarded(context, lambda: call(request))
+            return await self._guarded(context, lambda user: call(request, user))
 
         return handle
 
     async def _subscribe(self, requests: AsyncIterator[Any], context: Context[Any, Any]) -> None:
-        await self._guarded(context, lambda: self.subscribe(requests, context.write))
+        await self._guarded(context, lambda user: self._subscriber(requests, context.write, user))
 
-    async def _guarded(self, context: Context[Any, Any], call: Callable[[], Awaitable[Any]]) -> Any:
+    async def _guarded(
+        self, context: Context[Any, Any], call: Callable[[str | None], Awaitable[Any]]
+    ) -> Any:
         try:
             metadata = tuple(context.invocation_metadata() or ())
+            name = certified(context.auth_context())
             loop = asyncio.get_running_loop()
-            await loop.run_in_executor(self._readers, self._access.check, metadata)
-            return await call()
+            user = await loop.run_in_executor(self._readers, self._access.check, metadata, name)
+            return await call(user)
         except RpcError as e:
             code, text = e.code, e.text
         except grpc.aio.BaseError:
@@ -82,9 +103,9 @@ class Service:
             code, text = grpc.StatusCode.INTERNAL, f"srv6-gnmid: {type(e).__name__}; see its log"
         return await context.abort(code, text)
 
-    async def capabilities(self, request: Any) -> Any:
+    async def capabilities(self, request: Any, _user: str | None) -> Any:
         """3.2"""
-        _check_extensions(request)
+        extensions.read(request, extensions.CAPABILITIES)
         return pb.CapabilityResponse(
             supported_models=[
                 pb.ModelData(name=m.name, organization=m.organization, version=m.version)
@@ -94,30 +115,62 @@ class Service:
             gNMI_version=wire.VERSION,
         )
 
-    async def get(self, request: Any) -> Any:
+    async def get(self, request: Any, user: str | None) -> Any:
         """3.3"""
-        _check_extensions(request)
+        depth = extensions.read(request, extensions.GET).depth
         snapshot = await self._feed.snapshot()
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._readers, get.get, request, snapshot, self._known)
+        read = partial(get.get, request, snapshot, self._known, self._permit(user), depth)
+        return await asyncio.get_running_loop().run_in_executor(self._readers, read)
 
-    async def set(self, request: Any) -> Any:
+    async def set(self, request: Any, user: str | None) -> Any:
         """3.4. The feed has the change before this returns: sysrepo waits for its subscribers."""
-        _check_extensions(request)
-        return await asyncio.get_running_loop().run_in_executor(self._writer, self._set, request)
+        write = partial(self._set, request, user)
+        return await asyncio.get_running_loop().run_in_executor(self._writer, write)
 
-    def _set(self, request: Any) -> Any:
+    def _set(self, request: Any, user: str | None) -> Any:
+        # Here, where one Set follows the other: none of an older master may slip in between.
+        self._arbitration.check(extensions.read(request, extensions.SET).election)
         operations, edits = set.edits(self._models.root, request)
         with as_status():
-            self._commit(edits)
+            self._commit(edits, user)
         return set.response(request, operations)
 
+    async def _subscriber(
+        self,
+        requests: AsyncIterator[Any],
+        write: Callable[[Any], Awaitable[None]],
+        user: str | None,
+    ) -> None:
+        if self._subscribers >= self._most:
+            raise RpcError(
+                grpc.StatusCode.RESOURCE_EXHAUSTED,
+                f"subscribe: {self._most} Subscribe RPCs are open; end one, or raise"
+                " max_subscribers",
+            )
+        self._subscribers += 1
+        try:
+            await self.subscribe(requests, write, user)
+        finally:
+            self._subscribers -= 1
+
     async def subscribe(
-        self, requests: AsyncIterator[Any], write: Callable[[Any], Awaitable[None]]
+        self,
+        requests: AsyncIterator[Any],
+        write: Callable[[Any], Awaitable[None]],
+        user: str | None,
     ) -> None:
         """3.5"""
-        asked = await subscribe.first_request(_checked(requests))
-        found = subscribe.watches(self._feed.model, asked, self._known, self._pace)
+        request = await subscribe.first_request(requests)
+        depth = extensions.read(request, extensions.SUBSCRIBE).depth
+        asked = request.subscribe
+        found = subscribe.watches(
+            self._feed.model,
+            asked,
+            self._known,
+            self._pace,
+            permit=self._permit(user),
+            depth=depth,
+        )
         rpc = subscribe.Subscription(self._feed, self._readers, asked, found, write)
         if asked.mode == pb.SubscriptionList.ONCE:
             await rpc.once()
@@ -129,19 +182,3 @@ class Service:
     def close(self) -> None:
         self._writer.shutdown()
         self._readers.shutdown()
-
-
-async def _checked(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
-    async for request in requests:
-        _check_extensions(request)
-        yield request
-
-
-def _check_extensions(request: Any) -> None:
-    """An extension that changes what a request means must not be passed over."""
-    for extension in request.extension:
-        what = extension.WhichOneof("ext")
-        if what in ("commit", "master_arbitration", "history", "depth"):
-            raise RpcError(
-                grpc.StatusCode.UNIMPLEMENTED, f"extension {what}: not implemented; leave it out"
-            )

@@ -42,23 +42,37 @@ _SCALARS = frozenset(
 
 
 class Operation(NamedTuple):
-    """One operation of a request in the order of 3.4: delete, replace, update."""
+    """One operation of a request in the order of 3.4: delete, replace, update; ``result`` is
+    what the response calls it."""
 
     op: Op
     path: Any
     value: Any = None
+    result: int = pb.UpdateResult.INVALID
 
 
 def ordered(request: Any) -> list[Operation]:
-    """The operations as they are to be applied."""
+    """The operations as they are to be applied.
+
+    union_replace (gnmi-union_replace.md 5.3.2) begins with the running configuration and replaces
+    the parts that its paths name, each part once; with one schema tree there is nothing else to
+    unite.
+    """
+    result = pb.UpdateResult
     if request.union_replace:
-        raise RpcError(
-            StatusCode.UNIMPLEMENTED, "union_replace: not implemented; use delete and update"
-        )
+        if request.delete or request.replace or request.update:
+            raise RpcError(
+                StatusCode.INVALID_ARGUMENT,
+                "union_replace: it stands alone; send delete, replace and update in another Set",
+            )
+        return [
+            Operation(Op.REPLACE, u.path, u.val, result.UNION_REPLACE)
+            for u in request.union_replace
+        ]
     return [
-        *(Operation(Op.DELETE, p) for p in request.delete),
-        *(Operation(Op.REPLACE, u.path, u.val) for u in request.replace),
-        *(Operation(Op.UPDATE, u.path, u.val) for u in request.update),
+        *(Operation(Op.DELETE, p, result=result.DELETE) for p in request.delete),
+        *(Operation(Op.REPLACE, u.path, u.val, result.REPLACE) for u in request.replace),
+        *(Operation(Op.UPDATE, u.path, u.val, result.UPDATE) for u in request.update),
     ]
 
 
@@ -68,24 +82,31 @@ def edits(root: Node, request: Any) -> tuple[list[Operation], list[Edit]]:
     out: list[Edit] = []
     with as_status():
         prefix = wire.read_path(request.prefix)
-        for op, path, value in operations:
+        for op, path, value, _ in operations:
             whole = absolute(prefix, wire.read_path(path))
             out += _delete(root, whole) if op is Op.DELETE else [_write(root, op, whole, value)]
+        if request.union_replace:
+            _check_disjoint(out)
     return operations, out
+
+
+def _check_disjoint(edits: Sequence[Edit]) -> None:
+    """Parts of a union that overlap contradict each other (gnmi-union_replace.md 5.3.3.2)."""
+    targets = {edit.target for edit in edits}
+    for target in targets:
+        above = (target[:n] for n, c in enumerate(target) if c in "/[")
+        if len(targets) < len(edits) or any(part in targets for part in above):
+            raise PathError(
+                f"path {target or '/'}: two parts of the union_replace overlap; say each part once"
+            )
 
 
 def response(request: Any, operations: Sequence[Operation]) -> Any:
     """SetResponse: one UpdateResult per operation, in order (3.4.2)."""
-    now = time.time_ns()
-    ops = {
-        Op.DELETE: pb.UpdateResult.DELETE,
-        Op.REPLACE: pb.UpdateResult.REPLACE,
-        Op.UPDATE: pb.UpdateResult.UPDATE,
-    }
     return pb.SetResponse(
         prefix=request.prefix if request.HasField("prefix") else None,
-        response=[pb.UpdateResult(path=o.path, op=ops[o.op]) for o in operations],
-        timestamp=now,
+        response=[pb.UpdateResult(path=o.path, op=o.result) for o in operations],
+        timestamp=time.time_ns(),
     )
 
 

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gnmi_pb import gnmi_pb2 as pb
@@ -19,9 +19,11 @@ from srv6mgrd.gnmi.feed import Feed
 from srv6mgrd.gnmi.get import want_models
 from srv6mgrd.gnmi.outbox import Batch, Outbox, responses
 from srv6mgrd.gnmi.path import Path, Pattern, UnknownPathError, absolute, resolve
-from srv6mgrd.gnmi.view import Model, Snapshot, Want, is_counter
+from srv6mgrd.gnmi.rights import Permit
+from srv6mgrd.gnmi.view import Model, Selection, Snapshot, is_counter
 
 _NS = 1_000_000_000
+MOST_PATHS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +39,32 @@ class Watch:
     """One subscription, resolved: sampled when it has an interval, else told on change."""
 
     patterns: tuple[Pattern, ...]
-    want: Want
+    chosen: Selection
     interval: float = 0.0
     suppress: bool = False
     heartbeat: float = 0.0
 
 
-def watches(model: Model, asked: Any, known: frozenset[str], pace: Pace) -> list[Watch]:
-    """The subscriptions of a SubscriptionList; TARGET_DEFINED becomes two of them."""
+def watches(
+    model: Model,
+    asked: Any,
+    known: frozenset[str],
+    pace: Pace,
+    *,
+    permit: Permit | None = None,
+    depth: int = 0,
+) -> list[Watch]:
+    """The subscriptions of a SubscriptionList, of what ``permit`` lets through; TARGET_DEFINED
+    becomes two of them."""
     if not asked.subscription:
         raise RpcError(StatusCode.INVALID_ARGUMENT, "subscribe: there is no subscription")
-    want = want_models(lambda _: True, asked.use_models, known)
+    if len(asked.subscription) > MOST_PATHS:
+        raise RpcError(
+            StatusCode.RESOURCE_EXHAUSTED,
+            f"subscribe: {len(asked.subscription)} subscriptions in one list, {MOST_PATHS} are"
+            " taken; use wildcards",
+        )
+    chosen = Selection(want_models(lambda _: True, asked.use_models, known), permit, depth)
     out: list[Watch] = []
     with as_status():
         prefix = wire.read_path(asked.prefix)
@@ -57,31 +74,35 @@ def watches(model: Model, asked: Any, known: frozenset[str], pace: Pace) -> list
                 patterns = tuple(resolve(model.root, path, model.views))
             except UnknownPathError as e:
                 raise RpcError(StatusCode.UNIMPLEMENTED, str(e)) from e  # 3.5.2.4
-            out += _watch(item, path, patterns, want, pace)
+            out += _watch(item, path, patterns, chosen, pace)
     return out
 
 
 def _watch(
-    item: Any, path: Path, patterns: tuple[Pattern, ...], want: Want, pace: Pace
+    item: Any, path: Path, patterns: tuple[Pattern, ...], chosen: Selection, pace: Pace
 ) -> Iterable[Watch]:
     heartbeat = item.heartbeat_interval / _NS
     if heartbeat and heartbeat < pace.fastest:
         raise _too_fast(path, "heartbeat_interval", pace)
     if item.mode == pb.ON_CHANGE:
-        return [Watch(patterns, want, heartbeat=heartbeat)]
+        return [Watch(patterns, chosen, heartbeat=heartbeat)]
     if item.mode == pb.SAMPLE:
         interval = item.sample_interval / _NS
         if interval and interval < pace.fastest:
             raise _too_fast(path, "sample_interval", pace)
-        return [Watch(patterns, want, interval or pace.fastest, item.suppress_redundant, heartbeat)]
+        suppress = item.suppress_redundant
+        return [Watch(patterns, chosen, interval or pace.fastest, suppress, heartbeat)]
     if item.sample_interval:
         raise RpcError(
             StatusCode.INVALID_ARGUMENT,
             f"path {path}: TARGET_DEFINED takes no sample_interval; leave it out or use SAMPLE",
         )
+    want = chosen.want
+    told = replace(chosen, want=lambda n: want(n) and not is_counter(n))
+    counted = replace(chosen, want=lambda n: want(n) and is_counter(n))
     return [
-        Watch(patterns, lambda n: want(n) and not is_counter(n), heartbeat=heartbeat),
-        Watch(patterns, lambda n: want(n) and is_counter(n), pace.counters, False, heartbeat),
+        Watch(patterns, told, heartbeat=heartbeat),
+        Watch(patterns, counted, pace.counters, False, heartbeat),
     ]
 
 
@@ -150,10 +171,10 @@ class Subscription:
                 end()
 
     def _listen(self, on_change: list[Watch]) -> Callable[[], None]:
-        subscribed = [(p, w.want) for w in on_change for p in w.patterns]
+        subscribed = [(p, w.chosen) for w in on_change for p in w.patterns]
         counters = any(
-            is_counter(node) and want(node)
-            for pattern, want in subscribed
+            is_counter(node) and chosen.want(node)
+            for pattern, chosen in subscribed
             for node in (pattern[-1].node if pattern else self._feed.root).descendants()
         )
 
@@ -223,7 +244,7 @@ def leaves(snapshot: Snapshot, found: list[Watch]) -> dict[Pattern, Any]:
         for watch in found
         for pattern in watch.patterns
         for at, data in snapshot.find(pattern)
-        for path, value in snapshot.leaves(at, data, watch.want)
+        for path, value in snapshot.leaves(at, data, watch.chosen)
     }
 
 
@@ -254,12 +275,11 @@ def _refuse(request: Any) -> None:
 
 
 async def first_request(requests: AsyncIterator[Any]) -> Any:
-    """The SubscriptionList that every Subscribe begins with (3.5.1.1)."""
+    """The request with the SubscriptionList that every Subscribe begins with (3.5.1.1)."""
     async for request in requests:
         if request.WhichOneof("request") == "subscribe":
-            asked = request.subscribe
-            check_encoding(asked.encoding)
-            return asked
+            check_encoding(request.subscribe.encoding)
+            return request
         break
     raise RpcError(
         StatusCode.INVALID_ARGUMENT,

@@ -23,20 +23,74 @@ _LOG = logging.getLogger(__name__)
 def credentials(config: Config) -> grpc.ServerCredentials:
     """Server credentials that read their files anew for each connection.
 
-    So a certificate is rotated by replacing its files (gnmi-authentication.md). gRPC speaks
-    TLS 1.2 and above only.
+    So a certificate is rotated by replacing its files (gnmi-authentication.md); files that can't
+    be used, half written ones among them, leave the last good certificate in service. gRPC
+    speaks TLS 1.2 and above only.
     """
     certificate, key = files(config)
     client_ca = Path(config.client_ca) if config.client_ca else None
-
-    def read() -> grpc.ServerCertificateConfiguration:
-        return grpc.ssl_server_certificate_configuration(
-            [(_read(key), _read(certificate))], _read(client_ca) if client_ca else None
-        )
-
+    bundle = Bundle(certificate, key, client_ca)
+    # None from the fetcher keeps what is in service (grpc.dynamic_ssl_server_credentials); its
+    # type stubs don't say so.
     return grpc.dynamic_ssl_server_credentials(
-        read(), read, require_client_authentication=client_ca is not None
+        bundle.read(),
+        bundle.fresh,  # type: ignore[arg-type]
+        require_client_authentication=client_ca is not None,
     )
+
+
+class Bundle:
+    """Certificate, key and, for mutual TLS, the authority of the clients."""
+
+    def __init__(self, certificate: Path, key: Path, client_ca: Path | None) -> None:
+        self._paths = (certificate, key, client_ca)
+        self._seen: tuple[bytes, bytes, bytes | None] | None = None
+        self._problem = ""
+
+    def read(self) -> grpc.ServerCertificateConfiguration:
+        """Raises ConfigError when the files can't be used."""
+        certificate, key, client_ca = self._paths
+        found = (_read(certificate), _read(key), _read(client_ca) if client_ca else None)
+        self._check(*found)
+        self._seen = found
+        return grpc.ssl_server_certificate_configuration([(found[1], found[0])], found[2])
+
+    def fresh(self) -> grpc.ServerCertificateConfiguration | None:
+        """For a new connection; None keeps what is in service."""
+        before = self._seen
+        try:
+            found = self.read()
+        except ConfigError as e:
+            if str(e) != self._problem:  # once, not for each connection
+                self._problem = str(e)
+                _LOG.error("%s; the last good certificate stays in service", e)
+            return None
+        self._problem = ""
+        if self._seen == before:
+            return None
+        _LOG.info("%s: a new certificate is in service", self._paths[0])
+        return found
+
+    def _check(self, certificate: bytes, key: bytes, client_ca: bytes | None) -> None:
+        from cryptography import x509
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+        if (certificate, key, client_ca) == self._seen:
+            return
+        at = self._paths[0]
+        try:
+            first = x509.load_pem_x509_certificates(certificate)[0]
+            at = self._paths[1]
+            private = load_pem_private_key(key, None)
+            if client_ca is not None and self._paths[2] is not None:
+                at = self._paths[2]
+                x509.load_pem_x509_certificates(client_ca)
+        except (ValueError, TypeError) as e:
+            raise ConfigError(f"{at}: no PEM file that can be used ({e}); correct it") from None
+        if private.public_key() != first.public_key():
+            raise ConfigError(
+                f"{self._paths[1]}: not the key of {self._paths[0]}; replace both files"
+            )
 
 
 def _read(path: Path) -> bytes:

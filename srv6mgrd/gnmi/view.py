@@ -16,10 +16,31 @@ from srv6mgrd.counters.yang import object_state
 from srv6mgrd.gnmi.mirror import Tree
 from srv6mgrd.gnmi.path import Pattern, Step
 from srv6mgrd.gnmi.projections.view import Sid, View, sids_of, trees
+from srv6mgrd.gnmi.rights import Permit
 from srv6mgrd.gnmi.schema import Kind, Node
 
 # Whether a node is wanted; asked for leaves only.
 Want = Callable[[Node], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What of a tree is given: leaves that are wanted, that may be read, and that lie at most
+    ``depth`` levels below the path (gnmi-depth.md); 0 is any number of levels."""
+
+    want: Want
+    permit: Permit | None = None
+    depth: int = 0
+
+    def takes(self, at: Pattern, base: int) -> bool:
+        """Whether the leaf ``at`` is given for a path of ``base`` elements."""
+        if self.depth and len(at) - base > self.depth:
+            return False
+        return self.want(at[-1].node) and self.permitted(at)
+
+    def permitted(self, at: Pattern) -> bool:
+        return self.permit is None or self.permit(at)
+
 
 _STATEFUL = {
     "/srv6mgr-srv6:srv6/locators/locator": Object.LOCATOR,
@@ -96,6 +117,17 @@ class Model:
     def is_view(self, node: Node) -> bool:
         """Whether this top-level node belongs to a view."""
         return node.member in self._tops
+
+    def source_of(self, at: Pattern) -> Pattern | None:
+        """What a place in a view shows: the SID, or the list of them; None elsewhere."""
+        sid = self._nodes.get(Object.SID)
+        if not at or sid is None or not self.is_view(at[0].node):
+            return None
+        for view in self.views:
+            if len(at) >= len(view.list) and at[len(view.list) - 1].node is view.list[-1].node:
+                *above, _ = (Step(node) for node in sid.lineage())
+                return (*above, Step(sid, at[len(view.list) - 1].keys))
+        return None
 
 
 def _route(at: Pattern) -> ObjectRef | None:
@@ -192,46 +224,55 @@ class Snapshot:
             if value is not None:
                 yield child, value
 
-    def subtree(self, at: Pattern, data: Any, want: Want) -> Any:
-        """Data of an instance, state attached, reduced to wanted leaves; None when none is.
+    def subtree(self, at: Pattern, data: Any, chosen: Selection, base: int | None = None) -> Any:
+        """Data of an instance, state attached, reduced to chosen leaves; None when none is.
 
-        Keys stay in every list entry that keeps something.
+        Keys stay in every list entry that keeps something. ``base`` is the length of the path
+        that was asked for, which is ``at`` unless given.
         """
         node = at[-1].node if at else self.model.root
+        base = len(at) if base is None else base
         if node.is_leaf:
-            return data if want(node) else None
+            return data if chosen.takes(at, base) else None
+        if chosen.depth and len(at) - base >= chosen.depth:
+            return None
         out: dict[str, Any] = {}
         kept = False
         for child, value in self._below(at, data):
             if child.is_key:
                 out[child.member] = value
-                kept |= want(child)
+                kept |= chosen.takes((*at, Step(child)), base)
                 continue
             part: Any
             if child.kind is Kind.LIST:
                 part = {}
                 for key, entry in value.items():
-                    below = self.subtree((*at, Step(child, key)), entry, want)
+                    below = self.subtree((*at, Step(child, key)), entry, chosen, base)
                     if below is not None:
                         part[key] = below
             else:
-                part = self.subtree((*at, Step(child)), value, want)
+                part = self.subtree((*at, Step(child)), value, chosen, base)
             if part is not None and (part or child.is_leaf or child.presence):
                 out[child.member] = part
                 kept = True
-        kept |= node.presence and want(node)
+        kept |= node.presence and chosen.takes(at, base)
         return out if kept else None
 
-    def leaves(self, at: Pattern, data: Any, want: Want) -> Iterator[tuple[Pattern, Any]]:
-        """Every wanted leaf and leaf-list at and below an instance."""
+    def leaves(
+        self, at: Pattern, data: Any, chosen: Selection, base: int | None = None
+    ) -> Iterator[tuple[Pattern, Any]]:
+        """Every chosen leaf and leaf-list at and below an instance; ``base`` as for subtree."""
         node = at[-1].node if at else self.model.root
+        base = len(at) if base is None else base
         if node.is_leaf:
-            if want(node):
+            if chosen.takes(at, base):
                 yield at, data
+            return
+        if chosen.depth and len(at) - base >= chosen.depth:
             return
         for child, value in self._below(at, data):
             if child.kind is Kind.LIST:
                 for key, entry in value.items():
-                    yield from self.leaves((*at, Step(child, key)), entry, want)
+                    yield from self.leaves((*at, Step(child, key)), entry, chosen, base)
             else:
-                yield from self.leaves((*at, Step(child)), value, want)
+                yield from self.leaves((*at, Step(child)), value, chosen, base)

@@ -159,11 +159,19 @@ def subscription(string: str, mode: int = pb.ON_CHANGE, **fields: Any) -> Any:
 class Client:
     """gNMI without a client library."""
 
-    def __init__(self, address: str, credentials: Any = None, metadata: Any = ()) -> None:
+    def __init__(
+        self,
+        address: str,
+        credentials: Any = None,
+        metadata: Any = (),
+        *,
+        own_connection: bool = False,
+    ) -> None:
+        options = [*_OPTIONS, ("grpc.use_local_subchannel_pool", int(own_connection))]
         self.channel = (
-            grpc.secure_channel(address, credentials, options=_OPTIONS)
+            grpc.secure_channel(address, credentials, options=options)
             if credentials
-            else grpc.insecure_channel(address, options=_OPTIONS)
+            else grpc.insecure_channel(address, options=options)
         )
         self.stub = stubs.gNMIStub(self.channel)
         self.metadata = metadata

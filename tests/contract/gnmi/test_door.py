@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import ssl
-import subprocess
 from pathlib import Path
 
 import grpc
@@ -77,33 +76,6 @@ def test_users(place: Path, server: Server) -> None:
             assert code(call) is grpc.StatusCode.UNAUTHENTICATED
     finally:
         assert users.stop() == 0
-
-
-def test_mutual_tls(place: Path) -> None:
-    def openssl(*words: str) -> None:
-        subprocess.run(["openssl", *words], cwd=place, check=True, capture_output=True)
-
-    for name in ("ca", "alice", "mallory"):
-        openssl(
-            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-            "-keyout", f"{name}.key", "-out", f"{name}.crt", "-subj", f"/CN={name}",
-            *(("-CA", "ca.crt", "-CAkey", "ca.key") if name == "alice" else ()),
-        )  # fmt: skip
-    server = Server(place, "mutual", f'client_ca = "{place}/ca.crt"')
-
-    def client(name: str) -> Client:
-        return secure(
-            server,
-            private_key=(place / f"{name}.key").read_bytes(),
-            certificate_chain=(place / f"{name}.crt").read_bytes(),
-        )
-
-    try:
-        assert client("alice").capabilities().gNMI_version
-        assert code(client("mallory").capabilities) is grpc.StatusCode.UNAVAILABLE
-        assert code(secure(server).capabilities) is grpc.StatusCode.UNAVAILABLE
-    finally:
-        assert server.stop() == 0
 
 
 def test_a_new_server_finds_the_configuration(place: Path, channel: Client) -> None:

@@ -6,6 +6,7 @@ import time
 
 import grpc
 import pytest
+from gnmi_pb import gnmi_ext_pb2 as ext
 from gnmi_pb import gnmi_pb2 as pb
 
 from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
@@ -167,6 +168,15 @@ def test_type_separates_configuration_from_state(gnmi: Client, core: Core) -> No
         state = gnmi.value(entry, encoding=pb.JSON, type=kind)
         assert set(state) == {"name", "state"}
     assert set(gnmi.value(entry, encoding=pb.JSON)) == {"name", "table-id", "interface", "state"}
+
+
+def test_depth_gives_the_leaves_of_so_many_levels(gnmi: Client) -> None:
+    gnmi.set(update={"/srv6": SRV6})
+    red = {"name": "red", "table-id": 100, "interface": ["eth1"]}
+    for level, wanted in ((1, {}), (2, {"vrf": [red]}), (0, {"vrf": [red]})):
+        depth = [ext.Extension(depth=ext.Depth(level=level))]
+        got = gnmi.get("/srv6/vrfs", encoding=pb.JSON, extension=depth)
+        assert got == ({"/srv6/vrfs": wanted} if wanted else {})
 
 
 def test_use_models_restricts(gnmi: Client) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import grpc
 import pytest
+from gnmi_pb import gnmi_ext_pb2 as ext
 from gnmi_pb import gnmi_pb2 as pb
 
 from tests.contract.gnmi.client import Client, Core, ietf, path, shown
@@ -342,10 +343,48 @@ def test_words_of_srv6mgrd_pass_unchanged(router: Client, core: Core) -> None:
     assert failing(router.set, replace={LENGTH: 20})[1] == core.veto
 
 
-def test_extensions_that_are_not_known_are_not_passed_over(router: Client) -> None:
-    from gnmi_pb import gnmi_ext_pb2 as ext
+def test_union_replace_replaces_each_part_it_names(router: Client) -> None:
+    router.set(update={VRF.format("blue"): {"table-id": 200}})
+    parts = {"/srv6/vrfs": {"vrf": [{"name": "red", "table-id": 7}]}, LENGTH: 20}
+    union = [pb.Update(path=path(p), val=ietf(v)) for p, v in parts.items()]
+    answer = router.set(union_replace=union)
+    assert [(r.op, shown(r.path)) for r in answer.response] == [
+        (pb.UpdateResult.UNION_REPLACE, where) for where in parts
+    ]
+    assert router.get("/srv6/vrfs/vrf/table-id") == {VRF.format("red") + "/table-id": 7}
+    assert router.value(LENGTH) == 20
+    # What no part names stays: the paths of a native origin say what is replaced.
+    assert router.value(f"/srv6/local-sids/sid[prefix={SID}]/vrf") == "red"
+    before = config(router)
+    bad = [pb.Update(path=path("/srv6/vrfs"), val=ietf({"vrf": []}))]
+    assert failing(router.set, union_replace=bad)[0] is INVALID
+    assert failing(router.set, union_replace=union, delete=["/srv6"])[0] is INVALID
+    assert config(router) == before
 
-    commit = ext.Extension(commit=ext.Commit(id="1", commit=ext.CommitRequest()))
-    code, _ = failing(router.set, update={LENGTH: 20}, extension=[commit])
+
+def test_a_master_that_was_is_refused(router: Client) -> None:
+    def elected(low: int, role: str) -> dict[str, object]:
+        given = ext.MasterArbitration(
+            role=ext.Role(id=role), election_id=ext.Uint128(high=0, low=low)
+        )
+        return {"extension": [ext.Extension(master_arbitration=given)]}
+
+    assert not router.set(**elected(5, "a")).response
+    code, text = failing(router.set, update={LENGTH: 20}, **elected(4, "a"))
+    assert code is grpc.StatusCode.PERMISSION_DENIED
+    assert "with election_id 5" in text
+    assert router.value(LENGTH) == 16
+    for given in (elected(5, "a"), elected(1, "b"), {}):
+        router.set(update={LENGTH: 20}, **given)
+    nobody = ext.Extension(master_arbitration=ext.MasterArbitration(role=ext.Role(id="a")))
+    assert failing(router.set, update={LENGTH: 21}, extension=[nobody])[0] is INVALID
+
+
+def test_extensions_that_are_not_known_are_not_passed_over(router: Client) -> None:
+    depth = ext.Extension(depth=ext.Depth(level=1))
+    assert failing(router.set, update={LENGTH: 20}, extension=[depth])[0] is INVALID
+    history = ext.Extension(history=ext.History(snapshot_time=1))
+    code, text = failing(router.raw_get, LENGTH, extension=[history])
     assert code is grpc.StatusCode.UNIMPLEMENTED
+    assert "nothing of the past is kept here" in text
     assert router.value(LENGTH) == 16

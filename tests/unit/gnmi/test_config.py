@@ -8,7 +8,7 @@ from typing import Any
 import grpc
 import pytest
 
-from srv6mgrd.gnmi.access import Access, hash_password
+from srv6mgrd.gnmi.access import Access, certified, hash_password
 from srv6mgrd.gnmi.config import Config, ConfigError, load, parse
 from srv6mgrd.gnmi.failure import RpcError
 
@@ -75,5 +75,17 @@ def test_credentials() -> None:
     )
     relaxed = Access({"alice": stored}, required=False)
     assert relaxed.check(()) is None
-    assert relaxed.check((name,)) == "alice"
+    assert refused(relaxed, name) is grpc.StatusCode.PERMISSION_DENIED
     assert refused(relaxed, name, wrong) is grpc.StatusCode.UNAUTHENTICATED
+
+
+def test_a_certificate_names_its_client() -> None:
+    access = Access({}, required=False, anonymous="guest")
+    assert access.check((), "alice") == "alice"
+    assert access.check((("username", "alice"),), "alice") == "alice"
+    assert access.check(()) == "guest"
+    with pytest.raises(RpcError) as e:
+        access.check((("username", "bob"),), "alice")
+    assert e.value.code is grpc.StatusCode.PERMISSION_DENIED
+    assert certified({"x509_common_name": [b"", b"alice"]}) == "alice"
+    assert certified({"transport_security_type": [b"ssl"]}) is None

@@ -13,7 +13,7 @@ from srv6mgrd.gnmi.change import Change, select
 from srv6mgrd.gnmi.encode import json_ietf, json_plain
 from srv6mgrd.gnmi.mirror import Touched, Tree, apply
 from srv6mgrd.gnmi.path import Path, Pattern, elems, parse, resolve, text
-from srv6mgrd.gnmi.view import Model, Snapshot
+from srv6mgrd.gnmi.view import Model, Selection, Snapshot
 from tests.unit.gnmi.models import schema
 
 TOP = schema()
@@ -211,7 +211,7 @@ def test_times_are_rfc_3339_with_fraction() -> None:
 
 def test_subtrees_are_reduced_to_what_is_wanted() -> None:
     snapshot = Snapshot(MODEL, BASE, STATUS, COUNTERS)
-    state = snapshot.subtree((), BASE, lambda n: not n.config)
+    state = snapshot.subtree((), BASE, Selection(lambda n: not n.config))
     assert json_plain(TOP, state)["srv6"] == {
         "local-sids": {
             "sid": [
@@ -233,13 +233,14 @@ def test_subtrees_are_reduced_to_what_is_wanted() -> None:
             ]
         }
     }
-    config = snapshot.subtree((), BASE, lambda n: n.config)
+    config = snapshot.subtree((), BASE, Selection(lambda n: n.config))
     assert set(json_ietf(TOP, config)["srv6mgr-srv6:srv6"]) == {"locators", "vrfs", "local-sids"}
-    assert snapshot.subtree((), BASE, lambda _: False) is None
+    assert snapshot.subtree((), BASE, Selection(lambda _: False)) is None
 
 
 def selected(change: Change, *strings: str) -> tuple[dict[str, Any], list[str]]:
-    subscribed = [(p, lambda _: True) for s in strings for p in resolve(TOP, Path(parse(s)))]
+    every = Selection(lambda _: True)
+    subscribed = [(p, every) for s in strings for p in resolve(TOP, Path(parse(s)))]
     updates, deletes = select(change, subscribed)
     return {text(elems(p)): v for p, v in updates}, [text(elems(p)) for p in deletes]
 

@@ -1,0 +1,161 @@
+"""Who may read what by NACM (RFC 8341 section 3.4.5). Pure.
+
+sysrepo checks what is written. What is read comes from the mirror and the store, without sysrepo,
+so the rules for reading are evaluated here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from srv6mgrd.gnmi.path import Pattern
+from srv6mgrd.gnmi.schema import Node
+
+# Whether a leaf, or the branch that is told as deleted, may be read.
+Permit = Callable[[Pattern], bool]
+
+ANY = "*"
+# RFC 8341 section 2.4: a recovery session is under no rules; sysrepo gives it to this user.
+RECOVERY = "root"
+
+_STEP = re.compile(r"/(?:([\w.-]+):)?([\w.-]+)((?:\[[^=\]]+=(?:'[^']*'|\"[^\"]*\")\])*)")
+_KEY = re.compile(r"\[(?:[\w.-]+:)?([\w.-]+)=(?:'([^']*)'|\"([^\"]*)\")\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One step of a rule's path."""
+
+    name: str
+    module: str = ""
+    keys: Mapping[str, str] = field(default_factory=dict)
+
+    def matches(self, node: Node, keys: tuple[str | None, ...]) -> bool:
+        if self.name != node.name or (self.module and self.module != node.module):
+            return False
+        given = dict(zip(node.keys, keys, strict=True)) if keys else {}
+        return all(given.get(name) == value for name, value in self.keys.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule for reading data: what is at ``path`` and below, of one module or any."""
+
+    permits: bool
+    module: str = ANY
+    path: tuple[Part, ...] = ()
+
+    def matches(self, at: Pattern) -> bool:
+        if self.module not in (ANY, at[-1].node.module) or len(self.path) > len(at):
+            return False
+        return all(part.matches(*step) for part, step in zip(self.path, at, strict=False))
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The container ``nacm`` as far as it concerns reading; ``rules`` with the groups they are
+    for. ``external``: groups of the operating system count too."""
+
+    enabled: bool = True
+    default: bool = True
+    external: bool = True
+    groups: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    rules: tuple[tuple[frozenset[str], Rule], ...] = ()
+
+    def permits(self, groups: frozenset[str], at: Pattern) -> bool:
+        """Whether a member of ``groups`` may read ``at``; the first rule that matches decides."""
+        for meant, rule in self.rules:
+            if (ANY in meant or meant & groups) and rule.matches(at):
+                return rule.permits
+        return self.default
+
+
+def parse(nacm: Mapping[str, Any]) -> Policy:
+    """The container ``nacm`` (RFC 7951 JSON)."""
+    groups = {
+        group["name"]: frozenset(group.get("user-name", ()))
+        for group in nacm.get("groups", {}).get("group", ())
+    }
+    rules = [
+        (frozenset(each.get("group", ())), rule)
+        for each in nacm.get("rule-list", ())
+        for rule in _rules(each.get("rule", ()))
+    ]
+    return Policy(
+        enabled=nacm.get("enable-nacm", True),
+        default=nacm.get("read-default", "permit") == "permit",
+        external=nacm.get("enable-external-groups", True),
+        groups=groups,
+        rules=tuple(rules),
+    )
+
+
+def _rules(rules: Iterable[Mapping[str, Any]]) -> Iterable[Rule]:
+    for rule in rules:
+        operations = rule.get("access-operations", ANY).split()
+        if "rpc-name" in rule or "notification-name" in rule:
+            continue
+        if ANY in operations or "read" in operations:
+            path = _path(rule.get("path", "/"))
+            yield Rule(rule["action"] == "permit", rule.get("module-name", ANY), path)
+
+
+def _path(text: str) -> tuple[Part, ...]:
+    return tuple(
+        Part(name, module or "", {k: a or b for k, a, b in _KEY.findall(keys)})
+        for module, name, keys in _STEP.findall(text)
+    )
+
+
+class Rights:
+    """What a user may read, by the policy that holds when it is asked."""
+
+    def __init__(
+        self,
+        user: str,
+        policy: Callable[[], Policy],
+        external: Callable[[str], frozenset[str]],
+        source: Callable[[Pattern], Pattern | None],
+    ) -> None:
+        """``external`` gives the user's groups of the operating system; ``source`` what a place
+        in a view is made from, None where it is no view."""
+        self._user, self._policy, self._external, self._source = user, policy, external, source
+        self._known: Policy | None = None
+        self._groups: frozenset[str] = frozenset()
+        # With no key in any rule the schema decides.
+        self._by_node: dict[Node, bool] | None = None
+
+    def __call__(self, at: Pattern) -> bool:
+        policy = self._policy()
+        if policy is not self._known:
+            self._know(policy)
+        if self._user == RECOVERY or not policy.enabled:
+            return True
+        if not self._permits(policy, at):
+            return False
+        # A view must not show what its source hides.
+        source = self._source(at)
+        return source is None or self._permits(policy, source)
+
+    def _know(self, policy: Policy) -> None:
+        groups = {name for name, users in policy.groups.items() if self._user in users}
+        if policy.external:
+            groups |= self._external(self._user)
+        self._groups = frozenset(groups)
+        keyed = any(part.keys for _, rule in policy.rules for part in rule.path)
+        self._by_node = None if keyed else {}
+        self._known = policy
+
+    def _permits(self, policy: Policy, at: Pattern) -> bool:
+        if not at:
+            return policy.default
+        if self._by_node is None:
+            return policy.permits(self._groups, at)
+        node = at[-1].node
+        known = self._by_node.get(node)
+        if known is None:
+            known = self._by_node[node] = policy.permits(self._groups, at)
+        return known
