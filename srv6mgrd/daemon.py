@@ -19,10 +19,13 @@ from srv6mgrd.apply.journal import Journal, JournalError
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.counters.node import NodeWriter, beside
 from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.datastore.clock import CommitClock
+from srv6mgrd.datastore.history import History
 from srv6mgrd.datastore.ietf import IetfSubscription
 from srv6mgrd.datastore.notifications import Notifier
 from srv6mgrd.datastore.operational import OperationalSubscription
 from srv6mgrd.datastore.rpc import RpcSubscription
+from srv6mgrd.datastore.running import Running
 from srv6mgrd.datastore.subscription import ConfigSubscription
 from srv6mgrd.frr.adapter import FrrSockets
 from srv6mgrd.frr.limits import limits
@@ -86,16 +89,19 @@ async def _run(settings: Settings) -> None:
         herald=notifier,
         offering=offering,
     )
+    history, running = History(state / "history.sqlite"), Running()
+    clock = CommitClock(history, manager, running, node, notifier, save=settings.save_startup)
     rpcs = RpcSubscription()
     operational = OperationalSubscription(runtime / "store")
     ietf = IetfSubscription(runtime / "store", lambda: reconciler.desired.sids)
     # Before the first dump, so that nothing falls in between.
     events = KernelEvents(ignore_port=kernel.port)
-    datastore.start(manager.change, manager.stored, manager.aborted)
+    datastore.start(clock.change, clock.stored, clock.aborted)
     manager.start()
+    clock.start(datastore.text())
     operational.start()
     ietf.start()
-    rpcs.start(manager)
+    rpcs.start(manager, clock)
     systemd.notify("READY=1")
     try:
         await _until_stopped(
@@ -113,10 +119,13 @@ async def _run(settings: Settings) -> None:
         systemd.notify("STOPPING=1")
         events.close()
         notifier.close()
+        clock.close()
         rpcs.close()
         ietf.close()
         operational.close()
         datastore.close()
+        running.close()
+        history.close()
         store.close()
         journal.close()
 

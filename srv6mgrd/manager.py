@@ -155,8 +155,9 @@ class Manager:
         self._held = reason
         self._retry_later()
 
-    def change(self, tree: Mapping[str, Any]) -> None:
-        """Carry out a commit. Raises RefusedError with nothing changed."""
+    def change(self, tree: Mapping[str, Any]) -> int:
+        """Carry out a commit; how many actions it took. Raises RefusedError with nothing
+        changed."""
         self._before = self._reconciler.desired
         writes = self._kernel.writes
         try:
@@ -168,6 +169,7 @@ class Manager:
                 # It was undone; what could not be is found by a compare.
                 self.disturbed()
             raise
+        return len(self._staged.actions)
 
     def _commit(self, desired: Desired) -> Report:
         try:

@@ -78,3 +78,13 @@ def lost(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[News]:
 
 def _reference(ref: ObjectRef) -> dict[str, str]:
     return {"kind": _KINDS[ref.kind], "name": ref.name}
+
+
+def commit_undone(name: str) -> News:
+    """A commit that was not confirmed is undone."""
+    return News("commit-undone", {"id": name})
+
+
+def rollback_failed(name: str, reason: str) -> News:
+    """It can't be undone; that is tried on."""
+    return News("rollback-failed", {"id": name, "reason": reason})

@@ -26,6 +26,8 @@ class Settings:
     compare_interval: float = 30.0
     # How often the kernel is tried out again.
     probe_interval: float = 600.0
+    # What is committed for good becomes the startup configuration, too.
+    save_startup: bool = True
     log_level: str = "info"
 
 

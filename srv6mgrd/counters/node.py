@@ -18,6 +18,7 @@ from srv6mgrd.model.capabilities import Capabilities, FrrOffer
 
 CAPABILITIES = "srv6mgr-operations:capabilities"
 STATISTICS = "srv6mgr-operations:statistics"
+TRANSACTIONS = "srv6mgr-operations:transactions"
 
 # Which inode it is, and when it was written: what tells one version of the file from another.
 Version = tuple[int, int]
@@ -98,19 +99,21 @@ class NodeWriter:
 
     def __init__(self, path: Path, now: int) -> None:
         self._path = path
-        self._capabilities: dict[str, Any] = {}
+        self._shown: dict[str, Any] = {}
         self.statistics = _kept(path) or Statistics(since=now)
 
     def offer(self, found: Capabilities, frr: FrrOffer) -> None:
         """Make known what the node offers."""
-        self._capabilities = capabilities(found, frr)
+        self.show(CAPABILITIES, capabilities(found, frr))
+
+    def show(self, member: str, data: Mapping[str, Any]) -> None:
+        """Make a further member known."""
+        self._shown[member] = data
         self.write()
 
     def write(self) -> None:
         """Make the statistics known."""
-        content: dict[str, Any] = {STATISTICS: statistics(self.statistics)}
-        if self._capabilities:
-            content[CAPABILITIES] = self._capabilities
+        content: dict[str, Any] = {STATISTICS: statistics(self.statistics), **self._shown}
         # What Statistics holds, exactly: the texts of the times can't be read back that well.
         content["@statistics"] = {n: getattr(self.statistics, n) for n in Statistics.__slots__}
         fresh = self._path.with_name(self._path.name + ".new")

@@ -10,6 +10,9 @@ from srv6mgrd.datastore import ffi
 from srv6mgrd.datastore.refusals import Complaint, Lookup, complaints, explain
 from srv6mgrd.model.refusal import RefusedError
 
+# The phrase by which a refusal of the commit clock is told from a lock.
+AWAITS = "awaits confirmation"
+
 
 class DatastoreError(Exception):
     """sysrepo can't do it, for a reason that is not in the configuration."""
@@ -17,6 +20,10 @@ class DatastoreError(Exception):
 
 class LockedError(DatastoreError):
     """Another session holds the lock on the configuration."""
+
+
+class PendingError(DatastoreError):
+    """Another commit awaits confirmation; the message says which."""
 
 
 class DeniedError(DatastoreError):
@@ -75,6 +82,8 @@ def _error(error: Any, text: str) -> DatastoreError:
     from sysrepo import errors as sr
 
     match error:
+        case sr.SysrepoLockedError() if AWAITS in text:
+            return PendingError(text)
         case sr.SysrepoLockedError():
             return LockedError(
                 f"running configuration: it is locked ({text}); try again when it is unlocked"
@@ -107,6 +116,16 @@ class Connection:
         self._sessions.append(session)
         ffi.set_originator(session, self._originator)
         return session
+
+    @contextmanager
+    def session_of(self, originator: str, *data: str) -> Iterator[ffi.Session]:
+        """A session that tells the receivers of its changes this originator and its data."""
+        session = self._conn.start_session("running")
+        try:
+            ffi.set_originator(session, originator, *(item.encode() for item in data))
+            yield session
+        finally:
+            session.stop()
 
     @contextmanager
     def context(self) -> Iterator[Any]:

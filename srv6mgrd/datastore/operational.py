@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from srv6mgrd.counters.node import CAPABILITIES, STATISTICS, NodeReader, beside
+from srv6mgrd.counters.node import CAPABILITIES, STATISTICS, TRANSACTIONS, NodeReader, beside
 from srv6mgrd.counters.status import Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.store import StoreReader
 from srv6mgrd.counters.yang import object_state
@@ -33,7 +33,8 @@ _LISTS = {
     "segment-lists": ("segment-list", "name", Kind.SEGMENT_LIST),
     "local-sids": ("sid", "prefix", Kind.SID),
 }
-MEMBERS = (*_LISTS, "vrfs", _STEERING, CAPABILITIES, STATISTICS)
+_OF_NODE = (CAPABILITIES, STATISTICS, TRANSACTIONS)
+MEMBERS = (*_LISTS, "vrfs", _STEERING, *_OF_NODE)
 
 
 def wanted_key(member: str, asked: str) -> str | None:
@@ -121,7 +122,7 @@ class OperationalSubscription:
         return json.dumps({f"{MODULE}:srv6": {member: made}}, separators=(",", ":"))
 
     def _member(self, member: str, only: str | None) -> Member:
-        if member in (CAPABILITIES, STATISTICS):
+        if member in _OF_NODE:
             found: Member = self._node.read().members.get(member, {})
             return found
         # One reader asks for several containers in a row.

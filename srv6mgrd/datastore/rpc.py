@@ -1,20 +1,25 @@
-"""RPCs of srv6mgr-operations that srv6mgrd answers: plan, reconcile, clear-counters.
+"""RPCs of srv6mgr-operations, answered in the event loop.
 
-They are answered in the event loop, between commits. Those that are declared and not answered yet
-(commit, confirm, cancel, rollback) have no subscriber, and sysrepo says so.
+Those of the commit clock wait for a commit that the same loop takes part in, so they are
+coroutines; the others are answered at once, between commits.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import sysrepo
 
 from srv6mgrd.datastore import bad_key
-from srv6mgrd.datastore.connection import Connection, of_libyang
+from srv6mgrd.datastore.clock import CommitClock
+from srv6mgrd.datastore.connection import Connection, DatastoreError, of_libyang
+from srv6mgrd.datastore.differences import differences
+from srv6mgrd.datastore.history import Origin
 from srv6mgrd.datastore.refusals import explain
 from srv6mgrd.model.refusal import RefusedError
 from srv6mgrd.plan.actions import Action
@@ -23,6 +28,11 @@ from srv6mgrd.plan.commands import command, verb
 _LOG = logging.getLogger(__name__)
 
 _MODULE = "srv6mgr-operations"
+# The door, as the history shows it, of what an RPC itself commits.
+_DOOR = "rpc"
+
+Given = Mapping[str, Any]
+Answer = dict[str, Any]
 
 
 class Manager(Protocol):
@@ -53,26 +63,37 @@ class RpcSubscription:
         self._connection = Connection(originator="srv6mgrd")
         self._session = self._connection.session()
 
-    def start(self, manager: Manager) -> None:
-        """Subscribe; must run in the event loop, in whose thread the manager is called."""
+    def start(self, manager: Manager, clock: CommitClock) -> None:
+        """Subscribe; must run in the event loop, in whose thread both are called."""
         self._manager = manager
-        answers: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+        self._clock = clock
+        at_once: dict[str, Callable[[Given], Answer]] = {
             "plan": self._plan,
             "reconcile": lambda _: operations(manager.reconcile()),
             "clear-counters": self._clear,
         }
-        for name, answer in answers.items():
-            self._session.subscribe_rpc_call(
-                f"/{_MODULE}:{name}", _worded(name, answer), asyncio_register=True
-            )
+        awaited: dict[str, Callable[[Given], Awaitable[Answer]]] = {
+            "commit": self._commit,
+            "confirm": self._confirm,
+            "cancel": self._cancel,
+            "rollback": self._rollback,
+            "compare": self._compare,
+        }
+        for name, answer in at_once.items():
+            self._subscribe(name, _worded(name, answer))
+        for name, later in awaited.items():
+            self._subscribe(name, _worded_later(name, later))
+
+    def _subscribe(self, name: str, called: Callable[..., Any]) -> None:
+        self._session.subscribe_rpc_call(f"/{_MODULE}:{name}", called, asyncio_register=True)
 
     def close(self) -> None:
         self._connection.close()
 
-    def _plan(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _plan(self, given: Given) -> Answer:
         return operations(self._manager.plan(self._parsed(given["configuration"])))
 
-    def _parsed(self, text: str) -> Mapping[str, Any]:
+    def _parsed(self, text: str) -> Given:
         """The configuration as it would be read after the commit: judged by YANG, with defaults."""
         import libyang
 
@@ -93,31 +114,81 @@ class RpcSubscription:
         data: Mapping[str, Any] = json.loads(whole or "{}")
         return data
 
-    def _clear(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _clear(self, given: Given) -> Answer:
         self._manager.clear_counters(given.get("sid"))
         return {}
+
+    async def _commit(self, given: Given) -> Answer:
+        origin = Origin(_DOOR, name=given["id"])
+        await self._clock.begin(origin, int(given["timeout"]), given.get("configuration"))
+        return {}
+
+    async def _confirm(self, given: Given) -> Answer:
+        self._clock.confirm(given["id"])
+        return {}
+
+    async def _cancel(self, given: Given) -> Answer:
+        await self._clock.cancel(given["id"])
+        return {}
+
+    async def _rollback(self, given: Given) -> Answer:
+        await self._clock.roll_back(int(given["transaction"]), Origin(_DOOR))
+        return {}
+
+    async def _compare(self, given: Given) -> Answer:
+        other = given.get("other")
+        before = self._clock.configuration(int(given["transaction"]))
+        if other is None:
+            after = await self._clock.now_running()
+        else:
+            after = self._clock.configuration(int(other))
+        return await asyncio.to_thread(self._changes, before, after)
+
+    def _changes(self, before: str, after: str) -> Answer:
+        listed = []
+        with self._connection.context() as context:
+            for number, change in enumerate(differences(context, before, after), 1):
+                entry = {"number": number, **change._asdict()}
+                listed.append({name: value for name, value in entry.items() if value is not None})
+        return {"change": listed} if listed else {}
 
 
 def _refused(message: str) -> sysrepo.SysrepoError:
     return sysrepo.SysrepoCallbackFailedError(message)
 
 
-def _worded(
-    name: str, answer: Callable[[Mapping[str, Any]], dict[str, Any]]
-) -> Callable[[str, Mapping[str, Any], str, Any], dict[str, Any]]:
+def _worded(name: str, answer: Callable[[Given], Answer]) -> Callable[..., Answer]:
     """``answer`` with its refusals in our words for sysrepo's client."""
 
-    def called(_path: str, given: Mapping[str, Any], event: str, _private: Any) -> dict[str, Any]:
+    def called(_path: str, given: Given, event: str, _private: Any) -> Answer:
         if event != "rpc":
             return {}
-        try:
+        with _words(name):
             return answer(given)
-        except RefusedError as refused:
-            raise _refused(str(refused)) from None
-        except sysrepo.SysrepoError:
-            raise
-        except Exception as error:
-            _LOG.exception("rpc %s failed", name)
-            raise _refused(f"srv6mgrd: internal error: {error!r}") from error
 
     return called
+
+
+def _worded_later(
+    name: str, answer: Callable[[Given], Awaitable[Answer]]
+) -> Callable[..., Awaitable[Answer]]:
+    async def called(_path: str, given: Given, event: str, _private: Any) -> Answer:
+        if event != "rpc":
+            return {}
+        with _words(name):
+            return await answer(given)
+
+    return called
+
+
+@contextmanager
+def _words(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (RefusedError, DatastoreError) as refused:
+        raise _refused(str(refused)) from None
+    except sysrepo.SysrepoError:
+        raise
+    except Exception as error:
+        _LOG.exception("rpc %s failed", name)
+        raise _refused(f"srv6mgrd: internal error: {error!r}") from error

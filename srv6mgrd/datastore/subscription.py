@@ -9,15 +9,17 @@ from typing import Any
 
 import sysrepo
 
+from srv6mgrd.datastore import ffi
+from srv6mgrd.datastore.connection import PendingError
+from srv6mgrd.datastore.history import Origin
+from srv6mgrd.datastore.running import MODULE, read
 from srv6mgrd.model.refusal import RefusedError
 
 _LOG = logging.getLogger(__name__)
 
-# The one module with top-level data; the others augment it (docs/adr/0002).
-MODULE = "srv6mgr-srv6"
-_TREE = f"/{MODULE}:srv6"
 
 Tree = Mapping[str, Any]
+OnChange = Callable[[str, Origin], None]
 
 
 class ConfigSubscription:
@@ -30,12 +32,13 @@ class ConfigSubscription:
 
     def start(
         self,
-        on_change: Callable[[Tree], None],
+        on_change: OnChange,
         on_stored: Callable[[], None],
         on_abort: Callable[[], None],
     ) -> None:
         """Subscribe; must run in the event loop, in whose thread all are called: it waits for
-        them, and so does sysrepo's client. ``on_change`` raises RefusedError to refuse;
+        them, and so does sysrepo's client. ``on_change`` gets the new configuration as JSON and
+        who makes the change, and raises RefusedError to refuse;
         ``on_abort`` follows when somebody else refused after it agreed; ``on_stored`` when the
         commit is through."""
         self._on_change = on_change
@@ -47,8 +50,12 @@ class ConfigSubscription:
 
     def running(self) -> Tree:
         """The running configuration."""
-        tree: Tree = json.loads(_read(self._session) or "{}")
+        tree: Tree = json.loads(self.text())
         return tree
+
+    def text(self) -> str:
+        """The running configuration as JSON."""
+        return read(self._session)
 
     def close(self) -> None:
         self._session.stop()
@@ -64,7 +71,9 @@ class ConfigSubscription:
 
     def _change(self, session: Any) -> None:
         try:
-            self._on_change(json.loads(_read(session) or "{}"))
+            self._on_change(read(session), _origin(session))
+        except PendingError as pending:
+            raise _answer(session, str(pending), sysrepo.SysrepoLockedError) from None
         except RefusedError as refused:
             raise _answer(session, str(refused)) from None
         except Exception as error:
@@ -72,18 +81,23 @@ class ConfigSubscription:
             raise _answer(session, f"srv6mgrd: internal error: {error!r}") from error
 
 
-def _answer(session: Any, message: str) -> sysrepo.SysrepoError:
+def _answer(
+    session: Any, message: str, kind: type[Any] = sysrepo.SysrepoCallbackFailedError
+) -> sysrepo.SysrepoError:
     """The error that makes sysrepo refuse the commit, with our words for its client."""
-    error = sysrepo.SysrepoCallbackFailedError(message)
+    error: sysrepo.SysrepoError = kind(message)
     session.set_error(error)
     return error
 
 
-def _read(session: Any) -> str | None:
-    """Configuration as JSON text; the session of an event sees the new one."""
-    try:
-        with session.get_data_ly(_TREE) as tree:
-            text: str = tree.print_mem("json", with_siblings=True, pretty=False)
-            return text
-    except sysrepo.SysrepoNotFoundError:
-        return None
+def _origin(session: Any) -> Origin:
+    """The originator's name, then as its data the user and the name of the confirmed commit.
+    netopeer2 has its own order: its session id first."""
+    door = session.get_originator_name() or "sysrepo"
+    first = 1 if door == "netopeer2" else 0
+    user, name = (ffi.originator_data(session, first + n) or b"" for n in (0, 1))
+    return Origin(door, _text(user), _text(name))
+
+
+def _text(data: bytes) -> str:
+    return data.rstrip(b"\0").decode(errors="replace")

@@ -1,0 +1,55 @@
+"""The running configuration of our modules, read and replaced as a whole. Everything blocks."""
+
+from __future__ import annotations
+
+import sysrepo
+
+from srv6mgrd.datastore import ffi
+from srv6mgrd.datastore.connection import Connection, worded
+from srv6mgrd.datastore.history import Origin
+from srv6mgrd.datastore.transaction import TIMEOUT_MS, Edit, Op, commit
+
+# The one module with top-level data; the others augment it (docs/adr/0002).
+MODULE = "srv6mgr-srv6"
+TREE = f"/{MODULE}:srv6"
+
+
+class Running:
+    """Its own connection; used by one thread at a time, never by the one that answers commits."""
+
+    def __init__(self) -> None:
+        self._connection = Connection(originator="srv6mgrd")
+        self._session = self._connection.session()
+        self._startup = self._connection.session("startup")
+
+    def read(self) -> str:
+        """As RFC 7951 JSON."""
+        return read(self._session)
+
+    def replace(self, tree: str, origin: Origin) -> None:
+        """Make ``tree`` (RFC 7951 JSON) the running configuration, through all who take part.
+
+        Raises RefusedError or DatastoreError; nothing has changed then."""
+        edit = Edit(Op.DELETE, TREE) if tree == "{}" else Edit(Op.REPLACE, TREE, tree.encode())
+        with self._connection.session_of(origin.door, origin.user, origin.name) as session:
+            commit(session, (MODULE,), [edit])
+
+    def save(self) -> None:
+        """Make the running configuration the one that the next start begins with.
+
+        Raises DatastoreError."""
+        with worded(self._startup):
+            self._startup.copy_config("running", MODULE, TIMEOUT_MS)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def read(session: ffi.Session) -> str:
+    """Running configuration as JSON text; the session of an event sees the new one."""
+    try:
+        with session.get_data_ly(TREE) as tree:
+            text: str = tree.print_mem("json", with_siblings=True, pretty=False)
+            return text
+    except sysrepo.SysrepoNotFoundError:
+        return "{}"

@@ -1,0 +1,340 @@
+"""The commit clock, with a datastore that takes part in commits as sysrepo does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from srv6mgrd.counters.node import TRANSACTIONS
+from srv6mgrd.datastore.clock import CommitClock
+from srv6mgrd.datastore.connection import DatastoreError, PendingError
+from srv6mgrd.datastore.history import History, Origin, Status
+from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.news import News, commit_undone
+
+A, B, C = '{"at":"a"}', '{"at":"b"}', '{"at":"c"}'
+ALICE = Origin("srv6-gnmid", "alice", "one")
+BOB = Origin("srv6-netconfd", "bob")
+SECOND = 1_000_000_000
+
+
+class Manager:
+    """Refuses what it was told to refuse."""
+
+    def __init__(self) -> None:
+        self.refuse: set[str] = set()
+
+    def change(self, tree: Mapping[str, Any]) -> int:
+        if tree["at"] in self.refuse:
+            raise RefusedError([Refusal("it", "the kernel refused it", "wait", "refused")])
+        return 1
+
+    def stored(self) -> None: ...
+
+    def aborted(self) -> None: ...
+
+
+class Running:
+    """The running configuration; ``replace`` runs in a thread and asks the loop, as sysrepo."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.tree = A
+        self.saved: list[str] = []
+        self.replaced: list[str] = []
+        self.clock: CommitClock
+        self._loop = loop
+
+    def read(self) -> str:
+        return self.tree
+
+    def replace(self, tree: str, origin: Origin) -> None:
+        async def in_loop() -> None:
+            self.commit(tree, origin)
+
+        self.replaced.append(tree)
+        asyncio.run_coroutine_threadsafe(in_loop(), self._loop).result(10)
+
+    def commit(self, tree: str, origin: Origin) -> None:
+        """An edit through any door."""
+        if tree == self.tree:
+            return
+        self.clock.change(tree, origin)
+        self.tree = tree
+        self.clock.stored()
+
+    def save(self) -> None:
+        self.saved.append(self.tree)
+
+
+class Node:
+    def __init__(self) -> None:
+        self.members: dict[str, Mapping[str, Any]] = {}
+
+    def show(self, member: str, data: Mapping[str, Any]) -> None:
+        self.members[member] = data
+
+
+class Herald:
+    def __init__(self) -> None:
+        self.told: list[News] = []
+
+    def put(self, news: Iterable[News]) -> None:
+        self.told += news
+
+
+class World:
+    """One srv6mgrd after the other on the same disk and the same running configuration."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.now = 1000 * SECOND
+        self.manager, self.node, self.herald = Manager(), Node(), Herald()
+        self.running = Running(asyncio.get_running_loop())
+        self.history: History
+        self.clock: CommitClock
+        self.start()
+
+    def start(self) -> None:
+        self.history = History(self._path / "history.sqlite", keep=5)
+        self.clock = CommitClock(
+            self.history, self.manager, self.running, self.node, self.herald, now=lambda: self.now
+        )
+        self.running.clock = self.clock
+        self.clock.start(self.running.tree)
+
+    def kill(self) -> None:
+        """As if by SIGKILL: nothing is told to the disk."""
+        self.clock.close()
+        self.history.close()
+
+    def statuses(self) -> list[str]:
+        return [t.status.value for t in self.history.transactions()]
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> Any:
+    made = World(tmp_path)
+    yield made
+    made.kill()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+async def test_a_commit_is_recorded_and_becomes_the_startup_configuration(world: World) -> None:
+    world.running.commit(B, BOB)
+    newest, first = world.history.transactions()
+    assert (newest.origin, newest.actions, newest.status) == (BOB, 1, Status.DONE)
+    assert first.origin.door == "startup"
+    assert world.history.configuration(newest.id) == B
+    await until(lambda: world.running.saved == [B])
+    entry = world.node.members[TRANSACTIONS]["transaction"][0]
+    assert (entry["origin"], entry["user"], entry["status"]) == ("srv6-netconfd", "bob", "done")
+
+
+async def test_a_restart_records_only_what_changed_meanwhile(world: World) -> None:
+    world.running.commit(B, BOB)
+    world.kill()
+    world.start()
+    assert len(world.history.transactions()) == 2
+    world.kill()
+    world.running.tree = C
+    world.start()
+    assert world.history.transactions()[0].origin.door == "startup"
+    assert world.history.latest() == C
+
+
+async def test_the_oldest_transactions_are_forgotten(world: World) -> None:
+    for number in range(10):
+        world.running.commit(json.dumps({"at": str(number)}), BOB)
+    numbers = [t.id for t in world.history.transactions()]
+    assert numbers == [11, 10, 9, 8, 7]
+
+
+async def test_what_is_confirmed_stays(world: World) -> None:
+    await world.clock.begin(ALICE, 60, B)
+    assert world.statuses()[0] == "awaiting-confirmation"
+    assert world.node.members[TRANSACTIONS]["pending"]["id"] == "one"
+    assert not world.running.saved
+    world.clock.confirm("one")
+    assert world.statuses()[0] == "done"
+    assert "pending" not in world.node.members[TRANSACTIONS]
+    await until(lambda: world.running.saved == [B])
+    world.running.commit(C, BOB)
+
+
+async def test_what_is_not_confirmed_is_undone_once(world: World) -> None:
+    await world.clock.begin(ALICE, 1, B)
+    await until(lambda: world.history.pending is None)
+    assert world.running.tree == A
+    assert world.running.replaced == [B, A]
+    assert [t.status for t in world.history.transactions()[:2]] == [Status.DONE, Status.ROLLED_BACK]
+    assert commit_undone("one") in world.herald.told
+
+
+async def test_edits_of_the_commit_may_follow_and_those_of_others_wait(world: World) -> None:
+    await world.clock.begin(ALICE, 60)
+    with pytest.raises(PendingError, match="commit one: it came through srv6-gnmid of alice and"):
+        world.running.commit(B, BOB)
+    with pytest.raises(PendingError, match="awaits confirmation"):
+        await world.clock.begin(Origin("rpc", name="two"), 60, B)
+    world.running.commit(B, ALICE)
+    world.running.commit(C, ALICE)
+    await world.clock.cancel("one")
+    assert world.running.tree == A
+    assert world.statuses()[:3] == ["done", "rolled-back", "rolled-back"]
+
+
+async def test_more_time_is_given_by_its_name(world: World) -> None:
+    await world.clock.begin(ALICE, 1, B)
+    await world.clock.begin(ALICE, 60, C)
+    pending = world.history.pending
+    assert pending is not None
+    assert (pending.before, pending.timeout) == (A, 60)
+    await world.clock.cancel("one")
+    assert world.running.tree == A
+
+
+async def test_what_is_refused_leaves_nothing_pending(world: World) -> None:
+    world.manager.refuse = {"b"}
+    with pytest.raises(RefusedError, match="the kernel refused it"):
+        await world.clock.begin(ALICE, 60, B)
+    assert world.history.pending is None
+    assert world.running.tree == A
+    world.running.commit(C, BOB)
+
+
+async def test_an_unknown_commit_is_refused(world: World) -> None:
+    for attempt in (lambda: world.clock.confirm("x"), lambda: world.running.commit(B, ALICE)):
+        with pytest.raises(RefusedError, match="no such commit awaits confirmation"):
+            attempt()
+    with pytest.raises(RefusedError, match="no such commit awaits confirmation"):
+        await world.clock.cancel("x")
+
+
+async def test_a_restart_in_the_window_goes_back_on_time(world: World) -> None:
+    await world.clock.begin(ALICE, 60, B)
+    world.kill()
+    world.now += 20 * SECOND
+    world.start()
+    assert world.running.tree == B
+    with pytest.raises(PendingError):
+        world.running.commit(C, BOB)
+    world.kill()
+    world.now += 40 * SECOND
+    world.start()
+    await until(lambda: world.history.pending is None)
+    assert world.running.tree == A
+    assert world.running.replaced == [B, A]
+
+
+async def test_a_clock_that_was_set_back_gives_no_more_time(world: World) -> None:
+    await world.clock.begin(ALICE, 1, B)
+    world.kill()
+    world.now -= 500 * SECOND
+    world.start()
+    await until(lambda: world.running.tree == A)
+
+
+async def test_a_rollback_that_is_refused_is_told_and_tried_on(world: World) -> None:
+    await world.clock.begin(ALICE, 60, B)
+    world.manager.refuse = {"a"}
+    with pytest.raises(RefusedError, match="the kernel refused it"):
+        await world.clock.cancel("one")
+    await until(lambda: any(n.name == "rollback-failed" for n in world.herald.told))
+    assert "the kernel refused it" in world.node.members[TRANSACTIONS]["pending"]["problem"]
+    with pytest.raises(PendingError, match="being undone"):
+        world.running.commit(C, ALICE)
+    world.manager.refuse = set()
+    await until(lambda: commit_undone("one") in world.herald.told)
+    assert world.running.tree == A
+    assert [n.name for n in world.herald.told].count("commit-undone") == 1
+
+
+async def test_what_can_t_be_undone_may_be_confirmed(world: World) -> None:
+    await world.clock.begin(ALICE, 60, B)
+    world.manager.refuse = {"a"}
+    with pytest.raises(RefusedError):
+        await world.clock.cancel("one")
+    world.clock.confirm("one")
+    assert world.statuses()[0] == "done"
+    world.running.commit(C, BOB)
+
+
+@pytest.mark.parametrize("write", range(1, 8))
+async def test_killed_at_any_write_to_disk_it_ends_old_or_new(
+    world: World, write: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever write to the history is the last one, the configuration is one of both, and
+    nothing is pending for ever."""
+
+    class Killed(BaseException):
+        pass
+
+    left = write
+
+    def counted(method: Callable[..., Any]) -> Callable[..., Any]:
+        def called(*args: Any, **kwargs: Any) -> Any:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise Killed
+            return method(*args, **kwargs)
+
+        return called
+
+    with monkeypatch.context() as patch:
+        for name in ("record", "mark"):
+            patch.setattr(History, name, counted(getattr(History, name)))
+        setter = History.pending.fset
+        assert setter is not None
+        patch.setattr(History, "pending", property(History.pending.fget, counted(setter)))
+        await _ignoring(Killed, world.clock.begin(ALICE, 60, B))
+        await _ignoring(Killed, world.clock.cancel("one"))
+    world.kill()
+    world.now += 61 * SECOND
+    world.start()
+    await until(lambda: world.history.pending is None)
+    assert world.running.tree in (A, B)
+    assert world.running.tree == A or world.history.transactions()[0].status is Status.DONE
+
+
+async def _ignoring(kind: type[BaseException], work: Awaitable[None]) -> None:
+    with contextlib.suppress(kind, RefusedError):
+        await work
+
+
+async def test_rolling_back_to_a_past_transaction(world: World) -> None:
+    world.running.commit(B, BOB)
+    world.running.commit(C, BOB)
+    number = world.history.transactions()[1].id
+    await world.clock.roll_back(number, Origin("rpc"))
+    assert world.running.tree == B
+    with pytest.raises(RefusedError, match="transaction 99: its configuration is not known"):
+        await world.clock.roll_back(99, Origin("rpc"))
+
+
+async def test_a_startup_configuration_that_can_t_be_saved_is_no_failure(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full() -> None:
+        raise DatastoreError("no space left")
+
+    monkeypatch.setattr(world.running, "save", full)
+    world.running.commit(B, BOB)
+    await until(lambda: "no space left" in caplog.text)
+    world.running.commit(C, BOB)
+
+
+@pytest.fixture(autouse=True)
+def short_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("srv6mgrd.datastore.clock._RETRY_FIRST", 0.01)
