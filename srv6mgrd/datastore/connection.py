@@ -122,7 +122,8 @@ class Connection:
         """A session that tells the receivers of its changes this originator and its data."""
         session = self._conn.start_session("running")
         try:
-            ffi.set_originator(session, originator, *(item.encode() for item in data))
+            # Empty data is refused by sysrepo; C reads them as strings.
+            ffi.set_originator(session, originator, *(f"{item}\0".encode() for item in data))
             yield session
         finally:
             session.stop()

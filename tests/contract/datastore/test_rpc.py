@@ -16,7 +16,7 @@ from srv6mgrd.datastore.clock import CommitClock
 from srv6mgrd.datastore.connection import Connection, PendingError
 from srv6mgrd.datastore.history import History, Origin
 from srv6mgrd.datastore.rpc import RpcSubscription
-from srv6mgrd.datastore.running import MODULE, TREE, Running
+from srv6mgrd.datastore.running import MODULE, TREE, Running, read
 from srv6mgrd.datastore.subscription import ConfigSubscription
 from srv6mgrd.datastore.transaction import Edit, Op, commit
 from srv6mgrd.model.behavior import Behavior
@@ -63,9 +63,6 @@ class Door:
     def __init__(self, session: Any) -> None:
         self._session = session
 
-    def startup(self) -> Any:
-        return sysrepo.SysrepoConnection().start_session("startup")
-
     async def send(self, name: str, given: dict[str, Any]) -> Any:
         path = f"/srv6mgr-operations:{name}"
         try:
@@ -98,6 +95,7 @@ class World:
         self._rpcs.start(self.manager, self.clock)
         self._connection = Connection(originator="test")
         self.door = Door(self._connection.session())
+        self.startup = self._connection.session("startup")
 
     async def edit(self, tree: Mapping[str, Any], *data: str) -> None:
         """What another door does."""
@@ -218,10 +216,6 @@ async def test_history_is_compared_and_rolled_back_to(world: World) -> None:
 async def test_what_is_committed_is_the_startup_configuration(world: World) -> None:
     await world.edit(LOCATORS)
 
-    def startup() -> str:
-        with world.door.startup() as session, session.get_data_ly(TREE) as tree:
-            return str(tree.print_mem("json", with_siblings=True, pretty=False))
-
     async with asyncio.timeout(10):
-        while "fc00::/48" not in await asyncio.to_thread(startup):
+        while "fc00::/48" not in await asyncio.to_thread(read, world.startup):
             await asyncio.sleep(0.02)
