@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 from srv6mgrd import news
 from srv6mgrd.apply import words
-from srv6mgrd.apply.reconciler import Outcome, Reconciler, Report
+from srv6mgrd.apply.outcomes import Outcome
+from srv6mgrd.apply.reconciler import Reconciler, Report
 from srv6mgrd.counters import statuses
 from srv6mgrd.counters.accumulator import Accumulator
 from srv6mgrd.counters.node import Statistics
@@ -31,6 +32,7 @@ from srv6mgrd.model.parse import parse
 from srv6mgrd.model.refusal import Refusal, RefusedError
 from srv6mgrd.news import News
 from srv6mgrd.plan.actions import Action, Create
+from srv6mgrd.plan.drift import differences
 from srv6mgrd.plan.objects import SidRoute
 from srv6mgrd.ports import AdapterError, Kernel
 from srv6mgrd.redis.rows import Projection, project
@@ -41,6 +43,8 @@ _LOG = logging.getLogger(__name__)
 _SETTLE = 0.02
 # What was refused is tried again after these many seconds, doubling.
 _BACKOFF_FIRST, _BACKOFF_LAST = 1.0, 60.0
+# Repairs that are named in one line of the log.
+_LOGGED = 20
 _FRR_POLL_PENDING, _FRR_POLL_SETTLED = 0.25, 5.0
 
 
@@ -236,7 +240,10 @@ class Manager:
             return Report()
         report = self._reconciler.repair()
         if report.actions:
-            _LOG.warning("repaired: %s", ", ".join(sorted({a.object.key for a in report.actions})))
+            found = differences(report.actions)
+            some = [f"{key} ({difference})" for key, difference in sorted(found.items())[:_LOGGED]]
+            more = f" and {len(found) - _LOGGED} more" if len(found) > _LOGGED else ""
+            _LOG.warning("repaired: %s%s", ", ".join(some), more)
         self._drifted(report)
         self._take(report, repaired=report.touched)
         if _wants(report.refusals) and self._offers_otherwise():
@@ -265,7 +272,8 @@ class Manager:
         # What failed before is tried again; it did not drift.
         stood = [r for r in compared.touched if self._stands(self._statuses.get(r))]
         back = [r for r in stood if self._stands(compared.outcomes.get(r))]
-        self._tell(news.drift(stood, back))
+        differing = {ref: compared.differences.get(ref, "") for ref in stood}
+        self._tell(news.drift(differing, back))
         if self._node is not None:
             self._node.statistics.drifted(len(stood), len(back), time.time_ns())
             self._node.write()

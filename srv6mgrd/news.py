@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus
+from srv6mgrd.counters.status import Kind, ObjectRef, ObjectStatus
 from srv6mgrd.model.refusal import Refusal
 
-# What apply.words says of a foreign object, tag and cause.
+# What apply.words says of a foreign object: tag, and causes in its place and in front of it.
 _FOREIGN_TAG = "foreign-object"
-_FOREIGN = "something that srv6mgr did not make is already there"
+_FOREIGN = (
+    "something that srv6mgr did not make is already there",
+    "something that srv6mgr did not make takes packets of it",
+)
 
 _KINDS = {
     Kind.LOCATOR: "locator",
@@ -42,7 +45,7 @@ def status_changes(before: Statuses, after: Statuses) -> Iterator[News]:
             continue
         leaves = {"prefix": ref.name, "install-status": now.status.text, "reason": now.reason}
         yield News("sid-status-change", leaves)
-        if now.status is InstallStatus.FAILED and _FOREIGN in now.reason:
+        if any(cause in now.reason for cause in _FOREIGN):
             yield News("sid-collision", {"prefix": ref.name, "found": _found(now.reason)})
 
 
@@ -56,14 +59,16 @@ def collisions(refusals: Iterable[Refusal]) -> Iterator[News]:
 
 def _found(reason: str) -> str:
     """What stands there, as the reason says it in brackets."""
-    _, _, rest = reason.partition(f"{_FOREIGN} (")
-    return rest.partition(");")[0].removesuffix(")") or "something that srv6mgr did not make"
+    for cause in _FOREIGN:
+        _, _, rest = reason.partition(f"{cause} (")
+        if found := rest.partition(");")[0].removesuffix(")"):
+            return found
+    return "something that srv6mgr did not make"
 
 
-def drift(drifted: Iterable[ObjectRef], repaired: Iterable[ObjectRef]) -> Iterator[News]:
-    """Objects found to differ, and those put back."""
-    for ref in drifted:
-        reason = "what kernel or FRR held of it was not as declared"
+def drift(drifted: Mapping[ObjectRef, str], repaired: Iterable[ObjectRef]) -> Iterator[News]:
+    """Objects found to differ, with how they did, and those put back."""
+    for ref, reason in drifted.items():
         yield News("drift-detected", {**_reference(ref), "reason": reason})
     for ref in repaired:
         yield News("drift-repaired", _reference(ref))

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from srv6mgrd.apply import words
 from srv6mgrd.apply.executor import Executor
 from srv6mgrd.apply.journal import Journal, JournalError
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef
+from srv6mgrd.apply.outcomes import Outcome, outcomes
+from srv6mgrd.apply.patience import Patience
+from srv6mgrd.counters.status import ObjectRef
 from srv6mgrd.model import needs
 from srv6mgrd.model.capabilities import EVERYTHING, Capabilities
 from srv6mgrd.model.checks import check
@@ -22,6 +25,7 @@ from srv6mgrd.model.expand import expand
 from srv6mgrd.model.refusal import Refusal, RefusedError
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.diff import Plan, plan
+from srv6mgrd.plan.drift import differences
 from srv6mgrd.plan.objects import FrrBlock, Sysctl
 from srv6mgrd.plan.observed import ObservedObject
 from srv6mgrd.plan.target import VALUES_KEPT, Target, target
@@ -29,26 +33,17 @@ from srv6mgrd.ports import AdapterError, Frr, Kernel, RefusedAction
 
 _LOG = logging.getLogger(__name__)
 
-FRR_ABSENT = "FRR can't be reached; is it running?"
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """Status and reason of one declared object."""
-
-    status: InstallStatus
-    reason: str = ""
-
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """What a pass did: the actions carried out, what became of each declared object, and what
-    was refused."""
+    was refused. ``differences`` says of a repair how what it touched differed."""
 
     actions: list[Action] = field(default_factory=list)
     outcomes: Mapping[ObjectRef, Outcome] = field(default_factory=dict)
     touched: frozenset[ObjectRef] = frozenset()
     refusals: tuple[Refusal, ...] = ()
+    differences: Mapping[ObjectRef, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +53,7 @@ class _Compared:
     target: Target
     observed: Mapping[str, ObservedObject]
     plan: Plan
+    shadowed: Mapping[str, str]
     frr_up: bool
 
 
@@ -93,6 +89,7 @@ class Reconciler:
         *,
         limits: Callable[[Desired], list[Refusal]] = lambda _: [],
         capabilities: Capabilities = EVERYTHING,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._kernel = kernel
         self._frr = frr
@@ -102,6 +99,7 @@ class Reconciler:
         # What the node offers; may be replaced between passes.
         self.capabilities = capabilities
         self._executor = Executor(kernel, frr, journal)
+        self._patience = Patience(clock)
         self._last_target: _TargetOf | None = None
         # Told what is about to be written, and what then was, undone actions included.
         self.before_writing: Callable[[Sequence[Action]], None] = _nobody
@@ -192,13 +190,16 @@ class Reconciler:
         # Before all else, since which sysctls there are depends on it.
         t = self._target(desired, self._kernel.links(), blocks)
         sysctls = [o.path for o in t.objects.values() if isinstance(o, Sysctl)]
-        observed = dict(self._kernel.observe(sysctls).objects)
+        seen = self._kernel.observe(sysctls)
+        observed = dict(seen.objects)
         for key, block in (frr or {}).items():
             if key in t.objects or key in self._journal:
                 observed[key] = ObservedObject(self._ours(block, t), False)
         owned = _Owned(self._journal, observed)
         found = plan(t.objects, observed, owned, self._journal)
-        return _Compared(t, observed, found, frr is not None)
+        shadowed = dict(seen.shadowed)
+        shadowed |= {s.wanted.key: words.of_shadow(s) for s in found.shadows}
+        return _Compared(t, observed, found, shadowed, frr is not None)
 
     def _target(
         self, desired: Desired, interfaces: Mapping[str, int], blocks: list[FrrBlock]
@@ -229,51 +230,55 @@ class Reconciler:
         failures = {c.wanted.key: words.of_conflict(c) for c in now.plan.conflicts}
         if failures and atomic:
             raise RefusedError(list(failures.values()))
-        refused, unread = self._carry_out(desired, actions, set(failures), atomic=atomic)
+        if not atomic:
+            held = {a.object.key: r for a in actions if (r := self._patience.holds(a)) is not None}
+            failures |= held
+            actions = [a for a in actions if a.object.key not in held]
+        refused, after = self._carry_out(desired, actions, set(failures), atomic=atomic)
         failures |= {r.action.object.key: words.of_refused(r) for r in refused}
-        failures |= {key: words.of_unread(a) for key, a in unread.items()}
-        self._adopt(now, failures)
-        reasons = {key: str(failure) for key, failure in failures.items()}
         failed = {r.action.object.key for r in refused}
         done = [a for a in actions if a.object.key not in failed]
+        unread = _unread(after, failures) if after is not None else {}
+        if not atomic:
+            self._patience.repaired(done, unread)
+        failures |= {key: refusal for key, (_, refusal) in unread.items()}
+        self._adopt(now, failures)
+        reasons = {key: str(failure) for key, failure in failures.items()}
+        shadowed = (after or now).shadowed
         return Report(
             done,
-            outcomes(declared, now.target, reasons, lacking, frr_up=now.frr_up),
+            outcomes(declared, now.target, reasons, lacking, shadowed, frr_up=now.frr_up),
             frozenset(ref for a in done for ref in now.target.serves.get(a.object.key, ())),
             tuple(failures.values()),
+            {} if atomic else _by_ref(differences(done), now.target),
         )
 
     def _carry_out(
         self, desired: Desired, actions: Sequence[Action], failed: set[str], *, atomic: bool
-    ) -> tuple[list[RefusedAction], dict[str, Action]]:
-        """Write; what was refused, and what reads back otherwise. Atomic: raises RefusedError
-        with all undone if there is any."""
+    ) -> tuple[list[RefusedAction], _Compared | None]:
+        """Write; what was refused, and what stands then. Atomic: raises RefusedError with all
+        undone if anything was refused or reads back otherwise."""
         if not actions:
-            return [], {}
+            return [], None
         self.before_writing(actions)
         try:
             refused = self._executor.apply(actions, atomic=atomic)
             if refused and atomic:
                 raise RefusedError([words.of_refused(refused[0])])
             try:
-                unread = self._read_back(desired, failed | {r.action.object.key for r in refused})
+                after = self._compare(desired)
             except AdapterError:
                 if atomic:
                     self._executor.undo(actions)
                 raise
-            if atomic and any(not isinstance(a.object, FrrBlock) for a in unread.values()):
+            unread = _unread(after, failed).values()
+            if atomic and any(not isinstance(a.object, FrrBlock) for a, _ in unread):
                 self._executor.undo(actions)
-                raise RefusedError([words.of_unread(a) for a in unread.values()])
+                raise RefusedError([refusal for _, refusal in unread])
             self._executor.settle(actions, refused)
-            return refused, unread
+            return refused, after
         finally:
             self.after_writing(self._executor.carried_out)
-
-    def _read_back(self, desired: Desired, known: Container[str]) -> dict[str, Action]:
-        """What still differs after writing, beside what is known to have failed: kernels ignore
-        attributes that they don't know, without error."""
-        after = self._compare(desired).plan
-        return {a.object.key: a for a in after.actions if a.object.key not in known}
 
     def _adopt(self, now: _Compared, failures: Container[str]) -> None:
         """Own what is declared and bears our mark, should the journal have been lost; disown what
@@ -306,37 +311,20 @@ def _in_frr(key: str) -> bool:
     return key.startswith("frr ")
 
 
-def outcomes(
-    desired: Desired,
-    t: Target,
-    reasons: Mapping[str, str],
-    lacking: Mapping[ObjectRef, str],
-    *,
-    frr_up: bool,
-) -> dict[ObjectRef, Outcome]:
-    """Status of every declared object from the failures of the objects that serve it. Pure."""
-    out = dict.fromkeys(declared(desired), Outcome(InstallStatus.INSTALLED))
-    for ref, reason in t.pending.items():
-        out[ref] = Outcome(InstallStatus.PENDING, reason)
-    if not frr_up:
-        for ref in out:
-            if ref.kind is Kind.VRF_BGP:
-                out[ref] = Outcome(InstallStatus.PENDING, FRR_ABSENT)
-    # The first reason is the root of those that follow from it.
-    for key, reason in reversed(list(reasons.items())):
+def _unread(after: _Compared, known: Container[str]) -> dict[str, tuple[Action, Refusal]]:
+    """What still differs after writing, beside what is known to have failed: kernels ignore
+    attributes that they don't know, without error."""
+    return {
+        a.object.key: (a, words.of_unread(a))
+        for a in after.plan.actions
+        if a.object.key not in known
+    }
+
+
+def _by_ref(differences: Mapping[str, str], t: Target) -> dict[ObjectRef, str]:
+    """Differences of objects as those of the declared objects that they serve."""
+    found: dict[ObjectRef, list[str]] = {}
+    for key, difference in differences.items():
         for ref in t.serves.get(key, ()):
-            out[ref] = Outcome(InstallStatus.FAILED, reason)
-    out |= {ref: Outcome(InstallStatus.UNSUPPORTED, reason) for ref, reason in lacking.items()}
-    return out
-
-
-def declared(desired: Desired) -> list[ObjectRef]:
-    """Every declared object that has a status."""
-    return [
-        *(ObjectRef(Kind.LOCATOR, name) for name in desired.locators),
-        *(ObjectRef(Kind.VRF, name) for name in desired.vrfs),
-        *(ObjectRef(Kind.SID, str(prefix)) for prefix in desired.sids),
-        *(ObjectRef(Kind.VRF_BGP, v.name) for v in desired.vrfs.values() if v.bgp),
-        *(ObjectRef(Kind.SEGMENT_LIST, name) for name in desired.segment_lists),
-        *(ObjectRef(Kind.ROUTE, name) for name in desired.routes),
-    ]
+            found.setdefault(ref, []).append(difference)
+    return {ref: "; ".join(all_of_it) for ref, all_of_it in found.items()}

@@ -9,7 +9,7 @@ from srv6mgrd.apply.journal import JournalError
 from srv6mgrd.model.checks import table_in_use
 from srv6mgrd.model.needs import MISSING
 from srv6mgrd.model.refusal import Refusal
-from srv6mgrd.plan.actions import Action
+from srv6mgrd.plan.actions import Action, Create
 from srv6mgrd.plan.diff import Conflict
 from srv6mgrd.plan.objects import (
     MAIN_TABLE,
@@ -29,6 +29,7 @@ from srv6mgrd.plan.objects import (
     VrfDevice,
     VrfPort,
 )
+from srv6mgrd.plan.shadow import Shadow
 from srv6mgrd.ports import AdapterError, RefusedAction
 
 
@@ -119,8 +120,25 @@ def of_conflict(conflict: Conflict) -> Refusal:
     )
 
 
+def of_shadow(shadow: Shadow) -> str:
+    """Something foreign takes packets of a SID that stands."""
+    by = shadow.by
+    what = f"{by.description}" if isinstance(by, UnknownRoute) else f"{by.action}"
+    return (
+        f"{name(shadow.wanted)}: something that srv6mgr did not make takes packets of it"
+        f" (route {by.prefix} metric {by.metric}: {what}); remove it"
+    )
+
+
 def of_unread(action: Action) -> Refusal:
     """Written without error, yet it reads back otherwise: this kernel ignores a part of it."""
+    if isinstance(action, Create):
+        return Refusal(
+            name(action.object),
+            "it is gone again right after it was written",
+            "find what removes it (ip monitor)",
+            "read-back",
+        )
     return Refusal(
         name(action.object),
         "the kernel accepted it but holds something else",

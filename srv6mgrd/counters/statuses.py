@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from srv6mgrd.apply.reconciler import Outcome
+from srv6mgrd.apply.outcomes import Outcome
 from srv6mgrd.counters.status import ObjectRef, ObjectStatus, clipped
 
 

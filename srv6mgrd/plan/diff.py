@@ -22,6 +22,7 @@ from srv6mgrd.plan.objects import (
     VrfPort,
 )
 from srv6mgrd.plan.observed import ObservedObject
+from srv6mgrd.plan.shadow import Shadow, shadows
 
 # Kinds that bear no mark of ours in the kernel: the journal alone says that they are ours.
 _UNMARKED = (VrfPort, EncapSource, FrrBlock)
@@ -40,10 +41,12 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """``actions`` in the order to carry them out."""
+    """``actions`` in the order to carry them out; ``shadows`` are in front of what is wanted, once
+    it stands."""
 
     actions: list[Action] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
+    shadows: list[Shadow] = field(default_factory=list)
 
 
 def plan(
@@ -60,14 +63,13 @@ def plan(
     """
     actions: list[Action] = []
     conflicts: list[Conflict] = []
-    removable = {
-        key for key, seen in observed.items() if key not in wanted and key in owned and _ours(seen)
-    }
+    beside = {key: seen for key, seen in observed.items() if key not in wanted}
+    removable = {key for key, seen in beside.items() if key in owned and _ours(seen)}
     leaving = _leaving(wanted, observed, removable)
     foreign = {
         seen.object.table: seen.object
-        for key, seen in observed.items()
-        if isinstance(seen.object, VrfDevice) and key not in wanted and key not in removable
+        for key, seen in beside.items()
+        if isinstance(seen.object, VrfDevice) and key not in removable
     }
     for key, obj in wanted.items():
         seen = observed.get(key)
@@ -91,7 +93,8 @@ def plan(
         else:
             conflicts.append(Conflict(obj, seen.object))
     actions += [Delete(observed[key].object) for key in removable]
-    return Plan(in_order(actions), conflicts)
+    staying = [seen for key, seen in beside.items() if key not in removable]
+    return Plan(in_order(actions), conflicts, list(shadows(wanted, staying)))
 
 
 def in_order(actions: Sequence[Action]) -> list[Action]:

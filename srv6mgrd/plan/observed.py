@@ -22,8 +22,10 @@ class Observed:
 
     ``objects`` by key: every VRF device, dummy of our name, VRF port, IPv6 rule into our table,
     route in our SID table, unreachable default of a VRF table, plus the sysctls asked for.
-    ``interfaces`` are the names of all links, with their ifindex.
+    ``interfaces`` are the names of all links, with their ifindex. ``shadowed`` are the keys of
+    rules whose packets something else takes, with the words for it.
     """
 
     objects: Mapping[str, ObservedObject] = field(default_factory=dict)
     interfaces: Mapping[str, int] = field(default_factory=dict)
+    shadowed: Mapping[str, str] = field(default_factory=dict)

@@ -33,7 +33,7 @@ def test_a_collision_is_told_by_status_and_by_refusal():
 
 
 def test_drift_names_its_objects():
-    detected, repaired = drift([RED], [RED])
+    detected, repaired = drift({RED: "VRF device red was deleted"}, [RED])
     assert detected.name == "drift-detected"
     assert repaired == News("drift-repaired", {"kind": "vrf", "name": "red"})
-    assert detected.leaves["reason"]
+    assert detected.leaves["reason"] == "VRF device red was deleted"

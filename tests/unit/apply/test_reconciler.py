@@ -1,13 +1,15 @@
 """Commit, repair and dry run on a kernel and an FRR in memory."""
 
 import errno
+import itertools
 from dataclasses import replace
 from ipaddress import IPv6Address
 
 import pytest
 
 from srv6mgrd.apply.journal import Journal
-from srv6mgrd.apply.reconciler import FRR_ABSENT, Outcome, Reconciler
+from srv6mgrd.apply.outcomes import FRR_ABSENT, Outcome
+from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef
 from srv6mgrd.frr.render import render
 from srv6mgrd.model.behavior import Behavior
@@ -405,6 +407,127 @@ def test_what_reads_back_otherwise_at_repair_is_failed():
     assert report.outcomes[END].status is InstallStatus.FAILED
     assert "holds something else" in report.outcomes[END].reason
     assert report.outcomes[MAIN] == INSTALLED
+
+
+def test_what_the_kernel_ignores_is_not_written_again_and_again():
+    now = [0.0]
+    world = World(ForgetfulKernel())
+    world.reconciler = Reconciler(
+        world.kernel, world.frr, world.journal, render, clock=lambda: now[0]
+    )
+    world.repair(desired(locator(), sid("fcbb:0:1:1::/64")))
+    # Made without its counters, then once more; from then on it is known.
+    world.repair()
+    writes, at = world.kernel.writes, []
+
+    for _ in range(1000):
+        now[0] += 10
+        report = world.repair()
+        if world.kernel.writes != writes:
+            writes = world.kernel.writes
+            at.append(now[0])
+        assert report.outcomes[END].status is InstallStatus.FAILED
+        assert "holds something else" in report.outcomes[END].reason
+
+    assert at == [60, 180, 420, 900, 1860, 3780, 7380]
+
+
+def test_what_the_kernel_ignored_is_written_when_it_is_declared_otherwise():
+    world = World(ForgetfulKernel())
+    world.repair(desired(locator(), sid("fcbb:0:1:1::/64")))
+    world.repair()
+    plain = replace(sid("fcbb:0:1:1::/64"), counters=False)
+
+    report = world.repair(desired(locator(), plain))
+
+    assert report.outcomes[END] == INSTALLED
+
+
+def test_repairs_that_are_undone_each_time_wait_longer_and_longer(world):
+    now = [0.0]
+    world.reconciler = Reconciler(
+        world.kernel, world.frr, world.journal, render, clock=lambda: now[0]
+    )
+    world.commit(VPN)
+    repairs = []
+    while now[0] < 400:
+        now[0] += 0.02
+        world.kernel.objects.pop(END_KEY, None)
+        report = world.repair()
+        if report.actions:
+            repairs.append(now[0])
+        else:
+            assert report.outcomes[END].status is InstallStatus.FAILED
+            assert "changed again each time" in report.outcomes[END].reason
+            assert report.outcomes[DT46] == INSTALLED
+
+    waits = [round(b - a) for a, b in itertools.pairwise(repairs)]
+    assert waits[:99] == [0] * 99
+    assert waits[99:107] == [1, 2, 4, 8, 16, 32, 60, 60]
+    # Who keeps still is served at once again.
+    now[0] += 100
+    world.repair()
+    world.kernel.remove(END_KEY)
+    now[0] += 100
+    assert world.repair().actions
+    world.kernel.remove(END_KEY)
+    assert world.repair().actions
+
+
+def test_a_repair_says_how_it_differed(world):
+    world.commit(VPN)
+    world.kernel.remove(END_KEY)
+    world.kernel.remove("port eth1")
+    seen = world.kernel.objects["route6 table 8986 fcbb:0:1:64::/64"].object
+    world.kernel.put(replace(seen, metric=1, action=Behavior.END_DT6))
+
+    assert world.repair().differences == {
+        END: "SID route was deleted",
+        RED: "interface eth1 had left VRF red",
+        DT46: "SID route: action was End.DT6, is End.DT46; metric was 1, is 1024",
+    }
+
+
+@pytest.mark.parametrize(
+    ("other", "what"),
+    [
+        (
+            SidRoute(net("fcbb:0:1:1::/64"), Behavior.END, 8986, metric=1, device="eth2"),
+            "route fcbb:0:1:1::/64 metric 1: End",
+        ),
+        (
+            UnknownRoute("x", 6, 8986, net("fcbb:0:1:1:7::/80"), 1024, "not seg6local, dev lo"),
+            "route fcbb:0:1:1:7::/80 metric 1024: not seg6local, dev lo",
+        ),
+    ],
+)
+def test_what_stands_in_front_is_said_and_not_removed(world, other, what):
+    world.commit(VPN)
+    if isinstance(other, SidRoute):
+        other = UnknownRoute("x", 6, 8986, other.prefix, other.metric, f"{other.action}")
+    world.kernel.add_foreign(other)
+    writes = world.writes
+
+    report = world.repair()
+
+    assert report.outcomes[END] == Outcome(
+        InstallStatus.DRIFTED,
+        "SID fcbb:0:1:1::/64: something that srv6mgr did not make takes packets of it"
+        f" ({what}); remove it",
+    )
+    assert report.outcomes[DT46] == INSTALLED
+    assert world.writes == writes
+    world.kernel.remove(other.key)
+    assert world.repair().outcomes[END] == INSTALLED
+
+
+def test_a_rule_that_the_kernel_passes_by_is_said(world):
+    world.commit(VPN)
+    world.kernel.shadowed = {"rule 2000 to fcbb:0:1::/48": "rule 100 takes its packets"}
+
+    report = world.repair()
+
+    assert report.outcomes[MAIN] == Outcome(InstallStatus.DRIFTED, "rule 100 takes its packets")
 
 
 # Repair.

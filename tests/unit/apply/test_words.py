@@ -8,7 +8,7 @@ import pytest
 
 from srv6mgrd.apply import words
 from srv6mgrd.model.behavior import Behavior, Headend
-from srv6mgrd.plan.actions import Create, Delete
+from srv6mgrd.plan.actions import Create, Delete, Replace
 from srv6mgrd.plan.diff import Conflict
 from srv6mgrd.plan.objects import (
     DummyDevice,
@@ -180,7 +180,14 @@ def test_a_conflict_names_both(wanted, found, text):
     assert str(words.of_conflict(Conflict(wanted, found))) == text
 
 
-@pytest.mark.parametrize("action", [Create(SID), Delete(SID)])
+def test_what_is_gone_again_is_somebodys_doing():
+    assert str(words.of_unread(Create(SID))) == (
+        "SID fcbb:0:1:1::/64: it is gone again right after it was written; "
+        "find what removes it (ip monitor)"
+    )
+
+
+@pytest.mark.parametrize("action", [Replace(SID, SID), Delete(SID)])
 def test_what_reads_back_otherwise_is_the_kernels_lack(action):
     assert str(words.of_unread(action)) == (
         "SID fcbb:0:1:1::/64: the kernel accepted it but holds something else; "

@@ -1,0 +1,87 @@
+"""What is not written for now, since writing it did not help."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.plan.actions import Action, Replace
+from srv6mgrd.plan.objects import FrrBlock
+
+# A kernel that ignores a part of an object does so until it is replaced; each write zeroes the
+# counters of a SID.
+_UNREAD_FIRST, _UNREAD_LAST = 60.0, 3600.0
+# FRR may have been restarted in between.
+_FRR_FIRST = 1.0
+# Somebody who undoes each repair is met this often, within this many seconds of quiet, before
+# repairs wait. Far above what a hand does, far below what a tool in a loop does.
+_FIGHT, _QUIET = 100, 10.0
+_FIGHT_FIRST, _FIGHT_LAST = 1.0, 60.0
+
+
+@dataclass(slots=True)
+class _Unread:
+    action: Action
+    refusal: Refusal
+    delay: float
+    until: float
+
+
+@dataclass(slots=True)
+class _Fight:
+    count: int = 0
+    last: float = 0.0
+    delay: float = 0.0
+
+    def is_over(self, now: float) -> bool:
+        return now - self.last > self.delay + _QUIET
+
+
+class Patience:
+    """``clock`` in seconds, monotonic."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._unread: dict[str, _Unread] = {}
+        self._fights: dict[str, _Fight] = {}
+
+    def holds(self, action: Action) -> Refusal | None:
+        """Why an action has to wait; None when it has not."""
+        key, now = action.object.key, self._clock()
+        unread = self._unread.get(key)
+        if unread is not None and unread.action == action and now < unread.until:
+            return unread.refusal
+        fight = self._fights.get(key)
+        if fight is not None and now < fight.last + fight.delay:
+            return Refusal(
+                key,
+                f"repaired {_FIGHT} times and changed again each time",
+                "find what keeps changing it (ip monitor)",
+                "fought",
+            )
+        return None
+
+    def repaired(
+        self, actions: Iterable[Action], unread: Mapping[str, tuple[Action, Refusal]]
+    ) -> None:
+        """What was carried out; ``unread`` is by key what would have to be done again, and why."""
+        now = self._clock()
+        self._fights = {k: f for k, f in self._fights.items() if not f.is_over(now)}
+        for key in {action.object.key for action in actions}:
+            if key not in unread:
+                self._unread.pop(key, None)
+            fight = self._fights.setdefault(key, _Fight())
+            fight.count, fight.last = fight.count + 1, now
+            if fight.count >= _FIGHT:
+                fight.delay = min(max(2 * fight.delay, _FIGHT_FIRST), _FIGHT_LAST)
+        for key, (action, refusal) in unread.items():
+            if not isinstance(action, Replace):
+                # Not altered but gone again: somebody else's doing.
+                continue
+            known = self._unread.get(key)
+            delay = _FRR_FIRST if isinstance(action.object, FrrBlock) else _UNREAD_FIRST
+            if known is not None and known.action == action:
+                delay = min(2 * known.delay, _UNREAD_LAST)
+            self._unread[key] = _Unread(action, refusal, delay, now + delay)

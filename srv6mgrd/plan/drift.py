@@ -1,0 +1,120 @@
+"""How what stood differed from what shall stand, in words. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any
+
+from srv6mgrd.plan.actions import Action, Create, Delete, Replace
+from srv6mgrd.plan.objects import (
+    DummyDevice,
+    EncapRoute,
+    EncapSource,
+    FrrBlock,
+    NextHopRoute,
+    Object,
+    Rule,
+    SidRoute,
+    Sysctl,
+    UnknownLink,
+    UnknownRoute,
+    UnknownRule,
+    UnreachableDefault,
+    VrfDevice,
+    VrfPort,
+)
+
+
+def differences(actions: Iterable[Action]) -> dict[str, str]:
+    """What each object's actions put right, by key."""
+    found: dict[str, Action] = {}
+    for action in actions:
+        key, before = action.object.key, found.get(action.object.key)
+        if isinstance(before, Delete) and isinstance(action, Create):
+            found[key] = Replace(before.object, action.object)
+        else:
+            found[key] = action
+    return {key: difference(action) for key, action in found.items()}
+
+
+def difference(action: Action) -> str:
+    """``SID route was deleted``, ``SID route: metric was 1, is 1024``."""
+    match action:
+        case Create(VrfPort() as port):
+            return f"interface {port.interface} had left VRF {port.vrf}"
+        case Replace(VrfPort() as was, VrfPort() as port):
+            return f"interface {port.interface} was in VRF {was.vrf}, is in {port.vrf}"
+        case Create(obj):
+            return f"{_noun(obj)} was deleted"
+        case Replace(Sysctl() as was, Sysctl() as value):
+            return f"{_noun(value)} was {was.value}, is {value.value}"
+        case Replace(EncapSource() as was, EncapSource() as source):
+            return f"{_noun(source)} was {was.address}, is {source.address}"
+        case Replace(FrrBlock() as was, FrrBlock() as block):
+            return f"{_noun(block)} {_lines(was, block)}"
+        case Replace(UnknownLink() | UnknownRoute() | UnknownRule() as was, obj):
+            return f"{_noun(obj)} was {was.description}"
+        case Replace(was, obj):
+            return f"{_noun(obj)}: {_changes(was, obj)}"
+        case Delete(obj):
+            return f"{_noun(obj)} was there, though not declared"
+
+
+def _changes(was: Object, obj: Object) -> str:
+    if type(was) is not type(obj):
+        return f"was {was.key}"
+    changes = [
+        f"{field.name.replace('_', ' ')} was {_text(old)}, is {_text(new)}"
+        for field in fields(obj)
+        if (old := getattr(was, field.name)) != (new := getattr(obj, field.name))
+    ]
+    return "; ".join(changes) or "lacked our mark"
+
+
+def _lines(was: FrrBlock, block: FrrBlock) -> str:
+    lacking = [line for line in block.lines if line not in was.lines]
+    more = [line for line in was.lines if line not in block.lines]
+    kind, lines = ("lacked", lacking) if lacking else ("had", more)
+    rest = f" and {len(lines) - 1} more" if len(lines) > 1 else ""
+    return f"{kind} '{lines[0]}'{rest}" if lines else "had another order"
+
+
+def _text(value: Any) -> str:
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "on" if value else "off"
+        case frozenset():
+            return ",".join(sorted(map(str, value))) or "none"
+        case tuple():
+            return ",".join(map(str, value)) or "none"
+    return str(value)
+
+
+def _noun(obj: Object) -> str:
+    match obj:
+        case SidRoute():
+            return "SID route"
+        case VrfDevice():
+            return f"VRF device {obj.name}"
+        case DummyDevice():
+            return f"device {obj.name}"
+        case VrfPort():
+            return f"interface {obj.interface} in VRF {obj.vrf}"
+        case Rule():
+            return f"rule {obj.priority} to {obj.to}"
+        case UnreachableDefault():
+            return f"unreachable IPv{obj.family} default of table {obj.table}"
+        case EncapRoute():
+            return f"route {obj.prefix} of table {obj.table}"
+        case NextHopRoute():
+            return f"route to next hop {obj.address}"
+        case EncapSource():
+            return "encapsulation source"
+        case Sysctl():
+            return obj.path.replace("/", ".")
+        case FrrBlock():
+            return f"FRR {obj.daemon} '{' / '.join(obj.context)}'"
+    return obj.key

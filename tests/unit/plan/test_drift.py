@@ -1,0 +1,82 @@
+"""How things differed, in words."""
+
+from ipaddress import IPv6Address
+
+import pytest
+
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.plan.actions import Create, Delete, Replace
+from srv6mgrd.plan.drift import difference, differences
+from srv6mgrd.plan.objects import (
+    DummyDevice,
+    EncapSource,
+    FrrBlock,
+    Rule,
+    SidRoute,
+    Sysctl,
+    UnknownLink,
+    UnreachableDefault,
+    VrfDevice,
+    VrfPort,
+)
+from tests.builders import net
+
+SID = SidRoute(net("fcbb:0:1:1::/64"), Behavior.END, 8986)
+OTHER = SidRoute(net("fcbb:0:1:1::/64"), Behavior.END_DT6, 8986, 10, "eth1", counters=False)
+RED = VrfDevice("red", 10, 1000)
+BGP = FrrBlock("bgpd", ("router bgp 65000", "address-family ipv4"), ("a", "b", "c"))
+
+
+@pytest.mark.parametrize(
+    ("action", "words"),
+    [
+        (Create(SID), "SID route was deleted"),
+        (Create(RED), "VRF device red was deleted"),
+        (Create(DummyDevice("srv6mgr")), "device srv6mgr was deleted"),
+        (Create(VrfPort("eth1", "red")), "interface eth1 had left VRF red"),
+        (Create(UnreachableDefault(4, 10)), "unreachable IPv4 default of table 10 was deleted"),
+        (Create(Rule(2000, net("fcbb::/48"), 8986)), "rule 2000 to fcbb::/48 was deleted"),
+        (Create(BGP), "FRR bgpd 'router bgp 65000 / address-family ipv4' was deleted"),
+        (
+            Replace(OTHER, SID),
+            "SID route: action was End.DT6, is End; vrf table was 10, is none; "
+            "device was eth1, is srv6mgr; counters was off, is on",
+        ),
+        (
+            Replace(VrfDevice("red", 20, 7, up=False), RED),
+            "VRF device red: table was 20, is 10; ifindex was 7, is 1000; up was off, is on",
+        ),
+        (
+            Replace(UnknownLink("red", "dummy up"), RED),
+            "VRF device red was dummy up",
+        ),
+        (
+            Replace(VrfPort("eth1", "blue"), VrfPort("eth1", "red")),
+            "interface eth1 was in VRF blue, is in red",
+        ),
+        (
+            Replace(Sysctl("net/vrf/strict_mode", "0"), Sysctl("net/vrf/strict_mode", "1")),
+            "net.vrf.strict_mode was 0, is 1",
+        ),
+        (
+            Replace(EncapSource(IPv6Address("fc00::1")), EncapSource(IPv6Address("fc00::2"))),
+            "encapsulation source was fc00::1, is fc00::2",
+        ),
+        (
+            Replace(FrrBlock(BGP.daemon, BGP.context, ("b",)), BGP),
+            "FRR bgpd 'router bgp 65000 / address-family ipv4' lacked 'a' and 1 more",
+        ),
+        (Delete(SID), "SID route was there, though not declared"),
+    ],
+)
+def test_in_words(action, words):
+    assert difference(action) == words
+
+
+def test_what_is_made_anew_is_one_difference():
+    was = VrfDevice("red", 20, 7)
+
+    assert differences([Delete(was), Create(RED), Create(SID)]) == {
+        RED.key: "VRF device red: table was 20, is 10; ifindex was 7, is 1000",
+        SID.key: "SID route was deleted",
+    }
