@@ -119,7 +119,7 @@ async def _run(settings: Settings) -> None:
         systemd.notify("STOPPING=1")
         events.close()
         notifier.close()
-        clock.close()
+        await clock.close()
         rpcs.close()
         ietf.close()
         operational.close()

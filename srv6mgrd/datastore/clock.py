@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from srv6mgrd.counters.node import TRANSACTIONS
 from srv6mgrd.datastore.connection import AWAITS, DatastoreError, PendingError
@@ -29,6 +29,8 @@ _LOG = logging.getLogger(__name__)
 _RETRY_FIRST, _RETRY_LAST = 1.0, 60.0
 _OURSELVES = "srv6mgrd"
 _NS = 1_000_000_000
+
+T = TypeVar("T")
 
 
 class Manager(Protocol):
@@ -102,6 +104,7 @@ class CommitClock:
         self._replacing = asyncio.Lock()
         self._problem = ""
         self._saving: asyncio.Task[None] | None = None
+        self._threads: set[asyncio.Future[Any]] = set()
         self._save_again = False
 
     def start(self, tree: str) -> None:
@@ -112,11 +115,21 @@ class CommitClock:
         self._arm()
         self._publish()
 
-    def close(self) -> None:
-        """What is pending stays so; the next process goes on."""
+    async def close(self) -> None:
+        """What is pending stays so; the next process goes on. Returns when no thread asks the
+        datastore for anything any more, so that it may be closed."""
         for handle in (self._timer, self._going_back, self._saving):
             if handle is not None:
                 handle.cancel()
+        if self._threads:
+            await asyncio.wait(self._threads)
+
+    async def _blocking(self, call: Callable[..., T], *arguments: Any) -> T:
+        """``call`` in a thread, which goes on when who waits for it is cancelled."""
+        future = asyncio.get_running_loop().run_in_executor(None, call, *arguments)
+        self._threads.add(future)
+        future.add_done_callback(self._threads.discard)
+        return await asyncio.shield(future)
 
     # Commits (called by the subscription).
 
@@ -163,7 +176,7 @@ class CommitClock:
             # Nothing else gets in while what to go back to is read.
             self._pending = Pending(origin, deadline, timeout, "")
             try:
-                before = await asyncio.to_thread(self._running.read)
+                before = await self._blocking(self._running.read)
                 self._pend(replace(self._pending, before=before))
             except BaseException:
                 self._pending = None
@@ -171,7 +184,7 @@ class CommitClock:
         if tree is None:
             return
         try:
-            await asyncio.to_thread(self._running.replace, tree, origin)
+            await self._blocking(self._running.replace, tree, origin)
         except BaseException:
             self._pend(known)
             raise
@@ -200,7 +213,7 @@ class CommitClock:
         """Make the configuration after a past transaction the running one. Raises RefusedError or
         DatastoreError."""
         tree = self.configuration(number)
-        await asyncio.to_thread(self._running.replace, tree, origin)
+        await self._blocking(self._running.replace, tree, origin)
 
     def configuration(self, number: int) -> str:
         """The configuration after a past transaction. Raises RefusedError when it is not known."""
@@ -217,7 +230,7 @@ class CommitClock:
 
     async def now_running(self) -> str:
         """The running configuration."""
-        return await asyncio.to_thread(self._running.read)
+        return await self._blocking(self._running.read)
 
     # The clock itself.
 
@@ -270,7 +283,7 @@ class CommitClock:
             origin = Origin(_OURSELVES, pending.origin.user, pending.name)
             undone = self._history.awaiting()
             try:
-                await asyncio.to_thread(self._running.replace, pending.before, origin)
+                await self._blocking(self._running.replace, pending.before, origin)
             except (RefusedError, DatastoreError) as problem:
                 return problem
             self._history.mark(undone, Status.ROLLED_BACK)
@@ -313,7 +326,7 @@ class CommitClock:
             again = True
             while again:
                 self._save_again = False
-                await asyncio.to_thread(self._running.save)
+                await self._blocking(self._running.save)
                 again = self._save_again
         except DatastoreError as problem:
             _LOG.error("the startup configuration was not saved: %s", problem)

@@ -109,8 +109,8 @@ class World:
     async def read(self) -> Any:
         return json.loads(await asyncio.to_thread(self.running.read))
 
-    def close(self) -> None:
-        self.clock.close()
+    async def close(self) -> None:
+        await self.clock.close()
         self._connection.close()
         self._rpcs.close()
         self._subscription.close()
@@ -122,7 +122,7 @@ async def world(place: Path) -> AsyncIterator[World]:
     made = World()
     yield made
     await asyncio.to_thread(made.running.replace, "{}", Origin("test"))
-    made.close()
+    await made.close()
 
 
 @pytest.fixture

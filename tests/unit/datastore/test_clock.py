@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -108,9 +109,9 @@ class World:
         self.running.clock = self.clock
         self.clock.start(self.running.tree)
 
-    def kill(self) -> None:
+    async def kill(self) -> None:
         """As if by SIGKILL: nothing is told to the disk."""
-        self.clock.close()
+        await self.clock.close()
         self.history.close()
 
     def statuses(self) -> list[str]:
@@ -121,7 +122,7 @@ class World:
 async def world(tmp_path: Path) -> Any:
     made = World(tmp_path)
     yield made
-    made.kill()
+    await made.kill()
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -143,10 +144,10 @@ async def test_a_commit_is_recorded_and_becomes_the_startup_configuration(world:
 
 async def test_a_restart_records_only_what_changed_meanwhile(world: World) -> None:
     world.running.commit(B, BOB)
-    world.kill()
+    await world.kill()
     world.start()
     assert len(world.history.transactions()) == 2
-    world.kill()
+    await world.kill()
     world.running.tree = C
     world.start()
     assert world.history.transactions()[0].origin.door == "startup"
@@ -223,13 +224,13 @@ async def test_an_unknown_commit_is_refused(world: World) -> None:
 
 async def test_a_restart_in_the_window_goes_back_on_time(world: World) -> None:
     await world.clock.begin(ALICE, 60, B)
-    world.kill()
+    await world.kill()
     world.now += 20 * SECOND
     world.start()
     assert world.running.tree == B
     with pytest.raises(PendingError):
         world.running.commit(C, BOB)
-    world.kill()
+    await world.kill()
     world.now += 40 * SECOND
     world.start()
     await until(lambda: world.history.pending is None)
@@ -239,7 +240,7 @@ async def test_a_restart_in_the_window_goes_back_on_time(world: World) -> None:
 
 async def test_a_clock_that_was_set_back_gives_no_more_time(world: World) -> None:
     await world.clock.begin(ALICE, 1, B)
-    world.kill()
+    await world.kill()
     world.now -= 500 * SECOND
     world.start()
     await until(lambda: world.running.tree == A)
@@ -300,7 +301,7 @@ async def test_killed_at_any_write_to_disk_it_ends_old_or_new(
         patch.setattr(History, "pending", property(History.pending.fget, counted(setter)))
         await _ignoring(Killed, world.clock.begin(ALICE, 60, B))
         await _ignoring(Killed, world.clock.cancel("one"))
-    world.kill()
+    await world.kill()
     world.now += 61 * SECOND
     world.start()
     await until(lambda: world.history.pending is None)
@@ -333,6 +334,23 @@ async def test_a_startup_configuration_that_can_t_be_saved_is_no_failure(
     world.running.commit(B, BOB)
     await until(lambda: "no space left" in caplog.text)
     world.running.commit(C, BOB)
+
+
+async def test_closing_waits_for_what_still_asks_the_datastore(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on, done = threading.Event(), threading.Event()
+
+    def slow() -> None:
+        goes_on.wait(10)
+        done.set()
+
+    monkeypatch.setattr(world.running, "save", slow)
+    world.running.commit(B, BOB)
+    await asyncio.sleep(0)
+    asyncio.get_running_loop().call_later(0.05, goes_on.set)
+    await world.clock.close()
+    assert done.is_set()
 
 
 @pytest.fixture(autouse=True)
