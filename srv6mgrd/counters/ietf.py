@@ -21,7 +21,6 @@ _LOCATOR_NAME_LENGTH = 59
 _BEHAVIORS: Mapping[tuple[str, frozenset[str]], str] = {
     ("End", frozenset({"psp"})): "End_PSP",
     ("End", frozenset({"next-csid"})): "END.NEXT-CSID",
-    ("End", frozenset({"psp", "next-csid"})): "END.NEXT-CSID_PSP",
     ("End.X", frozenset({"next-csid"})): "END.X.NEXT-CSID",
     ("End.BPF", frozenset()): "",
 }

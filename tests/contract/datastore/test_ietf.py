@@ -31,9 +31,7 @@ def declared(prefix: str, behavior: Behavior, **more: Any) -> Sid:
 SIDS = [
     declared(DT46, Behavior.END_DT46, vrf="red"),
     declared(UN, Behavior.END, flavors=frozenset({Flavor.NEXT_CSID}), counters=False),
-    declared(
-        PSP, Behavior.END, flavors=frozenset({Flavor.PSP, Flavor.NEXT_CSID}), locator="n" * 64
-    ),
+    declared(PSP, Behavior.END, flavors=frozenset({Flavor.PSP}), locator="n" * 64),
     declared("fcbb:0:1:3::/64", Behavior.END),
 ]
 STATUSES = {

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 import subprocess
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from srv6mgrd.kernel import bpf
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.plan.actions import Create
 from srv6mgrd.plan.objects import LINK_ALIAS, SID_DEVICE, DummyDevice
 
 _CLONE_NEWNET = 0x40000000
+# linux/bpf.h
+_LWT_SEG6LOCAL = 19
+_BPF_OBJ_PIN = 6
+_INSTRUCTION = struct.Struct("=BBhi")
+_MOVE, _EXIT = 0xB7, 0x95
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 Run = Callable[[str], str]
@@ -86,3 +94,28 @@ def vrf(namespace: None) -> None:
     if not has_vrf():
         pytest.skip("kernel without VRF")
     # The rule that comes with the first VRF of a namespace stays; that is the kernel's way.
+
+
+@pytest.fixture
+def pinned(tmp_path: Path) -> Iterator[str]:
+    """A BPF program for End.BPF, pinned."""
+    subprocess.run(["mount", "-t", "bpf", "bpf", str(tmp_path)], check=True)
+    try:
+        path = str(tmp_path / "program")
+        pin(path)
+        yield path
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)
+
+
+def pin(path: str, answer: int = 0) -> None:
+    """Load a program for End.BPF that returns this (0 is BPF_OK, 2 BPF_DROP), and pin it; the test
+    is skipped where there are none."""
+    code = _INSTRUCTION.pack(_MOVE, 0, 0, answer) + _INSTRUCTION.pack(_EXIT, 0, 0, 0)
+    program = bpf.load(_LWT_SEG6LOCAL, code)
+    if not isinstance(program, int):
+        pytest.skip(f"no seg6local BPF programs: {program.words}")
+    name = ctypes.create_string_buffer(path.encode())
+    pinned = bpf.call(_BPF_OBJ_PIN, struct.pack("=QII", ctypes.addressof(name), program, 0))
+    os.close(program)
+    assert pinned == 0

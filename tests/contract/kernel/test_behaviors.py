@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
-import struct
-import subprocess
-from collections.abc import Iterator
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_network
 from pathlib import Path
 
 import pytest
 
-from srv6mgrd.kernel import bpf
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.checks import SID_TABLE
@@ -28,7 +22,7 @@ from srv6mgrd.plan.objects import (
     UnknownRoute,
     VrfDevice,
 )
-from tests.contract.kernel.conftest import Run
+from tests.contract.kernel.conftest import Run, pin
 
 pytestmark = pytest.mark.contract
 
@@ -36,10 +30,6 @@ PREFIX = IPv6Network("fc00:1::1/128")
 SEGMENTS = tuple(map(IPv6Address, ("fc00:a::1", "fc00:b::2", "fc00:c::3")))
 NH6 = IPv6Address("fc00:9::1")
 RED = VrfDevice("red", 100, (1 << 28) | 100)
-_LWT_SEG6LOCAL = 19
-_BPF_OBJ_PIN = 6
-# mov r0, BPF_OK; exit
-_PASS = struct.pack("=BBhi", 0xB7, 0, 0, 0) + struct.pack("=BBhi", 0x95, 0, 0, 0)
 
 
 def sid(action: Behavior, **more: object) -> SidRoute:
@@ -49,29 +39,6 @@ def sid(action: Behavior, **more: object) -> SidRoute:
 def route(prefix: str, behavior: Headend, table: int = 254, **more: object) -> EncapRoute:
     plain = EncapRoute(ip_network(prefix), table, behavior, SEGMENTS)
     return replace(plain, **more)  # type: ignore[arg-type]
-
-
-@pytest.fixture
-def pinned(tmp_path: Path) -> Iterator[str]:
-    """A BPF program for End.BPF, pinned."""
-    subprocess.run(["mount", "-t", "bpf", "bpf", str(tmp_path)], check=True)
-    try:
-        path = str(tmp_path / "program")
-        pin(path)
-        yield path
-    finally:
-        subprocess.run(["umount", str(tmp_path)], check=True)
-
-
-def pin(path: str, code: bytes = _PASS) -> None:
-    """Load a program for End.BPF and pin it; the test is skipped where there are none."""
-    program = bpf.load(_LWT_SEG6LOCAL, code)
-    if not isinstance(program, int):
-        pytest.skip(f"no seg6local BPF programs: {program.words}")
-    name = ctypes.create_string_buffer(path.encode())
-    pinned = bpf.call(_BPF_OBJ_PIN, struct.pack("=QII", ctypes.addressof(name), program, 0))
-    os.close(program)
-    assert pinned == 0
 
 
 def stands(kernel: LinuxKernel, obj: KernelObject) -> bool:

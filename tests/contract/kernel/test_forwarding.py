@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import struct
 import time
@@ -11,10 +12,11 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_network
 
 import pytest
 
+from lab.guest.nodes import wait_until
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.checks import SID_TABLE
-from srv6mgrd.plan.actions import Create
+from srv6mgrd.plan.actions import Create, Replace
 from srv6mgrd.plan.objects import (
     EncapRoute,
     EncapSource,
@@ -24,17 +26,20 @@ from srv6mgrd.plan.objects import (
     SidRoute,
     Sysctl,
 )
-from tests.contract.kernel.conftest import Run
+from tests.contract.kernel.conftest import Run, pin
 
 pytestmark = pytest.mark.contract
 
 SID = IPv6Address("fc00:1:0:1::")
+NODE = IPv6Network("fc00:1:2::/48")
 SOURCE = "fc00:7::1"
 INNER6 = ("fc00:8::1", "fc00:9::1")
 INNER4 = ("198.51.100.1", "198.51.100.129")
 NEXT = "fc00:5::5"
 ETHERNET, IPV4, IPV6, ROUTING = 143, 4, 41, 43
 MAC = bytes.fromhex("020000000099")
+# linux/bpf.h: enum bpf_ret_code
+_BPF_DROP = 2
 ETH_IPV4, ETH_IPV6 = 0x0800, 0x86DD
 
 
@@ -74,7 +79,7 @@ class Router:
 
     def __init__(self, kernel: LinuxKernel, mac: bytes, out: socket.socket) -> None:
         self.kernel = kernel
-        self._mac = mac
+        self.mac = mac
         self._out = out
 
     def put(self, *objects: KernelObject) -> None:
@@ -82,9 +87,7 @@ class Router:
 
     def forward(self, packet: bytes, kind: int = ETH_IPV6) -> tuple[bytes, bytes]:
         """Destination MAC and payload of what comes out."""
-        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as wire:
-            wire.bind(("in1", 0))
-            wire.send(self._mac + MAC + struct.pack("!H", kind) + packet)
+        self.send(packet, kind)
         end = time.monotonic() + 2
         while time.monotonic() < end:
             try:
@@ -95,6 +98,11 @@ class Router:
             if UDP in frame:
                 return frame[:6], frame[14:]
         raise AssertionError(f"nothing came out; counters {self.kernel.sid_counters()}")
+
+    def send(self, packet: bytes, kind: int = ETH_IPV6) -> None:
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as wire:
+            wire.bind(("in1", 0))
+            wire.send(self.mac + MAC + struct.pack("!H", kind) + packet)
 
     def counted(self) -> tuple[int, int, int]:
         (counters,) = self.kernel.sid_counters().values()
@@ -191,6 +199,42 @@ def test_next_csid(router: Router, length: int, carrier: str, result: str) -> No
     assert router.counted()[0] == 1
 
 
+BOTH = frozenset({Flavor.PSP, Flavor.NEXT_CSID})
+
+
+@pytest.mark.usefixtures("onward")
+def test_psp_does_nothing_with_next_csid(router: Router) -> None:
+    """Taken without a word, but the last C-SID ends as a plain End (end_next_csid_core). So the
+    model refuses both together."""
+    router.put(replace(sid(Behavior.END, flavors=BOTH, csid_lengths=(32, 16)), prefix=NODE))
+    header = srh(IPV6, 1, "fc00:6::6", "fc00:1:2:3::")
+    _, out = router.forward(ipv6(SOURCE, "fc00:1:2:3::", ROUTING, header + PACKET6))
+    assert destination(out) == IPv6Address("fc00:1:3::")
+    assert out[40:80] == header
+    _, out = router.forward(ipv6(SOURCE, "fc00:1:2::", ROUTING, header + PACKET6))
+    assert destination(out) == IPv6Address("fc00:6::6")
+    assert out[6] == ROUTING
+    assert router.counted()[0] == 2
+
+
+@pytest.mark.usefixtures("onward")
+def test_the_node_goes_on_to_its_own_functions(router: Router) -> None:
+    """Longer prefixes, the functions, go before the node's own SID, which covers them."""
+    node = sid(Behavior.END, flavors=frozenset({Flavor.NEXT_CSID}), csid_lengths=(32, 16))
+    router.put(
+        replace(node, prefix=NODE),
+        replace(sid(Behavior.END_DT6, lookup_table=254), prefix=IPv6Network("fc00:1:2:d6::/64")),
+    )
+    _, out = router.forward(ipv6(SOURCE, "fc00:1:2:d6::", IPV6, PACKET6))
+    assert out[:4] == PACKET6[:4]
+    assert destination(out) == IPv6Address(INNER6[1])
+    counted = router.kernel.sid_counters()
+    assert {str(prefix): packets for prefix, (packets, *_) in counted.items()} == {
+        "fc00:1:2::/48": 0,
+        "fc00:1:2:d6::/64": 1,
+    }
+
+
 def test_next_csid_of_end_x(router: Router) -> None:
     next_hop, mac = NEXT_HOPS[0]
     flavors = frozenset({Flavor.NEXT_CSID})
@@ -284,6 +328,21 @@ def test_end_b6_encaps(router: Router) -> None:
     assert router.counted()[0] == 1
 
 
+@pytest.mark.usefixtures("onward")
+def test_end_bpf(router: Router, pinned: str) -> None:
+    """What the program says decides."""
+    obj = sid(Behavior.END_BPF, bpf_program=pinned)
+    router.put(obj)
+    _, out = router.forward(through())
+    assert destination(out) == IPv6Address("fc00:6::6")
+    assert router.counted() == (1, len(through()), 0)
+    os.unlink(pinned)
+    pin(pinned, answer=_BPF_DROP)
+    assert router.kernel.apply([Replace(obj, obj)]) == []
+    router.send(through())
+    wait_until(lambda: router.counted() == (0, 0, 1), "a dropped packet")
+
+
 PACKETS = {4: (PACKET4, ETH_IPV4, IPV4), 6: (PACKET6, ETH_IPV6, IPV6)}
 PREFIXES = {4: ip_network("198.51.100.128/25"), 6: ip_network("fc00:9::/64")}
 SEGMENTS = (IPv6Address("fc00:a::1"), IPv6Address("fc00:b::2"))
@@ -313,12 +372,40 @@ def test_headend(router: Router, version: int, behavior: Headend, header: tuple[
 
 @pytest.mark.usefixtures("onward")
 @pytest.mark.parametrize("version", [4, 6])
-def test_frames(router: Router, version: int) -> None:
+@pytest.mark.parametrize(
+    ("behavior", "header"),
+    [
+        (Headend.H_ENCAPS_L2, ("fc00:b::2", "fc00:a::1")),
+        (Headend.H_ENCAPS_L2_RED, ("fc00:b::2",)),
+    ],
+)
+def test_frames(router: Router, version: int, behavior: Headend, header: tuple[str, ...]) -> None:
+    """The frame within is the one that came in, its addresses and hop limit included."""
     packet, kind, _ = PACKETS[version]
-    router.put(EncapRoute(PREFIXES[version], 254, Headend.H_ENCAPS_L2_RED, SEGMENTS))
+    router.put(EncapRoute(PREFIXES[version], 254, behavior, SEGMENTS))
     _, out = router.forward(packet, kind)
-    assert out[40:64] == srh(ETHERNET, 1, "fc00:b::2")
-    assert out[64 + 12 : 64 + 14] == struct.pack("!H", kind)
+    assert destination(out) == SEGMENTS[0]
+    end = 48 + 16 * len(header)
+    assert out[40:end] == srh(ETHERNET, 1, *header)
+    assert out[end:] == router.mac + MAC + struct.pack("!H", kind) + packet
+
+
+@pytest.mark.usefixtures("onward")
+def test_frames_arrive_at_a_cross_connect_as_they_were_sent(router: Router, run: Run) -> None:
+    """H.Encaps.L2 at one end, End.DX2 at the other: here both are one router."""
+    run("ip link add port0 type veth peer name port1; ip link set port0 up; ip link set port1 up")
+    router.put(
+        EncapRoute(PREFIXES[4], 254, Headend.H_ENCAPS_L2, (SID,)),
+        sid(Behavior.END_DX2, interface="port0"),
+    )
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as port:
+        port.bind(("port1", 3))
+        port.settimeout(2)
+        router.send(PACKET4, ETH_IPV4)
+        while UDP not in (frame := port.recv(4096)):
+            pass
+    assert frame == router.mac + MAC + struct.pack("!H", ETH_IPV4) + PACKET4
+    assert router.counted()[0] == 1
 
 
 @pytest.mark.usefixtures("onward")
