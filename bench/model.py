@@ -23,7 +23,7 @@ from bench.report import Goal, Report
 
 YANG = Path("yang")
 STANDARD = Path("/usr/share/yang/modules/sysrepo")
-ROUNDS = 5
+ROUNDS = 12
 
 _STRING = r"""(?:"[^"]*"|'[^']*')"""
 _MUST = re.compile(rf"\n *must {_STRING}(?:\s*\+\s*{_STRING})*\s*(?:;|{{[^}}]*}})")
