@@ -27,7 +27,12 @@ python3 -m venv --copies "$home"
 "$home/bin/pip" install --no-input --no-build-isolation "$@"
 """
 # `compat` puts the checkout's folder on the path, so that new packages need no new installation.
+# What is written in C, where gnmi/pack.py looks for it.
+COMPILED = CHECKOUT / "srv6mgrd/gnmi/pack.c"
 ENTRY_POINTS = """
+mkdir -p "$home/lib/srv6mgr"
+gcc -O2 -Wall -Wextra -Werror -shared -fPIC -o "$home/lib/srv6mgr/libsrv6pack.so" \\
+    /src/srv6mgrd/gnmi/pack.c
 "$home/bin/pip" install --no-deps --no-build-isolation \\
     --config-settings editable_mode=compat -e /src
 """
@@ -35,7 +40,9 @@ ENTRY_POINTS = """
 
 def product(root: Path) -> Entry:
     """/opt/srv6mgr: what the daemons and the test suites import, and their entry points."""
-    return _entry("python", root, PRODUCT, SCRIPT + ENTRY_POINTS, _entry_points())
+    return _entry(
+        "python", root, PRODUCT, SCRIPT + ENTRY_POINTS, _entry_points() + COMPILED.read_text()
+    )
 
 
 def client(root: Path) -> Entry:

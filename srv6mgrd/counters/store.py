@@ -27,6 +27,7 @@ import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -51,6 +52,8 @@ _HEADER = struct.Struct("<8sIIQQQQII")
 _LOCK, _GENERATION, _SAMPLE, _SAMPLED_AT, _USED = range(2, 7)
 _REPLACED = 1 << 32
 _OBJECT = struct.Struct(f"<BBBBH2xQQQ64s64s{REASON_LENGTH}s")
+# The same, but kind and name alone.
+_NAME = struct.Struct(f"<BxB29x64s{64 + REASON_LENGTH}x")
 _COUNTERS = struct.Struct("<QQQQ")
 _BASE = struct.Struct("<QQQ")
 
@@ -59,6 +62,25 @@ T = TypeVar("T")
 
 class StoreError(Exception):
     """The store can't be read: absent, foreign or of another layout."""
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Counter and cleared records in slot order; ``slots`` is the slot of each SID by prefix;
+    ``at`` (ns) is when the sample was taken."""
+
+    generation: int
+    sample: int
+    at: int
+    slots: Mapping[str, int]
+    counters: bytes
+    cleared: bytes
+
+
+def since(counters: bytes, cleared: bytes, slot: int) -> SidCounters:
+    """One record, since it was cleared."""
+    at = slot * _COUNTERS.size
+    return _since(_COUNTERS.unpack_from(counters, at), _COUNTERS.unpack_from(cleared, at))
 
 
 class _Map:
@@ -92,6 +114,15 @@ class _Map:
     @property
     def replaced(self) -> bool:
         return bool(self.words[_USED] & _REPLACED)
+
+    def slots(self) -> dict[str, int]:
+        """Slot of each SID by prefix."""
+        records = self.bytes[self.objects_at : self.objects_at + self.used * _OBJECT.size]
+        return {
+            name[:length].decode(): slot
+            for slot, (kind, length, name) in enumerate(_NAME.iter_unpack(records))
+            if kind == Kind.SID
+        }
 
     def object(self, slot: int) -> tuple[ObjectRef, ObjectStatus] | None:
         (
@@ -393,20 +424,29 @@ class StoreReader:
 
         return self._read(read)
 
-    def slots(self) -> dict[str, int]:
-        """Slot of each SID by prefix; valid for one generation."""
+    def records(self, before: Records | None = None) -> Records:
+        """The counters of all SIDs as they are stored, for readers at scale. ``slots`` is the
+        very mapping of ``before`` while it is the same."""
 
-        def read(m: _Map) -> dict[str, int]:
-            entries = ((m.object(slot), slot) for slot in range(m.used))
-            return {e[0].name: s for e, s in entries if e is not None and e[0].kind is Kind.SID}
+        def read(m: _Map) -> Records:
+            generation = m.words[_GENERATION]
+            if before is not None and before.generation == generation:
+                slots = before.slots
+            else:
+                slots = m.slots()
+                if before is not None and slots == before.slots:
+                    slots = before.slots
+            size = m.used * _COUNTERS.size
+            return Records(
+                generation,
+                m.words[_SAMPLE],
+                m.words[_SAMPLED_AT],
+                slots,
+                m.bytes[m.counters_at : m.counters_at + size],
+                m.bytes[m.cleared_at : m.cleared_at + size],
+            )
 
         return self._read(read)
-
-    def raw_counters(self) -> bytes:
-        """All counter records in slot order, four u64 each, for readers at scale; what was
-        cleared is not subtracted."""
-        size = _COUNTERS.size
-        return self._read(lambda m: m.bytes[m.counters_at : m.counters_at + m.used * size])
 
     def _read(self, read: Callable[[_Map], T]) -> T:
         deadline = time.monotonic() + 1

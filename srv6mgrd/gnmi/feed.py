@@ -9,13 +9,16 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.gnmi.change import Change
 from srv6mgrd.gnmi.mirror import Touched, Tree, apply, tree
+from srv6mgrd.gnmi.pack import Sample, Table, counters_of
 from srv6mgrd.gnmi.path import Step
+from srv6mgrd.gnmi.projections.view import sids_of
 from srv6mgrd.gnmi.schema import Node
 from srv6mgrd.gnmi.state import Counters, State, Status
 from srv6mgrd.gnmi.view import Model, Snapshot, with_node
@@ -42,6 +45,10 @@ class Feed:
         self._counters = Counters()
         self._counting = 0
         self._listeners: list[Listener] = []
+        self._above = counters_of(model.root)
+        # What the thread below read last, and the configuration that it belongs to.
+        self._sample: Sample | None = None
+        self._sampled: Mapping[tuple[str, ...], Any] | None = None
         self._poller: asyncio.Task[None] | None = None
         # The one thread that touches the store.
         self._thread = ThreadPoolExecutor(1, "store")
@@ -81,6 +88,33 @@ class Feed:
             counters.at,
             self._status.problem,
         )
+
+    async def sample(self) -> Sample | None:
+        """The counters of all SIDs, to be sent as they are stored; None while there are none."""
+        config = sids_of(self._config)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._read_sample, config)
+
+    def _read_sample(self, config: Mapping[tuple[str, ...], Any]) -> Sample | None:
+        records, last = self._state.records(), self._sample
+        if records is None or self._above is None:
+            return None
+        same = config is self._sampled and last is not None and records.slots is last.table.slots
+        if last is None or not same:
+            self._sample = Sample(Table(self._above, config, records.slots), records)
+            self._sampled = config
+        elif (last.records.generation, last.records.sample) != (
+            records.generation,
+            records.sample,
+        ):
+            self._sample = Sample(last.table, records)
+        return self._sample
+
+    async def without_counters(self) -> Snapshot:
+        """What is now; cheaper, when there are many SIDs."""
+        loop = asyncio.get_running_loop()
+        self._update(await loop.run_in_executor(self._thread, self._state.status))
+        return self.current()
 
     async def snapshot(self) -> Snapshot:
         """What is now, counters included."""

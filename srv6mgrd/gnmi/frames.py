@@ -44,6 +44,10 @@ def _delimited(tag: bytes, body: bytes) -> bytes:
 # A SID's element serves its dozen leaves, and those of each sample after.
 @lru_cache(maxsize=1 << 18)
 def _step(step: Step) -> bytes:
+    return element(step)
+
+
+def element(step: Step) -> bytes:
     """Path.elem = 3; PathElem: name = 1, key = 2 (a map: key = 1, value = 2)."""
     ((name, keys),) = elems((step,))
     body = _delimited(b"\x0a", name.encode())
@@ -53,8 +57,9 @@ def _step(step: Step) -> bytes:
     return _delimited(b"\x1a", body)
 
 
-def _path(path: Pattern) -> bytes:
-    return b"".join([_step(step) for step in path])
+def path(steps: Pattern) -> bytes:
+    """The elements of a Path."""
+    return b"".join([_step(step) for step in steps])
 
 
 def prefix(asked: Path) -> bytes:
@@ -63,23 +68,28 @@ def prefix(asked: Path) -> bytes:
     return b"" if message is None else _delimited(b"\x12", message.SerializeToString())
 
 
-def update(encoding: int, path: Pattern, value: Any, duplicates: int = 0) -> bytes:
+def update(encoding: int, at: Pattern, value: Any, duplicates: int = 0) -> bytes:
     """Notification.update = 4; Update: path = 1, val = 3, duplicates = 4."""
-    body = _delimited(b"\x0a", _path(path))
-    body += _delimited(b"\x1a", typed(encoding, path[-1].node, value))
+    body = _delimited(b"\x0a", path(at))
+    body += _delimited(b"\x1a", typed(encoding, at[-1].node, value))
     if duplicates:
         body += b"\x20" + varint(duplicates)
     return _delimited(b"\x22", body)
 
 
-def delete(path: Pattern) -> bytes:
+def delete(at: Pattern) -> bytes:
     """Notification.delete = 5"""
-    return _delimited(b"\x2a", _path(path))
+    return _delimited(b"\x2a", path(at))
 
 
 def notification(timestamp: int, asked: bytes, parts: Iterable[bytes]) -> bytes:
-    """SubscribeResponse.update = 1; Notification.timestamp = 1."""
-    return _delimited(b"\x0a", b"".join((b"\x08" + varint(timestamp), asked, *parts)))
+    """SubscribeResponse.update = 1."""
+    return _delimited(b"\x0a", b"".join((frame(timestamp, asked), *parts)))
+
+
+def frame(timestamp: int, asked: bytes) -> bytes:
+    """What a Notification begins with: timestamp = 1, and the prefix."""
+    return b"\x08" + varint(timestamp) + asked
 
 
 def typed(encoding: int, node: Node, value: Any) -> bytes:

@@ -9,13 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from srv6mgrd.gnmi.path import Pattern
 from srv6mgrd.gnmi.schema import Node
 
-# Whether a leaf, or the branch that is told as deleted, may be read.
-Permit = Callable[[Pattern], bool]
+
+class Permit(Protocol):
+    """Whether a leaf, or the branch that is told as deleted, may be read."""
+
+    def __call__(self, at: Pattern) -> bool: ...
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether that depends on keys, and not on the schema alone."""
+        ...
+
 
 ANY = "*"
 # RFC 8341 section 2.4: a recovery session is under no rules; sysrepo gives it to this user.
@@ -139,6 +148,14 @@ class Rights:
         # A view must not show what its source hides.
         source = self._source(at)
         return source is None or self._permits(policy, source)
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether rules tell list entries apart."""
+        policy = self._policy()
+        if policy is not self._known:
+            self._know(policy)
+        return self._by_node is None
 
     def _know(self, policy: Policy) -> None:
         groups = {name for name, users in policy.groups.items() if self._user in users}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from srv6mgrd.counters.node import ABSENT, NodeReader, NodeState, Version, beside
 from srv6mgrd.counters.status import ObjectRef, ObjectStatus, SidCounters
-from srv6mgrd.counters.store import StoreError, StoreReader
+from srv6mgrd.counters.store import Records, StoreError, StoreReader
 
 # What moves when a status or the state of the node does.
 Moment = tuple[int, Version]
@@ -50,6 +50,7 @@ class State:
         self._status = Status()
         self._counters = Counters()
         self._counted = (-1, -1)
+        self._records: Records | None = None
 
     def moment(self) -> Moment:
         """Cheap; -1 and ABSENT while there is nothing to read."""
@@ -81,6 +82,14 @@ class State:
         except (StoreError, OSError):
             self._counters, self._counted = Counters(), (-1, -1)
         return self._counters
+
+    def records(self) -> Records | None:
+        """The counters as they are stored; None while there is nothing to read."""
+        try:
+            self._records = self._reader.records(self._records)
+        except (StoreError, OSError):
+            self._records = None
+        return self._records
 
     def close(self) -> None:
         self._reader.close()

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from gnmi_pb import gnmi_pb2 as pb
@@ -18,8 +19,10 @@ from srv6mgrd.gnmi.failure import RpcError, as_status, check_encoding
 from srv6mgrd.gnmi.feed import Feed
 from srv6mgrd.gnmi.get import want_models
 from srv6mgrd.gnmi.outbox import Batch, Outbox, responses
+from srv6mgrd.gnmi.pack import COLUMNS, Request, Told, counters_of, counts_all
 from srv6mgrd.gnmi.path import Path, Pattern, UnknownPathError, absolute, resolve
 from srv6mgrd.gnmi.rights import Permit
+from srv6mgrd.gnmi.schema import Node
 from srv6mgrd.gnmi.view import Model, Selection, Snapshot, is_counter
 
 _NS = 1_000_000_000
@@ -43,6 +46,36 @@ class Watch:
     interval: float = 0.0
     suppress: bool = False
     heartbeat: float = 0.0
+    # Counters of every SID that it names; when these are all, they are sent as they are stored.
+    packed: tuple[Node, ...] = ()
+    only_packed: bool = False
+
+    @property
+    def is_packed(self) -> bool:
+        """Rules that tell one SID from another take the long way."""
+        permit = self.chosen.permit
+        return self.only_packed and (permit is None or not permit.is_keyed)
+
+    def takes(self, at: Pattern) -> bool:
+        """Whether one of its paths gives this leaf."""
+        return any(
+            counts_all(p, at[-1].node) and self.chosen.takes(at, len(p)) for p in self.patterns
+        )
+
+
+def _packed(model: Model, patterns: tuple[Pattern, ...], chosen: Selection) -> dict[str, Any]:
+    """The counters in a Watch on these paths."""
+    above = counters_of(model.root)
+    known = [leaf for leaf in above.children.values() if leaf.name in COLUMNS] if above else []
+    taken = [leaf for leaf in known if any(counts_all(p, leaf) for p in patterns)]
+    packed = tuple(leaf for leaf in taken if chosen.want(leaf))
+    rest = (
+        leaf
+        for pattern in patterns
+        for leaf in (pattern[-1].node if pattern else model.root).descendants()
+        if leaf.is_leaf and leaf not in taken and chosen.want(leaf)
+    )
+    return {"packed": packed, "only_packed": bool(packed) and not any(True for _ in rest)}
 
 
 def watches(
@@ -74,7 +107,10 @@ def watches(
                 patterns = tuple(resolve(model.root, path, model.views))
             except UnknownPathError as e:
                 raise RpcError(StatusCode.UNIMPLEMENTED, str(e)) from e  # 3.5.2.4
-            out += _watch(item, path, patterns, chosen, pace)
+            out += (
+                replace(watch, **_packed(model, watch.patterns, watch.chosen))
+                for watch in _watch(item, path, patterns, chosen, pace)
+            )
     return out
 
 
@@ -131,12 +167,26 @@ class Subscription:
         self._write = write
         self._prefix = wire.read_path(asked.prefix)
         self._outbox = Outbox()
+        # Two of our tasks must not write at once.
+        self._writing = asyncio.Lock()
 
     async def once(self) -> None:
         """ONCE, and the answer to each poll (3.5.1.5)."""
         if not self._asked.updates_only:
-            await self._send(await self._feed.snapshot(), self._watches)
+            await self._present()
         await self._write(wire.sync_response())
+
+    async def _present(self, first: Snapshot | None = None) -> None:
+        """What is now; counters of all SIDs once, whatever number of subscriptions names them."""
+        packed = [w for w in self._watches if w.is_packed]
+        rest = [w for w in self._watches if w not in packed]
+        if rest:
+            await self._send(first or await self._feed.snapshot(), rest)
+        if len(packed) > 1:
+            # They may overlap.
+            await self._send(await self._feed.snapshot(), packed)
+        elif packed:
+            await self._pack(packed[0])
 
     async def poll(self, requests: AsyncIterator[Any]) -> None:
         """Answer each Poll message until the client closes its side."""
@@ -148,13 +198,14 @@ class Subscription:
         """Current values, sync_response, then changes and samples until the client leaves."""
         on_change = [w for w in self._watches if not w.interval]
         sampled = [w for w in self._watches if w.interval]
-        first = await self._feed.snapshot()
+        packed = all(w.is_packed for w in self._watches)
+        first = await (self._feed.without_counters() if packed else self._feed.snapshot())
         # The event loop is not left in between, so no change is lost and none is told twice;
         # one that comes during the initial updates waits in the outbox.
         end = self._listen(on_change) if on_change else None
         try:
             if not self._asked.updates_only:
-                await self._send(first, self._watches)
+                await self._present(first)
             await self._write(wire.sync_response())
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._refuse(requests))
@@ -191,11 +242,24 @@ class Subscription:
 
     async def _put(self, batch: Batch) -> None:
         for response in responses(batch, self._prefix, self._asked.encoding):
-            await self._write(response)
+            async with self._writing:
+                await self._write(response)
 
     async def _send(self, snapshot: Snapshot, found: list[Watch]) -> None:
         for batch in batches(await self._leaves(snapshot, found), snapshot):
             await self._put(batch)
+
+    async def _pack(self, watch: Watch, missed: int = 0, told: Told | None = None) -> None:
+        """The counters of all SIDs, as far as ``watch`` is to have them."""
+        sample = await self._feed.sample()
+        if sample is None or not sample.table.keys:
+            return
+        at = partial(sample.table.at, sample.table.keys[0])
+        leaves = tuple(leaf for leaf in watch.packed if watch.takes(at(leaf)))
+        asked = Request(leaves, self._asked.encoding, self._prefix, missed)
+        for message in sample.messages(asked, told) if leaves else ():
+            async with self._writing:
+                await self._write(message)
 
     async def _leaves(self, snapshot: Snapshot, found: list[Watch]) -> dict[Pattern, Any]:
         loop = asyncio.get_running_loop()
@@ -203,6 +267,9 @@ class Subscription:
 
     async def _sample(self, watch: Watch, first: Snapshot) -> None:
         """3.5.1.5.2 SAMPLE: every leaf once per interval, or only what changed."""
+        if watch.is_packed:
+            await self._sample_packed(watch)
+            return
         last: dict[Pattern, Any] = {}
         if watch.suppress and not self._asked.updates_only:
             last = await self._leaves(first, [watch])
@@ -223,6 +290,21 @@ class Subscription:
                 last = now
             for batch in batches(send, snapshot):
                 self._outbox.put(batch)
+
+    async def _sample_packed(self, watch: Watch) -> None:
+        """The same straight from the records. A client that reads too slowly misses samples."""
+        told = Told() if watch.suppress else None
+        due = time.monotonic()
+        beat = due + watch.heartbeat
+        while True:
+            due += watch.interval
+            missed = max(0, int((time.monotonic() - due) / watch.interval))
+            due += missed * watch.interval
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
+            if watch.heartbeat and due >= beat:
+                beat = due + watch.heartbeat
+                told = Told() if watch.suppress else None
+            await self._pack(watch, missed, told)
 
     async def _beat(self, watch: Watch) -> None:
         while True:

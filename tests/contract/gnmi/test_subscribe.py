@@ -302,3 +302,26 @@ def test_many_streams_end_without_trace(router: Client) -> None:
             stream.until_sync()
     router.set(update={f"{RED}/table-id": 104})
     assert router.value(f"{RED}/table-id") == 104
+
+
+def test_counters_of_all_sids_are_those_of_each(router: Client, core: Core) -> None:
+    """All at once they are sent as they are stored; one by one they are read leaf by leaf."""
+    others = [f"fcbb:0:1:{n:x}::/64" for n in (0x201, 0x202, 0x203)]
+    router.set(
+        update={
+            f"/srv6/local-sids/sid[prefix={p}]": {"locator": "main", "behavior": "End"}
+            for p in others
+        }
+    )
+    sids = [SID, *others]
+    core.tell({ObjectRef(Kind.SID, p): INSTALLED for p in sids})
+    core.count({p: SidCounters(n, 100 * n, 3, 1_000_000_000) for n, p in enumerate(sids, 1)})
+    core.store.clear_counters([others[0]], time.time_ns())
+    paths = [f"/srv6/local-sids/sid[prefix={p}]/state/counters" for p in sids]
+    for encoding in (pb.PROTO, pb.JSON_IETF, pb.JSON, pb.ASCII):
+        with router.subscribe(*map(subscription, paths), mode=ONCE, encoding=encoding) as stream:
+            each = stream.until_sync()
+        whole = subscription("/srv6/local-sids/sid/state/counters")
+        with router.subscribe(whole, mode=ONCE, encoding=encoding) as stream:
+            assert stream.until_sync() == each
+        assert len(each) == 4 * len(sids)

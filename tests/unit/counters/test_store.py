@@ -61,7 +61,7 @@ def reader(writer, path):
 def test_a_new_store_is_empty(reader):
     assert reader.objects() == {}
     assert reader.counters() == {}
-    assert reader.slots() == {}
+    assert reader.records().slots == {}
     assert reader.sample == (0, 0)
 
 
@@ -104,9 +104,9 @@ def test_raw_counters_lie_in_the_order_of_slots(writer, reader):
     writer.set_statuses({RED: OK, **statuses(1, 2)})
     writer.set_counters(counters(1, 2), {}, sampled_at=1)
 
-    records = list(struct.iter_unpack("<QQQQ", reader.raw_counters()))
+    records = list(struct.iter_unpack("<QQQQ", reader.records().counters))
 
-    assert {name: records[slot] for name, slot in reader.slots().items()} == {
+    assert {name: records[slot] for name, slot in reader.records().slots.items()} == {
         ref(1).name: (1, 100, 0, 1),
         ref(2).name: (2, 200, 0, 1),
     }
@@ -168,18 +168,18 @@ def test_slots_are_reused_and_start_at_zero(writer, reader):
 
     writer.set_statuses(statuses(2, 3))
 
-    assert sorted(reader.slots().values()) == [0, 1]
+    assert sorted(reader.records().slots.values()) == [0, 1]
     assert reader.counters() == {**counters(2), ref(3).name: SidCounters()}
     assert writer.bases()[ref(3).name] == (0, 0, 0)
 
 
 def test_slots_stay_where_they_are_while_others_come_and_go(writer, reader):
     writer.set_statuses(statuses(1, 2, 3))
-    slot = reader.slots()[ref(2).name]
+    slot = reader.records().slots[ref(2).name]
 
     for others in ([4], [4, 5, 6], [], [7]):
         writer.set_statuses(statuses(2, *others))
-        assert reader.slots()[ref(2).name] == slot
+        assert reader.records().slots[ref(2).name] == slot
 
 
 # Growth.
@@ -238,7 +238,7 @@ def test_a_restarted_writer_takes_over_all(writer, reader, path):
     assert again.counters() == counters(2)
     again.set_statuses({**statuses(2, 3), RED: OK})
     assert reader.objects() == {**statuses(2, 3), RED: OK}
-    assert sorted(reader.slots().values()) == [0, 1]
+    assert sorted(reader.records().slots.values()) == [0, 1]
 
 
 def test_while_there_is_no_store_a_reader_says_so(tmp_path):
@@ -398,7 +398,7 @@ def test_readers_never_see_a_half_written_sample(path):
         deadline = time.monotonic() + 10
         while len(seen) < 200 and time.monotonic() < deadline:
             values = {
-                v for record in struct.iter_unpack("<4Q", reader.raw_counters()) for v in record
+                v for record in struct.iter_unpack("<4Q", reader.records().counters) for v in record
             }
             assert len(values) == 1
             seen |= values
@@ -427,13 +427,13 @@ def test_ten_thousand_sids(path, capsys):
     timed("set counters", lambda: writer.set_counters(sample, {}, 1))
     timed("read objects", reader.objects)
     timed("read counters", reader.counters)
-    timed("read raw counters", reader.raw_counters)
+    timed("read records", reader.records)
     timed("take over", lambda: StoreWriter(path))
 
     with capsys.disabled():
         print("\n10000 SIDs:", ", ".join(f"{what} {ms:.1f} ms" for what, ms in took.items()))
     assert reader.counters() == sample
-    assert took["read raw counters"] < 100
+    assert took["read records"] < 100
 
 
 def test_cleared_counters_begin_at_0_for_readers_alone(writer, reader):

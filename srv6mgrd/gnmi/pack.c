@@ -1,0 +1,181 @@
+// Counters of SIDs as gNMI SubscribeResponses, straight from the records of the
+// store. gnmi/pack.py describes the arguments, and holds the same in Python.
+#include <stdint.h>
+#include <string.h>
+
+enum { PROTO, JSON_IETF, JSON, ASCII };
+enum { DISCONTINUITY = 3, COLUMNS = 4 };
+
+struct srv6_rows {
+  const uint8_t *head; // elements of the path above the entry, encoded
+  uint32_t head_length;
+  const uint8_t *entries; // element of each row's entry, encoded
+  const uint32_t *offsets;
+  const uint32_t *slots; // record of each row
+  const uint8_t *tails;  // elements below the entry, of each leaf
+  const uint32_t *tail_offsets;
+  const uint8_t *columns; // what each leaf shows of the record
+  uint32_t leaves;
+  const uint8_t *frame; // Notification.timestamp and prefix, encoded
+  uint32_t frame_length;
+  uint32_t duplicates;
+  uint32_t encoding;
+};
+
+static uint8_t *varint(uint8_t *p, uint64_t n) {
+  while (n >= 0x80) {
+    *p++ = n | 0x80;
+    n >>= 7;
+  }
+  *p++ = n;
+  return p;
+}
+
+static uint32_t varint_size(uint64_t n) {
+  uint32_t size = 1;
+  while (n >= 0x80) {
+    n >>= 7;
+    size++;
+  }
+  return size;
+}
+
+static uint8_t *copy(uint8_t *p, const uint8_t *from, uint32_t length) {
+  memcpy(p, from, length);
+  return p + length;
+}
+
+static uint8_t *decimal(uint8_t *p, uint64_t n) {
+  uint8_t digits[20];
+  int i = sizeof digits;
+  do {
+    digits[--i] = '0' + n % 10;
+    n /= 10;
+  } while (n);
+  return copy(p, digits + i, sizeof digits - i);
+}
+
+static uint8_t *padded(uint8_t *p, uint64_t n, int width) {
+  for (int i = width - 1; i >= 0; i--) {
+    p[i] = '0' + n % 10;
+    n /= 10;
+  }
+  return p + width;
+}
+
+// RFC 3339 in UTC with nanoseconds. Days to a date after H. Hinnant,
+// "chrono-Compatible Low-Level Date Algorithms".
+static uint8_t *date_and_time(uint8_t *p, uint64_t ns) {
+  uint64_t seconds = ns / 1000000000, rest = seconds % 86400;
+  uint64_t z = seconds / 86400 + 719468, era = z / 146097, doe = z % 146097;
+  uint64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+  uint64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100),
+           mp = (5 * doy + 2) / 153;
+  uint64_t month = mp < 10 ? mp + 3 : mp - 9;
+  p = padded(p, yoe + era * 400 + (month <= 2), 4);
+  *p++ = '-';
+  p = padded(p, month, 2);
+  *p++ = '-';
+  p = padded(p, doy - (153 * mp + 2) / 5 + 1, 2);
+  *p++ = 'T';
+  p = padded(p, rest / 3600, 2);
+  *p++ = ':';
+  p = padded(p, rest / 60 % 60, 2);
+  *p++ = ':';
+  p = padded(p, rest % 60, 2);
+  *p++ = '.';
+  p = padded(p, ns % 1000000000, 9);
+  memcpy(p, "+00:00", 6);
+  return p + 6;
+}
+
+// TypedValue.
+static uint8_t *value(uint8_t *p, uint32_t encoding, int column, uint64_t n) {
+  int is_time = column == DISCONTINUITY;
+  if (encoding == PROTO && !is_time) {
+    *p++ = 0x18; // uint_val
+    return varint(p, n);
+  }
+  static const uint8_t tags[] = {0x0a, 0x5a, 0x52, 0x62};
+  int quoted = encoding == JSON_IETF || (encoding == JSON && is_time);
+  *p++ = tags[encoding];
+  uint8_t *length = p++;
+  if (quoted)
+    *p++ = '"';
+  p = is_time ? date_and_time(p, n) : decimal(p, n);
+  if (quoted)
+    *p++ = '"';
+  *length = p - length - 1;
+  return p;
+}
+
+// What was counted since it was cleared (counters/store.py, _since).
+static uint64_t since(const uint64_t *total, const uint64_t *cleared,
+                      int column) {
+  if (!cleared[3] || total[3] > cleared[3])
+    return total[column];
+  return column == DISCONTINUITY ? cleared[3] : total[column] - cleared[column];
+}
+
+// Rows from..to as one message at the end of room; where it begins, or 0 when
+// there is nothing to tell. room holds size bytes, enough for the rows. last
+// and known, unless null, hold what was told of each record before: only what
+// differs is told.
+size_t srv6_pack(const struct srv6_rows *r, const uint64_t *counters,
+                 const uint64_t *cleared, uint64_t *last, uint8_t *known,
+                 uint32_t from, uint32_t to, uint8_t *room, size_t size,
+                 size_t *end) {
+  enum { HEADER = 11 }; // a tag and the longest length
+  uint8_t *begin = room + HEADER, *p = copy(begin, r->frame, r->frame_length),
+          *first = p;
+  for (uint32_t row = from; row < to; row++) {
+    const uint64_t *total = counters + COLUMNS * (size_t)r->slots[row];
+    const uint64_t *at_clear = cleared + COLUMNS * (size_t)r->slots[row];
+    uint32_t entry = r->offsets[row + 1] - r->offsets[row];
+    for (uint32_t leaf = 0; leaf < r->leaves; leaf++) {
+      int column = r->columns[leaf];
+      uint64_t n = since(total, at_clear, column);
+      if (last) {
+        size_t i = COLUMNS * (size_t)r->slots[row] + column;
+        if (known[i] && last[i] == n)
+          continue;
+        known[i] = 1;
+        last[i] = n;
+      }
+      if (column == DISCONTINUITY && !n)
+        continue;
+      uint8_t typed[64];
+      uint32_t typed_length = value(typed, r->encoding, column, n) - typed;
+      uint32_t tail = r->tail_offsets[leaf + 1] - r->tail_offsets[leaf];
+      uint32_t path = r->head_length + entry + tail;
+      uint32_t update = 1 + varint_size(path) + path + 2 + typed_length;
+      if (r->duplicates)
+        update += 1 + varint_size(r->duplicates);
+      if (p + update + 12 > room + size)
+        return 0;
+      *p++ = 0x22; // Notification.update
+      p = varint(p, update);
+      *p++ = 0x0a; // Update.path
+      p = varint(p, path);
+      p = copy(p, r->head, r->head_length);
+      p = copy(p, r->entries + r->offsets[row], entry);
+      p = copy(p, r->tails + r->tail_offsets[leaf], tail);
+      *p++ = 0x1a; // Update.val
+      *p++ = typed_length;
+      p = copy(p, typed, typed_length);
+      if (r->duplicates) {
+        *p++ = 0x20; // Update.duplicates
+        p = varint(p, r->duplicates);
+      }
+    }
+  }
+  if (p == first)
+    return 0;
+  uint8_t header[HEADER], *h = header;
+  *h++ = 0x0a; // SubscribeResponse.update
+  h = varint(h, p - begin);
+  size_t start = HEADER - (h - header);
+  memcpy(room + start, header, h - header);
+  *end = p - room;
+  return start;
+}
