@@ -3,7 +3,7 @@
 It records each commit, refuses those that come while another awaits confirmation, and goes back
 when the confirmation does not come: on time, once, also after a restart. A door begins a commit
 to be confirmed with the RPC ``commit``, and then makes its edits through sessions whose originator
-names the commit (docs/adr/0013).
+names the commit (docs/adr/0011).
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
 from srv6mgrd.counters.node import TRANSACTIONS
-from srv6mgrd.datastore.connection import AWAITS, DatastoreError, PendingError
+from srv6mgrd.datastore.connection import (
+    AWAITS,
+    NONE_AWAITS,
+    DatastoreError,
+    NonePendingError,
+    PendingError,
+)
 from srv6mgrd.datastore.history import History, Origin, Pending, Status, listed
 from srv6mgrd.model.refusal import Refusal, RefusedError
 from srv6mgrd.news import News, commit_undone, rollback_failed
@@ -137,8 +143,8 @@ class CommitClock:
         """Carry out a commit. Raises RefusedError or PendingError with nothing changed."""
         if self._pending is not None and origin.name != self._pending.name:
             raise PendingError(str(_awaits(self._pending)))
-        if self._pending is None and origin.name:
-            raise RefusedError([_unknown(origin.name)])
+        if origin.name:
+            self._named(origin.name)
         if self._pending is not None and self._pending.ended and origin.door != _OURSELVES:
             raise PendingError(str(_awaits(self._pending)))
         self._staged = _Staged(tree, origin, self._manager.change(json.loads(tree)))
@@ -148,10 +154,17 @@ class CommitClock:
         self._manager.stored()
         staged, self._staged = self._staged, None
         if staged is not None:
+            self._belongs_to(staged.origin)
             self._record(staged.tree, staged.origin, staged.actions)
             self._publish()
         if self._pending is None:
             self._save_startup()
+
+    def _belongs_to(self, origin: Origin) -> None:
+        # The RPC that began it does not say whose it is; its edits do.
+        pending = self._pending
+        if pending is not None and origin.door != _OURSELVES and origin != pending.origin:
+            self._history.pending = self._pending = replace(pending, origin=origin)
 
     def aborted(self) -> None:
         """Somebody else refused the commit after us."""
@@ -161,36 +174,40 @@ class CommitClock:
     # Confirmed commits and rollback (called by the RPCs).
 
     async def begin(self, origin: Origin, timeout: int, tree: str | None = None) -> None:
-        """Begin a commit named ``origin.name`` that is undone after ``timeout`` seconds, or give
-        the one of that name as much time anew. With ``tree``, make it the running configuration.
+        """Begin a commit named ``origin.name`` that is undone after ``timeout`` seconds. With
+        ``tree``, make it the running configuration.
 
         Raises RefusedError or DatastoreError with all as it was before.
         """
-        known = self._pending
-        if known is not None and (known.name != origin.name or known.ended):
-            raise PendingError(str(_awaits(known)))
-        deadline = self._now() + timeout * _NS
-        if known is not None:
-            self._pend(replace(known, deadline=deadline, timeout=timeout))
-        else:
-            # Nothing else gets in while what to go back to is read.
-            self._pending = Pending(origin, deadline, timeout, "")
-            try:
-                before = await self._blocking(self._running.read)
-                self._pend(replace(self._pending, before=before))
-            except BaseException:
-                self._pending = None
-                raise
+        if self._pending is not None:
+            raise PendingError(str(_awaits(self._pending)))
+        # Nothing else gets in while what to go back to is read.
+        self._pending = Pending(origin, self._now() + timeout * _NS, timeout, "")
+        try:
+            before = await self._blocking(self._running.read)
+            self._pend(replace(self._pending, before=before))
+        except BaseException:
+            self._pending = None
+            raise
         if tree is None:
             return
         try:
             await self._blocking(self._running.replace, tree, origin)
         except BaseException:
-            self._pend(known)
+            self._pend(None)
             raise
 
+    def extend(self, name: str, timeout: int) -> None:
+        """Undo it ``timeout`` seconds from now. Raises RefusedError or DatastoreError when no
+        such commit awaits confirmation, or when it is being undone."""
+        pending = self._named(name)
+        if pending.ended:
+            raise PendingError(str(_awaits(pending)))
+        self._pend(replace(pending, deadline=self._now() + timeout * _NS, timeout=timeout))
+
     def confirm(self, name: str) -> None:
-        """Keep it. Raises RefusedError when no such commit awaits confirmation."""
+        """Keep it. Raises RefusedError or DatastoreError when no such commit awaits
+        confirmation."""
         self._named(name)
         if self._replacing.locked():
             raise RefusedError([_undone(name)])
@@ -298,9 +315,12 @@ class CommitClock:
     def _name(self) -> str:
         return self._pending.name if self._pending is not None else ""
 
-    def _named(self, name: str) -> None:
-        if self._pending is None or self._pending.name != name:
-            raise RefusedError([_unknown(name)])
+    def _named(self, name: str) -> Pending:
+        if self._pending is None:
+            raise NonePendingError(f"commit {name}: {NONE_AWAITS}; it may be undone already")
+        if self._pending.name != name:
+            raise RefusedError([_unknown(name, self._pending)])
+        return self._pending
 
     # History.
 
@@ -348,9 +368,12 @@ def _awaits(pending: Pending) -> Refusal:
     )
 
 
-def _unknown(name: str) -> Refusal:
+def _unknown(name: str, pending: Pending) -> Refusal:
     return Refusal(
-        f"commit {name}", "no such commit awaits confirmation", "check its id", "commit-unknown"
+        f"commit {name}",
+        f"it is commit {pending.name} that {AWAITS}",
+        "check its id",
+        "commit-unknown",
     )
 
 

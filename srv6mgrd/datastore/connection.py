@@ -10,8 +10,9 @@ from srv6mgrd.datastore import ffi
 from srv6mgrd.datastore.refusals import Complaint, Lookup, complaints, explain
 from srv6mgrd.model.refusal import RefusedError
 
-# The phrase by which a refusal of the commit clock is told from a lock.
+# The phrases by which a refusal of the commit clock is told from a lock, and from missing data.
 AWAITS = "awaits confirmation"
+NONE_AWAITS = f"no commit {AWAITS}"
 
 
 class DatastoreError(Exception):
@@ -24,6 +25,10 @@ class LockedError(DatastoreError):
 
 class PendingError(DatastoreError):
     """Another commit awaits confirmation; the message says which."""
+
+
+class NonePendingError(DatastoreError):
+    """No commit awaits confirmation."""
 
 
 class DeniedError(DatastoreError):
@@ -73,7 +78,8 @@ def worded(
             sr.SysrepoCallbackFailedError: RefusedError,
             sr.SysrepoOperationFailedError: FailedError,
         }
-        if (kind := refusing.get(type(e))) is not None:
+        none_awaits = isinstance(e, sr.SysrepoNotFoundError) and NONE_AWAITS in "".join(texts)
+        if not none_awaits and (kind := refusing.get(type(e))) is not None:
             raise kind(explain(complaints(texts), lookup, held=held)) from e
         raise _error(e, "; ".join(texts)) from e
 
@@ -84,6 +90,8 @@ def _error(error: Any, text: str) -> DatastoreError:
     match error:
         case sr.SysrepoLockedError() if AWAITS in text:
             return PendingError(text)
+        case sr.SysrepoNotFoundError():
+            return NonePendingError(text)
         case sr.SysrepoLockedError():
             return LockedError(
                 f"running configuration: it is locked ({text}); try again when it is unlocked"

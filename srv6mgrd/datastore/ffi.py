@@ -7,7 +7,7 @@ as integers. Errors are raised as the sysrepo binding's own exceptions.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -114,6 +114,17 @@ def errors(session: Session) -> tuple[str, ...]:
 def session_id(session: Session) -> int:
     """sysrepo's number of the session."""
     return int(_library()[1].sr_session_get_id(_pointer(session.cdata)))
+
+
+def call(session: Session, rpc: str, given: Mapping[str, Any], timeout_ms: int) -> None:
+    """Send an RPC that has no output; the binding takes that for a failure."""
+    from sysrepo.errors import SysrepoInternalError
+
+    try:
+        session.rpc_send(rpc, given, timeout_ms)
+    except SysrepoInternalError as e:
+        if "returned NULL" not in str(e):
+            raise
 
 
 def set_user(session: Session, user: str) -> None:

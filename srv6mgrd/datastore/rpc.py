@@ -17,7 +17,13 @@ import sysrepo
 
 from srv6mgrd.datastore import bad_key
 from srv6mgrd.datastore.clock import CommitClock
-from srv6mgrd.datastore.connection import Connection, DatastoreError, of_libyang
+from srv6mgrd.datastore.connection import (
+    Connection,
+    DatastoreError,
+    NonePendingError,
+    PendingError,
+    of_libyang,
+)
 from srv6mgrd.datastore.differences import differences
 from srv6mgrd.datastore.history import Origin
 from srv6mgrd.datastore.refusals import explain
@@ -74,6 +80,7 @@ class RpcSubscription:
         }
         awaited: dict[str, Callable[[Given], Awaitable[Answer]]] = {
             "commit": self._commit,
+            "extend": self._extend,
             "confirm": self._confirm,
             "cancel": self._cancel,
             "rollback": self._rollback,
@@ -121,6 +128,10 @@ class RpcSubscription:
     async def _commit(self, given: Given) -> Answer:
         origin = Origin(_DOOR, name=given["id"])
         await self._clock.begin(origin, int(given["timeout"]), given.get("configuration"))
+        return {}
+
+    async def _extend(self, given: Given) -> Answer:
+        self._clock.extend(given["id"], int(given["timeout"]))
         return {}
 
     async def _confirm(self, given: Given) -> Answer:
@@ -185,6 +196,10 @@ def _worded_later(
 def _words(name: str) -> Iterator[None]:
     try:
         yield
+    except PendingError as pending:
+        raise sysrepo.SysrepoLockedError(str(pending)) from None
+    except NonePendingError as none:
+        raise sysrepo.SysrepoNotFoundError(str(none)) from None
     except (RefusedError, DatastoreError) as refused:
         raise _refused(str(refused)) from None
     except sysrepo.SysrepoError:

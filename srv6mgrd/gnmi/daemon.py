@@ -16,7 +16,6 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from srv6mgrd.datastore.connection import Connection
-from srv6mgrd.datastore.transaction import Edit, commit
 from srv6mgrd.gnmi import config as settings
 from srv6mgrd.gnmi import models, tls, wire
 from srv6mgrd.gnmi.access import Access, hash_password
@@ -28,6 +27,7 @@ from srv6mgrd.gnmi.service import Service
 from srv6mgrd.gnmi.state import State
 from srv6mgrd.gnmi.subscribe import Pace
 from srv6mgrd.gnmi.view import Model
+from srv6mgrd.gnmi.writer import Writer
 from srv6mgrd.systemd import notify
 
 _LOG = logging.getLogger("srv6-gnmid")
@@ -66,16 +66,11 @@ async def serve(config: Config, stop: asyncio.Event) -> None:
         await loop.run_in_executor(None, authority.follow, connection, loop)
         follower = feed.follow(loop)
         await loop.run_in_executor(None, connection.follow, found.configurable, follower)
-        session = connection.session()
-
-        def write(edits: list[Edit], user: str | None) -> None:
-            commit(session, found.configurable, edits, lambda: authority.acting(session, user))
-
         required = bool(config.users) and not config.client_ca
         service = Service(
             found,
             feed,
-            write,
+            Writer(connection, found.configurable, authority).commit,
             Access(config.users, required=required, anonymous=config.anonymous_user or None),
             permit=authority.permit,
             pace=Pace(counters=config.counter_interval),

@@ -12,6 +12,7 @@ from srv6mgrd.datastore.connection import (
     DeniedError,
     FailedError,
     LockedError,
+    NonePendingError,
     PendingError,
     TimedOutError,
 )
@@ -53,7 +54,7 @@ def as_status() -> Iterator[None]:
         unknown = all(r.tag == "unknown-element" for r in e.refusals)
         code = StatusCode.NOT_FOUND if unknown else StatusCode.INVALID_ARGUMENT
         raise RpcError(code, str(e)) from e
-    except (LockedError, PendingError) as e:
+    except (LockedError, PendingError, NonePendingError) as e:
         raise RpcError(StatusCode.FAILED_PRECONDITION, str(e)) from e
     except DeniedError as e:
         raise RpcError(StatusCode.PERMISSION_DENIED, str(e)) from e

@@ -15,7 +15,7 @@ from gnmi_pb import gnmi_pb2 as pb
 from srv6mgrd.datastore.transaction import Edit
 from srv6mgrd.gnmi import extensions, get, set, subscribe, wire
 from srv6mgrd.gnmi.access import Access, certified
-from srv6mgrd.gnmi.extensions import Arbitration
+from srv6mgrd.gnmi.extensions import Arbitration, Confirmed, Step
 from srv6mgrd.gnmi.failure import RpcError, as_status
 from srv6mgrd.gnmi.feed import Feed
 from srv6mgrd.gnmi.models import Models
@@ -25,8 +25,8 @@ from srv6mgrd.gnmi.subscribe import Pace
 _LOG = logging.getLogger(__name__)
 
 Context = grpc.aio.ServicerContext
-# Edits, and the user who asks for them.
-Commit = Callable[[list[Edit], str | None], None]
+# Edits, the user who asks for them, and their part in a commit to be confirmed.
+Commit = Callable[[list[Edit], str | None, Confirmed | None], None]
 
 
 class Service:
@@ -129,10 +129,17 @@ class Service:
 
     def _set(self, request: Any, user: str | None) -> Any:
         # Here, where one Set follows the other: none of an older master may slip in between.
-        self._arbitration.check(extensions.read(request, extensions.SET).election)
+        asked = extensions.read(request, extensions.SET)
+        self._arbitration.check(asked.election)
         operations, edits = set.edits(self._models.root, request)
+        if operations and asked.confirmed is not None and asked.confirmed.step is not Step.BEGIN:
+            raise RpcError(
+                grpc.StatusCode.INVALID_ARGUMENT,
+                f"extension commit: {asked.confirmed.step.value} stands alone; send the"
+                " operations in another Set",
+            )
         with as_status():
-            self._commit(edits, user)
+            self._commit(edits, user, asked.confirmed)
         return set.response(request, operations)
 
     async def _subscriber(

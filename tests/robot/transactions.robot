@@ -39,7 +39,7 @@ What Is Confirmed Stays
     And Start Service    pe1    srv6mgrd
     Then Wait For SID    pe1    ${SID}
     And Startup Has    pe1    ${SID}
-    And RPC Is Refused    pe1    commit one: no such commit awaits confirmation    cancel    id=one
+    And RPC Is Refused    pe1    commit one: no commit awaits confirmation    cancel    id=one
     [Teardown]    Set    pe1    delete local-sids/sid[prefix=${SID}]
 
 A Killed Manager Undoes It On Time

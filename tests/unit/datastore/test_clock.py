@@ -7,6 +7,8 @@ import contextlib
 import json
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import pytest
 
 from srv6mgrd.counters.node import TRANSACTIONS
 from srv6mgrd.datastore.clock import CommitClock
-from srv6mgrd.datastore.connection import DatastoreError, PendingError
+from srv6mgrd.datastore.connection import DatastoreError, NonePendingError, PendingError
 from srv6mgrd.datastore.history import History, Origin, Status
 from srv6mgrd.model.refusal import Refusal, RefusedError
 from srv6mgrd.news import News, commit_undone
@@ -197,10 +199,24 @@ async def test_edits_of_the_commit_may_follow_and_those_of_others_wait(world: Wo
 
 async def test_more_time_is_given_by_its_name(world: World) -> None:
     await world.clock.begin(ALICE, 1, B)
-    await world.clock.begin(ALICE, 60, C)
+    world.clock.extend("one", 60)
+    world.running.commit(C, ALICE)
     pending = world.history.pending
     assert pending is not None
     assert (pending.before, pending.timeout) == (A, 60)
+    with pytest.raises(PendingError, match="commit one: it came through"):
+        await world.clock.begin(ALICE, 60, B)
+    await world.clock.cancel("one")
+    assert world.running.tree == A
+
+
+async def test_it_is_of_who_edits_it(world: World) -> None:
+    await world.clock.begin(Origin("rpc", name="one"), 60)
+    world.running.commit(B, ALICE)
+    assert world.node.members[TRANSACTIONS]["pending"]["user"] == "alice"
+    pending = world.history.pending
+    assert pending is not None
+    assert pending.origin == ALICE
     await world.clock.cancel("one")
     assert world.running.tree == A
 
@@ -215,11 +231,19 @@ async def test_what_is_refused_leaves_nothing_pending(world: World) -> None:
 
 
 async def test_an_unknown_commit_is_refused(world: World) -> None:
-    for attempt in (lambda: world.clock.confirm("x"), lambda: world.running.commit(B, ALICE)):
-        with pytest.raises(RefusedError, match="no such commit awaits confirmation"):
+    edit = partial(world.running.commit, B, replace(ALICE, name="x"))
+    attempts = (partial(world.clock.confirm, "x"), partial(world.clock.extend, "x", 9), edit)
+    for attempt in attempts:
+        with pytest.raises(NonePendingError, match="commit x: no commit awaits confirmation; it"):
             attempt()
-    with pytest.raises(RefusedError, match="no such commit awaits confirmation"):
+    with pytest.raises(NonePendingError, match="commit x: no commit awaits confirmation; it"):
         await world.clock.cancel("x")
+    await world.clock.begin(ALICE, 60)
+    for attempt in attempts[:2]:
+        with pytest.raises(RefusedError, match="x: it is commit one that awaits confirmation; ch"):
+            attempt()
+    with pytest.raises(PendingError, match="commit one: it came through"):
+        edit()
 
 
 async def test_a_restart_in_the_window_goes_back_on_time(world: World) -> None:
@@ -310,7 +334,7 @@ async def test_killed_at_any_write_to_disk_it_ends_old_or_new(
 
 
 async def _ignoring(kind: type[BaseException], work: Awaitable[None]) -> None:
-    with contextlib.suppress(kind, RefusedError):
+    with contextlib.suppress(kind, NonePendingError):
         await work
 
 

@@ -1,0 +1,115 @@
+"""The commit clock between sysrepo and a manager that does nothing, in one event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping
+from ipaddress import IPv6Network
+from typing import Any
+
+import sysrepo
+
+from srv6mgrd.datastore.clock import CommitClock
+from srv6mgrd.datastore.connection import Connection
+from srv6mgrd.datastore.history import History
+from srv6mgrd.datastore.rpc import RpcSubscription
+from srv6mgrd.datastore.running import MODULE, TREE, Running
+from srv6mgrd.datastore.subscription import ConfigSubscription
+from srv6mgrd.datastore.transaction import Edit, Op, commit
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.news import News
+from srv6mgrd.plan.actions import Action, Create
+from srv6mgrd.plan.objects import SidRoute
+
+SID = SidRoute(IPv6Network("fcbb:0:1:64::/64"), Behavior.END, 8986)
+
+
+class Manager:
+    def __init__(self) -> None:
+        self.trees: list[Mapping[str, Any]] = []
+        self.cleared: list[str | None] = []
+        self.refusal: Refusal | None = None
+        self.change_refusal: Refusal | None = None
+
+    def plan(self, tree: Mapping[str, Any]) -> list[Action]:
+        self.trees.append(tree)
+        if self.refusal is not None:
+            raise RefusedError([self.refusal])
+        return [Create(SID)]
+
+    def reconcile(self) -> list[Action]:
+        return []
+
+    def clear_counters(self, sid: str | None = None) -> None:
+        self.cleared.append(sid)
+
+    def change(self, tree: Mapping[str, Any]) -> int:
+        if self.change_refusal is not None:
+            raise RefusedError([self.change_refusal])
+        return 1
+
+    def stored(self) -> None: ...
+
+    def aborted(self) -> None: ...
+
+
+class Door:
+    """Sends RPCs from a thread, as another process would."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+
+    async def send(self, name: str, given: dict[str, Any]) -> Any:
+        path = f"/srv6mgr-operations:{name}"
+        try:
+            return await asyncio.to_thread(self._session.rpc_send, path, given)
+        except sysrepo.SysrepoInternalError as error:
+            # What the binding makes of an answer without output.
+            if "returned NULL" in str(error):
+                return None
+            raise
+
+
+class Silent:
+    """Nobody is told."""
+
+    def show(self, member: str, data: Mapping[str, Any]) -> None: ...
+
+    def put(self, news: Iterable[News]) -> None: ...
+
+
+class World:
+    """RPCs, commits and the clock between them, in one event loop, as in srv6mgrd."""
+
+    def __init__(self) -> None:
+        self.manager = Manager()
+        self.running, self.history = Running(), History(None)
+        self.clock = CommitClock(self.history, self.manager, self.running, Silent(), Silent())
+        self._subscription, self._rpcs = ConfigSubscription(), RpcSubscription()
+        self._subscription.start(self.clock.change, self.clock.stored, self.clock.aborted)
+        self.clock.start(self._subscription.text())
+        self._rpcs.start(self.manager, self.clock)
+        self._connection = Connection(originator="test")
+        self.door = Door(self._connection.session())
+        self.startup = self._connection.session("startup")
+
+    async def edit(self, tree: Mapping[str, Any], *data: str) -> None:
+        """What another door does."""
+
+        def replace() -> None:
+            with self._connection.session_of("door", *data) as session:
+                commit(session, (MODULE,), [Edit(Op.REPLACE, TREE, json.dumps(tree).encode())])
+
+        await asyncio.to_thread(replace)
+
+    async def read(self) -> Any:
+        return json.loads(await asyncio.to_thread(self.running.read))
+
+    async def close(self) -> None:
+        await self.clock.close()
+        self._connection.close()
+        self._rpcs.close()
+        self._subscription.close()
+        self.running.close()

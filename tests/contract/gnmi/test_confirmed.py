@@ -1,0 +1,152 @@
+"""Commits to be confirmed (gnmi-commit-confirmed.md), with srv6mgrd's own commit clock."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from gnmi_pb import gnmi_ext_pb2 as ext
+from google.protobuf.duration_pb2 import Duration
+
+from srv6mgrd.datastore.history import Pending
+from srv6mgrd.model.refusal import Refusal
+from tests.contract.datastore.clockwork import World
+from tests.contract.gnmi.client import Client
+from tests.contract.gnmi.conftest import eventually
+from tests.contract.gnmi.data import SRV6
+
+RED = "/srv6/vrfs/vrf[name=red]/table-id"
+INVALID, PRECONDITION = grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.FAILED_PRECONDITION
+
+
+class Loop:
+    """An event loop in a thread, with a World in it."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+        self.world: World = self.run(self._make())
+
+    async def _make(self) -> World:
+        return World()
+
+    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
+
+    def pending(self) -> Pending | None:
+        async def read() -> Pending | None:
+            return self.world.history.pending
+
+        found: Pending | None = self.run(read())
+        return found
+
+    def close(self) -> None:
+        self.run(self.world.close())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+@pytest.fixture
+def loop(place: Path, gnmi: Client) -> Iterator[Loop]:
+    gnmi.set(update={"/srv6": SRV6})
+    made = Loop()
+    yield made
+    made.close()
+
+
+def step(id_: str, action: str, seconds: float | None = None) -> Any:
+    commit = ext.Commit(id=id_)
+    getattr(commit, action).SetInParent()
+    if seconds is not None:
+        duration = Duration(seconds=int(seconds), nanos=int(seconds % 1 * 1e9))
+        getattr(commit, action).rollback_duration.CopyFrom(duration)
+    return [ext.Extension(commit=commit)]
+
+
+def refused(gnmi: Client, code: grpc.StatusCode, words: str, **request: Any) -> None:
+    with pytest.raises(grpc.RpcError) as e:
+        gnmi.set(**request)
+    error: Any = e.value
+    assert error.code() is code, error.details()
+    assert words in error.details()
+
+
+def test_what_is_confirmed_stays(gnmi: Client, loop: Loop) -> None:
+    gnmi.set(update={RED: 101}, extension=step("one", "commit"))
+    pending = loop.pending()
+    assert pending is not None
+    assert (pending.origin.door, pending.name, pending.timeout) == ("srv6-gnmid", "one", 600)
+    assert gnmi.value(RED) == 101
+    gnmi.set(extension=step("one", "confirm"))
+    assert loop.pending() is None
+    gnmi.set(update={RED: 102})
+
+
+def test_what_is_cancelled_is_undone(gnmi: Client, loop: Loop) -> None:
+    gnmi.set(update={RED: 101}, extension=step("one", "commit", 60))
+    gnmi.set(extension=step("one", "cancel"))
+    assert gnmi.value(RED) == 100
+
+
+def test_what_is_not_confirmed_is_undone_on_time(gnmi: Client, loop: Loop) -> None:
+    gnmi.set(update={RED: 101}, extension=step("one", "commit", 0.5))
+    eventually(lambda: gnmi.value(RED) == 100, 10)
+    refused(gnmi, PRECONDITION, "one: no commit awaits", extension=step("one", "confirm"))
+
+
+def test_it_may_get_another_time(gnmi: Client, loop: Loop) -> None:
+    gnmi.set(update={RED: 101}, extension=step("one", "commit", 600))
+    gnmi.set(extension=step("one", "set_rollback_duration", 1))
+    eventually(lambda: gnmi.value(RED) == 100, 10)
+
+
+def test_one_commit_at_a_time(gnmi: Client, loop: Loop) -> None:
+    for action in ("confirm", "cancel"):
+        refused(gnmi, PRECONDITION, "one: no commit awaits", extension=step("one", action))
+    longer = step("one", "set_rollback_duration", 9)
+    refused(gnmi, PRECONDITION, "one: no commit awaits", extension=longer)
+    gnmi.set(update={RED: 101}, extension=step("one", "commit"))
+    awaits = "commit one: it came through srv6-gnmid and awaits confirmation until"
+    for name in ("one", "two"):
+        again = step(name, "commit")
+        refused(gnmi, PRECONDITION, awaits, update={RED: 102}, extension=again)
+    refused(gnmi, PRECONDITION, awaits, update={RED: 102})
+    for action in ("confirm", "cancel"):
+        words = "commit two: it is commit one that awaits"
+        refused(gnmi, INVALID, words, extension=step("two", action))
+    words = "two: it is commit one"
+    refused(gnmi, INVALID, words, extension=step("two", "set_rollback_duration", 9))
+    assert gnmi.value(RED) == 101
+    gnmi.set(extension=step("one", "cancel"))
+
+
+def test_what_is_refused_leaves_nothing_pending(gnmi: Client, loop: Loop) -> None:
+    refused(gnmi, INVALID, "table-id", update={RED: "x"}, extension=step("one", "commit"))
+    loop.world.manager.change_refusal = Refusal("VRF red", "no", "try again", "no")
+    refused(gnmi, INVALID, "VRF red: no", update={RED: 101}, extension=step("one", "commit"))
+    loop.world.manager.change_refusal = None
+    assert loop.pending() is None
+    gnmi.set(update={RED: 102})
+
+
+@pytest.mark.parametrize(
+    ("extension", "words"),
+    [
+        (step("", "commit"), "id has 0 characters"),
+        (step("x" * 256, "commit"), "id has 256 characters"),
+        ([ext.Extension(commit=ext.Commit(id="one"))], "no action"),
+        (step("one", "commit", 0), "rollback_duration is 0 s"),
+        (step("one", "commit", 86_401), "rollback_duration is 86401 s"),
+        (step("one", "set_rollback_duration"), "rollback_duration is missing"),
+        (step("one", "confirm"), "confirm stands alone"),
+    ],
+)
+def test_bad_steps_are_refused(gnmi: Client, extension: Any, words: str) -> None:
+    refused(gnmi, INVALID, words, update={"/srv6": SRV6}, extension=extension)
