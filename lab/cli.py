@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from lab import cache, host, kernel, machine, pyenv, rootfs, server, sysrepo, topology
+from lab import cache, host, kernel, machine, programs, pyenv, rootfs, server, sysrepo, topology
 from lab.enclosure import CHECKOUT, Enclosure, Part
 from lab.problem import LabError, MachineError
 from lab.progress import Progress
@@ -174,6 +174,8 @@ def image(progress: Progress, kernel_too: bool = True, out: Path | None = None) 
     binary = cache.ensure(kernel.entry(root), progress) / "linux" if own_kernel else None
     parts.append(Part("python", cache.ensure(pyenv.product(root), progress), pyenv.HOMES["python"]))
     parts.append(Part("pygnmi", cache.ensure(pyenv.client(root), progress), pyenv.HOMES["pygnmi"]))
+    compiled = cache.ensure(programs.entry(root), progress)
+    parts.append(Part("programs", compiled, programs.MOUNT_POINT))
     modules = sysrepo.entry(root)
     if modules is not None:
         parts.append(Part("sysrepo", cache.ensure(modules, progress), "/opt/sysrepo"))

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Back from the function: put the chain on again, and send the packet on to the next segment. */
+#pragma once
+
+#include "chain.h"
+#include "maps.h"
+#include "packet.h"
+
+/* linux/errno.h: skb->encapsulation is set already. */
+#define EALREADY 114
+
+static __always_inline bool passed(const struct chain *chain, const struct port *port,
+                                   const void *address, __u32 size)
+{
+    struct pass key = {64 + 8 * size, port->interface, port->inner, {}};
+
+    if (!(chain->passes & PASS_PREFIXES))
+        return false;
+    __builtin_memcpy(key.address, address, size);
+    return bpf_map_lookup_elem(&passes, &key) != NULL;
+}
+
+/* Whether the node itself is meant: neighbor discovery, and what is declared to pass. */
+static __always_inline bool for_node6(const struct chain *chain, const struct port *port,
+                                      const struct ipv6hdr *ip, const void *end)
+{
+    const __u8 *to = ip->daddr.s6_addr;
+
+    if (ip->nexthdr == IPPROTO_ICMPV6 && ip->hop_limit == 255) {
+        const __u8 *type = (const void *)(ip + 1);
+
+        if ((const void *)(type + 1) <= end && *type >= ND_FIRST && *type <= ND_LAST)
+            return true;
+    }
+    if (chain->passes & PASS_MULTICAST && to[0] == 0xff)
+        return true;
+    if (chain->passes & PASS_LINK_LOCAL && to[0] == 0xfe && (to[1] & 0xc0) == 0x80)
+        return true;
+    return passed(chain, port, to, 16);
+}
+
+static __always_inline bool for_node4(const struct chain *chain, const struct port *port,
+                                      const struct iphdr *ip)
+{
+    const __u8 *to = (const void *)&ip->daddr;
+
+    if (chain->passes & PASS_MULTICAST && (to[0] >> 4 == 14 || ip->daddr == ~0U))
+        return true;
+    if (chain->passes & PASS_LINK_LOCAL && to[0] == 169 && to[1] == 254)
+        return true;
+    return passed(chain, port, to, 4);
+}
+
+/* Out by the route to the outer destination. What the lookup can't do the stack does: resolve a
+ * neighbour, say that the packet is too big. A segment of this node enters by the SID device. */
+static __always_inline int send_on(struct __sk_buff *skb, bool stack)
+{
+    struct bpf_fib_lookup route = {.family = AF_INET6, .ifindex = skb->ifindex};
+    struct ethhdr *eth = start_of(skb);
+    struct ipv6hdr *outer = (void *)(eth + 1);
+    __u32 first = 0;
+
+    if ((void *)(outer + 1) > end_of(skb))
+        return DROP;
+    __builtin_memcpy(route.ipv6_src, &outer->saddr, sizeof(route.ipv6_src));
+    __builtin_memcpy(route.ipv6_dst, &outer->daddr, sizeof(route.ipv6_dst));
+    long found = bpf_fib_lookup(skb, &route, sizeof(route), 0);
+    if (found == BPF_FIB_LKUP_RET_SUCCESS) {
+        __builtin_memcpy(eth->h_dest, route.dmac, ETH_ALEN);
+        __builtin_memcpy(eth->h_source, route.smac, ETH_ALEN);
+        return bpf_redirect(route.ifindex, 0);
+    }
+    if (found != BPF_FIB_LKUP_RET_UNSUPP_LWT && stack) {
+        /* Forwarding counts a hop, and so did the way in. */
+        if (outer->hop_limit < 255)
+            outer->hop_limit++;
+        return STACK;
+    }
+    struct node *node = bpf_map_lookup_elem(&nodes, &first);
+    return node ? bpf_redirect(node->sid_device, BPF_F_INGRESS) : DROP;
+}
+
+/* Make room for the header before an IP packet. */
+static __always_inline long push(struct __sk_buff *skb, __u32 length, __u32 inner)
+{
+    long failed = bpf_skb_adjust_room(skb, length, BPF_ADJ_ROOM_MAC,
+                                      BPF_F_ADJ_ROOM_ENCAP_L3_IPV6 | BPF_F_ADJ_ROOM_FIXED_GSO);
+
+    if (failed != -EALREADY)
+        return failed;
+    /* The packet came out of a tunnel in this same sk_buff, and is still marked so: the same
+     * without what the helper notes about it. */
+    if (inner == INNER_IPV6)
+        return bpf_skb_adjust_room(skb, length, BPF_ADJ_ROOM_MAC, BPF_F_ADJ_ROOM_FIXED_GSO);
+    if (skb->gso_size)
+        return failed;
+    /* Grows the header by 20 bytes, and marks the packet as IPv6. */
+    failed = bpf_skb_change_proto(skb, bpf_htons(ETH_P_IPV6), 0);
+    if (failed)
+        return failed;
+    return bpf_skb_adjust_room(skb, length - 20, BPF_ADJ_ROOM_MAC, BPF_F_ADJ_ROOM_FIXED_GSO);
+}
+
+/* The chain onto a packet or frame of this length. */
+static __always_inline int encapsulate(struct __sk_buff *skb, struct chain *chain, __u32 inner,
+                                       __u32 octets)
+{
+    __u32 id = chain->id;
+    __u32 length = chain->slots[*(volatile __u32 *)&chain->sequence & 1].length;
+    int reason = NOTHING_LEARNED;
+
+    if (length < sizeof(struct ipv6hdr) + sizeof(struct srh) || length > MAX_HEADER)
+        goto error;
+    reason = NOT_FOR_PROXY;
+    if (inner == INNER_ETHERNET) {
+        /* The helper above insists on IP; a frame gets a whole new one around it. */
+        if (bpf_skb_change_head(skb, length + ETH_HLEN, 0))
+            goto error;
+    } else if (push(skb, length, inner)) {
+        goto error;
+    }
+    struct ethhdr *eth = start_of(skb);
+    struct ipv6hdr *outer = (void *)(eth + 1);
+    struct srh *srh = (void *)(outer + 1);
+    if ((void *)(srh + 1) > end_of(skb))
+        goto error;
+    eth->h_proto = bpf_htons(ETH_P_IPV6);
+    reason = NOTHING_LEARNED;
+    if (!restore(chain, outer, end_of(skb), length))
+        goto error;
+    outer->payload_len = bpf_htons(length - sizeof(*outer) + octets);
+    count_packet(id, FROM_PACKETS, octets);
+    return send_on(skb, inner != INNER_ETHERNET);
+error:
+    count_error(id, reason);
+    return DROP;
+}
+
+/* End.AM: the destination that the segment list says. NEXT when the packet is not of a
+ * masquerading proxy behind this interface. */
+static __always_inline int demasquerade(struct __sk_buff *skb)
+{
+    struct ipv6hdr *outer;
+    struct srh *srh;
+    struct in6_addr *segment;
+
+    if (pull(skb, ETH_HLEN + MAX_HEADER))
+        return NEXT;
+    outer = start_of(skb) + ETH_HLEN;
+    srh = (void *)(outer + 1);
+    if ((void *)(srh + 1) > end_of(skb))
+        return NEXT;
+    __u32 length = (srh->length + 1) * 8;
+    if (srh->segments_left >= srh->last_entry || srh->type != ROUTING_TYPE_SRH ||
+        srh->last_entry >= MAX_SEGMENTS ||
+        (srh->last_entry + 1) * sizeof(struct in6_addr) + sizeof(*srh) > length)
+        return NEXT;
+    /* The segment before is the proxy's. */
+    __u32 left = srh->segments_left & (MAX_SEGMENTS - 1);
+    segment = &srh->segments[left];
+    if ((void *)(segment + 2) > end_of(skb))
+        return NEXT;
+    struct proxy *proxy = proxy_of(segment + 1);
+    if (!proxy || proxy->behavior != END_AM || proxy->return_interface != skb->ifindex)
+        return NEXT;
+    if (outer->hop_limit <= 1) {
+        count_error(proxy->id, HOP_LIMIT);
+        return DROP;
+    }
+    outer->daddr = *segment;
+    count_packet(proxy->id, FROM_PACKETS, skb->len - ETH_HLEN);
+    /* This node forwards it, whichever way it goes: the stack counts its hop itself. */
+    outer->hop_limit--;
+    return send_on(skb, true);
+}
+
+static __always_inline int back(struct __sk_buff *skb)
+{
+    struct port port = {.interface = skb->ifindex};
+    struct chain *chain;
+
+    if (skb->protocol == bpf_htons(ETH_P_IPV6) && !skb->vlan_present) {
+        struct ipv6hdr *ip;
+
+        if (start_of(skb) + ETH_HLEN + sizeof(*ip) + 1 > end_of(skb) &&
+            pull(skb, ETH_HLEN + sizeof(*ip) + 1))
+            return NEXT;
+        ip = start_of(skb) + ETH_HLEN;
+        if ((void *)(ip + 1) > end_of(skb))
+            return NEXT;
+        if (ip->nexthdr == IPPROTO_ROUTING) {
+            int done = demasquerade(skb);
+
+            if (done != NEXT)
+                return done;
+            ip = start_of(skb) + ETH_HLEN;
+            if ((void *)(ip + 1) > end_of(skb))
+                return NEXT;
+        }
+        port.inner = INNER_IPV6;
+        chain = bpf_map_lookup_elem(&chains, &port);
+        if (chain) {
+            if (for_node6(chain, &port, ip, end_of(skb)))
+                return NEXT;
+            return encapsulate(skb, chain, INNER_IPV6, skb->len - ETH_HLEN);
+        }
+    } else if (skb->protocol == bpf_htons(ETH_P_IP) && !skb->vlan_present) {
+        struct iphdr *ip;
+
+        if (start_of(skb) + ETH_HLEN + sizeof(*ip) > end_of(skb) &&
+            pull(skb, ETH_HLEN + sizeof(*ip)))
+            return NEXT;
+        ip = start_of(skb) + ETH_HLEN;
+        if ((void *)(ip + 1) > end_of(skb))
+            return NEXT;
+        port.inner = INNER_IPV4;
+        chain = bpf_map_lookup_elem(&chains, &port);
+        if (chain) {
+            if (for_node4(chain, &port, ip))
+                return NEXT;
+            return encapsulate(skb, chain, INNER_IPV4, skb->len - ETH_HLEN);
+        }
+    }
+    port.inner = INNER_ETHERNET;
+    chain = bpf_map_lookup_elem(&chains, &port);
+    if (!chain)
+        return NEXT;
+    /* A tag that the interface took off belongs into the frame. */
+    if (skb->vlan_present) {
+        count_error(chain->id, NOT_FOR_PROXY);
+        return DROP;
+    }
+    return encapsulate(skb, chain, INNER_ETHERNET, skb->len);
+}

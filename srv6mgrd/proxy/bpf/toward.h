@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Towards the function: advance the segment list, learn it, take it off, hand over what is inside.
+ * draft-ietf-spring-sr-service-programming section 6. */
+#pragma once
+
+#include "chain.h"
+#include "maps.h"
+#include "packet.h"
+
+enum arrival {
+    FROM_UNDERLAY, /* ingress of an interface */
+    FROM_NODE,     /* egress of the SID device, or its ingress: no peer can be reached from there */
+};
+
+/* Take one off the inner packet's hop limit or TTL. A reason why not, or 0. */
+static __always_inline int inner_hop(struct __sk_buff *skb, const struct proxy *proxy, void *inner,
+                                     const void *end, bool decrement)
+{
+    if (proxy->inner == INNER_IPV6) {
+        struct ipv6hdr *ip = inner;
+
+        if ((void *)(ip + 1) > end || ip->version != 6)
+            return NOT_FOR_PROXY;
+        if (!decrement)
+            return 0;
+        if (ip->hop_limit <= 1)
+            return HOP_LIMIT;
+        ip->hop_limit--;
+        /* A checksum of the whole packet that the driver computed changes with it. */
+        bpf_csum_update(skb, (__u16)~bpf_htons(1));
+    } else if (proxy->inner == INNER_IPV4) {
+        struct iphdr *ip = inner;
+
+        if ((void *)(ip + 1) > end || ip->version != 4 || ip->ihl < 5)
+            return NOT_FOR_PROXY;
+        if (!decrement)
+            return 0;
+        if (ip->ttl <= 1)
+            return HOP_LIMIT;
+        ip->ttl--;
+        __u32 sum = ip->check + bpf_htons(0x0100); /* RFC 1141 */
+        ip->check = sum + (sum >= 0xffff);
+    } else if (inner + ETH_HLEN > end) {
+        return NOT_FOR_PROXY;
+    }
+    return 0;
+}
+
+static __always_inline int hand_over(struct __sk_buff *skb, const struct proxy *proxy,
+                                     enum arrival arrival)
+{
+    struct bpf_redir_neigh hop = {};
+    struct ethhdr *eth = start_of(skb);
+
+    if ((void *)(eth + 1) > end_of(skb))
+        return DROP;
+    if (arrival == FROM_UNDERLAY && proxy->flags & PEER) {
+        __builtin_memcpy(eth->h_dest, proxy->peer_mac, ETH_ALEN);
+        __builtin_memcpy(eth->h_source, proxy->own_mac, ETH_ALEN);
+        return bpf_redirect_peer(proxy->interface, 0);
+    }
+    if (proxy->inner == INNER_IPV4) {
+        hop.nh_family = AF_INET;
+        __builtin_memcpy(&hop.ipv4_nh, proxy->next_hop, sizeof(hop.ipv4_nh));
+    } else {
+        hop.nh_family = AF_INET6;
+        __builtin_memcpy(hop.ipv6_nh, proxy->next_hop, sizeof(hop.ipv6_nh));
+    }
+    return bpf_redirect_neigh(proxy->interface, &hop, sizeof(hop), 0);
+}
+
+/* Take off the outer header and send the packet or frame to the function. */
+static __always_inline int strip(struct __sk_buff *skb, const struct proxy *proxy, __u32 length,
+                                 enum arrival arrival)
+{
+    __u64 flags = BPF_F_ADJ_ROOM_DECAP_L3_IPV6;
+    __s32 cut = length;
+    struct ethhdr *eth, frame;
+
+    if (proxy->inner == INNER_ETHERNET) {
+        if (bpf_skb_load_bytes(skb, ETH_HLEN + length, &frame, sizeof(frame)))
+            return DROP;
+        cut += ETH_HLEN;
+        /* A frame may hold less than an IPv6 header, which the helper would insist on. */
+        flags = BPF_F_ADJ_ROOM_DECAP_L3_IPV4;
+    } else if (proxy->inner == INNER_IPV4) {
+        flags = BPF_F_ADJ_ROOM_DECAP_L3_IPV4;
+    }
+    if (bpf_skb_adjust_room(skb, -cut, BPF_ADJ_ROOM_MAC, flags | BPF_F_ADJ_ROOM_FIXED_GSO))
+        return DROP;
+    eth = start_of(skb);
+    if ((void *)(eth + 1) > end_of(skb))
+        return DROP;
+    if (proxy->inner == INNER_ETHERNET) {
+        *eth = frame;
+        return bpf_redirect(proxy->interface, 0);
+    }
+    eth->h_proto = bpf_htons(proxy->inner == INNER_IPV4 ? ETH_P_IP : ETH_P_IPV6);
+    return hand_over(skb, proxy, arrival);
+}
+
+/* End.AM: the function sees the last segment as the destination. */
+static __always_inline int masquerade(struct __sk_buff *skb, const struct proxy *proxy,
+                                      struct ipv6hdr *outer, struct srh *srh, enum arrival arrival)
+{
+    if ((void *)(srh->segments + 1) > end_of(skb))
+        return DROP;
+    srh->segments_left--;
+    outer->hop_limit--;
+    outer->daddr = srh->segments[0];
+    return hand_over(skb, proxy, arrival);
+}
+
+/* What is wrong with an SRH that claims to be of this length; 0: nothing. */
+static __always_inline int srh_fault(const struct srh *srh, __u32 length)
+{
+    if (srh->type != ROUTING_TYPE_SRH || srh->segments_left > srh->last_entry ||
+        (srh->last_entry + 1) * sizeof(struct in6_addr) + sizeof(*srh) > length)
+        return NO_SRH;
+    if (srh->last_entry >= MAX_SEGMENTS || sizeof(struct ipv6hdr) + length > MAX_HEADER)
+        return HEADER_TOO_LONG;
+    return 0;
+}
+
+static __always_inline int toward(struct __sk_buff *skb, enum arrival arrival)
+{
+    struct ipv6hdr *outer;
+    struct in6_addr sid, *segment;
+    struct srh *srh;
+    __u32 length;
+    int answer;
+
+    if (start_of(skb) + ETH_HLEN + sizeof(*outer) > end_of(skb) &&
+        pull(skb, ETH_HLEN + sizeof(*outer)))
+        return NEXT;
+    outer = start_of(skb) + ETH_HLEN;
+    if ((void *)(outer + 1) > end_of(skb))
+        return NEXT;
+    struct proxy *proxy = proxy_of(&outer->daddr);
+    if (!proxy)
+        return NEXT;
+
+    __u32 octets = skb->len - ETH_HLEN;
+    int reason = NO_SRH;
+    /* A packet shorter than it says. Super-packets need not say. */
+    if (!skb->gso_size && sizeof(*outer) + bpf_ntohs(outer->payload_len) > octets)
+        goto error;
+    if (outer->nexthdr != IPPROTO_ROUTING) {
+        if (proxy->behavior != END_AS)
+            goto error;
+        __u8 inside = outer->nexthdr;
+        reason = NOT_FOR_PROXY;
+        if (inside != (proxy->inner == INNER_IPV6   ? IPPROTO_IPV6
+                       : proxy->inner == INNER_IPV4 ? IPPROTO_IPIP
+                                                    : NEXT_HEADER_ETHERNET))
+            goto error;
+        if (pull(skb, ETH_HLEN + 2 * sizeof(*outer)))
+            goto error;
+        reason = inner_hop(skb, proxy, start_of(skb) + ETH_HLEN + sizeof(*outer), end_of(skb),
+                           proxy->flags & DECREMENT);
+        if (reason)
+            goto error;
+        length = sizeof(*outer);
+        goto inner;
+    }
+
+    if (start_of(skb) + ETH_HLEN + sizeof(*outer) + sizeof(*srh) > end_of(skb) &&
+        pull(skb, ETH_HLEN + MAX_HEADER + sizeof(*outer)))
+        goto error;
+    outer = start_of(skb) + ETH_HLEN;
+    srh = (void *)(outer + 1);
+    if ((void *)(srh + 1) > end_of(skb))
+        goto error;
+    length = (srh->length + 1) * 8;
+    /* The whole header, and the one inside. */
+    if ((void *)(srh + 1) + length + sizeof(*outer) > end_of(skb) &&
+        pull(skb, ETH_HLEN + MAX_HEADER + sizeof(*outer)))
+        goto error;
+    /* The pointers are read anew, or the verifier loses what they are where the ways meet. */
+    barrier_var(skb);
+    outer = start_of(skb) + ETH_HLEN;
+    srh = (void *)(outer + 1);
+    if ((void *)(srh + 1) > end_of(skb))
+        goto error;
+    reason = srh_fault(srh, length);
+    if (reason)
+        goto error;
+    reason = NO_SRH;
+    length += sizeof(*outer);
+    if (start_of(skb) + ETH_HLEN + length > end_of(skb))
+        goto error;
+    reason = NO_SEGMENTS_LEFT;
+    __u8 left = srh->segments_left;
+    if (!left && proxy->behavior != END_AS)
+        goto error;
+    reason = HOP_LIMIT;
+    if (outer->hop_limit <= 1)
+        goto error;
+    if (proxy->behavior == END_AM) {
+        count_packet(proxy->id, TO_PACKETS, octets);
+        return masquerade(skb, proxy, outer, srh, arrival);
+    }
+    reason = NOT_FOR_PROXY;
+    if (srh->next_header != (proxy->inner == INNER_IPV6   ? IPPROTO_IPV6
+                             : proxy->inner == INNER_IPV4 ? IPPROTO_IPIP
+                                                          : NEXT_HEADER_ETHERNET))
+        goto error;
+    /* The kernel takes a super-packet apart better (skb->encapsulation), and counts the hop. */
+    bool by_kernel = skb->gso_size && arrival == FROM_UNDERLAY;
+    reason = inner_hop(skb, proxy, (void *)outer + length, end_of(skb),
+                       proxy->flags & DECREMENT && !by_kernel);
+    if (reason)
+        goto error;
+    sid = outer->daddr;
+    if (proxy->behavior == END_AD) {
+        __u32 next = (left - 1) & (MAX_SEGMENTS - 1);
+
+        segment = &srh->segments[next];
+        if ((void *)(segment + 1) > end_of(skb))
+            goto error;
+        outer->daddr = *segment;
+        outer->hop_limit--;
+        srh->segments_left = left - 1;
+        learn(proxy, outer, end_of(skb), length);
+        /* As it came: a checksum of the whole packet is reckoned over these bytes. */
+        outer->daddr = sid;
+        outer->hop_limit++;
+        srh->segments_left = left;
+    }
+    if (by_kernel) {
+        /* The SID's seg6local route decapsulates at the last segment. */
+        srh->segments_left = 0;
+        count_packet(proxy->id, TO_PACKETS, octets);
+        return STACK;
+    }
+inner:
+    reason = NOT_FOR_PROXY;
+    answer = strip(skb, proxy, length, arrival);
+    if (answer == DROP)
+        goto error;
+    count_packet(proxy->id, TO_PACKETS, octets);
+    return answer;
+error:
+    count_error(proxy->id, reason);
+    return DROP;
+}
