@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from ipaddress import IPv6Address
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 from srv6mgrd import news
 from srv6mgrd.apply import words
@@ -31,9 +31,9 @@ from srv6mgrd.model.needs import MISSING
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.refusal import Refusal, RefusedError
 from srv6mgrd.news import News
-from srv6mgrd.plan.actions import Action, Create
+from srv6mgrd.plan.actions import Action, Create, Replace
 from srv6mgrd.plan.drift import differences
-from srv6mgrd.plan.objects import SidRoute
+from srv6mgrd.plan.objects import Object, ProxyEntry, SidRoute
 from srv6mgrd.ports import AdapterError, Kernel
 from srv6mgrd.redis.rows import Projection, project
 
@@ -335,16 +335,18 @@ class Manager:
             await asyncio.sleep(beat - time.monotonic())
 
     def _last_counts(self, actions: Sequence[Action]) -> None:
-        """Read what SIDs counted before their routes are replaced or removed."""
-        if any(isinstance(a.object, SidRoute) and not isinstance(a, Create) for a in actions):
+        """Read what SIDs counted before what counts them is replaced or removed."""
+        if any(_counts(a.object) and not isinstance(a, Create) for a in actions):
             self.sample()
 
     def _count_anew(self, carried_out: Sequence[Action]) -> None:
-        """Routes that were just put in place count from 0. Told at once, before the next sample."""
+        """What was just put in place counts from 0. Told at once, before the next sample."""
         self._accumulator.replaced(
-            str(action.object.prefix)
+            str(obj.prefix)
             for action in carried_out
-            if isinstance(action.object, SidRoute)
+            if _counts(obj := action.object)
+            # A proxy that is changed goes on counting.
+            and not (isinstance(obj, ProxyEntry) and isinstance(action, Replace))
         )
 
     def sample(self) -> None:
@@ -428,6 +430,11 @@ class Manager:
             elif vrf.bgp.export_sid is not None:
                 outcomes[ref] = Outcome(InstallStatus.PENDING, reason)
         return outcomes, details
+
+
+def _counts(obj: Object) -> TypeGuard[SidRoute | ProxyEntry]:
+    """Whether it counts the packets of its SID: the route, but for proxies."""
+    return isinstance(obj, ProxyEntry) or (isinstance(obj, SidRoute) and obj.counters)
 
 
 def _wants(refusals: Iterable[Refusal]) -> bool:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.objects import FrrBlock
-from srv6mgrd.plan.observed import Observed
+from srv6mgrd.plan.observed import Links, Observed
 
 
 class AdapterError(Exception):
@@ -41,8 +41,8 @@ class Kernel(Protocol):
     """Reads and writes the kernel of one network namespace. Raises AdapterError when that can't be
     done at all; what was under way then may have been carried out."""
 
-    def links(self) -> Mapping[str, int]:
-        """Names of all links, with their ifindex."""
+    def links(self) -> Links:
+        """All links as they are now."""
         ...
 
     def observe(self, sysctls: Iterable[str]) -> Observed:

@@ -27,7 +27,7 @@ from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.diff import Plan, plan
 from srv6mgrd.plan.drift import differences
 from srv6mgrd.plan.objects import FrrBlock, Sysctl
-from srv6mgrd.plan.observed import ObservedObject
+from srv6mgrd.plan.observed import Links, ObservedObject
 from srv6mgrd.plan.target import VALUES_KEPT, Target, target
 from srv6mgrd.ports import AdapterError, Frr, Kernel, RefusedAction
 
@@ -58,7 +58,7 @@ class _Compared:
 
 
 # A target behind all that it depends on.
-_TargetOf = tuple[Desired, Mapping[str, int], list[FrrBlock], frozenset[str], Target]
+_TargetOf = tuple[Desired, Links, list[FrrBlock], frozenset[str], Target]
 
 
 class _Owned:
@@ -201,15 +201,13 @@ class Reconciler:
         shadowed |= {s.wanted.key: words.of_shadow(s) for s in found.shadows}
         return _Compared(t, observed, found, shadowed, frr is not None)
 
-    def _target(
-        self, desired: Desired, interfaces: Mapping[str, int], blocks: list[FrrBlock]
-    ) -> Target:
+    def _target(self, desired: Desired, links: Links, blocks: list[FrrBlock]) -> Target:
         """The target; the last one when nothing that it depends on has changed."""
         kept = frozenset(key for key in VALUES_KEPT if key in self._journal)
         known = self._last_target
-        if known is None or known[0] is not desired or known[1:4] != (interfaces, blocks, kept):
-            t = target(desired, interfaces, blocks, kept)
-            self._last_target = known = (desired, interfaces, blocks, kept, t)
+        if known is None or known[0] is not desired or known[1:4] != (links, blocks, kept):
+            t = target(desired, links.indexes, blocks, kept, links.receivers)
+            self._last_target = known = (desired, links, blocks, kept, t)
         return known[4]
 
     def _ours(self, found: FrrBlock, t: Target) -> FrrBlock:

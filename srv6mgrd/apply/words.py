@@ -19,6 +19,10 @@ from srv6mgrd.plan.objects import (
     FrrBlock,
     NextHopRoute,
     Object,
+    ProxyEntry,
+    ProxyHook,
+    ProxyPrograms,
+    Qdisc,
     Rule,
     SidRoute,
     Sysctl,
@@ -38,6 +42,8 @@ def name(obj: Object) -> str:
     match obj:
         case SidRoute():
             return f"SID {obj.prefix}"
+        case ProxyEntry():
+            return f"proxy SID {obj.prefix}"
         case VrfDevice():
             return f"VRF {obj.name}"
         case VrfPort():
@@ -62,6 +68,12 @@ def name(obj: Object) -> str:
             return f"rule {obj.priority} to {obj.to}, {obj.description}"
         case UnknownRoute():
             return f"route {obj.prefix}{_in_table(obj.table)}, {obj.description}"
+        case ProxyPrograms():
+            return "programs of the proxies"
+        case Qdisc():
+            return f"clsact qdisc of {obj.interface}"
+        case ProxyHook():
+            return f"{obj.side} filter of the proxies on {obj.interface}"
         case FrrBlock():
             return f"FRR {obj.daemon} '{' / '.join(obj.context)}'"
 

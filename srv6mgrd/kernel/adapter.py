@@ -23,25 +23,29 @@ from srv6mgrd.plan.objects import (
     UnreachableDefault,
     VrfDevice,
 )
-from srv6mgrd.plan.observed import Observed, ObservedObject
+from srv6mgrd.plan.observed import Links, Observed, ObservedObject
 from srv6mgrd.ports import RefusedAction
+from srv6mgrd.proxy.adapter import Counts, Proxies
+from srv6mgrd.proxy.programs import Programs
 
 _PROC_SYS = Path("/proc/sys")
 
 
 class LinuxKernel:
-    """Reads and writes routes, rules, links, sysctls and the encapsulation source.
+    """Reads and writes routes, rules, links, proxies, sysctls and the encapsulation source.
 
     Calls may come from several threads; they take turns. Raises KernelError when the kernel
     can't be reached or read; what it refuses to write is returned.
     """
 
-    def __init__(self, proc_sys: Path = _PROC_SYS) -> None:
+    def __init__(self, proc_sys: Path = _PROC_SYS, programs: Programs | None = None) -> None:
+        """``programs``: those of the proxies, unless they are where the package puts them."""
         self._lock = threading.Lock()
         self._netlink = NetlinkSocket()
         self._seg6 = Seg6()
         self._proc_sys = proc_sys
-        self._writer = Writer(self._netlink, self._seg6, proc_sys)
+        self._proxies = Proxies(self._netlink, programs)
+        self._writer = Writer(self._netlink, self._seg6, proc_sys, self._proxies)
         self._routes = SidTable()
         self._headend = HeadendRoutes()
 
@@ -55,18 +59,28 @@ class LinuxKernel:
         return self._writer.writes
 
     def close(self) -> None:
+        self._proxies.close()
         self._netlink.close()
         self._seg6.close()
 
     def sid_counters(self) -> Mapping[IPv6Network, tuple[int, int, int]]:
         with self._lock:
             dump = self._netlink.dump(routes.get_table(SID_TABLE, ROUTE_PROTOCOL))
-        return self._routes.counters(dump)
+            proxies = self._proxies.counts()
+        found = dict(self._routes.counters(dump))
+        for prefix, c in proxies.items():
+            found[prefix] = (c.to_packets, c.to_octets, c.errors)
+        return found
 
-    def links(self) -> Mapping[str, int]:
+    def proxy_counts(self) -> Mapping[IPv6Network, Counts]:
+        """Counters of every proxy, both ways and by reason."""
         with self._lock:
-            dump = self._netlink.dump(links.get_all())
-        return {link.name: link.index for link in links.decode_all(dump)}
+            return self._proxies.counts()
+
+    def links(self) -> Links:
+        with self._lock:
+            found = links.decode_all(self._netlink.dump(links.get_all()))
+        return Links({link.name: link.index for link in found}, links.receivers(found))
 
     def observe(self, sysctls: Iterable[str]) -> Observed:
         with self._lock:
@@ -81,6 +95,7 @@ class LinuxKernel:
             all_links = links.decode_all(self._netlink.dump(links.get_all()))
             devices = list(links.observed(all_links))
             encaps = self._dump_ours([*devices, *defaults])
+            proxies = list(self._proxies.observe(all_links))
             source = self._seg6.source()
         names = {link.index: link.name for link in all_links}
         objects = self._routes.observed(sids, names)
@@ -89,6 +104,7 @@ class LinuxKernel:
             *rules.observed(rule_dump),
             *defaults,
             *self._headend.observed(encaps, names),
+            *proxies,
             *sysctl.read(sysctls, self._proc_sys),
         ]
         if source is not None:

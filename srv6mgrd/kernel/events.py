@@ -1,8 +1,9 @@
-"""What changes in the kernel, as it happens: links, routes of ours and in their way, IPv6 rules.
+"""What changes in the kernel, as it happens: links, routes of ours and in their way, IPv6 rules,
+and the places where our filters hang.
 
 A filter in the kernel (SO_ATTACH_FILTER) drops what is of no interest before it costs a wake-up or
-room in the receive buffer: routes of foreign tables, which may be a full BGP feed, and route
-changes that we made ourselves.
+room in the receive buffer: routes of foreign tables, which may be a full BGP feed, and changes of
+routes and filters that we made ourselves.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from srv6mgrd.kernel import links, rules, wire
 from srv6mgrd.kernel.socket import open_socket
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.plan.objects import ROUTE_PROTOCOL, Family, UnreachableDefault
+from srv6mgrd.proxy import hooks
 
 _BUFFER = 32 << 20
 _DATAGRAM = 1 << 16
 _GROUPS = (
     wire.RTNLGRP_LINK,
+    wire.RTNLGRP_TC,
     wire.RTNLGRP_IPV4_ROUTE,
     wire.RTNLGRP_IPV6_ROUTE,
     wire.RTNLGRP_IPV6_RULE,
@@ -39,13 +42,15 @@ class EventKind(StrEnum):
     LINK = "link"
     ROUTE = "route"
     RULE = "rule"
+    FILTER = "filter"
     LOST = "lost"
 
 
 @dataclass(frozen=True, slots=True)
 class KernelEvent:
     """Something changed. ``key`` is that of the plan's object; of a link it is ``link NAME``, its
-    VRF port is meant too. LOST: notifications were dropped, so read everything again."""
+    VRF port is meant too; of a filter or qdisc it names the ifindex and the place there. LOST:
+    notifications were dropped, so read everything again."""
 
     kind: EventKind
     key: str = ""
@@ -56,9 +61,9 @@ class KernelEvent:
 class KernelEvents:
     """Async iterator over batches of events; each batch is what has come in since the last one.
 
-    ``ignore_port`` is the port id of the socket whose route changes are not reported
-    (LinuxKernel.port); ``buffer`` is in bytes. Start it before the first observe, so that nothing
-    falls in between.
+    ``ignore_port`` is the port id of the socket whose changes of routes and filters are not
+    reported (LinuxKernel.port); ``buffer`` is in bytes. Start it before the first observe, so that
+    nothing falls in between.
     """
 
     def __init__(self, ignore_port: int = 0, buffer: int = _BUFFER) -> None:
@@ -134,6 +139,9 @@ def decode(kind: int, body: memoryview) -> KernelEvent | None:
         return KernelEvent(EventKind.RULE, rule.object.key, removed, rule.ours)
     if kind in (wire.RTM_NEWROUTE, wire.RTM_DELROUTE):
         return _route(body, removed=kind == wire.RTM_DELROUTE)
+    if (place := hooks.place(kind, body)) is not None:
+        removed = kind in (hooks.RTM_DELQDISC, hooks.RTM_DELTFILTER)
+        return KernelEvent(EventKind.FILTER, place, removed)
     return None
 
 
@@ -170,9 +178,9 @@ _ALL = 0xFFFFFFFF
 
 
 def _program(ignore_port: int) -> bytes:
-    """Classic BPF over one notification: accept all but routes; of routes those of our
-    protocol, those in the SID table and unreachable defaults, unless the change came from
-    ``ignore_port``."""
+    """Classic BPF over one notification: accept all but routes and filters; of routes those of
+    our protocol, those in the SID table and unreachable defaults; neither when the change came
+    from ``ignore_port``."""
     rtm = wire.NLMSGHDR.size
     attribute = rtm + wire.RTMSG.size
     accept, drop = "accept", "drop"
@@ -180,7 +188,11 @@ def _program(ignore_port: int) -> bytes:
     lines: list[tuple[int, int, str, str]] = [
         (_LOAD_HALF, 4, "", ""),
         (_JUMP_EQUAL, _network(wire.RTM_NEWROUTE, 2), "route", ""),
-        (_JUMP_EQUAL, _network(wire.RTM_DELROUTE, 2), "route", accept),
+        (_JUMP_EQUAL, _network(wire.RTM_DELROUTE, 2), "route", ""),
+        (_JUMP_EQUAL, _network(hooks.RTM_NEWTFILTER, 2), "filter", ""),
+        (_JUMP_EQUAL, _network(hooks.RTM_DELTFILTER, 2), "filter", ""),
+        (_JUMP_EQUAL, _network(hooks.RTM_NEWQDISC, 2), "filter", ""),
+        (_JUMP_EQUAL, _network(hooks.RTM_DELQDISC, 2), "filter", accept),
         # Port 0 is the kernel itself, which is never ignored.
         (_LOAD_WORD, 12, "", ""),
         (_JUMP_EQUAL, _network(ignore_port, 4), drop if ignore_port else "", ""),
@@ -198,10 +210,13 @@ def _program(ignore_port: int) -> bytes:
         (_JUMP_EQUAL, _network(wire.RTA_TABLE, 2), "", accept),
         (_LOAD_WORD, attribute + 4, "", ""),
         (_JUMP_EQUAL, _network(SID_TABLE, 4), accept, drop),
+        (_LOAD_WORD, 12, "", ""),
+        (_JUMP_EQUAL, _network(ignore_port, 4), drop if ignore_port else accept, accept),
         (_RETURN, _ALL, "", ""),
         (_RETURN, 0, "", ""),
     ]
-    at = {"route": 3, "table": 11, accept: len(lines) - 2, drop: len(lines) - 1}
+    last = len(lines)
+    at = {"route": 7, "table": 15, "filter": last - 4, accept: last - 2, drop: last - 1}
 
     def jump(target: str, line: int) -> int:
         return at[target] - line - 1 if target else 0

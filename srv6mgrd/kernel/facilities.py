@@ -3,13 +3,13 @@ reason why the kernel does not offer it, or nothing."""
 
 from __future__ import annotations
 
-import os
 import socket
 import struct
 
 from srv6mgrd.kernel import bpf, wire
-from srv6mgrd.kernel.errors import Failure
+from srv6mgrd.kernel.errors import Failure, KernelError
 from srv6mgrd.kernel.socket import failure_of
+from srv6mgrd.proxy.programs import Programs
 
 # linux/netlink.h, linux/netfilter/nfnetlink.h, linux/netfilter/nf_tables.h
 _NETLINK_NETFILTER = 12
@@ -22,12 +22,12 @@ _NFTA_TABLE_NAME = 1
 _NFGENMSG = struct.Struct("!BBH")
 _TIMEOUT_SECONDS = 5
 
-# linux/bpf.h: enum bpf_prog_type, enum bpf_func_id
-_SCHED_CLS = 3
+# linux/bpf.h: enum bpf_prog_type
 _LWT_SEG6LOCAL = 19
-_REDIRECT_PEER = 155
+# Digests of the proxies' programs that the kernel has taken.
+_taken: set[str] = set()
 _INSTRUCTION = struct.Struct("=BBhi")
-_MOVE, _CALL, _EXIT = 0xB7, 0x85, 0x95
+_MOVE, _EXIT = 0xB7, 0x95
 
 
 def nftables() -> str:
@@ -51,18 +51,19 @@ def nftables() -> str:
     return "the kernel does not answer"
 
 
-def redirect_peer() -> str:
-    """A tc program that calls bpf_redirect_peer can be loaded."""
-    program = bpf.load(
-        _SCHED_CLS,
-        _INSTRUCTION.pack(_MOVE, 1, 0, 1)
-        + _INSTRUCTION.pack(_MOVE, 2, 0, 0)
-        + _INSTRUCTION.pack(_CALL, 0, 0, _REDIRECT_PEER)
-        + _INSTRUCTION.pack(_EXIT, 0, 0, 0),
-    )
-    if isinstance(program, Failure):
-        return program.words
-    os.close(program)
+def proxy_programs() -> str:
+    """The programs of the service proxies can be loaded. Verifying takes longer than all else that
+    is tried, so those that were taken once are not tried again."""
+    programs = Programs()
+    if (digest := programs.digest) in _taken:
+        return ""
+    try:
+        failure = programs.load_only()
+    except KernelError as error:
+        return str(error)
+    if failure is not None:
+        return failure.words
+    _taken.add(digest)
     return ""
 
 

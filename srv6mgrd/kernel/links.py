@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from srv6mgrd.kernel import wire
@@ -19,10 +19,15 @@ from srv6mgrd.plan.objects import (
 )
 from srv6mgrd.plan.observed import ObservedObject
 
+# Kinds of links that have another end, and kinds that no packet comes in on.
+_PAIRED = ("veth", "netkit")
+_SILENT = ("dummy", "vrf", "ifb", "nlmon")
+
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link as the kernel describes it. ``table`` is that of a VRF, else 0."""
+    """A link as the kernel describes it. ``table`` is that of a VRF, else 0; ``peer`` are
+    namespace id and ifindex of the other end, where that is in another namespace."""
 
     index: int
     name: str
@@ -31,6 +36,9 @@ class Link:
     alias: str = ""
     master: int = 0
     table: int = 0
+    ethernet: bool = False
+    address: bytes = b""
+    peer: tuple[int, int] | None = None
 
     @property
     def ours(self) -> bool:
@@ -94,6 +102,14 @@ def get(name: str) -> bytes:
     return wire.message(wire.RTM_GETLINK, 0, body)
 
 
+def get_peer(peer: tuple[int, int]) -> bytes:
+    """RTM_GETLINK of ``Link.peer``."""
+    namespace, index = peer
+    body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, index, 0, 0)
+    body += wire.nla_u32(wire.IFLA_TARGET_NETNSID, namespace) + _no_statistics()
+    return wire.message(wire.RTM_GETLINK, 0, body)
+
+
 def get_all() -> bytes:
     body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, 0, 0, 0) + _no_statistics()
     return wire.message(wire.RTM_GETLINK, 0, body)
@@ -105,7 +121,7 @@ def _no_statistics() -> bytes:
 
 def decode(body: memoryview | bytes) -> Link:
     """One RTM_NEWLINK or RTM_DELLINK, without its netlink header."""
-    _, _, index, flags, _ = wire.IFINFOMSG.unpack_from(body)
+    _, device, index, flags, _ = wire.IFINFOMSG.unpack_from(body)
     found = wire.attribute_map(body, wire.IFINFOMSG.size)
     kind, table = "", 0
     if (info := found.get(wire.IFLA_LINKINFO)) is not None:
@@ -122,6 +138,25 @@ def decode(body: memoryview | bytes) -> Link:
         alias=wire.text(found.get(wire.IFLA_IFALIAS, b"")),
         master=wire.u32(found[wire.IFLA_MASTER]) if wire.IFLA_MASTER in found else 0,
         table=table,
+        ethernet=device == wire.ARPHRD_ETHER,
+        address=bytes(found.get(wire.IFLA_ADDRESS, b"")),
+        peer=_peer(found) if kind in _PAIRED else None,
+    )
+
+
+def _peer(found: Mapping[int, memoryview]) -> tuple[int, int] | None:
+    if wire.IFLA_LINK_NETNSID not in found or wire.IFLA_LINK not in found:
+        return None
+    return wire.u32(found[wire.IFLA_LINK_NETNSID]), wire.u32(found[wire.IFLA_LINK])
+
+
+def receivers(links: Sequence[Link]) -> frozenset[str]:
+    """The Ethernet links that hand what comes in on them to the stack themselves: no port of a
+    bridge, bond or VRF, and no device that nothing comes in on."""
+    return frozenset(
+        link.name
+        for link in links
+        if link.ethernet and not link.master and link.kind not in _SILENT
     )
 
 

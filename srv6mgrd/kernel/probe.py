@@ -33,7 +33,6 @@ from srv6mgrd.plan.objects import (
 )
 
 _IGNORED = "the kernel ignores it"
-_NO_PROXIES = "srv6mgr does not install proxies yet"
 _CLONE_NEWNET = 0x40000000
 _LIBC = ctypes.CDLL(None, use_errno=True)
 # What stands in where the kernel has no dummy device: no packet will come.
@@ -130,10 +129,10 @@ class _Attempt:
             ignored = _IGNORED if item is None or item.object != obj else ""
             self._noted(name, refused.get(obj.key, ignored))
         self._noted("nftables", facilities.nftables())
-        self._noted("bpf", facilities.redirect_peer())
+        self._noted("bpf", facilities.proxy_programs())
         for behavior in Behavior:
             if behavior.is_proxy:
-                self._noted(behavior, self.missing.get("bpf", _NO_PROXIES))
+                self._noted(behavior, self.missing.get("bpf", ""))
         return self._found()
 
     def _noted(self, name: str, reason: str) -> bool:

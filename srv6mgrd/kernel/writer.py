@@ -20,6 +20,10 @@ from srv6mgrd.plan.objects import (
     FrrBlock,
     NextHopRoute,
     Object,
+    ProxyEntry,
+    ProxyHook,
+    ProxyPrograms,
+    Qdisc,
     Rule,
     SidRoute,
     Sysctl,
@@ -31,6 +35,7 @@ from srv6mgrd.plan.objects import (
     VrfPort,
 )
 from srv6mgrd.ports import RefusedAction
+from srv6mgrd.proxy.adapter import Proxies
 
 # What a deletion meets when the thing is gone already: routes ESRCH, rules ENOENT, links ENODEV.
 _GONE = frozenset({errno.ESRCH, errno.ENOENT, errno.ENODEV})
@@ -39,10 +44,13 @@ _GONE = frozenset({errno.ESRCH, errno.ENOENT, errno.ENODEV})
 class Writer:
     """Single writes, each of them counted in ``writes``."""
 
-    def __init__(self, netlink: NetlinkSocket, seg6: Seg6, proc_sys: Path) -> None:
+    def __init__(
+        self, netlink: NetlinkSocket, seg6: Seg6, proc_sys: Path, proxies: Proxies
+    ) -> None:
         self._netlink = netlink
         self._seg6 = seg6
         self._proc_sys = proc_sys
+        self._proxies = proxies
         self.writes = 0
 
     def send(self, requests: Sequence[bytes]) -> dict[int, Failure]:
@@ -56,6 +64,10 @@ class Writer:
     def set_source(self, source: EncapSource | None) -> Failure | None:
         self.writes += 1
         return self._seg6.set_source(source.address if source else None)
+
+    def apply_proxy(self, action: Action) -> Failure | None:
+        self.writes += 1
+        return self._proxies.apply(action)
 
     def set_sysctl(self, value: Sysctl) -> Failure | None:
         self.writes += 1
@@ -183,6 +195,12 @@ class Run:
                 return self._writer.set_source(source)
             case Delete(EncapSource()):
                 return self._writer.set_source(None)
+            case (
+                Create(ProxyPrograms() | ProxyEntry() | Qdisc() | ProxyHook())
+                | Replace(_, ProxyPrograms() | ProxyEntry() | Qdisc() | ProxyHook())
+                | Delete(ProxyPrograms() | ProxyEntry() | Qdisc() | ProxyHook())
+            ):
+                return self._writer.apply_proxy(action)
             case Create(VrfPort() as port):
                 return self._enslave(port, steal=False)
             case Replace(_, VrfPort() as port):

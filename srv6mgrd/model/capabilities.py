@@ -14,8 +14,8 @@ class Capabilities:
     behavior and a flavor (``End psp``), a headend behavior, or a facility below.
 
     Facilities: ``vrf`` (VRF devices and strict_mode), ``counters`` (seg6local counters),
-    ``route-source`` (an encapsulation source per route), ``nftables``, ``bpf`` (tc programs with
-    bpf_redirect_peer, which the service proxies need).
+    ``route-source`` (an encapsulation source per route), ``nftables``, ``bpf`` (the tc programs
+    of the service proxies).
     """
 
     behaviors: frozenset[Behavior]

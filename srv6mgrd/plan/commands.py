@@ -13,7 +13,10 @@ from typing import Any
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.objects import (
+    FILTER_PRIORITY,
     LINK_ALIAS,
+    PROXY_FOLDER,
+    PROXY_OBJECT,
     ROUTE_PROTOCOL,
     UNREACHABLE_METRIC,
     DummyDevice,
@@ -22,6 +25,10 @@ from srv6mgrd.plan.objects import (
     FrrBlock,
     NextHopRoute,
     Object,
+    ProxyEntry,
+    ProxyHook,
+    ProxyPrograms,
+    Qdisc,
     Rule,
     SidRoute,
     Sysctl,
@@ -179,6 +186,42 @@ def _source(action: Action) -> str:
     return f"ip sr tunsrc set {'::' if isinstance(action, Delete) else obj.address}"
 
 
+def _programs(action: Action) -> str:
+    if isinstance(action, Delete):
+        return f"rm -r {PROXY_FOLDER}"
+    return f"bpftool prog loadall {PROXY_OBJECT} {PROXY_FOLDER} pinmaps {PROXY_FOLDER}/maps"
+
+
+def _proxy(action: Action) -> str:
+    obj: ProxyEntry = _object(action)
+    place = f"pinned {PROXY_FOLDER}/maps/proxies key {obj.prefix}"
+    if isinstance(action, Delete):
+        return f"bpftool map delete {place}"
+    words = [obj.behavior, obj.inner_type, f"dev {obj.interface}"]
+    words += [f"via {obj.next_hop}"] if obj.next_hop is not None else []
+    words += [f"back {obj.return_interface}"]
+    words += [f"src {obj.source} segs {_segments(obj.segments)}"] if obj.segments else []
+    words += [f"age {obj.age}"] if obj.age else []
+    words += ["transparent"] if not obj.decrement_hop_limit else []
+    words += [f"pass {','.join(obj.passes)}"] if obj.passes else []
+    return f"bpftool map update {place} value {' '.join(words)}"
+
+
+def _qdisc(action: Action) -> str:
+    obj: Qdisc = _object(action)
+    return (
+        f"tc qdisc {'delete' if isinstance(action, Delete) else 'add'} dev {obj.interface} clsact"
+    )
+
+
+def _filter(action: Action) -> str:
+    obj: ProxyHook = _object(action)
+    done = {Create: "add", Replace: "replace", Delete: "delete"}[type(action)]
+    where = f"dev {obj.interface} {obj.side} prio {FILTER_PRIORITY} handle 1 bpf"
+    how = "" if isinstance(action, Delete) else f" da object-pinned {PROXY_FOLDER}/{obj.program}"
+    return f"tc filter {done} {where}{how}"
+
+
 def _frr(action: Action) -> str:
     """The lines that come and go, in their context."""
     obj: FrrBlock = _object(action)
@@ -212,5 +255,9 @@ _RENDERERS: dict[type[Object], Callable[[Action], str]] = {
     EncapRoute: _encap,
     NextHopRoute: _next_hop,
     EncapSource: _source,
+    ProxyPrograms: _programs,
+    ProxyEntry: _proxy,
+    Qdisc: _qdisc,
+    ProxyHook: _filter,
     FrrBlock: _frr,
 }

@@ -15,6 +15,7 @@ from srv6mgrd.plan.objects import (
     EncapSource,
     FrrBlock,
     Object,
+    Qdisc,
     SidRoute,
     Sysctl,
     UnreachableDefault,
@@ -25,7 +26,7 @@ from srv6mgrd.plan.observed import ObservedObject
 from srv6mgrd.plan.shadow import Shadow, shadows
 
 # Kinds that bear no mark of ours in the kernel: the journal alone says that they are ours.
-_UNMARKED = (VrfPort, EncapSource, FrrBlock)
+_UNMARKED = (VrfPort, EncapSource, Qdisc, FrrBlock)
 # Kinds that are values rather than things: whatever is there is changed, nothing is removed.
 _VALUES = (Sysctl, EncapSource)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
@@ -14,6 +14,10 @@ from srv6mgrd.plan.objects import (
     FrrBlock,
     NextHopRoute,
     Object,
+    ProxyEntry,
+    ProxyHook,
+    ProxyPrograms,
+    Qdisc,
     Rule,
     SidRoute,
     Sysctl,
@@ -55,6 +59,14 @@ def difference(action: Action) -> str:
             return f"{_noun(block)} {_lines(was, block)}"
         case Replace(UnknownLink() | UnknownRoute() | UnknownRule() as was, obj):
             return f"{_noun(obj)} was {was.description}"
+        case Replace(ProxyPrograms(), obj):
+            return f"{_noun(obj)} were incomplete, or of another version"
+        case Replace(ProxyHook() as was, ProxyHook() as hook) if was.program == hook.program:
+            return f"{_noun(hook)} ran another program"
+        case Replace(ProxyEntry() as was, ProxyEntry() as entry) if not was.current:
+            changes = f"; {_changes(replace(was, current=True), entry)}"
+            more = changes if replace(was, current=True) != entry else ""
+            return f"{_noun(entry)} did not fit its interface{more}"
         case Replace(was, obj):
             return f"{_noun(obj)}: {_changes(was, obj)}"
         case Delete(obj):
@@ -115,6 +127,14 @@ def _noun(obj: Object) -> str:
             return "encapsulation source"
         case Sysctl():
             return obj.path.replace("/", ".")
+        case ProxyPrograms():
+            return "programs of the proxies"
+        case ProxyEntry():
+            return f"proxy on {obj.interface}"
+        case Qdisc():
+            return f"clsact qdisc of {obj.interface}"
+        case ProxyHook():
+            return f"{obj.side} filter of the proxies on {obj.interface}"
         case FrrBlock():
             return f"FRR {obj.daemon} '{' / '.join(obj.context)}'"
     return obj.key

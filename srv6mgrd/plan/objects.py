@@ -195,6 +195,89 @@ class NextHopRoute:
         return f"route{self.prefix.version} table {self.table} {self.prefix} metric {self.metric}"
 
 
+# The programs of the proxies (srv6mgrd/proxy/bpf/proxy.bpf.c) by what they are for.
+TOWARD_FUNCTION = "toward_function"
+TOWARD_AGAIN = "toward_again"
+TOWARD_LOCAL = "toward_local"
+BACK_FUNCTION = "back_function"
+# Where they are installed, and where they and their maps are pinned: our mark on them.
+PROXY_OBJECT = "/usr/lib/srv6mgr/proxy.bpf.o"
+PROXY_FOLDER = "/sys/fs/bpf/srv6mgr"
+# Place of our filters among others: behind those that somebody puts first on purpose, before
+# those that the kernel numbers itself (from 49152 downwards).
+FILTER_PRIORITY = 86
+PROXY_PROGRAMS = (TOWARD_FUNCTION, TOWARD_AGAIN, TOWARD_LOCAL, BACK_FUNCTION)
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyPrograms:
+    """The eBPF programs of all proxies, loaded and pinned. ``intact`` False: some are missing, or
+    of another version."""
+
+    rank: ClassVar[int] = 35
+    intact: bool = True
+
+    @property
+    def key(self) -> str:
+        return "proxy programs"
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyEntry:
+    """What the programs know of one proxy: ``age`` in seconds; ``source`` and ``segments`` those
+    that End.AS restores. ``current`` False: it does not fit the interfaces as they are now."""
+
+    rank: ClassVar[int] = 48
+    prefix: IPv6Network
+    behavior: Behavior
+    inner_type: str
+    interface: str
+    return_interface: str
+    next_hop: IPv4Address | IPv6Address | None = None
+    source: IPv6Address | None = None
+    segments: tuple[IPv6Address, ...] = ()
+    age: int = 0
+    decrement_hop_limit: bool = True
+    passes: tuple[str, ...] = ()
+    current: bool = True
+
+    @property
+    def key(self) -> str:
+        return f"proxy {self.prefix}"
+
+
+@dataclass(frozen=True, slots=True)
+class Qdisc:
+    """The clsact qdisc of an interface, where filters hang. It bears no mark, and is everybody's:
+    it goes with the last filter on it, if it came with ours."""
+
+    rank: ClassVar[int] = 54
+    interface: str
+
+    @property
+    def key(self) -> str:
+        return f"qdisc {self.interface}"
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyHook:
+    """A filter that runs one of the programs on an interface. ``current`` False: the program is of
+    another version."""
+
+    rank: ClassVar[int] = 56
+    interface: str
+    program: str
+    current: bool = True
+
+    @property
+    def key(self) -> str:
+        return f"proxy hook {self.interface} {self.side}"
+
+    @property
+    def side(self) -> Literal["ingress", "egress"]:
+        return "egress" if self.program == TOWARD_LOCAL else "ingress"
+
+
 @dataclass(frozen=True, slots=True)
 class EncapSource:
     """Source address of encapsulated packets: ``ip sr tunsrc`` (net/ipv6/seg6.c)."""
@@ -283,6 +366,10 @@ KernelObject = (
     | EncapRoute
     | NextHopRoute
     | EncapSource
+    | ProxyPrograms
+    | ProxyEntry
+    | Qdisc
+    | ProxyHook
     | UnknownLink
     | UnknownRule
     | UnknownRoute

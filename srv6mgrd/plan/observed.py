@@ -17,6 +17,15 @@ class ObservedObject:
 
 
 @dataclass(frozen=True, slots=True)
+class Links:
+    """All links: ifindex by name, and those on which packets from other nodes can come in for this
+    one's own tables."""
+
+    indexes: Mapping[str, int] = field(default_factory=dict)
+    receivers: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Observed:
     """What the kernel holds of the kinds that srv6mgrd handles.
 

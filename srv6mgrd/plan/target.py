@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
@@ -11,6 +11,7 @@ from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.desired import Desired, Locator, Sid, SteeredRoute, Vrf
+from srv6mgrd.plan import proxies
 from srv6mgrd.plan.objects import (
     MAIN_TABLE,
     SID_DEVICE,
@@ -20,6 +21,9 @@ from srv6mgrd.plan.objects import (
     FrrBlock,
     NextHopRoute,
     Object,
+    ProxyHook,
+    ProxyPrograms,
+    Qdisc,
     Rule,
     SidRoute,
     Sysctl,
@@ -27,6 +31,7 @@ from srv6mgrd.plan.objects import (
     VrfDevice,
     VrfPort,
 )
+from srv6mgrd.plan.proxies import Declared
 
 # After the l3mdev rule (1000): packets of a VRF meet their own table first and end at its
 # unreachable default, so that customers can't reach SIDs (RFC 8754 section 5.1).
@@ -50,7 +55,6 @@ VALUES_KEPT = (_FLOW_LABEL.key,)
 _FLOW_LABELS = {"zero": "-1", "copy": "0", "compute": "1"}
 _FORWARD_IPV4 = Sysctl("net/ipv4/ip_forward", "1")
 _FORWARD_IPV6 = Sysctl("net/ipv6/conf/all/forwarding", "1")
-_NO_PROXIES = "srv6mgr does not install proxies yet"
 
 
 @dataclass(slots=True)
@@ -76,16 +80,19 @@ def target(
     interfaces: Mapping[str, int],
     frr_blocks: Iterable[FrrBlock] = (),
     owned: Container[str] = (),
+    receivers: Collection[str] = (),
 ) -> Target:
-    """What shall stand, given the interfaces that exist. ``owned`` are the keys in the journal, of
-    which VALUES_KEPT matter."""
+    """What shall stand, given the interfaces that exist, and those of them that packets from other
+    nodes come in on. ``owned`` are the keys in the journal, of which VALUES_KEPT matter."""
     t = Target()
     for locator in desired.locators.values():
         _locator(t, locator, desired)
     for vrf in desired.vrfs.values():
         _vrf(t, vrf, interfaces)
     for sid in desired.sids.values():
-        _sid(t, sid, desired, interfaces)
+        if not sid.behavior.is_proxy:
+            _sid(t, sid, desired, interfaces)
+    _proxies(t, desired, interfaces, receivers)
     for route in desired.routes.values():
         _route(t, route, desired, interfaces)
     if desired.encapsulation_source is not None:
@@ -132,9 +139,6 @@ def _vrf(t: Target, vrf: Vrf, interfaces: Mapping[str, int]) -> None:
 
 def _sid(t: Target, sid: Sid, desired: Desired, interfaces: Mapping[str, int]) -> None:
     ref = ObjectRef(Kind.SID, str(sid.prefix))
-    if sid.behavior.is_proxy:
-        t.pending[ref] = _NO_PROXIES
-        return
     t.need(DummyDevice(SID_DEVICE), ref)
     if sid.behavior is Behavior.END_DX4:
         t.need(_FORWARD_IPV4, ref)
@@ -166,6 +170,52 @@ def _sid(t: Target, sid: Sid, desired: Desired, interfaces: Mapping[str, int]) -
         csid_lengths=_csid_lengths(sid, desired.locators[sid.locator]),
     )
     t.need(route, ref)
+
+
+def _proxies(
+    t: Target, desired: Desired, interfaces: Mapping[str, int], receivers: Collection[str]
+) -> None:
+    refs = []
+    for declared in proxies.declared(desired):
+        ref = ObjectRef(Kind.SID, str(declared.sid.prefix))
+        if _proxy(t, declared, desired, interfaces, ref):
+            refs.append(ref)
+    if refs:
+        t.need(DummyDevice(SID_DEVICE), *refs)
+        t.need(_FORWARD_IPV6, *refs)
+        t.need(ProxyPrograms(), *refs)
+        for hook in proxies.arrivals(desired, receivers):
+            _hook(t, hook, refs)
+
+
+def _proxy(
+    t: Target,
+    declared: Declared,
+    desired: Desired,
+    interfaces: Mapping[str, int],
+    ref: ObjectRef,
+) -> bool:
+    """Whether it can be put in place."""
+    sid, proxy = declared.sid, declared.proxy
+    if proxy.inner_type == "ipv4":
+        t.need(_FORWARD_IPV4, ref)
+    if missing := [name for name in declared.interfaces if name not in interfaces]:
+        t.pending[ref] = f"interface {', '.join(missing)} does not exist yet"
+        return False
+    next_hop = proxy.next_hop
+    if next_hop is not None:
+        next_hop = _next_hop(t, next_hop, proxy.interface, ref)
+        if next_hop is None:
+            return False
+    t.need(proxies.entry(sid, proxy, _segments(desired, proxy.segment_list)), ref)
+    t.need(proxies.route(sid, proxy, next_hop), ref)
+    _hook(t, proxies.back(proxy), [ref])
+    return True
+
+
+def _hook(t: Target, hook: ProxyHook, refs: Iterable[ObjectRef]) -> None:
+    t.need(Qdisc(hook.interface), *refs)
+    t.need(hook, *refs)
 
 
 def _tables(sid: Sid, desired: Desired) -> tuple[int | None, int | None]:

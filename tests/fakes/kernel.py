@@ -18,6 +18,9 @@ from srv6mgrd.plan.objects import (
     KernelObject,
     NextHopRoute,
     Object,
+    ProxyEntry,
+    ProxyHook,
+    Qdisc,
     SidRoute,
     Sysctl,
     UnknownLink,
@@ -26,11 +29,12 @@ from srv6mgrd.plan.objects import (
     VrfDevice,
     VrfPort,
 )
-from srv6mgrd.plan.observed import Observed, ObservedObject
+from srv6mgrd.plan.observed import Links, Observed, ObservedObject
 from srv6mgrd.ports import RefusedAction
 
 STRICT_MODE = "net/vrf/strict_mode"
-_UNMARKED = (Sysctl, VrfPort, EncapSource)
+_UNMARKED = (Sysctl, VrfPort, EncapSource, Qdisc)
+_LINKS = (DummyDevice, VrfDevice, UnknownLink)
 # Routes, which go with their device.
 _ON_DEVICE = (SidRoute, EncapRoute, NextHopRoute)
 
@@ -117,8 +121,11 @@ class FakeKernel:
 
     # ports.Kernel.
 
-    def links(self) -> dict[str, int]:
-        return dict(self.interfaces)
+    def links(self) -> Links:
+        ours = {
+            seen.object.name for seen in self.objects.values() if isinstance(seen.object, _LINKS)
+        }
+        return Links(dict(self.interfaces), frozenset(self.interfaces.keys() - ours - {"lo"}))
 
     def observe(self, sysctls: Iterable[str]) -> Observed:
         # Of routes outside the SID table the kernel is asked for ours alone.
@@ -137,7 +144,11 @@ class FakeKernel:
         return {
             seen.object.prefix: self.counters.get(seen.object.prefix, (0, 0, 0))
             for seen in self.objects.values()
-            if seen.ours and isinstance(seen.object, SidRoute) and seen.object.counters
+            if seen.ours
+            and (
+                isinstance(seen.object, ProxyEntry)
+                or (isinstance(seen.object, SidRoute) and seen.object.counters)
+            )
         }
 
     def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:
@@ -289,8 +300,10 @@ class FakeKernel:
             self.interfaces.pop(obj.name, None)
             for seen in list(self.objects.values()):
                 other = seen.object
-                if (isinstance(other, _ON_DEVICE) and other.device == obj.name) or (
-                    isinstance(other, VrfPort) and obj.name in (other.vrf, other.interface)
+                if (
+                    (isinstance(other, _ON_DEVICE) and other.device == obj.name)
+                    or (isinstance(other, VrfPort) and obj.name in (other.vrf, other.interface))
+                    or (isinstance(other, Qdisc | ProxyHook) and other.interface == obj.name)
                 ):
                     self._remove(other)
 

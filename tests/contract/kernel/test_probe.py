@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
+from srv6mgrd.kernel import facilities
 from srv6mgrd.kernel.probe import probe
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
+from srv6mgrd.proxy.programs import Programs
 from tests.contract.kernel.conftest import Run, has_vrf
 
 pytestmark = [pytest.mark.contract, pytest.mark.usefixtures("namespace")]
@@ -37,7 +40,17 @@ def test_what_every_kernel_has() -> None:
     assert found.missing["End.X psp"] == "Unsupported Flavor operation(s)"
     assert found.missing["End.T psp"] == "the kernel ignores it"
     assert (Behavior.END, Flavor.NEXT_CSID) in found.flavors
-    assert not any(behavior.is_proxy for behavior in found.behaviors)
+
+
+def test_proxies_need_their_programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    proxies = {behavior for behavior in Behavior if behavior.is_proxy}
+    assert probe().behaviors >= proxies
+
+    monkeypatch.setattr(facilities, "Programs", lambda: Programs(tmp_path / "proxy.bpf.o"))
+    found = probe()
+
+    assert not found.behaviors & proxies
+    assert found.missing[Behavior.END_AM] == f"{tmp_path}/proxy.bpf.o is not installed"
 
 
 def test_vrf() -> None:

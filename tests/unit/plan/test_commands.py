@@ -15,6 +15,10 @@ from srv6mgrd.plan.objects import (
     EncapSource,
     FrrBlock,
     NextHopRoute,
+    ProxyEntry,
+    ProxyHook,
+    ProxyPrograms,
+    Qdisc,
     Rule,
     SidRoute,
     Sysctl,
@@ -41,6 +45,25 @@ CREATED = [
     (VrfDevice("red", 10, 268435466),
      "ip link add red index 268435466 alias srv6mgr type vrf table 10 && ip link set red up"),
     (VrfPort("eth1", "red"), "ip link set eth1 vrf red"),
+    (ProxyPrograms(),
+     "bpftool prog loadall /usr/lib/srv6mgr/proxy.bpf.o /sys/fs/bpf/srv6mgr"
+     " pinmaps /sys/fs/bpf/srv6mgr/maps"),
+    (ProxyEntry(NET, Behavior.END_AD, "ipv6", "eth1", "eth2", SEGMENTS[0], age=5,
+                passes=("multicast",)),
+     "bpftool map update pinned /sys/fs/bpf/srv6mgr/maps/proxies key fcbb:0:1:64::/64"
+     " value End.AD ipv6 dev eth1 via fcbb:0:2:: back eth2 age 5 pass multicast"),
+    (ProxyEntry(NET, Behavior.END_AS, "ethernet", "eth1", "eth1", None, SEGMENTS[0], SEGMENTS,
+                decrement_hop_limit=False),
+     "bpftool map update pinned /sys/fs/bpf/srv6mgr/maps/proxies key fcbb:0:1:64::/64"
+     " value End.AS ethernet dev eth1 back eth1 src fcbb:0:2:: segs fcbb:0:2::,fcbb:0:3::"
+     " transparent"),
+    (Qdisc("eth1"), "tc qdisc add dev eth1 clsact"),
+    (ProxyHook("eth1", "back_function"),
+     "tc filter add dev eth1 ingress prio 86 handle 1 bpf"
+     " da object-pinned /sys/fs/bpf/srv6mgr/back_function"),
+    (ProxyHook("srv6mgr", "toward_local"),
+     "tc filter add dev srv6mgr egress prio 86 handle 1 bpf"
+     " da object-pinned /sys/fs/bpf/srv6mgr/toward_local"),
     (Rule(2000, LOCATOR, 8986),
      "ip -6 rule add priority 2000 to fcbb:0:1::/48 table 8986 protocol 86"),
     (Rule(990, LOCATOR, 254, IPv6Address("2001:db8::1")),

@@ -1,5 +1,6 @@
 """How things differed, in words."""
 
+import dataclasses
 from ipaddress import IPv6Address
 
 import pytest
@@ -11,6 +12,10 @@ from srv6mgrd.plan.objects import (
     DummyDevice,
     EncapSource,
     FrrBlock,
+    ProxyEntry,
+    ProxyHook,
+    ProxyPrograms,
+    Qdisc,
     Rule,
     SidRoute,
     Sysctl,
@@ -23,6 +28,8 @@ from tests.builders import net
 
 SID = SidRoute(net("fcbb:0:1:1::/64"), Behavior.END, 8986)
 OTHER = SidRoute(net("fcbb:0:1:1::/64"), Behavior.END_DT6, 8986, 10, "eth1", counters=False)
+HOOK = ProxyHook("eth0", "back_function")
+PROXY = ProxyEntry(net("fcbb:0:1:1::/64"), Behavior.END_AM, "ipv6", "fw", "fw")
 RED = VrfDevice("red", 10, 1000)
 BGP = FrrBlock("bgpd", ("router bgp 65000", "address-family ipv4"), ("a", "b", "c"))
 
@@ -45,6 +52,36 @@ BGP = FrrBlock("bgpd", ("router bgp 65000", "address-family ipv4"), ("a", "b", "
         (
             Replace(VrfDevice("red", 20, 7, up=False), RED),
             "VRF device red: table was 20, is 10; ifindex was 7, is 1000; up was off, is on",
+        ),
+        (Create(Qdisc("eth0")), "clsact qdisc of eth0 was deleted"),
+        (
+            Create(ProxyHook("srv6mgr", "toward_local")),
+            "egress filter of the proxies on srv6mgr was deleted",
+        ),
+        (
+            Replace(ProxyHook("eth0", "back_function", current=False), HOOK),
+            "ingress filter of the proxies on eth0 ran another program",
+        ),
+        (
+            Replace(ProxyHook("eth0", "toward_function"), HOOK),
+            "ingress filter of the proxies on eth0: program was toward_function, is back_function",
+        ),
+        (
+            Replace(ProxyPrograms(intact=False), ProxyPrograms()),
+            "programs of the proxies were incomplete, or of another version",
+        ),
+        (Create(PROXY), "proxy on fw was deleted"),
+        (
+            Replace(dataclasses.replace(PROXY, current=False), PROXY),
+            "proxy on fw did not fit its interface",
+        ),
+        (
+            Replace(dataclasses.replace(PROXY, interface="if7", current=False), PROXY),
+            "proxy on fw did not fit its interface; interface was if7, is fw",
+        ),
+        (
+            Replace(dataclasses.replace(PROXY, age=5), PROXY),
+            "proxy on fw: age was 5, is 0",
         ),
         (
             Replace(UnknownLink("red", "dummy up"), RED),

@@ -7,13 +7,17 @@ import pytest
 
 from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
-from srv6mgrd.model.desired import SegmentList, Sid, SteeredRoute
+from srv6mgrd.model.desired import Proxy, SegmentList, Sid, SteeredRoute
 from srv6mgrd.plan.objects import (
     DummyDevice,
     EncapRoute,
     EncapSource,
     FrrBlock,
     NextHopRoute,
+    ProxyEntry,
+    ProxyHook,
+    ProxyPrograms,
+    Qdisc,
     Rule,
     SidRoute,
     Sysctl,
@@ -287,8 +291,40 @@ def test_an_interface_that_is_missing(behavior: Behavior) -> None:
     assert not any(isinstance(o, SidRoute | NextHopRoute) for o in found.objects.values())
 
 
-def test_proxies_wait():
-    assert "proxies" in one(made(Behavior.END_AM)).pending[END]
+def proxied(*interfaces: str, receivers: tuple[str, ...] = (), **more: object) -> Target:
+    proxy = Proxy("ipv6", "fw", "fw", next_hop=B, **more)  # type: ignore[arg-type]
+    state = desired(locator(), replace(made(Behavior.END_AD), proxy=proxy))
+    return target(state, dict.fromkeys(interfaces, 1), receivers=receivers)
+
+
+def test_a_proxy():
+    found = proxied("fw", "eth0", receivers=("fw", "eth0"))
+
+    prefix = made(Behavior.END_AD).prefix
+    assert found.pending == {}
+    assert found.objects == by_key(
+        [
+            DummyDevice("srv6mgr"),
+            Sysctl("net/ipv6/conf/all/forwarding", "1"),
+            Rule(2000, net("fcbb:0:1::/48"), 8986),
+            ProxyPrograms(),
+            ProxyEntry(prefix, Behavior.END_AD, "ipv6", "fw", "fw", B),
+            NextHopRoute(B, "fw", B),
+            SidRoute(prefix, Behavior.END_DX6, 8986, counters=False, next_hop=B),
+            *(Qdisc(name) for name in ("fw", "eth0", "srv6mgr")),
+            ProxyHook("fw", "back_function"),
+            ProxyHook("eth0", "toward_function"),
+            ProxyHook("srv6mgr", "toward_again"),
+            ProxyHook("srv6mgr", "toward_local"),
+        ]
+    )
+
+
+def test_a_proxy_waits_for_its_function():
+    found = proxied("eth0", receivers=("eth0",))
+
+    assert found.pending == {END: "interface fw does not exist yet"}
+    assert not any(isinstance(o, ProxyEntry | ProxyHook) for o in found.objects.values())
 
 
 def steered(

@@ -1,0 +1,1 @@
+"""SR proxies: eBPF programs, their maps and hooks."""

@@ -1,0 +1,367 @@
+"""Proxies: what of the plan's objects is in maps and hooks, read and written."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Network, IPv6Network, ip_network
+
+from srv6mgrd.kernel import links
+from srv6mgrd.kernel.errors import Failure
+from srv6mgrd.kernel.links import Link
+from srv6mgrd.kernel.socket import NetlinkSocket
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.plan.actions import Action, Create, Delete, Replace
+from srv6mgrd.plan.objects import (
+    SID_DEVICE,
+    ProxyEntry,
+    ProxyHook,
+    ProxyPrograms,
+    Qdisc,
+)
+from srv6mgrd.plan.observed import ObservedObject
+from srv6mgrd.proxy import hooks, layout, libbpf
+from srv6mgrd.proxy.hooks import Filter
+from srv6mgrd.proxy.layout import ChainValue, ProxyValue
+from srv6mgrd.proxy.programs import Maps, Programs
+
+SECOND = 1_000_000_000
+# What a hook or qdisc meets when its interface has gone: there is nothing to hang it on then.
+_NO_INTERFACE = frozenset({errno.ENODEV, errno.ENOENT, errno.EINVAL})
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Counters of one proxy, in the order of bpf/maps.h; they start at 0 with it."""
+
+    to_packets: int
+    to_octets: int
+    from_packets: int
+    from_octets: int
+    no_srh: int
+    no_segments_left: int
+    hop_limit: int
+    header_too_long: int
+    nothing_learned: int
+    not_for_proxy: int
+
+    @property
+    def errors(self) -> int:
+        return (
+            self.no_srh
+            + self.no_segments_left
+            + self.hop_limit
+            + self.header_too_long
+            + self.nothing_learned
+            + self.not_for_proxy
+        )
+
+
+class Proxies:
+    """Reads and writes ProxyPrograms, ProxyEntry, Qdisc and ProxyHook. Not thread-safe."""
+
+    def __init__(self, netlink: NetlinkSocket, programs: Programs | None = None) -> None:
+        self._netlink = netlink
+        self._programs = programs or Programs()
+
+    def close(self) -> None:
+        self._programs.close()
+
+    # Reading.
+
+    def observe(self, found: Sequence[Link]) -> Iterator[ObservedObject]:
+        """What stands, given all links."""
+        names = {link.index: link.name for link in found}
+        present = self._programs.present
+        if present:
+            maps = self._programs.maps()
+            device = next((link.index for link in found if link.name == SID_DEVICE), 0)
+            intact = self._programs.intact and maps is not None and self._fits(maps, device)
+            yield ObservedObject(ProxyPrograms(intact), ours=True)
+            if maps is not None:
+                yield from self._entries(maps, {link.name: link for link in found}, names)
+        ids = self._programs.ids() if present else {}
+        for index in hooks.qdiscs(self._netlink.dump(hooks.get_qdiscs())):
+            name = names.get(index)
+            if name is None:
+                continue
+            yield ObservedObject(Qdisc(name), ours=False)
+            for item in self._filters(index):
+                current = ids.get(item.program_id) == item.program
+                yield ObservedObject(ProxyHook(name, item.program, current), ours=True)
+
+    def _filters(self, index: int) -> Iterator[Filter]:
+        for parent in (hooks.INGRESS, hooks.EGRESS):
+            yield from hooks.filters(self._netlink.dump(hooks.get_filters(index, parent)))
+
+    def _entries(
+        self, maps: Maps, by_name: Mapping[str, Link], names: Mapping[int, str]
+    ) -> Iterator[ObservedObject]:
+        passes: dict[bytes, list[str]] = {}
+        for key in maps.passes.keys(layout.PASS_SIZE):
+            port, prefix = layout.pass_of(key)
+            passes.setdefault(port, []).append(str(prefix))
+        for key, value in _values(maps):
+            chain = self._chain(maps, value)
+            interface = names.get(value.interface, f"if{value.interface}")
+            back = names.get(value.return_interface, f"if{value.return_interface}")
+            peer = self._peer(by_name.get(interface), value)
+            masqueraded = value.behavior is Behavior.END_AM
+            flags = chain.passes if chain is not None else 0
+            words = [word for word, bit in layout.PASS_FLAGS.items() if flags & bit]
+            static = chain if value.behavior is Behavior.END_AS else None
+            entry = ProxyEntry(
+                prefix=layout.sid_of(key),
+                behavior=value.behavior,
+                inner_type=value.inner_type,
+                interface=interface,
+                return_interface=back,
+                next_hop=value.next_hop,
+                source=static.source if static is not None else None,
+                segments=static.segments if static is not None else (),
+                age=value.age // SECOND,
+                decrement_hop_limit=value.decrement,
+                passes=tuple(sorted([*words, *passes.get(value.port, [])])),
+                current=value.peer == peer and (masqueraded or chain is not None),
+            )
+            yield ObservedObject(entry, ours=True)
+
+    @staticmethod
+    def _chain(maps: Maps, value: ProxyValue) -> ChainValue | None:
+        found = maps.chains.get(value.port, locked=True)
+        chain = ChainValue.unpack(found) if found is not None else None
+        return chain if chain is not None and chain.id == value.id else None
+
+    @staticmethod
+    def _fits(maps: Maps, device: int) -> bool:
+        """Whether the programs know the lengths of all SIDs and the SID device."""
+        prefixes = [layout.sid_of(key) for key in maps.proxies.keys(layout.SID_SIZE)]
+        return maps.nodes.get(layout.FIRST) == layout.node(prefixes, device)
+
+    def _peer(self, link: Link | None, value: ProxyValue) -> tuple[bytes, bytes] | None:
+        """MAC addresses of the function's end and of ours, where packets can be handed straight
+        to it: bpf_redirect_peer takes those of a namespace alone, and no frames as they are."""
+        if link is None or link.peer is None or value.inner_type == "ethernet":
+            return None
+        answer = self._netlink.read(links.get_peer(link.peer))
+        if isinstance(answer, Failure):
+            return None
+        return links.decode(answer).address, link.address
+
+    def counts(self) -> dict[IPv6Network, Counts]:
+        """Counters of every proxy."""
+        maps = self._programs.maps() if self._programs.present else None
+        return {} if maps is None else {
+            layout.sid_of(key): self._counts(maps, value.id) for key, value in _values(maps)
+        }  # fmt: skip
+
+    @staticmethod
+    def _counts(maps: Maps, number: int) -> Counts:
+        raw = maps.counters.get(layout.number(number))
+        cpus = layout.COUNTERS.iter_unpack(raw or bytes(layout.COUNTERS.size))
+        return Counts(*map(sum, zip(*cpus, strict=True)))
+
+    def chains(self) -> dict[IPv6Network, ChainValue]:
+        """What every proxy restores at present; a masquerading one has none."""
+        maps = self._programs.maps() if self._programs.present else None
+        if maps is None:
+            return {}
+        found = ((key, self._chain(maps, value)) for key, value in _values(maps))
+        return {layout.sid_of(key): chain for key, chain in found if chain is not None}
+
+    # Writing.
+
+    def apply(self, action: Action) -> Failure | None:
+        match action:
+            case Create(ProxyPrograms()) | Replace(_, ProxyPrograms()):
+                return self._programs.install() or self._refit()
+            case Delete(ProxyPrograms()):
+                self._programs.remove()
+                return None
+            case Create(ProxyEntry() as entry):
+                return self._put(entry, None)
+            case Replace(ProxyEntry() as before, ProxyEntry() as entry):
+                return self._put(entry, before)
+            case Delete(ProxyEntry() as entry):
+                return self._take(entry)
+            case Create(Qdisc() as qdisc):
+                return self._create_qdisc(qdisc)
+            case Delete(Qdisc() as qdisc):
+                return self._delete_qdisc(qdisc)
+            case Create(ProxyHook() as hook):
+                return self._hang(hook, replace=False)
+            case Replace(_, ProxyHook() as hook):
+                return self._hang(hook, replace=True)
+            case Delete(ProxyHook() as hook):
+                return self._take_down(hook)
+        return Failure(errno.EOPNOTSUPP, f"{action.object.key} is no part of a proxy")
+
+    def _put(self, entry: ProxyEntry, before: ProxyEntry | None) -> Failure | None:
+        maps = self._programs.maps()
+        if maps is None:
+            return Failure(errno.ENOENT, "the programs of the proxies are not loaded")
+        interface, back = self._link(entry.interface), self._link(entry.return_interface)
+        if interface is None or back is None:
+            gone = entry.interface if interface is None else entry.return_interface
+            return Failure(errno.ENODEV, f"interface {gone} does not exist")
+        known = maps.proxies.get(layout.sid_key(entry.prefix))
+        old = ProxyValue.unpack(known) if known is not None else None
+        number = old.id if old is not None else _free(maps)
+        if number is None:
+            return Failure(errno.ENOSPC, f"there are {layout.MAX_PROXIES} proxies already")
+        value = ProxyValue(
+            number,
+            entry.behavior,
+            entry.inner_type,
+            interface.index,
+            back.index,
+            entry.age * SECOND,
+            entry.next_hop,
+            entry.decrement_hop_limit,
+        )
+        value = _with_peer(value, self._peer(interface, value))
+        if old is None:
+            zero = bytes(layout.COUNTERS.size * libbpf.possible_cpus())
+            maps.counters.put(layout.number(number), zero)
+        if failure := self._put_chain(maps, entry, value):
+            return failure
+        if failure := maps.proxies.put(layout.sid_key(entry.prefix), value.pack()):
+            return failure
+        if old is not None and (old.port != value.port or entry.behavior is Behavior.END_AM):
+            self._drop_chain(maps, old)
+        return self._refit()
+
+    def _put_chain(self, maps: Maps, entry: ProxyEntry, value: ProxyValue) -> Failure | None:
+        if entry.behavior is Behavior.END_AM:
+            return None
+        prefixes = [ip_network(word) for word in entry.passes if "/" in word]
+        flags = sum(layout.PASS_FLAGS.get(word, 0) for word in entry.passes)
+        flags |= layout.PASS_PREFIXES if prefixes else 0
+        if failure := _set_passes(maps, value.port, prefixes):
+            return failure
+        found = maps.chains.get(value.port, locked=True)
+        before = ChainValue.unpack(found) if found is not None else None
+        if entry.behavior is Behavior.END_AS and entry.source is not None:
+            header = layout.static_header(entry.source, entry.segments, entry.inner_type)
+            chain = ChainValue(value.id, flags, header)
+        elif before is not None and before.id == value.id and before.learned:
+            # What was learned stays.
+            chain = ChainValue(value.id, flags, before.header, before.learned)
+        else:
+            chain = ChainValue(value.id, flags)
+        if before is None:
+            return maps.chains.put(value.port, chain.pack())
+        return maps.chains.put(value.port, chain.overtaking(before).pack(), locked=True)
+
+    def _drop_chain(self, maps: Maps, value: ProxyValue) -> None:
+        if self._chain(maps, value) is not None:
+            maps.chains.delete(value.port)
+            _set_passes(maps, value.port, [])
+
+    def _take(self, entry: ProxyEntry) -> Failure | None:
+        maps = self._programs.maps()
+        key = layout.sid_key(entry.prefix)
+        found = maps.proxies.get(key) if maps is not None else None
+        if maps is None or found is None:
+            return None
+        maps.proxies.delete(key)
+        self._drop_chain(maps, ProxyValue.unpack(found))
+        return self._refit()
+
+    def _refit(self) -> Failure | None:
+        """Tell the programs which lengths of SIDs there are, and the SID device."""
+        maps = self._programs.maps()
+        if maps is None:
+            return Failure(errno.ENOENT, "the programs of the proxies are not loaded")
+        device = self._link(SID_DEVICE)
+        prefixes = [layout.sid_of(key) for key in maps.proxies.keys(layout.SID_SIZE)]
+        try:
+            node = layout.node(prefixes, device.index if device is not None else 0)
+        except ValueError as error:
+            return Failure(errno.E2BIG, str(error))
+        return None if maps.nodes.get(layout.FIRST) == node else maps.nodes.put(layout.FIRST, node)
+
+    def _create_qdisc(self, qdisc: Qdisc) -> Failure | None:
+        link = self._link(qdisc.interface)
+        if link is None:
+            return None
+        return _unless(self._write(hooks.create_qdisc(link.index)), {errno.ENODEV})
+
+    def _delete_qdisc(self, qdisc: Qdisc) -> Failure | None:
+        """With it all filters on it would go, also those that are not ours."""
+        link = self._link(qdisc.interface)
+        if link is None:
+            return None
+        for parent in (hooks.INGRESS, hooks.EGRESS):
+            if hooks.count_filters(self._netlink.dump(hooks.get_filters(link.index, parent))):
+                return None
+        return _unless(self._write(hooks.delete_qdisc(link.index)), _NO_INTERFACE)
+
+    def _hang(self, hook: ProxyHook, *, replace: bool) -> Failure | None:
+        link = self._link(hook.interface)
+        if link is None:
+            return None
+        program = self._programs.program(hook.program)
+        if program is None:
+            return Failure(errno.ENOENT, "the programs of the proxies are not loaded")
+        try:
+            request = hooks.put_filter(
+                link.index, _side(hook), hook.program, program, replace=replace
+            )
+            failure = self._write(request)
+        finally:
+            os.close(program)
+        return failure or (self._refit() if hook.interface == SID_DEVICE else None)
+
+    def _take_down(self, hook: ProxyHook) -> Failure | None:
+        link = self._link(hook.interface)
+        if link is None:
+            return None
+        return _unless(self._write(hooks.delete_filter(link.index, _side(hook))), _NO_INTERFACE)
+
+    def _link(self, name: str) -> Link | None:
+        answer = self._netlink.read(links.get(name))
+        return None if isinstance(answer, Failure) else links.decode(answer)
+
+    def _write(self, request: bytes) -> Failure | None:
+        return self._netlink.write([request]).get(0)
+
+
+def _values(maps: Maps) -> Iterator[tuple[bytes, ProxyValue]]:
+    for key in list(maps.proxies.keys(layout.SID_SIZE)):
+        if (value := maps.proxies.get(key)) is not None:
+            yield key, ProxyValue.unpack(value)
+
+
+def _free(maps: Maps) -> int | None:
+    """A number in the counters that no proxy has."""
+    taken = {value.id for _, value in _values(maps)}
+    return next((n for n in range(layout.MAX_PROXIES) if n not in taken), None)
+
+
+def _with_peer(value: ProxyValue, peer: tuple[bytes, bytes] | None) -> ProxyValue:
+    return value if peer is None else replace(value, peer=peer)
+
+
+def _set_passes(
+    maps: Maps, port: bytes, prefixes: Sequence[IPv4Network | IPv6Network]
+) -> Failure | None:
+    """Make these the prefixes that pass from this port."""
+    wanted = {layout.pass_key(port, prefix) for prefix in prefixes}
+    for key in list(maps.passes.keys(layout.PASS_SIZE)):
+        if layout.pass_of(key)[0] == port and key not in wanted:
+            maps.passes.delete(key)
+    for key in wanted:
+        if failure := maps.passes.put(key, bytes(4)):
+            return failure
+    return None
+
+
+def _side(hook: ProxyHook) -> int:
+    return hooks.EGRESS if hook.side == "egress" else hooks.INGRESS
+
+
+def _unless(failure: Failure | None, expected: Container[int]) -> Failure | None:
+    return None if failure is not None and failure.errno in expected else failure

@@ -1,0 +1,162 @@
+"""The programs in the kernel: loaded once, pinned in a folder of ours, taken over after a restart.
+
+FOLDER/maps/NAME       configuration, chains and counters; they outlive the programs
+FOLDER/DIGEST/NAME     programs, under a digest of the object file that they are from
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from srv6mgrd.kernel.errors import Failure
+from srv6mgrd.plan.objects import PROXY_FOLDER, PROXY_OBJECT, PROXY_PROGRAMS
+from srv6mgrd.proxy import layout, libbpf
+from srv6mgrd.proxy.libbpf import Map
+
+OBJECT = Path(PROXY_OBJECT)
+FOLDER = Path(PROXY_FOLDER)
+
+
+@dataclass(frozen=True, slots=True)
+class Maps:
+    """The maps of bpf/maps.h."""
+
+    nodes: Map
+    proxies: Map
+    chains: Map
+    passes: Map
+    counters: Map
+
+
+def _sizes() -> dict[str, int]:
+    """What each map's value takes when it is read."""
+    return {
+        "nodes": layout.NODE_SIZE,
+        "proxies": layout.PROXY_SIZE,
+        "chains": layout.CHAIN_SIZE,
+        "passes": 4,
+        "counters": layout.COUNTERS.size * libbpf.possible_cpus(),
+    }
+
+
+class Programs:
+    """``path`` is the object file, ``folder`` where all is pinned."""
+
+    def __init__(self, path: Path = OBJECT, folder: Path = FOLDER) -> None:
+        self._path = path
+        self.folder = folder
+        self._fds: dict[str, int] = {}
+
+    @property
+    def digest(self) -> str:
+        """Of the object file; empty when there is none."""
+        try:
+            return hashlib.sha256(self._path.read_bytes()).hexdigest()[:16]
+        except OSError:
+            return ""
+
+    @property
+    def present(self) -> bool:
+        """Whether anything of ours is pinned."""
+        return self.folder.is_dir()
+
+    @property
+    def intact(self) -> bool:
+        """Whether all maps and the programs of this object file are pinned."""
+        here = self._programs()
+        if here is None:
+            return False
+        pins = [here / name for name in PROXY_PROGRAMS]
+        pins += [self.folder / "maps" / name for name in _sizes()]
+        return all(pin.exists() for pin in pins)
+
+    def load_only(self) -> Failure | None:
+        """Whether the kernel takes the programs; nothing stays."""
+        if not self._path.exists():
+            return Failure(errno.ENOENT, f"{self._path} is not installed")
+        loaded = libbpf.load(self._path, None)
+        if isinstance(loaded, Failure):
+            return loaded
+        for fd in loaded.values():
+            os.close(fd)
+        return None
+
+    def install(self) -> Failure | None:
+        """Load and pin; maps that are there, pinned or still held open, are kept."""
+        here = self._programs()
+        if here is None:
+            return Failure(errno.ENOENT, f"{self._path} is not installed")
+        try:
+            self.folder.parent.mkdir(parents=True, exist_ok=True)
+            if failure := libbpf.mount(self.folder.parent):
+                return failure
+            self._unpin(keep_maps=True)
+            (self.folder / "maps").mkdir(parents=True, exist_ok=True)
+            here.mkdir()
+        except OSError as error:
+            return Failure(error.errno or 0, f"{self.folder}: {error.strerror}")
+        lost = {n: fd for n, fd in self._fds.items() if not (self.folder / "maps" / n).exists()}
+        if failure := libbpf.pin(lost, self.folder / "maps"):
+            return failure
+        loaded = libbpf.load(self._path, self.folder / "maps")
+        if isinstance(loaded, Failure):
+            return loaded
+        try:
+            return libbpf.pin({name: loaded[name] for name in PROXY_PROGRAMS}, here)
+        finally:
+            for fd in loaded.values():
+                os.close(fd)
+
+    def remove(self) -> None:
+        """Unpin all. Programs that are attached somewhere stay until they are detached."""
+        self.close()
+        self._unpin(keep_maps=False)
+
+    def close(self) -> None:
+        for fd in self._fds.values():
+            os.close(fd)
+        self._fds = {}
+
+    def program(self, name: str) -> int | None:
+        """A descriptor of a program, which the caller closes; None when it is not pinned."""
+        here = self._programs()
+        return None if here is None else libbpf.pinned(here / name)
+
+    def ids(self) -> dict[int, str]:
+        """The kernel's numbers of the pinned programs, and their names."""
+        found = {}
+        for name in PROXY_PROGRAMS:
+            if (fd := self.program(name)) is not None:
+                found[libbpf.program_id(fd)] = name
+                os.close(fd)
+        return found
+
+    def maps(self) -> Maps | None:
+        """None when one of them is not pinned."""
+        sizes = _sizes()
+        for name in sizes.keys() - self._fds.keys():
+            if (fd := libbpf.pinned(self.folder / "maps" / name)) is not None:
+                self._fds[name] = fd
+        if sizes.keys() - self._fds.keys():
+            return None
+        return Maps(**{name: Map(self._fds[name], size) for name, size in sizes.items()})
+
+    def _programs(self) -> Path | None:
+        """Folder of the programs of this object file; None when there is no such file."""
+        digest = self.digest
+        return self.folder / digest if digest else None
+
+    def _unpin(self, *, keep_maps: bool) -> None:
+        if not self.folder.is_dir():
+            return
+        for folder in list(self.folder.iterdir()):
+            if not (keep_maps and folder.name == "maps"):
+                for pin in list(folder.iterdir()):
+                    pin.unlink()
+                folder.rmdir()
+        if not keep_maps:
+            self.folder.rmdir()
