@@ -1,0 +1,193 @@
+"""A source that encapsulates, a node with a proxy, its function, and a sink that decapsulates.
+
+    source ---- node ---- sink
+                 |
+              function      a router that knows no SRv6
+
+The node is the namespace of the test; it is planned and written as srv6mgrd does.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from ipaddress import IPv6Address, IPv6Network, ip_address
+from typing import Any
+
+from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.checks import SID_DEVICE
+from srv6mgrd.model.desired import Desired, Locator, Proxy, SegmentList, Sid
+from srv6mgrd.plan.actions import Action
+from srv6mgrd.plan.diff import plan
+from srv6mgrd.plan.objects import LINK_ALIAS, DummyDevice, Sysctl
+from srv6mgrd.plan.target import target
+from srv6mgrd.proxy.adapter import Counts
+
+LOCATOR = IPv6Network("fcbb:0:1::/48")
+PREFIX = IPv6Network("fcbb:0:1:ad::/64")
+FIRST = "fcbb:0:1:ad::"
+# At the sink, for what is inside.
+LAST = {"ipv6": "fcbb:0:3::6", "ipv4": "fcbb:0:3::4", "ethernet": "fcbb:0:3::2"}
+HOPS = {"ipv6": "2001:db8:9::2", "ipv4": "10.9.0.2"}
+SINK = {"ipv6": "2001:db8:2::2", "ipv4": "10.2.0.2"}
+MTU = 1700
+# Where a function that bridges sends back.
+BRIDGED = "from-function"
+# Two hosts on what looks to them like one wire: this is the address of the second one, and of the
+# first one's gateway, so that frames that it routes are the second one's.
+WIRE = "2001:db8:7::"
+FAR_MAC = "02:00:00:00:07:02"
+
+
+def declared(behavior: Behavior, inner: str, **more: Any) -> Desired:
+    """One proxy for the function, among what else a configuration has."""
+    proxy = Proxy(
+        inner_type=inner,
+        interface="to-function",
+        return_interface=BRIDGED if inner == "ethernet" else "to-function",
+        next_hop=ip_address(HOPS[inner]) if inner in HOPS else None,
+        segment_list="on" if behavior is Behavior.END_AS else None,
+        source=IPv6Address("2001:db8:5::5") if behavior is Behavior.END_AS else None,
+        **more,
+    )
+    return Desired(
+        locators={"MAIN": Locator("MAIN", LOCATOR)},
+        segment_lists={"on": SegmentList("on", (IPv6Address(LAST[inner]),))},
+        sids={PREFIX: Sid(PREFIX, "MAIN", behavior, proxy=proxy)},
+    )
+
+
+class Network:
+    def __init__(self, kernel: LinuxKernel) -> None:
+        self.kernel = kernel
+        self._desired = Desired()
+
+    def run(self, command: str) -> str:
+        done = subprocess.run(command, shell=True, check=False, capture_output=True, text=True)
+        if done.returncode:
+            raise AssertionError(f"{command}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def name(self, node: str) -> str:
+        return f"{node}-{os.getpid()}"
+
+    def on(self, node: str, command: str) -> str:
+        return self.run(f"ip netns exec {self.name(node)} {command}")
+
+    def build(self) -> None:
+        # Where the kernel has no dummy, a veth stands in.
+        self.run(
+            f"ip link add {SID_DEVICE} type dummy 2>/dev/null ||"
+            f" ip link add {SID_DEVICE} type veth peer name sids;"
+            f"ip link set {SID_DEVICE} alias {LINK_ALIAS} up"
+        )
+        self.run("sysctl -qw net.ipv6.conf.all.forwarding=1 net.ipv4.ip_forward=1")
+        for number, node in ((1, "source"), (2, "sink"), (9, "function")):
+            name, link = self.name(node), f"to-{node}"
+            self.run(f"ip netns add {name}")
+            self.run(
+                f"ip link add {link} mtu {MTU} type veth peer name eth0 mtu {MTU} netns {name}"
+            )
+            self.run(f"ip addr add 2001:db8:{number}::1/64 dev {link} nodad")
+            self.run(f"ip addr add 10.{number}.0.1/24 dev {link}; ip link set {link} up")
+            self.on(node, "ip link set lo up")
+            self.on(node, f"ip addr add 2001:db8:{number}::2/64 dev eth0 nodad")
+            self.on(node, f"ip addr add 10.{number}.0.2/24 dev eth0")
+            self.on(node, "ip link set eth0 up")
+            self.on(node, f"ip -6 route add default via 2001:db8:{number}::1")
+            self.on(node, f"ip route add default via 10.{number}.0.1")
+        self.run("ip -6 route add fcbb:0:3::/48 via 2001:db8:2::2")
+        self.on("sink", f"ip -6 route add {LAST['ipv6']} encap seg6local"
+                        " action End.DT6 table 255 dev eth0")  # fmt: skip
+        # To itself: the address is its own.
+        self.on("sink", f"ip -6 route add {LAST['ipv4']} encap seg6local"
+                        " action End.DX4 nh4 10.2.0.2 dev eth0")  # fmt: skip
+        self.on("sink", "sysctl -qw net.ipv6.conf.all.forwarding=1 net.ipv4.ip_forward=1")
+        self.on("function", "sysctl -qw net.ipv6.conf.all.forwarding=1 net.ipv4.ip_forward=1")
+
+    def build_wire(self) -> None:
+        """A host behind the source and one behind the sink, and a function that bridges."""
+        for host, node, mac in (("near", "source", FAR_MAC), ("far", "sink", "")):
+            self.run(f"ip netns add {self.name(host)}")
+            self.on(node, f"ip link add wire address {mac or '02:00:00:00:07:01'} type veth"
+                          f" peer name eth0 netns {self.name(host)}")  # fmt: skip
+            self.on(node, "ip link set wire up")
+            self.on(host, "ip link set eth0 up")
+        self.on("near", f"ip addr add {WIRE}1/64 dev eth0 nodad")
+        self.on("near", f"ip neigh add {WIRE}2 lladdr {FAR_MAC} dev eth0")
+        self.on("far", f"ip link set eth0 address {FAR_MAC}")
+        self.on("far", f"ip addr add {WIRE}2/64 dev eth0 nodad")
+        self.on("sink", f"ip -6 route add {LAST['ethernet']} encap seg6local"
+                        " action End.DX2 oif wire dev eth0")  # fmt: skip
+        name = self.name("function")
+        self.run(f"ip link add {BRIDGED} mtu {MTU} type veth peer name eth1 mtu {MTU} netns {name}")
+        self.run(f"ip link set {BRIDGED} up")
+        self.on("function", "ip link add br0 type bridge")
+        for port in ("eth0", "eth1"):
+            self.on("function", f"ip link set {port} master br0 up")
+        self.on("function", "ip link set br0 up")
+
+    def steer_wire(self, segments: Sequence[str]) -> None:
+        """Frames of the near host for the far one go along these segments."""
+        how = f"encap seg6 mode l2encap segs {','.join(segments)}"
+        self.on("source", "sysctl -qw net.ipv6.conf.all.forwarding=1")
+        self.on("source", f"ip -6 route replace {WIRE}2/128 {how} via 2001:db8:1::1")
+
+    def arrive_by_wire(self, count: int) -> int:
+        """How many of the near host's echo requests the far one got; it can't answer."""
+        before = self._echoes()
+        command = f"ping -6 -n -q -c {count} -i 0.01 -W 1 {WIRE}2"
+        subprocess.run(
+            f"ip netns exec {self.name('near')} {command}",
+            shell=True, check=False, capture_output=True,
+        )  # fmt: skip
+        return self._echoes() - before
+
+    def _echoes(self) -> int:
+        return int(self.on("far", "nstat -asz Icmp6InEchos").split()[-2])
+
+    def take_down(self) -> None:
+        for node in ("source", "sink", "function", "near", "far"):
+            subprocess.run(["ip", "netns", "delete", self.name(node)], check=False)
+
+    def steer(self, inner: str, segments: Sequence[str]) -> None:
+        """What the source sends to the sink goes along these segments."""
+        how = f"encap seg6 mode encap segs {','.join(segments)}"
+        if inner == "ipv6":
+            self.on("source", f"ip -6 route replace {SINK['ipv6']}/128 {how} via 2001:db8:1::1")
+        else:
+            self.on("source", f"ip route replace {SINK['ipv4']}/32 {how} dev eth0")
+
+    def declare(self, desired: Desired) -> list[Action]:
+        """Compare and write; what was done."""
+        self._desired = desired
+        return self.repair()
+
+    def repair(self) -> list[Action]:
+        actions = self.differing()
+        refused = self.kernel.apply(actions)
+        assert not refused, [(r.action.object.key, r.words) for r in refused]
+        return actions
+
+    def differing(self) -> list[Action]:
+        links = self.kernel.links()
+        wanted = target(self._desired, links.indexes, receivers=links.receivers).objects
+        wanted = {k: obj for k, obj in wanted.items() if not isinstance(obj, DummyDevice)}
+        sysctls = [obj.path for obj in wanted.values() if isinstance(obj, Sysctl)]
+        seen = dict(self.kernel.observe(sysctls).objects)
+        seen.pop(f"link {SID_DEVICE}", None)
+        return plan(wanted, seen, set(seen), ()).actions
+
+    def ping(self, inner: str, count: int = 3) -> int:
+        """How many of the source's packets the sink answered."""
+        command = f"ping -{inner[-1]} -n -c {count} -i 0.01 -W 2 {SINK[inner]}"
+        done = subprocess.run(
+            f"ip netns exec {self.name('source')} {command}",
+            shell=True, check=False, capture_output=True, text=True,
+        )  # fmt: skip
+        return done.stdout.count("bytes from")
+
+    def counts(self) -> Counts:
+        return self.kernel.proxy_counts()[PREFIX]

@@ -1,0 +1,111 @@
+"""Broken and random packets: dropped and counted, or left alone. The kernel survives either."""
+
+from __future__ import annotations
+
+import random
+import struct
+
+import pytest
+from scapy.layers.l2 import Ether
+
+from srv6mgrd.model.behavior import Behavior
+from tests.contract.proxy.conftest import Node, proxy
+from tests.contract.proxy.packets import (
+    DROP,
+    FRAME,
+    NEXT_FILTER,
+    REDIRECT,
+    STACK,
+    inner4,
+    inner6,
+    routed,
+)
+
+pytestmark = pytest.mark.contract
+
+ROUNDS = 1000
+ANSWERS = {DROP, NEXT_FILTER, REDIRECT, STACK}
+# Where the SRH stands, and its fields.
+SRH = 14 + 40
+LENGTH, TYPE, LEFT, LAST_ENTRY = SRH + 1, SRH + 2, SRH + 3, SRH + 4
+VARIANTS = [
+    (Behavior.END_AD, "ipv6", inner6()),
+    (Behavior.END_AD, "ipv4", inner4()),
+    (Behavior.END_AD, "ethernet", FRAME / inner6()),
+    (Behavior.END_AS, "ipv6", inner6()),
+    (Behavior.END_AS, "ipv4", inner4()),
+    (Behavior.END_AM, "ipv6", inner6()),
+]
+
+
+def changed(packet: Ether, *changes: tuple[int, int]) -> bytes:
+    frame = bytearray(bytes(packet))
+    for at, value in changes:
+        frame[at] = value
+    return bytes(frame)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        changed(routed(inner6()), (TYPE, 2)),
+        changed(routed(inner6()), (LEFT, 3)),
+        changed(routed(inner6()), (LEFT, 255)),
+        changed(routed(inner6()), (LAST_ENTRY, 3)),
+        changed(routed(inner6()), (LENGTH, 0)),
+        changed(routed(inner6()), (LENGTH, 5)),
+        changed(routed(inner6()), (LENGTH, 255), (LAST_ENTRY, 15)),
+    ],
+    ids=["type", "left", "left 255", "last entry", "length 0", "length 5", "length 255"],
+)
+def test_a_broken_list_is_dropped_and_counted(node: Node, frame: bytes) -> None:
+    node.declare(proxy())
+
+    assert node.toward(frame)[0] == DROP
+    assert node.counts().errors == 1
+
+
+@pytest.mark.parametrize(("behavior", "inner", "inside"), VARIANTS)
+def test_a_truncated_packet_is_dropped(
+    node: Node, behavior: Behavior, inner: str, inside: Ether
+) -> None:
+    node.declare(proxy(behavior, inner))
+    whole = bytes(routed(inside))
+
+    for length in range(14 + 40, len(whole)):
+        assert node.toward(whole[:length])[0] == DROP
+    # Also one that does not say how long it was.
+    for length in range(14 + 40, SRH + 8 + 48):
+        honest = whole[:18] + struct.pack("!H", length - 54) + whole[20:length]
+        assert node.toward(honest)[0] == DROP
+    assert node.counts().to_packets == 0
+
+
+@pytest.mark.parametrize(("behavior", "inner", "inside"), VARIANTS)
+def test_random_packets(node: Node, behavior: Behavior, inner: str, inside: Ether) -> None:
+    node.declare(proxy(behavior, inner))
+    dice = random.Random(f"{behavior} {inner}")
+    whole = bytes(routed(inside))
+    handled = 0
+    for _ in range(ROUNDS):
+        frame = bytearray(whole[: dice.randrange(14 + 40, len(whole) + 1)])
+        for _ in range(dice.randrange(1, 6)):
+            # Mostly in the SRH, where the decisions are.
+            at = dice.randrange(14, len(frame)) if dice.random() < 0.5 else SRH + dice.randrange(8)
+            if at < len(frame):
+                frame[at] = dice.choice((0, 1, 255, dice.randrange(256)))
+        before = node.counts()
+        answer, out = node.toward(bytes(frame))
+        after = node.counts()
+        assert answer in ANSWERS
+        if answer == NEXT_FILTER:
+            assert out == bytes(frame)
+            assert after == before
+        elif answer == DROP:
+            assert (after.errors, after.to_packets) == (before.errors + 1, before.to_packets)
+            handled += 1
+        else:
+            assert after.to_packets == before.to_packets + 1
+            handled += 1
+        node.back(bytes(frame))
+    assert handled > ROUNDS // 10

@@ -1,0 +1,226 @@
+*** Settings ***
+Documentation     Service proxies: functions that know no SRv6 stand in the chain of a VPN's packets.
+...
+...               - [Top] pe1 - p - pe2, customer red at both sites; behind each provider edge a function: a network
+...               namespace that forwards, and filters with nftables.
+...               - [Cfg] The two-PE VPN; on pe1 a proxy of each kind and inner type, on pe2 one of End.AD for the way back.
+...               Host routes of VRF red put the proxies on the packets' segment lists.
+...               - [Ver] Packets pass through the function, on to the rest of their list, both ways, and are counted
+...               exactly; what the function drops is dropped; SIDs are installed; what is detached comes back; a
+...               restart forgets nothing and loses nothing; what is no longer declared leaves nothing behind.
+...               - [Ref] draft-ietf-spring-sr-service-programming sections 6.1 to 6.4; RFC 8754.
+
+Resource          srv6.resource
+
+Suite Setup       Functions Stand Behind Both Provider Edges
+Suite Teardown    The Functions Go
+Test Teardown     Run Keywords    End All Flows    AND    Nothing Is Steered
+
+
+*** Variables ***
+${AD6}         fcbb:0:1:ad6::/64
+${AD4}         fcbb:0:1:ad4::/64
+${AS6}         fcbb:0:1:a56::/64
+${AS4}         fcbb:0:1:a54::/64
+${AM}          fcbb:0:1:a0::/64
+${BACK}        fcbb:0:2:ad4::/64
+&{UNDERLAY}    pe1=via inet6 2001:db8:1::2 dev to-p    pe2=via inet6 2001:db8:2::2 dev to-p
+${HAS_IN}      tc filter show dev to-p ingress | grep -q "pref 86 bpf.*srv6mgr:toward_function direct-action"
+${HAS_BACK}    tc filter show dev to-fw ingress | grep -q "pref 86 bpf.*srv6mgr:back_function direct-action"
+
+
+*** Test Cases ***
+Each Proxy Is Installed
+    [Template]    The SID Is Installed
+    pe1    ${AD6}
+    pe1    ${AD4}
+    pe1    ${AS6}
+    pe1    ${AS4}
+    pe1    ${AM}
+    pe2    ${BACK}
+
+Packets Pass Through The Function And Go On
+    [Template]    Pings Pass By
+    # to           packets    proxy     the SIDs behind it
+    ${SITE1}       20         ${AD4}    ${RED1}
+    ${SITE1_V6}    21         ${AD6}    ${RED1}
+    ${SITE1_V6}    22         ${AM}     ${RED1}
+
+A Static Proxy Needs No Segment List
+    [Template]    Pings Pass By
+    ${SITE1}       23    ${AS4}
+    ${SITE1_V6}    24    ${AS6}
+
+Several Proxies Of One Node Stand In One Chain
+    Given Red Sends From    pe2    ${SITE1_V6}    ${AM}    ${AD6}    ${RED1}
+    And Note Counters    pe1 ${AM}    pe1 ${AD6}    pe1 ${RED1}
+    When All Pings Arrive    ce-red2    ${SITE1_V6}    12
+    Then Counted Since    pe1 ${AM}    12
+    And Counted Since    pe1 ${AD6}    12
+    And Counted Since    pe1 ${RED1}    12
+
+A Function Stands On Each Way
+    Given Red Sends From    pe2    ${SITE1}    ${AD4}    ${RED1}
+    And Red Sends From    pe1    ${SITE2}    ${BACK}    ${RED2}
+    And Note Counters    pe1 ${AD4}    pe1 ${RED1}    pe2 ${BACK}    pe2 ${RED2}
+    When All Pings Arrive    ce-red2    ${SITE1}    30
+    Then Counted Since    pe1 ${AD4}    30
+    And Counted Since    pe1 ${RED1}    30
+    And Counted Since    pe2 ${BACK}    30
+    And Counted Since    pe2 ${RED2}    30
+
+What The Function Filters Does Not Arrive
+    Given Red Sends From    pe2    ${SITE1}    ${AD4}    ${RED1}
+    And All Pings Arrive    ce-red2    ${SITE1}
+    When Behind    pe1    nft add table ip filter
+    And Behind    pe1    nft "add chain ip filter forward { type filter hook forward priority 0; }"
+    And Behind    pe1    nft add rule ip filter forward icmp type echo-request drop
+    And Note Counters    pe1 ${AD4}    pe1 ${RED1}
+    Then No Ping Arrives    ce-red2    ${SITE1}
+    And Counted Since    pe1 ${AD4}    3
+    And Counted Since    pe1 ${RED1}    0
+    [Teardown]    Run Keywords    Behind    pe1    nft delete table ip filter    AND    Nothing Is Steered
+
+What Can Not Be Processed Is An Error
+    [Documentation]    Echo requests to the SID itself: End.AD needs a segment routing header, End.AS IPv6 in IPv6.
+    [Template]    Pings Are Errors
+    ${AD6}    5
+    ${AS6}    6
+    ${AM}     7
+
+What Is Taken Away Comes Back Within A Second
+    [Template]    It Comes Back
+    tc filter del dev to-p ingress prio 86     ${HAS_IN}
+    tc qdisc del dev to-fw clsact              ${HAS_BACK}
+    ip -6 route del ${AD4} table 8986          ip -6 route show table 8986 | grep -q "^${AD4} .*End.DX4"
+
+A Killed Manager Loses No Packet And Forgets No Chain
+    Given Red Sends From    pe2    ${SITE1}    ${AD4}    ${RED1}
+    And Note Counters    pe1 ${AD4}
+    And Begin Flow    ce-red2    ${SITE1}
+    And Begin To Listen    pe1
+    When Kill Service    pe1    srv6mgrd
+    And Start Service    pe1    srv6mgrd
+    Then All Is Installed    pe1
+    And Nothing Was Written    pe1
+    ${flow}    No Packet Was Lost    ce-red2    ${SITE1}
+    And Counted Since    pe1 ${AD4}    ${flow.sent}
+
+A Function's Interface That Comes Back Is Taken Up Again
+    When Run On    pe1    ip link del to-fw
+    Then Wait For Status    pe1    local-sids/sid[prefix=${AD4}]    pending    interface to-fw does not exist yet
+    And The Function's Link Is There    pe1
+    And The SID Is Installed    pe1    ${AD4}
+    And Pings Pass By    ${SITE1}    10    ${AD4}    ${RED1}
+
+What Is No Longer Declared Leaves Nothing Behind
+    When Set    pe1    delete local-sids/sid[prefix=${AD6}]    delete local-sids/sid[prefix=${AD4}]
+    ...    delete local-sids/sid[prefix=${AS6}]    delete local-sids/sid[prefix=${AS4}]
+    ...    delete local-sids/sid[prefix=${AM}]
+    Then Run On    pe1    ! tc qdisc show | grep clsact
+    And Run On    pe1    test ! -e /sys/fs/bpf/srv6mgr
+    And Run On    pe1    ! ip -6 route show table 8986 | grep -E "End.DX[246]"
+
+
+*** Keywords ***
+Functions Stand Behind Both Provider Edges
+    The VPN Is Up
+    FOR    ${node}    IN    pe1    pe2
+        Run On    ${node}    ip netns add fw
+        Behind    ${node}    ip link set lo up
+        The Function's Link Is There    ${node}
+    END
+    The Proxies Are Declared
+
+The Proxies Are Declared
+    VAR    ${on}         "locator": "MAIN", "behavior"
+    VAR    ${link}       "interface": "to-fw", "next-hop"
+    VAR    ${vlan}       "interface": "to-fw.5", "next-hop"
+    VAR    ${six}        "inner-type": "ipv6", "pass": ["multicast"], ${link}: "2001:db8:9::2"
+    VAR    ${four}       "inner-type": "ipv4", ${link}: "10.9.0.2"
+    VAR    ${six_as}     "inner-type": "ipv6", "pass": ["multicast"], ${vlan}: "2001:db8:5::2"
+    VAR    ${four_as}    "inner-type": "ipv4", ${vlan}: "10.5.0.2"
+    VAR    ${list}       "segment-list": "to-red", "source-address": "2001:db8::a5"
+    Set    pe1
+    ...    update segment-lists/segment-list[name=to-red] {"segment": [{"index": 1, "sid": "fcbb:0:1:64::"}]}
+    ...    update local-sids/sid[prefix=${AD6}] {${on}: "End.AD", "srv6mgr-proxy:proxy": {${six}}}
+    ...    update local-sids/sid[prefix=${AD4}] {${on}: "End.AD", "srv6mgr-proxy:proxy": {${four}}}
+    ...    update local-sids/sid[prefix=${AS6}] {${on}: "End.AS", "srv6mgr-proxy:proxy": {${six_as}, ${list}}}
+    ...    update local-sids/sid[prefix=${AS4}] {${on}: "End.AS", "srv6mgr-proxy:proxy": {${four_as}, ${list}}}
+    ...    update local-sids/sid[prefix=${AM}] {${on}: "End.AM", "srv6mgr-proxy:proxy": {${six}}}
+    Set    pe2
+    ...    update local-sids/sid[prefix=${BACK}] {${on}: "End.AD", "srv6mgr-proxy:proxy": {${four}}}
+
+The Function's Link Is There
+    [Arguments]    ${node}
+    Run On    ${node}    ip link add to-fw type veth peer name eth0 netns fw
+    Run On    ${node}    ip link add link to-fw name to-fw.5 type vlan id 5
+    Behind    ${node}    ip link add link eth0 name eth0.5 type vlan id 5
+    Behind    ${node}    sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
+    Both Ends Are Up    ${node}    ${EMPTY}    9
+    Both Ends Are Up    ${node}    .5    5
+
+Both Ends Are Up
+    [Documentation]    Of a VLAN of the function's link; what the function gets there goes out there again.
+    [Arguments]    ${node}    ${tag}    ${net}
+    Run On    ${node}    ip addr add 10.${net}.0.1/24 dev to-fw${tag}
+    Run On    ${node}    ip addr add 2001:db8:${net}::1/64 dev to-fw${tag} nodad
+    Run On    ${node}    ip link set to-fw${tag} up
+    Behind    ${node}    ip addr add 10.${net}.0.2/24 dev eth0${tag}
+    Behind    ${node}    ip addr add 2001:db8:${net}::2/64 dev eth0${tag} nodad
+    Behind    ${node}    ip link set eth0${tag} up
+    Behind    ${node}    ip route add default via 10.${net}.0.1 table ${net}
+    Behind    ${node}    ip -6 route add default via 2001:db8:${net}::1 table ${net}
+    Behind    ${node}    ip rule add iif eth0${tag} lookup ${net}
+    Behind    ${node}    ip -6 rule add iif eth0${tag} lookup ${net}
+
+The Functions Go
+    Set    pe1    delete local-sids/sid[prefix=${AD6}]    delete local-sids/sid[prefix=${AD4}]
+    ...    delete local-sids/sid[prefix=${AS6}]    delete local-sids/sid[prefix=${AS4}]
+    ...    delete local-sids/sid[prefix=${AM}]    delete segment-lists/segment-list[name=to-red]
+    Set    pe2    delete local-sids/sid[prefix=${BACK}]
+    FOR    ${node}    IN    pe1    pe2
+        Run On    ${node}    ip netns del fw; ip link del to-fw 2>/dev/null || true
+    END
+
+Behind
+    [Documentation]    Run a shell line in the function behind a node.
+    [Arguments]    ${node}    ${command}
+    Run On    ${node}    ip netns exec fw ${command}
+
+The SID Is Installed
+    [Arguments]    ${node}    ${prefix}
+    Wait For Status    ${node}    local-sids/sid[prefix=${prefix}]    installed    ${EMPTY}
+
+Red Sends From
+    [Documentation]    What red sends to an address goes along these SIDs.
+    [Arguments]    ${node}    ${to}    @{prefixes}
+    ${segments}    Evaluate    ",".join(p.partition("/")[0] for p in $prefixes)
+    Run On    ${node}    ip route replace ${to} vrf red encap seg6 mode encap segs ${segments} ${UNDERLAY}[${node}]
+
+Nothing Is Steered
+    Run On    pe2    ip route del ${SITE1} vrf red 2>/dev/null; ip route del ${SITE1_V6} vrf red 2>/dev/null; true
+    Run On    pe1    ip route del ${SITE2} vrf red 2>/dev/null; true
+
+Pings Pass By
+    [Documentation]    Echo requests from red at site 2 through the proxy; replies come through BGP's tunnel.
+    [Arguments]    ${to}    ${packets}    ${proxy}    @{behind}
+    Given Red Sends From    pe2    ${to}    ${proxy}    @{behind}
+    And Note Counters    pe1 ${proxy}    pe1 ${RED1}    pe2 ${RED2}
+    When All Pings Arrive    ce-red2    ${to}    ${packets}
+    Then Counted Since    pe1 ${proxy}    ${packets}
+    And Counted Since    pe1 ${RED1}    ${packets}
+    And Counted Since    pe2 ${RED2}    ${packets}
+    [Teardown]    Nothing Is Steered
+
+Pings Are Errors
+    [Arguments]    ${prefix}    ${packets}
+    ${address}    Evaluate    $prefix.partition("/")[0]
+    Given Note Counters    pe1 ${prefix}
+    When Ping    p    ${address}    ${packets}
+    Then Counted Since    pe1 ${prefix}    0    errors=${packets}
+
+It Comes Back
+    [Arguments]    ${harm}    ${holds}
+    When Run On    pe1    ${harm}
+    Then Wait Until Keyword Succeeds    2 s    50 ms    Run On    pe1    ${holds}
