@@ -133,12 +133,19 @@ def of_conflict(conflict: Conflict) -> Refusal:
 
 
 def of_shadow(shadow: Shadow) -> str:
-    """Something foreign takes packets of a SID that stands."""
-    by = shadow.by
-    what = f"{by.description}" if isinstance(by, UnknownRoute) else f"{by.action}"
+    """Something foreign takes packets of what stands."""
+    match shadow.by:
+        case UnknownRoute() as by:
+            what = f"route {by.prefix} metric {by.metric}: {by.description}"
+        case SidRoute() as by:
+            what = f"route {by.prefix} metric {by.metric}: {by.action}"
+        case Rule() as by:
+            what = f"rule {by.priority} to {by.to}: table {by.table}"
+        case UnknownRule() as by:
+            what = f"rule {by.priority} to {by.to}: {by.description}"
     return (
         f"{name(shadow.wanted)}: something that srv6mgr did not make takes packets of it"
-        f" (route {by.prefix} metric {by.metric}: {what}); remove it"
+        f" ({what}); remove it"
     )
 
 

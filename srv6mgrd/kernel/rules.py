@@ -17,6 +17,10 @@ _KNOWN = frozenset(
     {wire.FRA_DST, wire.FRA_SRC, wire.FRA_PRIORITY, wire.FRA_TABLE, wire.FRA_PROTOCOL}
 )
 _NO_SUPPRESSION = 0xFFFFFFFF
+# linux/fib_rules.h: FR_ACT_*, as ip writes them.
+_NOP = 3
+_ENDS = {6: "blackhole", 7: "unreachable", 8: "prohibit"}
+_ACTIONS = {2: "goto", _NOP: "nop", **_ENDS}
 
 
 def create(rule: Rule) -> bytes:
@@ -53,16 +57,18 @@ def _message(kind: int, flags: int, rule: Rule | UnknownRule) -> bytes:
 
 
 def observed(datagrams: Sequence[bytes]) -> Iterator[ObservedObject]:
-    """Rules with a destination, rules into our table, rules of our protocol."""
-    taken: set[str] = set()
-    for found in sorted(
-        (r for body in answers(datagrams, wire.RTM_NEWRULE) if (r := decode(body))),
-        key=lambda found: not found.ours,
-    ):
-        if found.object.key in taken:
+    """Rules with a destination, rules into our table, rules that end packets, rules of our
+    protocol; in the order in which the kernel asks them."""
+    all_of_it = [r for body in answers(datagrams, wire.RTM_NEWRULE) if (r := decode(body))]
+    # Of several rules at one place ours has the key of the place.
+    first = {found.object.key: at for at, found in reversed([*enumerate(all_of_it)])}
+    first |= {f.object.key: at for at, f in reversed([*enumerate(all_of_it)]) if f.ours}
+    taken = set(first)
+    for at, found in enumerate(all_of_it):
+        if first[found.object.key] != at:
             assert isinstance(found.object, Rule | UnknownRule)
             found = ObservedObject(_further(found.object, taken), found.ours)
-        taken.add(found.object.key)
+            taken.add(found.object.key)
         yield found
 
 
@@ -72,7 +78,8 @@ def _further(rule: Rule | UnknownRule, taken: set[str]) -> UnknownRule:
     key = f"{rule.key} {words}"
     while key in taken:
         key += " again"
-    return UnknownRule(key, rule.priority, rule.to, words)
+    source = None if rule.source is None else IPv6Network(rule.source)
+    return UnknownRule(key, rule.priority, rule.to, words, source, rule.table)
 
 
 def decode(body: memoryview | bytes) -> ObservedObject | None:
@@ -82,14 +89,15 @@ def decode(body: memoryview | bytes) -> ObservedObject | None:
     found = wire.attribute_map(body, 12)
     table = wire.u32(found[wire.FRA_TABLE]) if wire.FRA_TABLE in found else body[4]
     ours = wire.FRA_PROTOCOL in found and found[wire.FRA_PROTOCOL][0] == ROUTE_PROTOCOL
-    if not ours and not length and table != SID_TABLE:
+    if not ours and (action == _NOP or not (length or table == SID_TABLE or action in _ENDS)):
         return None
     priority = wire.u32(found[wire.FRA_PRIORITY]) if wire.FRA_PRIORITY in found else 0
     address = bytes(found[wire.FRA_DST]) if length else bytes(16)
     to = IPv6Network((IPv6Address(address), length), strict=False)
     # A source that is one address is known; what else it may be stays among the unknown.
     one = source == 128
-    rule = Rule(priority, to, table, IPv6Address(bytes(found[wire.FRA_SRC])) if one else None)
+    network = IPv6Network((bytes(found[wire.FRA_SRC]), source), strict=False) if source else None
+    rule = Rule(priority, to, table, network.network_address if network and one else None)
     suppress = found.pop(wire.FRA_SUPPRESS_PREFIXLEN, None)
     more = found.keys() - _KNOWN
     if suppress is not None and wire.u32(suppress) != _NO_SUPPRESSION:
@@ -100,9 +108,13 @@ def decode(body: memoryview | bytes) -> ObservedObject | None:
         and action == wire.FR_ACT_TO_TBL
     ):
         return ObservedObject(rule, ours)
-    words = [f"action {action}", f"table {table}"]
-    if (source and not one) or tos or flags:
-        words.append(f"from /{source} tos {tos} flags {flags:#x}")
+    leads = table if action == wire.FR_ACT_TO_TBL else 0
+    words = [f"table {table}" if leads else _ACTIONS.get(action, f"action {action}")]
+    if network is not None:
+        words.append(f"from {network}")
+    if tos or flags:
+        words.append(f"tos {tos} flags {flags:#x}")
     if more:
         words.append("attributes " + " ".join(map(str, sorted(more))))
-    return ObservedObject(UnknownRule(rule.key, priority, to, ", ".join(words)), ours)
+    unknown = UnknownRule(rule.key, priority, to, ", ".join(words), network, leads)
+    return ObservedObject(unknown, ours)

@@ -55,7 +55,7 @@ class SidTable:
         self, datagrams: Sequence[bytes], devices: Mapping[int, str]
     ) -> dict[str, ObservedObject]:
         """The routes by key. Where several lead to one prefix, ours with our metric has the
-        SID's key, else the best; the others have their metric behind it."""
+        SID's key, else the best that is not behind it; the others have their metric behind it."""
         if any(devices.get(index) != name for index, name in self._devices.items()):
             self._items, self._devices = {}, {}
         made: dict[tuple[object, ...], _Items] = {}
@@ -96,7 +96,9 @@ class SidTable:
         self._devices[row.oif] = devices.get(row.oif)
         if row.interface is not None:
             self._devices[row.interface] = devices.get(row.interface)
-        return _object(row, self._prefix((row.address, row.length)), devices)
+        item = _object(row, self._prefix((row.address, row.length)), devices)
+        # A foreign route behind ours leaves room for it.
+        return _further(item) if not item.ours and row.metric > SID_METRIC else item
 
     def _prefix(self, key: tuple[bytes, int]) -> Prefix:
         if (prefix := self._prefixes.get(key)) is None:

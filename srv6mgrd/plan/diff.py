@@ -94,8 +94,8 @@ def plan(
         else:
             conflicts.append(Conflict(obj, seen.object))
     actions += [Delete(observed[key].object) for key in removable]
-    staying = [seen for key, seen in beside.items() if key not in removable]
-    return Plan(in_order(actions), conflicts, list(shadows(wanted, staying)))
+    staying = {key: seen.object for key, seen in beside.items() if key not in removable}
+    return Plan(in_order(actions), conflicts, list(shadows(wanted, observed, staying)))
 
 
 def in_order(actions: Sequence[Action]) -> list[Action]:

@@ -308,7 +308,8 @@ class UnknownRule:
     """A rule in the place of one of ours that has more or other selectors. Only ever observed.
 
     ``key`` is that of the Rule whose place it takes; a further rule with the same priority and
-    prefix has its table or selectors behind it.
+    prefix has its table or selectors behind it. ``source`` is whose packets it takes (None:
+    anybody's), ``table`` where it leads them (0: nowhere).
     """
 
     rank: ClassVar[int] = 60
@@ -316,6 +317,8 @@ class UnknownRule:
     priority: int
     to: IPv6Network
     description: str
+    source: IPv6Network | None = None
+    table: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,12 +29,11 @@ class Links:
 class Observed:
     """What the kernel holds of the kinds that srv6mgrd handles.
 
-    ``objects`` by key: every VRF device, dummy of our name, VRF port, IPv6 rule into our table,
-    route in our SID table, unreachable default of a VRF table, plus the sysctls asked for.
-    ``interfaces`` are the names of all links, with their ifindex. ``shadowed`` are the keys of
-    rules whose packets something else takes, with the words for it.
+    ``objects`` by key: every VRF device, dummy of our name, VRF port, IPv6 rule that names a
+    destination, leads into our table or ends packets, route in our SID table, unreachable default
+    of a VRF table, plus the sysctls asked for; rules in the order in which the kernel asks them.
+    ``interfaces`` are the names of all links, with their ifindex.
     """
 
     objects: Mapping[str, ObservedObject] = field(default_factory=dict)
     interfaces: Mapping[str, int] = field(default_factory=dict)
-    shadowed: Mapping[str, str] = field(default_factory=dict)

@@ -60,8 +60,6 @@ class FakeKernel:
         self.interfaces: dict[str, int] = {"lo": 1, **(interfaces or {})}
         self.sysctls: dict[str, str] = {STRICT_MODE: "0"}
         self.counters: dict[IPv6Network, tuple[int, int, int]] = {}
-        # Rules that the kernel passes by: key, and why.
-        self.shadowed: dict[str, str] = {}
         self.applied: list[Action] = []
         self._writes = 0
         self._refusals: list[_Refusal] = []
@@ -138,7 +136,7 @@ class FakeKernel:
             if (value := self.sysctls.get(path)) is not None:
                 item = Sysctl(path, value)
                 objects[item.key] = ObservedObject(item, ours=False)
-        return Observed(objects, dict(self.interfaces), dict(self.shadowed))
+        return Observed(objects, dict(self.interfaces))
 
     def sid_counters(self) -> Mapping[IPv6Network, tuple[int, int, int]]:
         return {

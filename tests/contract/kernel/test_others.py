@@ -73,6 +73,42 @@ def test_foreign_rules(kernel: LinuxKernel, run: Run) -> None:
     assert "2003:" in left
 
 
+def test_rules_in_front(kernel: LinuxKernel, run: Run) -> None:
+    """In the order in which the kernel asks them, with whom they take and where they lead."""
+    assert kernel.apply([Create(RULE)]) == []
+    run("ip -6 rule add pref 2000 from fc00:7::/64 to fc00:1::/48 lookup 77")
+    run("ip -6 rule add pref 100 from fc00:8::/64 blackhole")
+    run("ip -6 rule add pref 200 to fc00:1:0:5::/64 iif lo lookup 77")
+    run("ip -6 rule add pref 300 lookup 77; ip -6 rule add pref 301 nop to fc00:1::/48")
+    seen = kernel.observe([]).objects
+    found = [s.object for key, s in seen.items() if key.startswith("rule")]
+    assert found == [
+        UnknownRule(
+            "rule 100 to ::/0",
+            100,
+            IPv6Network("::/0"),
+            "blackhole, from fc00:8::/64",
+            IPv6Network("fc00:8::/64"),
+        ),
+        UnknownRule(
+            "rule 200 to fc00:1:0:5::/64",
+            200,
+            IPv6Network("fc00:1:0:5::/64"),
+            "table 77, attributes 3",
+            table=77,
+        ),
+        RULE,
+        UnknownRule(
+            f"{RULE.key} table 77, from fc00:7::/64",
+            2000,
+            LOCATOR,
+            "table 77, from fc00:7::/64",
+            IPv6Network("fc00:7::/64"),
+            77,
+        ),
+    ]
+
+
 def test_two_rules_at_one_place(kernel: LinuxKernel, run: Run) -> None:
     run("ip -6 rule add pref 2000 to fc00:1::/48 lookup 77")
     assert kernel.apply([Create(RULE)]) == []

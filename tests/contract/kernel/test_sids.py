@@ -147,6 +147,20 @@ def test_missing_counters_differ(kernel: LinuxKernel, sid_device: str, run: Run)
     assert kernel.sid_counters() == {}
 
 
+def test_a_foreign_route_behind_leaves_room(
+    kernel: LinuxKernel, sid_device: str, run: Run
+) -> None:
+    run(f"ip -6 route add blackhole fc00:1::1 table {SID_TABLE} proto 99 metric 2048")
+    run(f"ip -6 route add fc00:1::2 dev lo table {SID_TABLE} proto 99 metric 2048")
+    objects = kernel.observe([]).objects
+    assert end(1).key not in objects
+    assert not objects[f"{end(1).key} metric 2048"].ours
+    assert kernel.apply([Create(end(1)), Create(end(2))]) == []
+    assert kernel.observe([]).objects[end(1).key].object == end(1)
+    assert kernel.apply([Delete(end(1)), Delete(end(2))]) == []
+    assert run(f"ip -6 route show table {SID_TABLE}").count("metric 2048") == 2
+
+
 def test_unknown_route_of_ours_is_deleted(kernel: LinuxKernel, sid_device: str, run: Run) -> None:
     run(f"ip -6 route add fc00:1::1 dev srv6mgr table {SID_TABLE} proto 86 metric 7")
     seen = kernel.observe([]).objects[end(1).key]

@@ -23,6 +23,7 @@ from srv6mgrd.plan.objects import (
     SidRoute,
     Sysctl,
     UnknownRoute,
+    UnknownRule,
     VrfDevice,
     VrfPort,
 )
@@ -521,13 +522,59 @@ def test_what_stands_in_front_is_said_and_not_removed(world, other, what):
     assert world.repair().outcomes[END] == INSTALLED
 
 
-def test_a_rule_that_the_kernel_passes_by_is_said(world):
+LOOKUP = Rule(100, net("fcbb:0:1::/48"), 77)
+PART = Rule(1999, net("fcbb:0:1:1::/64"), 254, IPv6Address("fcbb:0:9::9"))
+DROP = UnknownRule(
+    "rule 100 to ::/0", 100, net("::/0"), "blackhole, from fc00::/8", net("fc00::/8")
+)
+
+
+@pytest.mark.parametrize(
+    ("other", "what"),
+    [
+        (LOOKUP, "rule 100 to fcbb:0:1::/48: table 77"),
+        (PART, "rule 1999 to fcbb:0:1:1::/64: table 254"),
+        (DROP, "rule 100 to ::/0: blackhole, from fc00::/8"),
+    ],
+)
+def test_a_rule_in_front_is_said_and_not_removed(world, other, what):
     world.commit(VPN)
-    world.kernel.shadowed = {"rule 2000 to fcbb:0:1::/48": "rule 100 takes its packets"}
+    world.kernel.add_foreign(other)
+    writes = world.writes
 
     report = world.repair()
 
-    assert report.outcomes[MAIN] == Outcome(InstallStatus.DRIFTED, "rule 100 takes its packets")
+    assert report.outcomes[MAIN] == Outcome(
+        InstallStatus.DRIFTED,
+        "rule 2000 that looks up fcbb:0:1::/48 in table 8986: something that srv6mgr did not make"
+        f" takes packets of it ({what}); remove it",
+    )
+    assert world.writes == writes
+    world.kernel.remove(other.key)
+    assert world.repair().outcomes[MAIN] == INSTALLED
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(LOOKUP, priority=2001),
+        replace(LOOKUP, priority=2000, to=net("fcbb:0::/47")),
+        replace(LOOKUP, priority=991, to=net("fcbb:0:2::/48")),
+        replace(LOOKUP, priority=991, table=8986, source=IPv6Address("fcbb:0:9::9")),
+    ],
+    ids=["behind", "younger, same priority", "of another destination", "into the same table"],
+)
+def test_a_rule_that_takes_nothing_is_none_in_front(world, other):
+    world.commit(VPN)
+    world.kernel.add_foreign(other)
+
+    assert world.repair().outcomes[MAIN] == INSTALLED
+
+
+def test_an_older_rule_of_the_same_priority_is_in_front(world):
+    world.kernel.add_foreign(replace(LOOKUP, priority=2000, to=net("fcbb:0::/47")))
+
+    assert world.commit(VPN).outcomes[MAIN].status is InstallStatus.DRIFTED
 
 
 # Repair.
