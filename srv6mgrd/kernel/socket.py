@@ -79,6 +79,7 @@ class NetlinkSocket:
                 raise KernelError(
                     "netlink", str(error), "check CAP_NET_ADMIN and memory"
                 ) from error
+            self._drain()
             lost = Failure(errno.ENOBUFS, "the kernel's answers were lost")
             return dict.fromkeys(range(count), lost)
 
@@ -126,6 +127,7 @@ class NetlinkSocket:
             except OSError as error:
                 if error.errno != errno.ENOBUFS:
                     raise KernelError("netlink dump", str(error), "check the kernel log") from error
+                self._drain()
                 continue
             if datagrams is not None:
                 return datagrams
@@ -157,6 +159,18 @@ class NetlinkSocket:
                 if done.errno and done.errno not in _EMPTY:
                     raise KernelError("netlink dump", done.words, "check kernel and permissions")
                 return None if interrupted else datagrams
+
+    def _drain(self) -> None:
+        """Take what is left after an overrun: until nothing is, the kernel drops every further
+        answer (NETLINK_S_CONGESTED, netlink_rcv_wake)."""
+        while True:
+            try:
+                self._socket.recv_into(self._buffer, 0, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return
+            except OSError as error:
+                if error.errno != errno.ENOBUFS:
+                    raise KernelError("netlink", str(error), "check the kernel log") from error
 
     def _receive(self) -> bytes:
         size = self._socket.recv_into(self._buffer)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.objects import (
     MAIN_TABLE,
+    DummyDevice,
     EncapRoute,
     EncapSource,
     FrrBlock,
@@ -27,6 +28,9 @@ from srv6mgrd.plan.shadow import Shadow, shadows
 
 # Kinds that bear no mark of ours in the kernel: the journal alone says that they are ours.
 _UNMARKED = (VrfPort, EncapSource, Qdisc, FrrBlock)
+# Kinds that somebody can put in our place as they were but for the mark: without it they could not
+# be removed, and SIDs would not be counted. A rule without it stands beside ours.
+_REMARKED = (SidRoute, UnreachableDefault, VrfDevice, DummyDevice)
 # Kinds that are values rather than things: whatever is there is changed, nothing is removed.
 _VALUES = (Sysctl, EncapSource)
 
@@ -74,7 +78,11 @@ def plan(
     }
     for key, obj in wanted.items():
         seen = observed.get(key)
-        same = seen is not None and seen.object == obj
+        same = (
+            seen is not None
+            and seen.object == obj
+            and (seen.ours or not (key in owned and isinstance(obj, _REMARKED)))
+        )
         if same and not leaving:
             continue
         if (other := foreign.get(_table(obj) or 0)) and not same:

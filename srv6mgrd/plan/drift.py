@@ -31,12 +31,15 @@ from srv6mgrd.plan.objects import (
 
 
 def differences(actions: Iterable[Action]) -> dict[str, str]:
-    """What each object's actions put right, by key."""
+    """What each object's actions put right, by key. What was only made anew, since something else
+    was, did not differ."""
     found: dict[str, Action] = {}
     for action in actions:
         key, before = action.object.key, found.get(action.object.key)
         if isinstance(before, Delete) and isinstance(action, Create):
             found[key] = Replace(before.object, action.object)
+            if before.object == action.object:
+                del found[key]
         else:
             found[key] = action
     return {key: difference(action) for key, action in found.items()}

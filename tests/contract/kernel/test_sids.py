@@ -147,9 +147,7 @@ def test_missing_counters_differ(kernel: LinuxKernel, sid_device: str, run: Run)
     assert kernel.sid_counters() == {}
 
 
-def test_a_foreign_route_behind_leaves_room(
-    kernel: LinuxKernel, sid_device: str, run: Run
-) -> None:
+def test_a_foreign_route_behind_leaves_room(kernel: LinuxKernel, sid_device: str, run: Run) -> None:
     run(f"ip -6 route add blackhole fc00:1::1 table {SID_TABLE} proto 99 metric 2048")
     run(f"ip -6 route add fc00:1::2 dev lo table {SID_TABLE} proto 99 metric 2048")
     objects = kernel.observe([]).objects

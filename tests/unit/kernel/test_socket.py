@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import socket
 import struct
 from collections.abc import Callable
 
@@ -29,7 +30,9 @@ class Kernel:
         self.sent.append(bytes(data))
         self._queue += self._answer(bytes(data))
 
-    def recv_into(self, buffer: bytearray) -> int:
+    def recv_into(self, buffer: bytearray, _: int = 0, flags: int = 0) -> int:
+        if flags & socket.MSG_DONTWAIT and not self._queue:
+            raise BlockingIOError
         item = self._queue.pop(0)
         if isinstance(item, OSError):
             raise item
@@ -113,6 +116,17 @@ def test_lost_answers_fail_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     failures = kernel.write([wire.message(24, 0, b"")] * 3)
     assert {f.errno for f in failures.values()} == {errno.ENOBUFS}
     assert sorted(failures) == [0, 1, 2]
+
+
+def test_what_is_left_after_an_overrun_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = OSError(errno.ENOBUFS, "")
+    left = [refusal(1, errno.EEXIST), lost, refusal(2, errno.EEXIST)]
+    answers = [[lost, *left], [OSError(errno.EIO, "")]]
+    kernel, seen = connected(monkeypatch, lambda _: list(answers[len(seen.sent) - 1]))
+    kernel.write([wire.message(24, 0, b"")] * 3)
+    with pytest.raises(KernelError):
+        kernel.write([wire.message(24, 0, b"")])
+    assert len(seen.sent) == 2
 
 
 def dump_answer(

@@ -113,7 +113,10 @@ def test_in_words(action, words):
 def test_what_is_made_anew_is_one_difference():
     was = VrfDevice("red", 20, 7)
 
-    assert differences([Delete(was), Create(RED), Create(SID)]) == {
+    port = VrfPort("eth1", "red")
+    actions = [Delete(port), Delete(was), Create(RED), Create(SID), Create(port)]
+
+    assert differences(actions) == {
         RED.key: "VRF device red: table was 20, is 10; ifindex was 7, is 1000",
         SID.key: "SID route was deleted",
     }

@@ -155,6 +155,20 @@ def test_what_is_journaled_is_taken_back_when_its_mark_is_gone(case):
     ]
 
 
+@pytest.mark.parametrize(
+    "obj", [ROUTE, RED, DummyDevice("srv6mgr"), UnreachableDefault(4, 10)], ids=lambda o: o.key
+)
+def test_a_mark_that_is_gone_comes_back_where_the_journal_says_it_was(obj):
+    standing = seen(obj, ours=False)
+
+    assert planned([obj], standing, [obj.key]).actions == [Replace(obj, obj)]
+    assert planned([obj], standing).actions == []
+
+
+def test_an_equal_rule_of_somebody_else_does_as_well():
+    assert planned([RULE], seen(RULE, ours=False), [RULE.key]).actions == []
+
+
 @pytest.mark.parametrize("case", CHANGED)
 def test_what_is_foreign_and_in_the_way_is_a_conflict(case):
     wanted, found = CHANGED[case]
