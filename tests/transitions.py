@@ -134,6 +134,14 @@ _PAIRS = {
         vrfs(RED, BLUE),
         vrfs(replace(RED, interfaces=("eth1",)), replace(BLUE, interfaces=("eth2",))),
     ),
+    "interface of a next hop leaves its VRF": (
+        made(LOCATOR, RED, sid(1, Behavior.END_X, next_hop=NEXT6, interface="eth2")),
+        made(
+            LOCATOR,
+            replace(RED, interfaces=()),
+            sid(1, Behavior.END_X, next_hop=NEXT6, interface="eth2"),
+        ),
+    ),
     "behaviors change in place": (
         made(LOCATOR, RED, sid(1), sid(2, flavors=CSID), sid(3), PATH),
         made(

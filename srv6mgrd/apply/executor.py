@@ -43,7 +43,8 @@ class Executor:
             done += [a for a in part if id(a) not in failed]
             refused += failures
             if failures and atomic:
-                self.undo([*done, *(f.action for f in failures if f.in_doubt)])
+                in_doubt = [f.action for f in failures if f.in_doubt]
+                self.undo([*done, *in_doubt, *_put_again(actions, [*done, *in_doubt])])
                 break
         return refused
 
@@ -112,6 +113,14 @@ def _parts(actions: Iterable[Action]) -> Iterator[list[Action]]:
 
     for _, group in groupby(actions, key=part):
         yield list(group)
+
+
+def _put_again(actions: Sequence[Action], undone: Sequence[Action]) -> list[Action]:
+    """Actions not carried out on what stood as it shall: what was done may have taken it along."""
+    known = {id(action) for action in undone}
+    return [
+        a for a in actions if isinstance(a, Replace) and a.before == a.object and id(a) not in known
+    ]
 
 
 def _vrfs(actions: Iterable[Action]) -> list[str]:

@@ -15,6 +15,7 @@ from srv6mgrd.plan.objects import (
     EncapRoute,
     EncapSource,
     FrrBlock,
+    NextHopRoute,
     Object,
     Qdisc,
     SidRoute,
@@ -31,6 +32,8 @@ _UNMARKED = (VrfPort, EncapSource, Qdisc, FrrBlock)
 # Kinds that somebody can put in our place as they were but for the mark: without it they could not
 # be removed, and SIDs would not be counted. A rule without it stands beside ours.
 _REMARKED = (SidRoute, UnreachableDefault, VrfDevice, DummyDevice)
+# Routes that may lie on an interface of a VRF.
+_ON_PORTS = (EncapRoute, NextHopRoute)
 # Kinds that are values rather than things: whatever is there is changed, nothing is removed.
 _VALUES = (Sysctl, EncapSource)
 
@@ -102,8 +105,29 @@ def plan(
         else:
             conflicts.append(Conflict(obj, seen.object))
     actions += [Delete(observed[key].object) for key in removable]
+    actions += _gone_with_ports(actions, wanted, observed)
     staying = {key: seen.object for key, seen in beside.items() if key not in removable}
     return Plan(in_order(actions), conflicts, list(shadows(wanted, observed, staying)))
+
+
+def _gone_with_ports(
+    actions: Sequence[Action],
+    wanted: Mapping[str, Object],
+    observed: Mapping[str, ObservedObject],
+) -> list[Action]:
+    """Routes to be put again: an interface that enters or leaves a VRF goes down and up
+    (cycle_netdev), which takes the routes on it."""
+    cycled = {a.object.interface for a in actions if isinstance(a.object, VrfPort)}
+    if not cycled:
+        return []
+    return [
+        Replace(obj, obj)
+        for key, obj in wanted.items()
+        if isinstance(obj, _ON_PORTS)
+        and obj.device in cycled
+        and key in observed
+        and observed[key].object == obj
+    ]
 
 
 def in_order(actions: Sequence[Action]) -> list[Action]:
@@ -178,7 +202,7 @@ def _goes_first(seen: ObservedObject, leaving: Container[str]) -> bool:
 
 def _make_room(puts: list[Create | Replace], deletes: list[Delete]) -> list[Delete]:
     """Removals that come first: what is put in anew, the VRF on a table that another one takes,
-    and what depends on them."""
+    and what depends on them; interfaces that leave a VRF and would take what is put on them."""
     again = {a.object.key for a in puts}
     taken = {a.object.table for a in puts if isinstance(a.object, VrfDevice)}
     leaving = {
@@ -186,10 +210,12 @@ def _make_room(puts: list[Create | Replace], deletes: list[Delete]) -> list[Dele
         for d in deletes
         if isinstance(d.object, VrfDevice) and (d.object.table in taken or d.object.key in again)
     }
+    used = {a.object.device for a in puts if isinstance(a.object, _ON_PORTS)}
     return [
         d
         for d in deletes
         if d.object.key in again
+        or (isinstance(d.object, VrfPort) and d.object.interface in used)
         or (isinstance(d.object, FrrBlock) and leaving)
         or (isinstance(d.object, VrfPort) and d.object.vrf in leaving)
         or (isinstance(d.object, VrfDevice) and d.object.name in leaving)

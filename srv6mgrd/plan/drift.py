@@ -70,6 +70,8 @@ def difference(action: Action) -> str:
             changes = f"; {_changes(replace(was, current=True), entry)}"
             more = changes if replace(was, current=True) != entry else ""
             return f"{_noun(entry)} did not fit its interface{more}"
+        case Replace(EncapRoute() | NextHopRoute() as was, obj) if was == obj:
+            return f"{_noun(obj)} went with its interface"
         case Replace(was, obj):
             return f"{_noun(obj)}: {_changes(was, obj)}"
         case Delete(obj):

@@ -258,7 +258,13 @@ class FakeKernel:
             # Any replace makes a new action with counters at zero, identical or not.
             self.counters.pop(obj.prefix, None)
             self._built(obj)
+        if isinstance(obj, VrfPort) and obj.key in self.objects:
+            if self.objects[obj.key].object == obj:
+                return
+            self._remove(self.objects[obj.key].object)
         self.objects[obj.key] = ObservedObject(obj, not isinstance(obj, _UNMARKED))
+        if isinstance(obj, VrfPort):
+            self._cycle(obj.interface)
         if isinstance(obj, DummyDevice | VrfDevice):
             self._add_link(obj)
 
@@ -294,6 +300,8 @@ class FakeKernel:
         if isinstance(obj, SidRoute):
             self.counters.pop(obj.prefix, None)
             self._bound.pop(obj.key, None)
+        if isinstance(obj, VrfPort):
+            self._cycle(obj.interface)
         if isinstance(obj, DummyDevice | VrfDevice | UnknownLink):
             self.interfaces.pop(obj.name, None)
             for seen in list(self.objects.values()):
@@ -304,6 +312,12 @@ class FakeKernel:
                     or (isinstance(other, Qdisc | ProxyHook) and other.interface == obj.name)
                 ):
                     self._remove(other)
+
+    def _cycle(self, interface: str) -> None:
+        """An interface that enters or leaves a VRF goes down and up (cycle_netdev)."""
+        for seen in list(self.objects.values()):
+            if isinstance(seen.object, _ON_DEVICE) and seen.object.device == interface:
+                self._remove(seen.object)
 
     def remove_interface(self, name: str) -> None:
         """An interface goes away; its VRF port and the routes on it go with it."""

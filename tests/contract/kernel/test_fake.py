@@ -82,6 +82,18 @@ PATHS = [STRICT.path]
             id="VRF moves",
         ),
         pytest.param([Create(DUMMY), Create(END), Replace(END, END)], id="replace"),
+        pytest.param(
+            [Create(RED), Create(HOP), Create(PORT), Create(PORT)], id="port takes its routes"
+        ),
+        pytest.param(
+            [Create(RED), Create(PORT), Create(HOP), Create(PORT)], id="port that is there already"
+        ),
+        pytest.param(
+            [Create(RED), Create(PORT), Create(HOP), Delete(PORT)], id="port goes with its routes"
+        ),
+        pytest.param(
+            [Create(RED), Create(PORT), Create(HOP), Delete(RED)], id="VRF goes with its port's"
+        ),
         pytest.param([Create(o) for o in NEW], id="more"),
         pytest.param([Create(o) for o in NEW] + [Create(o) for o in NEW], id="more twice"),
         pytest.param([Create(o) for o in NEW] + [Delete(o) for o in NEW[2:]], id="more and back"),

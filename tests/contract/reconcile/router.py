@@ -179,17 +179,20 @@ class Router:
     # What others see.
 
     def picture(self) -> list[str]:
-        """Links, rules and routes as iproute2 prints them, which is not our code."""
-        printed = self.run("; ".join(f"ip {command}; echo" for command in _PICTURE))
-        lines: list[str] = []
-        for line in printed.splitlines():
-            entries = json.loads(line) if line.strip() else []
-            for entry in entries:
-                for name in _ANEW:
-                    entry.pop(name, None)
-            lines += lines_of(entries)
-        # The kernel's own of an interface follow its address; a foreign flush takes them for good.
-        return sorted(line for line in lines if '"fe80:' not in line and '"ff00:' not in line)
+        return picture(self.run)
 
     def repairs(self, ref: ObjectRef) -> int:
         return self.status(ref).repairs
+
+
+def picture(run: Run) -> list[str]:
+    """Links, rules and routes as iproute2 prints them, which is not our code."""
+    lines: list[str] = []
+    for line in run("; ".join(f"ip {command}; echo" for command in _PICTURE)).splitlines():
+        entries = json.loads(line) if line.strip() else []
+        for entry in entries:
+            for name in _ANEW:
+                entry.pop(name, None)
+        lines += lines_of(entries)
+    # The kernel's own of an interface follow its address; a foreign flush takes them for good.
+    return sorted(line for line in lines if '"fe80:' not in line and '"ff00:' not in line)

@@ -16,6 +16,7 @@ from srv6mgrd.plan.objects import (
     ProxyHook,
     ProxyPrograms,
     Qdisc,
+    NextHopRoute,
     Rule,
     SidRoute,
     Sysctl,
@@ -31,6 +32,7 @@ OTHER = SidRoute(net("fcbb:0:1:1::/64"), Behavior.END_DT6, 8986, 10, "eth1", cou
 HOOK = ProxyHook("eth0", "back_function")
 PROXY = ProxyEntry(net("fcbb:0:1:1::/64"), Behavior.END_AM, "ipv6", "fw", "fw")
 RED = VrfDevice("red", 10, 1000)
+HOP = NextHopRoute(IPv6Address("fc00::5"), "eth1", IPv6Address("fc00::5"))
 BGP = FrrBlock("bgpd", ("router bgp 65000", "address-family ipv4"), ("a", "b", "c"))
 
 
@@ -91,6 +93,8 @@ BGP = FrrBlock("bgpd", ("router bgp 65000", "address-family ipv4"), ("a", "b", "
             Replace(VrfPort("eth1", "blue"), VrfPort("eth1", "red")),
             "interface eth1 was in VRF blue, is in red",
         ),
+        (Replace(SID, SID), "SID route: lacked our mark"),
+        (Replace(HOP, HOP), "route to next hop fc00::5 went with its interface"),
         (
             Replace(Sysctl("net/vrf/strict_mode", "0"), Sysctl("net/vrf/strict_mode", "1")),
             "net.vrf.strict_mode was 0, is 1",
