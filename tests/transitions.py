@@ -134,6 +134,7 @@ _PAIRS = {
         vrfs(RED, BLUE),
         vrfs(replace(RED, interfaces=("eth1",)), replace(BLUE, interfaces=("eth2",))),
     ),
+    "VRF without a source": (vrfs(RED), vrfs(RED, encapsulation_source=None)),
     "interface of a next hop leaves its VRF": (
         made(LOCATOR, RED, sid(1, Behavior.END_X, next_hop=NEXT6, interface="eth2")),
         made(

@@ -28,6 +28,12 @@ def create(rule: Rule) -> bytes:
     return _message(wire.RTM_NEWRULE, wire.NLM_F_CREATE | wire.NLM_F_EXCL, rule)
 
 
+def create_beside(rule: Rule) -> bytes:
+    """For a rule that is known not to be there: NLM_F_EXCL takes one with more selectors for the
+    same (fib6_rule_compare leaves out those that the new one lacks)."""
+    return _message(wire.RTM_NEWRULE, wire.NLM_F_CREATE, rule)
+
+
 def delete(rule: Rule | UnknownRule) -> bytes:
     """Only a rule of our protocol is hit (rule_find)."""
     return _message(wire.RTM_DELRULE, 0, rule)

@@ -211,7 +211,9 @@ class Run:
                 return self._with_program(route, routes.CREATE)
             case Replace(before, SidRoute() as route) if _same_place(before, route):
                 return self._with_program(route, routes.REPLACE)
-            case Replace(before, (SidRoute() | UnreachableDefault() | Rule()) as after):
+            case Replace((Rule() | UnknownRule()) as before, Rule() as after):
+                return self._move_rule(before, after)
+            case Replace(before, (SidRoute() | UnreachableDefault()) as after):
                 return self._move(before, after)
             case Replace(before, (EncapRoute() | NextHopRoute()) as after):
                 return self._move(before, after)
@@ -228,8 +230,19 @@ class Run:
     def _one(self, request: bytes) -> Failure | None:
         return self._writer.send([request]).get(0)
 
-    def _move(self, before: Object, after: routes.Route | Rule) -> Failure | None:
-        """A route or rule whose place in the kernel changes: the new one first, then the old."""
+    def _move_rule(self, before: Rule | UnknownRule, after: Rule) -> Failure | None:
+        """The new rule stands behind the old one when that goes, in one send: a process that is
+        killed leaves the one or the other."""
+        failures = self._writer.send([rules.create_beside(after), rules.delete(before)])
+        if 0 in failures:
+            if isinstance(before, Rule) and 1 not in failures:
+                self._one(rules.create_beside(before))
+            return failures[0]
+        gone = failures.get(1)
+        return None if gone is None or gone.errno in _GONE else gone
+
+    def _move(self, before: Object, after: routes.Route) -> Failure | None:
+        """A route whose place in the kernel changes: the new one first, then the old."""
         if isinstance(after, SidRoute) and after.bpf_program is not None:
             failure = self._with_program(after, routes.CREATE)
         else:

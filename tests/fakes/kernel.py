@@ -319,6 +319,10 @@ class FakeKernel:
             if isinstance(seen.object, _ON_DEVICE) and seen.object.device == interface:
                 self._remove(seen.object)
 
+    def add_interface(self, name: str, index: int) -> None:
+        """An interface comes."""
+        self.interfaces[name] = index
+
     def remove_interface(self, name: str) -> None:
         """An interface goes away; its VRF port and the routes on it go with it."""
         self._remove(UnknownLink(name, ""))

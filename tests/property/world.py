@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
@@ -19,9 +19,11 @@ Lines = Mapping[str, frozenset[str]]
 class World:
     """``foreign`` is what others put into the kernel, ``operators`` into FRR."""
 
+    kernel_of: Callable[[Fate, dict[str, int]], MortalKernel] = MortalKernel
+
     def __init__(self) -> None:
         self.fate = Fate()
-        self.kernel = MortalKernel(self.fate, {"eth1": 2, "eth2": 3, "eth9": 9})
+        self.kernel = self.kernel_of(self.fate, {"eth1": 2, "eth2": 3, "eth9": 9})
         self.frr = MortalFrr()
         self.frr.fate = self.fate
         self.disk = Disk(self.fate)

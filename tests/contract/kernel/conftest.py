@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import struct
@@ -39,10 +40,9 @@ def _check(result: int) -> None:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
-@pytest.fixture
-def namespace() -> Iterator[None]:
-    if os.geteuid():
-        pytest.skip("needs root")
+@contextlib.contextmanager
+def own_namespace() -> Iterator[None]:
+    """A network namespace, for this thread and what it starts."""
     home = os.open("/proc/self/ns/net", os.O_RDONLY)
     try:
         _check(_LIBC.unshare(_CLONE_NEWNET))
@@ -51,6 +51,14 @@ def namespace() -> Iterator[None]:
     finally:
         _check(_LIBC.setns(home, _CLONE_NEWNET))
         os.close(home)
+
+
+@pytest.fixture
+def namespace() -> Iterator[None]:
+    if os.geteuid():
+        pytest.skip("needs root")
+    with own_namespace():
+        yield
 
 
 @pytest.fixture

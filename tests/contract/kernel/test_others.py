@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import subprocess
+from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Network
 
 import pytest
@@ -25,6 +26,7 @@ pytestmark = pytest.mark.contract
 
 LOCATOR = IPv6Network("fc00:1::/48")
 RULE = Rule(2000, LOCATOR, SID_TABLE)
+SOURCE = IPv6Address("fc00::1")
 
 
 def test_rule(kernel: LinuxKernel, run: Run) -> None:
@@ -45,6 +47,24 @@ def test_rule_moves_to_another_table(kernel: LinuxKernel) -> None:
     objects = kernel.observe([]).objects
     assert [k for k in objects if k.startswith("rule")] == [RULE.key]
     assert objects[RULE.key].object == RULE
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (RULE, replace(RULE, source=SOURCE)),
+        (replace(RULE, source=SOURCE), RULE),
+        (replace(RULE, source=SOURCE), replace(RULE, source=IPv6Address("fc00::2"))),
+    ],
+    ids=["gets a source", "loses its source", "gets another source"],
+)
+def test_rule_with_a_source(kernel: LinuxKernel, run: Run, before: Rule, after: Rule) -> None:
+    run("ip -6 rule add pref 2000 from fc00::7 to fc00:1::/48 lookup 8986")
+    assert kernel.apply([Create(before), Replace(before, after)]) == []
+    seen = kernel.observe([]).objects
+    assert [(s.object, s.ours) for s in seen.values() if s.ours] == [(after, True)]
+    assert kernel.apply([Replace(after, before), Delete(before)]) == []
+    assert run("ip -6 rule").count("2000:") == 1
 
 
 def test_foreign_rules(kernel: LinuxKernel, run: Run) -> None:

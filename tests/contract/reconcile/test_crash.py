@@ -33,6 +33,7 @@ NAMES = (
     "VRFs swap tables",
     "VRF takes the table of one that goes",
     "ports swap VRFs",
+    "VRF without a source",
     "interface of a next hop leaves its VRF",
     "behaviors change in place",
     "steering",

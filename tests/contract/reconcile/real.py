@@ -1,0 +1,131 @@
+"""The world of the property tests on a real kernel: others change it with iproute2."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shlex
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from ipaddress import IPv6Network
+from pathlib import Path
+
+from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.plan.actions import Action, Create, Delete
+from srv6mgrd.plan.commands import command
+from srv6mgrd.plan.objects import KernelObject, SidRoute, Sysctl, VrfDevice
+from srv6mgrd.plan.observed import Observed, ObservedObject
+from srv6mgrd.ports import RefusedAction
+from tests.fakes.fate import Fate
+
+_OURS, _THEIRS = "protocol 86", "protocol 99"
+_MARK = " alias srv6mgr"
+# What somebody may switch off.
+_SWITCHES = ("net/ipv4/ip_forward", "net/ipv6/conf/all/forwarding", "net/vrf/strict_mode")
+_PROC_SYS = Path("/proc/sys")
+
+
+class Sysctls(Mapping[str, str]):
+    """The values under /proc/sys; those in the list are switches."""
+
+    def __getitem__(self, path: str) -> str:
+        return (_PROC_SYS / path).read_text().strip()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_SWITCHES)
+
+    def __len__(self) -> int:
+        return len(_SWITCHES)
+
+
+class RealKernel:
+    """``ports.Kernel`` on the kernel of this network namespace, with what a FakeKernel has for
+    those who script it."""
+
+    def __init__(self, _: Fate, interfaces: Mapping[str, int]) -> None:
+        for name, index in interfaces.items():
+            self.add_interface(name, index)
+        self._linux = LinuxKernel()
+        self._refused: Callable[[Action], bool] = lambda _: False
+        self.sysctls = Sysctls()
+
+    def close(self) -> None:
+        self._linux.close()
+
+    # What stands.
+
+    @property
+    def objects(self) -> dict[str, ObservedObject]:
+        return dict(self._linux.observe([]).objects)
+
+    @property
+    def interfaces(self) -> dict[str, int]:
+        return dict(self._linux.links())
+
+    def forwards(self, sid: SidRoute) -> bool:
+        """Packets are sent elsewhere (kernel/test_traffic)."""
+        return self.objects[sid.key].ours
+
+    # What others do.
+
+    def refuse(self, predicate: Callable[[Action], bool]) -> None:
+        self._refused = predicate
+
+    def accept_all(self) -> None:
+        self._refused = lambda _: False
+
+    def add_foreign(self, obj: KernelObject) -> None:
+        self.put(obj, ours=False)
+
+    def put(self, obj: KernelObject, *, ours: bool = True) -> None:
+        if isinstance(obj, Sysctl):
+            (_PROC_SYS / obj.path).write_text(obj.value)
+            return
+        seen = self.objects.get(obj.key)
+        if isinstance(obj, VrfDevice) and seen is not None and not obj.up:
+            _ip(f"ip link set {obj.name} down alias {'srv6mgr' if ours else shlex.quote('')}")
+            return
+        if seen is not None:
+            self.remove(obj.key)
+        words = command(Create(obj))
+        _ip(words if ours else words.replace(_OURS, _THEIRS).replace(_MARK, ""))
+
+    def remove(self, key: str) -> None:
+        seen = self.objects[key]
+        words = command(Delete(seen.object))
+        _ip(words if seen.ours else words.replace(_OURS, _THEIRS))
+
+    def add_interface(self, name: str, _: int) -> None:
+        _ip(f"ip link add {name} type dummy && ip link set {name} up")
+
+    def remove_interface(self, name: str) -> None:
+        _ip(f"ip link del {name}")
+
+    # ports.Kernel.
+
+    @property
+    def writes(self) -> int:
+        return self._linux.writes
+
+    def links(self) -> Mapping[str, int]:
+        return self._linux.links()
+
+    def observe(self, sysctls: Iterable[str]) -> Observed:
+        return self._linux.observe(sysctls)
+
+    def sid_counters(self) -> Mapping[IPv6Network, tuple[int, int, int]]:
+        return self._linux.sid_counters()
+
+    def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:
+        refused = []
+        for action in actions:
+            if self._refused(action):
+                refused.append(RefusedAction(action, errno.ENOMEM, os.strerror(errno.ENOMEM)))
+            else:
+                refused += self._linux.apply([action])
+        return refused
+
+
+def _ip(commands: str) -> None:
+    done = subprocess.run(commands, shell=True, check=False, capture_output=True, text=True)
+    assert not done.returncode, f"{commands}: {done.stderr}"
