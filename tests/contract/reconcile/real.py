@@ -14,7 +14,7 @@ from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.plan.actions import Action, Create, Delete
 from srv6mgrd.plan.commands import command
 from srv6mgrd.plan.objects import KernelObject, SidRoute, Sysctl, VrfDevice
-from srv6mgrd.plan.observed import Observed, ObservedObject
+from srv6mgrd.plan.observed import Links, Observed, ObservedObject
 from srv6mgrd.ports import RefusedAction
 from tests.fakes.fate import Fate
 
@@ -60,7 +60,7 @@ class RealKernel:
 
     @property
     def interfaces(self) -> dict[str, int]:
-        return dict(self._linux.links())
+        return dict(self._linux.links().indexes)
 
     def forwards(self, sid: SidRoute) -> bool:
         """Packets are sent elsewhere (kernel/test_traffic)."""
@@ -107,7 +107,7 @@ class RealKernel:
     def writes(self) -> int:
         return self._linux.writes
 
-    def links(self) -> Mapping[str, int]:
+    def links(self) -> Links:
         return self._linux.links()
 
     def observe(self, sysctls: Iterable[str]) -> Observed:

@@ -37,8 +37,8 @@ def test_ends_as_declared() -> None:
     run_state_machine_as_test(
         RealRouter,
         settings=settings(
-            max_examples=12,
-            stateful_step_count=25,
+            max_examples=5,
+            stateful_step_count=20,
             # Others change the kernel as well, so that a failure may not come again.
             phases=[Phase.generate],
             database=None,
