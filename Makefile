@@ -62,7 +62,7 @@ unit: $(TOOLS)/.ready ## unit and property tests, on this host, without root
 	@echo "== unit and property tests"
 	@$(PY)/python -m pytest tests/unit tests/property
 
-contract: ## adapters against the real kernel, sysrepo, Redis and FRR, in the lab
+contract: build/bin/gnmi_cli ## adapters against the real kernel, sysrepo, Redis and FRR, in the lab
 	@echo "== contract tests (in the lab)"
 	@$(LAB) run --tries 2 --limit 1200 --name contract --topology $(TOPOLOGY) -- \
 	    /opt/srv6mgr/bin/python -m pytest -v --timeout 180 tests/contract
@@ -70,6 +70,15 @@ contract: ## adapters against the real kernel, sysrepo, Redis and FRR, in the la
 robot: ## system suites in the lab; one with SUITE=name
 	@echo "== Robot suites (in the lab)"
 	@$(LAB) run --tries 2 --limit 1200 --name robot --topology $(TOPOLOGY) -- tests/robot/run $(SUITE)
+
+# A gNMI client that is not ours, beside pygnmi. Kept in the cache, for other checkouts.
+GNMI_CLI := github.com/openconfig/gnmi/cmd/gnmi_cli@v0.14.1
+build/bin/gnmi_cli:
+	@[ -x $(CACHE)/$(notdir $(GNMI_CLI))/gnmi_cli ] || { \
+	    echo "== gnmi_cli (once, 2 minutes): $(CACHE)/$(notdir $(GNMI_CLI))"; \
+	    command -v go >/dev/null || { apt-get -qq update && apt-get -qq install -y golang-go; }; \
+	    CGO_ENABLED=0 GOFLAGS=-buildvcs=false GOBIN=$(CACHE)/$(notdir $(GNMI_CLI)) go install $(GNMI_CLI); }
+	@install -D $(CACHE)/$(notdir $(GNMI_CLI))/gnmi_cli $@
 
 bench: ## measure against the goals: BENCH=model
 	@[ -n "$(BENCH)" ] || { echo "which one? BENCH=$$(ls bench/*.py | sed -nE 's|bench/(model)\.py|\1|p')"; exit 1; }

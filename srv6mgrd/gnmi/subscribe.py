@@ -171,7 +171,7 @@ class Subscription:
         self._writing = asyncio.Lock()
 
     async def once(self) -> None:
-        """ONCE, and the answer to each poll (3.5.1.5)."""
+        """ONCE (3.5.1.5.1)."""
         if not self._asked.updates_only:
             await self._present()
         await self._write(wire.sync_response())
@@ -189,10 +189,16 @@ class Subscription:
             await self._pack(packed[0])
 
     async def poll(self, requests: AsyncIterator[Any]) -> None:
-        """Answer each Poll message until the client closes its side."""
+        """What is now, and again for each Poll message until the client closes its side.
+
+        3.5.1.5.3 leaves open whether the first comes unasked; 3.5.2.3 and openconfig's own server
+        say so, and gnmic and gnmi_cli wait for it before they poll.
+        """
+        await self.once()
         async for request in requests:
             _check_poll(request)
-            await self.once()
+            await self._present()
+            await self._write(wire.sync_response())
 
     async def stream(self, requests: AsyncIterator[Any]) -> None:
         """Current values, sync_response, then changes and samples until the client leaves."""

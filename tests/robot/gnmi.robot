@@ -54,9 +54,8 @@ Each Poll Tells The Present Counters
     When Note Counters    pe1 ${RED1}
     And All Pings Arrive    ce-red1    ${SITE2}    12
     And Counted Since    pe1 ${RED1}    12
-    And Take Notification
-    ${after}    Told Value    ${COUNTERS}/in-pkts
-    Then Should Be Equal As Integers    ${after}    ${{int($before) + 12}}
+    # pygnmi gives the answers in turn, and the first came unasked.
+    Then Told Within    5    ${COUNTERS}/in-pkts    ${{str(int($before) + 12)}}
 
 Samples Tell What Was Counted
     Given Subscribe    pe1    STREAM    ${COUNTERS} SAMPLE 1

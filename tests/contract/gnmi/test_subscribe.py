@@ -53,8 +53,9 @@ def test_once_says_nothing_of_what_is_not_there(router: Client) -> None:
         assert stream.until_sync() == {f"{RED}/table-id": 100}
 
 
-def test_poll_answers_each_poll(router: Client) -> None:
+def test_poll_tells_what_is_then_answers_each_poll(router: Client) -> None:
     with router.subscribe(subscription(f"{RED}/table-id"), mode=POLL) as stream:
+        assert stream.until_sync() == {f"{RED}/table-id": 100}
         assert stream.quiet()
         for table in (100, 101):
             router.set(update={f"{RED}/table-id": table})
@@ -227,6 +228,10 @@ def test_updates_only_begins_with_sync(router: Client) -> None:
         assert stream.next().sync_response
         router.set(update={f"{RED}/table-id": 102})
         assert updates(stream.next().update) == {f"{RED}/table-id": 102}
+    with router.subscribe(subscription("/srv6"), updates_only=True, mode=POLL) as stream:
+        assert stream.next().sync_response
+        stream.send(pb.SubscribeRequest(poll=pb.Poll()))
+        assert stream.until_sync()
     with router.subscribe(subscription("/srv6"), updates_only=True, mode=ONCE) as stream:
         assert stream.next().sync_response
 
