@@ -13,7 +13,7 @@ import grpc
 from gnmi_pb import gnmi_pb2 as pb
 
 from srv6mgrd.datastore.transaction import Edit
-from srv6mgrd.gnmi import extensions, get, set, subscribe, wire
+from srv6mgrd.gnmi import extensions, get, set, sonic, subscribe, wire
 from srv6mgrd.gnmi.access import Access, certified
 from srv6mgrd.gnmi.extensions import Arbitration, Confirmed, Step
 from srv6mgrd.gnmi.failure import RpcError, as_status
@@ -119,7 +119,10 @@ class Service:
         """3.3"""
         depth = extensions.read(request, extensions.GET).depth
         snapshot = await self._feed.snapshot()
-        read = partial(get.get, request, snapshot, self._known, self._permit(user), depth)
+        if sonic.concerns(request):
+            read = partial(sonic.get, request, snapshot, self._permit(user))
+        else:
+            read = partial(get.get, request, snapshot, self._known, self._permit(user), depth)
         return await asyncio.get_running_loop().run_in_executor(self._readers, read)
 
     async def set(self, request: Any, user: str | None) -> Any:
@@ -170,6 +173,10 @@ class Service:
         request = await subscribe.first_request(requests)
         depth = extensions.read(request, extensions.SUBSCRIBE).depth
         asked = request.subscribe
+        if sonic.concerns(asked):
+            permit = self._permit(user)
+            await sonic.Subscription(self._feed, asked, permit, self._pace, write).serve(requests)
+            return
         found = subscribe.watches(
             self._feed.model,
             asked,

@@ -119,13 +119,13 @@ def _watch(
 ) -> Iterable[Watch]:
     heartbeat = item.heartbeat_interval / _NS
     if heartbeat and heartbeat < pace.fastest:
-        raise _too_fast(path, "heartbeat_interval", pace)
+        raise too_fast(path, "heartbeat_interval", pace)
     if item.mode == pb.ON_CHANGE:
         return [Watch(patterns, chosen, heartbeat=heartbeat)]
     if item.mode == pb.SAMPLE:
         interval = item.sample_interval / _NS
         if interval and interval < pace.fastest:
-            raise _too_fast(path, "sample_interval", pace)
+            raise too_fast(path, "sample_interval", pace)
         suppress = item.suppress_redundant
         return [Watch(patterns, chosen, interval or pace.fastest, suppress, heartbeat)]
     if item.sample_interval:
@@ -142,7 +142,8 @@ def _watch(
     ]
 
 
-def _too_fast(path: Path, what: str, pace: Pace) -> RpcError:
+def too_fast(path: Path, what: str, pace: Pace) -> RpcError:
+    """What a client is told that wants to be told more often than ``pace`` allows."""
     return RpcError(
         StatusCode.INVALID_ARGUMENT,
         f"path {path}: {what} is too short; {pace.fastest:g} s is the shortest",
@@ -196,7 +197,7 @@ class Subscription:
         """
         await self.once()
         async for request in requests:
-            _check_poll(request)
+            check_poll(request)
             await self._present()
             await self._write(wire.sync_response())
 
@@ -214,7 +215,7 @@ class Subscription:
                 await self._present(first)
             await self._write(wire.sync_response())
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._refuse(requests))
+                tasks.create_task(refuse_more(requests))
                 tasks.create_task(self._drain())
                 for watch in sampled:
                     tasks.create_task(self._sample(watch, first))
@@ -319,11 +320,6 @@ class Subscription:
             for batch in batches(await self._leaves(snapshot, [watch]), snapshot):
                 self._outbox.put(batch)
 
-    async def _refuse(self, requests: AsyncIterator[Any]) -> None:
-        """A STREAM takes no further request; that the client closes its side ends nothing."""
-        async for request in requests:
-            _refuse(request)
-
 
 def leaves(snapshot: Snapshot, found: list[Watch]) -> dict[Pattern, Any]:
     """Every leaf that one of the subscriptions names, once."""
@@ -348,8 +344,15 @@ def batches(values: dict[Pattern, Any], snapshot: Snapshot) -> list[Batch]:
     ]
 
 
-def _check_poll(request: Any) -> None:
+def check_poll(request: Any) -> None:
+    """RpcError for anything but a Poll message."""
     if request.WhichOneof("request") != "poll":
+        _refuse(request)
+
+
+async def refuse_more(requests: AsyncIterator[Any]) -> None:
+    """A STREAM takes no further request; that the client closes its side ends nothing."""
+    async for request in requests:
         _refuse(request)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from srv6mgrd.counters import sonic
 from srv6mgrd.counters.status import SidCounters
 from srv6mgrd.redis import diff
 from srv6mgrd.redis.rows import (
@@ -11,7 +12,6 @@ from srv6mgrd.redis.rows import (
     NAME_MAP,
     SID_OID,
     Projection,
-    counters_fields,
     counters_key,
     index_of,
     oid_of,
@@ -76,7 +76,7 @@ class Book:
         self._counters = {p: c for p, c in self._counters.items() if p in keys}
         for prefix, key in keys.items():
             if (sample := self._counters.get(prefix)) is not None:
-                wanted[key] = counters_fields(sample)
+                wanted[key] = sonic.fields(sample)
             elif fields := self._known.get(key):
                 wanted[key] = fields  # ours from before a restart; the first sample is to come
         self._wanted, self._counter_keys = wanted, keys
@@ -100,7 +100,7 @@ class Book:
             before[prefix] = c
             if (key := keys.get(prefix)) is None:
                 continue
-            fields = self._wanted[key] = counters_fields(c)
+            fields = self._wanted[key] = sonic.fields(c)
             now = self._known.get(key)
             if now == fields:
                 continue

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.counters import sonic
+from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired, Locator, Sid
 from srv6mgrd.redis.schema import Fields, Row, RowKey, table
@@ -19,7 +20,7 @@ APPL_VRF = table("APPL_DB", "VRF_TABLE")
 STATE_VRF = table("STATE_DB", "VRF_TABLE")
 SID_STATUS = table("STATE_DB", "SRV6MGR_SID")
 VRF_STATUS = table("STATE_DB", "SRV6MGR_VRF")
-COUNTERS = table("COUNTERS_DB", "COUNTERS")
+COUNTERS = table(sonic.DATABASE, "COUNTERS")
 NAME_MAP = table("COUNTERS_DB", "COUNTERS_SRV6_NAME_MAP")
 SID_OID = table("COUNTERS_DB", "SRV6MGR_SID_OID")
 
@@ -69,21 +70,12 @@ def project(desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> Pro
         address = text.partition("/")[0]  # network_address would be formatted anew
         rows.update(_sid(sid, lengths, address, status))
         rows.update([SID_STATUS.row(text, **_status(status))])
-        counted[text] = f"{address}/{sum(lengths[:3])}"
+        counted[text] = sonic.name(text, *lengths[:3])
     return Projection(rows, counted)
 
 
 def counters_key(oid: str) -> RowKey:
     return COUNTERS.key(oid)
-
-
-def counters_fields(c: SidCounters) -> dict[str, str]:
-    """Fields of a COUNTERS row; a literal, as it is built for every SID every second."""
-    return {
-        "SAI_COUNTER_STAT_PACKETS": str(c.packets),
-        "SAI_COUNTER_STAT_BYTES": str(c.octets),
-        "SRV6MGR_STAT_ERRORS": str(c.errors),
-    }
 
 
 def oid_of(index: int) -> str:

@@ -1,4 +1,4 @@
-"""openconfig's own client, gnmi_cli, over TLS: written in Go, without a line in common with ours."""
+"""openconfig's own client, gnmi_cli, over TLS: written in Go, shares nothing with ours."""
 
 from __future__ import annotations
 

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from srv6mgrd.counters import sonic
 from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired, Locator
 from srv6mgrd.redis import rows
-from srv6mgrd.redis.rows import counters_fields, counters_key, index_of, oid_of, project
+from srv6mgrd.redis.rows import counters_key, index_of, oid_of, project
 from srv6mgrd.redis.schema import RowKey, table_of
 from tests.unit.redis.states import State, all_installed, desired, sid, states
 
@@ -124,7 +125,7 @@ def test_every_row_conforms_to_its_schema(state: State) -> None:
 def test_every_counter_row_conforms_to_its_schema(index: int, value: int) -> None:
     key = counters_key(oid_of(index))
     assert table_of(key) is rows.COUNTERS
-    assert rows.COUNTERS.faults(key.key, counters_fields(SidCounters(value, value, value))) == []
+    assert rows.COUNTERS.faults(key.key, sonic.fields(SidCounters(value, value, value))) == []
     assert index_of(oid_of(index)) == index
 
 

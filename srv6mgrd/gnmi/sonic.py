@@ -1,0 +1,246 @@
+"""Counters of SIDs as sonic-gnmi serves them (sonic_data_client/virtual_db.go).
+
+A request whose prefix has the target COUNTERS_DB, or whose path begins with COUNTERS_DB and
+localhost under the origin sonic-db, names ``COUNTERS/SID*`` or ``COUNTERS/SID:NAME``. The answer
+is one JSON object at the path that was asked for, not leaves of a schema: so this has a room of
+its own beside the trees.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gnmi_pb import gnmi_pb2 as pb
+from grpc import StatusCode
+
+from srv6mgrd.counters import sonic
+from srv6mgrd.counters.status import InstallStatus
+from srv6mgrd.gnmi import encode, wire
+from srv6mgrd.gnmi.failure import RpcError, as_status
+from srv6mgrd.gnmi.feed import Feed
+from srv6mgrd.gnmi.path import Path, parse, resolve
+from srv6mgrd.gnmi.rights import Permit
+from srv6mgrd.gnmi.subscribe import Pace, check_poll, refuse_more, too_fast
+from srv6mgrd.gnmi.view import Snapshot
+
+ORIGIN = "sonic-db"
+_ABOVE = (sonic.DATABASE, "localhost")
+_NS = 1_000_000_000
+_LOCATORS = ("srv6mgr-srv6:srv6", "locators", "locator")
+
+Values = Mapping[str, Mapping[str, str]]
+
+
+def concerns(request: Any) -> bool:
+    """Whether a GetRequest or SubscriptionList asks for this."""
+    prefix = request.prefix
+    if isinstance(request, pb.GetRequest):
+        paths = list(request.path)
+    else:
+        paths = [subscription.path for subscription in request.subscription]
+    origins = {prefix.origin, *(p.origin for p in paths)}
+    return prefix.target == sonic.DATABASE or ORIGIN in origins
+
+
+def get(request: Any, snapshot: Snapshot, permit: Permit | None) -> Any:
+    """The GetResponse."""
+    _check_encoding(request.encoding)
+    prefix = _read(request.prefix)
+    asked = [(path, _name(prefix, path)) for path in request.path]
+    values = counters(snapshot, permit)
+    out = []
+    for path, name in asked:
+        if name is not None and name not in values:
+            raise RpcError(
+                StatusCode.NOT_FOUND, f"SID:{name}: no such SID counts; see COUNTERS/SID*"
+            )
+        update = _update(path, _value(values, name), request.encoding)
+        out.append(wire.notification(snapshot.sampled_at or time.time_ns(), prefix, [update]))
+    return pb.GetResponse(notification=out)
+
+
+def counters(snapshot: Snapshot, permit: Permit | None) -> dict[str, dict[str, str]]:
+    """Fields of every SID that is installed and counts, by its name; as far as ``permit`` lets
+    its packets be read."""
+    locators: Any = snapshot.config
+    for member in _LOCATORS:
+        locators = locators.get(member, {})
+    (sids,) = resolve(snapshot.model.root, Path(parse("/srv6/local-sids/sid/prefix")))
+    (packets,) = resolve(
+        snapshot.model.root, Path(parse("/srv6/local-sids/sid/state/counters/in-pkts"))
+    )
+    out = {}
+    for at, prefix in snapshot.find(sids):
+        sid = snapshot.sid(prefix)
+        if sid is None or sid.status.status is not InstallStatus.INSTALLED:
+            continue
+        if sid.config.get("counters") is False:
+            continue
+        if permit is not None and not permit((*at[:-1], *packets[len(at) - 1 :])):
+            continue
+        lengths = locators[sid.config["locator"],]
+        name = sonic.name(
+            prefix, *(int(lengths[f"{part}-length"]) for part in ("block", "node", "function"))
+        )
+        out[name] = sonic.fields(sid.counters)
+    return out
+
+
+@dataclass(slots=True)
+class _Watch:
+    """One subscription. ``interval`` 0: told on change."""
+
+    path: Any
+    name: str | None
+    interval: float
+    suppress: bool
+    heartbeat: float
+    last: Any = None
+
+
+class Subscription:
+    """One Subscribe RPC."""
+
+    def __init__(
+        self,
+        feed: Feed,
+        asked: Any,
+        permit: Permit | None,
+        pace: Pace,
+        write: Callable[[Any], Awaitable[None]],
+    ) -> None:
+        """``asked`` is the SubscriptionList."""
+        _check_encoding(asked.encoding)
+        self._feed, self._permit, self._write = feed, permit, write
+        self._asked = asked
+        self._prefix = _read(asked.prefix)
+        self._watches = [_watch(self._prefix, item, pace) for item in asked.subscription]
+        if not self._watches:
+            raise RpcError(StatusCode.INVALID_ARGUMENT, "subscribe: there is no subscription")
+
+    async def serve(self, requests: AsyncIterator[Any]) -> None:
+        if not self._asked.updates_only:
+            await self._tell(self._watches)
+        await self._write(wire.sync_response())
+        if self._asked.mode == pb.SubscriptionList.POLL:
+            async for request in requests:
+                check_poll(request)
+                await self._tell(self._watches)
+                await self._write(wire.sync_response())
+        elif self._asked.mode == pb.SubscriptionList.STREAM:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(refuse_more(requests))
+                for watch in self._watches:
+                    follow = self._sample if watch.interval else self._follow
+                    tasks.create_task(follow(watch))
+
+    async def _sample(self, watch: _Watch) -> None:
+        due = beat = time.monotonic()
+        while True:
+            # A client that reads too slowly misses samples.
+            due = max(due + watch.interval, time.monotonic())
+            await asyncio.sleep(due - time.monotonic())
+            again = bool(watch.heartbeat) and due >= beat + watch.heartbeat
+            beat = due if again else beat
+            await self._tell([watch], changed=watch.suppress and not again)
+
+    async def _follow(self, watch: _Watch) -> None:
+        moved = asyncio.Event()
+        end = self._feed.listen(lambda _: moved.set(), counters=True)
+        try:
+            while True:
+                try:
+                    async with asyncio.timeout(watch.heartbeat or None):
+                        await moved.wait()
+                except TimeoutError:
+                    await self._tell([watch])
+                    continue
+                moved.clear()
+                await self._tell([watch], changed=True)
+        finally:
+            end()
+
+    async def _tell(self, watches: list[_Watch], *, changed: bool = False) -> None:
+        """What is now; with ``changed`` only what was not told last."""
+        snapshot = await self._feed.snapshot()
+        values = counters(snapshot, self._permit)
+        updates, deletes = [], []
+        for watch in watches:
+            value = _value(values, watch.name)
+            if changed and value == watch.last:
+                continue
+            if value is not None:
+                updates.append(_update(watch.path, value, self._asked.encoding))
+            elif watch.last is not None:
+                deletes.append(watch.path)
+            watch.last = value
+        if updates or deletes:
+            at = snapshot.sampled_at or time.time_ns()
+            message = wire.notification(at, self._prefix, updates, deletes)
+            await self._write(pb.SubscribeResponse(update=message))
+
+
+def _watch(prefix: Path, item: Any, pace: Pace) -> _Watch:
+    name = _name(prefix, item.path)
+    interval, heartbeat = item.sample_interval / _NS, item.heartbeat_interval / _NS
+    for what, given in (("sample_interval", interval), ("heartbeat_interval", heartbeat)):
+        if given and given < pace.fastest:
+            raise too_fast(_read(item.path), what, pace)
+    if item.mode == pb.TARGET_DEFINED:
+        interval = pace.counters
+    elif item.mode == pb.SAMPLE:
+        interval = interval or pace.fastest
+    else:
+        interval = 0.0
+    return _Watch(item.path, name, interval, item.suppress_redundant, heartbeat)
+
+
+def _read(path: Any) -> Path:
+    with as_status():
+        return wire.read_path(path)
+
+
+def _name(prefix: Path, path: Any) -> str | None:
+    """The SID that a path names, None for all of them. RpcError for any other path."""
+    own = _read(path)
+    names = [elem.name for elem in (*prefix.elems, *own.elems)]
+    if ORIGIN in (prefix.origin, own.origin):
+        if tuple(names[:2]) != _ABOVE:
+            raise RpcError(
+                StatusCode.UNIMPLEMENTED,
+                f"origin {ORIGIN}: of SONiC's databases only {'/'.join(_ABOVE)} is served; ask"
+                " Redis for others",
+            )
+        names = names[2:]
+    match names:
+        case ["COUNTERS", "SID*"]:
+            return None
+        case ["COUNTERS", name] if name.startswith("SID:"):
+            return name.removeprefix("SID:")
+    raise RpcError(
+        StatusCode.UNIMPLEMENTED,
+        f"{sonic.DATABASE}/{'/'.join(names)}: COUNTERS/SID* and COUNTERS/SID:NAME are served; ask"
+        " Redis for others",
+    )
+
+
+def _value(values: Values, name: str | None) -> Any:
+    return values if name is None else values.get(name)
+
+
+def _update(path: Any, value: Any, encoding: int) -> Any:
+    field = "json_val" if encoding == wire.JSON else "json_ietf_val"
+    return pb.Update(path=path, val=pb.TypedValue(**{field: encode.dumps(value)}))
+
+
+def _check_encoding(encoding: int) -> None:
+    if encoding not in (wire.JSON, wire.JSON_IETF):
+        raise RpcError(
+            StatusCode.UNIMPLEMENTED,
+            f"encoding {wire.encoding_name(encoding)}: {sonic.DATABASE} is told as JSON objects;"
+            " use JSON_IETF or JSON",
+        )
