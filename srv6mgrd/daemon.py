@@ -17,7 +17,9 @@ from srv6mgrd import systemd
 from srv6mgrd.alone import AlreadyRunningError, alone
 from srv6mgrd.apply.journal import Journal, JournalError
 from srv6mgrd.apply.reconciler import Reconciler
+from srv6mgrd.counters import proxies
 from srv6mgrd.counters.node import NodeWriter, beside
+from srv6mgrd.counters.proxies import ProxiesWriter
 from srv6mgrd.counters.store import StoreWriter
 from srv6mgrd.datastore.clock import CommitClock
 from srv6mgrd.datastore.history import History
@@ -88,6 +90,7 @@ async def _run(settings: Settings) -> None:
         node=node,
         herald=notifier,
         offering=offering,
+        proxies=ProxiesWriter(proxies.beside(runtime / "store")),
     )
     history, running = History(state / "history.sqlite"), Running()
     clock = CommitClock(history, manager, running, node, notifier, save=settings.save_startup)

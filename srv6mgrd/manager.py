@@ -7,7 +7,7 @@ import contextlib
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from ipaddress import IPv6Address
+from ipaddress import IPv6Address, IPv6Network
 from typing import Any, Protocol, TypeGuard
 
 from srv6mgrd import news
@@ -17,6 +17,7 @@ from srv6mgrd.apply.reconciler import Reconciler, Report
 from srv6mgrd.counters import statuses
 from srv6mgrd.counters.accumulator import Accumulator
 from srv6mgrd.counters.node import Statistics
+from srv6mgrd.counters.proxies import ProxyState
 from srv6mgrd.counters.status import (
     InstallStatus,
     Kind,
@@ -71,6 +72,12 @@ class Node(Protocol):
     def write(self) -> None: ...
 
 
+class Proxies(Protocol):
+    """State of the service proxies (``counters.proxies.ProxiesWriter``)."""
+
+    def write(self, proxies: Mapping[IPv6Network, ProxyState]) -> None: ...
+
+
 class Offering(Protocol):
     """What the node offers (``offering.Offering``)."""
 
@@ -99,10 +106,11 @@ class Manager:
         node: Node | None = None,
         herald: Herald | None = None,
         offering: Offering | None = None,
+        proxies: Proxies | None = None,
     ) -> None:
         """``advertised`` asks FRR (in a thread), ``running`` reads the running configuration;
-        ``node`` gets the statistics, ``herald`` the notifications; ``offering`` is tried out
-        again where something turns out to be missing."""
+        ``node`` gets the statistics, ``proxies`` the state of service proxies, ``herald`` the
+        notifications; ``offering`` is tried out again where something turns out to be missing."""
         self._reconciler = reconciler
         self._kernel = kernel
         self._store = store
@@ -112,6 +120,7 @@ class Manager:
         self._node = node
         self._herald = herald
         self._offering = offering
+        self._proxies = proxies
         self._advertised: Advertised = {}
         self._accumulator = Accumulator(store.counters(), store.bases())
         self._outcomes: Mapping[ObjectRef, Outcome] = {}
@@ -352,6 +361,9 @@ class Manager:
     def sample(self) -> None:
         """One dump of all SIDs into totals, store and SONiC tables. Raises AdapterError."""
         sids = self._reconciler.desired.sids
+        if self._proxies is not None:
+            found = self._kernel.proxies()
+            self._proxies.write({p: state for p, state in found.items() if p in sids})
         if not sids:
             return
         raw = {str(p): c for p, c in self._kernel.sid_counters().items() if p in sids}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ipaddress import IPv6Network
 from typing import Protocol
 
+from srv6mgrd.counters.proxies import ProxyState
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.objects import FrrBlock
 from srv6mgrd.plan.observed import Links, Observed
@@ -54,7 +55,11 @@ class Kernel(Protocol):
         ...
 
     def sid_counters(self) -> Mapping[IPv6Network, tuple[int, int, int]]:
-        """packets, bytes, errors of every SID route of ours, from one dump."""
+        """packets, bytes, errors of every SID of ours, from one dump."""
+        ...
+
+    def proxies(self) -> Mapping[IPv6Network, ProxyState]:
+        """Counters and present chain of every service proxy of ours."""
         ...
 
     @property

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from srv6mgrd.counters import proxies
 from srv6mgrd.counters.node import CAPABILITIES, STATISTICS, TRANSACTIONS, NodeReader, beside
 from srv6mgrd.counters.status import Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.store import StoreReader
@@ -22,6 +23,7 @@ from srv6mgrd.datastore.ffi import OperationalData
 MODULE = "srv6mgr-srv6"
 _TOP = f"/{MODULE}:srv6"
 _BGP, _STEERING = "srv6mgr-bgp:bgp", "srv6mgr-steering:steering"
+_PROXY = "srv6mgr-proxy:proxy"
 
 Objects = Mapping[ObjectRef, ObjectStatus]
 Counters = Mapping[str, SidCounters]
@@ -56,6 +58,14 @@ def lists(member: str, objects: Objects, counters: Counters, only: str | None) -
             for ref, status in _of(kind, objects, only)
         ]
     }
+
+
+def with_proxies(sids: Member, proxies: Mapping[str, Any]) -> Member:
+    """The SIDs, those of proxies with the state of these."""
+    for entry in sids["sid"]:
+        if (state := proxies.get(entry["prefix"])) is not None:
+            entry[_PROXY] = {"state": state}
+    return sids
 
 
 def vrfs(objects: Objects, only: str | None) -> Member:
@@ -100,6 +110,7 @@ class OperationalSubscription:
     def __init__(self, store: Path) -> None:
         self._store = StoreReader(store)
         self._node = NodeReader(beside(store))
+        self._proxies = NodeReader(proxies.beside(store))
         self._generation = -1
         self._objects: Objects = {}
         self._connection = Connection(originator="srv6mgrd")
@@ -135,5 +146,7 @@ class OperationalSubscription:
         }
         if member in make:
             return make[member]()
-        counters = self._store.counters() if member == "local-sids" else {}
-        return lists(member, self._objects, counters, only)
+        if member == "local-sids":
+            sids = lists(member, self._objects, self._store.counters(), only)
+            return with_proxies(sids, self._proxies.read().members)
+        return lists(member, self._objects, {}, only)

@@ -87,6 +87,7 @@ class Feed:
             counters.by_prefix,
             counters.at,
             self._status.problem,
+            counters.proxies,
         )
 
     async def sample(self) -> Sample | None:
@@ -209,6 +210,9 @@ class Feed:
                 at = self.model.state_of(ObjectRef(Kind.SID, prefix))
                 if at is not None:
                     touched.updated.append(at)
+        for prefix, proxy in counters.proxies.items():
+            if old.proxies.get(prefix) != proxy and (at := self.model.state_of_proxy(prefix)):
+                touched.updated.append(at)
         before, after = self.current(old), self.current(counters)
         self._tell(Change(counters.at, before, after, touched, counters=True))
 

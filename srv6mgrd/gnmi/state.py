@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from srv6mgrd.counters import proxies
 from srv6mgrd.counters.node import ABSENT, NodeReader, NodeState, Version, beside
 from srv6mgrd.counters.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.store import Records, StoreError, StoreReader
@@ -36,6 +38,8 @@ class Counters:
     sample: int = -1
     at: int = 0
     by_prefix: Mapping[str, SidCounters] = field(default_factory=dict)
+    # State of the proxies, by prefix, in RFC 7951 form.
+    proxies: Mapping[str, Any] = field(default_factory=dict)
 
 
 class State:
@@ -49,7 +53,8 @@ class State:
         self._node = NodeReader(beside(path))
         self._status = Status()
         self._counters = Counters()
-        self._counted = (-1, -1)
+        self._proxies = NodeReader(proxies.beside(path))
+        self._counted: tuple[int, int, Version] = (-1, -1, ABSENT)
         self._records: Records | None = None
 
     def moment(self) -> Moment:
@@ -74,13 +79,14 @@ class State:
     def counters(self) -> Counters:
         try:
             sample, at = self._reader.sample
+            found = self._proxies.read()
             # A new object owns a record before it is sampled: ask the generation as well.
-            read = sample, self._reader.generation
+            read = sample, self._reader.generation, found.version
             if read != self._counted:
                 self._counted = read
-                self._counters = Counters(sample, at, self._reader.counters())
+                self._counters = Counters(sample, at, self._reader.counters(), found.members)
         except (StoreError, OSError):
-            self._counters, self._counted = Counters(), (-1, -1)
+            self._counters, self._counted = Counters(), (-1, -1, ABSENT)
         return self._counters
 
     def records(self) -> Records | None:

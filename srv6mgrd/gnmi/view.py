@@ -13,7 +13,7 @@ from typing import Any
 from srv6mgrd.counters.status import Kind as Object
 from srv6mgrd.counters.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.yang import object_state
-from srv6mgrd.gnmi.mirror import Tree
+from srv6mgrd.gnmi.mirror import Tree, tree
 from srv6mgrd.gnmi.path import Pattern, Step
 from srv6mgrd.gnmi.projections.view import Sid, View, sids_of, trees
 from srv6mgrd.gnmi.rights import Permit
@@ -49,6 +49,7 @@ _STATEFUL = {
     "/srv6mgr-srv6:srv6/vrfs/vrf/srv6mgr-bgp:bgp": Object.VRF_BGP,
     "/srv6mgr-srv6:srv6/segment-lists/segment-list": Object.SEGMENT_LIST,
 }
+_PROXY = "srv6mgr-proxy:proxy"
 # Routes stand in two lists: of a VRF, and of none.
 _MAIN = "main"
 _ROUTES = {
@@ -69,6 +70,12 @@ class Model:
             id(node): _STATEFUL[node.path] for node in root.descendants() if node.path in _STATEFUL
         }
         self._nodes = {kind: node for node, kind in self._nodes_of(root)}
+        sid = self._nodes.get(Object.SID)
+        self._proxy = None if sid is None else sid.child(_PROXY)
+        if self._proxy is not None and (state := self._proxy.child("state")) is not None:
+            # What a proxy learned changes with any packet.
+            for node in state.descendants():
+                node.counts = True
 
     def _nodes_of(self, root: Node) -> Iterator[tuple[Node, Object]]:
         for node in root.descendants():
@@ -101,6 +108,18 @@ class Model:
             *(Step(n, (ref.name,) if n.kind is Kind.LIST else ()) for n in node.lineage()),
             Step(state),
         )
+
+    def is_proxy(self, node: Node) -> bool:
+        """Whether this is the container that makes a SID a proxy."""
+        return node is self._proxy
+
+    def state_of_proxy(self, prefix: str) -> Pattern | None:
+        """Where the state of a SID's proxy stands."""
+        state = None if self._proxy is None else self._proxy.child("state")
+        if self._proxy is None or state is None:
+            return None
+        steps = (Step(n, (prefix,) if n.kind is Kind.LIST else ()) for n in self._proxy.lineage())
+        return (*steps, Step(state))
 
     def _state_of_route(self, name: str) -> Pattern | None:
         vrf, _, prefix = name.partition(" ")
@@ -164,6 +183,8 @@ class Snapshot:
     counters: Mapping[str, SidCounters] = field(default_factory=dict)
     sampled_at: int = 0
     problem: str = ""
+    # State of the proxies by prefix, in RFC 7951 form.
+    proxies: Mapping[str, Any] = field(default_factory=dict)
 
     def find(self, pattern: Pattern) -> Iterator[tuple[Pattern, Any]]:
         """Every instance that ``pattern`` names, with its data (state not yet attached)."""
@@ -197,6 +218,9 @@ class Snapshot:
         if not at and self.model.is_view(node):
             return trees(self.model.views, sids_of(self.config), self.sid).get(node.member)
         if node.name == "state" and not node.config:
+            if at and self.model.is_proxy(at[-1].node):
+                found = self.proxies.get(at[-2].keys[0] or "")
+                return None if found is None else tree(node, found)
             return self.state(at)
         return None
 

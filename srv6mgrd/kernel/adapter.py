@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ipaddress import IPv6Network
 from pathlib import Path
 
+from srv6mgrd.counters.proxies import ProxyState
 from srv6mgrd.kernel import links, routes, rules, sysctl
 from srv6mgrd.kernel.headend import HeadendRoutes
 from srv6mgrd.kernel.seg6 import Seg6
@@ -25,7 +26,7 @@ from srv6mgrd.plan.objects import (
 )
 from srv6mgrd.plan.observed import Links, Observed, ObservedObject
 from srv6mgrd.ports import RefusedAction
-from srv6mgrd.proxy.adapter import Counts, Proxies
+from srv6mgrd.proxy.adapter import Proxies
 from srv6mgrd.proxy.programs import Programs
 
 _PROC_SYS = Path("/proc/sys")
@@ -66,16 +67,16 @@ class LinuxKernel:
     def sid_counters(self) -> Mapping[IPv6Network, tuple[int, int, int]]:
         with self._lock:
             dump = self._netlink.dump(routes.get_table(SID_TABLE, ROUTE_PROTOCOL))
-            proxies = self._proxies.counts()
+            proxies = self._proxies.states()
         found = dict(self._routes.counters(dump))
-        for prefix, c in proxies.items():
+        for prefix, proxy in proxies.items():
+            c = proxy.counts
             found[prefix] = (c.to_packets, c.to_octets, c.errors)
         return found
 
-    def proxy_counts(self) -> Mapping[IPv6Network, Counts]:
-        """Counters of every proxy, both ways and by reason."""
+    def proxies(self) -> Mapping[IPv6Network, ProxyState]:
         with self._lock:
-            return self._proxies.counts()
+            return self._proxies.states()
 
     def links(self) -> Links:
         with self._lock:

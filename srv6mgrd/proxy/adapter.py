@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from dataclasses import replace
+from ipaddress import IPv6Network, ip_network
 
+from srv6mgrd.counters.proxies import ProxyCounts, ProxyState
 from srv6mgrd.kernel import links
 from srv6mgrd.kernel.errors import Failure
 from srv6mgrd.kernel.links import Link
@@ -23,40 +25,15 @@ from srv6mgrd.plan.objects import (
 )
 from srv6mgrd.plan.observed import ObservedObject
 from srv6mgrd.proxy import hooks, layout, libbpf
+from srv6mgrd.proxy.book import Book, values
 from srv6mgrd.proxy.hooks import Filter
 from srv6mgrd.proxy.layout import ChainValue, ProxyValue
 from srv6mgrd.proxy.programs import Maps, Programs
 
 SECOND = 1_000_000_000
+_TENTH = SECOND // 10
 # What a hook or qdisc meets when its interface has gone: there is nothing to hang it on then.
 _NO_INTERFACE = frozenset({errno.ENODEV, errno.ENOENT, errno.EINVAL})
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Counters of one proxy, in the order of bpf/maps.h; they start at 0 with it."""
-
-    to_packets: int
-    to_octets: int
-    from_packets: int
-    from_octets: int
-    no_srh: int
-    no_segments_left: int
-    hop_limit: int
-    header_too_long: int
-    nothing_learned: int
-    not_for_proxy: int
-
-    @property
-    def errors(self) -> int:
-        return (
-            self.no_srh
-            + self.no_segments_left
-            + self.hop_limit
-            + self.header_too_long
-            + self.nothing_learned
-            + self.not_for_proxy
-        )
 
 
 class Proxies:
@@ -65,6 +42,9 @@ class Proxies:
     def __init__(self, netlink: NetlinkSocket, programs: Programs | None = None) -> None:
         self._netlink = netlink
         self._programs = programs or Programs()
+        # As last observed; both save a look at a thousand others with each write.
+        self._book: Book | None = None
+        self._links: Mapping[str, Link] = {}
 
     def close(self) -> None:
         self._programs.close()
@@ -73,15 +53,18 @@ class Proxies:
 
     def observe(self, found: Sequence[Link]) -> Iterator[ObservedObject]:
         """What stands, given all links."""
+        self._book = None
+        self._links = {link.name: link for link in found}
         names = {link.index: link.name for link in found}
         present = self._programs.present
         if present:
             maps = self._programs.maps()
             device = next((link.index for link in found if link.name == SID_DEVICE), 0)
-            intact = self._programs.intact and maps is not None and self._fits(maps, device)
+            fits = maps is not None and Book(maps).fits(device)
+            intact = self._programs.intact and fits
             yield ObservedObject(ProxyPrograms(intact), ours=True)
             if maps is not None:
-                yield from self._entries(maps, {link.name: link for link in found}, names)
+                yield from self._entries(maps, self._links, names)
         ids = self._programs.ids() if present else {}
         for index in hooks.qdiscs(self._netlink.dump(hooks.get_qdiscs())):
             name = names.get(index)
@@ -103,7 +86,7 @@ class Proxies:
         for key in maps.passes.keys(layout.PASS_SIZE):
             port, prefix = layout.pass_of(key)
             passes.setdefault(port, []).append(str(prefix))
-        for key, value in _values(maps):
+        for key, value in values(maps):
             chain = self._chain(maps, value)
             interface = names.get(value.interface, f"if{value.interface}")
             back = names.get(value.return_interface, f"if{value.return_interface}")
@@ -134,12 +117,6 @@ class Proxies:
         chain = ChainValue.unpack(found) if found is not None else None
         return chain if chain is not None and chain.id == value.id else None
 
-    @staticmethod
-    def _fits(maps: Maps, device: int) -> bool:
-        """Whether the programs know the lengths of all SIDs and the SID device."""
-        prefixes = [layout.sid_of(key) for key in maps.proxies.keys(layout.SID_SIZE)]
-        return maps.nodes.get(layout.FIRST) == layout.node(prefixes, device)
-
     def _peer(self, link: Link | None, value: ProxyValue) -> tuple[bytes, bytes] | None:
         """MAC addresses of the function's end and of ours, where packets can be handed straight
         to it: bpf_redirect_peer takes those of a namespace alone, and no frames as they are."""
@@ -150,34 +127,38 @@ class Proxies:
             return None
         return links.decode(answer).address, link.address
 
-    def counts(self) -> dict[IPv6Network, Counts]:
-        """Counters of every proxy."""
-        maps = self._programs.maps() if self._programs.present else None
-        return {} if maps is None else {
-            layout.sid_of(key): self._counts(maps, value.id) for key, value in _values(maps)
-        }  # fmt: skip
-
-    @staticmethod
-    def _counts(maps: Maps, number: int) -> Counts:
-        raw = maps.counters.get(layout.number(number))
-        cpus = layout.COUNTERS.iter_unpack(raw or bytes(layout.COUNTERS.size))
-        return Counts(*map(sum, zip(*cpus, strict=True)))
-
-    def chains(self) -> dict[IPv6Network, ChainValue]:
-        """What every proxy restores at present; a masquerading one has none."""
+    def states(self) -> dict[IPv6Network, ProxyState]:
+        """Counters of every proxy, and what it restores at present."""
         maps = self._programs.maps() if self._programs.present else None
         if maps is None:
             return {}
-        found = ((key, self._chain(maps, value)) for key, value in _values(maps))
-        return {layout.sid_of(key): chain for key, chain in found if chain is not None}
+        # From the programs' clock (bpf_ktime_get_coarse_ns) to the wall's.
+        epoch = time.time_ns() - time.monotonic_ns()
+        return {layout.sid_of(key): self._state(maps, value, epoch) for key, value in values(maps)}
+
+    def _state(self, maps: Maps, value: ProxyValue, epoch: int) -> ProxyState:
+        counts = self._counts(maps, value.id)
+        chain = self._chain(maps, value)
+        if chain is None or chain.source is None:
+            return ProxyState(counts)
+        learned = chain.learned and _rounded(epoch + chain.learned)
+        return ProxyState(counts, chain.source, chain.segments, learned)
+
+    @staticmethod
+    def _counts(maps: Maps, number: int) -> ProxyCounts:
+        raw = maps.counters.get(layout.number(number))
+        cpus = layout.COUNTERS.iter_unpack(raw or bytes(layout.COUNTERS.size))
+        return ProxyCounts(*map(sum, zip(*cpus, strict=True)))
 
     # Writing.
 
     def apply(self, action: Action) -> Failure | None:
         match action:
             case Create(ProxyPrograms()) | Replace(_, ProxyPrograms()):
-                return self._programs.install() or self._refit()
+                self._book = None
+                return self._programs.install() or self._fit()
             case Delete(ProxyPrograms()):
+                self._book = None
                 self._programs.remove()
                 return None
             case Create(ProxyEntry() as entry):
@@ -198,17 +179,25 @@ class Proxies:
                 return self._take_down(hook)
         return Failure(errno.EOPNOTSUPP, f"{action.object.key} is no part of a proxy")
 
-    def _put(self, entry: ProxyEntry, before: ProxyEntry | None) -> Failure | None:
+    def _opened(self) -> tuple[Maps, Book] | None:
         maps = self._programs.maps()
         if maps is None:
-            return Failure(errno.ENOENT, "the programs of the proxies are not loaded")
+            return None
+        self._book = self._book or Book(maps)
+        return maps, self._book
+
+    def _put(self, entry: ProxyEntry, before: ProxyEntry | None) -> Failure | None:
+        opened = self._opened()
+        if opened is None:
+            return _not_loaded()
+        maps, book = opened
         interface, back = self._link(entry.interface), self._link(entry.return_interface)
         if interface is None or back is None:
             gone = entry.interface if interface is None else entry.return_interface
             return Failure(errno.ENODEV, f"interface {gone} does not exist")
-        known = maps.proxies.get(layout.sid_key(entry.prefix))
-        old = ProxyValue.unpack(known) if known is not None else None
-        number = old.id if old is not None else _free(maps)
+        key = layout.sid_key(entry.prefix)
+        old = book.get(key)
+        number = old.id if old is not None else book.number()
         if number is None:
             return Failure(errno.ENOSPC, f"there are {layout.MAX_PROXIES} proxies already")
         value = ProxyValue(
@@ -225,21 +214,23 @@ class Proxies:
         if old is None:
             zero = bytes(layout.COUNTERS.size * libbpf.possible_cpus())
             maps.counters.put(layout.number(number), zero)
-        if failure := self._put_chain(maps, entry, value):
+        if failure := self._put_chain(maps, book, entry, value):
             return failure
-        if failure := maps.proxies.put(layout.sid_key(entry.prefix), value.pack()):
+        if failure := book.put(key, value):
             return failure
         if old is not None and (old.port != value.port or entry.behavior is Behavior.END_AM):
-            self._drop_chain(maps, old)
-        return self._refit()
+            self._drop_chain(maps, book, old)
+        return self._fit()
 
-    def _put_chain(self, maps: Maps, entry: ProxyEntry, value: ProxyValue) -> Failure | None:
+    def _put_chain(
+        self, maps: Maps, book: Book, entry: ProxyEntry, value: ProxyValue
+    ) -> Failure | None:
         if entry.behavior is Behavior.END_AM:
             return None
         prefixes = [ip_network(word) for word in entry.passes if "/" in word]
         flags = sum(layout.PASS_FLAGS.get(word, 0) for word in entry.passes)
         flags |= layout.PASS_PREFIXES if prefixes else 0
-        if failure := _set_passes(maps, value.port, prefixes):
+        if failure := book.set_passes(value.port, prefixes):
             return failure
         found = maps.chains.get(value.port, locked=True)
         before = ChainValue.unpack(found) if found is not None else None
@@ -255,33 +246,28 @@ class Proxies:
             return maps.chains.put(value.port, chain.pack())
         return maps.chains.put(value.port, chain.overtaking(before).pack(), locked=True)
 
-    def _drop_chain(self, maps: Maps, value: ProxyValue) -> None:
+    def _drop_chain(self, maps: Maps, book: Book, value: ProxyValue) -> None:
         if self._chain(maps, value) is not None:
             maps.chains.delete(value.port)
-            _set_passes(maps, value.port, [])
+            book.set_passes(value.port, [])
 
     def _take(self, entry: ProxyEntry) -> Failure | None:
-        maps = self._programs.maps()
+        opened = self._opened()
         key = layout.sid_key(entry.prefix)
-        found = maps.proxies.get(key) if maps is not None else None
-        if maps is None or found is None:
+        if opened is None or (value := opened[1].get(key)) is None:
             return None
-        maps.proxies.delete(key)
-        self._drop_chain(maps, ProxyValue.unpack(found))
-        return self._refit()
+        maps, book = opened
+        book.take(key)
+        self._drop_chain(maps, book, value)
+        return self._fit()
 
-    def _refit(self) -> Failure | None:
-        """Tell the programs which lengths of SIDs there are, and the SID device."""
-        maps = self._programs.maps()
-        if maps is None:
-            return Failure(errno.ENOENT, "the programs of the proxies are not loaded")
+    def _fit(self) -> Failure | None:
+        """Tell the programs what of this node they have to know, if that changed."""
+        opened = self._opened()
+        if opened is None:
+            return _not_loaded()
         device = self._link(SID_DEVICE)
-        prefixes = [layout.sid_of(key) for key in maps.proxies.keys(layout.SID_SIZE)]
-        try:
-            node = layout.node(prefixes, device.index if device is not None else 0)
-        except ValueError as error:
-            return Failure(errno.E2BIG, str(error))
-        return None if maps.nodes.get(layout.FIRST) == node else maps.nodes.put(layout.FIRST, node)
+        return opened[1].fit(device.index if device is not None else 0)
 
     def _create_qdisc(self, qdisc: Qdisc) -> Failure | None:
         link = self._link(qdisc.interface)
@@ -305,7 +291,7 @@ class Proxies:
             return None
         program = self._programs.program(hook.program)
         if program is None:
-            return Failure(errno.ENOENT, "the programs of the proxies are not loaded")
+            return _not_loaded()
         try:
             request = hooks.put_filter(
                 link.index, _side(hook), hook.program, program, replace=replace
@@ -313,7 +299,7 @@ class Proxies:
             failure = self._write(request)
         finally:
             os.close(program)
-        return failure or (self._refit() if hook.interface == SID_DEVICE else None)
+        return failure or (self._fit() if hook.interface == SID_DEVICE else None)
 
     def _take_down(self, hook: ProxyHook) -> Failure | None:
         link = self._link(hook.interface)
@@ -322,6 +308,8 @@ class Proxies:
         return _unless(self._write(hooks.delete_filter(link.index, _side(hook))), _NO_INTERFACE)
 
     def _link(self, name: str) -> Link | None:
+        if (known := self._links.get(name)) is not None:
+            return known
         answer = self._netlink.read(links.get(name))
         return None if isinstance(answer, Failure) else links.decode(answer)
 
@@ -329,34 +317,18 @@ class Proxies:
         return self._netlink.write([request]).get(0)
 
 
-def _values(maps: Maps) -> Iterator[tuple[bytes, ProxyValue]]:
-    for key in list(maps.proxies.keys(layout.SID_SIZE)):
-        if (value := maps.proxies.get(key)) is not None:
-            yield key, ProxyValue.unpack(value)
+def _rounded(ns: int) -> int:
+    """To a tenth of a second: two clocks are not read at once, and what was learned once is to be
+    told once."""
+    return round(ns / _TENTH) * _TENTH
 
 
-def _free(maps: Maps) -> int | None:
-    """A number in the counters that no proxy has."""
-    taken = {value.id for _, value in _values(maps)}
-    return next((n for n in range(layout.MAX_PROXIES) if n not in taken), None)
+def _not_loaded() -> Failure:
+    return Failure(errno.ENOENT, "the programs of the proxies are not loaded")
 
 
 def _with_peer(value: ProxyValue, peer: tuple[bytes, bytes] | None) -> ProxyValue:
     return value if peer is None else replace(value, peer=peer)
-
-
-def _set_passes(
-    maps: Maps, port: bytes, prefixes: Sequence[IPv4Network | IPv6Network]
-) -> Failure | None:
-    """Make these the prefixes that pass from this port."""
-    wanted = {layout.pass_key(port, prefix) for prefix in prefixes}
-    for key in list(maps.passes.keys(layout.PASS_SIZE)):
-        if layout.pass_of(key)[0] == port and key not in wanted:
-            maps.passes.delete(key)
-    for key in wanted:
-        if failure := maps.passes.put(key, bytes(4)):
-            return failure
-    return None
 
 
 def _side(hook: ProxyHook) -> int:

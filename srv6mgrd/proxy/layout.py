@@ -57,9 +57,9 @@ def sid_of(key: bytes) -> IPv6Network:
     return IPv6Network((address, length))
 
 
-def node(prefixes: Iterable[IPv6Network], sid_device: int) -> bytes:
-    """Raises ValueError when the prefixes have more than MAX_LENGTHS different lengths."""
-    lengths = sorted({prefix.prefixlen for prefix in prefixes}, reverse=True)
+def node(prefix_lengths: Iterable[int], sid_device: int) -> bytes:
+    """Raises ValueError when there are more than MAX_LENGTHS different lengths."""
+    lengths = sorted(set(prefix_lengths), reverse=True)
     if len(lengths) > MAX_LENGTHS:
         raise ValueError(f"SIDs of proxies have {len(lengths)} lengths; {MAX_LENGTHS} are possible")
     masks = b"".join(_SID.pack(IPv6Network((0, n)).netmask.packed, n) for n in lengths)

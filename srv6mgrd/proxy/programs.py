@@ -50,14 +50,21 @@ class Programs:
         self._path = path
         self.folder = folder
         self._fds: dict[str, int] = {}
+        # Version of the file, and the digest of that.
+        self._digest: tuple[tuple[int, ...], str] = ((), "")
 
     @property
     def digest(self) -> str:
         """Of the object file; empty when there is none."""
         try:
-            return hashlib.sha256(self._path.read_bytes()).hexdigest()[:16]
+            status = self._path.stat()
+            version = (status.st_ino, status.st_mtime_ns, status.st_size)
+            if self._digest[0] != version:
+                content = self._path.read_bytes()
+                self._digest = version, hashlib.sha256(content).hexdigest()[:16]
         except OSError:
             return ""
+        return self._digest[1]
 
     @property
     def present(self) -> bool:

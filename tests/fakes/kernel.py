@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv6Network
 
+from srv6mgrd.counters.proxies import ProxyCounts, ProxyState
 from srv6mgrd.kernel.errors import Failure
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
@@ -33,6 +34,7 @@ from srv6mgrd.plan.observed import Links, Observed, ObservedObject
 from srv6mgrd.ports import RefusedAction
 
 STRICT_MODE = "net/vrf/strict_mode"
+NEW_PROXY = ProxyState(ProxyCounts())
 _UNMARKED = (Sysctl, VrfPort, EncapSource, Qdisc)
 _LINKS = (DummyDevice, VrfDevice, UnknownLink)
 # Routes, which go with their device.
@@ -60,6 +62,7 @@ class FakeKernel:
         self.interfaces: dict[str, int] = {"lo": 1, **(interfaces or {})}
         self.sysctls: dict[str, str] = {STRICT_MODE: "0"}
         self.counters: dict[IPv6Network, tuple[int, int, int]] = {}
+        self.proxy_states: dict[IPv6Network, ProxyState] = {}
         self.applied: list[Action] = []
         self._writes = 0
         self._refusals: list[_Refusal] = []
@@ -147,6 +150,13 @@ class FakeKernel:
                 isinstance(seen.object, ProxyEntry)
                 or (isinstance(seen.object, SidRoute) and seen.object.counters)
             )
+        }
+
+    def proxies(self) -> Mapping[IPv6Network, ProxyState]:
+        return {
+            seen.object.prefix: self.proxy_states.get(seen.object.prefix, NEW_PROXY)
+            for seen in self.objects.values()
+            if isinstance(seen.object, ProxyEntry)
         }
 
     def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:

@@ -81,6 +81,23 @@ What The Function Filters Does Not Arrive
     And Counted Since    pe1 ${RED1}    0
     [Teardown]    Run Keywords    Behind    pe1    nft delete table ip filter    AND    Nothing Is Steered
 
+The Chain And The Counters Are Told
+    [Documentation]    Over gNMI, and in the operational datastore, where NETCONF finds them.
+    Given Red Sends From    pe2    ${SITE1_V6}    ${AD6}    ${RED1}
+    And Note Counters    pe1 ${AD6}
+    ${before}    Value Of    pe1    local-sids/sid[prefix=${AD6}]/proxy/state
+    When All Pings Arrive    ce-red2    ${SITE1_V6}    8
+    Then Counted Since    pe1 ${AD6}    8
+    ${state}    Value Of    pe1    local-sids/sid[prefix=${AD6}]/proxy/state
+    Should Be Equal As Integers    ${state}[to-function][pkts]    ${${before}[to-function][pkts] + 8}
+    Should Be Equal As Integers    ${state}[from-function][pkts]    ${${before}[from-function][pkts] + 8}
+    Should Be Equal    ${state}[errors]    ${before}[errors]
+    Should Be Equal    ${state}[chain][source-address]    2001:db8::2
+    Should Be Equal    ${state}[chain][segment][0][sid]    fcbb:0:1:64::
+    Should Match Regexp    ${state}[chain][last-learned]    ^20..-
+    ${shown}    Run On    pe1    sysrepocfg -X -d operational -f json -x /srv6mgr-srv6:srv6/local-sids/sid
+    Should Contain    ${shown}    "last-learned"
+
 What Can Not Be Processed Is An Error
     [Documentation]    Echo requests to the SID itself: End.AD needs a segment routing header, End.AS IPv6 in IPv6.
     [Template]    Pings Are Errors

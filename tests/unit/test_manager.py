@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import copy
 import errno
 import itertools
 from concurrent.futures import Executor, Future
@@ -26,7 +27,7 @@ from srv6mgrd.plan.actions import Delete
 from srv6mgrd.ports import AdapterError
 from tests.builders import net
 from tests.fakes.frr import FakeFrr
-from tests.fakes.kernel import Crash, FakeKernel
+from tests.fakes.kernel import NEW_PROXY, Crash, FakeKernel
 
 END = ObjectRef(Kind.SID, "fcbb:0:1:1::/64")
 END_PREFIX = net(END.name)
@@ -125,7 +126,11 @@ class World:
                 if vrf.bgp
             },
             running=lambda: self.running,
+            proxies=self,
         )
+
+    def write(self, proxies):
+        self.proxies = proxies
 
     def commit(self, config):
         self.manager.change(config)
@@ -635,6 +640,53 @@ async def test_samples_go_to_the_store_and_outward(world):
     found = world.reader.counters()[END.name]
     assert (found.packets, found.octets, found.errors) == (7, 700, 1)
     assert world.outward.samples[-1][END.name] == found
+
+
+PROXY = tree(1, export=False)
+PROXY["srv6mgr-srv6:srv6"]["local-sids"]["sid"][0] |= {
+    "behavior": "End.AM",
+    "srv6mgr-proxy:proxy": {"inner-type": "ipv6", "interface": "eth1", "next-hop": "2001:db8::2"},
+}
+
+
+@in_virtual_time
+async def test_a_proxy_is_told_of_as_long_as_it_is_declared(world):
+    world.commit(PROXY)
+    world.manager.sample()
+    assert world.proxies == {END_PREFIX: NEW_PROXY}
+
+    world.commit(tree(export=False))
+    world.manager.sample()
+    assert world.proxies == {}
+
+
+@in_virtual_time
+async def test_a_proxy_that_is_changed_goes_on_counting(world):
+    world.commit(PROXY)
+    world.kernel.counters[END_PREFIX] = (7, 700, 0)
+    world.manager.sample()
+    changed = copy.deepcopy(PROXY)
+    sid = changed["srv6mgr-srv6:srv6"]["local-sids"]["sid"][0]
+    sid["srv6mgr-proxy:proxy"]["decrement-hop-limit"] = False
+
+    world.commit(changed)
+
+    world.kernel.counters[END_PREFIX] = (9, 900, 0)
+    world.manager.sample()
+    assert world.reader.counters()[END.name].packets == 9
+
+
+@in_virtual_time
+async def test_a_proxy_that_is_made_anew_counts_on(world):
+    world.commit(PROXY)
+    world.kernel.counters[END_PREFIX] = (7, 700, 0)
+    world.manager.sample()
+    world.kernel.remove(f"proxy {END_PREFIX}")
+    world.manager.compare()
+
+    world.kernel.counters[END_PREFIX] = (100, 10000, 0)
+    world.manager.sample()
+    assert world.reader.counters()[END.name].packets == 107
 
 
 @in_virtual_time

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from scapy.packet import Packet
 
+from srv6mgrd.counters.proxies import ProxyCounts
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.plan.actions import Create
@@ -23,7 +24,7 @@ from srv6mgrd.plan.objects import (
     ProxyEntry,
     ProxyPrograms,
 )
-from srv6mgrd.proxy.adapter import Counts, Proxies
+from srv6mgrd.proxy.adapter import Proxies
 from srv6mgrd.proxy.programs import OBJECT, Programs
 from tests.contract.kernel.conftest import Run, namespace, run
 from tests.contract.proxy.packets import MAC, OTHER_MAC, Runner
@@ -90,8 +91,13 @@ class Node:
         finally:
             os.close(program)
 
-    def counts(self, prefix: IPv6Network = PREFIX) -> Counts:
-        return self.proxies.counts()[prefix]
+    def counts(self, prefix: IPv6Network = PREFIX) -> ProxyCounts:
+        return self.proxies.states()[prefix].counts
+
+    def chain(self) -> tuple[IPv6Address | None, tuple[IPv6Address, ...], int]:
+        """What is restored at present: source, segments, when it was learned."""
+        state = self.proxies.states()[PREFIX]
+        return state.source, state.segments, state.learned
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Any
 
+from srv6mgrd.counters.proxies import ProxyCounts
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import SID_DEVICE
@@ -23,7 +24,6 @@ from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.diff import plan
 from srv6mgrd.plan.objects import LINK_ALIAS, DummyDevice, Sysctl
 from srv6mgrd.plan.target import target
-from srv6mgrd.proxy.adapter import Counts
 
 LOCATOR = IPv6Network("fcbb:0:1::/48")
 PREFIX = IPv6Network("fcbb:0:1:ad::/64")
@@ -189,5 +189,5 @@ class Network:
         )  # fmt: skip
         return done.stdout.count("bytes from")
 
-    def counts(self) -> Counts:
-        return self.kernel.proxy_counts()[PREFIX]
+    def counts(self) -> ProxyCounts:
+        return self.kernel.proxies()[PREFIX].counts

@@ -141,11 +141,11 @@ def test_keeps_a_chain_that_is_not_old_enough(node: Node) -> None:
 def test_what_belongs_to_the_packet_is_no_other_chain(node: Node) -> None:
     node.declare(proxy())
     node.toward(routed(inner6(), hop_limit=64))
-    learned = node.proxies.chains()[PREFIX]
+    learned = node.chain()
 
     node.toward(routed(inner6() / b"longer", hop_limit=9))
 
-    assert node.proxies.chains()[PREFIX] == learned
+    assert node.chain() == learned
 
 
 @pytest.mark.parametrize("count", [2, 5, 16])

@@ -7,7 +7,7 @@ from scapy.layers.inet6 import IPv6, IPv6ExtHdrSegmentRouting
 from scapy.layers.l2 import Ether
 
 from srv6mgrd.model.behavior import Behavior
-from tests.contract.proxy.conftest import PREFIX, Node, proxy
+from tests.contract.proxy.conftest import Node, proxy
 from tests.contract.proxy.packets import (
     DROP,
     FRAME,
@@ -68,11 +68,11 @@ def test_takes_packets_with_and_without_a_list(node: Node, inner: str, header: s
 
 def test_learns_nothing(node: Node) -> None:
     node.declare(proxy(Behavior.END_AS))
-    before = node.proxies.chains()[PREFIX]
+    before = node.chain()
 
     node.toward(routed(inner6()))
 
-    assert node.proxies.chains()[PREFIX] == before
+    assert node.chain() == before
 
 
 @pytest.mark.parametrize("number", [4, 143, 17, 0, 44, 58])

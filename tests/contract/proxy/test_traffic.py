@@ -11,7 +11,7 @@ from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.proxy.programs import Programs
-from tests.contract.proxy.network import FIRST, LAST, PREFIX, Network, declared
+from tests.contract.proxy.network import FIRST, LAST, Network, declared
 
 pytestmark = pytest.mark.contract
 
@@ -116,7 +116,7 @@ def test_repairs_pins_without_forgetting(network: Network, programs: Programs) -
     network.repair()
 
     assert network.differing() == []
-    assert network.kernel.proxy_counts()[PREFIX].to_packets == 3
+    assert network.counts().to_packets == 3
     assert network.ping("ipv6") == 3
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from srv6mgrd.datastore.operational import wanted_key
+from srv6mgrd.datastore.operational import wanted_key, with_proxies
 
 SIDS = "/srv6mgr-srv6:srv6/local-sids"
 
@@ -24,3 +24,12 @@ SIDS = "/srv6mgr-srv6:srv6/local-sids"
 )
 def test_wanted_key(asked: str, key: str | None) -> None:
     assert wanted_key("local-sids", asked) == key
+
+
+def test_sids_of_proxies_show_their_state() -> None:
+    sids = {"sid": [{"prefix": "fcbb:0:1:1::/64", "state": {}}, {"prefix": "fcbb:0:1:2::/64"}]}
+    state = {"errors": {"no-srh": "1"}}
+
+    found = with_proxies(sids, {"fcbb:0:1:2::/64": state})
+
+    assert [entry.get("srv6mgr-proxy:proxy") for entry in found["sid"]] == [None, {"state": state}]

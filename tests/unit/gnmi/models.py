@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from srv6mgrd.gnmi.schema import Base, Kind, Node, root
 
-SRV6, BGP = "srv6mgr-srv6", "srv6mgr-bgp"
+SRV6, BGP, PROXY = "srv6mgr-srv6", "srv6mgr-bgp", "srv6mgr-proxy"
 
 
 def leaf(name: str, base: Base = Base.STRING, module: str = SRV6, **more: object) -> Node:
@@ -59,7 +59,22 @@ def schema() -> Node:
         counters.add(leaf(name, Base.UINT64, config=False))
     counters.add(leaf("discontinuity-time", config=False))
     sid.add(state(counters))
+    sid.add(_proxy())
     return top
+
+
+def _proxy() -> Node:
+    proxy = Node("proxy", PROXY, presence=True)
+    proxy.add(leaf("interface", module=PROXY))
+    state = proxy.add(Node("state", PROXY, config=False))
+    errors = state.add(Node("errors", PROXY, config=False))
+    errors.add(leaf("no-srh", Base.UINT64, PROXY, config=False))
+    chain = state.add(Node("chain", PROXY, config=False))
+    chain.add(leaf("source-address", module=PROXY, config=False))
+    segment = chain.add(Node("segment", PROXY, Kind.LIST, config=False, keys=("index",)))
+    segment.add(leaf("index", Base.UINT, PROXY, config=False))
+    segment.add(leaf("sid", module=PROXY, config=False))
+    return proxy
 
 
 def walk(top: Node, path: str) -> Node:

@@ -92,7 +92,7 @@ def test_names_that_are_unknown_stay_for_libyang_to_refuse() -> None:
 
 
 def test_what_needs_no_qualifying_is_not_decoded() -> None:
-    assert not encode.needs_qualifying(walk(TOP, "/srv6/local-sids"))
+    assert not encode.needs_qualifying(walk(TOP, "/srv6/locators"))
     assert encode.needs_qualifying(walk(TOP, "/srv6/vrfs"))
 
 

@@ -13,7 +13,7 @@ from srv6mgrd.gnmi.change import Change, select
 from srv6mgrd.gnmi.encode import json_ietf, json_plain
 from srv6mgrd.gnmi.mirror import Touched, Tree, apply
 from srv6mgrd.gnmi.path import Path, Pattern, elems, parse, resolve, text
-from srv6mgrd.gnmi.view import Model, Selection, Snapshot
+from srv6mgrd.gnmi.view import Model, Selection, Snapshot, is_counter
 from tests.unit.gnmi.models import schema
 
 TOP = schema()
@@ -203,6 +203,32 @@ def test_state_of_the_bgp_part_of_a_vrf() -> None:
         f"{RED}/bgp/state",
         "/srv6/vrfs/vrf[name=nobody]/state",
     ]
+
+
+def test_state_of_a_proxy_hangs_below_its_configuration() -> None:
+    proxy = {"@": op("create"), "interface": "fw"}
+    sid = {"prefix": SID, "srv6mgr-proxy:proxy": proxy}
+    tree, _, _ = changed(BASE, srv6(local_sids={"sid": [sid]}))
+    chain = {"source-address": "2001:db8::1", "segment": [{"index": 0, "sid": "fcbb:0:2::"}]}
+    states = {SID: {"errors": {"no-srh": "3"}, "chain": chain}}
+    snapshot = Snapshot(MODEL, tree, STATUS, COUNTERS, proxies=states)
+    at = f"/srv6/local-sids/sid[prefix={SID}]/proxy/state"
+
+    assert find(snapshot, f"{at}/errors/no-srh") == {f"{at}/errors/no-srh": "3"}
+    assert find(snapshot, f"{at}/chain/segment/sid") == {
+        f"{at}/chain/segment[index=0]/sid": "fcbb:0:2::"
+    }
+    assert find(Snapshot(MODEL, tree, STATUS, COUNTERS), at) == {}
+    assert find(Snapshot(MODEL, BASE, STATUS, COUNTERS, proxies=states), at) == {}
+    (where,) = (MODEL.state_of_proxy(SID),)
+    assert where is not None
+    assert text(elems(where)) == at
+
+
+def test_state_of_a_proxy_is_sampled() -> None:
+    leaves = [n for n in TOP.descendants() if n.is_leaf and "/srv6mgr-proxy:proxy/state" in n.path]
+    assert leaves
+    assert all(map(is_counter, leaves))
 
 
 def test_times_are_rfc_3339_with_fraction() -> None:

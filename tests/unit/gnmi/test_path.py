@@ -66,7 +66,7 @@ def test_wildcards() -> None:
     assert patterns("/.../table-id") == ["/srv6mgr-srv6:srv6/vrfs/vrf/table-id"]
     assert patterns("/srv6/.../vrfs") == ["/srv6mgr-srv6:srv6/vrfs"]
     assert set(patterns("/srv6/vrfs/...")) > {"/srv6mgr-srv6:srv6/vrfs/vrf/table-id"}
-    assert len(patterns("/.../state")) == 4
+    assert len(patterns("/.../state")) == 5
 
 
 def test_the_root_is_a_path() -> None:

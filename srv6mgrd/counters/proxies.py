@@ -1,0 +1,107 @@
+"""State of the proxies, from srv6mgrd to its readers: a small JSON file beside the store, since
+chains have no fixed size (docs/adr/0008). ``counters.node.NodeReader`` reads it.
+
+Members are the prefixes of SIDs, each with the container ``proxy/state`` as RFC 7951 writes it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import IPv6Address, IPv6Network
+from pathlib import Path
+from typing import Any
+
+from srv6mgrd.counters.node import time_text
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyCounts:
+    """Counters of one proxy, in the order of proxy/bpf/maps.h; they start at 0 with it."""
+
+    to_packets: int = 0
+    to_octets: int = 0
+    from_packets: int = 0
+    from_octets: int = 0
+    no_srh: int = 0
+    no_segments_left: int = 0
+    hop_limit: int = 0
+    header_too_long: int = 0
+    nothing_learned: int = 0
+    not_for_proxy: int = 0
+
+    @property
+    def errors(self) -> int:
+        return (
+            self.no_srh
+            + self.no_segments_left
+            + self.hop_limit
+            + self.header_too_long
+            + self.nothing_learned
+            + self.not_for_proxy
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyState:
+    """Counters and what is put back on at present: ``source`` and ``segments``, the next one first;
+    ``learned`` (ns since the epoch) is when, 0 if it was not learned."""
+
+    counts: ProxyCounts
+    source: IPv6Address | None = None
+    segments: tuple[IPv6Address, ...] = ()
+    learned: int = 0
+
+
+def beside(store: Path) -> Path:
+    """Where the file stands, given the store."""
+    return store.with_name("proxies.json")
+
+
+def proxy_state(p: ProxyState) -> dict[str, Any]:
+    """The container ``proxy/state``."""
+    c = p.counts
+    # RFC 7951 section 6.1: 64-bit numbers are strings.
+    state: dict[str, Any] = {
+        "to-function": {"pkts": str(c.to_packets), "octets": str(c.to_octets)},
+        "from-function": {"pkts": str(c.from_packets), "octets": str(c.from_octets)},
+        "errors": {
+            "no-srh": str(c.no_srh),
+            "no-segments-left": str(c.no_segments_left),
+            "hop-limit": str(c.hop_limit),
+            "header-too-long": str(c.header_too_long),
+            "nothing-learned": str(c.nothing_learned),
+            "not-for-proxy": str(c.not_for_proxy),
+        },
+    }
+    if p.source is not None:
+        state["chain"] = {
+            "source-address": str(p.source),
+            "segment": [{"index": n, "sid": str(sid)} for n, sid in enumerate(p.segments)],
+        }
+        if p.learned:
+            state["chain"]["last-learned"] = time_text(p.learned)
+    return state
+
+
+class ProxiesWriter:
+    """Writes the file, whole and at once, when something changed. Without proxies there is none."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._written: Mapping[IPv6Network, ProxyState] | None = None
+
+    def write(self, proxies: Mapping[IPv6Network, ProxyState]) -> None:
+        if proxies == self._written:
+            return
+        self._written = dict(proxies)
+        if not proxies:
+            self._path.unlink(missing_ok=True)
+            return
+        content = {str(prefix): proxy_state(p) for prefix, p in proxies.items()}
+        fresh = self._path.with_name(self._path.name + ".new")
+        fresh.write_text(json.dumps(content, separators=(",", ":")))
+        os.chmod(fresh, 0o644)
+        fresh.rename(self._path)
