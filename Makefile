@@ -81,7 +81,7 @@ build/bin/gnmi_cli:
 	@install -D $(CACHE)/$(notdir $(GNMI_CLI))/gnmi_cli $@
 
 bench: ## measure against the goals: BENCH=model
-	@[ -n "$(BENCH)" ] || { echo "which one? BENCH=$$(ls bench/*.py | sed -nE 's|bench/(model)\.py|\1|p')"; exit 1; }
+	@[ -n "$(BENCH)" ] || { echo "which one? BENCH=model or proxies"; exit 1; }
 	@$(LAB) chroot -- /opt/srv6mgr/bin/python -m bench.$(BENCH)
 
 clean: ## remove what this checkout built; the cache stays

@@ -1,0 +1,104 @@
+"""Packets into an interface of the present network namespace, from within the kernel
+(BPF_PROG_TEST_RUN with live frames), and how many of them arrived."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import platform
+import struct
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from srv6mgrd.kernel import bpf
+from srv6mgrd.kernel.errors import Failure
+from srv6mgrd.proxy import libbpf
+from srv6mgrd.proxy.libbpf import Map
+
+SOURCE = Path(__file__).with_name("generator.bpf.c")
+MAX_FRAME = 320
+# linux/bpf.h
+_TEST_RUN = 10
+_LIVE_FRAMES = 1 << 1
+_BATCH = 64
+_FIRST = bytes(4)
+_CORE = (os.cpu_count() or 1) - 1
+
+
+class Generator:
+    """``folder`` is a new one below a BPF file system. Needs clang."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir()
+        include = f"-I/usr/include/{platform.machine()}-linux-gnu"
+        compiled = Path("/tmp") / f"generator-{os.getpid()}.o"
+        target = ["-O2", "-g", "--target=bpf", "-mcpu=v3"]
+        command = ["clang", *target, include, "-c", str(SOURCE), "-o", str(compiled)]
+        subprocess.run(command, check=True)
+        loaded = libbpf.load(compiled, folder)
+        compiled.unlink()
+        if isinstance(loaded, Failure):
+            raise RuntimeError(loaded.words)
+        self._program = loaded["generate"]
+        self.counter = loaded["count"]
+        self._frames = _map(folder / "frames", MAX_FRAME)
+        self._arrived = _map(folder / "arrived", 8 * libbpf.possible_cpus())
+
+    def close(self) -> None:
+        for pin in list(self._folder.iterdir()):
+            pin.unlink()
+        self._folder.rmdir()
+
+    def run(self, ifindex: int, frame: bytes, packets: int) -> tuple[float, int]:
+        """Nanoseconds of CPU time for each packet, and how many arrived."""
+        assert len(frame) <= MAX_FRAME
+        self._frames.put(_FIRST, frame.ljust(MAX_FRAME, b"\0"))
+        before = self._count()
+        with _undisturbed():
+            # All that softirqs do for the packets is charged to this thread.
+            started = time.thread_time_ns()
+            self._inject(ifindex, frame, packets)
+            took = time.thread_time_ns() - started
+        return took / packets, self._count() - before
+
+    def _inject(self, ifindex: int, frame: bytes, packets: int) -> None:
+        data = ctypes.create_string_buffer(frame, len(frame))
+        # struct xdp_md: data, data_end, data_meta, ingress_ifindex, rx_queue_index, egress_ifindex
+        context = struct.pack("=6I", 0, len(frame), 0, ifindex, 0, 0)
+        given = ctypes.create_string_buffer(context, len(context))
+        # prog_fd, retval, data_size_in, data_size_out, data_in, data_out, repeat, duration,
+        # ctx_size_in, ctx_size_out, ctx_in, ctx_out, flags, cpu, batch_size
+        attributes = struct.pack(
+            "=IIIIQQIIIIQQIII",
+            self._program, 0, len(frame), 0, ctypes.addressof(data), 0, packets, 0,
+            len(context), 0, ctypes.addressof(given), 0, _LIVE_FRAMES, 0, _BATCH,
+        )  # fmt: skip
+        if isinstance(failure := bpf.call(_TEST_RUN, attributes), Failure):
+            raise RuntimeError(f"BPF_PROG_TEST_RUN: {failure.words}")
+
+    def _count(self) -> int:
+        found = self._arrived.get(_FIRST) or b""
+        return sum(struct.unpack(f"={len(found) // 8}Q", found))
+
+
+def _map(pin: Path, size: int) -> Map:
+    fd = libbpf.pinned(pin)
+    assert fd is not None
+    return Map(fd, size)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """On one core, before all ordinary processes."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {_CORE})
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        os.sched_setaffinity(0, cores)

@@ -1,0 +1,210 @@
+"""Service proxies beside plain ``End``: CPU time of a packet through a function and on.
+
+The peer is what the proxies would replace: a function that knows SRv6 itself (End in its network
+namespace), with this node forwarding to it and back, in a namespace that never had an IPv6 rule.
+One core, packets of 154 bytes made in the kernel and counted where they end, scenarios in turn.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import struct
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.generator import Generator
+from bench.proxies_network import (
+    IN_MAC,
+    LAST,
+    OUT_MAC,
+    Installed,
+    Node,
+    declared,
+    prefix,
+)
+from bench.report import Goal, Report
+from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.plan.actions import Create
+from srv6mgrd.plan.objects import (
+    BACK_FUNCTION,
+    TOWARD_FUNCTION,
+    ProxyHook,
+    ProxyPrograms,
+    Qdisc,
+)
+from srv6mgrd.proxy.programs import Programs
+
+ROUNDS, PACKETS, WARM = 15, 50_000, 5_000
+MANY = 1000
+_PINS = Path("/sys/fs/bpf")
+
+
+def packet(inner: str) -> bytes:
+    """A frame to the proxy's SID, then to the last one."""
+    datagram = struct.pack("!HHHH", 5000, 5001, 8 + 12, 0) + bytes(12)
+    if inner == "ipv6":
+        hosts = _packed("2001:db8:100::1") + _packed("2001:db8:200::1")
+        inside, number = struct.pack("!IHBB", 6 << 28, 20, 17, 64) + hosts + datagram, 41
+    else:
+        hosts = socket.inet_aton("10.1.0.1") + socket.inet_aton("10.2.0.1")
+        words = (0x4500, 40, 0, 0, 64 << 8 | 17)
+        total = sum(words) + sum(struct.unpack("!4H", hosts))
+        checksum = ~(total % 0xFFFF) & 0xFFFF
+        inside, number = struct.pack("!6H", *words, checksum) + hosts + datagram, 4
+    sid = str(prefix(1).network_address)
+    header = struct.pack("!BBBBBBH", number, 4, 4, 1, 1, 0, 0) + _packed(LAST) + _packed(sid)
+    payload = header + inside
+    outer = struct.pack("!IHBB", 6 << 28, len(payload), 43, 64)
+    addresses = _packed("2001:db8:a::1") + _packed(sid)
+    macs = bytes.fromhex((IN_MAC + OUT_MAC).replace(":", ""))
+    return macs + b"\x86\xdd" + outer + addresses + payload
+
+
+def _packed(address: str) -> bytes:
+    return socket.inet_pton(socket.AF_INET6, address)
+
+
+@dataclass(slots=True)
+class Scenario:
+    """One way of a packet. ``prepare`` is called in the node's namespace before each round."""
+
+    name: str
+    node: Node
+    prepare: Callable[[], object]
+    inner: str = "ipv6"
+    runs: list[float] = field(default_factory=list)
+    lost: int = 0
+
+    def measure(self, generator: Generator) -> None:
+        frame = packet(self.inner)
+        with self.node.entered():
+            self.prepare()
+            index = socket.if_nametoindex("eth0")
+            generator.run(index, frame, WARM)
+            spent, arrived = generator.run(index, frame, PACKETS)
+        self.runs.append(spent)
+        self.lost += PACKETS - arrived
+
+
+class Bench:
+    """Nodes, and scenarios on them."""
+
+    def __init__(self, open_: contextlib.ExitStack) -> None:
+        self._open = open_
+        self._number = 0
+        self.generator = Generator(_PINS / f"bench-{os.getpid()}")
+        open_.callback(self.generator.close)
+        self.scenarios: list[Scenario] = []
+
+    def node(self, name: str) -> Node:
+        made = Node(name, self.generator.counter)
+        self._open.callback(made.close)
+        return made
+
+    def kernel(self, node: Node) -> LinuxKernel:
+        self._number += 1
+        programs = Programs(folder=_PINS / f"bench-{os.getpid()}-{self._number}")
+        with node.entered():
+            kernel = LinuxKernel(programs=programs)
+        self._open.callback(programs.remove)
+        self._open.callback(kernel.close)
+        return kernel
+
+    def add(
+        self, name: str, node: Node, prepare: Callable[[], object], inner: str = "ipv6"
+    ) -> Scenario:
+        self.scenarios.append(Scenario(name, node, prepare, inner))
+        return self.scenarios[-1]
+
+    def run(self) -> None:
+        for number in range(ROUNDS):
+            print(f"\rround {number + 1} of {ROUNDS}", end="", file=sys.stderr, flush=True)
+            for scenario in self.scenarios:
+                scenario.measure(self.generator)
+        print(file=sys.stderr)
+        for scenario in self.scenarios:
+            low, high = min(scenario.runs), max(scenario.runs)
+            print(f"  {scenario.name:44} {low:6.0f} .. {high:6.0f} ns, {scenario.lost} lost")
+
+
+def nothing() -> None:
+    pass
+
+
+def main() -> int:
+    with contextlib.ExitStack() as open_:
+        bench = Bench(open_)
+        end_node = bench.node("end")
+        end_node.end_in_function()
+        end = bench.add("End in the function", end_node, nothing)
+
+        hooked_node = bench.node("hooked")
+        hooked_node.end_in_function()
+        hooked_kernel = bench.kernel(hooked_node)
+        with hooked_node.entered():
+            hooked_kernel.apply([Create(ProxyPrograms())])
+            for hook in (ProxyHook("eth0", TOWARD_FUNCTION), ProxyHook("fn1", BACK_FUNCTION)):
+                hooked_kernel.apply([Create(Qdisc(hook.interface)), Create(hook)])
+        hooked = bench.add("End, filters of proxies on its way", hooked_node, nothing)
+
+        generic_node, spaced_node, many_node = map(bench.node, ("generic", "spaced", "many"))
+        generic = _installed(bench, generic_node, peer=False)
+        spaced = _installed(bench, spaced_node, peer=True)
+        goals = []
+        for behavior, inner in (
+            (Behavior.END_AD, "ipv6"),
+            (Behavior.END_AD, "ipv4"),
+            (Behavior.END_AS, "ipv6"),
+            (Behavior.END_AM, "ipv6"),
+        ):
+            for kind, node, installed, goal in (
+                ("any device", generic_node, generic, 1.10),
+                ("in a namespace", spaced_node, spaced, 1.45),
+            ):
+                name = f"{behavior} {inner}, {kind}"
+                wanted = declared(behavior, inner)
+                ours = bench.add(name, node, lambda i=installed, w=wanted: i.declare(w), inner)
+                goals.append((name, ours, end, 1 / goal))
+        aged = bench.add(
+            "End.AD ipv6, in a namespace, age 1 s",
+            spaced_node,
+            lambda: spaced.declare(declared(Behavior.END_AD, age=1)),
+        )
+        ageless = next(s for s in bench.scenarios if s.name == "End.AD ipv6, in a namespace")
+        many_node.links(range(2, MANY + 1))
+        many = _installed(bench, many_node, peer=True)
+        numbers = range(1, MANY + 1)
+        with many_node.entered():
+            started = time.perf_counter()
+            many.declare(declared(Behavior.END_AD, numbers=numbers))
+            took = time.perf_counter() - started
+        crowd = bench.add(f"End.AD ipv6, one of {MANY}", many_node, nothing)
+        goals.append((f"one of {MANY} beside one alone", crowd, ageless, 1.06))
+        goals.append(("what matches no proxy beside End", hooked, end, 1.05))
+        goals.append(("age 0 beside age 1 s", ageless, aged, 1.02))
+        bench.run()
+        report = Report(
+            "proxies", [Goal(n, o.runs, p.runs, limit, "ns") for n, o, p, limit in goals]
+        )
+        report.goals.append(Goal(f"{MANY} proxies declared at once", [took], [2.0], 1.0))
+        lost = sum(scenario.lost for scenario in bench.scenarios)
+        return report.finish() or int(lost > 0)
+
+
+def _installed(bench: Bench, node: Node, *, peer: bool) -> Installed:
+    kernel = bench.kernel(node)
+    if not peer:
+        # As with a function behind a tap, a VLAN or a network card.
+        kernel._proxies._peer = lambda link, value: None  # type: ignore[method-assign]
+    with node.entered():
+        return Installed(kernel, node)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

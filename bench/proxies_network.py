@@ -1,0 +1,194 @@
+"""A node with a function behind it, in network namespaces on this host:
+
+    eth0 --> node --> eth1 (packets are counted and end)
+              |
+           function
+
+Packets are injected as if they came in on ``eth0``; neighbors are permanent.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import socket
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from ipaddress import IPv6Address, IPv6Network, ip_address
+
+from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.kernel.socket import NetlinkSocket
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.checks import SID_DEVICE
+from srv6mgrd.model.desired import Desired, Locator, Proxy, SegmentList, Sid
+from srv6mgrd.plan.diff import plan
+from srv6mgrd.plan.objects import LINK_ALIAS, DummyDevice, Sysctl
+from srv6mgrd.plan.target import target
+from srv6mgrd.proxy import hooks
+
+LOCATOR = IPv6Network("fcbb:0:1::/48")
+LAST = "fcbb:0:9::"
+IN_MAC, OUT_MAC = "02:00:00:00:00:01", "02:00:00:00:00:02"
+NEXT_HOPS = {"ipv6": "2001:db8:9::2", "ipv4": "10.9.0.2"}
+_FUNCTION_MAC, _OWN_MAC = "02:00:00:00:09:02", "02:00:00:00:09:01"
+_CLONE_NEWNET = 0x40000000
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def prefix(number: int) -> IPv6Network:
+    return IPv6Network((int(LOCATOR.network_address) + (number << 64), 64))
+
+
+def link(number: int) -> str:
+    """The interface towards the function of a proxy; number 1 has packets."""
+    return f"fn{number}"
+
+
+class Node:
+    """One node with its function. ``counter`` is the program at which packets end."""
+
+    def __init__(self, name: str, counter: int) -> None:
+        self.name = f"bench-{name}-{os.getpid()}"
+        self.function = f"{self.name}-fn"
+        self._far = f"{self.name}-far"
+        for space in (self.name, self.function, self._far):
+            self._run(f"ip netns add {space}")
+            self.on(space, "sysctl -qw net.ipv6.conf.all.forwarding=1 net.ipv4.ip_forward=1"
+                           " net.ipv6.conf.default.accept_dad=0 net.ipv4.conf.all.rp_filter=0"
+                           " net.ipv4.conf.default.rp_filter=0 net.ipv6.conf.all.seg6_enabled=1"
+                           " net.ipv6.conf.default.seg6_enabled=1")  # fmt: skip
+            self.on(space, "ip link set lo up")
+        for port in ("eth0", "eth1"):
+            far = f"{port} netns {self._far} address {OUT_MAC}"
+            self.on(self.name, f"ip link add {port} address {IN_MAC} type veth peer name {far}")
+            self.on(self.name, f"ip link set {port} up")
+            self.on(self._far, f"ip link set {port} up")
+        self.on(self.name, "ip addr add 2001:db8:b::1/64 dev eth1 nodad")
+        self.on(self.name, f"ip -6 neigh add 2001:db8:b::2 lladdr {OUT_MAC} dev eth1 nud permanent")
+        self.on(self.name, "ip -6 route add fcbb:0:9::/48 via 2001:db8:b::2")
+        self._connect()
+        self.on(self.name, "tc qdisc add dev eth1 clsact")
+        # Not by tc in the namespace, for which the pins are hidden below another /sys.
+        with self.entered():
+            netlink = NetlinkSocket()
+            request = (socket.if_nametoindex("eth1"), hooks.EGRESS, "count", counter)
+            assert not netlink.write([hooks.put_filter(*request, replace=False)])
+            netlink.close()
+
+    def _connect(self) -> None:
+        """The function's link."""
+        self.links([1])
+        for family, near, far in (
+            ("-6", "2001:db8:9::1", "2001:db8:9::2"),
+            ("-4", "10.9.0.1", "10.9.0.2"),
+        ):
+            length = 64 if family == "-6" else 24
+            for space, port, own, other, mac in (
+                (self.name, link(1), near, far, _FUNCTION_MAC),
+                (self.function, link(1), far, near, _OWN_MAC),
+            ):
+                self.on(space, f"ip {family} addr add {own}/{length} dev {port}")
+                permanent = f"lladdr {mac} dev {port} nud permanent"
+                self.on(space, f"ip {family} neigh replace {other} {permanent}")
+            self.on(self.function, f"ip {family} route add default via {near}")
+
+    def links(self, numbers: Sequence[int]) -> None:
+        """Veths to the function."""
+        lines = []
+        for n in numbers:
+            first = n == 1
+            own = f"address {_OWN_MAC} " if first else ""
+            far = f" address {_FUNCTION_MAC}" if first else ""
+            lines.append(
+                f"link add {link(n)} {own}type veth peer name {link(n)} netns {self.function}{far}"
+            )
+            lines.append(f"link set {link(n)} up")
+        self._batch(self.name, lines)
+        self._batch(self.function, [f"link set {link(n)} up" for n in numbers])
+
+    def end_in_function(self) -> None:
+        """The baseline: the function itself knows SRv6, this node forwards."""
+        self.on(self.name, f"ip -6 route add {prefix(1)} via {NEXT_HOPS['ipv6']}")
+        self.on(self.function, f"ip -6 route add {prefix(1)} encap seg6local action End"
+                               f" dev {link(1)}")  # fmt: skip
+
+    def close(self) -> None:
+        for space in (self.name, self.function, self._far):
+            subprocess.run(["ip", "netns", "delete", space], check=False, capture_output=True)
+
+    def on(self, space: str, command: str) -> str:
+        return self._run(f"ip netns exec {space} {command}")
+
+    @staticmethod
+    def _run(command: str) -> str:
+        done = subprocess.run(command, shell=True, check=False, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"{command}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def _batch(self, space: str, lines: Sequence[str]) -> None:
+        text = "\n".join(lines) + "\n"
+        command = ["ip", "-n", space, "-batch", "-"]
+        subprocess.run(command, input=text, check=True, text=True, capture_output=True)
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """This thread in the node's namespace."""
+        with open("/proc/thread-self/ns/net") as home, open(f"/run/netns/{self.name}") as there:
+            _LIBC.setns(there.fileno(), _CLONE_NEWNET)
+            try:
+                yield
+            finally:
+                _LIBC.setns(home.fileno(), _CLONE_NEWNET)
+
+
+def declared(
+    behavior: Behavior, inner: str = "ipv6", age: int = 0, numbers: Sequence[int] = (1,)
+) -> Desired:
+    """Proxies of one kind, each with an interface of its own."""
+    static = behavior is Behavior.END_AS
+    sids = {}
+    for n in numbers:
+        proxy = Proxy(
+            inner_type=inner,
+            interface=link(n),
+            return_interface=link(n),
+            next_hop=ip_address(NEXT_HOPS[inner]) if n == 1 else _unused(n),
+            segment_list="on" if static else None,
+            source=IPv6Address("2001:db8:5::5") if static else None,
+            age=age if behavior is Behavior.END_AD else None,
+        )
+        sids[prefix(n)] = Sid(prefix(n), "MAIN", behavior, proxy=proxy)
+    return Desired(
+        locators={"MAIN": Locator("MAIN", LOCATOR)},
+        segment_lists={"on": SegmentList("on", (IPv6Address(LAST),))},
+        sids=sids,
+    )
+
+
+def _unused(number: int) -> IPv6Address:
+    return IPv6Address(f"fe80::{number:x}")
+
+
+class Installed:
+    """A kernel that is brought to what is declared, as srv6mgrd does it."""
+
+    def __init__(self, kernel: LinuxKernel, run: Node) -> None:
+        self.kernel = kernel
+        # Where the kernel has no dummy device, a veth stands in.
+        run.on(run.name, f"ip link add {SID_DEVICE} type veth peer name sids")
+        run.on(run.name, f"ip link set {SID_DEVICE} alias {LINK_ALIAS} up")
+
+    def declare(self, desired: Desired) -> int:
+        """How many objects were written."""
+        links = self.kernel.links()
+        wanted = target(desired, links.indexes, receivers=links.receivers).objects
+        wanted = {k: obj for k, obj in wanted.items() if not isinstance(obj, DummyDevice)}
+        sysctls = [obj.path for obj in wanted.values() if isinstance(obj, Sysctl)]
+        seen = dict(self.kernel.observe(sysctls).objects)
+        seen.pop(f"link {SID_DEVICE}", None)
+        actions = plan(wanted, seen, set(seen), ()).actions
+        if refused := self.kernel.apply(actions):
+            raise RuntimeError(f"{refused[0].action.object.key}: {refused[0].words}")
+        return len(actions)
