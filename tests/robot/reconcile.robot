@@ -102,6 +102,12 @@ What Is Not Ours Is Not Touched
     ...    Run On    pe1    ip -6 route del blackhole fcbb:0:1:77::/64 table 8986    AND
     ...    Run On    pe1    ip route del blackhole 192.0.2.0/24 table 10
 
+What Stands In Front Is Told And Left Alone
+    [Setup]    Remember The Network    pe1
+    [Template]    It Is Told
+    route    blackhole ${RED1} table 8986 metric 7    ${RED_SID}
+    rule    pref 100 to fcbb:0:1:64::/64 blackhole    ${LOCATOR}
+
 A Second Manager Is Refused
     ${pid}    Run On    pe1    cat /run/srv6mgr/lock
     When Begin To Listen    pe1
@@ -151,6 +157,18 @@ It Comes Back
     And Wait For Traffic    ce-red1    ${SITE2}
     And Wait For Traffic    ce-red1    ${SITE2_V6}
     And The Network Comes Back    pe1    nhid    nexthops:    links: {"address"    addresses:    "fe80::
+
+It Is Told
+    [Arguments]    ${kind}    ${what}    ${object}
+    ${repairs}    Repairs Of    pe1    ${object}
+    When Run On    pe1    ip -6 ${kind} add ${what}
+    Then Wait For Status    pe1    ${object}    drifted    timeout=5
+    And Run On    pe1    ip -6 ${kind} del ${what}
+    And Wait For Status    pe1    ${object}    installed    timeout=5
+    And The Network Is Unchanged    pe1    "since"
+    And Wait For Traffic    ce-red1    ${SITE2}
+    ${after}    Repairs Of    pe1    ${object}
+    And Should Be Equal As Integers    ${after}    ${repairs}
 
 It Is Set Again
     [Arguments]    ${key}    ${wrong}    ${right}
