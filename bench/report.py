@@ -5,52 +5,85 @@ from __future__ import annotations
 import json
 import os
 import platform
+import statistics
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 OUTPUT = Path("build/bench")
 
 
+def _percentile(runs: Sequence[float], percent: int) -> float:
+    return sorted(runs)[max(0, -(-len(runs) * percent // 100) - 1)]
+
+
+# What of the runs counts.
+_OF: dict[str, Callable[[Sequence[float]], float]] = {
+    "least": min,
+    "most": max,
+    "median": statistics.median,
+    "p50": lambda runs: _percentile(runs, 50),
+    "p99": lambda runs: _percentile(runs, 99),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """``ours`` may be at most ``goal`` times ``peer``; the runs are seconds or another ``unit``."""
+    """``ours`` may be at most ``goal`` times ``peer``, or at least when ``more`` is better.
+    Without a peer ``goal`` is a number of ``unit`` itself, and without a goal the line only tells.
+    Of the runs the one counts that ``of`` names: all that disturbs adds, so the best by default."""
 
     name: str
     ours: list[float]
     peer: list[float]
-    goal: float
+    goal: float | None
     unit: str = "s"
+    more: bool = False
+    of: str = ""
+
+    def of_runs(self, runs: Sequence[float]) -> float:
+        return _OF[self.of or ("most" if self.more else "least")](runs)
 
     @property
-    def ratio(self) -> float:
-        return min(self.ours) / min(self.peer)
+    def ratio(self) -> float | None:
+        return self.of_runs(self.ours) / self.of_runs(self.peer) if self.peer else None
 
     @property
     def met(self) -> bool:
-        return self.ratio <= self.goal
+        if self.goal is None:
+            return True
+        value = self.of_runs(self.ours) if self.ratio is None else self.ratio
+        return value >= self.goal if self.more else value <= self.goal
 
     def line(self, width: int) -> str:
-        ours, peer = (f"{min(runs):.3f} {self.unit}" for runs in (self.ours, self.peer))
-        verdict = "met" if self.met else "short"
-        return (
-            f"{self.name:{width}}  {ours:>11}  {peer:>11}  {self.ratio:5.2f}"
-            f"  {self.goal:5.2f}  {verdict}"
-        )
+        """name, ours, peer, ratio, goal, verdict."""
+        ours = self._number(self.of_runs(self.ours))
+        peer = self._number(self.of_runs(self.peer)) if self.peer else "-"
+        ratio = "-" if self.ratio is None else f"{self.ratio:.2f}"
+        goal, verdict = "-", "told"
+        if self.goal is not None:
+            goal = f"{self.goal:.2f}" if self.peer else self._number(self.goal)
+            verdict = "met" if self.met else "short"
+        return f"{self.name:{width}}  {ours:>14}  {peer:>14}  {ratio:>7}  {goal:>12}  {verdict}"
+
+    def _number(self, value: float) -> str:
+        return f"{value:.{0 if value >= 1000 else 1 if value >= 100 else 3}f} {self.unit}"
 
 
 @dataclass(slots=True)
 class Report:
-    """The goals of one bench; the least of the runs counts, since all that disturbs adds."""
+    """The goals of one bench, as ``machine`` met them (this one by default)."""
 
     bench: str
     goals: list[Goal] = field(default_factory=list)
+    machine: str = ""
 
     def finish(self) -> int:
         """Print and write; 1 when a goal is missed."""
-        machine = describe_machine()
+        machine = self.machine or describe_machine()
         width = max(len(goal.name) for goal in self.goals)
         print(machine)
-        print(f"{'':{width}}  {'ours':>11}  {'peer':>11}  ratio   goal")
+        print(f"{'':{width}}  {'ours':>14}  {'peer':>14}  {'ratio':>7}  {'goal':>12}")
         for goal in self.goals:
             print(goal.line(width))
         OUTPUT.mkdir(parents=True, exist_ok=True)

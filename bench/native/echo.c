@@ -1,0 +1,121 @@
+// One byte there and back, as often as it goes: netperf's TCP_RR and UDP_RR.
+//
+//   echo serve tcp|udp ADDRESS PORT [DEVICE]      until it is ended
+//   echo ask tcp|udp ADDRESS PORT SECONDS         prints transactions per
+//   second
+//
+// DEVICE is the VRF whose sockets these are.
+
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+static void fail(const char *what) {
+  perror(what);
+  exit(1);
+}
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+static socklen_t place(struct sockaddr_storage *at, const char *address,
+                       int port) {
+  struct sockaddr_in6 *six = (void *)at;
+  struct sockaddr_in *four = (void *)at;
+  memset(at, 0, sizeof(*at));
+  if (strchr(address, ':')) {
+    six->sin6_family = AF_INET6;
+    six->sin6_port = htons(port);
+    if (inet_pton(AF_INET6, address, &six->sin6_addr) == 1)
+      return sizeof(*six);
+  } else {
+    four->sin_family = AF_INET;
+    four->sin_port = htons(port);
+    if (inet_pton(AF_INET, address, &four->sin_addr) == 1)
+      return sizeof(*four);
+  }
+  fprintf(stderr, "%s: no address\n", address);
+  exit(2);
+}
+
+static void at_once(int connection) {
+  int yes = 1;
+  setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+}
+
+static void serve(int here, int stream) {
+  char byte;
+  while (stream) {
+    int connection = accept(here, NULL, NULL);
+    if (connection < 0)
+      fail("accept");
+    at_once(connection);
+    while (recv(connection, &byte, 1, 0) == 1)
+      if (send(connection, &byte, 1, 0) != 1)
+        fail("send");
+    close(connection);
+  }
+  for (;;) {
+    struct sockaddr_storage from;
+    socklen_t size = sizeof(from);
+    if (recvfrom(here, &byte, 1, 0, (void *)&from, &size) == 1)
+      sendto(here, &byte, 1, 0, (void *)&from, size);
+  }
+}
+
+static void ask(int connection, double seconds) {
+  // A datagram that is lost is asked for again; that takes its second.
+  struct timeval patience = {.tv_sec = 1};
+  setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  char byte = 'x';
+  long done = 0;
+  double start = now(), end = start + seconds;
+  while (now() < end) {
+    if (send(connection, &byte, 1, 0) != 1)
+      fail("send");
+    if (recv(connection, &byte, 1, 0) == 1)
+      done++;
+  }
+  printf("%.1f\n", done / (now() - start));
+}
+
+int main(int argc, char **argv) {
+  if (argc < 5) {
+    fprintf(stderr,
+            "usage: echo serve|ask tcp|udp ADDRESS PORT [DEVICE|SECONDS]\n");
+    return 2;
+  }
+  int stream = !strcmp(argv[2], "tcp"), yes = 1;
+  struct sockaddr_storage where;
+  socklen_t size = place(&where, argv[3], atoi(argv[4]));
+  int one = socket(where.ss_family, stream ? SOCK_STREAM : SOCK_DGRAM, 0);
+  if (one < 0)
+    fail("socket");
+  if (!strcmp(argv[1], "ask")) {
+    if (connect(one, (void *)&where, size) < 0)
+      fail("connect");
+    if (stream)
+      at_once(one);
+    ask(one, argc > 5 ? atof(argv[5]) : 1);
+    return 0;
+  }
+  setsockopt(one, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  if (argc > 5 && setsockopt(one, SOL_SOCKET, SO_BINDTODEVICE, argv[5],
+                             strlen(argv[5])) < 0)
+    fail("bind to device");
+  if (bind(one, (void *)&where, size) < 0)
+    fail("bind");
+  if (stream && listen(one, 1) < 0)
+    fail("listen");
+  puts("ready");
+  fflush(stdout);
+  serve(one, stream);
+}

@@ -1,0 +1,164 @@
+"""SIDs by the ten and hundred thousand: put into the kernel, dumped, and kept.
+
+This part runs on the host's kernel, in a network namespace of its own, where a veth stands in for
+the device of the SIDs should there be no dummy: what netlink costs. What the running daemon does is
+measured in the lab (``bench.reconcile_lab``), where all that it needs is; its runs are read from
+the file that it left. ``make bench BENCH=reconcile`` does both.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.report import Goal, Report, describe_machine
+from bench.sids import SIDS, address
+from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.model.prefix import Prefix
+from srv6mgrd.plan.actions import Action, Create, Delete
+from srv6mgrd.plan.objects import MAIN_TABLE, ROUTE_PROTOCOL, SID_DEVICE, SID_METRIC, SidRoute
+
+ROUNDS = 3
+# pyroute2 takes its time; a sample tells the rate.
+_SAMPLE = 1000
+_CLONE_NEWNET = 0x40000000
+FROM_LAB = Path("build/lab/bench/reconcile.json")
+
+
+def main() -> int:
+    _own_network()
+    with tempfile.TemporaryDirectory(prefix="bench-") as name:
+        folder = Path(name)
+        program = folder / "routes"
+        subprocess.run(["gcc", "-O2", "-o", str(program), "bench/native/routes.c"], check=True)
+        kernel = LinuxKernel()
+        goals = [goal for count in SIDS for goal in _rates(kernel, program, folder, count)]
+        kernel.close()
+    report = Report("reconcile", goals)
+    if FROM_LAB.exists():
+        lab = json.loads(FROM_LAB.read_text())
+        report.machine = f"host: {describe_machine()}\nlab: {lab['machine']}"
+        report.goals += [Goal(**goal) for goal in lab["goals"]]
+    return report.finish()
+
+
+def _own_network() -> None:
+    if ctypes.CDLL(None, use_errno=True).unshare(_CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), "a network namespace needs root")
+    stand_in = f"ip link add {SID_DEVICE} type veth peer name far && ip link set far up"
+    subprocess.run(
+        f"ip link add {SID_DEVICE} type dummy 2>/dev/null || ({stand_in}); "
+        f"ip link set lo up; ip link set {SID_DEVICE} up",
+        shell=True,
+        check=True,
+    )
+
+
+def _rates(kernel: LinuxKernel, program: Path, folder: Path, count: int) -> list[Goal]:
+    """Rates of writing and reading, ours and the peers' in turn."""
+    routes = [_route(n) for n in range(1, count + 1)]
+    put: list[Action] = [Create(route) for route in routes]
+    take: list[Action] = [Delete(route) for route in routes]
+    batch = folder / f"{count}.batch"
+    batch.write_text("".join(f"route add {_words(route)}\n" for route in routes))
+    native = [str(program), str(count), str(SID_TABLE), SID_DEVICE]
+
+    def c(what: str) -> float:
+        command = [native[0], what, *native[1:]]
+        return float(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+    runs: dict[str, list[float]] = {}
+
+    def note(name: str, seconds: float, size: int = count) -> None:
+        runs.setdefault(name, []).append(size / seconds)
+
+    show = ["ip", "-6", "-j", "-s", "route", "show", "table", str(SID_TABLE)]
+    for _ in range(ROUNDS):
+        note("C adds", c("add"))
+        note("C dumps", c("dump"))
+        note("C deletes", c("delete"))
+        note("iproute2 adds", _timed(lambda: _run(["ip", "-6", "-batch", str(batch)])))
+        note("iproute2 dumps", _timed(lambda: json.loads(_run(show))))
+        _run(["ip", "-6", "route", "flush", "table", str(SID_TABLE)])
+        note("we add", _timed(lambda: _done(kernel.apply(put))))
+        kernel.observe([])
+        note("we compare", _timed(lambda: kernel.observe([])))
+        kernel.sid_counters()
+        note("we dump", _timed(kernel.sid_counters))
+        note("we delete", _timed(lambda: _done(kernel.apply(take))))
+        note("pyroute2 adds", _pyroute2(routes[:_SAMPLE]), _SAMPLE)
+        kernel.apply(take[:_SAMPLE])
+    size = f"{count // 1000}k SIDs"
+
+    def rate(what: str, ours: str, peer: str, goal: float | None) -> Goal:
+        return Goal(f"{what}, {size}", runs[ours], runs[peer], goal, "/s", more=True)
+
+    return [
+        rate("install or ip -6 -batch", "we add", "iproute2 adds", 1.0),
+        rate("install or pyroute2", "we add", "pyroute2 adds", None),
+        rate("install or C", "we add", "C adds", None),
+        rate("remove or C", "we delete", "C deletes", None),
+        rate("dump of counters or ip -j -s", "we dump", "iproute2 dumps", 1.0),
+        rate("dump of counters or C", "we dump", "C dumps", None),
+        rate("dump to objects or ip -j -s", "we compare", "iproute2 dumps", 1.0),
+    ]
+
+
+def _route(number: int) -> SidRoute:
+    prefix = Prefix.parse(address(number))
+    return SidRoute(prefix, Behavior.END_DT6, SID_TABLE, lookup_table=MAIN_TABLE)
+
+
+def _words(route: SidRoute) -> str:
+    """As ``ip route`` takes it."""
+    return (
+        f"{route.prefix} table {SID_TABLE} metric {SID_METRIC} proto {ROUTE_PROTOCOL}"
+        f" encap seg6local action {route.action} table {MAIN_TABLE} count dev {SID_DEVICE}"
+    )
+
+
+def _pyroute2(routes: Sequence[SidRoute]) -> float:
+    """Seconds. It knows no counters, and sends one route at a time."""
+    from pyroute2 import IPRoute
+
+    with IPRoute() as netlink:
+        (device,) = netlink.link_lookup(ifname=SID_DEVICE)
+        fixed: dict[str, Any] = {"family": 10, "oif": device, "table": SID_TABLE}
+        fixed |= {"proto": ROUTE_PROTOCOL, "priority": SID_METRIC}
+        encap = {"type": "seg6local", "action": "End.DT6", "table": MAIN_TABLE}
+
+        def add() -> None:
+            for route in routes:
+                netlink.route("add", dst=str(route.prefix), encap=dict(encap), **fixed)
+
+        return _timed(add)
+
+
+def _run(command: Sequence[str]) -> bytes:
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+
+
+def _done(refused: Sequence[object]) -> None:
+    if refused:
+        raise RuntimeError(f"refused: {refused[0]}")
+
+
+def _timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    sys.exit(main())
