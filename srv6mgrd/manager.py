@@ -32,11 +32,12 @@ from srv6mgrd.model.needs import MISSING
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.refusal import Refusal, RefusedError
 from srv6mgrd.news import News
+from srv6mgrd.pace import Cost, Pace
 from srv6mgrd.plan.actions import Action, Create, Replace
 from srv6mgrd.plan.drift import differences
 from srv6mgrd.plan.objects import Object, ProxyEntry, SidRoute
 from srv6mgrd.ports import AdapterError, Kernel
-from srv6mgrd.redis.rows import Projection, project
+from srv6mgrd.redis.rows import Projection, Projector
 
 _LOG = logging.getLogger(__name__)
 
@@ -121,8 +122,11 @@ class Manager:
         self._herald = herald
         self._offering = offering
         self._proxies = proxies
+        self._projector = Projector()
         self._advertised: Advertised = {}
         self._accumulator = Accumulator(store.counters(), store.bases())
+        # The last sample, as long as the next one may be compared with it.
+        self._sampled: Mapping[IPv6Network, tuple[int, int, int]] | None = None
         self._outcomes: Mapping[ObjectRef, Outcome] = {}
         self._statuses = store.statuses()
         self._published: Desired | None = None
@@ -132,6 +136,7 @@ class Manager:
         self._waited = False
         # Why the running configuration is not taken over; empty when it is.
         self._held = ""
+        self._compare_cost = Cost()
         self._wake = asyncio.Event()
         self._ask_frr = asyncio.Event()
         self._retry: asyncio.TimerHandle | None = None
@@ -174,7 +179,7 @@ class Manager:
         self._before = self._reconciler.desired
         writes = self._kernel.writes
         try:
-            self._staged = self._commit(parse(tree))
+            self._staged = self._commit(parse(tree, self._reconciler.desired))
         except RefusedError as refused:
             self._count(refused=1)
             self._tell(news.collisions(refused.refusals))
@@ -247,6 +252,13 @@ class Manager:
         if self._held:
             self.start()
             return Report()
+        with self._compare_cost:
+            report = self._repair()
+        if _wants(report.refusals) and self._offers_otherwise():
+            self.disturbed()
+        return report
+
+    def _repair(self) -> Report:
         report = self._reconciler.repair()
         if report.actions:
             found = differences(report.actions)
@@ -255,8 +267,6 @@ class Manager:
             _LOG.warning("repaired: %s%s", ", ".join(some), more)
         self._drifted(report)
         self._take(report, repaired=report.touched)
-        if _wants(report.refusals) and self._offers_otherwise():
-            self.disturbed()
         return report
 
     def _offers_otherwise(self) -> bool:
@@ -315,9 +325,9 @@ class Manager:
 
     async def compare_every(self, seconds: float) -> None:
         """Compare without an event too, since events can be lost."""
-        staged = None
+        staged, pace = None, Pace(seconds)
         while True:
-            await asyncio.sleep(seconds)
+            await asyncio.sleep(pace.after(self._compare_cost.seconds, quiet=True))
             if self._staged is not None and self._staged is staged:
                 _LOG.warning("a commit was left half-way; back to the running configuration")
                 self._settled()
@@ -333,14 +343,17 @@ class Manager:
     # Counters and statuses.
 
     async def sample_every(self, seconds: float) -> None:
-        """Sample counters on a fixed beat."""
-        beat = time.monotonic()
+        """Sample counters on a beat, which is slower with many SIDs, and where none counts."""
+        beat, pace, cost = time.monotonic(), Pace(seconds), Cost()
         while True:
+            quiet = False
             try:
-                self.sample()
+                with cost:
+                    quiet = not self.sample()
             except AdapterError as error:
                 _LOG.error("counters: %s", error)
-            beat = max(beat + seconds, time.monotonic())
+            beat += pace.after(cost.seconds, quiet=quiet)
+            beat = max(beat, time.monotonic())
             await asyncio.sleep(beat - time.monotonic())
 
     def _last_counts(self, actions: Sequence[Action]) -> None:
@@ -350,6 +363,7 @@ class Manager:
 
     def _count_anew(self, carried_out: Sequence[Action]) -> None:
         """What was just put in place counts from 0. Told at once, before the next sample."""
+        self._sampled = None
         self._accumulator.replaced(
             str(obj.prefix)
             for action in carried_out
@@ -358,18 +372,28 @@ class Manager:
             and not (isinstance(obj, ProxyEntry) and isinstance(action, Replace))
         )
 
-    def sample(self) -> None:
-        """One dump of all SIDs into totals, store and SONiC tables. Raises AdapterError."""
+    def sample(self) -> bool:
+        """One dump of all SIDs into totals, store and SONiC tables; whether anything counted since
+        the last one. Raises AdapterError."""
         sids = self._reconciler.desired.sids
         if self._proxies is not None:
             found = self._kernel.proxies()
             self._proxies.write({p: state for p, state in found.items() if p in sids})
         if not sids:
-            return
-        raw = {str(p): c for p, c in self._kernel.sid_counters().items() if p in sids}
-        moved = self._accumulator.add(raw, now := time.time_ns())
-        self._store.set_counters(self._accumulator.totals, moved, now)
-        self._outward.publish_counters(dict(self._accumulator.totals))
+            return False
+        found, now = self._kernel.sid_counters(), time.time_ns()
+        if self._sampled is found:
+            self._store.set_counters({}, {}, now)
+            return False
+        raw = {str(p): c for p, c in found.items() if p in sids}
+        moved = self._accumulator.add(raw, now)
+        totals, changed = self._accumulator.totals, self._accumulator.changed
+        written = totals if self._sampled is None else {sid: totals[sid] for sid in changed}
+        self._store.set_counters(written, moved, now)
+        if self._sampled is None or changed:
+            self._outward.publish_counters(dict(totals))
+        self._sampled = found
+        return bool(changed)
 
     def clear_counters(self, sid: str | None = None) -> None:
         """Readers see a SID, or all, count from 0; Redis and the totals go on."""
@@ -415,6 +439,8 @@ class Manager:
         self._outcomes = report.outcomes
         self._ask_frr.set()
         self._accumulator.keep(str(p) for p in self._reconciler.desired.sids)
+        # Which SIDs are counted, and where the store has them, may be otherwise now.
+        self._sampled = None
         self._publish(frozenset(repaired))
         self._plan_retry()
 
@@ -427,7 +453,7 @@ class Manager:
         self._tell(news.status_changes(self._statuses, merged))
         self._statuses, self._published = merged, self._reconciler.desired
         self._store.set_statuses(merged)
-        self._outward.publish(project(self._reconciler.desired, merged))
+        self._outward.publish(self._projector.project(self._reconciler.desired, merged))
 
     def _with_frr(self) -> tuple[dict[ObjectRef, Outcome], dict[ObjectRef, str]]:
         """Outcomes with what FRR says of the exports: configured is not yet advertised."""

@@ -41,6 +41,8 @@ def status_changes(before: Statuses, after: Statuses) -> Iterator[News]:
         if ref.kind is not Kind.SID:
             continue
         old = before.get(ref)
+        if old is now:
+            continue
         if old is not None and (old.status, old.reason) == (now.status, now.reason):
             continue
         leaves = {"prefix": ref.name, "install-status": now.status.text, "reason": now.reason}

@@ -28,7 +28,7 @@ from srv6mgrd.plan.diff import Plan, plan
 from srv6mgrd.plan.drift import differences
 from srv6mgrd.plan.objects import FrrBlock, Sysctl
 from srv6mgrd.plan.observed import Links, ObservedObject
-from srv6mgrd.plan.target import VALUES_KEPT, Target, target
+from srv6mgrd.plan.target import VALUES_KEPT, Target, target, with_sids
 from srv6mgrd.ports import AdapterError, Frr, Kernel, RefusedAction
 
 _LOG = logging.getLogger(__name__)
@@ -101,6 +101,8 @@ class Reconciler:
         self._executor = Executor(kernel, frr, journal)
         self._patience = Patience(clock)
         self._last_target: _TargetOf | None = None
+        # The last state that passed the checks.
+        self._passed: Desired | None = None
         # Told what is about to be written, and what then was, undone actions included.
         self.before_writing: Callable[[Sequence[Action]], None] = _nobody
         self.after_writing: Callable[[Sequence[Action]], None] = _nobody
@@ -161,7 +163,8 @@ class Reconciler:
 
     def _checked(self, desired: Desired) -> tuple[Desired, Mapping[ObjectRef, str]]:
         """``desired`` expanded, and what the node lacks for it. Raises RefusedError."""
-        check(desired)
+        check(desired, self._passed)
+        self._passed = desired
         desired = expand(desired)
         lacking = self._lacking(desired)
         if refusals := self._limits(needs.without(desired, lacking)):
@@ -192,6 +195,7 @@ class Reconciler:
         sysctls = [o.path for o in t.objects.values() if isinstance(o, Sysctl)]
         seen = self._kernel.observe(sysctls)
         observed = dict(seen.objects)
+        t.meet(observed)
         for key, block in (frr or {}).items():
             if key in t.objects or key in self._journal:
                 observed[key] = ObservedObject(self._ours(block, t), False)
@@ -204,10 +208,16 @@ class Reconciler:
         """The target; the last one when nothing that it depends on has changed."""
         kept = frozenset(key for key in VALUES_KEPT if key in self._journal)
         known = self._last_target
-        if known is None or known[0] is not desired or known[1:4] != (links, blocks, kept):
+        if known is not None and known[1:4] == (links, blocks, kept):
+            if known[0] is desired:
+                return known[4]
+            t = with_sids(known[4], known[0], desired)
+        else:
+            t = None
+        if t is None:
             t = target(desired, links.indexes, blocks, kept, links.receivers)
-            self._last_target = known = (desired, links, blocks, kept, t)
-        return known[4]
+        self._last_target = desired, links, blocks, kept, t
+        return t
 
     def _ours(self, found: FrrBlock, t: Target) -> FrrBlock:
         """Of an FRR context the lines that are ours: wanted or journaled; in the wanted order."""

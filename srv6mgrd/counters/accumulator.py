@@ -27,6 +27,8 @@ class Accumulator:
         self.totals: dict[str, SidCounters] = dict(totals or {})
         self.bases: dict[str, Raw] = dict(bases or {})
         self._moved: dict[str, Raw] = {}
+        # SIDs whose totals the last sample changed.
+        self.changed: list[str] = []
 
     def add(self, sample: Mapping[str, Raw], now: int) -> dict[str, Raw]:
         """Take in a sample; return the bases that moved since the one before. ``now`` in ns.
@@ -34,10 +36,12 @@ class Accumulator:
         SIDs that the sample lacks keep their totals.
         """
         moved, self._moved = self._moved, {}
+        self.changed = []
         for sid, raw in sample.items():
             total = self.totals.get(sid)
             if total is None:
                 self.totals[sid] = SidCounters(*raw, discontinuity=now)
+                self.changed.append(sid)
                 moved[sid] = self.bases[sid] = _ZERO
                 continue
             base = self.bases.get(sid, _ZERO)
@@ -49,6 +53,7 @@ class Accumulator:
             elif packets == total.packets and octets == total.octets and errors == total.errors:
                 continue
             self.totals[sid] = SidCounters(packets, octets, errors, total.discontinuity)
+            self.changed.append(sid)
         return moved
 
     def replaced(self, sids: Iterable[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 
 class InstallStatus(IntEnum):
@@ -14,6 +15,9 @@ class InstallStatus(IntEnum):
     FAILED = 3
     UNSUPPORTED = 4
     DRIFTED = 5
+
+    # Enum's own is written in Python.
+    __hash__ = int.__hash__
 
     @property
     def text(self) -> str:
@@ -31,9 +35,10 @@ class Kind(IntEnum):
     SEGMENT_LIST = 5
     ROUTE = 6
 
+    __hash__ = int.__hash__
 
-@dataclass(frozen=True, slots=True)
-class ObjectRef:
+
+class ObjectRef(NamedTuple):
     """Names a declared object: its kind and its YANG list key (for VRF_BGP the VRF's name)."""
 
     kind: Kind
@@ -59,6 +64,8 @@ REASON_LENGTH = 216
 
 def clipped(reason: str) -> str:
     """A reason as the store holds it."""
+    if not reason:
+        return reason
     encoded = reason.encode()
     if len(encoded) <= REASON_LENGTH:
         return reason

@@ -22,14 +22,19 @@ def merge(
     merged = {}
     for ref, outcome in outcomes.items():
         old, reason = before.get(ref), clipped(outcome.reason)
-        same = old is not None and (old.status, old.reason) == (outcome.status, reason)
+        same = old is not None and old.status is outcome.status and old.reason == reason
         again = old is not None and ref in repaired
+        detail = details.get(ref, "")
+        if old is not None and same and not again and old.detail == detail:
+            # The very one, so that ``is`` tells who goes through them what changed.
+            merged[ref] = old
+            continue
         merged[ref] = ObjectStatus(
             status=outcome.status,
             reason=reason,
             since=old.since if old is not None and same else now,
             last_repair=now if again else old.last_repair if old else 0,
             repairs=(old.repairs if old else 0) + again,
-            detail=details.get(ref, ""),
+            detail=detail,
         )
     return merged

@@ -195,6 +195,8 @@ class StoreWriter:
         self._path = path
         self._slots: dict[ObjectRef, int] = {}
         self._free: list[int] = []
+        # What the store is known to hold: these very objects need no write.
+        self._statuses: dict[ObjectRef, ObjectStatus] = {}
         try:
             self._map = _Map(path, writable=True)
             if self._map.lock % 2:  # the writer before died inside
@@ -255,12 +257,16 @@ class StoreWriter:
                 else:
                     self._slots[ref] = self._used
                     self._used += 1
+            before, self._statuses = self._statuses, {}
             for ref, status in statuses.items():
-                self._put(self._slots[ref], _pack(ref, status))
+                if before.get(ref) is not status:
+                    self._put(self._slots[ref], _pack(ref, status))
+        self._statuses = dict(statuses)
 
     def update_status(self, ref: ObjectRef, status: ObjectStatus) -> None:
         """Change the status of one object that the store holds."""
         with self._writing(objects=True):
+            self._statuses.pop(ref, None)
             self._put(self._slots[ref], _pack(ref, status))
 
     def set_counters(

@@ -66,9 +66,12 @@ class LinuxKernel:
 
     def sid_counters(self) -> Mapping[IPv6Network, tuple[int, int, int]]:
         with self._lock:
-            dump = self._netlink.dump(routes.get_table(SID_TABLE, ROUTE_PROTOCOL))
+            dump = self._netlink.dump(routes.get_table(SID_TABLE, ROUTE_PROTOCOL), comparable=True)
             proxies = self._proxies.states()
-        found = dict(self._routes.counters(dump))
+        routed = self._routes.counters(dump)
+        if not proxies:
+            return routed
+        found = dict(routed)
         for prefix, proxy in proxies.items():
             c = proxy.counts
             found[prefix] = (c.to_packets, c.to_octets, c.errors)
@@ -86,7 +89,7 @@ class LinuxKernel:
     def observe(self, sysctls: Iterable[str]) -> Observed:
         with self._lock:
             # Links after routes: a device that they refer to is known by then.
-            sids = self._netlink.dump(routes.get_table(SID_TABLE))
+            sids = self._netlink.dump(routes.get_table(SID_TABLE), comparable=True)
             defaults = [
                 item
                 for family in (socket.AF_INET, socket.AF_INET6)

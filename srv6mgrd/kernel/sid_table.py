@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
 from srv6mgrd.kernel import bpf, wire
@@ -28,15 +29,25 @@ _Items = dict[tuple[object, ...], tuple[str, ObservedObject]]
 
 class SidTable:
     """Decodes dumps of the SID table. Keeps what it made of the last dump, since most of the
-    next one is the same: prefixes and objects are dearer to build than to look up."""
+    next one is the same, and often all of it: prefixes and objects are dearer to build than to
+    look up."""
 
     def __init__(self) -> None:
+        self._counted: tuple[bytes, dict[IPv6Network, Counters]] = b"", {}
+        self._stood: tuple[bytes, dict[str, ObservedObject]] = b"", {}
         self._prefixes: dict[tuple[bytes, int], Prefix] = {}
         self._items: dict[tuple[object, ...], _Items] = {}
         self._devices: dict[int, str | None] = {}
 
-    def counters(self, datagrams: Sequence[bytes]) -> dict[IPv6Network, Counters]:
-        """packets, bytes, errors by prefix; routes without counters are left out."""
+    def counters(self, datagrams: Sequence[bytes]) -> Mapping[IPv6Network, Counters]:
+        """packets, bytes, errors by prefix; routes without counters are left out. The very
+        mapping of the last time when nothing has counted since."""
+        digest = _digest(datagrams)
+        if digest != self._counted[0]:
+            self._counted = digest, self._counters(datagrams)
+        return self._counted[1]
+
+    def _counters(self, datagrams: Sequence[bytes]) -> dict[IPv6Network, Counters]:
         found: dict[IPv6Network, Counters] = {}
         known = self._prefixes
         for template, values in rows(datagrams):
@@ -57,7 +68,11 @@ class SidTable:
         """The routes by key. Where several lead to one prefix, ours with our metric has the
         SID's key, else the best that is not behind it; the others have their metric behind it."""
         if any(devices.get(index) != name for index, name in self._devices.items()):
-            self._items, self._devices = {}, {}
+            self._items, self._devices, self._stood = {}, {}, (b"", {})
+        digest = _digest(datagrams)
+        if digest == self._stood[0]:
+            return dict(self._stood[1])
+        whole = True
         made: dict[tuple[object, ...], _Items] = {}
         objects: dict[str, ObservedObject] = {}
         several: dict[str, list[ObservedObject]] = {}
@@ -66,6 +81,8 @@ class SidTable:
         now: _Items = {}
         for template, values in rows(datagrams):
             if template is None:
+                # It may depend on more than the message (what runs a program).
+                whole = False
                 item = self._build(decode(values), devices)
                 key = item.object.key
             else:
@@ -90,6 +107,7 @@ class SidTable:
                 further = _further(item)
                 objects[further.object.key] = further
         self._items = made
+        self._stood = (digest, dict(objects)) if whole else (b"", {})
         return objects
 
     def _build(self, row: Row, devices: Mapping[int, str]) -> ObservedObject:
@@ -104,6 +122,14 @@ class SidTable:
         if (prefix := self._prefixes.get(key)) is None:
             prefix = self._prefixes[key] = Prefix.of(*key)
         return prefix
+
+
+def _digest(datagrams: Sequence[bytes]) -> bytes:
+    """Of all that the kernel said."""
+    made = blake2b(digest_size=16)
+    for datagram in datagrams:
+        made.update(datagram)
+    return made.digest()
 
 
 def _object(row: Row, prefix: Prefix, devices: Mapping[int, str]) -> ObservedObject:

@@ -116,14 +116,17 @@ class NetlinkSocket:
                     return failure_of(body, flags) or answer
                 answer = bytes(body)
 
-    def dump(self, request: bytes) -> list[bytes]:
+    def dump(self, request: bytes, *, comparable: bool = False) -> list[bytes]:
         """The datagrams of one uninterrupted dump; empty when there is nothing to walk.
+        Those of a ``comparable`` one are the same bytes each time while nothing changes: its
+        messages have one sequence number for good.
 
         Raises KernelError when the dump is refused, or interrupted again and again.
         """
-        for _ in range(_DUMP_TRIES):
+        for attempt in range(_DUMP_TRIES):
             try:
-                datagrams = self._dump(request)
+                # After a failure there may be answers under way that have that number.
+                datagrams = self._dump(request, _COMPARABLE if comparable and not attempt else 0)
             except OSError as error:
                 if error.errno != errno.ENOBUFS:
                     raise KernelError("netlink dump", str(error), "check the kernel log") from error
@@ -137,9 +140,10 @@ class NetlinkSocket:
             "find what keeps changing links, rules or routes (ip monitor)",
         )
 
-    def _dump(self, request: bytes) -> list[bytes] | None:
-        self._sequence += 1
-        sequence = self._sequence
+    def _dump(self, request: bytes, sequence: int) -> list[bytes] | None:
+        if not sequence:
+            self._sequence += 1
+            sequence = self._sequence
         packed = number([request], sequence)
         # A dump ends with NLMSG_DONE; an acknowledgement would come on top of it.
         struct.pack_into("=H", packed, 6, wire.NLM_F_REQUEST | wire.NLM_F_DUMP)
@@ -177,6 +181,8 @@ class NetlinkSocket:
         return bytes(memoryview(self._buffer)[:size])
 
 
+# Above all that ``_send`` hands out.
+_COMPARABLE = 0xFFFFFFFF
 _EMPTY = frozenset({errno.ENOENT, errno.EAFNOSUPPORT, errno.EOPNOTSUPP})
 
 

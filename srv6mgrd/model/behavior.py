@@ -23,6 +23,9 @@ class Behavior(StrEnum):
     END_AD = "End.AD"
     END_AM = "End.AM"
 
+    # Enum's own is written in Python, and every SID is asked for several times.
+    __hash__ = str.__hash__
+
     @property
     def needs_vrf(self) -> bool:
         """Whether it is bound to a VRF device in the kernel (``vrftable``)."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
 
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
@@ -34,13 +34,22 @@ STEERING = "srv6mgr-steering:steering"
 PROXY = "srv6mgr-proxy:proxy"
 
 _Entry = Mapping[str, Any]
+_NOTHING = Desired()
+# What most SIDs have.
+_PLAIN = frozenset(
+    {
+        "prefix", "locator", "behavior", "vrf", "next-hop", "interface", "segment-list",
+        "bpf-program", "counters",
+    }
+)  # fmt: skip
 _BEHAVIORS: Mapping[str, Behavior] = {behavior.value: behavior for behavior in Behavior}
 
 
-def parse(config: _Entry) -> Desired:
+def parse(config: _Entry, known: Desired = _NOTHING) -> Desired:
     """Desired state of a configuration tree; defaults of the YANG model filled in.
 
-    Raises RefusedError.
+    SIDs and locators that ``known`` has alike are those of ``known``, so that ``is`` tells whoever
+    goes through many of them what changed. Raises RefusedError.
     """
     srv6: _Entry = config.get(SRV6, {})
     encapsulation: _Entry = srv6.get("encapsulation", {})
@@ -50,9 +59,11 @@ def parse(config: _Entry) -> Desired:
         routes += [_route(vrf["name"], e) for e in _entries(vrf, STEERING, "route")]
     return Desired(
         encapsulation_source=_ipv6(encapsulation.get("source-address")),
-        locators={e["name"]: _locator(e) for e in _entries(srv6, "locators", "locator")},
+        locators=_kept(
+            {e["name"]: _locator(e) for e in _entries(srv6, "locators", "locator")}, known.locators
+        ),
         vrfs={e["name"]: _vrf(e) for e in vrfs},
-        sids={sid.prefix: sid for sid in map(_sid, _entries(srv6, "local-sids", "sid"))},
+        sids=_sids(_entries(srv6, "local-sids", "sid"), known.sids),
         bgp=_bgp(srv6[BGP]) if BGP in srv6 else None,
         hop_limit=encapsulation.get("hop-limit"),
         flow_label=encapsulation.get("flow-label", "copy"),
@@ -67,6 +78,39 @@ def parse(config: _Entry) -> Desired:
 def _entries(tree: _Entry, container: str, name: str) -> Iterable[_Entry]:
     entries: list[_Entry] = tree.get(container, {}).get(name, [])
     return entries
+
+
+def _kept(made: dict[str, Locator], known: Mapping[str, Locator]) -> dict[str, Locator]:
+    return {name: known[name] if known.get(name) == m else m for name, m in made.items()}
+
+
+def _sids(entries: Iterable[_Entry], known: Mapping[IPv6Network, Sid]) -> dict[IPv6Network, Sid]:
+    """By prefix. Few SIDs change at a time: to find one alike is cheaper than to make it anew."""
+    by_text = {str(prefix): sid for prefix, sid in known.items()}
+    found = {}
+    for e in entries:
+        sid = by_text.get(e["prefix"])
+        if sid is None or not _is_like(sid, e):
+            sid = _sid(e)
+        found[sid.prefix] = sid
+    return found
+
+
+def _is_like(sid: Sid, e: _Entry) -> bool:
+    """Whether ``_sid`` would make this SID of the entry. Those with rarer arguments are made."""
+    return (
+        e.keys() <= _PLAIN
+        and e["behavior"].rpartition(":")[2] == sid.behavior
+        and e["locator"] == sid.locator
+        and e.get("vrf") == sid.vrf
+        and e.get("interface") == sid.interface
+        and e.get("segment-list") == sid.segment_list
+        and e.get("bpf-program") == sid.bpf_program
+        and e.get("counters", True) == sid.counters
+        and _ip(e.get("next-hop")) == sid.next_hop
+        and not sid.flavors
+        and sid.proxy is None
+    )
 
 
 def _ipv6(text: str | None) -> IPv6Address | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Container, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
 from srv6mgrd.counters.status import Kind, ObjectRef
@@ -31,6 +31,7 @@ from srv6mgrd.plan.objects import (
     VrfDevice,
     VrfPort,
 )
+from srv6mgrd.plan.observed import ObservedObject
 from srv6mgrd.plan.proxies import Declared
 
 # After the l3mdev rule (1000): packets of a VRF meet their own table first and end at its
@@ -55,6 +56,8 @@ VALUES_KEPT = (_FLOW_LABEL.key,)
 _FLOW_LABELS = {"zero": "-1", "copy": "0", "compute": "1"}
 _FORWARD_IPV4 = Sysctl("net/ipv4/ip_forward", "1")
 _FORWARD_IPV6 = Sysctl("net/ipv6/conf/all/forwarding", "1")
+_STRICT_MODE = Sysctl("net/vrf/strict_mode", "1")
+_DUMMY = DummyDevice(SID_DEVICE)
 
 
 @dataclass(slots=True)
@@ -67,12 +70,23 @@ class Target:
     pending: dict[ObjectRef, str] = field(default_factory=dict)
 
     def need(self, obj: Object, *refs: ObjectRef) -> None:
-        key = obj.key
+        self.put(obj.key, obj, *refs)
+
+    def put(self, key: str, obj: Object, *refs: ObjectRef) -> None:
+        """``need`` with the key at hand."""
         self.objects[key] = obj
         # A declared object is done before the next one, so it is the last one if it is there;
         # the SID device serves all SIDs, and a search among them would be quadratic.
         serves = self.serves.setdefault(key, [])
         serves += [ref for ref in refs if serves[-1:] != [ref]]
+
+    def meet(self, observed: Mapping[str, ObservedObject]) -> None:
+        """Have the observed objects where they are equal, so that next time ``is`` tells: to
+        compare a hundred thousand objects by value takes several times as long."""
+        for key, obj in self.objects.items():
+            seen = observed.get(key)
+            if seen is not None and seen.object is not obj and seen.object == obj:
+                self.objects[key] = seen.object
 
 
 def target(
@@ -102,6 +116,40 @@ def target(
     for block in frr_blocks:
         t.need(block, *_served_by(block, desired))
     return t
+
+
+def with_sids(before: Target, old: Desired, new: Desired) -> Target | None:
+    """What ``target`` would make of ``new``, which differs from ``old`` in its SIDs alone, from
+    what it made of ``old``: one more SID among many. None when they differ in more, or a SID does
+    that shares more with others than what all SIDs need."""
+    if replace(old, sids={}) != replace(new, sids={}):
+        return None
+    came = [s for p, s in new.sids.items() if old.sids.get(p) is not s]
+    went = [s for p, s in old.sids.items() if new.sids.get(p) is not s]
+    if not all(map(_is_plain, (*came, *went))):
+        return None
+    t = Target(dict(before.objects), dict(before.serves), dict(before.pending))
+    alone = Target()
+    for sid in went:
+        _sid(alone, sid, old, {})
+    for key, refs in alone.serves.items():
+        gone = set(refs)
+        left = [ref for ref in t.serves[key] if ref not in gone]
+        if left:
+            t.serves[key] = left
+        else:
+            del t.serves[key], t.objects[key]
+    alone = Target()
+    for sid in came:
+        _sid(alone, sid, new, {})
+    for key, obj in alone.objects.items():
+        t.objects.setdefault(key, obj)
+        t.serves[key] = [*t.serves.get(key, ()), *alone.serves[key]]
+    return t
+
+
+def _is_plain(sid: Sid) -> bool:
+    return sid.interface is None and not sid.behavior.is_proxy
 
 
 def vrf_ifindex(table: int) -> int:
@@ -139,13 +187,13 @@ def _vrf(t: Target, vrf: Vrf, interfaces: Mapping[str, int]) -> None:
 
 def _sid(t: Target, sid: Sid, desired: Desired, interfaces: Mapping[str, int]) -> None:
     ref = ObjectRef(Kind.SID, str(sid.prefix))
-    t.need(DummyDevice(SID_DEVICE), ref)
+    t.put(_DUMMY.key, _DUMMY, ref)
     if sid.behavior is Behavior.END_DX4:
         t.need(_FORWARD_IPV4, ref)
     vrf_table, lookup_table = _tables(sid, desired)
     if vrf_table is not None:
         # End.DT* are refused without it (seg6_end_dt_vrf_build).
-        t.need(Sysctl("net/vrf/strict_mode", "1"), ref)
+        t.put(_STRICT_MODE.key, _STRICT_MODE, ref)
     if sid.interface is not None and sid.interface not in interfaces:
         t.pending[ref] = f"interface {sid.interface} does not exist yet"
         return

@@ -37,6 +37,8 @@ class Book:
         self._highest = 0
         self._counters: dict[str, SidCounters] = {}
         self._counter_keys: dict[str, RowKey] = {}
+        # Whether more may differ than what was wanted otherwise before.
+        self._all_dirty = True
 
     def adopt(self, rows: Mapping[RowKey, Fields], names: Fields) -> None:
         """Take over what Redis holds: our rows, and all of COUNTERS_SRV6_NAME_MAP.
@@ -49,6 +51,7 @@ class Book:
         self._set_names(names, remembered)
         self._oids = {**remembered, **self._oids}
         self.foreign.clear()
+        self._all_dirty = True
 
     def unnamed(self, projection: Projection) -> list[str]:
         """Names that need an object identifier; those of SIDs that are gone are forgotten."""
@@ -72,19 +75,40 @@ class Book:
         wanted = dict(projection.rows)
         if self._oids:
             wanted[OID_ROW] = wanted[NAME_ROW] = dict(self._oids)
-        keys = {p: counters_key(self._oids[n]) for p, n in projection.counted.items()}
-        self._counters = {p: c for p, c in self._counters.items() if p in keys}
+        keys = self._keys_of(projection)
+        if keys.keys() != self._counter_keys.keys():
+            self._counters = {p: c for p, c in self._counters.items() if p in keys}
         for prefix, key in keys.items():
             if (sample := self._counters.get(prefix)) is not None:
-                wanted[key] = sonic.fields(sample)
+                # ``sample`` has put it there, unless the row is new.
+                wanted[key] = self._wanted.get(key) or sonic.fields(sample)
             elif fields := self._known.get(key):
                 wanted[key] = fields  # ours from before a restart; the first sample is to come
-        self._wanted, self._counter_keys = wanted, keys
+        before, self._wanted, self._counter_keys = self._wanted, wanted, keys
         self.foreign = {
             (k, f) for k, f in self.foreign if k in wanted and (not f or f in wanted[k])
         }
         known = self._known
-        self._dirty = {k for k in wanted.keys() | known.keys() if wanted.get(k) != known.get(k)}
+        if self._all_dirty:
+            some: Iterable[RowKey] = wanted.keys() | known.keys()
+        else:
+            # What was carried out is known to be as it was wanted.
+            some = {k for k, fields in wanted.items() if before.get(k) is not fields}
+            some |= before.keys() - wanted.keys()
+            some |= self._dirty | {key for key, _ in self.foreign}
+        self._dirty = {k for k in some if wanted.get(k) != known.get(k)}
+        self._all_dirty = False
+
+    def _keys_of(self, projection: Projection) -> dict[str, RowKey]:
+        """Keys of the COUNTERS rows, by SID prefix."""
+        made: dict[str, RowKey] = {}
+        for prefix, name in projection.counted.items():
+            oid = self._oids[name]
+            key = self._counter_keys.get(prefix)
+            if key is None or not key.key.endswith(oid):
+                key = counters_key(oid)
+            made[prefix] = key
+        return made
 
     def sample(
         self, counters: Mapping[str, SidCounters]
@@ -95,7 +119,7 @@ class Book:
         """
         before, keys, batch = self._counters, self._counter_keys, list[diff.Change]()
         for prefix, c in counters.items():
-            if before.get(prefix) == c:
+            if (old := before.get(prefix)) is c or old == c:
                 continue
             before[prefix] = c
             if (key := keys.get(prefix)) is None:

@@ -58,20 +58,52 @@ class Projection:
 
 def project(desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> Projection:
     """Rows of a desired state whose objects have these statuses; none yet counts as pending."""
-    rows: dict[RowKey, Fields] = {}
-    for name in desired.vrfs:
-        rows.update(_vrf(name, statuses.get(ObjectRef(Kind.VRF, name), _UNKNOWN)))
-    counted = {}
-    for sid in desired.sids.values():
-        locator = desired.locators[sid.locator]
-        text = str(sid.prefix)
-        status = statuses.get(ObjectRef(Kind.SID, text), _UNKNOWN)
-        lengths = _lengths(sid, locator)
-        address = text.partition("/")[0]  # network_address would be formatted anew
-        rows.update(_sid(sid, lengths, address, status))
-        rows.update([SID_STATUS.row(text, **_status(status))])
-        counted[text] = sonic.name(text, *lengths[:3])
-    return Projection(rows, counted)
+    return Projector().project(desired, statuses)
+
+
+@dataclass(frozen=True, slots=True)
+class _SidRows:
+    """What was made of a SID, behind all that it was made of."""
+
+    sid: Sid
+    locator: Locator
+    status: ObjectStatus
+    rows: tuple[Row, ...]
+    name: str
+
+    def is_of(self, sid: Sid, locator: Locator, status: ObjectStatus) -> bool:
+        return self.sid is sid and self.locator is locator and self.status is status
+
+
+class Projector:
+    """``project`` again and again: rows of what is still the same object are the same mapping."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, _SidRows] = {}
+
+    def project(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> Projection:
+        rows: dict[RowKey, Fields] = {}
+        for name in desired.vrfs:
+            rows.update(_vrf(name, statuses.get(ObjectRef(Kind.VRF, name), _UNKNOWN)))
+        before, self._made, counted = self._made, {}, {}
+        for sid in desired.sids.values():
+            text = str(sid.prefix)
+            locator = desired.locators[sid.locator]
+            status = statuses.get(ObjectRef(Kind.SID, text), _UNKNOWN)
+            made = before.get(text)
+            if made is None or not made.is_of(sid, locator, status):
+                made = _sid_rows(text, sid, locator, status)
+            self._made[text] = made
+            rows.update(made.rows)
+            counted[text] = made.name
+        return Projection(rows, counted)
+
+
+def _sid_rows(text: str, sid: Sid, locator: Locator, status: ObjectStatus) -> _SidRows:
+    lengths = _lengths(sid, locator)
+    address = text.partition("/")[0]  # network_address would be formatted anew
+    rows = (*_sid(sid, lengths, address, status), SID_STATUS.row(text, **_status(status)))
+    return _SidRows(sid, locator, status, rows, sonic.name(text, *lengths[:3]))
 
 
 def counters_key(oid: str) -> RowKey:

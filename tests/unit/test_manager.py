@@ -702,10 +702,40 @@ async def test_without_sids_nothing_is_sampled(world):
 async def test_samples_keep_their_beat(world):
     world.commit(tree(1))
 
+    before, _ = world.reader.sample
     async with running(world.manager.sample_every(1.0)):
         await asyncio.sleep(10.5)
 
-    assert len(world.outward.samples) == 11
+    assert world.reader.sample[0] == before + 11
+
+
+@in_virtual_time
+async def test_counters_that_stand_still_are_not_written_again(world):
+    world.commit(tree(1))
+    world.kernel.counters[END_PREFIX] = (7, 700, 1)
+    standing = world.kernel.sid_counters()
+    world.kernel.sid_counters = lambda: standing
+
+    assert world.manager.sample()
+    told = len(world.outward.samples)
+    assert not world.manager.sample()
+
+    assert len(world.outward.samples) == told
+    assert world.reader.counters()[END.name].packets == 7
+
+
+@in_virtual_time
+async def test_a_sid_declared_later_has_its_counters_in_the_store_at_the_next_sample(world):
+    world.commit(tree(1))
+    world.kernel.counters[END_PREFIX] = (7, 700, 1)
+    world.manager.sample()
+    world.commit(tree(1, 2))
+
+    world.manager.sample()
+
+    counters = world.reader.counters()
+    assert counters[END.name].packets == 7
+    assert all(c.discontinuity for c in counters.values())
 
 
 @in_virtual_time

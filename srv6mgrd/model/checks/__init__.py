@@ -25,12 +25,13 @@ __all__ = [
 ]
 
 
-def check(desired: Desired) -> None:
+def check(desired: Desired, passed: Desired | None = None) -> None:
     """Raise RefusedError with every reason why this state can't be. SIDs that are made for a VRF
-    may be in it (``expand``) or not."""
+    may be in it (``expand``) or not. What is the same in ``passed``, a state that passed, is not
+    looked at again where nothing beside it matters."""
     refusals = [
         *locators.check(desired),
-        *sids.check(desired),
+        *sids.check(desired, passed),
         *vrfs.check(desired),
         *proxies.check(desired),
         *steering.check(desired),

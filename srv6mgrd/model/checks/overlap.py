@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from ipaddress import IPv6Network
+from operator import itemgetter
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -25,10 +26,11 @@ def overlaps(items: Iterable[T], prefix_of: Callable[[T], IPv6Network]) -> Itera
         prefix = prefix_of(item)
         return int(prefix.network_address), prefix.prefixlen
 
+    numbered = [(number(item), item) for item in items]
+    numbered.sort(key=itemgetter(0))
     outer: T | None = None
     last = -1
-    for item in sorted(items, key=number):
-        start, length = number(item)
+    for (start, length), item in numbered:
         if outer is not None and start <= last:
             yield outer, item
         else:

@@ -12,13 +12,25 @@ from srv6mgrd.model.desired import Desired, Locator, Sid
 from srv6mgrd.model.refusal import Refusal
 
 
-def check(desired: Desired) -> Iterator[Refusal]:
-    for sid in desired.sids.values():
+def check(desired: Desired, passed: Desired | None = None) -> Iterator[Refusal]:
+    fresh = _fresh(desired, passed)
+    for sid in fresh:
         yield from _place(sid, desired.locators[sid.locator])
-    yield from _overlaps(desired)
-    for sid in desired.sids.values():
+    if fresh:
+        yield from _overlaps(desired)
+    for sid in fresh:
         yield from _next_hop(sid)
         yield from _interface(desired, sid)
+
+
+def _fresh(desired: Desired, passed: Desired | None) -> list[Sid]:
+    """SIDs that are not, with their locators, those that passed before."""
+    sids = desired.sids
+    if passed is None or passed.vrfs.keys() != desired.vrfs.keys():
+        return list(sids.values())
+    old = passed.sids
+    changed = {n for n, loc in desired.locators.items() if passed.locators.get(n) is not loc}
+    return [s for p, s in sids.items() if old.get(p) is not s or s.locator in changed]
 
 
 def is_locator_itself(sid: Sid, locator: Locator) -> bool:

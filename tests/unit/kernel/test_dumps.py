@@ -194,3 +194,34 @@ def test_prefix_is_as_ipaddress_has_it(prefix: str) -> None:
     assert str(ours) == str(plain)
     assert f"{ours}" == f"{plain}"
     assert {plain: 1}[ours] == 1
+
+
+def test_a_dump_like_the_last_one_is_not_decoded_again() -> None:
+    datagram = bytearray(dump("sids")[0])
+    table = SidTable()
+    first = table.counters([bytes(datagram)])
+    assert table.counters([bytes(datagram)]) is first
+    start = datagram.index(bytes.fromhex("0c000200"))
+    datagram[start + 4] ^= 1
+    assert table.counters([bytes(datagram)]) != first
+
+
+def test_what_stands_is_told_anew_when_a_device_has_another_name() -> None:
+    """The bytes are the same: a device has its number in them."""
+    datagrams = dump("sids")
+    table = SidTable()
+    first = table.observed(datagrams, {})
+    assert table.observed(datagrams, {}) == first
+    indexes = {row.oif for row in _rows(datagrams)}
+    named = dict.fromkeys(indexes, "eth9")
+    renamed = table.observed(datagrams, named)
+    assert {s.object.device for s in renamed.values() if isinstance(s.object, SidRoute)} == {"eth9"}
+    assert table.observed(datagrams, named) == renamed
+
+
+def _rows(datagrams: list[bytes]) -> list[Row]:
+    return [
+        decode(memoryview(datagram)[at : at + length])
+        for datagram in datagrams
+        for at, length in _messages(datagram)
+    ]

@@ -1,0 +1,37 @@
+"""How often work that takes time is done again: many objects must not cost a CPU for nothing."""
+
+from __future__ import annotations
+
+import time
+
+# What may be used of a CPU by work that found something, and by work that found nothing new.
+_BUSY, _QUIET = 0.1, 0.005
+# Work that finds nothing is put off this many times its interval at most.
+_PUT_OFF = 30.0
+
+
+class Pace:
+    """The time from one piece of work to the next: ``seconds``, and longer where the work would
+    take too great a part of a CPU. Where it finds nothing new that part is smaller."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def after(self, cost: float, *, quiet: bool) -> float:
+        """Seconds to wait after work that used ``cost`` seconds of a CPU."""
+        wait = max(self._seconds, cost / (_QUIET if quiet else _BUSY))
+        return min(wait, self._seconds * _PUT_OFF)
+
+
+class Cost:
+    """What a piece of work, the body of a ``with``, last used of a CPU."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._began = 0.0
+
+    def __enter__(self) -> None:
+        self._began = time.thread_time()
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds = time.thread_time() - self._began

@@ -1,0 +1,169 @@
+"""What is kept from one configuration to the next changes how long it takes, never what comes
+of it."""
+
+import dataclasses
+from ipaddress import IPv6Address
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from srv6mgrd.apply.outcomes import declared
+from srv6mgrd.counters.status import InstallStatus, ObjectStatus
+from srv6mgrd.model.behavior import Behavior, Flavor
+from srv6mgrd.model.checks import check
+from srv6mgrd.model.desired import Desired, Proxy, Sid
+from srv6mgrd.model.parse import parse
+from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.plan.target import target, with_sids
+from srv6mgrd.redis.rows import Projector, project
+from tests.builders import desired, locator, sid, vrf
+from tests.property.strategies import INTERFACES, desireds
+
+INDEXES = {name: n for n, name in enumerate(INTERFACES, 2)}
+
+
+@st.composite
+def neighbors(draw):
+    """A state, and one with other SIDs beside all the same."""
+    old = draw(desireds())
+    kept = {p: s for p, s in old.sids.items() if draw(st.booleans())}
+    for prefix, was in list(old.sids.items()):
+        change = draw(st.sampled_from(["none", "counters", "End", "next hop"]))
+        if prefix in kept and change != "none":
+            kept[prefix] = _changed(was, change)
+    exported = {v.bgp.export_sid for v in old.vrfs.values() if v.bgp is not None}
+    assume(exported - {None} <= kept.keys())
+    return old, dataclasses.replace(old, sids=kept)
+
+
+def _changed(was, change):
+    if change == "counters":
+        return dataclasses.replace(was, counters=not was.counters)
+    if change == "End":
+        return Sid(was.prefix, was.locator, Behavior.END)
+    interface = "eth1" if was.vrf is None else None
+    hop = IPv6Address("2001:db8::1")
+    return Sid(was.prefix, was.locator, Behavior.END_X, None, hop, interface)
+
+
+@given(neighbors(), st.booleans())
+def test_a_target_derived_from_the_last_one(pair, back):
+    old, new = reversed(pair) if back else pair
+
+    derived = with_sids(target(old, INDEXES), old, new)
+
+    made = target(new, INDEXES)
+    if derived is None:
+        assert any(s.interface for s in (*old.sids.values(), *new.sids.values()))
+        return
+    assert derived.objects == made.objects
+    assert derived.pending == made.pending
+    serves = [{k: set(refs) for k, refs in t.serves.items()} for t in (derived, made)]
+    assert serves[0] == serves[1]
+
+
+def test_more_than_sids_makes_a_new_target():
+    old = desired(locator(), sid("fcbb:0:1:1::/64"))
+    new = desired(locator(), sid("fcbb:0:1:1::/64"), vrf("red", 10))
+
+    assert with_sids(target(old, {}), old, new) is None
+
+
+def refusals(state, passed=None):
+    try:
+        check(state, passed)
+    except RefusedError as refused:
+        return sorted(map(str, refused.refusals))
+    return []
+
+
+@given(neighbors(), st.sampled_from(["fcbb:0:1::/48", "fcbb:0:7::/48"]), st.booleans())
+def test_checks_that_skip_what_passed_find_the_same(pair, prefix, reserved):
+    old, new = pair
+    assume(not refusals(old))
+    outside = sid("fcbb:0:3:1::/64", locator=next(iter(new.locators)))
+    new = dataclasses.replace(
+        new,
+        locators={
+            n: dataclasses.replace(loc, function_length=32) if prefix == str(loc.prefix) else loc
+            for n, loc in new.locators.items()
+        },
+        vrfs={**new.vrfs, "eth1": vrf("eth1", 99)} if reserved else new.vrfs,
+        sids={**new.sids, outside.prefix: outside},
+    )
+
+    found = refusals(new, old)
+
+    assert found == refusals(new)
+    assert found
+
+
+LEAVES = {
+    "behavior": ["End", "End.X", "srv6mgr-types:End", "srv6mgr-types:End.DT6"],
+    "locator": ["MAIN", "OTHER"],
+    "vrf": ["red", "blue"],
+    "next-hop": ["2001:db8::1", "10.0.0.1"],
+    "interface": ["eth1", "eth2"],
+    "segment-list": ["A", "B"],
+    "bpf-program": ["/a", "/b"],
+    "flavor": [["psp"], ["psp", "next-csid"]],
+    "counters": [True, False],
+    "srv6mgr-proxy:proxy": [{"inner-type": "ipv4", "interface": i} for i in ("a", "b")],
+}
+entries = st.fixed_dictionaries(
+    {"prefix": st.sampled_from(["fcbb:0:1:1::/64", "fcbb:0:1:2::/64"])}
+    | {name: st.sampled_from(LEAVES[name]) for name in ("behavior", "locator")},
+    optional={n: st.sampled_from(v) for n, v in LEAVES.items() if n not in ("behavior", "locator")},
+)
+configs = st.lists(entries, unique_by=lambda e: e["prefix"], max_size=2).map(
+    lambda sids: {"srv6mgr-srv6:srv6": {"local-sids": {"sid": sids}}}
+)
+
+
+@given(configs, configs)
+def test_a_configuration_is_what_it_says_whatever_is_known(before, now):
+    known = parse(before)
+
+    found = parse(now, known)
+
+    assert found == parse(now)
+    again = parse(now, found)
+    rare = [s for s in found.sids.values() if s.flavors or s.proxy]
+    assert all(again.sids[p] is s for p, s in found.sids.items() if s not in rare)
+
+
+@pytest.mark.parametrize("field", [f.name for f in dataclasses.fields(Sid) if f.name != "prefix"])
+def test_any_leaf_of_a_sid_makes_another_one(field):
+    """Known SIDs that differ in one field are not taken for the declared one."""
+    other = {
+        "locator": "OTHER",
+        "behavior": Behavior.END_T,
+        "next_hop": IPv6Address("2001:db8::9"),
+        "flavors": frozenset({Flavor.PSP}),
+        "counters": False,
+        "proxy": Proxy("ipv4", "eth1", "eth1"),
+    }
+    now = {
+        "srv6mgr-srv6:srv6": {
+            "local-sids": {
+                "sid": [{"prefix": "fcbb:0:1:1::/64", "locator": "MAIN", "behavior": "End"}]
+            }
+        }
+    }
+    ((prefix, made),) = parse(now).sids.items()
+    known = dataclasses.replace(made, **{field: other.get(field, "something")})
+
+    assert parse(now, Desired(sids={prefix: known})).sids == {prefix: made}
+
+
+@given(st.lists(neighbors(), min_size=1, max_size=3), st.data())
+def test_rows_that_are_kept_are_those_that_would_be_made(pairs, data):
+    projector = Projector()
+    for state in (state for pair in pairs for state in pair):
+        statuses = {
+            ref: ObjectStatus(data.draw(st.sampled_from(InstallStatus))) for ref in declared(state)
+        }
+        assert projector.project(state, statuses) == project(state, statuses)
+        again = projector.project(state, statuses)
+        assert again == project(state, statuses)
