@@ -80,12 +80,12 @@ build/bin/gnmi_cli:
 	    CGO_ENABLED=0 GOFLAGS=-buildvcs=false GOBIN=$(CACHE)/$(notdir $(GNMI_CLI)) go install $(GNMI_CLI); }
 	@install -D $(CACHE)/$(notdir $(GNMI_CLI))/gnmi_cli $@
 
-bench: ## measure against the goals: BENCH=model, proxies, reconcile
+bench: ## measure against the goals: BENCH=model, proxies, reconcile [PART="rates vrf 10k 100k"]
 	@[ -f "bench/$(BENCH).py" ] || { echo "which one? $$(grep -l 'def main' bench/*.py | sed -nE 's|bench/([a-z]+)\.py|BENCH=\1|p' | xargs)"; exit 1; }
 	@# What needs the lab's kernel runs there first, and leaves its runs in build/lab/bench.
-	@[ ! -f "bench/$(BENCH)_lab.py" ] || $(LAB) run --tries 2 --name bench --topology $(TOPOLOGY) -- \
-	    /opt/srv6mgr/bin/python -m bench.$(BENCH)_lab
-	@$(LAB) chroot -- /opt/srv6mgr/bin/python -m bench.$(BENCH)
+	@[ ! -f "bench/$(BENCH)_lab.py" ] || [ "$(PART)" = rates ] || $(LAB) run --tries 2 --name bench --topology $(TOPOLOGY) -- \
+	    /opt/srv6mgr/bin/python -m bench.$(BENCH)_lab $(PART)
+	@$(LAB) chroot -- /opt/srv6mgr/bin/python -m bench.$(BENCH) $(PART)
 
 clean: ## remove what this checkout built; the cache stays
 	@rm -rf build .mypy_cache .ruff_cache .pytest_cache .hypothesis

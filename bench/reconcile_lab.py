@@ -1,6 +1,9 @@
 """In the lab: what a running srv6mgrd takes for its work, and what a VRF costs its users.
 
-Leaves its goals as JSON for ``bench.reconcile``.
+    python -m bench.reconcile_lab [vrf] [10k] [100k]
+
+Leaves its goals as JSON for ``bench.reconcile``. What a commit takes stands beside what sysrepo
+takes for the same commit without srv6mgrd: its own part of it, which nobody can take away.
 """
 
 from __future__ import annotations
@@ -10,9 +13,10 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +28,25 @@ from lab.guest.services import Router
 OUTPUT = Path(os.environ.get("LAB_OUT", ".")) / "reconcile.json"
 ROUTER = "pe1"
 ROUNDS = 5
-REPAIRS = 50
+# How often what takes longer with many SIDs is done, and the memory (MiB) that it may take.
+CHANGES = {10_000: 5, 100_000: 2}
+REPAIRS = {10_000: 50, 100_000: 15}
+RESTARTS = {10_000: 5, 100_000: 1}
+MEMORY = {10_000: 150, 100_000: 400}
 IDLE_SECONDS = 30
+# Until a commit no longer shows in what is used: the startup configuration is written after it.
+SETTLING_SECONDS = 10
+# Ours beside sysrepo alone: less than twice of it is less than what sysrepo itself takes.
+COMMIT_GOAL = 2.0
 # What a VRF may take from the rate of its users.
 VRF_GOAL = 0.9
 
 
 def main() -> int:
-    goals = _request_response()
-    goals += _daemon(SIDS[0])
+    parts: dict[str, Callable[[], list[Goal]]] = {"vrf": _request_response}
+    parts |= {f"{count // 1000}k": partial(_daemon, count) for count in SIDS}
+    asked = [name for name in sys.argv[1:] or ("vrf", "10k") if name in parts]
+    goals = [goal for name in asked for goal in parts[name]()]
     runs = {"machine": describe_machine(), "goals": [asdict(goal) for goal in goals]}
     OUTPUT.write_text(json.dumps(runs))
     return 0
@@ -41,21 +55,32 @@ def main() -> int:
 def _daemon(count: int) -> list[Goal]:
     size = f"{count // 1000}k SIDs"
     router = Router(ROUTER)
-    router.start("redis", "frr", "sysrepo", "srv6mgrd")
-    goals = [Goal(f"commit of all, {size}", _measure("configure", count), [], None)]
-    changes = _measure("change", count, ROUNDS)
-    goals.append(Goal(f"commit of one more, {size}", changes, [], None))
+    router.start("redis", "frr", "sysrepo")
+    bare = _measure("configure", count)
+    bare_changes = _measure("change", count, CHANGES[count])
+    _measure("configure", 0)
+    router.start("srv6mgrd")
+    whole = _measure("configure", count)
+    goals = [Goal(f"commit of all, or sysrepo alone, {size}", whole, bare, None)]
+    _measure("idle", SETTLING_SECONDS)
+    changes = _measure("change", count, CHANGES[count])
+    what = f"commit of one more, or sysrepo alone, {size}"
+    goals.append(Goal(what, changes, bare_changes, COMMIT_GOAL, of="median"))
+    _measure("idle", SETTLING_SECONDS)
     goals.append(Goal(f"full compare, {size}", _measure("compare", ROUNDS), [], None))
-    repairs = _measure("repair", count, REPAIRS)
+    repairs = _measure("repair", count, REPAIRS[count])
     goals.append(Goal(f"repair of a deleted SID, p50, {size}", repairs, [], None, of="p50"))
     goals.append(Goal(f"repair of a deleted SID, p99, {size}", repairs, [], 1.0, of="p99"))
+    _measure("idle", SETTLING_SECONDS)
     idle = _measure("idle", IDLE_SECONDS)
-    goals.append(Goal(f"memory, {size}", [idle["memory"]], [], 150, "MiB"))
+    goals.append(Goal(f"memory, {size}", [idle["memory"]], [], MEMORY[count], "MiB"))
     goals.append(Goal(f"memory at its peak, {size}", [idle["peak"]], [], None, "MiB"))
     goals.append(Goal(f"CPU when idle, {size}", [idle["cpu"]], [], 1.0, "%"))
-    seconds, writes = _restarts(router, ROUNDS)
-    goals.append(Goal(f"restart until ready, {size}", seconds, [], 3.0))
+    seconds, writes = _restarts(router, RESTARTS[count])
+    limit = 3.0 if count == SIDS[0] else None
+    goals.append(Goal(f"restart until ready, {size}", seconds, [], limit, of="median"))
     goals.append(Goal(f"writes of a restart, {size}", writes, [], 0, "", of="most"))
+    _measure("configure", 0)
     for service in ("srv6mgrd", "frr", "redis"):
         router.stop(service)
     return goals

@@ -43,7 +43,8 @@ def configure(count: int) -> list[float]:
         connection.start_session("running") as session,
         connection.get_ly_ctx() as context,
     ):
-        text = json.dumps(config(count))
+        # With none: nothing is declared at all.
+        text = json.dumps(config(count)) if count else "{}"
         tree = context.parse_data_mem(text, "json", parse_only=True, strict=True)
         return [_timed(lambda: session.replace_config_ly(tree, MODULE, TIMEOUT_MS))]
 

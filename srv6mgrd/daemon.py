@@ -12,8 +12,8 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
+from srv6mgrd import memory, systemd
 from srv6mgrd import settings as settings_file
-from srv6mgrd import systemd
 from srv6mgrd.alone import AlreadyRunningError, alone
 from srv6mgrd.apply.journal import Journal, JournalError
 from srv6mgrd.apply.reconciler import Reconciler
@@ -116,6 +116,7 @@ async def _run(settings: Settings) -> None:
             manager.try_out_every(settings.probe_interval),
             offering.follow_frr(manager.disturbed),
             notifier.run(),
+            memory.give_back(),
             *([publisher.run()] if settings.redis_socket else []),
         )
     finally:

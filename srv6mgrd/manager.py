@@ -325,7 +325,7 @@ class Manager:
 
     async def compare_every(self, seconds: float) -> None:
         """Compare without an event too, since events can be lost."""
-        staged, pace = None, Pace(seconds)
+        staged, pace = None, Pace(seconds, quiet=0.01)
         while True:
             await asyncio.sleep(pace.after(self._compare_cost.seconds, quiet=True))
             if self._staged is not None and self._staged is staged:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import time
 
-# What may be used of a CPU by work that found something, and by work that found nothing new.
-_BUSY, _QUIET = 0.1, 0.005
+# What may be used of a CPU by work that finds something.
+_BUSY = 0.1
 # Work that finds nothing is put off this many times its interval at most.
 _PUT_OFF = 30.0
 
 
 class Pace:
     """The time from one piece of work to the next: ``seconds``, and longer where the work would
-    take too great a part of a CPU. Where it finds nothing new that part is smaller."""
+    take too great a part of a CPU: ``quiet`` of it where it finds nothing new."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, *, quiet: float = 0.005) -> None:
         self._seconds = seconds
+        self._quiet = quiet
 
     def after(self, cost: float, *, quiet: bool) -> float:
         """Seconds to wait after work that used ``cost`` seconds of a CPU."""
-        wait = max(self._seconds, cost / (_QUIET if quiet else _BUSY))
+        wait = max(self._seconds, cost / (self._quiet if quiet else _BUSY))
         return min(wait, self._seconds * _PUT_OFF)
 
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 
+_LOG = logging.getLogger(__name__)
+
 
 def notify(state: str) -> None:
-    """Tell the service manager, for example ``READY=1``."""
+    """Tell the service manager, for example ``READY=1``. One that no longer listens is no reason
+    to leave anything undone."""
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:
         return
     if address.startswith("@"):
         address = "\0" + address[1:]
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as s:
-        s.sendto(state.encode(), address)
+        try:
+            s.sendto(state.encode(), address)
+        except OSError as error:
+            _LOG.warning("the service manager was not told %s: %s", state, error)

@@ -15,7 +15,7 @@ BATCH = 500
 DATABASES = tuple(dict.fromkeys(t.database for t in tables() if t.order))
 
 Change = tuple[RowKey, Operation]
-Known = dict[RowKey, dict[str, str]]
+Known = dict[RowKey, Fields]
 
 
 class ForeignTableError(Exception):
@@ -68,15 +68,19 @@ def done(known: Known, change: Change, wanted: Mapping[RowKey, Fields]) -> None:
     """Note in ``known`` that an operation was carried out."""
     key, operation = change
     if operation[0] == "put":
-        known[key] = dict(wanted[key])
+        # Shared: neither is changed in place, only replaced; but for the rows of cells, which
+        # are never put.
+        known[key] = wanted[key]
     elif operation[0] == "drop":
         known.pop(key, None)
     else:
         _, _, field, _, new = operation
+        cells = known[key]
+        assert isinstance(cells, dict)
         if new:
-            known[key][str(field)] = str(new)
+            cells[str(field)] = str(new)
         else:
-            known[key].pop(str(field), None)
+            cells.pop(str(field), None)
 
 
 def _cells(shall: Fields, now: Fields) -> Iterator[tuple[str, str, str]]:
