@@ -35,6 +35,7 @@ from srv6mgrd.frr.render import render
 from srv6mgrd.frr.status import vrf_status
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.events import KernelEvents
+from srv6mgrd.kernel.notices import SidNotices
 from srv6mgrd.kernel.probe import probe
 from srv6mgrd.manager import Manager
 from srv6mgrd.offering import Offering
@@ -68,7 +69,7 @@ def main() -> None:
 
 async def _run(settings: Settings) -> None:
     runtime, state = Path(settings.runtime_directory), Path(settings.state_directory)
-    kernel = LinuxKernel()
+    kernel = LinuxKernel(notices=SidNotices())
     frr = FrrSockets(Path(settings.frr_directory))
     journal = Journal(state / "journal.sqlite")
     store = StoreWriter(runtime / "store")

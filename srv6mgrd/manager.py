@@ -333,6 +333,7 @@ class Manager:
                 self._settled()
                 self._held = "a commit was left half-way"
             staged = self._staged
+            self._kernel.doubt()
             self.disturbed()
 
     async def follow(self, events: AsyncIterator[object]) -> None:
@@ -404,6 +405,7 @@ class Manager:
 
     def reconcile(self) -> list[Action]:
         """Compare now; what was done. An empty configuration is taken over too."""
+        self._kernel.doubt()
         if self._held:
             self.start(by_order=True)
         return self.compare().actions

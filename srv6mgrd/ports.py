@@ -50,6 +50,11 @@ class Kernel(Protocol):
         """One consistent dump; dumps that the kernel interrupted are taken again."""
         ...
 
+    def doubt(self) -> None:
+        """Have the next ``observe`` read everything from the kernel, whatever was kept of what it
+        said before."""
+        ...
+
     def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:
         """Carry out actions on kernel objects in order; return those refused, the rest is done."""
         ...

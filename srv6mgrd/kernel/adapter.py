@@ -11,6 +11,7 @@ from pathlib import Path
 from srv6mgrd.counters.proxies import ProxyState
 from srv6mgrd.kernel import links, routes, rules, sysctl
 from srv6mgrd.kernel.headend import HeadendRoutes
+from srv6mgrd.kernel.notices import SidNotices
 from srv6mgrd.kernel.seg6 import Seg6
 from srv6mgrd.kernel.sid_table import SidTable, unreachable
 from srv6mgrd.kernel.socket import NetlinkSocket
@@ -21,6 +22,7 @@ from srv6mgrd.plan.objects import (
     MAIN_TABLE,
     ROUTE_PROTOCOL,
     EncapSource,
+    Sysctl,
     UnreachableDefault,
     VrfDevice,
 )
@@ -30,6 +32,7 @@ from srv6mgrd.proxy.adapter import Proxies
 from srv6mgrd.proxy.programs import Programs
 
 _PROC_SYS = Path("/proc/sys")
+_SILENT = "net/ipv6/route/skip_notify_on_dev_down"
 
 
 class LinuxKernel:
@@ -39,8 +42,19 @@ class LinuxKernel:
     can't be reached or read; what it refuses to write is returned.
     """
 
-    def __init__(self, proc_sys: Path = _PROC_SYS, programs: Programs | None = None) -> None:
-        """``programs``: those of the proxies, unless they are where the package puts them."""
+    def __init__(
+        self,
+        proc_sys: Path = _PROC_SYS,
+        programs: Programs | None = None,
+        notices: SidNotices | None = None,
+    ) -> None:
+        """``programs``: those of the proxies, unless they are where the package puts them. With
+        ``notices`` what stands in the SID table is kept up with what the kernel tells, and
+        dumped only where that is not enough."""
+        self._notices = notices
+        # A dump is due, and the links at the last one.
+        self._doubted = True
+        self._links: list[links.Link] = []
         self._lock = threading.Lock()
         self._netlink = NetlinkSocket()
         self._seg6 = Seg6()
@@ -63,6 +77,8 @@ class LinuxKernel:
         self._proxies.close()
         self._netlink.close()
         self._seg6.close()
+        if self._notices is not None:
+            self._notices.close()
 
     def sid_counters(self) -> Mapping[IPv6Network, tuple[int, int, int]]:
         with self._lock:
@@ -88,8 +104,11 @@ class LinuxKernel:
 
     def observe(self, sysctls: Iterable[str]) -> Observed:
         with self._lock:
+            objects = self._followed()
             # Links after routes: a device that they refer to is known by then.
-            sids = self._netlink.dump(routes.get_table(SID_TABLE), comparable=True)
+            sids = []
+            if objects is None:
+                sids = self._netlink.dump(routes.get_table(SID_TABLE), comparable=True)
             defaults = [
                 item
                 for family in (socket.AF_INET, socket.AF_INET6)
@@ -102,7 +121,9 @@ class LinuxKernel:
             proxies = list(self._proxies.observe(all_links))
             source = self._seg6.source()
         names = {link.index: link.name for link in all_links}
-        objects = self._routes.observed(sids, names)
+        if objects is None:
+            objects = self._routes.observed(sids, names)
+            self._links, self._doubted = all_links, False
         found: list[ObservedObject] = [
             *devices,
             *rules.observed(rule_dump),
@@ -115,6 +136,31 @@ class LinuxKernel:
             found.append(ObservedObject(EncapSource(source), ours=False))
         objects |= {item.object.key: item for item in found}
         return Observed(objects, {link.name: link.index for link in all_links})
+
+    def doubt(self) -> None:
+        self._doubted = True
+
+    def _followed(self) -> dict[str, ObservedObject] | None:
+        """The SID table by what was told of it; None when it has to be dumped. Then nothing that
+        is told from now on is missed."""
+        if self._notices is None:
+            return None
+        told = self._notices.take()
+        # Until it has been taken in, should anything fail before.
+        doubted, self._doubted = self._doubted, True
+        if told is None or doubted or self._is_silent():
+            return None
+        now = links.decode_all(self._netlink.dump(links.get_all()))
+        if now != self._links:
+            return None
+        objects = self._routes.followed(told, {link.index: link.name for link in now})
+        self._doubted = objects is None
+        return objects
+
+    def _is_silent(self) -> bool:
+        """Whether routes that go with their device go without a word (fib6_ifdown)."""
+        told = ObservedObject(Sysctl(_SILENT, "0"), ours=False)
+        return list(sysctl.read([_SILENT], self._proc_sys)) != [told]
 
     def _dump_ours(self, found: Iterable[ObservedObject]) -> list[list[bytes]]:
         """Our routes in the main table and in those of VRFs, also of one that is gone while our

@@ -69,7 +69,7 @@ class KernelEvents:
     def __init__(self, ignore_port: int = 0, buffer: int = _BUFFER) -> None:
         self._socket = open_socket(wire.NETLINK_ROUTE, buffer)
         # Before joining: what comes in between would pass unfiltered.
-        _attach(self._socket, _program(ignore_port))
+        attach(self._socket, program(ignore_port))
         self._socket.bind((0, 0))
         for group in _GROUPS:
             self._socket.setsockopt(wire.SOL_NETLINK, wire.NETLINK_ADD_MEMBERSHIP, group)
@@ -177,7 +177,7 @@ _RETURN = 0x06
 _ALL = 0xFFFFFFFF
 
 
-def _program(ignore_port: int) -> bytes:
+def program(ignore_port: int) -> bytes:
     """Classic BPF over one notification: accept all but routes and filters; of routes those of
     our protocol, those in the SID table and unreachable defaults; neither when the change came
     from ``ignore_port``."""
@@ -232,10 +232,11 @@ def _network(value: int, size: int) -> int:
     return int.from_bytes(struct.pack({2: "=H", 4: "=I"}[size], value), "big")
 
 
-def _attach(target: socket.socket, program: bytes) -> None:
+def attach(target: socket.socket, code: bytes) -> None:
+    """Have the kernel drop what this filter does not accept."""
     # struct sock_fprog: the kernel copies the instructions during the call.
-    code = ctypes.create_string_buffer(program, len(program))
-    pointer = ctypes.addressof(code)
+    held = ctypes.create_string_buffer(code, len(code))
+    pointer = ctypes.addressof(held)
     target.setsockopt(
-        socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("@HP", len(program) // 8, pointer)
+        socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("@HP", len(code) // 8, pointer)
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
 from srv6mgrd.kernel import bpf, wire
+from srv6mgrd.kernel.notices import Notice
 from srv6mgrd.kernel.route_dump import Counters, Row, Template, decode, rows
 from srv6mgrd.kernel.routes import NOWHERE
 from srv6mgrd.kernel.seg6local import BEHAVIOR, Extras
@@ -35,6 +36,8 @@ class SidTable:
     def __init__(self) -> None:
         self._counted: tuple[bytes, dict[IPv6Network, Counters]] = b"", {}
         self._stood: tuple[bytes, dict[str, ObservedObject]] = b"", {}
+        # Whether notifications can tell what became of it.
+        self._followable = False
         self._prefixes: dict[tuple[bytes, int], Prefix] = {}
         self._items: dict[tuple[object, ...], _Items] = {}
         self._devices: dict[int, str | None] = {}
@@ -69,6 +72,7 @@ class SidTable:
         SID's key, else the best that is not behind it; the others have their metric behind it."""
         if any(devices.get(index) != name for index, name in self._devices.items()):
             self._items, self._devices, self._stood = {}, {}, (b"", {})
+            self._followable = False
         digest = _digest(datagrams)
         if digest == self._stood[0]:
             return dict(self._stood[1])
@@ -107,8 +111,49 @@ class SidTable:
                 further = _further(item)
                 objects[further.object.key] = further
         self._items = made
+        # Where several lead to one prefix, a notification does not tell which is left.
+        self._followable = whole and not several
         self._stood = (digest, dict(objects)) if whole else (b"", {})
         return objects
+
+    def followed(
+        self, notices: Iterable[Notice], devices: Mapping[int, str]
+    ) -> dict[str, ObservedObject] | None:
+        """What ``observed`` would give, from what it gave last and what was told since. None when
+        that does not tell it for certain: then a dump has to."""
+        _, objects = self._stood
+        if not self._followable or any(devices.get(i) != n for i, n in self._devices.items()):
+            return None
+        # Whatever becomes of it, it is no longer what that dump said.
+        self._stood = b"", objects
+        for notice in notices:
+            if not self._follow(objects, notice, devices):
+                self._followable = False
+                return None
+        return dict(objects)
+
+    def _follow(
+        self, objects: dict[str, ObservedObject], notice: Notice, devices: Mapping[int, str]
+    ) -> bool:
+        """Take one in, unless it leaves in doubt what then stands. It may be older than the dump:
+        then those that follow it end where the dump is."""
+        row = decode(memoryview(notice.message))
+        item = self._build(row, devices)
+        if row.unknown or row.extras.bpf_program is not None:
+            return False
+        known = objects.get(item.object.key)
+        if notice.removed:
+            if known is None:
+                return True
+            del objects[item.object.key]
+            return known == item
+        if known == item:
+            return True
+        if known is not None and not (notice.replaces and _same_place(known, item)):
+            # One more to the same prefix.
+            return False
+        objects[item.object.key] = item
+        return True
 
     def _build(self, row: Row, devices: Mapping[int, str]) -> ObservedObject:
         self._devices[row.oif] = devices.get(row.oif)
@@ -122,6 +167,11 @@ class SidTable:
         if (prefix := self._prefixes.get(key)) is None:
             prefix = self._prefixes[key] = Prefix.of(*key)
         return prefix
+
+
+def _same_place(one: ObservedObject, other: ObservedObject) -> bool:
+    a, b = one.object, other.object
+    return isinstance(a, SidRoute) and isinstance(b, SidRoute) and a.metric == b.metric
 
 
 def _digest(datagrams: Sequence[bytes]) -> bytes:

@@ -128,6 +128,9 @@ class FakeKernel:
         }
         return Links(dict(self.interfaces), frozenset(self.interfaces.keys() - ours - {"lo"}))
 
+    def doubt(self) -> None:
+        """Nothing is kept."""
+
     def observe(self, sysctls: Iterable[str]) -> Observed:
         # Of routes outside the SID table the kernel is asked for ours alone.
         objects = {

@@ -975,3 +975,17 @@ async def test_the_node_is_tried_out_now_and_then(world):
     assert world.offering.tries == 2
     # It stands: the kernel holds it, whatever a try says.
     assert world.status(DT46).status is InstallStatus.INSTALLED
+
+
+@in_virtual_time
+async def test_a_compare_that_is_due_reads_everything_from_the_kernel(world):
+    """Notifications can be lost, so what was told is not trusted for ever."""
+    world.commit(tree(1))
+    doubts = []
+    world.kernel.doubt = lambda: doubts.append(asyncio.get_running_loop().time())
+
+    async with running(world.manager.keep(), world.manager.compare_every(30)):
+        await asyncio.sleep(100)
+    world.manager.reconcile()
+
+    assert len(doubts) == 4

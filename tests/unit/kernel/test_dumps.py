@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from srv6mgrd.kernel import links, rules, wire
+from srv6mgrd.kernel.notices import Notice
 from srv6mgrd.kernel.route_dump import Row, decode, make_template, rows
 from srv6mgrd.kernel.sid_table import Prefix, SidTable, unreachable
 from srv6mgrd.model.behavior import Behavior, Flavor
@@ -225,3 +226,58 @@ def _rows(datagrams: list[bytes]) -> list[Row]:
         for datagram in datagrams
         for at, length in _messages(datagram)
     ]
+
+
+def _plain(datagrams: list[bytes]) -> list[bytes]:
+    """A dump of those SIDs alone that are alike but for their address."""
+    found = [d[at : at + n] for d in datagrams for at, n in _messages(d)]
+    rows = {m: decode(memoryview(m)) for m in found}
+    first: dict[tuple[bytes, int], bytes] = {}
+    for m, row in rows.items():
+        if not row.unknown and row.counters is not None and row.extras.bpf_program is None:
+            first.setdefault((row.address, row.length), m)
+    return list(first.values())
+
+
+def test_notifications_lead_to_what_a_dump_says() -> None:
+    messages = _plain(dump("sids"))
+    some, others = messages[::2], messages[1::2]
+    table = SidTable()
+    before = table.observed(some, names())
+    came = [Notice(m, removed=False, replaces=False) for m in others]
+    went = [Notice(m, removed=True, replaces=False) for m in some]
+
+    assert table.followed([], names()) == before
+    assert table.followed(came, names()) == SidTable().observed(messages, names())
+    assert table.followed(went, names()) == SidTable().observed(others, names())
+    # What is older than the dump ends where the dump is.
+    again = [Notice(m, removed=r, replaces=False) for m in others for r in (True, False)]
+    assert table.followed(again, names()) == SidTable().observed(others, names())
+
+
+def test_notifications_that_leave_doubt_ask_for_a_dump() -> None:
+    messages = _plain(dump("sids"))
+    other = replace_metric(messages[0], 7)
+    for notice in (
+        Notice(other, removed=False, replaces=False),
+        Notice(other, removed=False, replaces=True),
+        Notice(other, removed=True, replaces=False),
+    ):
+        table = SidTable()
+        table.observed(messages, names())
+        assert table.followed([notice], names()) is None
+        # Until there was one.
+        assert table.followed([], names()) is None
+        table.observed(messages, names())
+        assert table.followed([], names()) is not None
+
+
+def test_no_notification_tells_more_than_no_dump() -> None:
+    assert SidTable().followed([], {}) is None
+
+
+def replace_metric(message: bytes, metric: int) -> bytes:
+    for kind, at, _ in wire.attributes(memoryview(message), 28):
+        if kind == wire.RTA_PRIORITY:
+            return message[:at] + metric.to_bytes(4, "little") + message[at + 4 :]
+    raise AssertionError("no metric")
