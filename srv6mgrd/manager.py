@@ -325,7 +325,7 @@ class Manager:
 
     async def compare_every(self, seconds: float) -> None:
         """Compare without an event too, since events can be lost."""
-        staged, pace = None, Pace(seconds, quiet=0.01)
+        staged, pace = None, Pace(seconds, quiet=0.01, free=0.2)
         while True:
             await asyncio.sleep(pace.after(self._compare_cost.seconds, quiet=True))
             if self._staged is not None and self._staged is staged:
@@ -345,7 +345,7 @@ class Manager:
 
     async def sample_every(self, seconds: float) -> None:
         """Sample counters on a beat, which is slower with many SIDs, and where none counts."""
-        beat, pace, cost = time.monotonic(), Pace(seconds), Cost()
+        beat, pace, cost = time.monotonic(), Pace(seconds, quiet=0.005, free=0.01), Cost()
         while True:
             quiet = False
             try:

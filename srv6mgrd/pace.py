@@ -12,14 +12,18 @@ _PUT_OFF = 30.0
 
 class Pace:
     """The time from one piece of work to the next: ``seconds``, and longer where the work would
-    take too great a part of a CPU: ``quiet`` of it where it finds nothing new."""
+    take too great a part of a CPU: ``quiet`` of it where it finds nothing new. Work that uses no
+    more than ``free`` seconds is not put off."""
 
-    def __init__(self, seconds: float, *, quiet: float = 0.005) -> None:
+    def __init__(self, seconds: float, *, quiet: float, free: float) -> None:
         self._seconds = seconds
         self._quiet = quiet
+        self._free = free
 
     def after(self, cost: float, *, quiet: bool) -> float:
         """Seconds to wait after work that used ``cost`` seconds of a CPU."""
+        if cost <= self._free:
+            return self._seconds
         wait = max(self._seconds, cost / (self._quiet if quiet else _BUSY))
         return min(wait, self._seconds * _PUT_OFF)
 

@@ -9,6 +9,7 @@ from srv6mgrd.pace import Cost, Pace
     ("cost", "quiet", "wait"),
     [
         (0.0, True, 1.0),
+        (0.01, True, 1.0),
         # A tenth of a CPU where there is something to tell, a two-hundredth where there is not.
         (0.05, False, 1.0),
         (0.2, False, 2.0),
@@ -19,7 +20,9 @@ from srv6mgrd.pace import Cost, Pace
     ],
 )
 def test_work_waits_for_its_part_of_a_cpu(cost, quiet, wait):
-    assert Pace(1.0).after(cost, quiet=quiet) == pytest.approx(wait)
+    pace = Pace(1.0, quiet=0.005, free=0.01)
+
+    assert pace.after(cost, quiet=quiet) == pytest.approx(wait)
 
 
 def test_the_cost_is_that_of_the_last_piece_also_when_it_fails():
