@@ -382,18 +382,18 @@ class Manager:
             self._proxies.write({p: state for p, state in found.items() if p in sids})
         if not sids:
             return False
-        found, now = self._kernel.sid_counters(), time.time_ns()
-        if self._sampled is found:
+        counted, now = self._kernel.sid_counters(), time.time_ns()
+        if self._sampled is counted:
             self._store.set_counters({}, {}, now)
             return False
-        raw = {str(p): c for p, c in found.items() if p in sids}
+        raw = {str(p): c for p, c in counted.items() if p in sids}
         moved = self._accumulator.add(raw, now)
         totals, changed = self._accumulator.totals, self._accumulator.changed
         written = totals if self._sampled is None else {sid: totals[sid] for sid in changed}
         self._store.set_counters(written, moved, now)
         if self._sampled is None or changed:
             self._outward.publish_counters(dict(totals))
-        self._sampled = found
+        self._sampled = counted
         return bool(changed)
 
     def clear_counters(self, sid: str | None = None) -> None:

@@ -102,12 +102,26 @@ class Projector:
 def _sid_rows(text: str, sid: Sid, locator: Locator, status: ObjectStatus) -> _SidRows:
     lengths = _lengths(sid, locator)
     address = text.partition("/")[0]  # network_address would be formatted anew
-    rows = (*_sid(sid, lengths, address, status), SID_STATUS.row(text, **_status(status)))
+    shown = SID_STATUS.key(text), _status_fields(status.status, status.reason, status.since)
+    rows = (*_sid(sid, lengths, address, status), shown)
     return _SidRows(sid, locator, status, rows, sonic.name(text, *lengths[:3]))
 
 
 def counters_key(oid: str) -> RowKey:
     return COUNTERS.key(oid)
+
+
+# Thousands of SIDs have rows alike: one mapping serves them all, and is never changed.
+@lru_cache(maxsize=4096)
+def _status_fields(status: InstallStatus, reason: str, since: int) -> Fields:
+    _, fields = SID_STATUS.row("", **_status(ObjectStatus(status, reason, since)))
+    return fields
+
+
+@lru_cache(maxsize=4096)
+def _my_sid_fields(action: str, vrf: str | None) -> Fields:
+    _, fields = MY_SID.row(*[""] * len(MY_SID.parts), action=action, vrf=vrf)
+    return fields
 
 
 def oid_of(index: int) -> str:
@@ -134,7 +148,7 @@ def _sid(
     # Srv6Orch drops a SID whose VRF isn't there, for good (sonic-swss orchagent/srv6orch.cpp,
     # createUpdateMysidEntry): the row comes when the SID serves.
     if action is not None and status.status in _SERVING:
-        yield MY_SID.row(*lengths, address, action=action, vrf=sid.vrf)
+        yield MY_SID.key(*lengths, address), _my_sid_fields(action, sid.vrf)
 
 
 def _lengths(sid: Sid, locator: Locator) -> tuple[int, int, int, int]:
