@@ -165,9 +165,9 @@ async def test_interrupted_dumps(router: Router, monkeypatch: pytest.MonkeyPatch
     interrupted = 0
     dump: Callable[..., list[bytes] | None] = NetlinkSocket._dump
 
-    def counted(self: NetlinkSocket, request: bytes) -> list[bytes] | None:
+    def counted(self: NetlinkSocket, request: bytes, sequence: int) -> list[bytes] | None:
         nonlocal interrupted
-        datagrams = dump(self, request)
+        datagrams = dump(self, request, sequence)
         interrupted += datagrams is None
         return datagrams
 
