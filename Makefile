@@ -64,12 +64,12 @@ unit: $(TOOLS)/.ready ## unit and property tests, on this host, without root
 
 contract: build/bin/gnmi_cli ## adapters against the real kernel, sysrepo, Redis and FRR, in the lab
 	@echo "== contract tests (in the lab)"
-	@$(LAB) run --tries 2 --limit 1200 --name contract --topology $(TOPOLOGY) -- \
+	@$(LAB) run --tries 2 --limit 1800 --name contract --topology $(TOPOLOGY) -- \
 	    /opt/srv6mgr/bin/python -m pytest -v --timeout 180 tests/contract
 
 robot: ## system suites in the lab; one with SUITE=name
 	@echo "== Robot suites (in the lab)"
-	@$(LAB) run --tries 2 --limit 1200 --name robot --topology $(TOPOLOGY) -- tests/robot/run $(SUITE)
+	@$(LAB) run --tries 2 --limit 1800 --name robot --topology $(TOPOLOGY) -- tests/robot/run $(SUITE)
 
 # A gNMI client that is not ours, beside pygnmi. Kept in the cache, for other checkouts.
 GNMI_CLI := github.com/openconfig/gnmi/cmd/gnmi_cli@v0.14.1
