@@ -22,6 +22,7 @@ _KINDS = {
     Kind.VRF_BGP: "vrf-bgp",
     Kind.SEGMENT_LIST: "segment-list",
     Kind.ROUTE: "route",
+    Kind.INTERFACE: "interface",
 }
 
 Statuses = Mapping[ObjectRef, ObjectStatus]

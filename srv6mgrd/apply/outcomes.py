@@ -54,6 +54,7 @@ def declared(desired: Desired) -> list[ObjectRef]:
     return [
         *(ObjectRef(Kind.LOCATOR, name) for name in desired.locators),
         *(ObjectRef(Kind.VRF, name) for name in desired.vrfs),
+        *(ObjectRef(Kind.INTERFACE, name) for name in desired.roles),
         *(ObjectRef(Kind.SID, str(prefix)) for prefix in desired.sids),
         *(ObjectRef(Kind.VRF_BGP, v.name) for v in desired.vrfs.values() if v.bgp),
         *(ObjectRef(Kind.SEGMENT_LIST, name) for name in desired.segment_lists),

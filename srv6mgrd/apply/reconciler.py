@@ -201,7 +201,8 @@ class Reconciler:
                 observed[key] = ObservedObject(self._ours(block, t), False)
         owned = _Owned(self._journal, observed)
         found = plan(t.objects, observed, owned, self._journal)
-        shadowed = {s.wanted.key: words.of_shadow(s) for s in found.shadows}
+        shadowed = dict(seen.overruled)
+        shadowed |= {s.wanted.key: words.of_shadow(s) for s in found.shadows}
         return _Compared(t, observed, found, shadowed, frr is not None)
 
     def _target(self, desired: Desired, links: Links, blocks: list[FrrBlock]) -> Target:

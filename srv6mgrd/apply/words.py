@@ -12,7 +12,9 @@ from srv6mgrd.model.refusal import Refusal
 from srv6mgrd.plan.actions import Action, Create
 from srv6mgrd.plan.diff import Conflict
 from srv6mgrd.plan.objects import (
+    BOUNDARY_TABLE,
     MAIN_TABLE,
+    Boundary,
     DummyDevice,
     EncapRoute,
     EncapSource,
@@ -26,6 +28,7 @@ from srv6mgrd.plan.objects import (
     Rule,
     SidRoute,
     Sysctl,
+    UnknownBoundary,
     UnknownLink,
     UnknownRoute,
     UnknownRule,
@@ -68,6 +71,9 @@ def name(obj: Object) -> str:
             return f"rule {obj.priority} to {obj.to}, {obj.description}"
         case UnknownRoute():
             return f"route {obj.prefix}{_in_table(obj.table)}, {obj.description}"
+        case Boundary() | UnknownBoundary():
+            other = f" {obj.description}" if isinstance(obj, UnknownBoundary) else ""
+            return f"nftables table ip6 {BOUNDARY_TABLE}{other}"
         case ProxyPrograms():
             return "programs of the proxies"
         case Qdisc():

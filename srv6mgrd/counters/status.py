@@ -34,6 +34,7 @@ class Kind(IntEnum):
     VRF_BGP = 4
     SEGMENT_LIST = 5
     ROUTE = 6
+    INTERFACE = 7
 
     __hash__ = int.__hash__
 

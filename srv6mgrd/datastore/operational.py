@@ -32,6 +32,7 @@ Member = dict[str, Any]
 # Key of the one list in each container.
 _LISTS = {
     "locators": ("locator", "name", Kind.LOCATOR),
+    "interfaces": ("interface", "name", Kind.INTERFACE),
     "segment-lists": ("segment-list", "name", Kind.SEGMENT_LIST),
     "local-sids": ("sid", "prefix", Kind.SID),
 }

@@ -49,6 +49,7 @@ _OBJECTS = (
     (_entry(f"{_ROOT}/local-sids/sid", "prefix"), "SID {name}"),
     (_entry(f"{_ROOT}/locators/locator", "name"), "locator {name}"),
     (_entry(f"{_ROOT}/segment-lists/segment-list", "name"), "segment list {name}"),
+    (_entry(f"{_ROOT}/interfaces/interface", "name"), "interface {name}"),
     # libyang leaves the parents off the path of a duplicate.
     (_entry(f"(?:{_ROOT})?{_BGP}/neighbor", "address"), "BGP neighbor {name}"),
     (_entry(f"(?:{_ROOT})?{_ROUTE}", "prefix"), "route {name}"),
@@ -60,16 +61,23 @@ _OBJECTS = (
     (rf"{_ROOT}/local-sids/sid\b", "SID"),
     (rf"{_ROOT}/locators/locator\b", "locator"),
     (rf"{_ROOT}/segment-lists/segment-list\b", "segment list"),
+    (rf"{_ROOT}/interfaces/interface\b", "interface"),
     (rf"{_ROOT}/encapsulation\b", "encapsulation"),
     (rf"{_ROOT}/unsupported\b", "SRv6"),
 )
 # Names of objects whose key isn't known.
-_KEYLESS = ("BGP neighbor", "route", "VRF", "SID", "locator", "segment list")
+_KEYLESS = ("BGP neighbor", "route", "VRF", "SID", "locator", "segment list", "interface")
 
 # So much of an overlong name is shown.
 _SHOWN = 40
 
-_LISTS = {"vrf": "VRF", "sid": "SID", "locator": "locator", "segment-list": "segment list"}
+_LISTS = {
+    "vrf": "VRF",
+    "sid": "SID",
+    "locator": "locator",
+    "segment-list": "segment list",
+    "interface": "interface",
+}
 
 # What a leaf holds, and an example: libyang tells the pattern of its type.
 _SHAPES = {
@@ -142,9 +150,10 @@ def _lines(message: str) -> list[str]:
 
 # Parents that libyang leaves off the path of a duplicate.
 _PARENTS = {
-    **dict.fromkeys(("locators", "vrfs", "local-sids", "segment-lists"), _ROOT),
+    **dict.fromkeys(("locators", "vrfs", "interfaces", "local-sids", "segment-lists"), _ROOT),
     "locator": f"{_ROOT}/locators",
     "vrf": f"{_ROOT}/vrfs",
+    "interface": f"{_ROOT}/interfaces",
     "sid": f"{_ROOT}/local-sids",
     "segment-list": f"{_ROOT}/segment-lists",
 }

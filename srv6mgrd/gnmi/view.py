@@ -45,6 +45,7 @@ class Selection:
 _STATEFUL = {
     "/srv6mgr-srv6:srv6/locators/locator": Object.LOCATOR,
     "/srv6mgr-srv6:srv6/vrfs/vrf": Object.VRF,
+    "/srv6mgr-srv6:srv6/interfaces/interface": Object.INTERFACE,
     "/srv6mgr-srv6:srv6/local-sids/sid": Object.SID,
     "/srv6mgr-srv6:srv6/vrfs/vrf/srv6mgr-bgp:bgp": Object.VRF_BGP,
     "/srv6mgr-srv6:srv6/segment-lists/segment-list": Object.SEGMENT_LIST,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from srv6mgrd.counters.proxies import ProxyState
 from srv6mgrd.kernel import links, routes, rules, sysctl
+from srv6mgrd.kernel.boundary import BoundaryTable
 from srv6mgrd.kernel.headend import HeadendRoutes
 from srv6mgrd.kernel.notices import SidNotices
 from srv6mgrd.kernel.seg6 import Seg6
@@ -36,7 +37,8 @@ _SILENT = "net/ipv6/route/skip_notify_on_dev_down"
 
 
 class LinuxKernel:
-    """Reads and writes routes, rules, links, proxies, sysctls and the encapsulation source.
+    """Reads and writes routes, rules, links, proxies, sysctls, the encapsulation source and the
+    filter at the boundary.
 
     Calls may come from several threads; they take turns. Raises KernelError when the kernel
     can't be reached or read; what it refuses to write is returned.
@@ -58,9 +60,10 @@ class LinuxKernel:
         self._lock = threading.Lock()
         self._netlink = NetlinkSocket()
         self._seg6 = Seg6()
+        self._table = BoundaryTable()
         self._proc_sys = proc_sys
         self._proxies = Proxies(self._netlink, programs)
-        self._writer = Writer(self._netlink, self._seg6, proc_sys, self._proxies)
+        self._writer = Writer(self._netlink, self._seg6, self._table, proc_sys, self._proxies)
         self._routes = SidTable()
         self._headend = HeadendRoutes()
 
@@ -77,6 +80,7 @@ class LinuxKernel:
         self._proxies.close()
         self._netlink.close()
         self._seg6.close()
+        self._table.close()
         if self._notices is not None:
             self._notices.close()
 
@@ -103,6 +107,7 @@ class LinuxKernel:
         return Links({link.name: link.index for link in found}, links.receivers(found))
 
     def observe(self, sysctls: Iterable[str]) -> Observed:
+        sysctls = list(sysctls)
         with self._lock:
             objects = self._followed()
             # Links after routes: a device that they refer to is known by then.
@@ -120,6 +125,7 @@ class LinuxKernel:
             encaps = self._dump_ours([*devices, *defaults])
             proxies = list(self._proxies.observe(all_links))
             source = self._seg6.source()
+            table = list(self._table.observed())
         names = {link.index: link.name for link in all_links}
         if objects is None:
             objects = self._routes.observed(sids, names)
@@ -129,13 +135,15 @@ class LinuxKernel:
             *rules.observed(rule_dump),
             *defaults,
             *self._headend.observed(encaps, names),
+            *table,
             *proxies,
             *sysctl.read(sysctls, self._proc_sys),
         ]
         if source is not None:
             found.append(ObservedObject(EncapSource(source), ours=False))
         objects |= {item.object.key: item for item in found}
-        return Observed(objects, {link.name: link.index for link in all_links})
+        overruled = sysctl.overruled(sysctls, self._proc_sys)
+        return Observed(objects, {link.name: link.index for link in all_links}, overruled)
 
     def doubt(self) -> None:
         self._doubted = True

@@ -1,5 +1,5 @@
 """What changes in the kernel, as it happens: links, routes of ours and in their way, IPv6 rules,
-and the places where our filters hang.
+the nftables table at the boundary, and the places where our filters hang.
 
 A filter in the kernel (SO_ATTACH_FILTER) drops what is of no interest before it costs a wake-up or
 room in the receive buffer: routes of foreign tables, which may be a full BGP feed, and changes of
@@ -14,15 +14,21 @@ import ctypes
 import errno
 import socket
 import struct
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import IPv6Network, ip_network
 
-from srv6mgrd.kernel import links, rules, wire
+from srv6mgrd.kernel import links, nft, rules, wire
 from srv6mgrd.kernel.socket import open_socket
 from srv6mgrd.model.checks import SID_TABLE
-from srv6mgrd.plan.objects import ROUTE_PROTOCOL, Family, UnreachableDefault
+from srv6mgrd.plan.objects import (
+    BOUNDARY_TABLE,
+    ROUTE_PROTOCOL,
+    Boundary,
+    Family,
+    UnreachableDefault,
+)
 from srv6mgrd.proxy import hooks
 
 _BUFFER = 32 << 20
@@ -42,6 +48,7 @@ class EventKind(StrEnum):
     LINK = "link"
     ROUTE = "route"
     RULE = "rule"
+    BOUNDARY = "boundary"
     FILTER = "filter"
     LOST = "lost"
 
@@ -67,21 +74,24 @@ class KernelEvents:
     """
 
     def __init__(self, ignore_port: int = 0, buffer: int = _BUFFER) -> None:
-        self._socket = open_socket(wire.NETLINK_ROUTE, buffer)
+        routing = open_socket(wire.NETLINK_ROUTE, buffer)
         # Before joining: what comes in between would pass unfiltered.
-        attach(self._socket, program(ignore_port))
-        self._socket.bind((0, 0))
-        for group in _GROUPS:
-            self._socket.setsockopt(wire.SOL_NETLINK, wire.NETLINK_ADD_MEMBERSHIP, group)
-        self._socket.setblocking(False)
+        attach(routing, program(ignore_port))
+        _join(routing, _GROUPS)
+        self._sockets = [routing]
+        # Without nftables there is nothing to hear of.
+        with contextlib.suppress(OSError):
+            filtering = open_socket(nft.NETLINK_NETFILTER, buffer)
+            self._sockets.append(filtering)
+            _join(filtering, (nft.NFNLGRP_NFTABLES,))
         self._readable = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def close(self) -> None:
-        if self._loop is not None:
-            self._loop.remove_reader(self._socket)
-            self._loop = None
-        self._socket.close()
+        self._unheard()
+        self._loop = None
+        for netlink in self._sockets:
+            netlink.close()
 
     def __aiter__(self) -> AsyncIterator[list[KernelEvent]]:
         return self
@@ -90,36 +100,47 @@ class KernelEvents:
         """Waits until something of interest has changed."""
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
-            self._loop.add_reader(self._socket, self._wake)
         while True:
             if events := self.take():
                 return events
             self._readable.clear()
-            self._loop.add_reader(self._socket, self._wake)
+            for netlink in self._sockets:
+                self._loop.add_reader(netlink, self._wake)
             await self._readable.wait()
 
     def _wake(self) -> None:
         self._readable.set()
         # Level-triggered: silent until the reader has taken what is there.
+        self._unheard()
+
+    def _unheard(self) -> None:
         if self._loop is not None:
-            self._loop.remove_reader(self._socket)
+            for netlink in self._sockets:
+                self._loop.remove_reader(netlink)
 
     def take(self) -> list[KernelEvent]:
         """What has come in, without waiting; each thing once, in its last state."""
         events: dict[tuple[EventKind, str], KernelEvent] = {}
-        with contextlib.suppress(BlockingIOError):
-            for _ in range(_TAKE):
-                try:
-                    datagram = self._socket.recv(_DATAGRAM)
-                except OSError as error:
-                    if error.errno != errno.ENOBUFS:
-                        raise
-                    events[EventKind.LOST, ""] = KernelEvent(EventKind.LOST)
-                    continue
-                for kind, _, _, body in wire.messages(datagram):
-                    if (event := decode(kind, body)) is not None:
+        for netlink in self._sockets:
+            with contextlib.suppress(BlockingIOError):
+                for _ in range(_TAKE):
+                    for event in _received(netlink):
                         events[event.kind, event.key] = event
         return list(events.values())
+
+
+def _received(netlink: socket.socket) -> Iterator[KernelEvent]:
+    """Events of one datagram. Raises BlockingIOError when there is none."""
+    try:
+        datagram = netlink.recv(_DATAGRAM)
+    except OSError as error:
+        if error.errno != errno.ENOBUFS:
+            raise
+        yield KernelEvent(EventKind.LOST)
+        return
+    for kind, _, _, body in wire.messages(datagram):
+        if (event := decode(kind, body)) is not None:
+            yield event
 
 
 def decode(kind: int, body: memoryview) -> KernelEvent | None:
@@ -139,6 +160,10 @@ def decode(kind: int, body: memoryview) -> KernelEvent | None:
         return KernelEvent(EventKind.RULE, rule.object.key, removed, rule.ours)
     if kind in (wire.RTM_NEWROUTE, wire.RTM_DELROUTE):
         return _route(body, removed=kind == wire.RTM_DELROUTE)
+    # Of nf_tables; the table is the first attribute of all that is told but NFT_MSG_NEWGEN.
+    if kind in nft.TOLD and nft.table_of(body) == BOUNDARY_TABLE:
+        removed = kind == nft.NFT_MSG_DELTABLE
+        return KernelEvent(EventKind.BOUNDARY, Boundary.key, removed)
     if (place := hooks.place(kind, body)) is not None:
         removed = kind in (hooks.RTM_DELQDISC, hooks.RTM_DELTFILTER)
         return KernelEvent(EventKind.FILTER, place, removed)
@@ -230,6 +255,13 @@ def program(ignore_port: int) -> bytes:
 def _network(value: int, size: int) -> int:
     """A number in host order as classic BPF loads it: in network order."""
     return int.from_bytes(struct.pack({2: "=H", 4: "=I"}[size], value), "big")
+
+
+def _join(target: socket.socket, groups: Iterable[int]) -> None:
+    target.bind((0, 0))
+    for group in groups:
+        target.setsockopt(wire.SOL_NETLINK, wire.NETLINK_ADD_MEMBERSHIP, group)
+    target.setblocking(False)
 
 
 def attach(target: socket.socket, code: bytes) -> None:

@@ -83,6 +83,22 @@ class NetlinkSocket:
             lost = Failure(errno.ENOBUFS, "the kernel's answers were lost")
             return dict.fromkeys(range(count), lost)
 
+    def transaction(self, begin: bytes, requests: Sequence[bytes], end: bytes) -> Failure | None:
+        """Send requests that are carried out all or none (nfnetlink_rcv_batch); the first failure.
+        Raises KernelError when the socket fails."""
+        first = self._sequence + 1
+        self._sequence += len(requests)
+        # The batch itself is refused under the number of its begin.
+        packed = number([begin], first)
+        struct.pack_into("=H", packed, 6, wire.NLM_F_REQUEST)
+        packed += number(requests, first) + end
+        try:
+            self._socket.send(packed)
+            failures = self._answers(first, len(requests))
+        except OSError as error:
+            raise KernelError("netlink", str(error), "check CAP_NET_ADMIN and memory") from error
+        return failures[min(failures)] if failures else None
+
     def _answers(self, first: int, count: int) -> dict[int, Failure]:
         failures: dict[int, Failure] = {}
         last = first + count - 1

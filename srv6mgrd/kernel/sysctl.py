@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from srv6mgrd.kernel.errors import Failure
@@ -12,17 +12,29 @@ from srv6mgrd.plan.objects import Sysctl
 from srv6mgrd.plan.observed import ObservedObject
 
 _STRICT_MODE = "net/vrf/strict_mode"
+_RP_FILTER_OF_ONE = "net/ipv4/conf/*/rp_filter"
+_RP_FILTER_OF_ALL = "net/ipv4/conf/all/rp_filter"
 
 
 def read(paths: Iterable[str], root: Path) -> Iterator[ObservedObject]:
     """The values of those paths that exist and can be read."""
     for path in paths:
-        try:
-            value = _file(path, root).read_text()
-        except (OSError, ValueError):
-            continue
-        # Lists of numbers are written with a blank and read back with a tab.
-        yield ObservedObject(Sysctl(path, " ".join(value.split())), ours=False)
+        if (value := _value(path, root)) is not None:
+            yield ObservedObject(Sysctl(path, value), ours=False)
+
+
+def overruled(paths: Iterable[str], root: Path) -> Mapping[str, str]:
+    """Of values that are maxima with the one for all (IN_DEV_RPFILTER), those that this one makes
+    of no effect, by key and with the words for it."""
+    of_all = _value(_RP_FILTER_OF_ALL, root)
+    if of_all in (None, "0"):
+        return {}
+    words = (
+        f"{_RP_FILTER_OF_ALL.replace('/', '.')} is {of_all}, so the kernel drops IPv4 packets"
+        " that come out of a tunnel; set it to 0, and those of interfaces instead"
+    )
+    concerned = (path for path in paths if PurePosixPath(path).match(_RP_FILTER_OF_ONE))
+    return {Sysctl(path, "").key: words for path in concerned}
 
 
 def write(sysctl: Sysctl, root: Path) -> Failure | None:
@@ -43,6 +55,14 @@ def write(sysctl: Sysctl, root: Path) -> Failure | None:
             return Failure(number, "two VRF devices share a table")
         return Failure.of(number)
     return None
+
+
+def _value(path: str, root: Path) -> str | None:
+    try:
+        # Lists of numbers are written with a blank and read back with a tab.
+        return " ".join(_file(path, root).read_text().split())
+    except (OSError, ValueError):
+        return None
 
 
 def _file(path: str, root: Path) -> Path:

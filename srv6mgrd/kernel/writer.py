@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from srv6mgrd.kernel import bpf, headend, links, routes, rules, sysctl
+from srv6mgrd.kernel.boundary import BoundaryTable
 from srv6mgrd.kernel.errors import Failure
 from srv6mgrd.kernel.links import Link
 from srv6mgrd.kernel.seg6 import Seg6
 from srv6mgrd.kernel.socket import BATCH, NetlinkSocket
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.objects import (
+    Boundary,
     DummyDevice,
     EncapRoute,
     EncapSource,
@@ -27,6 +29,7 @@ from srv6mgrd.plan.objects import (
     Rule,
     SidRoute,
     Sysctl,
+    UnknownBoundary,
     UnknownLink,
     UnknownRoute,
     UnknownRule,
@@ -45,10 +48,16 @@ class Writer:
     """Single writes, each of them counted in ``writes``."""
 
     def __init__(
-        self, netlink: NetlinkSocket, seg6: Seg6, proc_sys: Path, proxies: Proxies
+        self,
+        netlink: NetlinkSocket,
+        seg6: Seg6,
+        table: BoundaryTable,
+        proc_sys: Path,
+        proxies: Proxies,
     ) -> None:
         self._netlink = netlink
         self._seg6 = seg6
+        self._table = table
         self._proc_sys = proc_sys
         self._proxies = proxies
         self.writes = 0
@@ -64,6 +73,15 @@ class Writer:
     def set_source(self, source: EncapSource | None) -> Failure | None:
         self.writes += 1
         return self._seg6.set_source(source.address if source else None)
+
+    def set_boundary(self, before: Object | None, wanted: Boundary | None) -> Failure | None:
+        """One transaction: the filter that stood is in force until this one is."""
+        self.writes += 1
+        if wanted is None:
+            return self._table.delete()
+        if before is None:
+            return self._table.create(wanted)
+        return self._table.replace(before, wanted)
 
     def apply_proxy(self, action: Action) -> Failure | None:
         self.writes += 1
@@ -195,6 +213,12 @@ class Run:
                 return self._writer.set_source(source)
             case Delete(EncapSource()):
                 return self._writer.set_source(None)
+            case Create(Boundary() as boundary):
+                return self._writer.set_boundary(None, boundary)
+            case Replace(before, Boundary() as boundary):
+                return self._writer.set_boundary(before, boundary)
+            case Delete(Boundary() | UnknownBoundary()):
+                return self._writer.set_boundary(None, None)
             case (
                 Create(ProxyPrograms() | ProxyEntry() | Qdisc() | ProxyHook())
                 | Replace(_, ProxyPrograms() | ProxyEntry() | Qdisc() | ProxyHook())
@@ -248,8 +272,9 @@ class Run:
         else:
             request = self._packed(Create(after))
             failure = self._one(request) if isinstance(request, bytes) else request
-        if failure is not None:
-            return failure
+        return failure or self._away(before)
+
+    def _away(self, before: Object) -> Failure | None:
         gone = self._packed(Delete(before))
         if not isinstance(gone, bytes):
             return _not_ours_to_write(before)

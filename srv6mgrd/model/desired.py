@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
@@ -90,6 +91,13 @@ class Vrf:
     bgp: VrfBgp | None = None
 
 
+class Role(StrEnum):
+    """``/srv6/interfaces/interface/role``: outside of the SRv6 domain, or inside."""
+
+    CUSTOMER = "customer"
+    CORE = "core"
+
+
 @dataclass(frozen=True, slots=True)
 class SegmentList:
     """``/srv6/segment-lists/segment-list``, the first segment first."""
@@ -144,11 +152,13 @@ class Bgp:
 @dataclass(frozen=True, slots=True)
 class Desired:
     """All that the configuration declares. Mappings are keyed by the YANG list key; ``routes`` by
-    ``SteeredRoute.name``. ``flow_label`` is the YANG enum."""
+    ``SteeredRoute.name``. ``flow_label`` is the YANG enum. ``roles`` of interfaces are those
+    declared; ``domain`` says what the others are."""
 
     encapsulation_source: IPv6Address | None = None
     locators: Mapping[str, Locator] = field(default_factory=dict)
     vrfs: Mapping[str, Vrf] = field(default_factory=dict)
+    roles: Mapping[str, Role] = field(default_factory=dict)
     sids: Mapping[IPv6Network, Sid] = field(default_factory=dict)
     bgp: Bgp | None = None
     hop_limit: int | None = None

@@ -6,10 +6,18 @@ from collections.abc import Collection, Container, Iterator
 from dataclasses import replace
 
 from srv6mgrd.counters.status import Kind, ObjectRef
+from srv6mgrd.model import domain
 from srv6mgrd.model.behavior import Flavor
 from srv6mgrd.model.capabilities import Capabilities
-from srv6mgrd.model.checks.names import bgp_path, route_object, route_path, sid_path, vrf_path
-from srv6mgrd.model.desired import Desired, Sid, SteeredRoute, Vrf
+from srv6mgrd.model.checks.names import (
+    bgp_path,
+    interface_path,
+    route_object,
+    route_path,
+    sid_path,
+    vrf_path,
+)
+from srv6mgrd.model.desired import Desired, Role, Sid, SteeredRoute, Vrf
 from srv6mgrd.model.expand import is_made
 from srv6mgrd.model.refusal import Refusal, RefusedError
 
@@ -29,11 +37,15 @@ def check(
     objects that stand as declared, which shows that the node can carry them.
     """
     wants = [want for want in _wants(desired, capabilities) if want[0] not in standing]
-    if wants and not desired.accept_unsupported:
-        raise RefusedError([refusal for _, refusal in wants])
+    unguarded = _unguarded(desired, capabilities, standing)
+    if (wants or unguarded) and not desired.accept_unsupported:
+        refusals = [refusal for _, refusal in wants]
+        raise RefusedError([*refusals, unguarded] if unguarded else refusals)
     reasons: dict[ObjectRef, str] = {}
     for ref, refusal in wants:
         reasons.setdefault(ref, refusal.cause)
+    if unguarded:
+        reasons = dict.fromkeys(_open(desired), unguarded.cause) | reasons
     return _with_dependents(desired, reasons)
 
 
@@ -41,14 +53,20 @@ def without(desired: Desired, refs: Collection[ObjectRef]) -> Desired:
     """The state less the objects that ``check`` returned."""
     if not refs:
         return desired
-    vrfs = {}
+    vrfs: dict[str, Vrf] = {}
+    roles: dict[str, Role] = {}
     for vrf in desired.vrfs.values():
         if ObjectRef(Kind.VRF, vrf.name) not in refs:
             lost = ObjectRef(Kind.VRF_BGP, vrf.name) in refs
             vrfs[vrf.name] = replace(vrf, bgp=None) if lost else vrf
+        else:
+            # Who stands before a VRF that can't be is a customer all the same.
+            roles |= dict.fromkeys(vrf.interfaces, Role.CUSTOMER)
+    roles |= desired.roles
     return replace(
         desired,
         vrfs=vrfs,
+        roles={n: r for n, r in roles.items() if _interface_ref(n) not in refs},
         sids={p: s for p, s in desired.sids.items() if _sid_ref(s) not in refs},
         routes={n: r for n, r in desired.routes.items() if _route_ref(r) not in refs},
     )
@@ -56,6 +74,10 @@ def without(desired: Desired, refs: Collection[ObjectRef]) -> Desired:
 
 def _sid_ref(sid: Sid) -> ObjectRef:
     return ObjectRef(Kind.SID, str(sid.prefix))
+
+
+def _interface_ref(name: str) -> ObjectRef:
+    return ObjectRef(Kind.INTERFACE, name)
 
 
 def _bgp_ref(vrf: Vrf) -> ObjectRef:
@@ -94,6 +116,33 @@ def _wants(desired: Desired, node: Capabilities) -> Iterator[_Want]:
                 _route_ref(route),
                 _refusal(node, lack, route_object(route), route_path(route)),
             )
+
+
+def _unguarded(
+    desired: Desired, node: Capabilities, standing: Container[ObjectRef]
+) -> Refusal | None:
+    """Why the boundary of the domain can't be guarded, if it has to be: without that nothing is
+    put in place which a customer could reach."""
+    if "nftables" in node.facilities or not domain.is_guarded(desired):
+        return None
+    kept_out = [name for name, role in desired.roles.items() if role is Role.CUSTOMER]
+    behind = [*map(_interface_ref, kept_out), *(ObjectRef(Kind.VRF, n) for n in desired.vrfs)]
+    # They stand only where the filter does.
+    if any(ref in standing for ref in behind):
+        return None
+    lack = ("nftables", "the filter that keeps customers from SIDs (nftables)", "remove SRv6")
+    path = interface_path(kept_out[0]) if kept_out else vrf_path(next(iter(desired.vrfs)))
+    return _refusal(node, lack, "boundary of the SRv6 domain", path)
+
+
+def _open(desired: Desired) -> Iterator[ObjectRef]:
+    """All that needs the boundary."""
+    for name, role in desired.roles.items():
+        if role is Role.CUSTOMER:
+            yield _interface_ref(name)
+    yield from (ObjectRef(Kind.VRF, name) for name in desired.vrfs)
+    yield from map(_sid_ref, desired.sids.values())
+    yield from map(_route_ref, desired.routes.values())
 
 
 # Name in ``Capabilities.missing``, what it is to an operator, remedy.

@@ -19,6 +19,7 @@ from srv6mgrd.model.desired import (
     Locator,
     Neighbor,
     Proxy,
+    Role,
     SegmentList,
     Sid,
     SteeredRoute,
@@ -63,6 +64,7 @@ def parse(config: _Entry, known: Desired = _NOTHING) -> Desired:
             {e["name"]: _locator(e) for e in _entries(srv6, "locators", "locator")}, known.locators
         ),
         vrfs={e["name"]: _vrf(e) for e in vrfs},
+        roles={e["name"]: Role(e["role"]) for e in _entries(srv6, "interfaces", "interface")},
         sids=_sids(_entries(srv6, "local-sids", "sid"), known.sids),
         bgp=_bgp(srv6[BGP]) if BGP in srv6 else None,
         hop_limit=encapsulation.get("hop-limit"),

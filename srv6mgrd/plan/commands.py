@@ -1,4 +1,4 @@
-"""Operations as commands of iproute2, sysctl and vtysh, for an operator to read. Pure.
+"""Operations as commands of iproute2, nft, sysctl and vtysh, for an operator to read. Pure.
 
 They say what srv6mgrd does through netlink and FRR's sockets; they are not what is run.
 """
@@ -13,12 +13,14 @@ from typing import Any
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.objects import (
+    BOUNDARY_TABLE,
     FILTER_PRIORITY,
     LINK_ALIAS,
     PROXY_FOLDER,
     PROXY_OBJECT,
     ROUTE_PROTOCOL,
     UNREACHABLE_METRIC,
+    Boundary,
     DummyDevice,
     EncapRoute,
     EncapSource,
@@ -186,6 +188,31 @@ def _source(action: Action) -> str:
     return f"ip sr tunsrc set {'::' if isinstance(action, Delete) else obj.address}"
 
 
+def _boundary(action: Action) -> str:
+    obj: Boundary = _object(action)
+    if isinstance(action, Delete):
+        return f"nft delete table ip6 {BOUNDARY_TABLE}"
+    sets = (
+        ("customers", "type ifname;", (f'"{name}"' for name in obj.interfaces)),
+        ("sids", "type ipv6_addr; flags interval;", map(str, obj.sids)),
+        ("sources", "type ipv6_addr;", map(str, obj.sources)),
+    )
+    lines = [f'comment "{LINK_ALIAS}";']
+    for name, kind, elements in sets:
+        listed = ", ".join(elements)
+        listed = f" elements = {{ {listed} }}" if listed else ""
+        lines.append(f"set {name} {{ {kind}{listed} }}")
+    lines += [
+        "chain customer { ip6 daddr @sids counter drop; rt type 4 counter drop;"
+        " ip6 saddr @sources counter drop; }",
+        "chain boundary { type filter hook prerouting priority raw; policy accept;"
+        " iifname @customers jump customer; }",
+    ]
+    old = f"delete table ip6 {BOUNDARY_TABLE}; " if isinstance(action, Replace) else ""
+    table = f"{old}table ip6 {BOUNDARY_TABLE} {{ {' '.join(lines)} }}"
+    return f"nft {shlex.quote(table)}"
+
+
 def _programs(action: Action) -> str:
     if isinstance(action, Delete):
         return f"rm -r {PROXY_FOLDER}"
@@ -255,6 +282,7 @@ _RENDERERS: dict[type[Object], Callable[[Action], str]] = {
     EncapRoute: _encap,
     NextHopRoute: _next_hop,
     EncapSource: _source,
+    Boundary: _boundary,
     ProxyPrograms: _programs,
     ProxyEntry: _proxy,
     Qdisc: _qdisc,

@@ -8,6 +8,8 @@ from typing import Any
 
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.objects import (
+    BOUNDARY_TABLE,
+    Boundary,
     DummyDevice,
     EncapRoute,
     EncapSource,
@@ -21,6 +23,7 @@ from srv6mgrd.plan.objects import (
     Rule,
     SidRoute,
     Sysctl,
+    UnknownBoundary,
     UnknownLink,
     UnknownRoute,
     UnknownRule,
@@ -61,6 +64,8 @@ def difference(action: Action) -> str:
         case Replace(FrrBlock() as was, FrrBlock() as block):
             return f"{_noun(block)} {_lines(was, block)}"
         case Replace(UnknownLink() | UnknownRoute() | UnknownRule() as was, obj):
+            return f"{_noun(obj)} was {was.description}"
+        case Replace(UnknownBoundary() as was, Boundary() as obj):
             return f"{_noun(obj)} was {was.description}"
         case Replace(ProxyPrograms(), obj):
             return f"{_noun(obj)} were incomplete, or of another version"
@@ -132,6 +137,8 @@ def _noun(obj: Object) -> str:
             return "encapsulation source"
         case Sysctl():
             return obj.path.replace("/", ".")
+        case Boundary() | UnknownBoundary():
+            return f"nftables table ip6 {BOUNDARY_TABLE}"
         case ProxyPrograms():
             return "programs of the proxies"
         case ProxyEntry():

@@ -6,8 +6,9 @@ Two objects with the same ``key`` are the same thing in two states; equal object
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, collapse_addresses
 from typing import ClassVar, Literal
 
 from srv6mgrd.model import checks
@@ -27,6 +28,9 @@ UNREACHABLE_METRIC = 4278198272
 SID_METRIC = 1024
 # linux/rtnetlink.h: RT_TABLE_MAIN
 MAIN_TABLE = 254
+
+# Our nftables table, of family ip6; its comment is LINK_ALIAS.
+BOUNDARY_TABLE = "srv6mgr"
 
 Family = Literal[4, 6]
 
@@ -291,6 +295,41 @@ class EncapSource:
 
 
 @dataclass(frozen=True, slots=True)
+class Boundary:
+    """The filter at the boundary of the SRv6 domain: what comes in on these interfaces reaches
+    none of these SIDs, carries no SRH, and has none of these sources (RFC 8754 section 5.1).
+
+    In the kernel's order: names and addresses sorted, prefixes merged; ``boundary`` makes it so.
+    It stands before a VRF gets its ports and goes after them.
+    """
+
+    rank: ClassVar[int] = 5
+    interfaces: tuple[str, ...]
+    sids: tuple[IPv6Network, ...]
+    sources: tuple[IPv6Address, ...]
+    key: ClassVar[str] = "boundary"
+
+
+def boundary(
+    interfaces: Iterable[str], sids: Iterable[IPv6Network], sources: Iterable[IPv6Address]
+) -> Boundary:
+    return Boundary(
+        tuple(sorted(set(interfaces))),
+        tuple(collapse_addresses(sids)),
+        tuple(sorted(set(sources))),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownBoundary:
+    """A table in the place of ours with other chains, rules or sets. Only ever observed."""
+
+    rank: ClassVar[int] = 5
+    description: str
+    key: ClassVar[str] = "boundary"
+
+
+@dataclass(frozen=True, slots=True)
 class UnknownLink:
     """A link in the place of one of ours that is something else. Only ever observed."""
 
@@ -369,6 +408,8 @@ KernelObject = (
     | EncapRoute
     | NextHopRoute
     | EncapSource
+    | Boundary
+    | UnknownBoundary
     | ProxyPrograms
     | ProxyEntry
     | Qdisc

@@ -32,8 +32,10 @@ class Observed:
     ``objects`` by key: every VRF device, dummy of our name, VRF port, IPv6 rule that names a
     destination, leads into our table or ends packets, route in our SID table, unreachable default
     of a VRF table, plus the sysctls asked for; rules in the order in which the kernel asks them.
-    ``interfaces`` are the names of all links, with their ifindex.
+    ``interfaces`` are the names of all links, with their ifindex. ``overruled`` are the keys of
+    sysctls that others make of no effect, with the words for it.
     """
 
     objects: Mapping[str, ObservedObject] = field(default_factory=dict)
     interfaces: Mapping[str, int] = field(default_factory=dict)
+    overruled: Mapping[str, str] = field(default_factory=dict)

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
 from srv6mgrd.counters.status import Kind, ObjectRef
+from srv6mgrd.model import domain
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.model.checks import SID_TABLE
-from srv6mgrd.model.desired import Desired, Locator, Sid, SteeredRoute, Vrf
+from srv6mgrd.model.desired import Desired, Locator, Role, Sid, SteeredRoute, Vrf
 from srv6mgrd.plan import proxies
 from srv6mgrd.plan.objects import (
     MAIN_TABLE,
@@ -30,6 +31,7 @@ from srv6mgrd.plan.objects import (
     UnreachableDefault,
     VrfDevice,
     VrfPort,
+    boundary,
 )
 from srv6mgrd.plan.observed import ObservedObject
 from srv6mgrd.plan.proxies import Declared
@@ -41,6 +43,10 @@ SID_RULE_PRIORITY = 2000
 # Before the l3mdev rule: the kernel looks up the outer header of what a VRF encapsulates as if it
 # had come in on the VRF (seg6_input_core), where the unreachable default would end it.
 UNDERLAY_RULE_PRIORITY = 990
+
+# Before that one: what goes to a SID of this router is not the main table's to route, be it by a
+# default route or by zebra's copy of the SID.
+LOCAL_RULE_PRIORITY = 989
 
 # Pinned ifindexes lie far above those that the kernel hands out one by one
 # (net/core/dev.c, dev_index_reserve).
@@ -103,6 +109,7 @@ def target(
         _locator(t, locator, desired)
     for vrf in desired.vrfs.values():
         _vrf(t, vrf, interfaces)
+    _boundary(t, desired, interfaces)
     for sid in desired.sids.values():
         if not sid.behavior.is_proxy:
             _sid(t, sid, desired, interfaces)
@@ -123,6 +130,9 @@ def with_sids(before: Target, old: Desired, new: Desired) -> Target | None:
     what it made of ``old``: one more SID among many. None when they differ in more, or a SID does
     that shares more with others than what all SIDs need."""
     if replace(old, sids={}) != replace(new, sids={}):
+        return None
+    # With the first SID the boundary may have to be guarded (domain.is_guarded).
+    if bool(old.sids) != bool(new.sids):
         return None
     came = [s for p, s in new.sids.items() if old.sids.get(p) is not s]
     went = [s for p, s in old.sids.items() if new.sids.get(p) is not s]
@@ -163,6 +173,7 @@ def _locator(t: Target, locator: Locator, desired: Desired) -> None:
     if desired.vrfs:
         block = locator.prefix.supernet(new_prefix=locator.block_length)
         source = desired.encapsulation_source
+        t.need(Rule(LOCAL_RULE_PRIORITY, locator.prefix, SID_TABLE, source), ref)
         t.need(Rule(UNDERLAY_RULE_PRIORITY, block, MAIN_TABLE, source), ref)
     t.need(Rule(SID_RULE_PRIORITY, locator.prefix, SID_TABLE), ref)
     t.need(_FORWARD_IPV6, ref)
@@ -185,6 +196,33 @@ def _vrf(t: Target, vrf: Vrf, interfaces: Mapping[str, int]) -> None:
         t.pending[ref] = f"interface {', '.join(missing)} does not exist yet"
 
 
+def _boundary(t: Target, desired: Desired, interfaces: Mapping[str, int]) -> None:
+    if domain.is_guarded(desired):
+        outside = domain.customers(desired)
+        filtered = boundary(outside, domain.sids(desired), domain.sources(desired))
+        refs = [ObjectRef(Kind.VRF, name) for name in desired.vrfs]
+        t.need(filtered, *refs, *(ObjectRef(Kind.INTERFACE, name) for name in desired.roles))
+        for vrf in desired.vrfs.values():
+            for name in outside.intersection((vrf.name, *vrf.interfaces)):
+                if name in interfaces or name == vrf.name:
+                    t.need(_srh(name, "0"), ObjectRef(Kind.VRF, vrf.name))
+    for name, role in desired.roles.items():
+        ref = ObjectRef(Kind.INTERFACE, name)
+        if name not in interfaces:
+            t.pending[ref] = f"interface {name} does not exist yet"
+        elif role is Role.CORE:
+            # Both say yes, or it is no (ipv6_srh_rcv).
+            t.need(Sysctl("net/ipv6/conf/all/seg6_enabled", "1"), ref)
+            t.need(_srh(name, "1"), ref)
+        else:
+            t.need(_srh(name, "0"), ref)
+
+
+def _srh(interface: str, value: str) -> Sysctl:
+    """Whether an SRH is processed that comes in here to an address which is no SID."""
+    return Sysctl(f"net/ipv6/conf/{interface}/seg6_enabled", value)
+
+
 def _sid(t: Target, sid: Sid, desired: Desired, interfaces: Mapping[str, int]) -> None:
     ref = ObjectRef(Kind.SID, str(sid.prefix))
     t.put(_DUMMY.key, _DUMMY, ref)
@@ -194,6 +232,11 @@ def _sid(t: Target, sid: Sid, desired: Desired, interfaces: Mapping[str, int]) -
     if vrf_table is not None:
         # End.DT* are refused without it (seg6_end_dt_vrf_build).
         t.put(_STRICT_MODE.key, _STRICT_MODE, ref)
+    if sid.behavior in (Behavior.END_DT4, Behavior.END_DT46) and sid.vrf is not None:
+        # What comes out of the tunnel comes in on the VRF (end_dt_vrf_rcv), and leads back through
+        # the underlay: no reverse path would do, not even a loose one on a device without
+        # addresses (__fib_validate_source).
+        t.need(Sysctl(f"net/ipv4/conf/{sid.vrf}/rp_filter", "0"), ref)
     if sid.interface is not None and sid.interface not in interfaces:
         t.pending[ref] = f"interface {sid.interface} does not exist yet"
         return
@@ -358,7 +401,10 @@ def _underlay(
         block = locator.prefix.supernet(new_prefix=locator.block_length)
         if first in block and source == desired.encapsulation_source:
             return True
-    rule = Rule(UNDERLAY_RULE_PRIORITY, IPv6Network(first), MAIN_TABLE, source)
+    if any(first in locator.prefix for locator in desired.locators.values()):
+        rule = Rule(LOCAL_RULE_PRIORITY, IPv6Network(first), SID_TABLE, source)
+    else:
+        rule = Rule(UNDERLAY_RULE_PRIORITY, IPv6Network(first), MAIN_TABLE, source)
     other = t.objects.get(rule.key)
     if other is not None and other != rule:
         t.pending[ref] = f"another route encapsulates to {first} with another source address"

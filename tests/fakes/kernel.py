@@ -24,6 +24,7 @@ from srv6mgrd.plan.objects import (
     Qdisc,
     SidRoute,
     Sysctl,
+    UnknownBoundary,
     UnknownLink,
     UnknownRoute,
     UnknownRule,
@@ -193,7 +194,7 @@ class FakeKernel:
             return Failure.of(errno.EINVAL, "not an object of the kernel")
         if isinstance(action, Delete):
             return self._delete(obj)
-        if isinstance(obj, UnknownLink | UnknownRule | UnknownRoute):
+        if isinstance(obj, UnknownBoundary | UnknownLink | UnknownRule | UnknownRoute):
             return Failure.of(errno.EOPNOTSUPP, f"{obj.key} can't be put back")
         if isinstance(obj, Sysctl):
             return self._sysctl(obj)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.desired import Desired, Sid
+from srv6mgrd.model.desired import Desired, Role, Sid
 from tests.builders import desired, locator, sid, speaker, vpn, vrf
 
 LOCATORS = {"A": "fcbb:0:1::/48", "B": "fcbb:0:2::/48"}
@@ -44,13 +46,15 @@ def desireds(draw: st.DrawFn) -> Desired:
             st.none() | st.builds(vpn, st.just(f"65000:{table}"), st.sampled_from([None, *exports]))
         )
         vrfs.append(vrf(name, table, *mine, bgp=bgp if speaks else None))
-    return desired(
+    state = desired(
         *(locator(name, LOCATORS[name]) for name in sorted(locators)),
         *vrfs,
         *sids,
         *([speaker("fcbb:0:9::1")] if speaks else []),
         source=draw(st.none() | st.sampled_from(SOURCES)),
     )
+    roles = draw(st.dictionaries(st.sampled_from((*INTERFACES, "eth9")), st.sampled_from(Role)))
+    return replace(state, roles=roles)
 
 
 @st.composite

@@ -80,6 +80,29 @@ Customers Cannot Reach SIDs
     When No Ping Arrives    ce-red1    fcbb:0:1:64::
     Then Counted Since    pe1 ${RED1}    0
 
+A Default Route Of The Underlay Leaves The SIDs Alone
+    [Documentation]    Without a source address of ours nothing tells what the VRFs encapsulate from the rest.
+    [Setup]    Run On    pe1    ip -6 route add default via 2001:db8:1::2
+    When Set    pe1    delete encapsulation/source-address
+    Then Pings Are Counted    ce-red1    ${SITE2}    5    pe2 ${RED2}    pe1 ${RED1}
+    And Pings Are Counted    ce-red2    ${SITE1_V6}    5    pe1 ${RED1}    pe2 ${RED2}
+    [Teardown]    Run Keywords
+    ...    Run On    pe1    ip -6 route del default via 2001:db8:1::2    AND
+    ...    Configure    pe1    AND
+    ...    The VPN Has Converged
+
+A Tunnel Leads Into Another VRF Of The Router
+    [Documentation]    Red's packets to blue's host at site 2, by way of blue's SID at site 1, where the replies end up.
+    Given Note Counters    pe1 ${BLUE1}    pe2 ${BLUE2}
+    When Set
+    ...    pe1
+    ...    update segment-lists/segment-list[name=blue] {"segment": [{"index": 1, "sid": "fcbb:0:1:c8::"}]}
+    ...    update vrfs/vrf[name=red] {"srv6mgr-steering:steering": {"route": [{"prefix": "${SITE2}/32", "segment-list": "blue", "behavior": "H.Encaps"}]}}
+    And No Ping Arrives    ce-red1    ${SITE2}
+    Then Counted Since    pe1 ${BLUE1}    6
+    And Counted Since    pe2 ${BLUE2}    3
+    [Teardown]    Configure    pe1
+
 SONiC Finds Every SID
     [Template]    SONiC Shows The SID
     # at    SID        VRF

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from srv6mgrd.model.checks import bgp, communities, locators, proxies, sids, steering, vrfs
+from srv6mgrd.model.checks import (
+    bgp,
+    communities,
+    interfaces,
+    locators,
+    proxies,
+    sids,
+    steering,
+    vrfs,
+)
 from srv6mgrd.model.checks.names import (
     SID_DEVICE,
     SID_TABLE,
@@ -33,6 +42,7 @@ def check(desired: Desired, passed: Desired | None = None) -> None:
         *locators.check(desired),
         *sids.check(desired, passed),
         *vrfs.check(desired),
+        *interfaces.check(desired),
         *proxies.check(desired),
         *steering.check(desired),
         *communities.check(desired),

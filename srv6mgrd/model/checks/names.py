@@ -19,6 +19,10 @@ def vrf_path(name: str) -> str:
     return f"/srv6mgr-srv6:srv6/vrfs/vrf[name='{name}']"
 
 
+def interface_path(name: str) -> str:
+    return f"/srv6mgr-srv6:srv6/interfaces/interface[name='{name}']"
+
+
 def sid_path(prefix: object) -> str:
     return f"/srv6mgr-srv6:srv6/local-sids/sid[prefix='{prefix}']"
 

@@ -8,12 +8,13 @@ from ipaddress import IPv6Address, IPv6Network, ip_network
 
 import pytest
 
+from srv6mgrd.kernel import facilities
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.events import EventKind, KernelEvent, KernelEvents
 from srv6mgrd.model.behavior import Behavior, Headend
 from srv6mgrd.model.checks import SID_TABLE
-from srv6mgrd.plan.actions import Create, Delete
-from srv6mgrd.plan.objects import FILTER_PRIORITY, EncapRoute, Qdisc, SidRoute
+from srv6mgrd.plan.actions import Create, Delete, Replace
+from srv6mgrd.plan.objects import FILTER_PRIORITY, EncapRoute, Qdisc, SidRoute, boundary
 from tests.contract.kernel.conftest import Run
 
 pytestmark = pytest.mark.contract
@@ -49,6 +50,24 @@ def test_somebody_deletes_a_steered_route(
     assert events.take() == []
     run(f"ip -{route.prefix.version} route del {prefix}")
     assert events.take() == [KernelEvent(EventKind.ROUTE, route.key, removed=True, ours=True)]
+
+
+@pytest.mark.parametrize("command", ["flush ruleset", "flush set ip6 srv6mgr customers"])
+def test_somebody_changes_the_boundary(
+    kernel: LinuxKernel, events: KernelEvents, run: Run, command: str
+) -> None:
+    if reason := facilities.nftables():
+        pytest.skip(f"kernel without nftables: {reason}")
+    table = boundary(["red"], [IPv6Network("fc00::/16")], [])
+    seen = kernel.observe([]).objects[table.key].object
+    assert kernel.apply([Replace(seen, table)]) == []
+    run("nft add table ip6 theirs; nft 'add set ip6 theirs s { type ifname; }'")
+    events.take()
+    run("nft 'add element ip6 theirs s { red }'")
+    assert events.take() == []
+    run(f"nft {command}")
+    (event,) = events.take()
+    assert (event.kind, event.key) == (EventKind.BOUNDARY, table.key)
 
 
 def test_noise_is_not_reported(events: KernelEvents, run: Run) -> None:

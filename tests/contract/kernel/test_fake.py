@@ -24,6 +24,7 @@ from srv6mgrd.plan.objects import (
     UnreachableDefault,
     VrfDevice,
     VrfPort,
+    boundary,
 )
 from srv6mgrd.ports import Kernel
 from tests.contract.kernel.conftest import Run
@@ -48,7 +49,8 @@ DX2 = SidRoute(IPv6Network("fc00:1::4/128"), Behavior.END_DX2, SID_TABLE, interf
 UNCOUNTED = SidRoute(IPv6Network("fc00:1::5/128"), Behavior.END, SID_TABLE, counters=False)
 STEER4 = EncapRoute(IPv4Network("198.51.100.0/24"), 254, Headend.H_ENCAPS, (NEXT,))
 STEER6 = EncapRoute(IPv6Network("fc00:7::/64"), 100, Headend.H_ENCAPS_RED, (NEXT,))
-NEW: list[KernelObject] = [DUMMY, RED, HOP, END_X, DX2, UNCOUNTED, STEER4, STEER6]
+FILTER = boundary(["p0", "red"], [RULE.to], [SOURCE.address])
+NEW: list[KernelObject] = [FILTER, DUMMY, RED, HOP, END_X, DX2, UNCOUNTED, STEER4, STEER6]
 DEFAULTS = [UnreachableDefault(4, 100), UnreachableDefault(6, 100)]
 ALL: list[KernelObject] = [DUMMY, RED, *DEFAULTS, STRICT, SOURCE, PORT, END, DT46, RULE]
 PATHS = [STRICT.path]
@@ -96,7 +98,9 @@ PATHS = [STRICT.path]
         ),
         pytest.param([Create(o) for o in NEW], id="more"),
         pytest.param([Create(o) for o in NEW] + [Create(o) for o in NEW], id="more twice"),
-        pytest.param([Create(o) for o in NEW] + [Delete(o) for o in NEW[2:]], id="more and back"),
+        pytest.param(
+            [Create(o) for o in NEW] + [Delete(o) for o in (*NEW[3:], FILTER)], id="more and back"
+        ),
         pytest.param([Create(o) for o in NEW] + [Delete(DUMMY)], id="dummy goes with more"),
         pytest.param([Create(END_X), Create(STEER4), Create(STEER6)], id="more, no device"),
     ],

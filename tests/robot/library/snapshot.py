@@ -27,7 +27,7 @@ _IP = {
     "nexthops": ["ip", "-j", "nexthop"],
 }
 _TEXTS = {
-    "nftables": ["nft", "list", "ruleset"],
+    "nftables": ["nft", "-s", "list", "ruleset"],
     "encapsulation source": ["ip", "sr", "tunsrc", "show"],
     "FRR": ["vtysh", "-c", "show running-config"],
     "sysctls": [

@@ -7,7 +7,7 @@ import pytest
 
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.model.checks import check
-from srv6mgrd.model.desired import Bgp, Neighbor, Proxy, SegmentList, SteeredRoute
+from srv6mgrd.model.desired import Bgp, Neighbor, Proxy, Role, SegmentList, SteeredRoute
 from srv6mgrd.model.expand import expand
 from srv6mgrd.model.refusal import RefusedError
 from tests.builders import desired, dt46, locator, sid, speaker, vpn, vrf
@@ -124,6 +124,18 @@ REFUSED = {
         f"SID {SID}: interface red is a VRF; name an interface towards the next hop or customer",
         "interface-reserved",
         SID_AT,
+    ),
+    "a role of the loopback": (
+        replace(desired(), roles={"lo": Role.CORE}),
+        "interface lo: it is the loopback; give roles to interfaces that others connect to",
+        "interface-reserved",
+        f"{AT}/interfaces/interface[name='lo']",
+    ),
+    "a role of a VRF": (
+        replace(desired(vrf("red", 10)), roles={"red": Role.CUSTOMER}),
+        "interface red: it is a VRF; give roles to interfaces that others connect to",
+        "interface-reserved",
+        f"{AT}/interfaces/interface[name='red']",
     ),
     "the loopback in a VRF": (
         desired(vrf("red", 10, "lo")),

@@ -8,10 +8,11 @@ import pytest
 from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.capabilities import EVERYTHING
-from srv6mgrd.model.desired import Proxy, SteeredRoute
+from srv6mgrd.model.desired import Proxy, Role, SteeredRoute
 from srv6mgrd.model.expand import expand
 from srv6mgrd.model.needs import check, without
 from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.plan.target import target
 from tests.builders import desired, locator, net, sid, small_vpn, vpn, vrf
 
 ACCEPT = "or set unsupported to accept, to keep it until the node offers it"
@@ -194,3 +195,44 @@ def test_nothing_missing_nothing_changes():
     state = small_vpn()
 
     assert without(state, check(state, EVERYTHING)) == state
+
+
+def test_without_nftables_nothing_is_put_where_a_customer_could_reach_it():
+    state = replace(small_vpn("eth1"), roles={"eth9": Role.CUSTOMER, "eth8": Role.CORE})
+    node = lacking("nftables")
+
+    (refusal,) = refusals(state, node)
+    assert str(refusal) == (
+        "boundary of the SRv6 domain: this node does not offer the filter that keeps customers "
+        "from SIDs (nftables): Operation not supported; remove SRv6, " + ACCEPT
+    )
+    assert refusal.path == "/srv6mgr-srv6:srv6/interfaces/interface[name='eth9']"
+
+    accepting = replace(state, accept_unsupported=True)
+    lost = check(accepting, node)
+    assert set(lost) == {
+        ObjectRef(Kind.INTERFACE, "eth9"),
+        RED,
+        RED_BGP,
+        DT46,
+        ObjectRef(Kind.SID, "fcbb:0:1:1::/64"),
+    }
+    left = without(accepting, lost)
+    assert (left.vrfs, left.sids) == ({}, {})
+    assert "boundary" not in target(left, {"eth1": 1}).objects
+
+
+@pytest.mark.parametrize(
+    "state", [desired(vrf("red", 10, "eth1")), desired(locator(), sid(SID))], ids=["VRF", "SID"]
+)
+def test_without_customers_or_sids_nftables_is_not_missed(state):
+    assert check(state, lacking("nftables")) == {}
+
+
+def test_who_stands_before_a_vrf_that_can_not_be_is_kept_out():
+    accepting = replace(small_vpn("eth1"), accept_unsupported=True)
+
+    left = without(accepting, check(accepting, lacking("vrf")))
+
+    assert left.sids
+    assert target(left, {"eth1": 1}).objects["boundary"].interfaces == ("eth1",)

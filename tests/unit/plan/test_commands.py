@@ -10,6 +10,7 @@ from srv6mgrd.plan import objects
 from srv6mgrd.plan.actions import Create, Delete, Replace
 from srv6mgrd.plan.commands import command, verb
 from srv6mgrd.plan.objects import (
+    Boundary,
     DummyDevice,
     EncapRoute,
     EncapSource,
@@ -45,6 +46,15 @@ CREATED = [
     (VrfDevice("red", 10, 268435466),
      "ip link add red index 268435466 alias srv6mgr type vrf table 10 && ip link set red up"),
     (VrfPort("eth1", "red"), "ip link set eth1 vrf red"),
+    (Boundary(("eth1", "red"), (LOCATOR,), ()),
+     "nft 'table ip6 srv6mgr { comment \"srv6mgr\"; "
+     'set customers { type ifname; elements = { "eth1", "red" } } '
+     "set sids { type ipv6_addr; flags interval; elements = { fcbb:0:1::/48 } } "
+     "set sources { type ipv6_addr; } "
+     "chain customer { ip6 daddr @sids counter drop; rt type 4 counter drop; "
+     "ip6 saddr @sources counter drop; } "
+     "chain boundary { type filter hook prerouting priority raw; policy accept; "
+     "iifname @customers jump customer; } }'"),
     (ProxyPrograms(),
      "bpftool prog loadall /usr/lib/srv6mgr/proxy.bpf.o /sys/fs/bpf/srv6mgr"
      " pinmaps /sys/fs/bpf/srv6mgr/maps"),

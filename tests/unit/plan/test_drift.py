@@ -20,10 +20,12 @@ from srv6mgrd.plan.objects import (
     Rule,
     SidRoute,
     Sysctl,
+    UnknownBoundary,
     UnknownLink,
     UnreachableDefault,
     VrfDevice,
     VrfPort,
+    boundary,
 )
 from tests.builders import net
 
@@ -33,6 +35,7 @@ HOOK = ProxyHook("eth0", "back_function")
 PROXY = ProxyEntry(net("fcbb:0:1:1::/64"), Behavior.END_AM, "ipv6", "fw", "fw")
 RED = VrfDevice("red", 10, 1000)
 HOP = NextHopRoute(IPv6Address("fc00::5"), "eth1", IPv6Address("fc00::5"))
+OUTSIDE = boundary(["red"], [net("fcbb::/32")], [])
 BGP = FrrBlock("bgpd", ("router bgp 65000", "address-family ipv4"), ("a", "b", "c"))
 
 
@@ -107,6 +110,15 @@ BGP = FrrBlock("bgpd", ("router bgp 65000", "address-family ipv4"), ("a", "b", "
             Replace(FrrBlock(BGP.daemon, BGP.context, ("b",)), BGP),
             "FRR bgpd 'router bgp 65000 / address-family ipv4' lacked 'a' and 1 more",
         ),
+        (
+            Replace(UnknownBoundary("with other rules"), OUTSIDE),
+            "nftables table ip6 srv6mgr was with other rules",
+        ),
+        (
+            Replace(boundary(["eth1", "red"], [net("fcbb::/32")], []), OUTSIDE),
+            "nftables table ip6 srv6mgr: interfaces was eth1,red, is red",
+        ),
+        (Create(OUTSIDE), "nftables table ip6 srv6mgr was deleted"),
         (Delete(SID), "SID route was there, though not declared"),
     ],
 )

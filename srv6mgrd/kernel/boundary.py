@@ -1,0 +1,181 @@
+"""The filter at the boundary of the SRv6 domain, as an nftables table of ours.
+
+It hangs in prerouting, before anything else is decided: a packet from a customer is seen there
+with its interface and, once the VRF has taken it, again with the VRF device (vrf_ip6_rcv), as is
+what an End.DT* decapsulates (end_dt_vrf_rcv). What the router encapsulates is not: it goes on from
+seg6_input_core to the outer route. In nft's words::
+
+    table ip6 srv6mgr {
+        set customers { type ifname; }
+        set sids { type ipv6_addr; flags interval; }
+        set sources { type ipv6_addr; }
+        chain boundary {
+            type filter hook prerouting priority raw; policy accept;
+            iifname @customers jump customer
+        }
+        chain customer {
+            ip6 daddr @sids counter drop
+            rt type 4 counter drop
+            ip6 saddr @sources counter drop
+        }
+    }
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from srv6mgrd.kernel import nft
+from srv6mgrd.kernel.errors import Failure
+from srv6mgrd.kernel.socket import NetlinkSocket
+from srv6mgrd.plan.objects import BOUNDARY_TABLE, LINK_ALIAS, Boundary, UnknownBoundary
+from srv6mgrd.plan.observed import ObservedObject
+
+# linux/netfilter_ipv6.h: NF_IP6_PRI_RAW, before connection tracking.
+_PREROUTING_RAW = nft.Hook(0, -300)
+# Offsets in struct ipv6hdr.
+_SOURCE, _DESTINATION, _LENGTH = 8, 24, 16
+# RFC 8754 section 2
+_SRH = bytes([4])
+
+_CHAINS: dict[str, nft.Hook | None] = {"boundary": _PREROUTING_RAW, "customer": None}
+_SETS = {"customers": nft.NAMES, "sids": nft.PREFIXES, "sources": nft.ADDRESSES}
+# Chain, comment, expressions.
+_RULES: list[tuple[str, str, list[bytes]]] = [
+    (
+        "boundary",
+        "from a customer",
+        [nft.incoming_interface(), nft.is_in("customers"), nft.jump("customer")],
+    ),
+    (
+        "customer",
+        "to a SID",
+        [
+            nft.network_header(_DESTINATION, _LENGTH),
+            nft.is_in("sids"),
+            nft.counter(),
+            nft.drop(),
+        ],
+    ),
+    (
+        "customer",
+        "source routing",
+        [nft.routing_type(), nft.equals(_SRH), nft.counter(), nft.drop()],
+    ),
+    (
+        "customer",
+        "as if encapsulated here",
+        [nft.network_header(_SOURCE, _LENGTH), nft.is_in("sources"), nft.counter(), nft.drop()],
+    ),
+]
+_FRAME = [(chain, nft.rule(b"".join(expressions))) for chain, _, expressions in _RULES]
+
+
+class BoundaryTable:
+    """Reads and writes the table. On a kernel without nftables nothing is there, and writing fails
+    with EOPNOTSUPP."""
+
+    def __init__(self) -> None:
+        self._socket: NetlinkSocket | None = None
+        try:
+            self._socket = NetlinkSocket(nft.NETLINK_NETFILTER)
+        except OSError as error:
+            if error.errno != errno.EPROTONOSUPPORT:
+                raise
+
+    def close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+
+    def observed(self) -> Iterator[ObservedObject]:
+        """The table of our name, if there is one."""
+        if self._socket is None:
+            return
+        table = self._socket.read(nft.get_table(BOUNDARY_TABLE))
+        # ENOENT: no such table; EINVAL: no nftables (nfnetlink_rcv_msg).
+        if not isinstance(table, Failure):
+            ours = nft.comment_of_table(table) == LINK_ALIAS
+            yield ObservedObject(self._read(self._socket), ours)
+
+    def _read(self, socket: NetlinkSocket) -> Boundary | UnknownBoundary:
+        chains = nft.decode_chains(socket.dump(nft.get_chains()), BOUNDARY_TABLE)
+        rules = nft.decode_rules(socket.dump(nft.get_rules(BOUNDARY_TABLE)), BOUNDARY_TABLE)
+        sets = nft.decode_sets(socket.dump(nft.get_sets(BOUNDARY_TABLE)), BOUNDARY_TABLE)
+        if (chains, rules, sets) != (_CHAINS, _FRAME, _SETS):
+            differ = [
+                what
+                for what, found, wanted in (
+                    ("chains", chains, _CHAINS),
+                    ("rules", rules, _FRAME),
+                    ("sets", sets, _SETS),
+                )
+                if found != wanted
+            ]
+            return UnknownBoundary(f"with other {' and '.join(differ)}")
+        elements = {
+            name: nft.decode_elements(
+                socket.dump(nft.get_elements(BOUNDARY_TABLE, name)), BOUNDARY_TABLE
+            )
+            for name in _SETS
+        }
+        return Boundary(
+            nft.names_in(elements["customers"]),
+            nft.prefixes_in(elements["sids"]),
+            nft.addresses_in(elements["sources"]),
+        )
+
+    def create(self, wanted: Boundary) -> Failure | None:
+        return self._commit(_whole(wanted))
+
+    def replace(self, before: Any, wanted: Boundary) -> Failure | None:
+        """Where only elements differ the rules stay, with what they counted."""
+        if isinstance(before, Boundary):
+            return self._commit(_elements(before, wanted))
+        return self._commit([nft.delete_table(BOUNDARY_TABLE), *_whole(wanted)])
+
+    def delete(self) -> Failure | None:
+        """Only a table that bears our mark."""
+        if self._socket is None:
+            return None
+        table = self._socket.read(nft.get_table(BOUNDARY_TABLE))
+        if isinstance(table, Failure):
+            return None if table.errno == errno.ENOENT else table
+        if nft.comment_of_table(table) != LINK_ALIAS:
+            return Failure(errno.EPERM, f"table ip6 {BOUNDARY_TABLE} does not bear our comment")
+        return self._commit([nft.delete_table(BOUNDARY_TABLE)])
+
+    def _commit(self, requests: Sequence[bytes]) -> Failure | None:
+        if self._socket is None:
+            return Failure(errno.EOPNOTSUPP, "this kernel has no nftables (CONFIG_NF_TABLES)")
+        if not requests:
+            return None
+        return self._socket.transaction(nft.begin(), requests, nft.end())
+
+
+def _whole(wanted: Boundary) -> list[bytes]:
+    requests = [nft.new_table(BOUNDARY_TABLE, LINK_ALIAS)]
+    requests += [nft.new_chain(BOUNDARY_TABLE, name, hook) for name, hook in _CHAINS.items()]
+    for number, (name, kind) in enumerate(_SETS.items(), 1):
+        requests.append(nft.new_set(BOUNDARY_TABLE, name, kind, number))
+    requests += _elements(Boundary((), (), ()), wanted)
+    for chain, comment, expressions in _RULES:
+        requests.append(nft.new_rule(BOUNDARY_TABLE, chain, expressions, comment))
+    return requests
+
+
+def _elements(before: Boundary, wanted: Boundary) -> list[bytes]:
+    """Each set that differs is emptied, unless it is so already, and filled again."""
+    requests: list[bytes] = []
+    for name, old, new in (
+        ("customers", nft.names(before.interfaces), nft.names(wanted.interfaces)),
+        ("sids", nft.prefixes(before.sids), nft.prefixes(wanted.sids)),
+        ("sources", nft.addresses(before.sources), nft.addresses(wanted.sources)),
+    ):
+        if old == new:
+            continue
+        if old:
+            requests.append(nft.flush_set(BOUNDARY_TABLE, name))
+        requests += nft.new_elements(BOUNDARY_TABLE, name, new)
+    return requests
