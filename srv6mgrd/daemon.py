@@ -36,6 +36,7 @@ from srv6mgrd.frr.status import vrf_status
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.events import KernelEvents
 from srv6mgrd.kernel.notices import SidNotices
+from srv6mgrd.kernel.path_mtu import PathMtu
 from srv6mgrd.kernel.probe import probe
 from srv6mgrd.manager import Manager
 from srv6mgrd.offering import Offering
@@ -114,6 +115,7 @@ async def _run(settings: Settings) -> None:
             manager.compare_every(settings.compare_interval),
             manager.sample_every(settings.sample_interval),
             manager.watch_frr(),
+            PathMtu(lambda: reconciler.desired).run(),
             manager.try_out_every(settings.probe_interval),
             offering.follow_frr(manager.disturbed),
             notifier.run(),
