@@ -29,6 +29,7 @@ NEXT_HOP = "route to next hop fc00:5::5 was deleted"
 DEFAULT4 = "unreachable IPv4 default of table 100 was deleted"
 DEFAULT6 = "unreachable IPv6 default of table 100 was deleted"
 RULE = "rule 2000 to fcbb:0:1::/48"
+LOCAL = "rule 989 to fcbb:0:1::/48"
 UNDERLAY = "rule 990 to fcbb::/32"
 
 
@@ -132,7 +133,10 @@ DRIFTS = [
     Drift(
         "VRF deleted",
         "ip link del red",
-        {RED: "VRF device red was deleted; interface eth2 had left VRF red"},
+        {
+            RED: "VRF device red was deleted; net.ipv6.conf.red.seg6_enabled was deleted;"
+            " interface eth2 had left VRF red"
+        },
     ),
     Drift(
         "VRF recreated",
@@ -175,7 +179,7 @@ DRIFTS = [
     Drift(
         "all rules flushed",
         "ip -6 rule flush",
-        {LOCATOR: f"{RULE} was deleted; {UNDERLAY} was deleted"},
+        {LOCATOR: f"{RULE} was deleted; {LOCAL} was deleted; {UNDERLAY} was deleted"},
     ),
     Drift(
         "rule into another table",
