@@ -131,8 +131,8 @@ def with_sids(before: Target, old: Desired, new: Desired) -> Target | None:
     that shares more with others than what all SIDs need."""
     if replace(old, sids={}) != replace(new, sids={}):
         return None
-    # With the first SID the boundary may have to be guarded (domain.is_guarded).
-    if bool(old.sids) != bool(new.sids):
+    # With the first SID the boundary may have to be guarded.
+    if not (old.sids and new.sids) and domain.is_guarded(old) != domain.is_guarded(new):
         return None
     came = [s for p, s in new.sids.items() if old.sids.get(p) is not s]
     went = [s for p, s in old.sids.items() if new.sids.get(p) is not s]

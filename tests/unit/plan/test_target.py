@@ -26,7 +26,7 @@ from srv6mgrd.plan.objects import (
     VrfDevice,
     VrfPort,
 )
-from srv6mgrd.plan.target import Target, target, vrf_ifindex
+from srv6mgrd.plan.target import Target, target, vrf_ifindex, with_sids
 from tests.builders import by_key, desired, locator, net, sid, small_vpn, vpn, vrf
 
 RED = ObjectRef(Kind.VRF, "red")
@@ -493,3 +493,13 @@ def test_no_boundary_where_there_is_nothing_to_guard(state):
 
     assert "boundary" not in found
     assert "sysctl net/ipv6/conf/eth1/seg6_enabled" not in found
+
+
+def test_with_the_first_sid_the_boundary_is_guarded():
+    without = replace(desired(locator()), roles={"eth1": Role.CUSTOMER})
+    one = replace(without, sids=desired(locator(), sid("fcbb:0:1:1::/64")).sids)
+
+    assert "boundary" not in target(without, {"eth1": 2}).objects
+    assert "boundary" in target(one, {"eth1": 2}).objects
+    assert with_sids(target(without, {"eth1": 2}), without, one) is None
+    assert with_sids(target(one, {"eth1": 2}), one, without) is None
