@@ -419,9 +419,9 @@ def test_ten_thousand_sids(path, capsys):
     took = {}
 
     def timed(what, work):
-        start = time.perf_counter()
+        start = time.process_time()
         work()
-        took[what] = 1000 * (time.perf_counter() - start)
+        took[what] = 1000 * (time.process_time() - start)
 
     timed("set statuses", lambda: writer.set_statuses(table))
     timed("set counters", lambda: writer.set_counters(sample, {}, 1))
