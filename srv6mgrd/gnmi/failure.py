@@ -48,6 +48,11 @@ def as_status() -> Iterator[None]:
         yield
     except (PathError, ValueProblem) as e:
         raise RpcError(StatusCode.INVALID_ARGUMENT, str(e)) from e
+    except RecursionError as e:
+        raise RpcError(
+            StatusCode.INVALID_ARGUMENT,
+            "value: it is nested deeper than any model; correct it",
+        ) from e
     except FailedError as e:
         raise RpcError(StatusCode.ABORTED, str(e)) from e
     except RefusedError as e:

@@ -43,6 +43,11 @@ def get(
 ) -> Any:
     """The GetResponse: what ``permit`` lets through, as if there were nothing else."""
     check_encoding(request.encoding)
+    if request.type not in _WANTS:
+        # Enumerations of protobuf are open.
+        raise RpcError(
+            StatusCode.INVALID_ARGUMENT, f"type {request.type}: unknown; use one of gnmi.proto"
+        )
     want = want_models(_WANTS[request.type], request.use_models, known)
     with as_status():
         prefix = wire.read_path(request.prefix)

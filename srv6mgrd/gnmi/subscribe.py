@@ -91,6 +91,15 @@ def watches(
     becomes two of them."""
     if not asked.subscription:
         raise RpcError(StatusCode.INVALID_ARGUMENT, "subscribe: there is no subscription")
+    for what, given, known_modes in (
+        ("mode", [asked.mode], pb.SubscriptionList.Mode),
+        ("subscription mode", [s.mode for s in asked.subscription], pb.SubscriptionMode),
+    ):
+        if unknown := set(given).difference(known_modes.values()):
+            raise RpcError(
+                StatusCode.INVALID_ARGUMENT,
+                f"subscribe: {what} {min(unknown)} is unknown; use one of gnmi.proto",
+            )
     if len(asked.subscription) > MOST_PATHS:
         raise RpcError(
             StatusCode.RESOURCE_EXHAUSTED,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from gnmi_pb import gnmi_ext_pb2 as ext
 from gnmi_pb import gnmi_pb2 as pb
 from google.protobuf.message import DecodeError
@@ -221,6 +222,27 @@ def test_a_set_is_decoded_or_refused(request: Any) -> None:
     for edit in edits:
         if edit.document:
             edit.document.decode()
+
+
+def test_a_deep_value_is_refused() -> None:
+    deep = b'{"srv6":' * 3000 + b"1" + b"}" * 3000
+    value = pb.TypedValue(json_val=deep)
+    update = pb.Update(path=wire.path(parse("/srv6")), val=value)
+    with pytest.raises(RpcError, match="nested deeper") as caught:
+        gnmi_set.edits(MODEL.root, pb.SetRequest(update=[update]))
+    in_words(caught.value)
+
+
+def test_numbers_that_are_no_enumerators_are_refused() -> None:
+    with pytest.raises(RpcError, match="type 5: unknown"):
+        get.get(pb.GetRequest(type=5), Snapshot(MODEL), KNOWN, None, 0)
+    path = wire.path(parse("/srv6"))
+    for list_mode, mode in ((7, 0), (0, 7)):
+        asked = pb.SubscriptionList(
+            mode=list_mode, subscription=[pb.Subscription(path=path, mode=mode)]
+        )
+        with pytest.raises(RpcError, match="mode 7 is unknown"):
+            subscribe.watches(MODEL, asked, KNOWN, Pace())
 
 
 @given(GETS | broken(GETS))
