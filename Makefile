@@ -77,8 +77,9 @@ build/bin/gnmi_cli:
 	@[ -x $(CACHE)/$(notdir $(GNMI_CLI))/gnmi_cli ] || { \
 	    echo "== gnmi_cli (once, 2 minutes): $(CACHE)/$(notdir $(GNMI_CLI))"; \
 	    command -v go >/dev/null || { apt-get -qq update && apt-get -qq install -y golang-go; }; \
-	    CGO_ENABLED=0 GOFLAGS=-buildvcs=false GOBIN=$(CACHE)/$(notdir $(GNMI_CLI)) go install $(GNMI_CLI); }
-	@install -D $(CACHE)/$(notdir $(GNMI_CLI))/gnmi_cli $@
+	    CGO_ENABLED=0 GOFLAGS=-buildvcs=false GOBIN=$(CACHE)/$(notdir $(GNMI_CLI)) go install $(GNMI_CLI); } \
+	    || echo "gnmi_cli could not be built: its tests are skipped"
+	@[ ! -x $(CACHE)/$(notdir $(GNMI_CLI))/gnmi_cli ] || install -D $(CACHE)/$(notdir $(GNMI_CLI))/gnmi_cli $@
 
 bench: ## measure against the goals: BENCH=model, proxies, reconcile [PART="rates vrf 10k 100k"]
 	@[ -f "bench/$(BENCH).py" ] || { echo "which one? $$(grep -l 'def main' bench/*.py | sed -nE 's|bench/([a-z]+)\.py|BENCH=\1|p' | xargs)"; exit 1; }
