@@ -30,6 +30,14 @@ def beside(store: Path) -> Path:
     return store.with_name("node.json")
 
 
+def publish(path: Path, content: Mapping[str, Any]) -> None:
+    """Put a file beside the store, whole and at once: readers see the one before or this one."""
+    fresh = path.with_name(path.name + ".new")
+    fresh.write_text(json.dumps(content, separators=(",", ":")))
+    fresh.chmod(0o644)
+    fresh.rename(path)
+
+
 def time_text(ns: int) -> str:
     """RFC 3339 in UTC with fraction: yang:date-and-time as it is written canonically."""
     seconds, fraction = divmod(ns, 1_000_000_000)
@@ -116,10 +124,7 @@ class NodeWriter:
         content: dict[str, Any] = {STATISTICS: statistics(self.statistics), **self._shown}
         # What Statistics holds, exactly: the texts of the times can't be read back that well.
         content["@statistics"] = {n: getattr(self.statistics, n) for n in Statistics.__slots__}
-        fresh = self._path.with_name(self._path.name + ".new")
-        fresh.write_text(json.dumps(content, separators=(",", ":")))
-        fresh.chmod(0o644)
-        fresh.rename(self._path)
+        publish(self._path, content)
 
 
 def _kept(path: Path) -> Statistics | None:

@@ -6,15 +6,13 @@ Members are the prefixes of SIDs, each with the container ``proxy/state`` as RFC
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
 from typing import Any
 
-from srv6mgrd.counters.node import time_text
+from srv6mgrd.counters.node import publish, time_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +98,4 @@ class ProxiesWriter:
         if not proxies:
             self._path.unlink(missing_ok=True)
             return
-        content = {str(prefix): proxy_state(p) for prefix, p in proxies.items()}
-        fresh = self._path.with_name(self._path.name + ".new")
-        fresh.write_text(json.dumps(content, separators=(",", ":")))
-        os.chmod(fresh, 0o644)
-        fresh.rename(self._path)
+        publish(self._path, {str(prefix): proxy_state(p) for prefix, p in proxies.items()})

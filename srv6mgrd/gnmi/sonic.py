@@ -24,12 +24,11 @@ from srv6mgrd.gnmi.failure import RpcError, as_status
 from srv6mgrd.gnmi.feed import Feed
 from srv6mgrd.gnmi.path import Path, parse, resolve
 from srv6mgrd.gnmi.rights import Permit
-from srv6mgrd.gnmi.subscribe import Pace, check_poll, refuse_more, too_fast
+from srv6mgrd.gnmi.subscribe import Pace, check_list, check_poll, paced, refuse_more
 from srv6mgrd.gnmi.view import Snapshot
 
 ORIGIN = "sonic-db"
 _ABOVE = (sonic.DATABASE, "localhost")
-_NS = 1_000_000_000
 _LOCATORS = ("srv6mgr-srv6:srv6", "locators", "locator")
 
 Values = Mapping[str, Mapping[str, str]]
@@ -114,13 +113,12 @@ class Subscription:
         write: Callable[[Any], Awaitable[None]],
     ) -> None:
         """``asked`` is the SubscriptionList."""
+        check_list(asked)
         _check_encoding(asked.encoding)
         self._feed, self._permit, self._write = feed, permit, write
         self._asked = asked
         self._prefix = _read(asked.prefix)
         self._watches = [_watch(self._prefix, item, pace) for item in asked.subscription]
-        if not self._watches:
-            raise RpcError(StatusCode.INVALID_ARGUMENT, "subscribe: there is no subscription")
 
     async def serve(self, requests: AsyncIterator[Any]) -> None:
         if not self._asked.updates_only:
@@ -186,16 +184,7 @@ class Subscription:
 
 def _watch(prefix: Path, item: Any, pace: Pace) -> _Watch:
     name = _name(prefix, item.path)
-    interval, heartbeat = item.sample_interval / _NS, item.heartbeat_interval / _NS
-    for what, given in (("sample_interval", interval), ("heartbeat_interval", heartbeat)):
-        if given and given < pace.fastest:
-            raise too_fast(_read(item.path), what, pace)
-    if item.mode == pb.TARGET_DEFINED:
-        interval = pace.counters
-    elif item.mode == pb.SAMPLE:
-        interval = interval or pace.fastest
-    else:
-        interval = 0.0
+    interval, heartbeat = paced(item, _read(item.path), pace)
     return _Watch(item.path, name, interval, item.suppress_redundant, heartbeat)
 
 

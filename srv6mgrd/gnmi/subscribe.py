@@ -78,17 +78,8 @@ def _packed(model: Model, patterns: tuple[Pattern, ...], chosen: Selection) -> d
     return {"packed": packed, "only_packed": bool(packed) and not any(True for _ in rest)}
 
 
-def watches(
-    model: Model,
-    asked: Any,
-    known: frozenset[str],
-    pace: Pace,
-    *,
-    permit: Permit | None = None,
-    depth: int = 0,
-) -> list[Watch]:
-    """The subscriptions of a SubscriptionList, of what ``permit`` lets through; TARGET_DEFINED
-    becomes two of them."""
+def check_list(asked: Any) -> None:
+    """RpcError for a SubscriptionList that nobody can serve, whatever its paths name."""
     if not asked.subscription:
         raise RpcError(StatusCode.INVALID_ARGUMENT, "subscribe: there is no subscription")
     for what, given, known_modes in (
@@ -106,6 +97,20 @@ def watches(
             f"subscribe: {len(asked.subscription)} subscriptions in one list, {MOST_PATHS} are"
             " taken; use wildcards",
         )
+
+
+def watches(
+    model: Model,
+    asked: Any,
+    known: frozenset[str],
+    pace: Pace,
+    *,
+    permit: Permit | None = None,
+    depth: int = 0,
+) -> list[Watch]:
+    """The subscriptions of a SubscriptionList, of what ``permit`` lets through; TARGET_DEFINED
+    becomes two of them."""
+    check_list(asked)
     chosen = Selection(want_models(lambda _: True, asked.use_models, known), permit, depth)
     out: list[Watch] = []
     with as_status():
@@ -126,33 +131,41 @@ def watches(
 def _watch(
     item: Any, path: Path, patterns: tuple[Pattern, ...], chosen: Selection, pace: Pace
 ) -> Iterable[Watch]:
-    heartbeat = item.heartbeat_interval / _NS
-    if heartbeat and heartbeat < pace.fastest:
-        raise too_fast(path, "heartbeat_interval", pace)
+    interval, heartbeat = paced(item, path, pace)
     if item.mode == pb.ON_CHANGE:
         return [Watch(patterns, chosen, heartbeat=heartbeat)]
     if item.mode == pb.SAMPLE:
-        interval = item.sample_interval / _NS
-        if interval and interval < pace.fastest:
-            raise too_fast(path, "sample_interval", pace)
-        suppress = item.suppress_redundant
-        return [Watch(patterns, chosen, interval or pace.fastest, suppress, heartbeat)]
-    if item.sample_interval:
-        raise RpcError(
-            StatusCode.INVALID_ARGUMENT,
-            f"path {path}: TARGET_DEFINED takes no sample_interval; leave it out or use SAMPLE",
-        )
+        return [Watch(patterns, chosen, interval, item.suppress_redundant, heartbeat)]
     want = chosen.want
     told = replace(chosen, want=lambda n: want(n) and not is_counter(n))
     counted = replace(chosen, want=lambda n: want(n) and is_counter(n))
     return [
         Watch(patterns, told, heartbeat=heartbeat),
-        Watch(patterns, counted, pace.counters, False, heartbeat),
+        Watch(patterns, counted, interval, False, heartbeat),
     ]
 
 
-def too_fast(path: Path, what: str, pace: Pace) -> RpcError:
-    """What a client is told that wants to be told more often than ``pace`` allows."""
+def paced(item: Any, path: Path, pace: Pace) -> tuple[float, float]:
+    """Seconds between samples, of counters if the mode is TARGET_DEFINED (0: told on change), and
+    between heartbeats (0: none)."""
+    heartbeat, interval = item.heartbeat_interval / _NS, item.sample_interval / _NS
+    if heartbeat and heartbeat < pace.fastest:
+        raise _too_fast(path, "heartbeat_interval", pace)
+    if item.mode == pb.ON_CHANGE:
+        return 0.0, heartbeat
+    if item.mode == pb.SAMPLE:
+        if interval and interval < pace.fastest:
+            raise _too_fast(path, "sample_interval", pace)
+        return interval or pace.fastest, heartbeat
+    if interval:
+        raise RpcError(
+            StatusCode.INVALID_ARGUMENT,
+            f"path {path}: TARGET_DEFINED takes no sample_interval; leave it out or use SAMPLE",
+        )
+    return pace.counters, heartbeat
+
+
+def _too_fast(path: Path, what: str, pace: Pace) -> RpcError:
     return RpcError(
         StatusCode.INVALID_ARGUMENT,
         f"path {path}: {what} is too short; {pace.fastest:g} s is the shortest",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -17,8 +18,9 @@ from srv6mgrd.gnmi.path import Path, text
 from tests.unit.gnmi.models import schema
 
 TOP = schema()
-COUNTERS = pack.counters_of(TOP)
-assert COUNTERS is not None
+_FOUND = pack.counters_of(TOP)
+assert _FOUND is not None
+COUNTERS = _FOUND
 LEAVES = tuple(COUNTERS.children.values())
 U64 = st.integers(0, (1 << 64) - 1)
 # A date of four digits; what is written before 2262 fits anyway.
@@ -37,7 +39,9 @@ def prefix(n: int) -> str:
     return f"fcbb:0:1:{n:x}::/64"
 
 
-def records(totals: list[Any], cleared: list[Any] = (), at: int = 7, number: int = 0) -> Records:  # type: ignore[assignment]
+def records(
+    totals: list[Any], cleared: Sequence[Any] = (), at: int = 7, number: int = 0
+) -> Records:
     cleared = [*cleared, *[(0, 0, 0, 0)] * len(totals)][: len(totals)]
     slots = {prefix(n): n for n in range(len(totals))}
     return Records(
@@ -51,7 +55,6 @@ def records(totals: list[Any], cleared: list[Any] = (), at: int = 7, number: int
 
 
 def table(found: Records) -> Table:
-    assert COUNTERS is not None
     return Table(COUNTERS, {(p,): {} for p in reversed(found.slots)}, found.slots)
 
 
@@ -105,11 +108,11 @@ def test_what_was_told_is_not_told_again(in_c: InC, kind: str) -> None:
     }
     assert not list(Sample(held, first, packer).messages(request, known))
     second = records([(1, 0, 0, 0), (5, 0, 0, 0)], number=1)
-    now = Sample(Table(COUNTERS, {(p,): {} for p in held.slots}, held.slots), second, packer)  # type: ignore[arg-type]
+    now = Sample(Table(COUNTERS, {(p,): {} for p in held.slots}, held.slots), second, packer)
     assert told(now.messages(request, known)) == {where.format(prefix(1)): 5}
     # Another SID in the same record is told whatever it counts.
     slots = {prefix(9): 0, prefix(1): 1}
-    other = Table(COUNTERS, {(p,): {} for p in slots}, slots)  # type: ignore[arg-type]
+    other = Table(COUNTERS, {(p,): {} for p in slots}, slots)
     assert told(Sample(other, second, packer).messages(request, known)) == {
         where.format(prefix(9)): 1
     }
