@@ -33,6 +33,7 @@ class Config:
     ``max_connections``, ``max_streams``   open at once: connections, RPCs on each of them
     ``max_subscribers``   Subscribe RPCs at once, of all clients together
     ``max_message``  MiB of one request
+    ``keepalive``    seconds between pings on a connection; a client that doesn't answer is gone
     """
 
     listen: tuple[str, ...] = ("127.0.0.1:9339", "[::1]:9339")
@@ -52,6 +53,7 @@ class Config:
     max_subscribers: int = 1000
     # 100k SIDs in one Set or Get are 20 MB; gRPC's own default is 4 MB.
     max_message: int = 64
+    keepalive: float = 30.0
 
 
 def load(path: Path, *, required: bool = False) -> Config:

@@ -32,18 +32,21 @@ from srv6mgrd.systemd import notify
 
 _LOG = logging.getLogger("srv6-gnmid")
 
-# A client that vanished without a word is found out by pings that nobody answers.
-_PING_MS, _ANSWER_MS = 30_000, 10_000
+# How long a client may take to answer a ping, if not less than the time between two.
+_ANSWER_S = 10.0
 
 
 def _options(config: Config) -> list[tuple[str, int]]:
+    answer = int(min(config.keepalive, _ANSWER_S) * 1000)
     return [
         ("grpc.max_receive_message_length", config.max_message << 20),
         ("grpc.max_send_message_length", -1),
         ("grpc.max_allowed_incoming_connections", config.max_connections),
         ("grpc.max_concurrent_streams", config.max_streams),
-        ("grpc.keepalive_time_ms", _PING_MS),
-        ("grpc.keepalive_timeout_ms", _ANSWER_MS),
+        ("grpc.keepalive_time_ms", int(config.keepalive * 1000)),
+        # The first is for any data to come, the second (60 s by default) for the ping's answer.
+        ("grpc.keepalive_timeout_ms", answer),
+        ("grpc.http2.ping_timeout_ms", answer),
         ("grpc.http2.max_pings_without_data", 0),
         ("grpc.so_reuseport", 0),
     ]
@@ -83,6 +86,7 @@ async def serve(config: Config, stop: asyncio.Event) -> None:
         await stop.wait()
         with suppress(OSError):  # the service manager may have gone first
             notify("STOPPING=1")
+        service.end()
         await server.stop(grace=1)
         service.close()
         feed.close()

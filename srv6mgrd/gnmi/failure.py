@@ -21,6 +21,19 @@ from srv6mgrd.gnmi.encode import ValueProblem
 from srv6mgrd.gnmi.path import PathError
 from srv6mgrd.model.refusal import RefusedError
 
+# gRPC clients take 8 kB of headers and trailers together, the text percent-encoded.
+_LONGEST = 4000
+
+
+def clipped(text: str) -> str:
+    """The beginning of a text that is too long for a status; a client gets no text at all else."""
+    room = _LONGEST
+    for n, c in enumerate(text):
+        room -= 1 if " " <= c <= "~" and c != "%" else 3 * len(c.encode(errors="replace"))
+        if room < 0:
+            return f"{text[:n]} ... ({len(text) - n} characters more)"
+    return text
+
 
 class RpcError(Exception):
     """Ends the RPC with this status (gnmi-specification.md 2.5)."""

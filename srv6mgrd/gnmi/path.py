@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from srv6mgrd.gnmi.schema import Kind, Node, canonical
+from srv6mgrd.gnmi.schema import Base, Kind, Node, canonical
 
 ANY = "*"
 DEEP = "..."
@@ -222,6 +222,11 @@ def _named(node: Node, name: str) -> Iterator[Node]:
 
 def _keys(node: Node, given: tuple[tuple[str, str], ...], whole: Path) -> tuple[str | None, ...]:
     if node.kind is not Kind.LIST:
+        if given and node.kind is Kind.LEAF_LIST:
+            raise PathError(
+                f"path {whole}: a leaf-list is one value, whose entries can only be deleted by"
+                f" themselves; leave the key of {node.name} out"
+            )
         if given:
             raise PathError(f"path {whole}: {node.name} is no list and has no key")
         return ()
@@ -276,10 +281,22 @@ def xpath(pattern: Pattern) -> str:
     for step in pattern:
         out.append("/" + step.node.member)
         for key, value in zip(step.node.keys, step.keys, strict=True):
-            if value is None:
-                continue
-            if "'" in value and '"' in value:
-                raise PathError(f"key {key}={value}: holds both kinds of quotes")
-            quote = '"' if "'" in value else "'"
-            out.append(f"[{key}={quote}{value}{quote}]")
+            if value is not None:
+                out.append(f"[{key}={_quoted(key, value)}]")
     return "".join(out)
+
+
+def xpath_of_entry(pattern: Pattern, value: str) -> str:
+    """The same of one entry of a leaf-list; an identity may lack its module."""
+    node = pattern[-1].node
+    quoted = _quoted(".", canonical(node, value))
+    if node.base is Base.IDENTITY and ":" not in value:
+        return f"{xpath(pattern)}[substring-after(., ':')={quoted}]"
+    return f"{xpath(pattern)}[.={quoted}]"
+
+
+def _quoted(key: str, value: str) -> str:
+    if "'" in value and '"' in value:
+        raise PathError(f"key {key}={value}: holds both kinds of quotes")
+    quote = '"' if "'" in value else "'"
+    return f"{quote}{value}{quote}"

@@ -16,7 +16,7 @@ from srv6mgrd.datastore.transaction import Edit
 from srv6mgrd.gnmi import extensions, get, set, sonic, subscribe, wire
 from srv6mgrd.gnmi.access import Access, certified
 from srv6mgrd.gnmi.extensions import Arbitration, Confirmed, Step
-from srv6mgrd.gnmi.failure import RpcError, as_status
+from srv6mgrd.gnmi.failure import RpcError, as_status, clipped
 from srv6mgrd.gnmi.feed import Feed
 from srv6mgrd.gnmi.models import Models
 from srv6mgrd.gnmi.rights import Permit
@@ -51,7 +51,9 @@ class Service:
         self._access = access
         self._permit = permit
         self._pace = pace
-        self._most, self._subscribers = most, 0
+        self._most = most
+        self._subscribers: list[asyncio.Task[None]] = []
+        self._ending = False
         self._arbitration = Arbitration()
         self._writer = ThreadPoolExecutor(1, "commit")
         self._readers = ThreadPoolExecutor(2, "read")
@@ -65,12 +67,12 @@ class Service:
         }
         handlers = {
             name: grpc.unary_unary_rpc_method_handler(
-                self._unary(call), request.FromString, wire.serialize
+                self._unary(call), wire.reader(request), wire.serialize
             )
             for name, (call, request) in make.items()
         }
         handlers["Subscribe"] = grpc.stream_stream_rpc_method_handler(
-            self._subscribe, pb.SubscribeRequest.FromString, wire.serialize
+            self._subscribe, wire.reader(pb.SubscribeRequest), wire.serialize
         )
         return grpc.method_handlers_generic_handler(wire.SERVICE, handlers)
 
@@ -78,12 +80,13 @@ class Service:
         self, call: Callable[[Any, str | None], Awaitable[Any]]
     ) -> Callable[[Any, Any], Any]:
         async def handle(request: Any, context: Context[Any, Any]) -> Any:
-            return await self._guarded(context, lambda user: call(request, user))
+            return await self._guarded(context, lambda user: call(_whole(request), user))
 
         return handle
 
     async def _subscribe(self, requests: AsyncIterator[Any], context: Context[Any, Any]) -> None:
-        await self._guarded(context, lambda user: self._subscriber(requests, context.write, user))
+        whole = _Whole(requests)
+        await self._guarded(context, lambda user: self._subscriber(whole, context.write, user))
 
     async def _guarded(
         self, context: Context[Any, Any], call: Callable[[str | None], Awaitable[Any]]
@@ -101,7 +104,7 @@ class Service:
         except Exception as e:
             _LOG.exception("an RPC failed")
             code, text = grpc.StatusCode.INTERNAL, f"srv6-gnmid: {type(e).__name__}; see its log"
-        return await context.abort(code, text)
+        return await context.abort(code, clipped(text))
 
     async def capabilities(self, request: Any, _user: str | None) -> Any:
         """3.2"""
@@ -151,17 +154,30 @@ class Service:
         write: Callable[[Any], Awaitable[None]],
         user: str | None,
     ) -> None:
-        if self._subscribers >= self._most:
+        if self._ending:
+            raise _stopped()
+        if len(self._subscribers) >= self._most:
             raise RpcError(
                 grpc.StatusCode.RESOURCE_EXHAUSTED,
                 f"subscribe: {self._most} Subscribe RPCs are open; end one, or raise"
                 " max_subscribers",
             )
-        self._subscribers += 1
+        serving = asyncio.create_task(self.subscribe(requests, write, user))
+        self._subscribers.append(serving)
         try:
-            await self.subscribe(requests, write, user)
+            await serving
+        except asyncio.CancelledError:
+            if self._ending:
+                raise _stopped() from None
+            raise  # the client left
         finally:
-            self._subscribers -= 1
+            self._subscribers.remove(serving)
+
+    def end(self) -> None:
+        """End every Subscribe RPC in words; none is taken any more."""
+        self._ending = True
+        for serving in self._subscribers:
+            serving.cancel()
 
     async def subscribe(
         self,
@@ -196,3 +212,28 @@ class Service:
     def close(self) -> None:
         self._writer.shutdown()
         self._readers.shutdown()
+
+
+def _stopped() -> RpcError:
+    return RpcError(grpc.StatusCode.UNAVAILABLE, "srv6-gnmid: it is stopping; connect again")
+
+
+def _whole(request: Any) -> Any:
+    """The request, or RpcError for one that can't be read."""
+    if isinstance(request, wire.Unreadable):
+        raise RpcError(grpc.StatusCode.INVALID_ARGUMENT, str(request))
+    return request
+
+
+class _Whole:
+    """Requests of a stream, each as ``_whole`` gives it."""
+
+    def __init__(self, requests: AsyncIterator[Any]) -> None:
+        self._requests = requests
+
+    def __aiter__(self) -> _Whole:
+        return self
+
+    async def __anext__(self) -> Any:
+        # aiter gives the same iterator each time; nobody may ever ask for its first.
+        return _whole(await anext(aiter(self._requests)))

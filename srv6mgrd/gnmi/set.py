@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from gnmi_pb import gnmi_pb2 as pb
@@ -15,6 +16,8 @@ from srv6mgrd.gnmi import encode, wire
 from srv6mgrd.gnmi.encode import Scalar, ValueProblem
 from srv6mgrd.gnmi.failure import RpcError, as_status
 from srv6mgrd.gnmi.path import (
+    ANY,
+    Elem,
     Path,
     PathError,
     Pattern,
@@ -23,6 +26,7 @@ from srv6mgrd.gnmi.path import (
     is_concrete,
     resolve,
     xpath,
+    xpath_of_entry,
 )
 from srv6mgrd.gnmi.schema import Kind, Node, canonical
 
@@ -111,11 +115,14 @@ def response(request: Any, operations: Sequence[Operation]) -> Any:
 
 
 def _delete(root: Node, path: Path) -> list[Edit]:
+    asked, entry = _entry_of_leaf_list(path)
     try:
-        patterns = resolve(root, path)
+        patterns = resolve(root, asked)
     except UnknownPathError as e:
         # 3.4.6 accepts what doesn't exist; a name that can't exist is a mistake to tell.
         raise RpcError(StatusCode.NOT_FOUND, str(e)) from e
+    if entry is not None:
+        return [Edit(Op.DELETE, xpath_of_entry(p, entry)) for p in _leaf_lists(patterns, path)]
     writable = [p for p in patterns if not p or p[-1].node.config]
     if not writable:
         raise PathError(f"path {path}: is read-only; delete configuration only")
@@ -123,6 +130,26 @@ def _delete(root: Node, path: Path) -> list[Edit]:
         raise PathError(f"path {path}: is a key; delete the list entry")
     # Wildcards name the branches; leaves and keys below go with them.
     return [Edit(Op.DELETE, xpath(p)) for p in writable if not (p and p[-1].node.is_key)]
+
+
+def _entry_of_leaf_list(path: Path) -> tuple[Path, str | None]:
+    """The path of the leaf-list, and the entry that ``[.=value]`` picks (RFC 7950 section 9.13)."""
+    if not path.elems or tuple(key for key, _ in path.elems[-1].keys) != (".",):
+        return path, None
+    *above, (name, ((_, entry),)) = path.elems
+    return replace(path, elems=(*above, Elem(name))), None if entry == ANY else entry
+
+
+def _leaf_lists(patterns: Sequence[Pattern], path: Path) -> list[Pattern]:
+    found = [p for p in patterns if p and p[-1].node.kind is Kind.LEAF_LIST]
+    if not any(p[-1].node.config for p in found):
+        why = (
+            "is read-only; delete configuration only"
+            if found
+            else "is no leaf-list; leave [.=] out"
+        )
+        raise PathError(f"path {path}: {why}")
+    return [p for p in found if p[-1].node.config]
 
 
 def _write(root: Node, op: Op, path: Path, value: Any) -> Edit:

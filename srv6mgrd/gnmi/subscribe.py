@@ -27,6 +27,8 @@ from srv6mgrd.gnmi.view import Model, Selection, Snapshot, is_counter
 
 _NS = 1_000_000_000
 MOST_PATHS = 1000
+# Whoever opens a stream and says nothing takes the place of another subscriber.
+_PATIENCE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,13 +389,19 @@ def _refuse(request: Any) -> None:
     raise RpcError(StatusCode.INVALID_ARGUMENT, text)
 
 
-async def first_request(requests: AsyncIterator[Any]) -> Any:
+async def first_request(requests: AsyncIterator[Any], patience: float = _PATIENCE_S) -> Any:
     """The request with the SubscriptionList that every Subscribe begins with (3.5.1.1)."""
-    async for request in requests:
-        if request.WhichOneof("request") == "subscribe":
-            check_encoding(request.subscribe.encoding)
-            return request
-        break
+    try:
+        async with asyncio.timeout(patience):
+            request = await anext(requests, None)
+    except TimeoutError:
+        raise RpcError(
+            StatusCode.DEADLINE_EXCEEDED,
+            f"subscribe: no SubscriptionList came for {patience:g} s; send it at once",
+        ) from None
+    if request is not None and request.WhichOneof("request") == "subscribe":
+        check_encoding(request.subscribe.encoding)
+        return request
     raise RpcError(
         StatusCode.INVALID_ARGUMENT,
         "subscribe: the first request must hold a SubscriptionList; there is no subscription yet",

@@ -5,10 +5,11 @@ gnmi_pb's classes are untyped here; everything else uses what these functions re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gnmi_pb import gnmi_pb2 as pb
+from google.protobuf.message import DecodeError
 
 from srv6mgrd.gnmi import encode
 from srv6mgrd.gnmi.encode import Scalar
@@ -25,6 +26,25 @@ JSON, BYTES, PROTO, ASCII, JSON_IETF = (
 ENCODINGS = (JSON_IETF, JSON, PROTO, ASCII)
 VERSION = "0.10.0"
 SERVICE = "gnmi.gNMI"
+
+
+class Unreadable(Exception):
+    """What a client sent is not the message that it should be."""
+
+
+def reader(kind: Any) -> Callable[[bytes], Any]:
+    """Reads a message, or gives Unreadable: gRPC itself would answer INTERNAL, without a word."""
+
+    def read(data: bytes) -> Any:
+        try:
+            return kind.FromString(data)
+        except DecodeError:
+            return Unreadable(
+                f"request: it is no {kind.DESCRIPTOR.full_name}, or holds text that is not UTF-8;"
+                " send what gnmi.proto says"
+            )
+
+    return read
 
 
 def encoding_name(encoding: int) -> str:

@@ -38,7 +38,7 @@ WORDS = [
 TEXT = st.text(max_size=12)
 NAMES = st.sampled_from(WORDS) | TEXT
 KEYS = st.dictionaries(
-    st.sampled_from(["name", "prefix", "srv6mgr-srv6:name", "index"]) | TEXT,
+    st.sampled_from(["name", "prefix", "srv6mgr-srv6:name", "index", "."]) | TEXT,
     st.sampled_from(["red", "*", "fcbb:0:1:64::/64", "'", '"]', "\0"]) | TEXT,
     max_size=2,
 )
@@ -53,6 +53,7 @@ VALID = st.sampled_from(
             "/srv6/vrfs/vrf[name=red]",
             "/srv6/vrfs/vrf[name=red]/table-id",
             "/srv6/vrfs/vrf/interface",
+            "/srv6/vrfs/vrf[name=red]/interface[.=eth1]",
             "/srv6/vrfs/*/bgp",
             "/srv6/local-sids/sid[prefix=fcbb:0:1:64::/64]/state/counters/in-pkts",
             "/srv6/local-sids/.../in-pkts",

@@ -7,7 +7,7 @@ import queue
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path as File
 from typing import Any
@@ -32,6 +32,8 @@ class Core:
         from srv6mgrd.datastore.connection import Connection
 
         self.veto = ""
+        # Called in the middle of each commit.
+        self.hold: Callable[[], None] | None = None
         self.changes: list[str] = []
         self.store = StoreWriter(store)
         self.node_file = beside(store)
@@ -42,6 +44,8 @@ class Core:
     def _changed(self, session: Any, event: str, req_id: int, private_data: Any) -> None:
         import sysrepo
 
+        if event == "change" and self.hold is not None:
+            self.hold()
         if event == "change" and self.veto:
             # As srv6mgrd does: the binding passes a text on only when it is set by hand.
             error = sysrepo.SysrepoCallbackFailedError(self.veto)
@@ -57,7 +61,7 @@ class Core:
         self.store.set_counters(counters, {}, at or time.time_ns())
 
     def reset(self) -> None:
-        self.veto = ""
+        self.veto, self.hold = "", None
         self.store.set_statuses({})
         self.node_file.unlink(missing_ok=True)
         self.changes.clear()

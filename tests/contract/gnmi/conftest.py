@@ -64,6 +64,11 @@ class Server:
                 self.process.kill()
                 pytest.fail(f"srv6-gnmid did not start:\n{self.log.read_text()}")
 
+    def tracebacks(self) -> list[str]:
+        """What the log has of them."""
+        _, *found = self.log.read_text().split("Traceback")
+        return found
+
     def stop(self) -> int:
         self.process.terminate()
         return self.process.wait(timeout=10)
@@ -75,7 +80,7 @@ def server(place: Path) -> Iterator[Server]:
     yield server
     status = server.stop()
     assert status == 0, server.log.read_text()
-    assert "Traceback" not in server.log.read_text()
+    assert not server.tracebacks()
 
 
 @pytest.fixture(scope="session")

@@ -5,14 +5,16 @@ from __future__ import annotations
 import socket
 import ssl
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
+from gnmi_pb import gnmi_pb2 as pb
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from srv6mgrd.gnmi.access import hash_password
-from tests.contract.gnmi.client import Client
+from tests.contract.gnmi.client import Client, subscription
 from tests.contract.gnmi.conftest import Server
 
 
@@ -76,6 +78,27 @@ def test_users(place: Path, server: Server) -> None:
             assert code(call) is grpc.StatusCode.UNAUTHENTICATED
     finally:
         assert users.stop() == 0
+
+
+def test_a_server_that_stops_tells_its_subscribers(place: Path, gnmi: Client) -> None:
+    stopping = Server(place, "stopping", "")
+    reads = Client(f"unix:{stopping.socket}", own_connection=True)
+    never = Client(f"unix:{stopping.socket}", own_connection=True)
+    whole = subscription("/srv6", pb.SAMPLE, sample_interval=0.1)
+    asked = pb.SubscriptionList(subscription=[whole], encoding=pb.JSON_IETF)
+    silent = never.stub.Subscribe(iter([pb.SubscribeRequest(subscribe=asked)]))
+    with reads.subscribe(subscription("/srv6")) as stream:
+        stream.until_sync()
+        assert stopping.stop() == 0
+        with pytest.raises(grpc.RpcError) as e:
+            stream.drain()
+    error: Any = e.value
+    assert error.code() is grpc.StatusCode.UNAVAILABLE
+    assert "it is stopping; connect again" in error.details()
+    assert "Traceback" not in stopping.log.read_text()
+    silent.cancel()
+    reads.close()
+    never.close()
 
 
 def test_a_new_server_finds_the_configuration(place: Path, channel: Client) -> None:

@@ -24,6 +24,8 @@ TABLE = f'path: {{{RED} elem: {{name: "table-id"}}}}'
 
 @pytest.fixture
 def cli(server: Server, gnmi: Client) -> Cli:
+    if not CLI.exists():
+        pytest.skip(f"{CLI} is absent: make build/bin/gnmi_cli")
     gnmi.set(update={"/srv6": SRV6})
     return Cli(server)
 

@@ -7,7 +7,16 @@ import pytest
 from gnmi_pb import gnmi_ext_pb2 as ext
 from gnmi_pb import gnmi_pb2 as pb
 
-from tests.contract.gnmi.client import Client, Core, ietf, path, shown
+from tests.contract.gnmi.client import (
+    Client,
+    Core,
+    deletes,
+    ietf,
+    path,
+    shown,
+    subscription,
+    updates,
+)
 from tests.contract.gnmi.data import SID, SRV6
 from tests.contract.gnmi.test_read import failing
 
@@ -94,6 +103,48 @@ def test_wildcards_and_partial_keys_delete(router: Client) -> None:
     assert failing(router.raw_get, "/srv6/vrfs/vrf/interface")[0] is grpc.StatusCode.NOT_FOUND
     router.set(delete=["/srv6/local-sids/sid", "/srv6/vrfs/vrf"])
     assert router.get("/srv6/vrfs", type=pb.GetRequest.CONFIG) == {}
+
+
+def test_one_entry_of_a_leaf_list_is_deleted(router: Client) -> None:
+    where = VRF.format("red") + "/interface"
+    router.set(replace={where: ["eth1", "eth2", "eth3"]})
+    router.set(delete=[f"{where}[.=eth2]", f"{where}[.=nobody]"])
+    assert router.value(where) == ["eth1", "eth3"]
+    router.set(update={VRF.format("blue"): {"table-id": 200, "interface": ["eth4", "eth5"]}})
+    router.set(delete=["/srv6/vrfs/vrf[name=*]/interface[.=eth4]"])
+    assert router.value(VRF.format("blue") + "/interface") == ["eth5"]
+    router.set(delete=[f"{where}[.=*]"])
+    assert failing(router.raw_get, where)[0] is NOT_FOUND
+    # For anything else it is one value.
+    for refused in (
+        lambda: router.raw_get(f"{where}[.=eth1]"),
+        lambda: router.set(update={f"{where}[.=eth1]": "eth1"}),
+    ):
+        code, text = failing(refused)
+        assert code is INVALID
+        assert "a leaf-list is one value" in text
+    code, text = failing(router.set, delete=[f"{LENGTH}[.=16]"])
+    assert code is INVALID
+    assert "is no leaf-list" in text
+
+
+def test_subscribers_are_told_what_is_left_of_a_leaf_list(router: Client) -> None:
+    where = VRF.format("red") + "/interface"
+    router.set(replace={where: ["eth1", "eth2"]})
+    with router.subscribe(subscription(where)) as stream:
+        assert stream.until_sync() == {where: ["eth1", "eth2"]}
+        router.set(delete=[f"{where}[.=eth1]"])
+        assert updates(stream.next().update) == {where: ["eth2"]}
+        router.set(delete=[f"{where}[.=eth2]"])
+        assert deletes(stream.next().update) == [where]
+
+
+def test_an_update_adds_to_a_leaf_list_and_a_replace_does_not(router: Client) -> None:
+    where = VRF.format("red") + "/interface"
+    router.set(update={where: ["eth2"]})
+    assert router.value(where) == ["eth1", "eth2"]
+    router.set(replace={where: ["eth3"]})
+    assert router.value(where) == ["eth3"]
 
 
 def test_an_empty_set_is_no_error(router: Client) -> None:

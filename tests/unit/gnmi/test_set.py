@@ -105,6 +105,16 @@ def test_wildcards_delete_configuration_only() -> None:
     ]
 
 
+def test_an_entry_of_a_leaf_list_is_deleted_by_its_value() -> None:
+    found = documents(delete=[path("/srv6/vrfs/vrf/interface[.=eth1]"), path(f"{RED}/interface")])
+    assert [target for _, target, _ in found] == [
+        "/srv6mgr-srv6:srv6/vrfs/vrf/interface[.='eth1']",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']/interface",
+    ]
+    assert refused(delete=[path(f"{RED}/table-id[.=5]")])[0] is INVALID
+    assert refused(delete=[path(f"{RED}[.=red]")])[0] is INVALID
+
+
 INVALID, NOT_FOUND = grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND
 UNIMPLEMENTED = grpc.StatusCode.UNIMPLEMENTED
 
