@@ -57,6 +57,7 @@ def main() -> None:
         logging.basicConfig(
             level=settings.log_level.upper(), format="%(levelname)s %(name)s: %(message)s"
         )
+        memory.keep_freed()
         with alone(Path(settings.runtime_directory)):
             asyncio.run(_run(settings))
     except (
@@ -70,43 +71,44 @@ def main() -> None:
 
 async def _run(settings: Settings) -> None:
     runtime, state = Path(settings.runtime_directory), Path(settings.state_directory)
-    kernel = LinuxKernel(notices=SidNotices())
-    frr = FrrSockets(Path(settings.frr_directory))
-    journal = Journal(state / "journal.sqlite")
-    store = StoreWriter(runtime / "store")
-    node = NodeWriter(beside(runtime / "store"), time.time_ns())
-    notifier = Notifier()
-    offering = Offering(probe, frr, node=node, herald=notifier)
-    publisher = Publisher(redis.Settings(socket=settings.redis_socket))
-    datastore = ConfigSubscription()
-    reconciler = Reconciler(
-        kernel, frr, journal, render, limits=limits, capabilities=offering.kernel
-    )
-    manager = Manager(
-        reconciler,
-        kernel,
-        store=store,
-        outward=publisher,
-        advertised=lambda desired: vrf_status(desired, frr),
-        running=datastore.running,
-        node=node,
-        herald=notifier,
-        offering=offering,
-        proxies=ProxiesWriter(proxies.beside(runtime / "store")),
-    )
-    history, running = History(state / "history.sqlite"), Running()
-    clock = CommitClock(history, manager, running, node, notifier, save=settings.save_startup)
-    rpcs = RpcSubscription()
-    operational = OperationalSubscription(runtime / "store")
-    ietf = IetfSubscription(runtime / "store", lambda: reconciler.desired.sids)
-    # Before the first dump, so that nothing falls in between.
-    events = KernelEvents(ignore_port=kernel.port)
-    datastore.start(clock.change, clock.stored, clock.aborted)
-    manager.start()
-    clock.start(datastore.text())
-    operational.start()
-    ietf.start()
-    rpcs.start(manager, clock)
+    with memory.made_to_stay():
+        kernel = LinuxKernel(notices=SidNotices())
+        frr = FrrSockets(Path(settings.frr_directory))
+        journal = Journal(state / "journal.sqlite")
+        store = StoreWriter(runtime / "store")
+        node = NodeWriter(beside(runtime / "store"), time.time_ns())
+        notifier = Notifier()
+        offering = Offering(probe, frr, node=node, herald=notifier)
+        publisher = Publisher(redis.Settings(socket=settings.redis_socket))
+        datastore = ConfigSubscription()
+        reconciler = Reconciler(
+            kernel, frr, journal, render, limits=limits, capabilities=offering.kernel
+        )
+        manager = Manager(
+            reconciler,
+            kernel,
+            store=store,
+            outward=publisher,
+            advertised=lambda desired: vrf_status(desired, frr),
+            running=datastore.running,
+            node=node,
+            herald=notifier,
+            offering=offering,
+            proxies=ProxiesWriter(proxies.beside(runtime / "store")),
+        )
+        history, running = History(state / "history.sqlite"), Running()
+        clock = CommitClock(history, manager, running, node, notifier, save=settings.save_startup)
+        rpcs = RpcSubscription()
+        operational = OperationalSubscription(runtime / "store")
+        ietf = IetfSubscription(runtime / "store", lambda: reconciler.desired.sids)
+        # Before the first dump, so that nothing falls in between.
+        events = KernelEvents(ignore_port=kernel.port)
+        datastore.start(clock.change, clock.stored, clock.aborted)
+        manager.start()
+        clock.start(datastore.text())
+        operational.start()
+        ietf.start()
+        rpcs.start(manager, clock)
     systemd.notify("READY=1")
     try:
         await _until_stopped(

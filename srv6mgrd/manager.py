@@ -37,7 +37,6 @@ from srv6mgrd.plan.actions import Action, Create, Replace
 from srv6mgrd.plan.drift import differences
 from srv6mgrd.plan.objects import Object, ProxyEntry, SidRoute
 from srv6mgrd.ports import AdapterError, Kernel
-from srv6mgrd.redis.rows import Projection, Projector
 
 _LOG = logging.getLogger(__name__)
 
@@ -53,7 +52,7 @@ _FRR_POLL_PENDING, _FRR_POLL_SETTLED = 0.25, 5.0
 class Outward(Protocol):
     """Where statuses and counters go beside the store (``redis.publisher.Publisher``)."""
 
-    def publish(self, projection: Projection) -> None: ...
+    def publish(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> None: ...
 
     def publish_counters(self, counters: Mapping[str, SidCounters]) -> None: ...
 
@@ -122,7 +121,6 @@ class Manager:
         self._herald = herald
         self._offering = offering
         self._proxies = proxies
-        self._projector = Projector()
         self._advertised: Advertised = {}
         self._accumulator = Accumulator(store.counters(), store.bases())
         # The last sample, as long as the next one may be compared with it.
@@ -325,7 +323,7 @@ class Manager:
 
     async def compare_every(self, seconds: float) -> None:
         """Compare without an event too, since events can be lost."""
-        staged, pace = None, Pace(seconds, quiet=0.01, free=0.2)
+        staged, pace = None, Pace(seconds, quiet=0.004, free=0.2)
         while True:
             await asyncio.sleep(pace.after(self._compare_cost.seconds, quiet=True))
             if self._staged is not None and self._staged is staged:
@@ -345,7 +343,7 @@ class Manager:
 
     async def sample_every(self, seconds: float) -> None:
         """Sample counters on a beat, which is slower with many SIDs, and where none counts."""
-        beat, pace, cost = time.monotonic(), Pace(seconds, quiet=0.005, free=0.01), Cost()
+        beat, pace, cost = time.monotonic(), Pace(seconds, quiet=0.004, free=0.01), Cost()
         while True:
             quiet = False
             try:
@@ -455,7 +453,7 @@ class Manager:
         self._tell(news.status_changes(self._statuses, merged))
         self._statuses, self._published = merged, self._reconciler.desired
         self._store.set_statuses(merged)
-        self._outward.publish(self._projector.project(self._reconciler.desired, merged))
+        self._outward.publish(self._reconciler.desired, merged)
 
     def _with_frr(self) -> tuple[dict[ObjectRef, Outcome], dict[ObjectRef, str]]:
         """Outcomes with what FRR says of the exports: configured is not yet advertised."""

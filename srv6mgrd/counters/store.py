@@ -57,6 +57,10 @@ _NAME = struct.Struct(f"<BxB29x64s{64 + REASON_LENGTH}x")
 _COUNTERS = struct.Struct("<QQQQ")
 _BASE = struct.Struct("<QQQ")
 
+# What an enum's call looks up anew each time.
+_KIND = {kind.value: kind for kind in Kind}
+_STATUS = {status.value: status for status in InstallStatus}
+
 T = TypeVar("T")
 
 
@@ -141,14 +145,14 @@ class _Map:
         if kind == 0:
             return None
         return (
-            ObjectRef(Kind(kind), name[:name_len].decode()),
+            ObjectRef(_KIND[kind], name[:name_len].decode()),
             ObjectStatus(
-                InstallStatus(status),
-                why[:reason_len].decode(),
+                _STATUS[status],
+                why[:reason_len].decode() if reason_len else "",
                 since,
                 repair,
                 repairs,
-                detail[:detail_len].decode(),
+                detail[:detail_len].decode() if detail_len else "",
             ),
         )
 
@@ -208,20 +212,20 @@ class StoreWriter:
         for slot in range(self._used):
             try:
                 entry = self._map.object(slot)
-            except ValueError:  # torn by the death of the writer before
+            except (KeyError, ValueError):  # torn by the death of the writer before
                 entry = None
                 self._clear(slot)
             if entry is None:
                 self._free.append(slot)
             else:
-                self._slots[entry[0]] = slot
+                ref, status = entry
+                self._slots[ref], self._statuses[ref] = slot, status
 
     def close(self) -> None:
         self._map.close()
 
     def statuses(self) -> dict[ObjectRef, ObjectStatus]:
-        entries = (self._map.object(slot) for slot in self._slots.values())
-        return dict(e for e in entries if e is not None)
+        return dict(self._statuses)
 
     def counters(self) -> dict[str, SidCounters]:
         """Counters of all SIDs by prefix."""
@@ -266,7 +270,7 @@ class StoreWriter:
     def update_status(self, ref: ObjectRef, status: ObjectStatus) -> None:
         """Change the status of one object that the store holds."""
         with self._writing(objects=True):
-            self._statuses.pop(ref, None)
+            self._statuses[ref] = status
             self._put(self._slots[ref], _pack(ref, status))
 
     def set_counters(
@@ -462,7 +466,7 @@ class StoreReader:
             if before % 2 == 0:
                 try:
                     value = read(m)
-                except (ValueError, UnicodeDecodeError):  # torn; the lock tells
+                except (KeyError, ValueError):  # torn; the lock tells
                     if m.lock == before:
                         raise
                 else:

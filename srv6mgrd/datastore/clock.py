@@ -115,7 +115,8 @@ class CommitClock:
 
     def start(self, tree: str) -> None:
         """Go on where the last process stopped; ``tree`` is the running configuration."""
-        if json.loads(tree) != json.loads(self._history.latest() or "{}"):
+        latest = self._history.latest() or "{}"
+        if tree != latest and json.loads(tree) != json.loads(latest):
             # Changed while nobody looked; or the first start.
             self._record(tree, Origin("startup"), 0)
         self._arm()

@@ -1,9 +1,9 @@
 """Dumps of the SID table, decoded row by row.
 
 A hundred thousand SIDs have a handful of message layouts (rt6_fill_node writes attributes in a
-fixed order). The first message of each length is walked attribute by attribute; from it a template
+fixed order). The first message of each layout is walked attribute by attribute; from it a template
 is made that unpacks all others of that layout in bulk, after comparing every byte that is not one
-of the values that tell SIDs apart. Whatever differs is walked again.
+of the values that tell SIDs apart. Whatever fits none is walked again.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ _VARYING = {
     wire.SEG6_LOCAL_VRFTABLE: ("vrf_table", "I"),
 }
 _HEAD = struct.Struct("=IH").unpack_from
+# Layouts of one length that are tried: as many devices as one router's SIDs usually have.
+_LAYOUTS = 16
 
 
 Get = Callable[[tuple[Any, ...]], Any]
@@ -242,7 +244,8 @@ def _places(message: memoryview) -> dict[str, tuple[int, str]]:
 
 def rows(datagrams: Sequence[bytes]) -> Iterator[tuple[Template | None, Any]]:
     """Every route: its template with the values unpacked by it, or None with the message."""
-    templates: dict[int, Template] = {}
+    # By length of the message; the one that fitted last comes first.
+    templates: dict[int, list[Template]] = {}
     for datagram in datagrams:
         view, at, end = memoryview(datagram), 0, len(datagram)
         while at + _BODY <= end:
@@ -251,22 +254,27 @@ def rows(datagrams: Sequence[bytes]) -> Iterator[tuple[Template | None, Any]]:
             if kind != wire.RTM_NEWROUTE:
                 at += step
                 continue
-            if (template := templates.get(length)) is not None:
-                before = at
+            known = templates.setdefault(length, [])
+            run = view[at : at + (end - at) // length * length]
+            before = at
+            for place, template in enumerate(known):
                 fixed, expected = template.fixed, template.expected
                 action, modelled = template.action, template.modelled
-                run = view[at : at + (end - at) // length * length]
                 for values in template.unpack.iter_unpack(run):
                     if fixed(values) != expected or action(values) not in modelled:
                         break
                     yield template, values
                     at += length
                 if at > before:
-                    continue
+                    if place:
+                        known.insert(0, known.pop(place))
+                    break
+            if at > before:
+                continue
             message = view[at : at + length]
-            if (template := make_template(message)) is not None:
-                templates[length] = template
-                yield template, template.unpack.unpack(message)
+            if (made := make_template(message) if len(known) < _LAYOUTS else None) is not None:
+                known.insert(0, made)
+                yield made, made.unpack.unpack(message)
             else:
                 yield None, message
             at += step

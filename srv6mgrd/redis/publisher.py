@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 
-from srv6mgrd.counters.status import SidCounters
+from srv6mgrd.counters.status import ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.model.desired import Desired
 from srv6mgrd.redis.book import NAME_ROW, Book
 from srv6mgrd.redis.diff import BATCH, DATABASES, Change
-from srv6mgrd.redis.rows import Projection
+from srv6mgrd.redis.rows import Projector
 from srv6mgrd.redis.schema import Fields, RowKey
-from srv6mgrd.redis.wire import Settings, Wire, WireError, connect
+from srv6mgrd.redis.wire import Settings, Wire, WireError
 
 log = logging.getLogger(__name__)
 
 Connect = Callable[[Settings], AbstractAsyncContextManager[Wire]]
+
+
+@contextlib.asynccontextmanager
+async def _redis(settings: Settings) -> AsyncIterator[Wire]:
+    # Importing redis-py takes as long as thousands of SIDs, and nobody waits for Redis.
+    library = await asyncio.to_thread(importlib.import_module, "srv6mgrd.redis.connection")
+    async with library.connect(settings) as wire:
+        yield wire
 
 
 class Publisher:
@@ -28,12 +38,14 @@ class Publisher:
     loop; ``run`` ends by being cancelled, and leaves the rows where they are.
     """
 
-    def __init__(self, settings: Settings | None = None, connect: Connect = connect) -> None:
+    def __init__(self, settings: Settings | None = None, connect: Connect = _redis) -> None:
         self._settings = settings or Settings()
         self._connect = connect
         self._book = Book()
-        self._projection: Projection | None = None
-        self._absorbed: Projection | None = None
+        self._projector = Projector()
+        self._declared: tuple[Desired, Mapping[ObjectRef, ObjectStatus]] | None = None
+        # What was declared when it was absorbed; None when that has to be done anew.
+        self._absorbed: object = None
         self._sample: Mapping[str, SidCounters] | None = None
         self._sample_due = 0.0
         self._touched: set[str] = set()
@@ -58,9 +70,10 @@ class Publisher:
         """Rows that shall be but are left alone, in whole or part: another writer made them."""
         return frozenset(key for key, _ in self._book.foreign)
 
-    def publish(self, projection: Projection) -> None:
-        """Make these the rows; what we published before and isn't among them goes."""
-        self._projection = projection
+    def publish(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> None:
+        """Make these the rows; what we published before and isn't among them goes. The statuses
+        must not change afterwards."""
+        self._declared = desired, statuses
         self._stir()
 
     def publish_counters(self, counters: Mapping[str, SidCounters]) -> None:
@@ -122,8 +135,8 @@ class Publisher:
     async def _write(self, wire: Wire) -> None:
         while True:
             self._wake.clear()
-            if self._projection is not None:
-                await self._round(wire, self._projection)
+            if self._declared is not None:
+                await self._round(wire)
                 if self._problem is not None:
                     log.info("Redis at %s: up to date", self._settings.where)
                     self._problem = None
@@ -133,8 +146,8 @@ class Publisher:
 
     def _nothing_left(self) -> bool:
         return (
-            self._projection is not None
-            and self._projection is self._absorbed
+            self._declared is not None
+            and self._declared is self._absorbed
             and self._sample is None
             and not self._touched
             and self._compare_due > 0
@@ -142,7 +155,7 @@ class Publisher:
 
     async def _pause(self) -> None:
         """Wait for something to do."""
-        if self._projection is None:
+        if self._declared is None:
             await self._wake.wait()
             return
         due = self._compare_due
@@ -153,7 +166,7 @@ class Publisher:
             async with asyncio.timeout(max(0.0, due - time.monotonic())):
                 await self._wake.wait()
 
-    async def _round(self, wire: Wire, projection: Projection) -> None:
+    async def _round(self, wire: Wire) -> None:
         book, now = self._book, time.monotonic()
         if now >= self._compare_due:
             # Set before reading: what changes meanwhile is read again.
@@ -164,11 +177,13 @@ class Publisher:
         elif self._touched:
             touched, self._touched = self._touched, set()
             book.reread(await _read(wire, book.concerns(touched)))
-        if projection is not self._absorbed:
+        declared = self._declared
+        if declared is not None and declared is not self._absorbed:
+            projection = self._projector.project(*declared)
             if names := book.unnamed(projection):
                 book.name(names, await wire.allocate(len(names), book.highest_index))
             book.absorb(projection)
-            self._absorbed = projection
+            self._absorbed = declared
         await self._carry_out(wire, book.changes())
         if (sample := self._sample) is not None and now >= self._sample_due:
             self._sample_due = now + self._settings.counter_interval

@@ -91,11 +91,11 @@ class VirtualTime(asyncio.SelectorEventLoop):
 
 class Outward:
     def __init__(self):
-        self.projections = []
+        self.published = []
         self.samples = []
 
-    def publish(self, projection):
-        self.projections.append(projection)
+    def publish(self, desired, statuses):
+        self.published.append((desired, statuses))
 
     def publish_counters(self, counters):
         self.samples.append(counters)
@@ -203,7 +203,7 @@ async def test_a_stored_commit_is_in_the_store_and_outward(world):
         END,
         ObjectRef(Kind.SID, str(EXPORT)),
     }
-    assert len(world.outward.projections) == 1
+    assert len(world.outward.published) == 1
 
 
 @in_virtual_time
@@ -254,8 +254,8 @@ async def test_a_change_that_no_status_shows_goes_outward_too(world):
 
     world.commit(other)
 
-    assert len(world.outward.projections) == 2
-    assert world.outward.projections[0] != world.outward.projections[1]
+    assert len(world.outward.published) == 2
+    assert world.outward.published[0] != world.outward.published[1]
 
 
 @in_virtual_time
@@ -302,7 +302,7 @@ async def test_a_restart_goes_outward_although_nothing_changed(world):
 
     world.manager.start()
 
-    assert len(world.outward.projections) == 1
+    assert len(world.outward.published) == 1
 
 
 @in_virtual_time

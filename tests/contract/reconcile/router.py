@@ -16,8 +16,8 @@ from srv6mgrd.counters.store import StoreReader, StoreWriter
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.events import EventKind, KernelEvent, KernelEvents
 from srv6mgrd.manager import Manager
+from srv6mgrd.model.desired import Desired
 from srv6mgrd.news import News
-from srv6mgrd.redis.rows import Projection
 from tests.contract.kernel.conftest import Run
 from tests.fakes.frr import FakeFrr
 from tests.robot.library.snapshot import lines_of
@@ -139,7 +139,7 @@ class Router:
     def put(self, news: Iterable[News]) -> None:
         self.told += news
 
-    def publish(self, _: Projection) -> None: ...
+    def publish(self, _: Desired, __: Mapping[ObjectRef, ObjectStatus]) -> None: ...
 
     def publish_counters(self, _: Mapping[str, SidCounters]) -> None: ...
 

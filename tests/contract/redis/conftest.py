@@ -15,8 +15,8 @@ import pytest
 import redis
 
 from srv6mgrd.redis.publisher import Publisher
-from srv6mgrd.redis.rows import Projection
 from srv6mgrd.redis.wire import DATABASES, Settings
+from tests.unit.redis.states import State
 
 
 class Server:
@@ -79,8 +79,8 @@ class Running:
     def __init__(self, settings: Settings) -> None:
         self.publisher = Publisher(settings)
 
-    async def publish(self, wanted: Projection) -> None:
-        self.publisher.publish(wanted)
+    async def publish(self, wanted: State) -> None:
+        self.publisher.publish(*wanted)
         await self.settled()
 
     async def settled(self, timeout: float = 10) -> None:

@@ -10,12 +10,12 @@ import pytest
 
 from srv6mgrd.counters.status import SidCounters
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.redis.rows import Projection, project
+from srv6mgrd.model.desired import Desired
 from srv6mgrd.redis.schema import RowKey, table_of
 from srv6mgrd.redis.wire import Settings
 from tests.contract.redis.conftest import Running, Server, publisher
 from tests.contract.redis.readers import GnmiSid, show_srv6_stats, srv6_orch
-from tests.unit.redis.states import all_installed, desired, sid
+from tests.unit.redis.states import State, all_installed, desired, sid
 
 pytestmark = pytest.mark.contract
 
@@ -23,9 +23,9 @@ A, B, C = "fc00:0:1:a::/64", "fc00:0:1:b::/64", "fc00:0:1:c::1/128"
 MAP = "COUNTERS_SRV6_NAME_MAP"
 
 
-def projection(*prefixes: str) -> Projection:
+def declared(*prefixes: str) -> State:
     state = desired(*map(sid, prefixes))
-    return project(state, all_installed(state))
+    return state, all_installed(state)
 
 
 def counters(**packets: int) -> dict[str, SidCounters]:
@@ -42,7 +42,7 @@ async def until(condition: object) -> None:
 
 async def test_every_key_conforms_to_its_schema(server: Server, running: Running) -> None:
     running.publisher.publish_counters(counters(A=1, B=2, C=2**57))
-    await running.publish(projection(A, B, C))
+    await running.publish(declared(A, B, C))
     rows = server.dump()
     assert len(rows) == 3 + 3 * 2 + 3 + 2 + 3 + 1
     for (db, key), value in rows.items():
@@ -56,15 +56,15 @@ async def test_the_same_again_writes_nothing(server: Server, settings: Settings)
     sample = counters(A=1, B=2, C=3)
     async with publisher(settings) as first:
         first.publisher.publish_counters(sample)
-        await first.publish(projection(A, B, C))
+        await first.publish(declared(A, B, C))
         before, rows = server.changes, server.dump()
-        await first.publish(projection(A, B, C))
+        await first.publish(declared(A, B, C))
         first.publisher.publish_counters(dict(sample))
         await first.settled()
         assert server.changes == before
     async with publisher(settings) as second:
         second.publisher.publish_counters(dict(sample))
-        await second.publish(projection(A, B, C))
+        await second.publish(declared(A, B, C))
         assert second.publisher.writes == 0
     assert server.changes == before
     assert server.dump() == rows
@@ -73,10 +73,10 @@ async def test_the_same_again_writes_nothing(server: Server, settings: Settings)
 async def test_a_sid_that_changes_touches_its_own_rows_only(
     server: Server, running: Running
 ) -> None:
-    await running.publish(projection(A, B))
+    await running.publish(declared(A, B))
     before, writes = server.dump(), running.publisher.writes
     state = desired(sid(A, Behavior.END, None), sid(B))
-    await running.publish(project(state, all_installed(state)))
+    await running.publish((state, all_installed(state)))
     after = server.dump()
     changed = {k for k in before.keys() | after.keys() if before.get(k) != after.get(k)}
     assert changed == {("APPL_DB", "SRV6_MY_SID_TABLE:32:16:16:0:fc00:0:1:a::")}
@@ -87,21 +87,21 @@ async def test_nothing_of_ours_stays_when_nothing_is_wanted(
     server: Server, running: Running
 ) -> None:
     running.publisher.publish_counters(counters(A=1))
-    await running.publish(projection(A, B))
-    await running.publish(Projection())
+    await running.publish(declared(A, B))
+    await running.publish((Desired(), {}))
     assert set(server.dump()) == {("ASIC_DB", "VIDCOUNTER")}
 
 
 @pytest.mark.parametrize("how", ["FLUSHALL", "FLUSHDB", "restart"])
 async def test_everything_comes_back(server: Server, running: Running, how: str) -> None:
     running.publisher.publish_counters(counters(A=1, B=2))
-    await running.publish(projection(A, B))
+    await running.publish(declared(A, B))
     before = server.dump()
     if how == "restart":
         server.stop()
         await until(lambda: running.publisher.problem is not None)
         # What is published meanwhile isn't lost either.
-        running.publisher.publish(projection(A, B))
+        running.publisher.publish(*declared(A, B))
         server.start()
     elif how == "FLUSHALL":
         server.client("APPL_DB").flushall()
@@ -113,14 +113,14 @@ async def test_everything_comes_back(server: Server, running: Running, how: str)
     for rows in (before, after):
         rows.pop(("ASIC_DB", "VIDCOUNTER"), None)  # comes back with the next SID
     assert after == before
-    await running.publish(projection(A, B, C))
+    await running.publish(declared(A, B, C))
     oids = server.client("COUNTERS_DB").hgetall(MAP)
     assert len(set(oids.values())) == 3
 
 
 async def test_a_publisher_that_starts_before_redis(server: Server, running: Running) -> None:
     server.stop()
-    running.publisher.publish(projection(A))
+    running.publisher.publish(*declared(A))
     await until(lambda: running.publisher.problem not in (None, "not connected yet"))
     server.start()
     await running.settled()
@@ -128,9 +128,9 @@ async def test_a_publisher_that_starts_before_redis(server: Server, running: Run
 
 
 async def test_a_killed_connection_is_made_again(server: Server, running: Running) -> None:
-    await running.publish(projection(A))
+    await running.publish(declared(A))
     server.client("APPL_DB").client_kill_filter(_type="normal", skipme=True)
-    await running.publish(projection(A, B))
+    await running.publish(declared(A, B))
     server.client("APPL_DB").client_kill_filter(_type="pubsub", skipme=True)
     await until(lambda: running.publisher.problem is not None or running.publisher.foreign)
     await running.settled()
@@ -149,7 +149,7 @@ async def test_foreign_keys_are_never_touched(server: Server, running: Running) 
     count.hset(MAP, mapping={"fcbb::/48": "oid:0x54000000001111", A: "oid:0x54000000002222"})
     before = server.dump()
     running.publisher.publish_counters(counters(A=1, B=2))
-    await running.publish(projection(A, B))
+    await running.publish(declared(A, B))
     names = count.hgetall(MAP)
     assert (names["fcbb::/48"], names[A]) == ("oid:0x54000000001111", "oid:0x54000000002222")
     assert running.publisher.foreign == {
@@ -158,9 +158,9 @@ async def test_foreign_keys_are_never_touched(server: Server, running: Running) 
         RowKey("COUNTERS_DB", MAP),
     }
     changes = server.changes
-    await running.publish(projection(A, B))
+    await running.publish(declared(A, B))
     assert server.changes - changes <= 4  # a claim and its withdrawal, on our own list
-    await running.publish(Projection())
+    await running.publish((Desired(), {}))
     after = server.dump()
     after.pop(("ASIC_DB", "VIDCOUNTER"))
     assert after == before
@@ -169,14 +169,14 @@ async def test_foreign_keys_are_never_touched(server: Server, running: Running) 
 async def test_a_row_is_ours_once_its_writer_lets_go(server: Server, running: Running) -> None:
     state = server.client("STATE_DB")
     state.hset("VRF_TABLE|Vrf1", mapping={"state": "no"})
-    await running.publish(projection(A))
+    await running.publish(declared(A))
     assert state.hgetall("VRF_TABLE|Vrf1") == {"state": "no"}
     state.delete("VRF_TABLE|Vrf1")
     await until(lambda: state.hgetall("VRF_TABLE|Vrf1") == {"state": "ok"})
 
 
 async def test_changes_by_others_are_put_right(server: Server, running: Running) -> None:
-    await running.publish(projection(A, B))
+    await running.publish(declared(A, B))
     before = server.dump()
     appl, count = server.client("APPL_DB"), server.client("COUNTERS_DB")
     key = "SRV6_MY_SID_TABLE:32:16:16:0:fc00:0:1:a::"
@@ -196,10 +196,10 @@ async def test_identifiers_survive_a_restart_of_the_publisher(
     server: Server, settings: Settings
 ) -> None:
     async with publisher(settings) as first:
-        await first.publish(projection(A, B))
+        await first.publish(declared(A, B))
         oids = server.client("COUNTERS_DB").hgetall(MAP)
     async with publisher(settings) as second:
-        await second.publish(projection(B, C))
+        await second.publish(declared(B, C))
     after = server.client("COUNTERS_DB").hgetall(MAP)
     assert after[B] == oids[B]
     assert after["fc00:0:1:c::1/64"] not in oids.values()
@@ -210,7 +210,7 @@ async def test_stock_readers_find_the_counters(server: Server, running: Running)
     client = server.client("COUNTERS_DB")
     assert show_srv6_stats(client) == []
     running.publisher.publish_counters(counters(A=10, C=2**57))
-    await running.publish(projection(A, B, C))
+    await running.publish(declared(A, B, C))
     assert show_srv6_stats(client) == [(A, 10, 1000), ("fc00:0:1:c::1/64", 2**57, 2**57 * 100)]
     assert show_srv6_stats(client, A) == [(A, 10, 1000)]
     assert show_srv6_stats(client, "fc00::/64") == []
@@ -219,14 +219,14 @@ async def test_stock_readers_find_the_counters(server: Server, running: Running)
     assert set(gnmi.get("SID*")) == {A, B, "fc00:0:1:c::1/64"}
     # It goes on reading right after others come and go, with the map it read once.
     running.publisher.publish_counters(counters(A=11))
-    await running.publish(projection(A))
+    await running.publish(declared(A))
     assert gnmi.get(f"SID:{A}")[A]["SAI_COUNTER_STAT_PACKETS"] == "11"
     with pytest.raises(LookupError):
         gnmi.get("SID:fc00::/64")
 
 
 async def test_srv6_orch_finds_the_sids(server: Server, running: Running) -> None:
-    await running.publish(projection(A, C))
+    await running.publish(declared(A, C))
     row = {"action": "end.dt46", "vrf": "Vrf1"}
     assert srv6_orch(server.client("APPL_DB")) == {
         "fc00:0:1:a::": ((32, 16, 16, 0), row),
@@ -238,18 +238,18 @@ async def test_a_password(server: Server, settings: Settings) -> None:
     server.stop()
     server.start("--requirepass", "secret")
     async with publisher(settings) as without:
-        without.publisher.publish(projection(A))
+        without.publisher.publish(*declared(A))
         await until(lambda: "uthentication" in (without.publisher.problem or ""))
     secret = replace(settings, password="secret")
     assert "secret" not in repr(secret)
     async with publisher(secret) as with_:
-        await with_.publish(projection(A))
+        await with_.publish(declared(A))
 
 
 async def test_a_redis_that_is_full_is_waited_for(server: Server, running: Running) -> None:
     client = server.client("APPL_DB")
     client.config_set("maxmemory", 1)
-    running.publisher.publish(projection(A))
+    running.publisher.publish(*declared(A))
     await until(lambda: "OOM" in (p := running.publisher.problem or "") or "memory" in p)
     client.config_set("maxmemory", 0)
     await running.settled()
@@ -262,5 +262,5 @@ async def test_over_tcp(server: Server, settings: Settings) -> None:
     server.stop()
     server.start("--port", str(port))
     async with publisher(replace(settings, socket=None, port=port)) as r:
-        await r.publish(projection(A))
+        await r.publish(declared(A))
     assert srv6_orch(server.client("APPL_DB"))

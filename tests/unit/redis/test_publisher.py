@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from srv6mgrd.counters.status import SidCounters
 from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.desired import Desired
 from srv6mgrd.redis.publisher import Publisher
-from srv6mgrd.redis.rows import Projection, project
+from srv6mgrd.redis.rows import project
 from srv6mgrd.redis.schema import RowKey
 from srv6mgrd.redis.wire import Settings
 from tests.unit.redis.fake import FakeRedis
@@ -23,9 +24,9 @@ FAST = Settings(backoff_first=0.001, backoff_last=0.002, counter_interval=0.01)
 MAP = "COUNTERS_SRV6_NAME_MAP"
 
 
-def projection(*prefixes: str) -> Projection:
+def declared(*prefixes: str) -> State:
     state = desired(*map(sid, prefixes))
-    return project(state, all_installed(state))
+    return state, all_installed(state)
 
 
 class Running:
@@ -36,10 +37,10 @@ class Running:
         self.publisher = Publisher(FAST, redis.connect)
         self._task = asyncio.create_task(self.publisher.run())
 
-    async def publish(self, wanted: Projection) -> int:
+    async def publish(self, wanted: State) -> int:
         """Publish; how many writes that took."""
         before = self.publisher.writes
-        self.publisher.publish(wanted)
+        self.publisher.publish(*wanted)
         await self.settled()
         return self.publisher.writes - before
 
@@ -64,21 +65,21 @@ def rows_in(redis: FakeRedis) -> dict[tuple[str, str], dict[str, str]]:
 
 
 async def test_rows_arrive_and_the_same_again_writes_nothing(running: Running) -> None:
-    wanted = projection(A)
+    wanted = declared(A)
     assert await running.publish(wanted) == 7
     found = rows_in(running.redis)
-    for key, fields in wanted.rows.items():
+    for key, fields in project(*wanted).rows.items():
         assert found[key] == fields
     oid = found["COUNTERS_DB", MAP][A]
     assert found["COUNTERS_DB", "SRV6MGR_SID_OID"] == {A: oid}
-    assert await running.publish(projection(A)) == 0
+    assert await running.publish(declared(A)) == 0
 
 
 async def test_only_what_differs_is_written(running: Running) -> None:
-    await running.publish(projection(A))
+    await running.publish(declared(A))
     del running.redis.log[:]
     state = desired(sid(A, Behavior.END, None))
-    assert await running.publish(project(state, all_installed(state))) == 1
+    assert await running.publish((state, all_installed(state))) == 1
     assert running.redis.log == [
         (
             "APPL_DB",
@@ -88,8 +89,8 @@ async def test_only_what_differs_is_written(running: Running) -> None:
 
 
 async def test_a_vrf_before_its_sid_and_the_sid_gone_before_the_vrf(running: Running) -> None:
-    await running.publish(projection(A))
-    await running.publish(Projection())
+    await running.publish(declared(A))
+    await running.publish((Desired(), {}))
     keys = [str(operation[1]) for _, operation in running.redis.log]
     vrf, entry = "VRF_TABLE:Vrf1", "SRV6_MY_SID_TABLE:32:16:16:0:fc00:0:1:a::"
     order = [k for k in keys if k in (vrf, entry, MAP, "SRV6MGR_SID_OID")]
@@ -101,40 +102,40 @@ async def test_a_vrf_before_its_sid_and_the_sid_gone_before_the_vrf(running: Run
 async def test_nothing_is_touched_before_the_first_publish() -> None:
     redis = FakeRedis()
     first = Running(redis)
-    await first.publish(projection(A))
+    await first.publish(declared(A))
     await first.stop()
     before = rows_in(redis)
     second = Running(redis)
     await asyncio.sleep(0.02)
     assert rows_in(redis) == before
-    assert await second.publish(projection(A)) == 0
-    assert await second.publish(projection(B)) > 0
+    assert await second.publish(declared(A)) == 0
+    assert await second.publish(declared(B)) > 0
     assert list(redis.db("COUNTERS_DB")[MAP]) == [B]
     await second.stop()
 
 
 async def test_identifiers_survive_a_flush_and_are_not_reused(running: Running) -> None:
-    await running.publish(projection(A, B))
+    await running.publish(declared(A, B))
     before = dict(running.redis.db("COUNTERS_DB")[MAP])
     running.redis.flush()
     await asyncio.sleep(0)
-    await running.publish(projection(A, B))
+    await running.publish(declared(A, B))
     await running.settled()
     assert running.redis.db("COUNTERS_DB")[MAP] == before
-    await running.publish(projection(A))
+    await running.publish(declared(A))
     running.redis.flush()
-    await running.publish(projection(A, "fc00:0:1:c::/64"))
+    await running.publish(declared(A, "fc00:0:1:c::/64"))
     now = running.redis.db("COUNTERS_DB")[MAP]
     assert now[A] == before[A]
     assert now["fc00:0:1:c::/64"] not in before.values()
 
 
 async def test_a_lost_connection_is_made_again(running: Running) -> None:
-    await running.publish(projection(A))
+    await running.publish(declared(A))
     before = rows_in(running.redis)
     running.redis.down = True
     running.redis.lose()
-    running.publisher.publish(projection(A))
+    running.publisher.publish(*declared(A))
     await asyncio.sleep(0.02)
     assert running.publisher.problem in ("connection lost", "refused")
     running.redis.flush()
@@ -146,7 +147,7 @@ async def test_a_lost_connection_is_made_again(running: Running) -> None:
 
 
 async def test_a_change_by_somebody_else_is_put_right(running: Running) -> None:
-    await running.publish(projection(A))
+    await running.publish(declared(A))
     before = rows_in(running.redis)
     key = "SRV6_MY_SID_TABLE:32:16:16:0:fc00:0:1:a::"
     running.redis.rows["APPL_DB"][key] = {"action": "un", "adj": "::1"}
@@ -162,20 +163,20 @@ async def test_rows_of_others_are_left_alone_until_they_go(running: Running) -> 
     redis.db("STATE_DB")["VRF_TABLE|Vrf1"] = {"state": "ok", "theirs": "1"}
     redis.db("APPL_DB")["ROUTE_TABLE:10.0.0.0/8"] = {"ifname": "Ethernet0"}
     redis.db("COUNTERS_DB")[MAP] = {A: "oid:0x54000000999999", "x": "oid:0x1"}
-    await running.publish(projection(A))
+    await running.publish(declared(A))
     assert redis.db("STATE_DB")["VRF_TABLE|Vrf1"] == {"state": "ok", "theirs": "1"}
     assert redis.db("COUNTERS_DB")[MAP] == {A: "oid:0x54000000999999", "x": "oid:0x1"}
     assert running.publisher.foreign == {
         RowKey("STATE_DB", "VRF_TABLE|Vrf1"),
         RowKey("COUNTERS_DB", MAP),
     }
-    assert await running.publish(projection(A)) == 0
+    assert await running.publish(declared(A)) == 0
     del redis.db("STATE_DB")["VRF_TABLE|Vrf1"]
     redis.tell(["VRF_TABLE|Vrf1"])
     await asyncio.sleep(0.02)
     await running.settled()
     assert redis.db("STATE_DB")["VRF_TABLE|Vrf1"] == {"state": "ok"}
-    await running.publish(Projection())
+    await running.publish((Desired(), {}))
     assert rows_in(redis) == {
         ("APPL_DB", "ROUTE_TABLE:10.0.0.0/8"): {"ifname": "Ethernet0"},
         ("COUNTERS_DB", MAP): {A: "oid:0x54000000999999", "x": "oid:0x1"},
@@ -184,7 +185,7 @@ async def test_rows_of_others_are_left_alone_until_they_go(running: Running) -> 
 
 
 async def test_counters_latest_wins_and_equal_ones_are_not_written(running: Running) -> None:
-    await running.publish(projection(A, B))
+    await running.publish(declared(A, B))
     for packets in range(1, 6):
         running.publisher.publish_counters({A: SidCounters(packets, packets * 100, 1)})
     await running.settled()
@@ -203,7 +204,7 @@ async def test_counters_latest_wins_and_equal_ones_are_not_written(running: Runn
 
 
 async def test_counters_are_written_once_per_interval(running: Running) -> None:
-    await running.publish(projection(A))
+    await running.publish(declared(A))
     before = running.publisher.writes
     loop = asyncio.get_running_loop()
     start = loop.time()
@@ -218,11 +219,11 @@ async def test_counters_stand_until_the_first_sample_after_a_restart() -> None:
     redis = FakeRedis()
     first = Running(redis)
     first.publisher.publish_counters({A: SidCounters(9, 900, 0)})
-    await first.publish(projection(A))
+    await first.publish(declared(A))
     await first.stop()
     before = rows_in(redis)
     second = Running(redis)
-    assert await second.publish(projection(A)) == 0
+    assert await second.publish(declared(A)) == 0
     assert rows_in(redis) == before
     await second.stop()
 
@@ -236,7 +237,7 @@ def test_redis_holds_what_was_published_last(steps: list[State]) -> None:
         for state in steps:
             wanted = project(*state)
             r.publisher.publish_counters({p: SidCounters(1, 2, 3) for p in wanted.counted})
-            await r.publish(wanted)
+            await r.publish(state)
             found = rows_in(redis)
             own = {k: f for k, f in found.items() if k[0] != "COUNTERS_DB"}
             assert own == dict(wanted.rows)
@@ -245,7 +246,7 @@ def test_redis_holds_what_was_published_last(steps: list[State]) -> None:
             assert len(set(names.values())) == len(names)
             counted = {k for db, k in found if k.startswith("COUNTERS:")}
             assert counted == {f"COUNTERS:{oid}" for oid in names.values()}
-            assert await r.publish(project(*state)) == 0
+            assert await r.publish(state) == 0
         await r.stop()
 
     asyncio.run(play())
