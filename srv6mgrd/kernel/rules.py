@@ -21,6 +21,12 @@ _NO_SUPPRESSION = 0xFFFFFFFF
 _NOP = 3
 _ENDS = {6: "blackhole", 7: "unreachable", 8: "prohibit"}
 _ACTIONS = {2: "goto", _NOP: "nop", **_ENDS}
+# linux/fib_rules.h: FRA_*, as ip writes them.
+_SELECTORS = {
+    3: "iif", 10: "fwmark", 11: "realms", 12: "tun_id", 13: "suppress_ifgroup",
+    14: "suppress_prefixlength", 16: "fwmask", 17: "oif", 19: "l3mdev", 20: "uidrange",
+    22: "ipproto", 23: "sport", 24: "dport", 25: "dscp", 26: "flowlabel",
+}  # fmt: skip
 
 
 def create(rule: Rule) -> bytes:
@@ -121,6 +127,7 @@ def decode(body: memoryview | bytes) -> ObservedObject | None:
     if tos or flags:
         words.append(f"tos {tos} flags {flags:#x}")
     if more:
-        words.append("attributes " + " ".join(map(str, sorted(more))))
+        names = [_SELECTORS.get(kind, f"attribute {kind}") for kind in sorted(more)]
+        words.append("with " + " and ".join(names))
     unknown = UnknownRule(rule.key, priority, to, ", ".join(words), network, leads)
     return ObservedObject(unknown, ours)

@@ -114,7 +114,7 @@ def test_rules_in_front(kernel: LinuxKernel, run: Run) -> None:
             "rule 200 to fc00:1:0:5::/64",
             200,
             IPv6Network("fc00:1:0:5::/64"),
-            "table 77, attributes 3",
+            "table 77, with iif",
             table=77,
         ),
         RULE,

@@ -46,10 +46,10 @@ class Drift:
         return self.name
 
 
-def sysctl(path: str, *refs: ObjectRef) -> Drift:
+def sysctl(path: str, *refs: ObjectRef, to: int = 0) -> Drift:
     name = path.replace("/", ".")
-    found = dict.fromkeys(refs, f"{name} was 0, is 1")
-    return Drift(f"{name} switched off", f"echo 0 > /proc/sys/{path}", found, silent=True)
+    found = dict.fromkeys(refs, f"{name} was {to}, is {1 - to}")
+    return Drift(f"{name} set to {to}", f"echo {to} > /proc/sys/{path}", found, silent=True)
 
 
 DRIFTS = [
@@ -190,7 +190,7 @@ DRIFTS = [
         "rule with a selector",
         "ip -6 rule del pref 2000;"
         "ip -6 rule add pref 2000 to fcbb:0:1::/48 iif eth1 lookup 8986 proto 86",
-        {LOCATOR: f"{RULE} was table 8986, attributes 3"},
+        {LOCATOR: f"{RULE} was table 8986, with iif"},
     ),
     Drift(
         "steered route",
@@ -202,6 +202,7 @@ DRIFTS = [
     sysctl("net/ipv6/conf/all/forwarding", LOCATOR, RED, BLUE),
     sysctl("net/ipv4/ip_forward", RED, BLUE),
     sysctl("net/ipv6/conf/eth2/keep_addr_on_down", RED),
+    sysctl("net/ipv6/conf/eth2/seg6_enabled", RED, to=1),
 ]
 
 
