@@ -81,7 +81,14 @@ build/bin/gnmi_cli:
 	    || echo "gnmi_cli could not be built: its tests are skipped"
 	@[ ! -x $(CACHE)/$(notdir $(GNMI_CLI))/gnmi_cli ] || install -D $(CACHE)/$(notdir $(GNMI_CLI))/gnmi_cli $@
 
-bench: ## measure against the goals: BENCH=model, proxies, reconcile [PART="rates vrf 10k 100k"]
+# What gNMI is measured against and with: openconfig's cache and Subscribe server, and a reader.
+build/bin/gnmi_peer: $(wildcard bench/peer/*)
+	@echo "== gnmi_peer: $@"
+	@command -v go >/dev/null || { apt-get -qq update && apt-get -qq install -y golang-go; }
+	@cd bench/peer && CGO_ENABLED=0 go build -buildvcs=false -o ../../$@ .
+
+bench: $(if $(filter gnmi,$(BENCH)),build/bin/gnmi_peer)
+bench: ## measure against the goals: BENCH=gnmi, model, proxies, reconcile [PART="..."]
 	@[ -f "bench/$(BENCH).py" ] || { echo "which one? $$(grep -l 'def main' bench/*.py | sed -nE 's|bench/([a-z]+)\.py|BENCH=\1|p' | xargs)"; exit 1; }
 	@# What needs the lab's kernel runs there first, and leaves its runs in build/lab/bench.
 	@[ ! -f "bench/$(BENCH)_lab.py" ] || [ "$(PART)" = rates ] || $(LAB) run --tries 2 --name bench --topology $(TOPOLOGY) -- \

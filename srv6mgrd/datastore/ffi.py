@@ -284,15 +284,20 @@ def locked_by(connection: Any, datastore: int, module: str | None = None) -> int
 
 
 def duplicate(tree: Any) -> str | None:
-    """Path of a list entry that ``tree`` (a DNode with its siblings) holds twice.
+    """Path of a list entry that ``tree`` (a DNode with its siblings, no state) holds twice.
 
     libyang looks for duplicates when it validates; a merge before that hides them. One hash
     look-up for each entry: 10 ms for ten thousand.
     """
     import _libyang as binding
 
-    ffi, lib = _libyang()
-    match = ffi.new("void **")
+    ours, lib = _libyang()
+    # Called by the binding's types: casting each node twice would take as long as all the rest.
+    find = binding.ffi.cast(
+        "int (*)(struct lyd_node *, struct lyd_node *, struct lyd_node **)",
+        int(ours.cast("uintptr_t", ours.addressof(lib, "lyd_find_sibling_first"))),
+    )
+    match = binding.ffi.new("struct lyd_node **")
     nested: dict[Any, bool] = {}
 
     def holds_lists(schema: Any) -> bool:
@@ -300,20 +305,21 @@ def duplicate(tree: Any) -> str | None:
             child = binding.lib.lysc_node_child(schema)
             nested[schema] = False
             while child and not nested[schema]:
-                nested[schema] = child.nodetype == binding.lib.LYS_LIST or holds_lists(child)
+                if child.flags & binding.lib.LYS_CONFIG_W:
+                    nested[schema] = child.nodetype == binding.lib.LYS_LIST or holds_lists(child)
                 child = child.next
         return nested[schema]
 
     def walk(node: Any) -> Any:
-        first = ffi.cast("void *", int(binding.ffi.cast("uintptr_t", node)))
+        first, known, listed, deeper = node, None, False, False
         while node:
             schema = node.schema
-            if schema and schema.nodetype == binding.lib.LYS_LIST:
-                here = ffi.cast("void *", int(binding.ffi.cast("uintptr_t", node)))
-                if not lib.lyd_find_sibling_first(first, here, match) and match[0] != here:
-                    return node
-            child = binding.lib.lyd_child(node) if schema and holds_lists(schema) else None
-            if child and (found := walk(child)):
+            if schema != known:
+                known, listed = schema, bool(schema) and schema.nodetype == binding.lib.LYS_LIST
+                deeper = bool(schema) and holds_lists(schema)
+            if listed and not find(first, node, match) and match[0] != node:
+                return node
+            if deeper and (child := binding.lib.lyd_child(node)) and (found := walk(child)):
                 return found
             node = node.next
         return None

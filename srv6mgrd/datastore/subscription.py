@@ -13,7 +13,7 @@ from srv6mgrd.datastore import ffi
 from srv6mgrd.datastore.connection import PendingError
 from srv6mgrd.datastore.history import Origin
 from srv6mgrd.datastore.running import MODULE, read
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.refusal import NOT_CARRIED_OUT, RefusedError
 
 _LOG = logging.getLogger(__name__)
 
@@ -75,7 +75,12 @@ class ConfigSubscription:
         except PendingError as pending:
             raise _answer(session, str(pending), sysrepo.SysrepoLockedError) from None
         except RefusedError as refused:
-            raise _answer(session, str(refused)) from None
+            kind = (
+                sysrepo.SysrepoOperationFailedError
+                if any(refusal.tag in NOT_CARRIED_OUT for refusal in refused.refusals)
+                else sysrepo.SysrepoCallbackFailedError
+            )
+            raise _answer(session, str(refused), kind) from None
         except Exception as error:
             _LOG.exception("commit failed")
             raise _answer(session, f"srv6mgrd: internal error: {error!r}") from error

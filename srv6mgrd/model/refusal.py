@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# Tags of what is valid, but kernel or FRR would not have it, or could not be asked.
+NOT_CARRIED_OUT = frozenset({"refused", "read-back", "unreachable"})
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:

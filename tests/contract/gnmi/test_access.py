@@ -206,6 +206,32 @@ def test_a_certificate_is_rotated_and_the_last_good_one_kept(place: Path) -> Non
         assert server.stop() == 0
 
 
+def test_the_authority_of_the_clients_is_rotated(place: Path) -> None:
+    certify(place, "xold", "xnew")
+    trusted = place / "trusted.crt"
+    shutil.copy(place / "xold.crt", trusted)
+    server = Server(place, "trusting", f'client_ca = "{trusted}"')
+
+    def admits(name: str) -> bool:
+        key, chain = (place / f"{name}.{end}" for end in ("key", "crt"))
+        root = (server.state / "selfsigned.crt").read_bytes()
+        pair = grpc.ssl_channel_credentials(root, key.read_bytes(), chain.read_bytes())
+        client = Client(f"127.0.0.1:{server.port}", pair, own_connection=True)
+        try:
+            return succeeds(client.capabilities)
+        finally:
+            client.close()
+
+    try:
+        assert (admits("xold"), admits("xnew")) == (True, False)
+        trusted.write_text("nonsense")
+        assert (admits("xold"), admits("xnew")) == (True, False)
+        shutil.copy(place / "xnew.crt", trusted)
+        assert (admits("xold"), admits("xnew")) == (False, True)
+    finally:
+        assert server.stop() == 0
+
+
 @pytest.fixture(scope="module")
 def narrow(place: Path) -> Iterator[Server]:
     limits = "max_connections = 3\nmax_streams = 2\nmax_subscribers = 3\nmax_message = 1"

@@ -136,6 +136,19 @@ def test_what_is_refused_leaves_nothing_pending(gnmi: Client, loop: Loop) -> Non
     gnmi.set(update={RED: 102})
 
 
+def test_what_could_not_be_carried_out_is_aborted(gnmi: Client, loop: Loop) -> None:
+    """3.4.7; what is wrong in itself is an invalid argument."""
+    loop.world.manager.change_refusal = Refusal(
+        "VRF red", "the kernel refused it", "wait", "refused"
+    )
+    for extension in ([], step("one", "commit")):
+        words = "VRF red: the kernel refused it; wait"
+        refused(gnmi, grpc.StatusCode.ABORTED, words, update={RED: 101}, extension=extension)
+    loop.world.manager.change_refusal = None
+    assert loop.pending() is None
+    assert gnmi.value(RED) == 100
+
+
 @pytest.mark.parametrize(
     ("extension", "words"),
     [

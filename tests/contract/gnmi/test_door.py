@@ -10,6 +10,7 @@ from typing import Any
 import grpc
 import pytest
 from gnmi_pb import gnmi_pb2 as pb
+from google.protobuf import descriptor_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
@@ -59,6 +60,14 @@ def test_health_and_reflection(server: Server, channel: Client) -> None:
     request = reflection_pb2.ServerReflectionRequest(list_services="")
     (answer,) = reflection.ServerReflectionInfo(iter([request]))
     assert "gnmi.gNMI" in {s.name for s in answer.list_services_response.service}
+    request = reflection_pb2.ServerReflectionRequest(file_containing_symbol="gnmi.gNMI")
+    (answer,) = reflection.ServerReflectionInfo(iter([request]))
+    files = [
+        descriptor_pb2.FileDescriptorProto.FromString(file)
+        for file in answer.file_descriptor_response.file_descriptor_proto
+    ]
+    methods = {m.name for f in files for s in f.service if s.name == "gNMI" for m in s.method}
+    assert methods == {"Capabilities", "Get", "Set", "Subscribe"}
 
 
 def test_credentials_that_can_not_be_checked_are_refused(server: Server) -> None:

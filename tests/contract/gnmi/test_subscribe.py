@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import time
+from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
 from gnmi_pb import gnmi_ext_pb2 as ext
 from gnmi_pb import gnmi_pb2 as pb
+from gnmi_pb import gnmi_pb2_grpc as stubs
 
 from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
-from tests.contract.gnmi.client import Client, Core, deletes, subscription, updates
+from tests.contract.gnmi.client import Client, Core, deletes, shown, subscription, updates
+from tests.contract.gnmi.conftest import Server
 from tests.contract.gnmi.data import SID, SRV6
 
 ENTRY = f"/srv6/local-sids/sid[prefix={SID}]"
@@ -264,6 +268,150 @@ def test_overlapping_subscriptions_tell_a_leaf_once(router: Client) -> None:
         (update,) = stream.next().update.update
         assert update.val.json_ietf_val == b"103"
         assert stream.quiet()
+
+
+@pytest.mark.parametrize(
+    "string",
+    [
+        "/srv6/vrfs/vrf/table-id",
+        "/srv6/vrfs/vrf[name=*]/table-id",
+        "/srv6/*/vrf/table-id",
+        "/srv6/.../table-id",
+        "/.../table-id",
+    ],
+)
+def test_wildcards_tell_every_instance_and_those_to_come(router: Client, string: str) -> None:
+    tables = {f"{RED}/table-id": 100, "/srv6/vrfs/vrf[name=green]/table-id": 300}
+    with router.subscribe(subscription(string)) as stream:
+        assert stream.until_sync() == {f"{RED}/table-id": 100}
+        router.set(update={"/srv6/vrfs/vrf[name=green]": {"table-id": 300}})
+        assert updates(stream.next().update) == {"/srv6/vrfs/vrf[name=green]/table-id": 300}
+        router.set(delete=["/srv6/vrfs/vrf[name=green]"])
+        assert deletes(stream.next().update) == ["/srv6/vrfs/vrf[name=green]/table-id"]
+    router.set(update={"/srv6/vrfs/vrf[name=green]": {"table-id": 300}})
+    with router.subscribe(subscription(string), mode=ONCE) as stream:
+        assert stream.until_sync() == tables
+
+
+@pytest.mark.parametrize(
+    ("encoding", "field", "values"),
+    [
+        (pb.JSON_IETF, "json_ietf_val", ("red", 100, ["eth1"], "End.DT46")),
+        (pb.JSON, "json_val", ("red", 100, ["eth1"], "End.DT46")),
+        (pb.ASCII, "ascii_val", ("red", "100", "eth1", "End.DT46")),
+        (pb.PROTO, "", ("red", 100, ["eth1"], "End.DT46")),
+    ],
+)
+@pytest.mark.parametrize("how", [pb.ON_CHANGE, pb.SAMPLE, pb.TARGET_DEFINED])
+def test_leaves_in_every_encoding(
+    router: Client, how: int, encoding: int, field: str, values: tuple[Any, ...]
+) -> None:
+    name, table, interfaces, behavior = values
+    asked = (subscription(RED, how), subscription(f"{ENTRY}/behavior", how))
+    with router.subscribe(*asked, encoding=encoding) as stream:
+        leaves: dict[str, Any] = {}
+        while not (answer := stream.next()).sync_response:
+            leaves |= updates(answer.update)
+            fields = {u.val.WhichOneof("value") for u in answer.update.update}
+            assert not field or fields == {field}
+        assert leaves == {
+            f"{RED}/name": name,
+            f"{RED}/table-id": table,
+            f"{RED}/interface": interfaces,
+            f"{ENTRY}/behavior": behavior,
+        }
+        router.set(update={f"{RED}/table-id": 101})
+        while f"{RED}/table-id" not in (told := updates(stream.next().update)):
+            pass
+        while told[f"{RED}/table-id"] == table:
+            told = updates(stream.next().update)
+        assert str(told[f"{RED}/table-id"]) == "101"
+
+
+def test_aggregation_and_marking_are_taken_and_leaves_are_sent(router: Client) -> None:
+    """3.5.1.2 leaves both to the target."""
+    more = {"allow_aggregation": True, "qos": pb.QOSMarking(marking=46)}
+    for mode in (ONCE, POLL, pb.SubscriptionList.STREAM):
+        with router.subscribe(subscription("/srv6/vrfs"), mode=mode, **more) as stream:
+            told = []
+            while not (answer := stream.next()).sync_response:
+                told.append(answer.update)
+            assert not any(n.atomic for n in told)
+            paths = [shown(u.path) for n in told for u in n.update]
+            assert sorted(paths) == sorted(f"{RED}/{n}" for n in ("interface", "name", "table-id"))
+
+
+def test_use_models_restricts(router: Client) -> None:
+    bgp = {"as-number": 65000, "router-id": "192.0.2.1"}
+    only = [pb.ModelData(name="srv6mgr-bgp")]
+    router.set(update={"/srv6/bgp": bgp})
+    with router.subscribe(subscription("/srv6"), use_models=only) as stream:
+        assert stream.until_sync() == {f"/srv6/bgp/{name}": v for name, v in bgp.items()}
+        router.set(update={f"{RED}/table-id": 101, "/srv6/bgp/as-number": 65001})
+        assert updates(stream.next().update) == {"/srv6/bgp/as-number": 65001}
+        assert stream.quiet()
+    other = [pb.ModelData(name="openconfig-bgp")]
+    assert refused(router, subscription("/srv6"), use_models=other) is UNIMPLEMENTED
+
+
+def test_no_path_is_told_twice_in_a_notification(router: Client) -> None:
+    asked = [subscription(p) for p in ("/", "/srv6", "/srv6/.../table-id", RED, f"{RED}/table-id")]
+    with router.subscribe(*asked) as stream:
+        told = []
+        while not (answer := stream.next()).sync_response:
+            assert answer.update.timestamp > 0
+            told += [shown(u.path) for u in answer.update.update]
+        assert len(told) == len(set(told))
+
+
+def test_what_a_slow_reader_missed_is_told_and_hinders_nobody(
+    router: Client, core: Core, server: Server
+) -> None:
+    """It gets the latest values with the number of those that it missed (2.1, duplicates); what
+    waits for it takes no more memory, however long it doesn't read."""
+    sids = [f"fcbb:0:1:{n:x}::/64" for n in range(0x1000, 0x1000 + 200)]
+    entries = [{"prefix": p, "locator": "main", "behavior": "End"} for p in sids]
+    router.set(update={"/srv6/local-sids": {"sid": entries}})
+    core.tell({ObjectRef(Kind.SID, p): INSTALLED for p in sids})
+    counters = "/srv6/local-sids/sid[prefix=*]/state/counters/in-pkts"
+    asked = pb.SubscriptionList(subscription=[subscription(counters)], encoding=pb.JSON_IETF)
+    request = pb.SubscribeRequest(subscribe=asked)
+    # It takes in no more ahead than 64 kB.
+    options = [("grpc.http2.bdp_probe", 0), ("grpc.use_local_subchannel_pool", 1)]
+    slow = grpc.insecure_channel(f"unix:{server.socket}", options=options)
+    call = stubs.gNMIStub(slow).Subscribe(iter([request]))
+    first = sids[0]
+
+    def pump(begin: int, end: int) -> None:
+        """Each value is seen by who reads before the next one comes."""
+        leaf = f"/srv6/local-sids/sid[prefix={first}]/state/counters/in-pkts"
+        for n in range(begin, end):
+            core.count({p: SidCounters(n, 0, 0, 0) for p in sids})
+            while updates(stream.next(10).update).get(leaf) != str(n):
+                pass
+
+    with router.subscribe(subscription(counters)) as stream:
+        stream.until_sync()
+        pump(1, 60)
+        memory = resident(server)
+        pump(60, 120)
+        assert resident(server) < memory + 4
+    latest, missed = 0, 0
+    while latest < 119:
+        for update in next(call).update.update:
+            if first in shown(update.path):
+                latest = int(json.loads(update.val.json_ietf_val))
+                missed += update.duplicates
+    assert missed > 0
+    call.cancel()
+    slow.close()
+
+
+def resident(server: Server) -> float:
+    """MiB"""
+    status = Path(f"/proc/{server.process.pid}/status").read_text().splitlines()
+    (line,) = (line for line in status if line.startswith("VmRSS:"))
+    return int(line.split()[1]) / 1024
 
 
 def test_target_comes_back(router: Client) -> None:
