@@ -13,7 +13,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from lab import cache, host, kernel, machine, programs, pyenv, rootfs, server, sysrepo, topology
+from lab import (
+    cache, host, kernel, machine, netconfd, programs, pyenv, rootfs, server, sysrepo, topology,
+)  # fmt: skip
 from lab.enclosure import CHECKOUT, Enclosure, Part
 from lab.problem import LabError, MachineError
 from lab.progress import Progress
@@ -176,9 +178,11 @@ def image(progress: Progress, kernel_too: bool = True, out: Path | None = None) 
     parts.append(Part("pygnmi", cache.ensure(pyenv.client(root), progress), pyenv.HOMES["pygnmi"]))
     compiled = cache.ensure(programs.entry(root), progress)
     parts.append(Part("programs", compiled, programs.MOUNT_POINT))
-    modules = sysrepo.entry(root)
-    if modules is not None:
-        parts.append(Part("sysrepo", cache.ensure(modules, progress), "/opt/sysrepo"))
+    standard = cache.ensure(sysrepo.standard(root), progress)
+    repository = cache.ensure(sysrepo.entry(root, standard), progress)
+    parts.append(Part("yang", standard, sysrepo.STANDARD))
+    parts.append(Part("sysrepo", repository, "/opt/sysrepo"))
+    parts.append(Part("netconfd", cache.ensure(netconfd.entry(root), progress), netconfd.HOME))
     memory = int(os.environ.get("LAB_MEMORY", "4096"))
     cpus = min(int(os.environ.get("LAB_CPUS", str(os.cpu_count() or 1))), kernel.MOST_CPUS)
     return machine.Image(root, binary, tuple(parts), memory, cpus)

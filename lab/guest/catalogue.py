@@ -19,6 +19,7 @@ notify-keyspace-events AKE
 daemonize no
 databases 16
 """
+HOST_KEY = "/etc/ssh/ssh_host_ed25519_key"
 FRR_DAEMONS = ("mgmtd", "zebra", "bgpd", "staticd")
 # As the outer namespace still has it; a node on which it differs was given one to start with.
 PACKAGED_FRR_CONFIG = Path("/etc/frr/frr.conf")
@@ -94,6 +95,16 @@ def _prepare_sysrepo(node: Node, _: Service) -> None:
         )  # fmt: skip
 
 
+def _prepare_netconfd(node: Node, _: Service) -> None:
+    node.run(["mkdir", "-p", "/run/srv6mgr"])
+
+
+def _prepare_sshd(node: Node, _: Service) -> None:
+    node.run(["mkdir", "-p", "/run/sshd"])
+    if node.run(["test", "-e", HOST_KEY], check=False).returncode:
+        node.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", HOST_KEY])
+
+
 SERVICES: dict[str, Service] = {
     service.name: service
     for service in (
@@ -113,6 +124,13 @@ SERVICES: dict[str, Service] = {
         ),
         Service("srv6mgrd", ("/opt/srv6mgr/bin/srv6mgrd",)),
         Service("srv6-gnmid", ("/opt/srv6mgr/bin/srv6-gnmid",)),
+        Service(
+            "srv6-netconfd", ("/opt/netconfd/srv6-netconfd",), prepare=_prepare_netconfd,
+        ),
+        Service(
+            "sshd", ("/usr/sbin/sshd", "-D", "-e", "-f", "/src/netconfd/sshd.conf"),
+            ready=_succeeds("nc", "-z", "::1", "830"), prepare=_prepare_sshd,
+        ),
     )
 }  # fmt: skip
 

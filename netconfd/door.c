@@ -1,0 +1,183 @@
+#include "door.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <pwd.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "monitoring.h"
+#include "rpc.h"
+#include "session.h"
+#include "subscription.h"
+
+#define MOST_SESSIONS 512
+#define HELLO_SECONDS 30
+#define SEND_BUFFER (1 << 20)
+#define STACK (1 << 20)
+
+static atomic_int connections;
+
+int door_open(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) {
+        log_error("socket %s: the path is too long; choose a shorter one", path);
+        return -1;
+    }
+    strcpy(address.sun_path, path);
+    int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    unlink(path);
+    /* Anyone may connect: the kernel tells who it is, and NACM what they may do. */
+    if (listening < 0 || bind(listening, (struct sockaddr *)&address, sizeof address) ||
+        chmod(path, 0666) || listen(listening, 128)) {
+        log_error("socket %s: %s", path, strerror(errno));
+        if (listening >= 0) {
+            close(listening);
+        }
+        return -1;
+    }
+    return listening;
+}
+
+/* The user at the other end; NULL: it has no name. */
+static char *peer(int socket) {
+    struct ucred who;
+    socklen_t size = sizeof who;
+    struct passwd entry, *found = NULL;
+    char buffer[4096];
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) ||
+        getpwuid_r(who.uid, &entry, buffer, sizeof buffer, &found) || !found) {
+        return NULL;
+    }
+    return must_copy(found->pw_name);
+}
+
+static void set_timeout(int socket, int seconds) {
+    struct timeval limit = {.tv_sec = seconds};
+    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
+
+/* The exchange of hellos, which is libnetconf2's. */
+static struct session *greet(int socket, const char *user, const struct ly_ctx *context) {
+    struct nc_session *nc = NULL;
+    set_timeout(socket, HELLO_SECONDS);
+    if (nc_accept_inout(socket, socket, user, context, &nc) != NC_MSG_HELLO) {
+        server.in_bad_hellos++;
+        log_info("user %s: no proper hello", user);
+        return NULL;
+    }
+    set_timeout(socket, 0);
+    fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK);
+    return session_new(nc, socket, user);
+}
+
+static void converse(struct session *session) {
+    struct text message = {0};
+    for (;;) {
+        enum frame_status status = wire_read(&session->wire, &message);
+        if (status == FRAME_MALFORMED || status == FRAME_TOO_BIG) {
+            session->end = "other";
+            rpc_refuse_frame(session, status);
+        }
+        if (status != FRAME_MESSAGE || rpc_handle(session, &message)) {
+            break;
+        }
+        subscriptions_start(session);
+    }
+    text_free(&message);
+}
+
+static void add(struct counts *total, const struct counts *counts) {
+    total->in_rpcs += counts->in_rpcs;
+    total->in_bad_rpcs += counts->in_bad_rpcs;
+    total->out_rpc_errors += counts->out_rpc_errors;
+    total->out_notifications += counts->out_notifications;
+}
+
+static void live(int socket, const char *user, const struct ly_ctx *context) {
+    struct session *session = greet(socket, user, context);
+    if (!session) {
+        return;
+    }
+    sessions_add(session);
+    notice_session_start(session);
+    converse(session);
+    shutdown(socket, SHUT_RDWR); /* wakes who writes notifications */
+    subscriptions_end(session);
+    if (!session->end) {
+        server.dropped_sessions++;
+    }
+    notice_session_end(session);
+    add(&server.counts, &session->counts);
+    sessions_remove(session);
+    session_free(session);
+}
+
+static void *serve_one(void *data) {
+    int socket = (int)(intptr_t)data;
+    char *user = peer(socket);
+    const struct ly_ctx *context = sr_acquire_context(server.connection);
+    if (user && context) {
+        live(socket, user, context);
+    } else {
+        log_error("connection: its user has no name; add it to the system's users");
+    }
+    if (context) {
+        sr_release_context(server.connection);
+    }
+    free(user);
+    close(socket);
+    connections--;
+    return NULL;
+}
+
+static void begin(int socket) {
+    pthread_t thread;
+    pthread_attr_t attributes;
+    int room = SEND_BUFFER;
+    setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK);
+    connections++;
+    if (pthread_create(&thread, &attributes, serve_one, (void *)(intptr_t)socket)) {
+        log_error("connection: no thread for it: %s", strerror(errno));
+        connections--;
+        close(socket);
+    }
+    pthread_attr_destroy(&attributes);
+}
+
+void door_serve(int listening, int stop) {
+    struct pollfd wanted[] = {{.fd = listening, .events = POLLIN}, {.fd = stop, .events = POLLIN}};
+    for (;;) {
+        if (poll(wanted, 2, -1) < 0) {
+            continue;
+        }
+        if (wanted[1].revents) {
+            break;
+        }
+        int socket = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
+        if (socket < 0) {
+            continue;
+        }
+        if (connections >= MOST_SESSIONS) {
+            log_error("connection: refused, there are %d sessions", MOST_SESSIONS);
+            close(socket);
+            continue;
+        }
+        begin(socket);
+    }
+    sessions_end();
+}

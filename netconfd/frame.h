@@ -1,0 +1,35 @@
+/* NETCONF messages on a socket: end-of-message and chunked framing, RFC 6242 section 4.
+ *
+ * Ours, since libnetconf2 3.7.1 allocates whatever size a chunk claims, and neither it nor the
+ * kernel wakes a writer whose reader has gone to sleep.
+ */
+#ifndef FRAME_H
+#define FRAME_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "text.h"
+
+enum frame_status { FRAME_MESSAGE, FRAME_CLOSED, FRAME_MALFORMED, FRAME_TOO_BIG, FRAME_STALLED };
+
+struct wire {
+    int socket;   /* non-blocking */
+    bool chunked; /* base:1.1 */
+    size_t limit; /* bytes of the longest message taken */
+    pthread_mutex_t writing;
+    char buffer[65536];
+    size_t begin, end; /* what of the buffer is not taken yet */
+};
+
+void wire_init(struct wire *wire, int socket, bool chunked, size_t limit);
+void wire_destroy(struct wire *wire);
+
+/* Wait for a message and put it into text, which is emptied first. */
+enum frame_status wire_read(struct wire *wire, struct text *text);
+
+/* Send a message; 0, or -1 when the peer is gone or took nothing for a minute. */
+int wire_write(struct wire *wire, const struct text *text);
+
+#endif

@@ -1,0 +1,121 @@
+/* srv6-netconfd: NETCONF for what sysrepo holds. */
+#include <getopt.h>
+#include <libyang/libyang.h>
+#include <nc_server.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sysrepo.h>
+#include <sysrepo/netconf_acm.h>
+#include <unistd.h>
+
+#include "door.h"
+#include "log.h"
+#include "monitoring.h"
+#include "session.h"
+#include "text.h"
+
+#define SOCKET "/run/srv6mgr/netconf.sock"
+
+static sr_subscription_ctx_t *nacm, *nacm_statistics;
+
+/* sd_notify(3) */
+static void tell_manager(const char *state) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const char *path = getenv("NOTIFY_SOCKET");
+    if (!path || strlen(path) >= sizeof address.sun_path) {
+        return;
+    }
+    strcpy(address.sun_path, path);
+    socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
+    if (*path == '@') {
+        address.sun_path[0] = '\0';
+    }
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0) {
+        sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address, length);
+        close(fd);
+    }
+}
+
+static char *content_id(void *data) {
+    (void)data;
+    return must_format("%u", sr_get_content_id(server.connection));
+}
+
+static int start_sysrepo(void) {
+    int failed = sr_connect(0, &server.connection);
+    failed = failed ? failed : sr_session_start(server.connection, SR_DS_RUNNING, &server.own);
+    failed = failed ? failed : sr_nacm_init(server.own, 0, &nacm);
+    failed = failed ? failed : sr_nacm_glob_stats_subscribe(server.own, 0, &nacm_statistics);
+    if (failed) {
+        log_error("sysrepo: %s; see that its modules are installed", sr_strerror(failed));
+        return -1;
+    }
+    sr_session_set_orig_name(server.own, ORIGINATOR);
+    return monitoring_start();
+}
+
+static int start_netconf(void) {
+    if (nc_server_init()) {
+        log_error("libnetconf2 can't be started");
+        return -1;
+    }
+    nc_server_set_capab_withdefaults(NC_WD_EXPLICIT,
+                                     NC_WD_ALL | NC_WD_ALL_TAG | NC_WD_TRIM | NC_WD_EXPLICIT);
+    nc_server_set_content_id_clb(content_id, NULL, NULL);
+    nc_server_set_capability("urn:ietf:params:netconf:capability:notification:1.0");
+    nc_server_set_capability("urn:ietf:params:netconf:capability:interleave:1.0");
+    clock_gettime(CLOCK_REALTIME, &server.start);
+    return 0;
+}
+
+static void stop_all(void) {
+    monitoring_stop();
+    sr_unsubscribe(nacm_statistics);
+    sr_unsubscribe(nacm);
+    sr_nacm_destroy();
+    nc_server_destroy();
+    sr_session_stop(server.own);
+    sr_disconnect(server.connection);
+}
+
+int main(int argc, char **argv) {
+    static const struct option options[] = {
+        {"socket", required_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'}, {0}};
+    const char *path = SOCKET;
+    int option;
+    while ((option = getopt_long(argc, argv, "s:h", options, NULL)) != -1) {
+        if (option != 's') {
+            printf("usage: srv6-netconfd [--socket PATH]   (default " SOCKET ")\n");
+            return option == 'h' ? 0 : 2;
+        }
+        path = optarg;
+    }
+    sigset_t ends;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &ends, NULL); /* also of the threads to come */
+    signal(SIGPIPE, SIG_IGN);
+    int stop = signalfd(-1, &ends, SFD_CLOEXEC);
+    log_start();
+    if (start_sysrepo() || start_netconf()) {
+        return 1;
+    }
+    int listening = door_open(path);
+    if (listening < 0) {
+        return 1;
+    }
+    tell_manager("READY=1");
+    door_serve(listening, stop);
+    tell_manager("STOPPING=1");
+    unlink(path);
+    close(listening);
+    stop_all();
+    return 0;
+}

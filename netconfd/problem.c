@@ -1,0 +1,154 @@
+#include "problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sysrepo/error_format.h>
+
+#include "words.h"
+
+static const char *tag_of(sr_error_t code) {
+    switch (code) {
+    case SR_ERR_EXISTS:
+        return "data-exists";
+    case SR_ERR_NOT_FOUND:
+        return "data-missing";
+    case SR_ERR_LOCKED:
+        return "in-use";
+    case SR_ERR_UNAUTHORIZED:
+        return "access-denied";
+    case SR_ERR_INVAL_ARG:
+    case SR_ERR_VALIDATION_FAILED:
+        return "invalid-value";
+    case SR_ERR_UNSUPPORTED:
+        return "operation-not-supported";
+    case SR_ERR_NO_MEMORY:
+        return "resource-denied";
+    default:
+        return "operation-failed";
+    }
+}
+
+/* The tag that a static string has to hold. */
+static const char *known_tag(const char *tag) {
+    static const char *const tags[] = {"in-use",
+                                       "invalid-value",
+                                       "too-big",
+                                       "missing-attribute",
+                                       "bad-attribute",
+                                       "unknown-attribute",
+                                       "missing-element",
+                                       "bad-element",
+                                       "unknown-element",
+                                       "unknown-namespace",
+                                       "access-denied",
+                                       "lock-denied",
+                                       "resource-denied",
+                                       "rollback-failed",
+                                       "data-exists",
+                                       "data-missing",
+                                       "operation-not-supported",
+                                       "malformed-message"};
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        if (!strcmp(tags[i], tag)) {
+            return tags[i];
+        }
+    }
+    return "operation-failed";
+}
+
+static const char *known_type(const char *type) {
+    return !strcmp(type, "protocol")    ? "protocol"
+           : !strcmp(type, "rpc")       ? "rpc"
+           : !strcmp(type, "transport") ? "transport"
+                                        : "application";
+}
+
+static struct error *of_netconf(const sr_error_info_err_t *found) {
+    const char *type, *tag, *app_tag, *path, *message, **elements, **values;
+    uint32_t count;
+    if (!found->error_format || strcmp(found->error_format, "NETCONF") ||
+        sr_err_get_netconf_error(found, &type, &tag, &app_tag, &path, &message, &elements, &values,
+                                 &count)) {
+        return NULL;
+    }
+    struct error *error =
+        words_error(known_tag(tag), known_type(type), message ? message : "", path ? path : "");
+    if (app_tag && *app_tag) {
+        free(error->app_tag);
+        error->app_tag = must_copy(app_tag);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!strcmp(elements[i], "bad-element")) {
+            free(error->bad_element);
+            error->bad_element = must_copy(values[i]);
+        }
+    }
+    free(elements);
+    free(values);
+    return error;
+}
+
+/* sysrepo writes: text (path "/x"). */
+static struct error *of_message(const sr_error_info_err_t *found) {
+    const char *message = found->message ? found->message : sr_strerror(found->err_code);
+    const char *type = found->err_code == SR_ERR_UNAUTHORIZED ? "protocol" : "application";
+    char *text = must_copy(message), *path = NULL;
+    char *mark = strstr(text, " (path \"");
+    if (mark) {
+        path = mark + strlen(" (path \"");
+        *mark = '\0';
+        char *end = strrchr(path, '"');
+        if (end) {
+            *end = '\0';
+        }
+    }
+    struct error *error = words_error(tag_of(found->err_code), type, text, path ? path : "");
+    free(text);
+    return error;
+}
+
+struct reply *problem_of_sysrepo(sr_session_ctx_t *sr) {
+    const sr_error_info_t *info = NULL;
+    struct error *errors = NULL;
+    sr_session_get_error(sr, &info);
+    /* What only says that something failed is left out, unless it is all there is. */
+    for (int framing = 0; !errors && framing < 2; framing++) {
+        for (uint32_t i = 0; info && i < info->err_count; i++) {
+            const sr_error_info_err_t *found = &info->err[i];
+            if (!framing && found->message && words_are_framing(found->message)) {
+                continue;
+            }
+            struct error *error = of_netconf(found);
+            error_append(&errors, error ? error : of_message(found));
+        }
+    }
+    if (!errors) {
+        return reply_error("operation-failed", "application",
+                           "sysrepo: it failed without a reason; see its log");
+    }
+    return reply_of(errors);
+}
+
+struct reply *problem_of_libyang(const struct ly_ctx *context, const char *type,
+                                 const char *element) {
+    struct error *errors = NULL;
+    for (const struct ly_err_item *item = ly_err_first(context); item; item = item->next) {
+        if (item->level != LY_LLERR || !item->msg) {
+            continue;
+        }
+        const char *path = item->data_path ? item->data_path : "";
+        struct error *error = words_error(NULL, type, item->msg, path);
+        if (item->apptag && !error->app_tag) {
+            error->app_tag = must_copy(item->apptag);
+        }
+        if (!error->bad_element && element && strstr(error->tag, "element")) {
+            error->bad_element = must_copy(element);
+        }
+        error_append(&errors, error);
+    }
+    ly_err_clean((struct ly_ctx *)context, NULL);
+    if (!errors) {
+        return reply_error("operation-failed", type, "request: it is not understood; correct it");
+    }
+    return reply_of(errors);
+}

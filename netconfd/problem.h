@@ -1,0 +1,19 @@
+/* What libyang and sysrepo refuse, as errors of NETCONF in the product's words. */
+#ifndef PROBLEM_H
+#define PROBLEM_H
+
+#include <libyang/libyang.h>
+#include <sysrepo.h>
+
+#include "reply.h"
+#include "session.h"
+
+/* All errors that the sysrepo session tells of its last call. */
+struct reply *problem_of_sysrepo(sr_session_ctx_t *sr);
+
+/* All errors that libyang keeps for this thread, which are then forgotten. element: where the
+ * offender stood in the message, for those of which libyang tells no path; may be NULL. */
+struct reply *problem_of_libyang(const struct ly_ctx *context, const char *type,
+                                 const char *element);
+
+#endif

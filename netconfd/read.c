@@ -1,0 +1,161 @@
+/* get, get-config (RFC 6241), get-data (RFC 8526). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "operations.h"
+#include "problem.h"
+#include "request.h"
+
+/* What xpath selects is put into *tree. */
+static struct reply *read_into(struct session *session, sr_datastore_t datastore, const char *xpath,
+                               uint32_t depth, sr_get_options_t options, struct lyd_node **tree) {
+    sr_data_t *data = NULL;
+    sr_session_switch_ds(session->sr, datastore);
+    if (sr_get_data(session->sr, xpath, depth, READ_TIMEOUT_MS, options, &data)) {
+        return problem_of_sysrepo(session->sr);
+    }
+    if (!data) {
+        return NULL;
+    }
+    struct reply *reply = NULL;
+    if (!*tree) {
+        *tree = data->tree;
+        data->tree = NULL;
+    } else if (data->tree) {
+        if (lyd_merge_siblings(tree, data->tree, LYD_MERGE_DESTRUCT)) {
+            reply = problem_of_libyang(session->context, "application", NULL);
+        }
+        data->tree = NULL;
+    }
+    sr_release_data(data);
+    return reply;
+}
+
+/* The tree as <data> of the RPC's output; takes it. */
+static struct reply *answer(struct session *session, const struct lyd_node *rpc,
+                            struct lyd_node *tree) {
+    struct lyd_node *output = NULL;
+    if (lyd_dup_single(rpc, NULL, 0, &output) ||
+        lyd_new_any(output, NULL, "data", tree, LYD_ANYDATA_DATATREE,
+                    LYD_NEW_ANY_USE_VALUE | LYD_NEW_VAL_OUTPUT, NULL)) {
+        lyd_free_siblings(tree);
+        lyd_free_all(output);
+        return problem_of_libyang(session->context, "application", NULL);
+    }
+    return reply_data(output, request_with_defaults(rpc));
+}
+
+struct reply *get_config(struct session *session, struct lyd_node *rpc) {
+    sr_datastore_t datastore;
+    struct lyd_node *tree = NULL;
+    char *xpath = NULL;
+    struct reply *reply = request_datastore(rpc, "source", &datastore, NULL);
+    reply = reply ? reply : request_filter(session, rpc, &xpath);
+    if (!reply && xpath) {
+        reply = read_into(session, datastore, xpath, 0, 0, &tree);
+    }
+    free(xpath);
+    return reply ? reply : answer(session, rpc, tree);
+}
+
+struct reply *get(struct session *session, struct lyd_node *rpc) {
+    struct lyd_node *tree = NULL;
+    char *xpath = NULL;
+    struct reply *reply = request_filter(session, rpc, &xpath);
+    if (!reply && xpath) {
+        reply = read_into(session, SR_DS_RUNNING, xpath, 0, 0, &tree);
+    }
+    if (!reply && xpath) {
+        reply = read_into(session, SR_DS_OPERATIONAL, xpath, 0, SR_OPER_NO_CONFIG, &tree);
+    }
+    free(xpath);
+    if (reply) {
+        lyd_free_siblings(tree);
+        return reply;
+    }
+    return answer(session, rpc, tree);
+}
+
+/* Origins other than those asked for are left out, RFC 8526 section 3.1.1. */
+static bool origin_wanted(const struct lyd_node *rpc, const struct lyd_node *node) {
+    const struct lyd_meta *meta = lyd_find_meta(node->meta, NULL, "ietf-origin:origin");
+    const struct lyd_node *filter;
+    bool only = false;
+    LY_LIST_FOR(lyd_child(rpc), filter) {
+        bool matches = meta && !strcmp(LYD_NAME(filter), "origin-filter") &&
+                       !strcmp(lyd_get_value(filter), lyd_get_meta_value(meta));
+        bool negated = meta && !strcmp(LYD_NAME(filter), "negated-origin-filter") &&
+                       !strcmp(lyd_get_value(filter), lyd_get_meta_value(meta));
+        if (negated) {
+            return false;
+        }
+        if (matches) {
+            return true;
+        }
+        only = only || !strcmp(LYD_NAME(filter), "origin-filter");
+    }
+    return !only;
+}
+
+static void filter_origins(const struct lyd_node *rpc, struct lyd_node **siblings) {
+    struct lyd_node *node, *next;
+    LY_LIST_FOR_SAFE(*siblings, next, node) {
+        bool is_inner = node->schema->nodetype & (LYS_CONTAINER | LYS_LIST);
+        if (is_inner) {
+            struct lyd_node *child = lyd_child_no_keys(node);
+            filter_origins(rpc, &child);
+        }
+        bool empty = is_inner && !lyd_child_no_keys(node);
+        if (!origin_wanted(rpc, node) && (!is_inner || empty)) {
+            if (node == *siblings) {
+                *siblings = node->next;
+            }
+            lyd_free_tree(node);
+        }
+    }
+}
+
+struct reply *get_data(struct session *session, struct lyd_node *rpc) {
+    sr_datastore_t datastore;
+    struct lyd_node *tree = NULL;
+    char *xpath = NULL;
+    const char *config = request_value(rpc, "config-filter");
+    const char *depth = request_value(rpc, "max-depth");
+    const bool origins = request_child(rpc, "with-origin") || request_child(rpc, "origin-filter") ||
+                         request_child(rpc, "negated-origin-filter");
+    struct reply *reply = request_nmda_datastore(rpc, "datastore", &datastore);
+    if (reply) {
+        return reply;
+    }
+    if (origins && datastore != SR_DS_OPERATIONAL) {
+        return reply_error("invalid-value", "application",
+                           "get-data: only operational tells origins; leave with-origin and "
+                           "origin-filter out");
+    }
+    if (request_value(rpc, "xpath-filter")) {
+        xpath = must_copy(request_value(rpc, "xpath-filter"));
+    } else if (request_child(rpc, "subtree-filter")) {
+        reply = request_subtree(session, request_child(rpc, "subtree-filter"), &xpath);
+    } else {
+        xpath = must_copy("/*");
+    }
+    sr_get_options_t options = origins ? SR_OPER_WITH_ORIGIN : 0;
+    bool nothing = false;
+    if (config && datastore == SR_DS_OPERATIONAL) {
+        options |= !strcmp(config, "true") ? SR_OPER_NO_STATE : SR_OPER_NO_CONFIG;
+    } else if (config) {
+        nothing = strcmp(config, "true") != 0; /* these hold configuration only */
+    }
+    uint32_t levels = depth && strcmp(depth, "unbounded") != 0 ? (uint32_t)atoi(depth) : 0;
+    if (!reply && xpath && !nothing) {
+        reply = read_into(session, datastore, xpath, levels, options, &tree);
+    }
+    free(xpath);
+    if (reply) {
+        return reply;
+    }
+    if (origins) {
+        filter_origins(rpc, &tree);
+    }
+    return answer(session, rpc, tree);
+}

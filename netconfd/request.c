@@ -1,0 +1,236 @@
+#include "request.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sysrepo/subscribed_notifications.h>
+
+#include "problem.h"
+#include "text.h"
+
+const struct lyd_node *request_child(const struct lyd_node *rpc, const char *name) {
+    const struct lyd_node *child;
+    LY_LIST_FOR(lyd_child(rpc), child) {
+        if (!strcmp(LYD_NAME(child), name)) {
+            return child;
+        }
+    }
+    return NULL;
+}
+
+const char *request_value(const struct lyd_node *rpc, const char *name) {
+    const struct lyd_node *child = request_child(rpc, name);
+    return child ? lyd_get_value(child) : NULL;
+}
+
+const char *request_name(const struct lyd_node *rpc, const char *name) {
+    const char *value = request_value(rpc, name);
+    const char *colon = value ? strchr(value, ':') : NULL;
+    return colon ? colon + 1 : value;
+}
+
+static bool known(const char *name, sr_datastore_t *datastore) {
+    static const struct {
+        const char *name;
+        sr_datastore_t datastore;
+    } all[] = {{"running", SR_DS_RUNNING},
+               {"candidate", SR_DS_CANDIDATE},
+               {"startup", SR_DS_STARTUP},
+               {"operational", SR_DS_OPERATIONAL},
+               {"factory-default", SR_DS_FACTORY_DEFAULT}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (!strcmp(name, all[i].name)) {
+            *datastore = all[i].datastore;
+            return true;
+        }
+    }
+    return false;
+}
+
+struct reply *request_datastore(const struct lyd_node *rpc, const char *parameter,
+                                sr_datastore_t *datastore, const struct lyd_node **inline_config) {
+    const struct lyd_node *given = request_child(rpc, parameter);
+    const struct lyd_node *choice = given ? lyd_child(given) : NULL;
+    if (choice && inline_config && !strcmp(LYD_NAME(choice), "config")) {
+        *inline_config = choice;
+        return NULL;
+    }
+    if (choice && known(LYD_NAME(choice), datastore)) {
+        return NULL;
+    }
+    struct reply *reply =
+        choice ? reply_error("operation-not-supported", "protocol",
+                             "%s: %s can't be used here; name running, candidate or startup",
+                             parameter, LYD_NAME(choice))
+               : reply_error("missing-element", "protocol",
+                             "%s: it names no datastore; name running, candidate or startup",
+                             parameter);
+    if (!choice) {
+        reply->errors->bad_element = must_copy(parameter);
+    }
+    return reply;
+}
+
+struct reply *request_nmda_datastore(const struct lyd_node *rpc, const char *parameter,
+                                     sr_datastore_t *datastore) {
+    const char *name = request_name(rpc, parameter);
+    if (name && known(name, datastore)) {
+        return NULL;
+    }
+    return reply_error("invalid-value", "application",
+                       "%s: datastore %s does not exist; see yang-library for those that do",
+                       parameter, name ? name : "''");
+}
+
+struct reply *request_subtree(struct session *session, const struct lyd_node *node, char **xpath) {
+    const struct lyd_node_any *filter = (const struct lyd_node_any *)node;
+    *xpath = NULL;
+    if (!filter || filter->value_type != LYD_ANYDATA_DATATREE || !filter->value.tree) {
+        return NULL; /* RFC 6241 section 6.4.2: an empty filter selects nothing */
+    }
+    if (srsn_filter_subtree2xpath(filter->value.tree, session->sr, xpath)) {
+        return problem_of_sysrepo(session->sr);
+    }
+    return NULL;
+}
+
+static const char *attribute(const struct lyd_node *node, const char *name) {
+    const struct lyd_meta *meta = lyd_find_meta(node->meta, NULL, name);
+    return meta ? lyd_get_meta_value(meta) : NULL;
+}
+
+struct reply *request_filter(struct session *session, const struct lyd_node *rpc, char **xpath) {
+    const struct lyd_node *filter = request_child(rpc, "filter");
+    if (!filter) {
+        *xpath = must_copy("/*");
+        return NULL;
+    }
+    const char *type = attribute(filter, "ietf-netconf:type");
+    if (!type || !strcmp(type, "subtree")) {
+        return request_subtree(session, filter, xpath);
+    }
+    const char *select = attribute(filter, "ietf-netconf:select");
+    if (!select) {
+        struct reply *reply = reply_error("missing-attribute", "protocol",
+                                          "filter: select is missing; add the XPath expression");
+        reply->errors->bad_attribute = must_copy("select");
+        reply->errors->bad_element = must_copy("filter");
+        return reply;
+    }
+    *xpath = must_copy(select);
+    return NULL;
+}
+
+uint32_t request_with_defaults(const struct lyd_node *rpc) {
+    const char *mode = request_value(rpc, "with-defaults");
+    if (!mode || !strcmp(mode, "explicit")) {
+        return LYD_PRINT_WD_EXPLICIT;
+    }
+    if (!strcmp(mode, "report-all")) {
+        return LYD_PRINT_WD_ALL;
+    }
+    return strcmp(mode, "trim") != 0 ? LYD_PRINT_WD_ALL_TAG : LYD_PRINT_WD_TRIM;
+}
+
+/* A node to be removed may be named without a value, which libyang can only keep unparsed. */
+static bool is_removal(const struct lyd_node *node) {
+    const struct lyd_attr *attr;
+    if (lyd_get_value(node) && *lyd_get_value(node)) {
+        return false;
+    }
+    LY_LIST_FOR(((const struct lyd_node_opaq *)node)->attr, attr) {
+        if (!strcmp(attr->name.name, "operation")) {
+            return !strcmp(attr->value, "delete") || !strcmp(attr->value, "remove");
+        }
+    }
+    return false;
+}
+
+static char *path_of(const struct lyd_node *node) {
+    struct text names = {0};
+    const struct lyd_node *parent = lyd_parent(node);
+    char *path = parent ? lyd_path(parent, LYD_PATH_STD, NULL, 0) : NULL;
+    text_printf(&names, "%s/%s", path ? path : "", LYD_NAME(node));
+    free(path);
+    return names.bytes;
+}
+
+static struct reply *unparsed(struct session *session, const struct lyd_node *node) {
+    ly_err_clean((struct ly_ctx *)session->context, NULL);
+    if (lyd_parse_opaq_error(node) == LY_SUCCESS && !ly_err_first(session->context)) {
+        return NULL;
+    }
+    struct reply *reply = problem_of_libyang(session->context, "application", LYD_NAME(node));
+    if (reply->errors && !reply->errors->path) {
+        reply->errors->path = path_of(node);
+    }
+    return reply;
+}
+
+static struct reply *find_unparsed(struct session *session, const struct lyd_node *siblings) {
+    const struct lyd_node *node;
+    LY_LIST_FOR(siblings, node) {
+        if (!node->schema) {
+            if (!is_removal(node)) {
+                struct reply *reply = unparsed(session, node);
+                if (reply) {
+                    return reply;
+                }
+            }
+            continue;
+        }
+        if (!(node->schema->nodetype & (LYS_CONTAINER | LYS_LIST))) {
+            continue;
+        }
+        struct reply *reply = find_unparsed(session, lyd_child(node));
+        if (reply) {
+            return reply;
+        }
+    }
+    return NULL;
+}
+
+/* Configuration can't be in a place that the model has for state. */
+static struct reply *find_state(const struct lyd_node *siblings) {
+    const struct lyd_node *node;
+    LY_LIST_FOR(siblings, node) {
+        if (!node->schema) {
+            continue;
+        }
+        if (node->schema->flags & LYS_CONFIG_R) {
+            struct reply *reply =
+                reply_error("bad-element", "application",
+                            "%s: it is state and read-only; leave it out", LYD_NAME(node));
+            reply->errors->bad_element = must_copy(LYD_NAME(node));
+            reply->errors->app_tag = must_copy("read-only");
+            reply->errors->path = lyd_path(node, LYD_PATH_STD, NULL, 0);
+            return reply;
+        }
+        struct reply *reply = find_state(lyd_child(node));
+        if (reply) {
+            return reply;
+        }
+    }
+    return NULL;
+}
+
+struct reply *request_config(struct session *session, const struct lyd_node *node, bool edit,
+                             struct lyd_node **config) {
+    struct lyd_node_any *any = (struct lyd_node_any *)node;
+    *config = NULL;
+    if (any->value_type != LYD_ANYDATA_DATATREE) {
+        if (any->value.str && *any->value.str) {
+            return reply_error("bad-element", "protocol",
+                               "config: it holds no XML elements; put the configuration there");
+        }
+        return NULL;
+    }
+    struct reply *reply = find_unparsed(session, any->value.tree);
+    reply = reply ? reply : find_state(any->value.tree);
+    if (reply) {
+        return reply;
+    }
+    *config = any->value.tree;
+    any->value.tree = NULL;
+    (void)edit;
+    return NULL;
+}

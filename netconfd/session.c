@@ -1,0 +1,131 @@
+#include "session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sysrepo/netconf_acm.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "text.h"
+
+#define LONGEST_MESSAGE (256u << 20)
+
+struct server server = {.own_lock = PTHREAD_MUTEX_INITIALIZER};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t gone = PTHREAD_COND_INITIALIZER;
+static struct session *first;
+
+sr_session_ctx_t *session_sysrepo(const struct session *session) {
+    sr_session_ctx_t *made;
+    if (sr_session_start(server.connection, SR_DS_RUNNING, &made)) {
+        return NULL;
+    }
+    /* Who is told of a change finds the session and the user there, as netopeer2 lays them. */
+    if (sr_session_set_orig_name(made, ORIGINATOR) ||
+        sr_session_push_orig_data(made, sizeof session->id, &session->id) ||
+        sr_session_push_orig_data(made, (uint32_t)strlen(session->user) + 1, session->user) ||
+        sr_nacm_set_user(made, session->user)) {
+        sr_session_stop(made);
+        return NULL;
+    }
+    return made;
+}
+
+struct session *session_new(struct nc_session *nc, int socket, const char *user) {
+    struct session *session = must_alloc(sizeof *session);
+    session->nc = nc;
+    session->id = nc_session_get_id(nc);
+    session->user = must_copy(user);
+    session->context = nc_session_get_ctx(nc);
+    session->start = nc_session_get_start_time(nc);
+    wire_init(&session->wire, socket, nc_session_get_version(nc) != 0, LONGEST_MESSAGE);
+    session->sr = session_sysrepo(session);
+    if (!session->sr) {
+        log_error("session %u: sysrepo refuses a session", session->id);
+        session_free(session);
+        return NULL;
+    }
+    return session;
+}
+
+void session_free(struct session *session) {
+    sr_session_stop(session->sr); /* which gives up its locks */
+    nc_session_free(session->nc, NULL);
+    wire_destroy(&session->wire);
+    free(session->user);
+    free(session);
+}
+
+void sessions_add(struct session *session) {
+    pthread_mutex_lock(&lock);
+    session->next = first;
+    first = session;
+    pthread_mutex_unlock(&lock);
+    server.in_sessions++;
+}
+
+void sessions_remove(struct session *session) {
+    pthread_mutex_lock(&lock);
+    for (struct session **at = &first; *at; at = &(*at)->next) {
+        if (*at == session) {
+            *at = session->next;
+            break;
+        }
+    }
+    pthread_cond_broadcast(&gone);
+    pthread_mutex_unlock(&lock);
+}
+
+void sessions_visit(void (*visit)(struct session *, void *), void *data) {
+    pthread_mutex_lock(&lock);
+    for (struct session *session = first; session; session = session->next) {
+        visit(session, data);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+bool session_kill(uint32_t id, uint32_t by) {
+    bool found = false;
+    pthread_mutex_lock(&lock);
+    for (struct session *session = first; session; session = session->next) {
+        if (session->id == id) {
+            session->killed_by = by;
+            session->end = "killed";
+            shutdown(session->wire.socket, SHUT_RDWR);
+            found = true;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+void sessions_end(void) {
+    pthread_mutex_lock(&lock);
+    for (struct session *session = first; session; session = session->next) {
+        session->end = "other";
+        shutdown(session->wire.socket, SHUT_RDWR);
+    }
+    while (first) {
+        pthread_cond_wait(&gone, &lock);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+struct search {
+    uint32_t sysrepo, found;
+};
+
+static void compare(struct session *session, void *data) {
+    struct search *search = data;
+    if (sr_session_get_id(session->sr) == search->sysrepo) {
+        search->found = session->id;
+    }
+}
+
+uint32_t session_of_sysrepo(uint32_t id) {
+    struct search search = {.sysrepo = id};
+    sessions_visit(compare, &search);
+    return search.found;
+}

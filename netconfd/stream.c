@@ -1,0 +1,69 @@
+/* create-subscription, RFC 5277. */
+#include <stdlib.h>
+#include <sysrepo/subscribed_notifications.h>
+#include <time.h>
+
+#include "operations.h"
+#include "problem.h"
+#include "request.h"
+#include "subscription.h"
+
+static struct reply *refuse(const char *tag, const char *element, const char *message) {
+    struct reply *reply = reply_error(tag, "protocol", "create-subscription: %s", message);
+    reply->errors->bad_element = must_copy(element);
+    return reply;
+}
+
+/* RFC 5277 section 2.1.1. */
+static struct reply *check_times(const struct timespec *start, const struct timespec *stop) {
+    if (start && start->tv_sec > time(NULL)) {
+        return refuse("bad-element", "startTime", "startTime lies in the future; leave it out");
+    }
+    if (stop && !start) {
+        return refuse("missing-element", "startTime", "stopTime needs startTime; add it");
+    }
+    if (stop && stop->tv_sec < start->tv_sec) {
+        return refuse("bad-element", "stopTime", "stopTime is before startTime; correct it");
+    }
+    return NULL;
+}
+
+struct reply *create_subscription(struct session *session, struct lyd_node *rpc) {
+    const char *stream = request_value(rpc, "stream");
+    const char *from = request_value(rpc, "startTime"), *to = request_value(rpc, "stopTime");
+    struct timespec start, stop, replayed;
+    char *xpath = NULL;
+    if (subscription_has_rfc5277(session)) {
+        return reply_error("operation-failed", "protocol",
+                           "create-subscription: this session has one; open another session, or "
+                           "use establish-subscription");
+    }
+    if ((from && ly_time_str2ts(from, &start)) || (to && ly_time_str2ts(to, &stop))) {
+        return refuse("bad-element", from ? "startTime" : "stopTime",
+                      "the time is no date-and-time");
+    }
+    struct reply *reply = check_times(from ? &start : NULL, to ? &stop : NULL);
+    if (!reply && request_child(rpc, "filter")) {
+        reply = request_filter(session, rpc, &xpath);
+    }
+    if (reply) {
+        return reply;
+    }
+    struct subscription *made = subscription_new(session, true);
+    if (!made) {
+        free(xpath);
+        return reply_error("resource-denied", "protocol",
+                           "create-subscription: sysrepo has no session left; try again later");
+    }
+    int failed = srsn_subscribe(made->sr, stream ? stream : "NETCONF", xpath, to ? &stop : NULL,
+                                from ? &start : NULL, 0, NULL, from ? &replayed : NULL, &made->pipe,
+                                &made->id);
+    free(xpath);
+    if (failed) {
+        reply = problem_of_sysrepo(made->sr);
+        subscription_free(made);
+        return reply;
+    }
+    subscription_add(made);
+    return reply_ok();
+}

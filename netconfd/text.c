@@ -1,0 +1,97 @@
+#include "text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *must_alloc(size_t size) {
+    void *made = calloc(1, size ? size : 1);
+    if (!made) {
+        fputs("srv6-netconfd: out of memory\n", stderr);
+        abort();
+    }
+    return made;
+}
+
+char *must_copy(const char *string) {
+    size_t size = strlen(string) + 1;
+    return memcpy(must_alloc(size), string, size);
+}
+
+char *must_format(const char *format, ...) {
+    char *made;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vasprintf(&made, format, arguments);
+    va_end(arguments);
+    return length < 0 ? must_alloc(1) : made;
+}
+
+static void grow(struct text *text, size_t more) {
+    size_t need = text->length + more + 1;
+    if (need <= text->room) {
+        return;
+    }
+    size_t room = text->room * 2 > need ? text->room * 2 : need + 256;
+    char *bytes = realloc(text->bytes, room);
+    if (!bytes) {
+        fputs("srv6-netconfd: out of memory\n", stderr);
+        abort();
+    }
+    text->bytes = bytes;
+    text->room = room;
+}
+
+void text_add(struct text *text, const char *bytes, size_t length) {
+    grow(text, length);
+    if (length) {
+        memcpy(text->bytes + text->length, bytes, length);
+    }
+    text->length += length;
+    text->bytes[text->length] = '\0';
+}
+
+void text_puts(struct text *text, const char *string) {
+    text_add(text, string, strlen(string));
+}
+
+void text_printf(struct text *text, const char *format, ...) {
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length > 0) {
+        grow(text, (size_t)length);
+        vsnprintf(text->bytes + text->length, (size_t)length + 1, format, again);
+        text->length += (size_t)length;
+    }
+    va_end(again);
+}
+
+void text_put_xml(struct text *text, const char *string) {
+    for (; *string; string++) {
+        switch (*string) {
+        case '&':
+            text_puts(text, "&amp;");
+            break;
+        case '<':
+            text_puts(text, "&lt;");
+            break;
+        case '>':
+            text_puts(text, "&gt;");
+            break;
+        case '"':
+            text_puts(text, "&quot;");
+            break;
+        default:
+            text_add(text, string, 1);
+        }
+    }
+}
+
+void text_free(struct text *text) {
+    free(text->bytes);
+    *text = (struct text){0};
+}
