@@ -6,6 +6,8 @@
 
 #include "words.h"
 
+#define MOST_ERRORS 20 /* of one answer; a mistake in each of 10,000 entries is one mistake */
+
 static const char *tag_of(sr_error_t code) {
     switch (code) {
     case SR_ERR_EXISTS:
@@ -113,11 +115,13 @@ struct reply *problem_of_sysrepo(sr_session_ctx_t *sr) {
     sr_session_get_error(sr, &info);
     /* What only says that something failed is left out, unless it is all there is. */
     for (int framing = 0; !errors && framing < 2; framing++) {
-        for (uint32_t i = 0; info && i < info->err_count; i++) {
+        uint32_t told = 0;
+        for (uint32_t i = 0; info && i < info->err_count && told < MOST_ERRORS; i++) {
             const sr_error_info_err_t *found = &info->err[i];
             if (!framing && found->message && words_are_framing(found->message)) {
                 continue;
             }
+            told++;
             struct error *error = of_netconf(found);
             error_append(&errors, error ? error : of_message(found));
         }
@@ -132,10 +136,13 @@ struct reply *problem_of_sysrepo(sr_session_ctx_t *sr) {
 struct reply *problem_of_libyang(const struct ly_ctx *context, const char *type,
                                  const char *element) {
     struct error *errors = NULL;
-    for (const struct ly_err_item *item = ly_err_first(context); item; item = item->next) {
+    uint32_t told = 0;
+    for (const struct ly_err_item *item = ly_err_first(context); item && told < MOST_ERRORS;
+         item = item->next) {
         if (item->level != LY_LLERR || !item->msg) {
             continue;
         }
+        told++;
         const char *path = item->data_path ? item->data_path : "";
         struct error *error = words_error(NULL, type, item->msg, path);
         if (item->apptag && !error->app_tag) {

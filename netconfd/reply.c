@@ -188,7 +188,10 @@ static void put_data(struct text *text, const struct reply *reply) {
     if (!rpc || !lyd_child(rpc) || ly_out_new_clb(append, text, &out)) {
         return;
     }
-    lyd_print_all(out, lyd_child(rpc), LYD_XML, LYD_PRINT_SHRINK | reply->with_defaults);
+    const struct lyd_node *child;
+    LY_LIST_FOR(lyd_child(rpc), child) {
+        lyd_print_tree(out, child, LYD_XML, LYD_PRINT_SHRINK | reply->with_defaults);
+    }
     ly_out_free(out, NULL, 0);
 }
 

@@ -114,8 +114,8 @@ static const struct rule rules[] = {
      "%1 is unknown to the module %2", "correct the name or remove it", 1},
     {"^(RPC|Action) \"(.*)\" not found", "operation-not-supported", NULL, "%2 is no operation here",
      "see get-schema for those there are", 2},
-    {"^No module with namespace \"(.*)\" in the context", "unknown-namespace", NULL,
-     "namespace %1 is unknown", "see the capabilities for those there are", 0},
+    {"^No (\\(implemented\\) )?module with namespace \"([^\"]*)\"", "unknown-namespace", NULL,
+     "namespace %2 is unknown", "see the capabilities for those there are", 0},
     {"^Unexpected (data )?state node \"(.*)\" found", "bad-element", "read-only", "%2 is read-only",
      "leave it out", 2},
     {"^Invalid identityref \"([^\"]*)\" value", "invalid-value", "value-unknown",
@@ -134,8 +134,8 @@ static const struct rule rules[] = {
      "%L '%1' is not well-formed", "see the model for its form", 0},
     {"^When condition \".*\" not satisfied", "operation-failed", "unexpected",
      "%L does not go with the rest of it", "remove %L", 0},
-    {"^Invalid (type )?[a-z0-9_:-]+ value \"(.*)\"", "invalid-value", "value-syntax",
-     "%L '%2' is not allowed", "see the model for its values", 0},
+    {"^Invalid (type |non-number-encoded )?[a-z0-9_:-]+ value \"(.*)\"", "invalid-value",
+     "value-syntax", "%L '%2' is not allowed", "see the model for its values", 0},
     {"^Invalid (empty|boolean|enumeration|decimal64) value \"(.*)\"", "invalid-value",
      "value-syntax", "%L '%2' is not allowed", "see the model for its values", 0},
     {"^Annotation definition for attribute \"(.*)\" not found", "unknown-attribute", NULL,
@@ -210,7 +210,7 @@ static struct error *by_rule(const struct rule *rule, const regmatch_t *found, c
     if (rule->bad_element) {
         error->bad_element = must_copy(groups[rule->bad_element]);
     } else if (!strcmp(rule->tag, "unknown-namespace")) {
-        error->bad_namespace = must_copy(groups[1]);
+        error->bad_namespace = must_copy(*groups[2] ? groups[2] : groups[1]);
     } else if (!strcmp(rule->tag, "unknown-attribute")) {
         error->bad_attribute = must_copy(groups[1]);
     }
