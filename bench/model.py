@@ -105,7 +105,7 @@ class Place:
         command = ["sysrepoctl", "--search-dirs", f"{self.modules}:{STANDARD}"]
         for line in (YANG / "install.txt").read_text().splitlines():
             module, *features = line.split() or [""]
-            if module.endswith(".yang"):
+            if module.startswith("srv6mgr-"):
                 command += ["--install", str(self.modules / module)]
                 for feature in features:
                     command += ["--enable-feature", feature]

@@ -14,8 +14,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lab import (
-    cache, host, kernel, machine, netconfd, programs, pyenv, rootfs, server, sysrepo, topology,
-)  # fmt: skip
+    cache,
+    host,
+    kernel,
+    machine,
+    netconfd,
+    programs,
+    pyenv,
+    rootfs,
+    server,
+    sysrepo,
+    topology,
+)
 from lab.enclosure import CHECKOUT, Enclosure, Part
 from lab.problem import LabError, MachineError
 from lab.progress import Progress

@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "log.h"
 #include "monitoring.h"
 #include "rpc.h"
@@ -115,6 +116,7 @@ static void live(int socket, const char *user, const struct ly_ctx *context) {
     converse(session);
     shutdown(socket, SHUT_RDWR); /* wakes who writes notifications */
     subscriptions_end(session);
+    clock_session_ends(session);
     if (!session->end) {
         server.dropped_sessions++;
     }

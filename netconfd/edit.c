@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blame.h"
 #include "operations.h"
 #include "problem.h"
 #include "request.h"
@@ -24,7 +25,7 @@ static struct reply *apply(struct session *session, struct lyd_node *rpc,
         reply->errors->bad_element = must_copy("config");
         return reply;
     }
-    struct reply *reply = request_config(session, given, true, &edit);
+    struct reply *reply = request_config(session, given, &edit);
     if (reply) {
         return reply;
     }
@@ -33,14 +34,16 @@ static struct reply *apply(struct session *session, struct lyd_node *rpc,
     }
     sr_session_switch_ds(session->sr, datastore);
     bool test_only = option && !strcmp(option, "test-only");
-    int failed = sr_edit_batch(session->sr, edit, by_default ? by_default : "merge");
-    lyd_free_siblings(edit);
+    by_default = by_default ? by_default : "merge";
+    int failed = sr_edit_batch(session->sr, edit, by_default);
     if (!failed) {
         failed = test_only ? sr_validate(session->sr, NULL, READ_TIMEOUT_MS)
                            : sr_apply_changes(session->sr, COMMIT_TIMEOUT_MS);
     }
     reply = of(session, failed);
     sr_discard_changes(session->sr);
+    blame(reply, session->sr, edit, by_default);
+    lyd_free_siblings(edit);
     return reply;
 }
 
@@ -73,7 +76,7 @@ struct reply *copy_config(struct session *session, struct lyd_node *rpc) {
     }
     sr_session_switch_ds(session->sr, target);
     if (given) {
-        reply = request_config(session, given, false, &config);
+        reply = request_config(session, given, &config);
         return reply ? reply
                      : of(session, sr_replace_config(session->sr, NULL, config, COMMIT_TIMEOUT_MS));
     }
@@ -110,13 +113,13 @@ struct reply *validate(struct session *session, struct lyd_node *rpc) {
         sr_session_switch_ds(session->sr, source);
         return of(session, sr_validate(session->sr, NULL, READ_TIMEOUT_MS));
     }
-    if ((reply = request_config(session, given, false, &config))) {
+    if ((reply = request_config(session, given, &config))) {
         return reply;
     }
     ly_err_clean((struct ly_ctx *)session->context, NULL);
     LY_ERR failed = lyd_validate_all(&config, session->context,
                                      LYD_VALIDATE_NO_STATE | LYD_VALIDATE_MULTI_ERROR, NULL);
-    reply = failed ? problem_of_libyang(session->context, "application", NULL) : reply_ok();
+    reply = failed ? problem_of_libyang(session->context, "application", NULL, NULL) : reply_ok();
     lyd_free_siblings(config);
     return reply;
 }

@@ -23,7 +23,7 @@ struct reply *forward(struct session *session, struct lyd_node *rpc) {
     }
     sr_session_switch_ds(session->sr, SR_DS_RUNNING);
     int failed = sr_rpc_send_tree(session->sr, top, COMMIT_TIMEOUT_MS, &output);
-    if (failed == SR_ERR_NOT_FOUND || failed == SR_ERR_UNSUPPORTED) {
+    if (failed == SR_ERR_UNSUPPORTED) {
         return reply_error("operation-not-supported", "application",
                            "%s: nobody answers it; see that srv6mgrd runs", LYD_NAME(rpc));
     }

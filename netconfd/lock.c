@@ -31,8 +31,11 @@ struct reply *lock_datastore(struct session *session, struct lyd_node *rpc) {
         return reply_ok();
     case SR_ERR_LOCKED:
         return denied(target);
+    case SR_ERR_UNSUPPORTED:
+        /* RFC 6241 section 7.5 */
+        return reply_error("in-use", "protocol",
+                           "candidate: it holds changes; commit or discard them first");
     default:
-        /* RFC 6241 section 7.5: not while the candidate holds changes */
         return problem_of_sysrepo(session->sr);
     }
 }

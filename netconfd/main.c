@@ -13,6 +13,7 @@
 #include <sysrepo/netconf_acm.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "door.h"
 #include "log.h"
 #include "monitoring.h"
@@ -42,9 +43,10 @@ static void tell_manager(const char *state) {
     }
 }
 
+/* As sysrepo has it in yang-library. */
 static char *content_id(void *data) {
     (void)data;
-    return must_format("%u", sr_get_content_id(server.connection));
+    return must_format("0x%08x", sr_get_content_id(server.connection));
 }
 
 static int start_sysrepo(void) {
@@ -56,7 +58,8 @@ static int start_sysrepo(void) {
         log_error("sysrepo: %s; see that its modules are installed", sr_strerror(failed));
         return -1;
     }
-    sr_session_set_orig_name(server.own, ORIGINATOR);
+    sr_session_set_orig_name(server.own, DOOR);
+    clock_forsake();
     return monitoring_start();
 }
 

@@ -37,7 +37,7 @@ static void put_time(struct lyd_node *parent, const char *path, const struct tim
 }
 
 static void put_capabilities(struct lyd_node *state, const struct ly_ctx *context) {
-    char **all = nc_server_get_cpblts(context);
+    char **all = nc_server_get_cpblts_version(context, LYS_VERSION_1_0);
     for (char **at = all; at && *at; at++) {
         put(state, "capabilities/capability", *at);
         free(*at);
@@ -159,6 +159,21 @@ static int netconf_state(sr_session_ctx_t *sr, uint32_t id, const char *module, 
     return SR_ERR_OK;
 }
 
+/* Of any module whose notifications sysrepo keeps (sysrepoctl --replay). */
+static bool can_replay(const struct ly_ctx *context, struct timespec *since) {
+    const struct lys_module *module;
+    uint32_t index = 0;
+    while ((module = ly_ctx_get_module_iter(context, &index))) {
+        int enabled = 0;
+        if (module->implemented && module->compiled->notifs &&
+            !sr_get_module_replay_support(server.connection, module->name, since, &enabled) &&
+            enabled) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int streams_5277(sr_session_ctx_t *sr, uint32_t id, const char *module, const char *path,
                         const char *asked, uint32_t request, struct lyd_node **parent, void *data) {
     (void)id, (void)module, (void)path, (void)asked, (void)request, (void)data;
@@ -166,7 +181,12 @@ static int streams_5277(sr_session_ctx_t *sr, uint32_t id, const char *module, c
     struct lyd_node *state = NULL;
     if (!lyd_new_path(NULL, context, STREAMS5277, NULL, 0, &state)) {
         put(state, "streams/stream[name='NETCONF']/description", "All notifications");
-        put(state, "streams/stream[name='NETCONF']/replaySupport", "true");
+        struct timespec since = {0};
+        bool replay = can_replay(context, &since);
+        put(state, "streams/stream[name='NETCONF']/replaySupport", replay ? "true" : "false");
+        if (since.tv_sec) {
+            put_time(state, "streams/stream[name='NETCONF']/replayLogCreationTime", &since);
+        }
     }
     sr_session_release_context(sr);
     *parent = state;
@@ -225,7 +245,8 @@ int monitoring_start(void) {
         int failed = sr_oper_get_subscribe(server.own, all[i].module, all[i].path, all[i].answer,
                                            NULL, 0, &served);
         if (failed) {
-            log_error("state below %s can't be served: %s", all[i].path, sr_strerror(failed));
+            log_error("state below %s can't be served: %s; see that no other server does it",
+                      all[i].path, sr_strerror(failed));
             return -1;
         }
     }

@@ -19,7 +19,6 @@ static const char *tag_of(sr_error_t code) {
     case SR_ERR_UNAUTHORIZED:
         return "access-denied";
     case SR_ERR_INVAL_ARG:
-    case SR_ERR_VALIDATION_FAILED:
         return "invalid-value";
     case SR_ERR_UNSUPPORTED:
         return "operation-not-supported";
@@ -105,8 +104,24 @@ static struct error *of_message(const sr_error_info_err_t *found) {
         }
     }
     struct error *error = words_error(tag_of(found->err_code), type, text, path ? path : "");
+    /* The texts of all other constraints are known. */
+    if (found->err_code == SR_ERR_VALIDATION_FAILED && path && !error->app_tag) {
+        error->app_tag = must_copy("must-violation"); /* RFC 7950 section 15.2 */
+    }
     free(text);
     return error;
+}
+
+/* sysrepo tells some twice. */
+static void append_once(struct error **errors, struct error *error) {
+    for (const struct error *other = *errors; other; other = other->next) {
+        if (!strcmp(other->message, error->message) &&
+            !strcmp(other->path ? other->path : "", error->path ? error->path : "")) {
+            error_free(error);
+            return;
+        }
+    }
+    error_append(errors, error);
 }
 
 struct reply *problem_of_sysrepo(sr_session_ctx_t *sr) {
@@ -123,7 +138,7 @@ struct reply *problem_of_sysrepo(sr_session_ctx_t *sr) {
             }
             told++;
             struct error *error = of_netconf(found);
-            error_append(&errors, error ? error : of_message(found));
+            append_once(&errors, error ? error : of_message(found));
         }
     }
     if (!errors) {
@@ -133,18 +148,18 @@ struct reply *problem_of_sysrepo(sr_session_ctx_t *sr) {
     return reply_of(errors);
 }
 
-struct reply *problem_of_libyang(const struct ly_ctx *context, const char *type,
+struct reply *problem_of_libyang(const struct ly_ctx *context, const char *type, const char *path,
                                  const char *element) {
     struct error *errors = NULL;
     uint32_t told = 0;
     for (const struct ly_err_item *item = ly_err_first(context); item && told < MOST_ERRORS;
          item = item->next) {
-        if (item->level != LY_LLERR || !item->msg) {
+        if (item->level != LY_LLERR || !item->msg || words_are_framing(item->msg)) {
             continue;
         }
         told++;
-        const char *path = item->data_path ? item->data_path : "";
-        struct error *error = words_error(NULL, type, item->msg, path);
+        const char *where = item->data_path ? item->data_path : path ? path : "";
+        struct error *error = words_error(NULL, type, item->msg, where);
         if (item->apptag && !error->app_tag) {
             error->app_tag = must_copy(item->apptag);
         }

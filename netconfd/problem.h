@@ -11,9 +11,10 @@
 /* All errors that the sysrepo session tells of its last call. */
 struct reply *problem_of_sysrepo(sr_session_ctx_t *sr);
 
-/* All errors that libyang keeps for this thread, which are then forgotten. element: where the
- * offender stood in the message, for those of which libyang tells no path; may be NULL. */
-struct reply *problem_of_libyang(const struct ly_ctx *context, const char *type,
+/* All errors that libyang keeps for this thread, which are then forgotten. path and element: where
+ * the offender stood and what it is called, for those of which libyang does not tell it; or NULL.
+ */
+struct reply *problem_of_libyang(const struct ly_ctx *context, const char *type, const char *path,
                                  const char *element);
 
 #endif

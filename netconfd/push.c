@@ -61,6 +61,11 @@ static struct reply *read_wanted(struct session *session, const struct lyd_node 
                            "%s: filters are not kept here; put the filter into the request",
                            LYD_NAME(rpc));
     }
+    if (wanted->stream && !subscription_stream_exists(session->context, wanted->stream)) {
+        return reply_error("invalid-value", "application",
+                           "%s: there is no stream %s; see streams for those there are",
+                           LYD_NAME(rpc), wanted->stream);
+    }
     if (request_value(rpc, "datastore")) {
         reply = request_nmda_datastore(rpc, "datastore", &wanted->datastore);
         reply = reply ? reply : read_filter(session, rpc, "datastore", wanted);
@@ -122,7 +127,7 @@ static struct reply *established(struct session *session, const struct lyd_node 
     if (lyd_dup_single(rpc, NULL, 0, &output) ||
         lyd_new_term(output, NULL, "id", number, LYD_NEW_VAL_OUTPUT, NULL)) {
         lyd_free_all(output);
-        return problem_of_libyang(session->context, "application", NULL);
+        return problem_of_libyang(session->context, "application", NULL, NULL);
     }
     if (replayed->tv_sec) {
         char *text = NULL;
@@ -208,8 +213,7 @@ static void tell_modified(struct session *session, uint32_t id) {
             put(event, push, "datastore-xpath-filter", state->xpath_filter);
         }
         snprintf(number, sizeof number, "%u",
-                 (periodic ? state->yp_periodic.period : state->yp_on_change.dampening_period) /
-                     CENTISECOND_MS);
+                 periodic ? state->yp_periodic.period : state->yp_on_change.dampening_period);
         put(event, push, periodic ? "periodic/period" : "on-change/dampening-period", number);
     }
     if (state->stop_time.tv_sec) {

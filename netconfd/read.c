@@ -23,7 +23,7 @@ static struct reply *read_into(struct session *session, sr_datastore_t datastore
         data->tree = NULL;
     } else if (data->tree) {
         if (lyd_merge_siblings(tree, data->tree, LYD_MERGE_DESTRUCT)) {
-            reply = problem_of_libyang(session->context, "application", NULL);
+            reply = problem_of_libyang(session->context, "application", NULL, NULL);
         }
         data->tree = NULL;
     }
@@ -40,7 +40,7 @@ static struct reply *answer(struct session *session, const struct lyd_node *rpc,
                     LYD_NEW_ANY_USE_VALUE | LYD_NEW_VAL_OUTPUT, NULL)) {
         lyd_free_siblings(tree);
         lyd_free_all(output);
-        return problem_of_libyang(session->context, "application", NULL);
+        return problem_of_libyang(session->context, "application", NULL, NULL);
     }
     return reply_data(output, request_with_defaults(rpc));
 }
@@ -76,39 +76,40 @@ struct reply *get(struct session *session, struct lyd_node *rpc) {
     return answer(session, rpc, tree);
 }
 
-/* Origins other than those asked for are left out, RFC 8526 section 3.1.1. */
-static bool origin_wanted(const struct lyd_node *rpc, const struct lyd_node *node) {
-    const struct lyd_meta *meta = lyd_find_meta(node->meta, NULL, "ietf-origin:origin");
+/* RFC 8526 section 3.1.1. */
+static bool origin_wanted(const struct lyd_node *rpc, const char *origin) {
     const struct lyd_node *filter;
     bool only = false;
     LY_LIST_FOR(lyd_child(rpc), filter) {
-        bool matches = meta && !strcmp(LYD_NAME(filter), "origin-filter") &&
-                       !strcmp(lyd_get_value(filter), lyd_get_meta_value(meta));
-        bool negated = meta && !strcmp(LYD_NAME(filter), "negated-origin-filter") &&
-                       !strcmp(lyd_get_value(filter), lyd_get_meta_value(meta));
-        if (negated) {
+        bool same = !strcmp(lyd_get_value(filter) ? lyd_get_value(filter) : "", origin);
+        if (!strcmp(LYD_NAME(filter), "negated-origin-filter") && same) {
             return false;
         }
-        if (matches) {
-            return true;
+        if (!strcmp(LYD_NAME(filter), "origin-filter")) {
+            if (same) {
+                return true;
+            }
+            only = true;
         }
-        only = only || !strcmp(LYD_NAME(filter), "origin-filter");
     }
     return !only;
 }
 
-static void filter_origins(const struct lyd_node *rpc, struct lyd_node **siblings) {
+/* A node without the annotation has the origin of its parent (RFC 7950, RFC 8342 section 5.3.4). */
+static void filter_origins(const struct lyd_node *rpc, struct lyd_node *siblings,
+                           const char *inherited, struct lyd_node **first) {
     struct lyd_node *node, *next;
-    LY_LIST_FOR_SAFE(*siblings, next, node) {
+    LY_LIST_FOR_SAFE(siblings, next, node) {
+        const struct lyd_meta *meta = lyd_find_meta(node->meta, NULL, "ietf-origin:origin");
+        const char *origin = meta ? lyd_get_meta_value(meta) : inherited;
         bool is_inner = node->schema->nodetype & (LYS_CONTAINER | LYS_LIST);
         if (is_inner) {
-            struct lyd_node *child = lyd_child_no_keys(node);
-            filter_origins(rpc, &child);
+            filter_origins(rpc, lyd_child_no_keys(node), origin, NULL);
         }
-        bool empty = is_inner && !lyd_child_no_keys(node);
-        if (!origin_wanted(rpc, node) && (!is_inner || empty)) {
-            if (node == *siblings) {
-                *siblings = node->next;
+        bool keeps = is_inner && lyd_child_no_keys(node);
+        if (!keeps && !origin_wanted(rpc, origin)) {
+            if (first && *first == node) {
+                *first = next;
             }
             lyd_free_tree(node);
         }
@@ -155,7 +156,7 @@ struct reply *get_data(struct session *session, struct lyd_node *rpc) {
         return reply;
     }
     if (origins) {
-        filter_origins(rpc, &tree);
+        filter_origins(rpc, tree, "ietf-origin:unknown", &tree);
     }
     return answer(session, rpc, tree);
 }

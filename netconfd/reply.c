@@ -148,7 +148,7 @@ static void put_error(struct text *text, const struct error *error, const struct
     put_element(text, "error-tag", error->tag);
     put_element(text, "error-severity", "error");
     put_element(text, "error-app-tag", error->app_tag);
-    if (error->path && *error->path == '/') {
+    if (error->path && *error->path == '/' && error->path[1]) {
         put_path(text, error->path, context);
     }
     if (error->message) {

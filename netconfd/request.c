@@ -6,6 +6,7 @@
 
 #include "problem.h"
 #include "text.h"
+#include "words.h"
 
 const struct lyd_node *request_child(const struct lyd_node *rpc, const char *name) {
     const struct lyd_node *child;
@@ -146,12 +147,28 @@ static bool is_removal(const struct lyd_node *node) {
 }
 
 static char *path_of(const struct lyd_node *node) {
-    struct text names = {0};
     const struct lyd_node *parent = lyd_parent(node);
     char *path = parent ? lyd_path(parent, LYD_PATH_STD, NULL, 0) : NULL;
-    text_printf(&names, "%s/%s", path ? path : "", LYD_NAME(node));
+    char *made = must_format("%s/%s", path ? path : "", LYD_NAME(node));
     free(path);
-    return names.bytes;
+    return made;
+}
+
+/* Of a list entry it is the key that can't be parsed. */
+static char *place_of(const struct lyd_node *node, const char *message) {
+    const struct lyd_node *child;
+    char *path = path_of(node);
+    LY_LIST_FOR(lyd_child(node), child) {
+        char *value = must_format("\"%s\"", lyd_get_value(child) ? lyd_get_value(child) : "");
+        bool is_bad = message && strstr(message, value);
+        free(value);
+        if (is_bad) {
+            char *longer = must_format("%s/%s", path, LYD_NAME(child));
+            free(path);
+            return longer;
+        }
+    }
+    return path;
 }
 
 static struct reply *unparsed(struct session *session, const struct lyd_node *node) {
@@ -159,10 +176,13 @@ static struct reply *unparsed(struct session *session, const struct lyd_node *no
     if (lyd_parse_opaq_error(node) == LY_SUCCESS && !ly_err_first(session->context)) {
         return NULL;
     }
-    struct reply *reply = problem_of_libyang(session->context, "application", LYD_NAME(node));
+    const struct ly_err_item *first = ly_err_first(session->context);
+    char *path = place_of(node, first ? first->msg : NULL);
+    struct reply *reply = problem_of_libyang(session->context, "application", path, LYD_NAME(node));
     if (reply->errors && !reply->errors->path) {
-        reply->errors->path = path_of(node);
+        reply->errors->path = must_copy(path);
     }
+    free(path);
     return reply;
 }
 
@@ -197,12 +217,14 @@ static struct reply *find_state(const struct lyd_node *siblings) {
             continue;
         }
         if (node->schema->flags & LYS_CONFIG_R) {
+            char *path = lyd_path(node, LYD_PATH_STD, NULL, 0), *object = words_object(path);
             struct reply *reply =
                 reply_error("bad-element", "application",
-                            "%s: it is state and read-only; leave it out", LYD_NAME(node));
+                            "%s: %s is state, and read-only; leave it out", object, LYD_NAME(node));
             reply->errors->bad_element = must_copy(LYD_NAME(node));
             reply->errors->app_tag = must_copy("read-only");
-            reply->errors->path = lyd_path(node, LYD_PATH_STD, NULL, 0);
+            reply->errors->path = path;
+            free(object);
             return reply;
         }
         struct reply *reply = find_state(lyd_child(node));
@@ -213,7 +235,7 @@ static struct reply *find_state(const struct lyd_node *siblings) {
     return NULL;
 }
 
-struct reply *request_config(struct session *session, const struct lyd_node *node, bool edit,
+struct reply *request_config(struct session *session, const struct lyd_node *node,
                              struct lyd_node **config) {
     struct lyd_node_any *any = (struct lyd_node_any *)node;
     *config = NULL;
@@ -231,6 +253,5 @@ struct reply *request_config(struct session *session, const struct lyd_node *nod
     }
     *config = any->value.tree;
     any->value.tree = NULL;
-    (void)edit;
     return NULL;
 }

@@ -40,9 +40,8 @@ struct reply *request_subtree(struct session *session, const struct lyd_node *no
 /* LYD_PRINT_WD_*. */
 uint32_t request_with_defaults(const struct lyd_node *rpc);
 
-/* The configuration in an anyxml or anydata; it is taken out of the RPC. edit: attributes such as
- * nc:operation may leave values out. */
-struct reply *request_config(struct session *session, const struct lyd_node *node, bool edit,
+/* The configuration in an anyxml or anydata; it is taken out of the RPC. */
+struct reply *request_config(struct session *session, const struct lyd_node *node,
                              struct lyd_node **config);
 
 #endif

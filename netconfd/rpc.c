@@ -97,17 +97,19 @@ static char *attributes_of(const struct lyd_node *envelope, bool *has_id) {
 }
 
 static struct reply *carry_out(struct session *session, struct lyd_node *rpc) {
-    if (rpc->schema->nodetype == LYS_RPC) {
+    operation *call = find(rpc);
+    /* Those of others sysrepo judges, which has the data that they refer to. */
+    if (call != forward) {
         ly_err_clean((struct ly_ctx *)session->context, NULL);
         if (lyd_validate_op(rpc, NULL, LYD_TYPE_RPC_YANG, NULL)) {
-            return problem_of_libyang(session->context, "protocol", NULL);
+            return problem_of_libyang(session->context, "protocol", NULL, NULL);
         }
     }
     /* RFC 8341 section 3.4.4: close-session is always permitted */
-    if (find(rpc) != close_session && sr_nacm_check_operation(session->sr, rpc)) {
+    if (call != close_session && sr_nacm_check_operation(session->sr, rpc)) {
         return problem_of_sysrepo(session->sr);
     }
-    return find(rpc)(session, rpc);
+    return call(session, rpc);
 }
 
 /* The element that stands in <rpc>, for errors that tell no path. */
@@ -122,7 +124,7 @@ static struct reply *not_understood(struct session *session, const struct lyd_no
         return reply_error("malformed-message", "rpc",
                            "message: it is no well-formed <rpc>; correct it and send it again");
     }
-    return problem_of_libyang(session->context, "protocol", operation_name(envelope));
+    return problem_of_libyang(session->context, "protocol", NULL, operation_name(envelope));
 }
 
 static int answer(struct session *session, const struct reply *reply, const char *attributes) {

@@ -17,15 +17,24 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gone = PTHREAD_COND_INITIALIZER;
 static struct session *first;
 
+int session_set_origin(const struct session *session, sr_session_ctx_t *sr, const char *commit) {
+    struct text user = {0};
+    text_add(&user, session->user, strlen(session->user) + 1);
+    text_add(&user, DOOR, sizeof DOOR);
+    text_add(&user, commit, strlen(commit) + 1);
+    sr_session_del_orig_data(sr);
+    int failed = sr_session_push_orig_data(sr, sizeof session->id, &session->id);
+    failed = failed ? failed : sr_session_push_orig_data(sr, (uint32_t)user.length, user.bytes);
+    text_free(&user);
+    return failed;
+}
+
 sr_session_ctx_t *session_sysrepo(const struct session *session) {
     sr_session_ctx_t *made;
     if (sr_session_start(server.connection, SR_DS_RUNNING, &made)) {
         return NULL;
     }
-    /* Who is told of a change finds the session and the user there, as netopeer2 lays them. */
-    if (sr_session_set_orig_name(made, ORIGINATOR) ||
-        sr_session_push_orig_data(made, sizeof session->id, &session->id) ||
-        sr_session_push_orig_data(made, (uint32_t)strlen(session->user) + 1, session->user) ||
+    if (sr_session_set_orig_name(made, ORIGINATOR) || session_set_origin(session, made, "") ||
         sr_nacm_set_user(made, session->user)) {
         sr_session_stop(made);
         return NULL;
@@ -54,6 +63,7 @@ void session_free(struct session *session) {
     sr_session_stop(session->sr); /* which gives up its locks */
     nc_session_free(session->nc, NULL);
     wire_destroy(&session->wire);
+    free(session->commit);
     free(session->user);
     free(session);
 }

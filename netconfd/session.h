@@ -13,7 +13,11 @@
 
 #include "frame.h"
 
-#define ORIGINATOR "srv6-netconfd"
+/* sysrepo tells who changed what (netconf-config-change, RFC 6470) for this originator alone, whose
+ * data are the session's id, then the user. Behind the user come, each with its NUL, our own name
+ * and that of the commit to be confirmed. */
+#define ORIGINATOR "netopeer2"
+#define DOOR "srv6-netconfd"
 
 /* RFC 6022 section 2.1.5. */
 struct counts {
@@ -30,6 +34,7 @@ struct session {
     struct wire wire;
     sr_session_ctx_t *sr; /* used by the session's own thread only */
     const struct ly_ctx *context;
+    char *commit; /* of this session, which awaits its confirmation; else NULL */
     struct counts counts;
     atomic_bool closing;                /* after the answer to the RPC at hand */
     _Atomic(const char *) end;          /* termination-reason of RFC 6470; NULL: not known yet */
@@ -68,6 +73,9 @@ void sessions_end(void);
 
 /* NETCONF session that uses this sysrepo session; 0 when none does. */
 uint32_t session_of_sysrepo(uint32_t id);
+
+/* Let changes through sr name the commit they belong to; "": none. 0, or an error of sysrepo. */
+int session_set_origin(const struct session *session, sr_session_ctx_t *sr, const char *commit);
 
 /* A further sysrepo session with the user and the originator of the session; NULL: refused. */
 sr_session_ctx_t *session_sysrepo(const struct session *session);

@@ -38,6 +38,10 @@ struct reply *create_subscription(struct session *session, struct lyd_node *rpc)
                            "create-subscription: this session has one; open another session, or "
                            "use establish-subscription");
     }
+    if (stream && !subscription_stream_exists(session->context, stream)) {
+        return refuse("invalid-value", "stream",
+                      "there is no such stream; see netconf/streams for those there are");
+    }
     if ((from && ly_time_str2ts(from, &start)) || (to && ly_time_str2ts(to, &stop))) {
         return refuse("bad-element", from ? "startTime" : "stopTime",
                       "the time is no date-and-time");

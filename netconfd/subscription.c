@@ -16,6 +16,11 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+bool subscription_stream_exists(const struct ly_ctx *context, const char *stream) {
+    const struct lys_module *module = ly_ctx_get_module_implemented(context, stream);
+    return !strcmp(stream, "NETCONF") || (module && module->compiled->notifs);
+}
+
 struct subscription *subscription_new(struct session *session, bool rfc5277) {
     struct subscription *subscription = must_alloc(sizeof *subscription);
     subscription->session = session;
@@ -35,13 +40,6 @@ void subscription_free(struct subscription *subscription) {
     }
     sr_session_stop(subscription->sr);
     free(subscription);
-}
-
-void subscription_add(struct subscription *subscription) {
-    pthread_mutex_lock(&lock);
-    subscription->next = subscription->session->subscriptions;
-    subscription->session->subscriptions = subscription;
-    pthread_mutex_unlock(&lock);
 }
 
 static ssize_t append(void *text, const void *bytes, size_t length) {
@@ -121,7 +119,8 @@ static void *deliver(void *data) {
             continue;
         }
         if (status) {
-            return NULL; /* it was ended, or its stop-time came */
+            subscription->over = true; /* it was ended, or its stop-time came */
+            return NULL;
         }
         hand_on(subscription, event, &time);
         lyd_free_all(event);
@@ -144,6 +143,34 @@ static void finish(struct subscription *subscription, const char *reason) {
         pthread_join(subscription->thread, NULL);
     }
     subscription_free(subscription);
+}
+
+/* Take one that is over out of the list; NULL: there is none. */
+static struct subscription *take_over(struct session *session) {
+    struct subscription *found = NULL;
+    pthread_mutex_lock(&lock);
+    struct subscription **at = &session->subscriptions;
+    while (*at && !(*at)->over) {
+        at = &(*at)->next;
+    }
+    if (*at) {
+        found = *at;
+        *at = found->next;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+void subscription_add(struct subscription *subscription) {
+    struct session *session = subscription->session;
+    struct subscription *over;
+    while ((over = take_over(session))) {
+        finish(over, NULL);
+    }
+    pthread_mutex_lock(&lock);
+    subscription->next = session->subscriptions;
+    session->subscriptions = subscription;
+    pthread_mutex_unlock(&lock);
 }
 
 static struct subscription **find(struct session *session, uint32_t id) {
@@ -210,7 +237,7 @@ bool subscription_has_rfc5277(const struct session *session) {
     bool found = false;
     pthread_mutex_lock(&lock);
     for (const struct subscription *at = session->subscriptions; at; at = at->next) {
-        found = found || at->rfc5277;
+        found = found || (at->rfc5277 && !at->over);
     }
     pthread_mutex_unlock(&lock);
     return found;

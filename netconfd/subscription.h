@@ -12,8 +12,12 @@ struct subscription {
     int pipe;             /* where libsysrepo writes the notifications */
     pthread_t thread;
     bool started;
+    atomic_bool over; /* nothing more comes */
     struct subscription *next;
 };
+
+/* A name of a stream is NETCONF or that of a module with notifications. */
+bool subscription_stream_exists(const struct ly_ctx *context, const char *stream);
 
 /* Prepare one; sr is ready to be used with srsn_*. NULL: sysrepo refused a session. */
 struct subscription *subscription_new(struct session *session, bool rfc5277);

@@ -36,10 +36,24 @@ static char *key_after(const char *path, const char *step) {
     return key;
 }
 
+/* Name of the first node of a path: of the RPC, mostly. */
+static char *first_of(const char *path) {
+    size_t length = strcspn(path + 1, "/[");
+    const char *colon = memchr(path + 1, ':', length);
+    const char *start = colon ? colon + 1 : path + 1;
+    return length ? must_format("%.*s", (int)(path + 1 + length - start), start)
+                  : must_copy("request");
+}
+
 char *words_object(const char *path) {
-    if (strncmp(path, ROOT, sizeof ROOT - 1) != 0) {
-        return must_copy(*path ? path : "value");
+    if (*path != '/') {
+        return must_copy("request");
     }
+    const char *ours = strstr(path, ROOT);
+    if (!ours) {
+        return first_of(path);
+    }
+    path = ours; /* also where it is a parameter of an RPC */
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
         if (objects[i].within && !strstr(path, objects[i].within)) {
             continue;
@@ -98,8 +112,8 @@ static const struct rule rules[] = {
      "%1 is already used by another entry", "choose another %1", 0},
     {"^Mandatory node \"(.*)\" instance does not exist", "missing-element", "missing",
      "%1 is missing", "add %1", 1},
-    {"^Mandatory choice \"(.*)\" data do not exist", "missing-element", "missing-choice",
-     "one of the choice %1 is missing", "add one", 1},
+    {"^Mandatory choice \"(.*)\" data do not exist", "data-missing", "missing-choice",
+     "%1 is missing", "add one of its cases", 0},
     {"^Too few \"(.*)\" instances", "operation-failed", "too-few-elements", "%1 is missing",
      "add %1", 0},
     {"^Too many \"(.*)\" instances", "operation-failed", "too-many-elements",
@@ -141,9 +155,14 @@ static const struct rule rules[] = {
     {"^Annotation definition for attribute \"(.*)\" not found", "unknown-attribute", NULL,
      "attribute %1 is unknown", "remove it", 0},
     {"^Node \"(.*)\" to be created already exists", "data-exists", "data-exists",
-     "it exists already", "use merge or replace", 0},
-    {"^Node \"(.*)\" to be deleted does not exist", "data-missing", "data-missing",
-     "it does not exist", "use remove, or leave it out", 0},
+     "%1 exists already", "use merge or replace", 1},
+    {"^Node \"(.*)\" (to be deleted )?does not exist", "data-missing", "data-missing",
+     "%1 does not exist", "use remove, or leave it out", 1},
+    {"^((Unexpected|Unparsed|Unknown|Wrong|Cannot|Invalid number|Non-prefixed).* [Xx][Pp]ath[^.]*)",
+     "invalid-value", "value-syntax", "the XPath expression is not understood (%1)", "correct it",
+     0},
+    {"^XPath \".*\" does not select any notifications|^Failed to collect modules to subscribe",
+     "invalid-value", NULL, "the filter selects no notifications", "correct it", 0},
     {"^Unknown XML prefix \"(.*)\"", "unknown-namespace", NULL, "prefix %1 is not declared",
      "declare it with xmlns", 0},
     {"^Invalid character sequence|^Unexpected end-of-input|^Opening \"|^Opening and closing",
@@ -162,9 +181,10 @@ static void compile(void) {
 }
 
 bool words_are_framing(const char *message) {
-    return !strcmp(message, "User callback failed.") ||
+    return !strcmp(message, "User callback failed.") || !strcmp(message, "Storing value failed.") ||
            !strncmp(message, "Validation failed", strlen("Validation failed")) ||
-           !strncmp(message, "Failed to ", strlen("Failed to ")) ||
+           (!strncmp(message, "Failed to ", strlen("Failed to ")) &&
+            !strstr(message, "to subscribe to")) ||
            (strstr(message, " event ") && strstr(message, " failed"));
 }
 
@@ -191,20 +211,19 @@ static void fill(struct text *text, const char *form, char *const *groups, const
     }
 }
 
-static struct error *by_rule(const struct rule *rule, const regmatch_t *found, const char *tag,
-                             const char *type, const char *message, const char *path) {
+/* The tag is the rule's: sysrepo's own says less than its text. */
+static struct error *by_rule(const struct rule *rule, const regmatch_t *found, const char *type,
+                             const char *message, const char *path) {
     char *groups[GROUPS];
     for (int i = 0; i < GROUPS; i++) {
         groups[i] = group(message, &found[i]);
     }
     struct text text = {0};
     char *leaf = leaf_of(path), *object = words_object(path);
-    text_printf(&text, "%s: ", *path ? object : "request");
+    text_printf(&text, "%s: ", object);
     fill(&text, rule->cause, groups, leaf);
     text_puts(&text, "; ");
     fill(&text, rule->remedy, groups, leaf);
-    /* sysrepo's own tag says less than the text. */
-    (void)tag;
     struct error *error = error_new(rule->tag, type, text.bytes);
     error->app_tag = rule->app_tag ? must_copy(rule->app_tag) : NULL;
     if (rule->bad_element) {
@@ -234,10 +253,27 @@ static char *as_told(const char *message, const char *path) {
     while (length && (message[length - 1] == '.' || message[length - 1] == '\n')) {
         length--;
     }
-    told = must_format("%s: %.*s%s", *path ? object : "request", (int)length, message,
+    told = must_format("%s: %.*s%s", object, (int)length, message,
                        remedy ? "" : "; correct it and send it again");
     free(object);
     return told;
+}
+
+void words_place(struct error *error, const char *path) {
+    char *object = words_object(path), *leaf = leaf_of(path);
+    const char *rest = strstr(error->message, ": ");
+    const char *what = rest ? rest + strlen(": ") : error->message;
+    bool is_object = path[strlen(path) - 1] == ']' && strstr(path, ROOT);
+    if (is_object && !strncmp(what, leaf, strlen(leaf))) {
+        what = must_format("%s: it%s", object, what + strlen(leaf));
+    } else {
+        what = must_format("%s: %s", object, what);
+    }
+    free(error->message);
+    error->message = (char *)what;
+    error->path = must_copy(path);
+    free(object);
+    free(leaf);
 }
 
 struct error *words_error(const char *tag, const char *type, const char *message,
@@ -248,7 +284,7 @@ struct error *words_error(const char *tag, const char *type, const char *message
     for (size_t i = 0; i < RULES && !error; i++) {
         regmatch_t found[GROUPS];
         if (!regexec(&compiled[i], message, GROUPS, found, 0)) {
-            error = by_rule(&rules[i], found, tag, type, message, path);
+            error = by_rule(&rules[i], found, type, message, path);
         }
     }
     if (!error) {

@@ -10,7 +10,7 @@ from typing import Any
 import sysrepo
 
 from srv6mgrd.datastore import ffi
-from srv6mgrd.datastore.connection import PendingError
+from srv6mgrd.datastore.connection import NonePendingError, PendingError
 from srv6mgrd.datastore.history import Origin
 from srv6mgrd.datastore.running import MODULE, read
 from srv6mgrd.model.refusal import NOT_CARRIED_OUT, RefusedError
@@ -81,6 +81,8 @@ class ConfigSubscription:
                 else sysrepo.SysrepoCallbackFailedError
             )
             raise _answer(session, str(refused), kind) from None
+        except NonePendingError as none:
+            raise _answer(session, str(none)) from None
         except Exception as error:
             _LOG.exception("commit failed")
             raise _answer(session, f"srv6mgrd: internal error: {error!r}") from error
@@ -97,12 +99,17 @@ def _answer(
 
 def _origin(session: Any) -> Origin:
     """The originator's name, then as its data the user and the name of the confirmed commit.
-    netopeer2 has its own order: its session id first."""
+
+    sysrepo wants NETCONF's layout to be that of netopeer2, which has its session id first. Behind
+    the user, srv6-netconfd has its own name there and that of the commit.
+    """
     door = session.get_originator_name() or "sysrepo"
-    first = 1 if door == "netopeer2" else 0
-    user, name = (ffi.originator_data(session, first + n) or b"" for n in (0, 1))
-    return Origin(door, _text(user), _text(name))
+    if door == "netopeer2":
+        user, own, name, *_ = [*_text(ffi.originator_data(session, 1)).split("\0"), "", ""]
+        return Origin(own or door, user, name)
+    user, name = (_text(ffi.originator_data(session, n)) for n in (0, 1))
+    return Origin(door, user, name)
 
 
-def _text(data: bytes) -> str:
-    return data.rstrip(b"\0").decode(errors="replace")
+def _text(data: bytes | None) -> str:
+    return (data or b"").rstrip(b"\0").decode(errors="replace")

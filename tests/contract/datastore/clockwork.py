@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Coroutine, Iterable, Mapping
+from concurrent.futures import Future
 from ipaddress import IPv6Network
 from typing import Any
 
 import sysrepo
 
-from srv6mgrd.datastore.clock import CommitClock
+from srv6mgrd.datastore.clock import CommitClock, Herald, Node
 from srv6mgrd.datastore.connection import Connection
-from srv6mgrd.datastore.history import History
+from srv6mgrd.datastore.history import History, Pending
 from srv6mgrd.datastore.rpc import RpcSubscription
 from srv6mgrd.datastore.running import MODULE, TREE, Running
 from srv6mgrd.datastore.subscription import ConfigSubscription
@@ -83,10 +85,19 @@ class Silent:
 class World:
     """RPCs, commits and the clock between them, in one event loop, as in srv6mgrd."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, node: Node | None = None, herald: Herald | None = None, *, save: bool = True
+    ) -> None:
         self.manager = Manager()
         self.running, self.history = Running(), History(None)
-        self.clock = CommitClock(self.history, self.manager, self.running, Silent(), Silent())
+        self.clock = CommitClock(
+            self.history,
+            self.manager,
+            self.running,
+            node or Silent(),
+            herald or Silent(),
+            save=save,
+        )
         self._subscription, self._rpcs = ConfigSubscription(), RpcSubscription()
         self._subscription.start(self.clock.change, self.clock.stored, self.clock.aborted)
         self.clock.start(self._subscription.text())
@@ -113,3 +124,45 @@ class World:
         self._rpcs.close()
         self._subscription.close()
         self.running.close()
+
+
+class Loop:
+    """An event loop in a thread, with a World in it."""
+
+    def __init__(
+        self, node: Node | None = None, herald: Herald | None = None, *, save: bool = True
+    ) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+
+        async def make() -> World:
+            return World(node, herald, save=save)
+
+        try:
+            self.world: World = self.run(make())
+        except BaseException:
+            self._end()
+            raise
+
+    def begin(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return self.begin(work).result(30)
+
+    def pending(self) -> Pending | None:
+        async def read() -> Pending | None:
+            return self.world.history.pending
+
+        found: Pending | None = self.run(read())
+        return found
+
+    def close(self) -> None:
+        self.run(self.world.close())
+        self._end()
+
+    def _end(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,44 +11,14 @@ import pytest
 from gnmi_pb import gnmi_ext_pb2 as ext
 from google.protobuf.duration_pb2 import Duration
 
-from srv6mgrd.datastore.history import Pending
 from srv6mgrd.model.refusal import Refusal
-from tests.contract.datastore.clockwork import World
+from tests.contract.datastore.clockwork import Loop
 from tests.contract.gnmi.client import Client
 from tests.contract.gnmi.conftest import eventually
 from tests.contract.gnmi.data import SRV6
 
 RED = "/srv6/vrfs/vrf[name=red]/table-id"
 INVALID, PRECONDITION = grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.FAILED_PRECONDITION
-
-
-class Loop:
-    """An event loop in a thread, with a World in it."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever)
-        self._thread.start()
-        self.world: World = self.run(self._make())
-
-    async def _make(self) -> World:
-        return World()
-
-    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
-
-    def pending(self) -> Pending | None:
-        async def read() -> Pending | None:
-            return self.world.history.pending
-
-        found: Pending | None = self.run(read())
-        return found
-
-    def close(self) -> None:
-        self.run(self.world.close())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def test_an_example_is_valid_as_printed(name: str) -> None:
     assert text == (ROOT / name).read_text()
     with libyang.Context(f"{ROOT}/yang:/usr/share/yang/modules/sysrepo") as context:
         for line in (ROOT / "yang/install.txt").read_text().splitlines():
-            if line and not line.startswith("#"):
+            if line.startswith("srv6mgr-"):
                 context.load_module(line.split()[0].removesuffix(".yang"))
         tree = context.parse_data_mem(text, "json", strict=True, no_state=True)
         assert tree is not None

@@ -1,0 +1,30 @@
+/* The one commit clock of all doors, which is srv6mgrd's (docs/adr/0011). */
+#ifndef CLOCK_H
+#define CLOCK_H
+
+#include "reply.h"
+#include "session.h"
+
+/* The commit that awaits confirmation. */
+struct pending {
+    char *name, *door, *user, *deadline; /* owned; name NULL: none does */
+};
+
+void clock_read(struct pending *pending);
+void clock_pending_free(struct pending *pending);
+
+/* Its RPCs, by name: commit and extend with seconds, confirm and cancel with 0.
+ * NULL when it is done. */
+struct reply *clock_call(const char *rpc, const char *name, uint32_t seconds);
+
+/* Name of the commit of a session that does not outlive it; owned by the caller. */
+char *clock_name(const struct session *session);
+bool clock_is_of_session(const char *name);
+
+/* Undo what the session did not confirm. */
+void clock_session_ends(const struct session *session);
+
+/* Undo what sessions of a former process did not confirm. */
+void clock_forsake(void);
+
+#endif

@@ -1,0 +1,156 @@
+"""A real srv6-netconfd on a sysrepo of its own; srv6mgrd's clock and state, without a kernel.
+
+Run with ``lab/lab chroot -- python -m pytest tests/contract/netconf -m contract``.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from srv6mgrd.counters.node import NodeWriter, beside
+from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.datastore.history import Origin
+from srv6mgrd.datastore.notifications import Notifier
+from srv6mgrd.datastore.operational import OperationalSubscription
+from srv6mgrd.news import News
+from tests.contract.datastore.clockwork import Loop
+from tests.contract.netconf.client import Client
+
+# Built with AddressSanitizer and UndefinedBehaviorSanitizer, which end it at the first mistake.
+PROGRAM = Path("/opt/netconfd/checked/srv6-netconfd")
+PRODUCT = Path("/opt/netconfd/srv6-netconfd")
+SANITIZERS = {
+    "ASAN_OPTIONS": "abort_on_error=1:detect_leaks=0",
+    "UBSAN_OPTIONS": "halt_on_error=1:abort_on_error=1:print_stacktrace=1",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.contract)
+
+
+class Server:
+    """srv6-netconfd as a process."""
+
+    def __init__(self, place: Path, program: Path = PROGRAM, name: str = "netconf") -> None:
+        self.socket = place / f"{name}.sock"
+        self.log = place / f"{name}.log"
+        self._place, self._program, self._name = place, program, name
+        self.start()
+
+    def start(self) -> None:
+        notify = self._place / f"{self._name}.notify"
+        notify.unlink(missing_ok=True)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ready:
+            ready.bind(str(notify))
+            ready.settimeout(20)
+            with self.log.open("ab") as log:
+                self.process = subprocess.Popen(
+                    [self._program, "--socket", self.socket],
+                    env={**os.environ, **SANITIZERS, "NOTIFY_SOCKET": str(notify)},
+                    stdout=log,
+                    stderr=log,
+                )
+            try:
+                assert ready.recv(100) == b"READY=1"
+            except TimeoutError:
+                self.process.kill()
+                pytest.fail(f"srv6-netconfd did not start:\n{self.log.read_text()}")
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(timeout=10)
+
+    def stop(self) -> None:
+        """It ends in order, without a complaint of the sanitizers."""
+        self.process.terminate()
+        status = self.process.wait(timeout=20)
+        said = self.log.read_text()
+        assert status == 0, said
+        assert "Sanitizer" not in said, said
+        assert "runtime error" not in said, said
+
+    def resident(self) -> int:
+        """Memory in KiB."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.split("VmRSS:")[1].split()[0])
+
+
+class Router:
+    """srv6mgrd's commit clock, RPCs, state and notifications."""
+
+    def __init__(self, place: Path) -> None:
+        store = place / "netconf-store"
+        self.store = StoreWriter(store)
+        self.node = NodeWriter(beside(store), now=time.time_ns())
+        self.notifier = Notifier()
+        self.loop = Loop(self.node, self.notifier, save=False)
+        self._telling = self.loop.begin(self.notifier.run())
+        self._operational = OperationalSubscription(store)
+        self._operational.start()
+
+    def reset(self) -> None:
+        """No configuration, nothing pending."""
+        self.loop.world.manager.change_refusal = None
+        if (pending := self.loop.pending()) is not None:
+            self.loop.run(self.loop.world.clock.cancel(pending.name))
+        self.loop.world.running.replace("{}", Origin("test"))
+
+    def tell(self, *news: News) -> None:
+        self.notifier.put(news)
+
+    def close(self) -> None:
+        self._telling.cancel()
+        self._operational.close()
+        self.loop.close()
+        self.notifier.close()
+        self.store.close()
+
+
+@pytest.fixture(scope="module")
+def server(place: Path) -> Iterator[Server]:
+    place.chmod(0o711)  # for users that are not root
+    server = Server(place)
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def whole_router(place: Path) -> Iterator[Router]:
+    router = Router(place)
+    yield router
+    router.close()
+
+
+@pytest.fixture(autouse=True)
+def router(whole_router: Router, server: Server) -> Iterator[Router]:
+    """A router without configuration."""
+    whole_router.reset()
+    yield whole_router
+    assert server.process.poll() is None, server.log.read_text()[-5000:]
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[Client]:
+    client = Client(server.socket)
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def other(server: Server) -> Iterator[Client]:
+    """A second session."""
+    client = Client(server.socket)
+    yield client
+    client.close()

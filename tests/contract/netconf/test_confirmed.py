@@ -1,0 +1,230 @@
+"""Commits to be confirmed (RFC 6241 section 8.4), with srv6mgrd's own commit clock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from srv6mgrd.datastore.connection import PendingError
+from srv6mgrd.datastore.history import Origin, Status
+from srv6mgrd.model.refusal import Refusal
+from tests.contract.netconf.client import Client, eventually, refused, texts
+from tests.contract.netconf.conftest import Router, Server
+from tests.contract.netconf.data import ROUTER, srv6, vrf
+
+TABLES = "//s:vrf/s:table-id"
+
+
+@pytest.fixture(autouse=True)
+def configured(client: Client) -> None:
+    client.edit(ROUTER)
+
+
+def begin(client: Client, table: str = "101", **options: Any) -> None:
+    client.edit(srv6(vrf(table=table)), target="candidate")
+    client.manager.commit(confirmed=True, **options)
+
+
+def test_what_is_not_confirmed_is_undone_on_time(client: Client, router: Router) -> None:
+    begin(client, timeout="1")
+    assert client.texts(TABLES) == ["101"]
+    eventually(lambda: client.texts(TABLES) == ["100"])
+    assert router.loop.pending() is None
+
+
+def test_what_is_confirmed_stays(client: Client, router: Router) -> None:
+    begin(client, timeout="60")
+    pending = router.loop.pending()
+    assert pending is not None
+    assert (pending.origin.door, pending.origin.user) == ("srv6-netconfd", "root")
+    assert pending.timeout == 60
+    client.manager.commit()
+    assert router.loop.pending() is None
+    assert client.texts(TABLES) == ["101"]
+
+
+def test_the_default_is_600_seconds(client: Client, router: Router) -> None:
+    begin(client)
+    pending = router.loop.pending()
+    assert pending is not None
+    assert pending.timeout == 600
+    client.rpc("<nc:cancel-commit/>")
+
+
+def test_cancel(client: Client, router: Router) -> None:
+    begin(client, timeout="60")
+    client.rpc("<nc:cancel-commit/>")
+    assert client.texts(TABLES) == ["100"]
+    assert router.loop.pending() is None
+    refused(lambda: client.rpc("<nc:cancel-commit/>"), "operation-failed", "no commit awaits")
+
+
+def test_a_further_one_prolongs_it(client: Client, router: Router) -> None:
+    begin(client, timeout="60")
+    begin(client, "102", timeout="500")
+    pending = router.loop.pending()
+    assert pending is not None
+    assert pending.timeout == 500
+    assert client.texts(TABLES) == ["102"]
+    client.rpc("<nc:cancel-commit/>")
+    assert client.texts(TABLES) == ["100"]
+
+
+def test_the_confirming_commit_brings_further_changes(client: Client) -> None:
+    begin(client, timeout="60")
+    client.edit(srv6(vrf(table="102")), target="candidate")
+    client.manager.commit()
+    assert client.texts(TABLES) == ["102"]
+
+
+@pytest.mark.parametrize("end", ["close", "leave"])
+def test_it_ends_with_its_session(client: Client, server: Server, router: Router, end: str) -> None:
+    short = Client(server.socket)
+    begin(short, timeout="60")
+    getattr(short, end)()
+    eventually(lambda: client.texts(TABLES) == ["100"])
+    eventually(lambda: router.loop.pending() is None)
+
+
+def test_it_ends_when_its_session_is_killed(client: Client, other: Client) -> None:
+    begin(other, timeout="60")
+    client.manager.kill_session(other.id)
+    eventually(lambda: client.texts(TABLES) == ["100"])
+
+
+def test_persist_outlives_the_session(client: Client, server: Server, router: Router) -> None:
+    short = Client(server.socket)
+    begin(short, timeout="60", persist="token")
+    short.close()
+    pending = router.loop.pending()
+    assert pending is not None
+    assert pending.name == "token"
+    assert client.texts(TABLES) == ["101"]
+    client.manager.commit(persist_id="token")
+    assert client.texts(TABLES) == ["101"]
+    assert router.loop.pending() is None
+
+
+def test_persist_is_prolonged_and_cancelled_by_any_session(
+    client: Client, other: Client, router: Router
+) -> None:
+    begin(client, timeout="60", persist="token")
+    other.rpc(
+        "<nc:commit><nc:confirmed/><nc:confirm-timeout>500</nc:confirm-timeout>"
+        "<nc:persist-id>token</nc:persist-id></nc:commit>"
+    )
+    pending = router.loop.pending()
+    assert pending is not None
+    assert pending.timeout == 500
+    other.rpc("<nc:cancel-commit><nc:persist-id>token</nc:persist-id></nc:cancel-commit>")
+    assert client.texts(TABLES) == ["100"]
+
+
+def test_another_session_can_not_go_on_without_the_token(client: Client, other: Client) -> None:
+    begin(client, timeout="60", persist="token")
+    awaits = "commit token: it came through srv6-netconfd of root and awaits confirmation until"
+    for call in (other.manager.commit, client.manager.commit):
+        refused(call, "in-use", awaits)
+    refused(lambda: other.manager.commit(persist_id="x"), "invalid-value", "another commit")
+    refused(lambda: other.rpc("<nc:cancel-commit/>"), "in-use", awaits)
+    wrong = "<nc:cancel-commit><nc:persist-id>x</nc:persist-id></nc:cancel-commit>"
+    refused(lambda: other.rpc(wrong), "invalid-value", "another commit")
+    assert client.texts(TABLES) == ["101"]
+    client.rpc("<nc:cancel-commit><nc:persist-id>token</nc:persist-id></nc:cancel-commit>")
+
+
+def test_others_wait(client: Client, other: Client) -> None:
+    begin(client, timeout="60")
+    awaits = f"commit netconf-session-{client.id}: it came through srv6-netconfd of root and awaits"
+    refused(lambda: other.edit(srv6(vrf(table="105"))), "in-use", awaits)
+    refused(lambda: begin(other, "105"), "in-use", awaits)
+    refused(other.manager.commit, "in-use", awaits)
+    client.manager.commit()
+    other.manager.discard_changes()
+    other.edit(srv6(vrf(table="105")))
+    assert client.texts(TABLES) == ["105"]
+
+
+def test_a_commit_of_another_door_blocks(client: Client, router: Router) -> None:
+    client.edit(srv6(vrf(table="101")), target="candidate")
+    world = router.loop.world
+    router.loop.run(world.clock.begin(Origin("srv6-gnmid", "alice", "one"), 60))
+    awaits = "commit one: it came through srv6-gnmid of alice and awaits confirmation until"
+    refused(lambda: client.edit(srv6(vrf(table="105"))), "in-use", awaits)
+    refused(lambda: client.manager.commit(confirmed=True), "in-use", awaits)
+    refused(client.manager.commit, "in-use", awaits)
+    router.loop.run(world.clock.cancel("one"))
+    client.manager.commit()
+    assert client.texts(TABLES) == ["101"]
+
+
+def test_another_door_is_blocked(client: Client, router: Router) -> None:
+    begin(client, timeout="60")
+    world = router.loop.world
+    with pytest.raises(PendingError, match="it came through srv6-netconfd"):
+        router.loop.run(world.clock.begin(Origin("srv6-gnmid", "alice", "one"), 60))
+    client.rpc("<nc:cancel-commit/>")
+
+
+def test_what_is_refused_leaves_nothing_pending(client: Client, router: Router) -> None:
+    refusal = Refusal("VRF red", "the kernel has none", "load vrf", "x")
+    router.loop.world.manager.change_refusal = refusal
+    refused(lambda: begin(client, timeout="60"), "operation-failed", f"^{refusal}$")
+    router.loop.world.manager.change_refusal = None
+    assert router.loop.pending() is None
+    assert client.texts(TABLES) == ["100"]
+
+
+def test_the_history_says_what_became_of_it(client: Client, router: Router) -> None:
+    begin(client, timeout="60")
+    name = f"netconf-session-{client.id}"
+    of_it = f"//o:transaction[o:commit-id='{name}']"
+    assert texts(client.rpc("<nc:get/>"), f"{of_it}/o:status") == [Status.AWAITING.value]
+    client.rpc("<nc:cancel-commit/>")
+    assert Status.ROLLED_BACK.value in texts(client.rpc("<nc:get/>"), f"{of_it}/o:status")
+
+
+def test_what_a_killed_process_left_is_undone(server: Server, router: Router) -> None:
+    """A session dies with its server; what it did not confirm is undone at the next start."""
+    begin(Client(server.socket), timeout="600")
+    server.kill()
+    server.start()
+    assert router.loop.pending() is None
+    client = Client(server.socket)
+    assert client.texts(TABLES) == ["100"]
+    client.close()
+
+
+def test_what_persists_outlives_a_killed_process(server: Server, router: Router) -> None:
+    begin(Client(server.socket), timeout="600", persist="token")
+    server.kill()
+    server.start()
+    client = Client(server.socket)
+    assert client.texts(TABLES) == ["101"]
+    client.manager.commit(persist_id="token")
+    assert router.loop.pending() is None
+    client.close()
+
+
+def test_changes_of_other_modules_are_refused(client: Client) -> None:
+    """The clock goes back to a configuration of our modules, not to one of others."""
+    client.edit("<acm:nacm><acm:enable-nacm>false</acm:enable-nacm></acm:nacm>", "candidate")
+    refused(lambda: client.manager.commit(confirmed=True), "operation-not-supported",
+            "module ietf-netconf-acm")  # fmt: skip
+    client.manager.discard_changes()
+
+
+@pytest.mark.parametrize(
+    ("inside", "tag", "words"),
+    [
+        ("<nc:confirmed/><nc:confirm-timeout>0</nc:confirm-timeout>", "invalid-value", "timeout"),
+        ("<nc:confirmed/><nc:confirm-timeout>86401</nc:confirm-timeout>", "invalid-value",
+         "above 86400"),
+        ("<nc:persist-id>none</nc:persist-id>", "invalid-value", "no commit awaits"),
+        ("<nc:confirmed/><nc:persist/>", "invalid-value", "1 to 255 characters"),
+        ("<nc:confirmed/><nc:persist>netconf-session-1</nc:persist>", "invalid-value", "those of"),
+    ],
+)  # fmt: skip
+def test_bad_parameters(client: Client, inside: str, tag: str, words: str) -> None:
+    refused(lambda: client.rpc(f"<nc:commit>{inside}</nc:commit>"), tag, words)

@@ -1,0 +1,79 @@
+"""Locks (RFC 6241 section 7.5)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.contract.netconf.client import Client, eventually, refused, texts
+from tests.contract.netconf.data import ROUTER
+
+LOCKS = "//m:datastore[m:name='{}']//m:locked-by-session"
+
+
+@pytest.mark.parametrize("datastore", ["running", "candidate", "startup"])
+def test_another_session_is_told_who_holds_it(
+    client: Client, other: Client, datastore: str
+) -> None:
+    client.manager.lock(datastore)
+    error = refused(lambda: other.manager.lock(datastore), "lock-denied", f"session {client.id}")
+    assert f"<session-id>{client.id}</session-id>" in error.info
+    assert texts(other.rpc("<nc:get/>"), LOCKS.format(datastore)) == [client.id]
+    client.manager.unlock(datastore)
+    other.manager.lock(datastore)
+    other.manager.unlock(datastore)
+
+
+def test_others_do_not_write_what_is_locked(client: Client, other: Client) -> None:
+    client.manager.lock("running")
+    refused(lambda: other.edit(ROUTER), "in-use", "locked|lock")
+    client.edit(ROUTER)
+    assert other.texts("//s:vrf/s:table-id") == ["100"]
+    client.manager.unlock("running")
+
+
+def test_others_do_not_commit_into_what_is_locked(client: Client, other: Client) -> None:
+    client.manager.lock("running")
+    other.edit(ROUTER, target="candidate")
+    refused(other.manager.commit, "in-use", "lock")
+    client.manager.unlock("running")
+    other.manager.commit()
+    assert client.texts("//s:vrf/s:table-id") == ["100"]
+
+
+def test_others_do_not_edit_a_locked_candidate(client: Client, other: Client) -> None:
+    client.manager.lock("candidate")
+    refused(lambda: other.edit(ROUTER, target="candidate"), "in-use", "lock")
+    refused(other.manager.commit, "in-use", "lock")
+    client.manager.unlock("candidate")
+
+
+def test_the_lock_of_a_dead_session_is_released(client: Client, other: Client) -> None:
+    other.manager.lock("running")
+    other.leave()
+
+    def free() -> bool:
+        try:
+            client.manager.lock("running")
+        except Exception:
+            return False
+        return True
+
+    eventually(free)
+    client.edit(ROUTER)
+    client.manager.unlock("running")
+
+
+def test_a_session_holds_it_once(client: Client) -> None:
+    client.manager.lock("running")
+    refused(lambda: client.manager.lock("running"), "lock-denied")
+    client.manager.unlock("running")
+    refused(lambda: client.manager.unlock("running"), "operation-failed", "holds no lock")
+
+
+def test_a_changed_candidate_is_not_locked(client: Client, other: Client) -> None:
+    """RFC 6241 section 7.5: changes of others would be lost or committed."""
+    client.edit(ROUTER, target="candidate")
+    refused(lambda: other.manager.lock("candidate"), "in-use", "holds changes")
+    client.manager.discard_changes()
+    other.manager.lock("candidate")
+    other.manager.unlock("candidate")

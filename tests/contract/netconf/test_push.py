@@ -1,0 +1,215 @@
+"""Dynamic subscriptions: RFC 8639 to streams, RFC 8641 to datastores."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import pytest
+
+from srv6mgrd.news import commit_undone
+from tests.contract.netconf.client import Client, eventually, refused, texts
+from tests.contract.netconf.conftest import Router, Server
+from tests.contract.netconf.data import ROUTER, SID, srv6, vrf
+
+SRV6 = "<yp:datastore-xpath-filter>/s:srv6/s:vrfs</yp:datastore-xpath-filter>"
+ON_CHANGE = "<yp:on-change/>"
+UNDONE = "//o:commit-undone"
+LIST = (
+    "<nmda:get-data><nmda:datastore>ds:operational</nmda:datastore><nmda:xpath-filter>"
+    "/sn:subscriptions</nmda:xpath-filter></nmda:get-data>"
+)
+LISTED = "//sn:subscriptions/sn:subscription"
+
+
+def subscribe(client: Client, inside: str) -> str:
+    """Its number."""
+    reply = client.rpc(f"<sn:establish-subscription>{inside}</sn:establish-subscription>")
+    (number,) = texts(reply, "//sn:id")
+    return number
+
+
+def to_datastore(client: Client, how: str, filter_: str = SRV6, datastore: str = "running") -> str:
+    return subscribe(client, f"<yp:datastore>ds:{datastore}</yp:datastore>{filter_}{how}")
+
+
+def to_stream(client: Client, more: str = "") -> str:
+    return subscribe(client, f"<sn:stream>NETCONF</sn:stream>{more}")
+
+
+def act(client: Client, name: str, number: str, more: str = "") -> Any:
+    return client.rpc(
+        f"<sn:{name}-subscription><sn:id>{number}</sn:id>{more}</sn:{name}-subscription>"
+    )
+
+
+def test_on_change(client: Client, other: Client) -> None:
+    client.edit(ROUTER)
+    number = to_datastore(client, ON_CHANGE)
+    first = client.event_with("//yp:push-update")
+    assert texts(first, "//yp:push-update/yp:id") == [number]
+    assert texts(first, "//s:vrf/s:table-id") == ["100"]
+    assert texts(first, "//s:sid") == []
+    other.edit(srv6(vrf(table="101")))
+    change = client.event_with("//yp:push-change-update")
+    edit = "//yp:push-change-update//*[local-name()='edit']"
+    assert texts(change, f"{edit}/*[local-name()='operation']") == ["replace"]
+    (target,) = texts(change, f"{edit}/*[local-name()='target']")
+    assert target.endswith("table-id")
+    assert "red" in target
+    assert texts(change, "//s:table-id") == ["101"]
+    other.edit(srv6(vrf(table="", operation="delete") + '<s:local-sids nc:operation="delete"/>'))
+    change = client.event_with("//yp:push-change-update")
+    assert "delete" in texts(change, f"{edit}/*[local-name()='operation']")
+
+
+def test_on_change_without_a_beginning(client: Client, other: Client) -> None:
+    client.edit(ROUTER)
+    to_datastore(client, "<yp:on-change><yp:sync-on-start>false</yp:sync-on-start></yp:on-change>")
+    assert client.quiet(0.2)
+    other.edit(srv6(vrf(table="101")))
+    assert texts(client.event(), "//s:table-id") == ["101"]
+
+
+def test_kinds_of_changes_are_left_out(client: Client, other: Client) -> None:
+    client.edit(ROUTER)
+    to_datastore(client, "<yp:on-change><yp:sync-on-start>false</yp:sync-on-start>"
+                 "<yp:excluded-change>replace</yp:excluded-change></yp:on-change>")  # fmt: skip
+    other.edit(srv6(vrf(table="101")))
+    other.edit(srv6(vrf("blue", "200")))
+    assert "101" not in texts(client.event_with("//yp:push-change-update"), "//s:table-id")
+
+
+def test_periodic(client: Client) -> None:
+    client.edit(ROUTER)
+    number = to_datastore(client, "<yp:periodic><yp:period>20</yp:period></yp:periodic>")
+    for _ in range(3):
+        event = client.event_with("//yp:push-update", 3)
+        assert texts(event, "//yp:push-update/yp:id") == [number]
+        assert texts(event, "//s:vrf/s:table-id") == ["100"]
+
+
+def test_state_is_pushed_too(client: Client) -> None:
+    client.edit(ROUTER)
+    filter_ = "<yp:datastore-xpath-filter>/s:srv6/o:transactions</yp:datastore-xpath-filter>"
+    to_datastore(client, "<yp:periodic><yp:period>20</yp:period></yp:periodic>", filter_,
+                 "operational")  # fmt: skip
+    assert texts(client.event_with("//yp:push-update"), "//o:transaction/o:id")
+
+
+def test_a_subtree_filter(client: Client) -> None:
+    client.edit(ROUTER)
+    filter_ = (
+        f"<yp:datastore-subtree-filter>{srv6('<s:local-sids/>')}</yp:datastore-subtree-filter>"
+    )
+    to_datastore(client, ON_CHANGE, filter_)
+    event = client.event_with("//yp:push-update")
+    assert texts(event, "//s:sid/s:prefix") == [SID]
+    assert texts(event, "//s:vrfs") == []
+
+
+def test_modify(client: Client, other: Client) -> None:
+    client.edit(ROUTER)
+    number = to_datastore(client, "<yp:periodic><yp:period>10000</yp:period></yp:periodic>")
+    client.event_with("//yp:push-update")
+    act(client, "modify", number,
+        "<yp:datastore>ds:running</yp:datastore>"
+        "<yp:datastore-xpath-filter>/s:srv6/s:local-sids</yp:datastore-xpath-filter>"
+        "<yp:periodic><yp:period>30</yp:period></yp:periodic>")  # fmt: skip
+    told = client.event_with("//sn:subscription-modified")
+    assert texts(told, "//sn:subscription-modified/sn:id") == [number]
+    assert texts(told, "//yp:periodic/yp:period") == ["30"]
+    event = client.event_with("//yp:push-update", 3)
+    assert texts(event, "//s:sid/s:prefix") == [SID]
+    assert texts(event, "//s:vrfs") == []
+    other_kind = "<yp:datastore>ds:running</yp:datastore><yp:on-change/>"
+    refused(lambda: act(client, "modify", number, other_kind), "invalid-value", "keep to the kind")
+    stop = (
+        "<yp:datastore>ds:running</yp:datastore><sn:stop-time>2999-01-01T00:00:00Z</sn:stop-time>"
+    )
+    refused(lambda: act(other, "modify", number, stop), "invalid-value", "no subscription",
+            app_tag="ietf-subscribed-notifications:no-such-subscription")  # fmt: skip
+
+
+def test_resync(client: Client) -> None:
+    client.edit(ROUTER)
+    number = to_datastore(client, ON_CHANGE)
+    client.event_with("//yp:push-update")
+    client.rpc(f"<yp:resync-subscription><yp:id>{number}</yp:id></yp:resync-subscription>")
+    assert texts(client.event_with("//yp:push-update"), "//s:vrf/s:table-id") == ["100"]
+    periodic = to_datastore(client, "<yp:periodic><yp:period>10000</yp:period></yp:periodic>")
+    resync = f"<yp:resync-subscription><yp:id>{periodic}</yp:id></yp:resync-subscription>"
+    refused(lambda: client.rpc(resync), "operation-failed|invalid-value", "no on-change")
+
+
+def test_delete(client: Client, other: Client, router: Router) -> None:
+    number = to_stream(client)
+    router.tell(commit_undone("one"))
+    client.event_with(UNDONE)
+    refused(lambda: act(other, "delete", number), "invalid-value", "no subscription")
+    act(client, "delete", number)
+    router.tell(commit_undone("two"))
+    assert client.quiet()
+    refused(lambda: act(client, "delete", number), "invalid-value", "no subscription",
+            app_tag="ietf-subscribed-notifications:no-such-subscription")  # fmt: skip
+
+
+def test_kill(client: Client, other: Client) -> None:
+    number = to_stream(client)
+    act(other, "kill", number)
+    told = client.event_with("//sn:subscription-terminated")
+    assert texts(told, "//sn:subscription-terminated/sn:id") == [number]
+    assert texts(told, "//sn:reason")[0].endswith("no-such-subscription")
+    refused(lambda: act(other, "kill", number), "invalid-value", "no subscription")
+
+
+def test_several_in_one_session(client: Client, router: Router) -> None:
+    first = to_stream(client, "<sn:stream-xpath-filter>/o:commit-undone</sn:stream-xpath-filter>")
+    second = to_datastore(client, ON_CHANGE)
+    assert first != second
+    router.tell(commit_undone("one"))
+    client.event_with(UNDONE)
+    client.edit(ROUTER)
+    client.event_with("//yp:push-change-update")
+
+
+def test_it_ends_at_its_time(client: Client) -> None:
+    stop = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=0.5)
+    number = to_stream(client, f"<sn:stop-time>{stop.isoformat()}</sn:stop-time>")
+    told = client.event_with("//sn:subscription-completed | //sn:subscription-terminated")
+    assert number in texts(told, "//sn:id")
+
+
+def test_subscriptions_are_listed(client: Client, other: Client) -> None:
+    number = to_stream(client)
+    entry = f"{LISTED}[sn:id='{number}']"
+    tree = other.rpc(LIST)
+    assert texts(tree, f"{entry}/sn:stream") == ["NETCONF"]
+    assert texts(tree, f"{entry}//sn:receiver/sn:state") == ["active"]
+    act(client, "delete", number)
+    assert texts(other.rpc(LIST), entry) == []
+
+
+def test_they_end_with_their_session(client: Client, server: Server) -> None:
+    short = Client(server.socket)
+    number = to_stream(short)
+    short.leave()
+    entry = f"{LISTED}[sn:id='{number}']"
+    eventually(lambda: not texts(client.rpc(LIST), entry))
+
+
+@pytest.mark.parametrize(
+    ("inside", "tag", "words"),
+    [
+        ("<sn:stream>nothing</sn:stream>", "invalid-value", "no stream nothing"),
+        ("<yp:datastore>ds:running</yp:datastore>", "missing-element", "periodic or on-change"),
+        ("<yp:datastore>ds:nothing</yp:datastore><yp:on-change/>", "invalid-value", "nothing"),
+        ("<sn:stream>NETCONF</sn:stream><sn:stream-xpath-filter>/s:srv6[</sn:stream-xpath-filter>",
+         "invalid-value", "XPath|filter"),
+        ("<sn:stream>NETCONF</sn:stream><sn:stop-time>x</sn:stop-time>", "invalid-value", "x"),
+        ("<sn:stream>NETCONF</sn:stream><sn:stop-time>2001-01-01T00:00:00Z</sn:stop-time>",
+         "invalid-value", "past"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(client: Client, inside: str, tag: str, words: str) -> None:
+    refused(lambda: subscribe(client, inside), tag, words)
