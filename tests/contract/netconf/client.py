@@ -19,7 +19,7 @@ from ncclient.transport import session
 from ncclient.xml_ import to_ele
 
 # It looks this often whether there is something to send; its 0.1 s would be most of our time.
-session.TICK = 0.002
+session.TICK = 0.02
 
 BASE = "urn:ietf:params:xml:ns:netconf:base:1.0"
 NS = {
