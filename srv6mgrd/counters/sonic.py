@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from srv6mgrd.counters.status import SidCounters
 
 DATABASE = "COUNTERS_DB"
+
+# Most of many SIDs have counted nothing: one mapping serves them all, and is never changed.
+_NOTHING: Mapping[str, str] = {
+    "SAI_COUNTER_STAT_PACKETS": "0",
+    "SAI_COUNTER_STAT_BYTES": "0",
+    "SRV6MGR_STAT_ERRORS": "0",
+}
 
 
 def name(prefix: str, block: int, node: int, function: int) -> str:
@@ -14,8 +23,10 @@ def name(prefix: str, block: int, node: int, function: int) -> str:
     return f"{address}/{block + node + function if length == '128' else length}"
 
 
-def fields(c: SidCounters) -> dict[str, str]:
+def fields(c: SidCounters) -> Mapping[str, str]:
     """Fields of a COUNTERS row; a literal, as it is built for every SID every second."""
+    if not (c.packets or c.errors):
+        return _NOTHING
     return {
         "SAI_COUNTER_STAT_PACKETS": str(c.packets),
         "SAI_COUNTER_STAT_BYTES": str(c.octets),

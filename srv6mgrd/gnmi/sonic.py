@@ -62,7 +62,7 @@ def get(request: Any, snapshot: Snapshot, permit: Permit | None) -> Any:
     return pb.GetResponse(notification=out)
 
 
-def counters(snapshot: Snapshot, permit: Permit | None) -> dict[str, dict[str, str]]:
+def counters(snapshot: Snapshot, permit: Permit | None) -> dict[str, Mapping[str, str]]:
     """Fields of every SID that is installed and counts, by its name; as far as ``permit`` lets
     its packets be read."""
     locators: Any = snapshot.config

@@ -37,6 +37,7 @@ PROXY = "srv6mgr-proxy:proxy"
 _Entry = Mapping[str, Any]
 _NOTHING = Desired()
 # What most SIDs have.
+_NO_FLAVORS: frozenset[Flavor] = frozenset()
 _PLAIN = frozenset(
     {
         "prefix", "locator", "behavior", "vrf", "next-hop", "interface", "segment-list",
@@ -193,7 +194,7 @@ def _sid(e: _Entry) -> Sid:
         interface=e.get("interface"),
         segment_list=e.get("segment-list"),
         bpf_program=e.get("bpf-program"),
-        flavors=frozenset(map(Flavor, e["flavor"])) if "flavor" in e else frozenset(),
+        flavors=frozenset(map(Flavor, e["flavor"])) if "flavor" in e else _NO_FLAVORS,
         counters=e.get("counters", True),
         proxy=_proxy(e[PROXY]) if PROXY in e else None,
     )
