@@ -29,9 +29,10 @@ STAGES = {
         "sysrepo: the new configuration as JSON": ["srv6mgrd.datastore.subscription:read"],
         "model": ["srv6mgrd.manager:parse", "srv6mgrd.apply.reconciler:Reconciler._checked"],
         "plan": ["srv6mgrd.apply.reconciler:Reconciler._compare"],
-        "kernel": [
+        "kernel: writing": ["srv6mgrd.kernel.adapter:LinuxKernel.apply"],
+        "kernel: reading": [
             f"srv6mgrd.kernel.adapter:LinuxKernel.{name}"
-            for name in ("apply", "observe", "links", "sid_counters")
+            for name in ("observe", "links", "sid_counters")
         ],
         "FRR": [f"srv6mgrd.frr.adapter:FrrSockets.{name}" for name in ("apply", "observe", "meet")],
         "journal": [

@@ -77,7 +77,7 @@ def _stream(folder: Path) -> list[Goal]:
         for name, value in found.items():
             runs.setdefault(name, []).append(value)
         runs.setdefault("each second", []).append(found["leaves"] / SECONDS)
-        runs.setdefault("cpu each", []).append(found["cpu"] / found["leaves"] * 1e6)
+        runs.setdefault("cpu each", []).append(found["cpu"] / max(1, found["leaves"]) * 1e6)
 
     try:
         with ours(folder) as server:

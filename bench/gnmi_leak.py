@@ -20,8 +20,10 @@ TIMES = 10_000
 # The first ones fill what is kept for good: caches, threads, arenas.
 WARM_UP = 2_000
 SIDS = 10
-# MiB, and threads.
+# MiB.
 GOAL = 2.0
+# gRPC's own pool grows with the load, and shrinks again later.
+POOL = 3
 
 
 def leaks(folder: Path) -> list[Goal]:
@@ -38,7 +40,7 @@ def leaks(folder: Path) -> list[Goal]:
                 name = f"{TIMES} {what}"
                 goals += [
                     Goal(f"{name}, memory grown", [memory], [], GOAL, "MiB"),
-                    Goal(f"{name}, threads more", [threads], [], 0, ""),
+                    Goal(f"{name}, threads more", [threads], [], POOL, ""),
                 ]
     finally:
         feeder.close()

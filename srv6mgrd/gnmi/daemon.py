@@ -15,6 +15,7 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from srv6mgrd import memory
 from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.gnmi import config as settings
 from srv6mgrd.gnmi import models, tls, wire
@@ -83,7 +84,9 @@ async def serve(config: Config, stop: asyncio.Event) -> None:
         await server.start()
         _LOG.info("serving %s", ", ".join((*config.listen, *config.plaintext)))
         notify("READY=1")
+        giving_back = loop.create_task(memory.give_back())
         await stop.wait()
+        giving_back.cancel()
         with suppress(OSError):  # the service manager may have gone first
             notify("STOPPING=1")
         service.end()
@@ -140,6 +143,7 @@ def main() -> int:
     logging.basicConfig(
         level=given.log_level.upper(), format="%(name)s: %(levelname)s: %(message)s"
     )
+    memory.keep_freed()
     try:
         path = given.config or settings.DEFAULT_FILE
         asyncio.run(_run(settings.load(path, required=given.config is not None)))

@@ -408,6 +408,22 @@ def test_readers_never_see_a_half_written_sample(path):
     assert len(seen) > 1
 
 
+def test_readers_need_not_wait_for_a_sample_that_is_made(writer, reader):
+    writer.set_statuses(statuses(1, 2))
+    seen = []
+
+    class Watched(dict):
+        def items(self):
+            for name, value in super().items():
+                seen.append(reader.counters()[name].packets)
+                yield name, value
+
+    writer.set_counters(Watched(counters(1, 2)), Watched(), 1)
+
+    assert seen == [0, 0]
+    assert reader.counters() == counters(1, 2)
+
+
 # Speed.
 
 
