@@ -34,8 +34,8 @@ SECONDS = 8
 STREAM_GOAL = 300_000
 FASTEST = "100ms"
 SUBSCRIBERS = 200
-# What each of many subscribers is told of, so that all of them together are one CPU's work.
-CROWD = {"SAMPLE": 1000, "ON_CHANGE": 20}
+# SIDs that each of many subscribers is told of.
+CROWD = {"SAMPLE": 1000, "ON_CHANGE": 1000}
 CROWD_SECONDS = 15
 # What one that never reads may take from the rate of the others, and in memory (MiB).
 CROWD_GOAL, CROWD_MEMORY = 0.95, 16.0

@@ -48,6 +48,8 @@ def _options(config: Config) -> list[tuple[str, int]]:
         # The first is for any data to come, the second (60 s by default) for the ping's answer.
         ("grpc.keepalive_timeout_ms", answer),
         ("grpc.http2.ping_timeout_ms", answer),
+        # Else who connects and says nothing takes a place for two minutes.
+        ("grpc.server_handshake_timeout_ms", answer),
         ("grpc.http2.max_pings_without_data", 0),
         ("grpc.so_reuseport", 0),
     ]

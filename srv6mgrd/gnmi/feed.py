@@ -49,6 +49,10 @@ class Feed:
         # What the thread below read last, and the configuration that it belongs to.
         self._sample: Sample | None = None
         self._sampled: Mapping[tuple[str, ...], Any] | None = None
+        # How many await the next sample, and the last one that was given to anybody.
+        self._following = 0
+        self._latest: Sample | None = None
+        self._anew = asyncio.Event()
         self._poller: asyncio.Task[None] | None = None
         # The one thread that touches the store.
         self._thread = ThreadPoolExecutor(1, "store")
@@ -94,7 +98,18 @@ class Feed:
         """The counters of all SIDs, to be sent as they are stored; None while there are none."""
         config = sids_of(self._config)
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._read_sample, config)
+        sample = await loop.run_in_executor(self._thread, self._read_sample, config)
+        if sample is not None and sample is not self._latest:
+            # Never older than what anybody was given.
+            self._latest = sample
+            woken, self._anew = self._anew, asyncio.Event()
+            woken.set()
+        return sample
+
+    def _is_old(self) -> bool:
+        """Whether there are other counters than those that were read last. Cheap."""
+        last, moment = self._latest, self._state.sampled()
+        return last is None or (last.records.generation, last.records.sample) != moment
 
     def _read_sample(self, config: Mapping[tuple[str, ...], Any]) -> Sample | None:
         records, last = self._state.records(), self._sample
@@ -110,6 +125,16 @@ class Feed:
         ):
             self._sample = Sample(last.table, records)
         return self._sample
+
+    async def next_sample(self, last: Sample | None) -> Sample:
+        """The counters of all SIDs as soon as there are others than ``last``; for who listens."""
+        self._following += 1
+        try:
+            while (sample := self._latest) is None or sample is last:
+                await self._anew.wait()
+            return sample
+        finally:
+            self._following -= 1
 
     async def without_counters(self) -> Snapshot:
         """What is now; cheaper, when there are many SIDs."""
@@ -162,6 +187,8 @@ class Feed:
                     self._update(await loop.run_in_executor(self._thread, self._state.status))
                 if self._counting:
                     self._count(await loop.run_in_executor(self._thread, self._state.counters))
+                if self._following and await loop.run_in_executor(self._thread, self._is_old):
+                    await self.sample()
             except Exception:
                 _LOG.exception("reading the store failed")
             await asyncio.sleep(_POLL_S)

@@ -64,6 +64,13 @@ class State:
         except (StoreError, OSError):
             return -1, ABSENT
 
+    def sampled(self) -> tuple[int, int]:
+        """Generation and number of the last sample. Cheap; -1 while there is nothing to read."""
+        try:
+            return self._reader.generation, self._reader.sample[0]
+        except StoreError:
+            return -1, -1
+
     def status(self) -> Status:
         try:
             generation = self._reader.generation

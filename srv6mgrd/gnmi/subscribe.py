@@ -19,7 +19,7 @@ from srv6mgrd.gnmi.failure import RpcError, as_status, check_encoding
 from srv6mgrd.gnmi.feed import Feed
 from srv6mgrd.gnmi.get import want_models
 from srv6mgrd.gnmi.outbox import Batch, Outbox, responses
-from srv6mgrd.gnmi.pack import COLUMNS, Request, Told, counters_of, counts_all
+from srv6mgrd.gnmi.pack import COLUMNS, Request, Sample, Told, counters_of, counts_all
 from srv6mgrd.gnmi.path import Path, Pattern, UnknownPathError, absolute, resolve
 from srv6mgrd.gnmi.rights import Permit
 from srv6mgrd.gnmi.schema import Node
@@ -192,8 +192,29 @@ class Subscription:
         self._write = write
         self._prefix = wire.read_path(asked.prefix)
         self._outbox = Outbox()
+        # Told on change, though it is sent as it is stored; what was told of it, and from what.
+        self._followed: Watch | None = None
+        self._told = Told()
+        self._last: Sample | None = None
         # Two of our tasks must not write at once.
         self._writing = asyncio.Lock()
+
+    def _to_follow(self) -> Watch | None:
+        """Counters of all SIDs on change: leaf by leaf a hundred thousand SIDs would hold up
+        everybody. Only where nothing else tells counters on change."""
+        packed = [w for w in self._watches if w.is_packed]
+        others = [w for w in self._watches if not (w.is_packed or w.interval)]
+        if len(packed) != 1 or packed[0].interval or packed[0].heartbeat:
+            return None
+        return None if any(self._counts(w) for w in others) else packed[0]
+
+    def _counts(self, watch: Watch) -> bool:
+        """Whether it names counters."""
+        return any(
+            is_counter(node) and watch.chosen.want(node)
+            for pattern in watch.patterns
+            for node in (pattern[-1].node if pattern else self._feed.root).descendants()
+        )
 
     async def once(self) -> None:
         """ONCE (3.5.1.5.1)."""
@@ -227,6 +248,7 @@ class Subscription:
 
     async def stream(self, requests: AsyncIterator[Any]) -> None:
         """Current values, sync_response, then changes and samples until the client leaves."""
+        self._followed = self._to_follow()
         on_change = [w for w in self._watches if not w.interval]
         sampled = [w for w in self._watches if w.interval]
         packed = all(w.is_packed for w in self._watches)
@@ -237,10 +259,14 @@ class Subscription:
         try:
             if not self._asked.updates_only:
                 await self._present(first)
+            elif self._followed is not None:
+                await self._pack(self._followed, silent=True)
             await self._write(wire.sync_response())
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(refuse_more(requests))
                 tasks.create_task(self._drain())
+                if self._followed is not None:
+                    tasks.create_task(self._follow(self._followed))
                 for watch in sampled:
                     tasks.create_task(self._sample(watch, first))
                 for watch in on_change:
@@ -253,15 +279,17 @@ class Subscription:
                 end()
 
     def _listen(self, on_change: list[Watch]) -> Callable[[], None]:
-        subscribed = [(p, w.chosen) for w in on_change for p in w.patterns]
-        counters = any(
-            is_counter(node) and chosen.want(node)
-            for pattern, chosen in subscribed
-            for node in (pattern[-1].node if pattern else self._feed.root).descendants()
-        )
+        others = [w for w in on_change if w is not self._followed]
+        subscribed = [(p, w.chosen) for w in others for p in w.patterns]
+        followed = [(p, w.chosen) for w in on_change if w not in others for p in w.patterns]
+        counters = any(self._counts(w) for w in others)
 
         def told(change: Change) -> None:
             updates, deletes = select(change, subscribed)
+            if followed:
+                # Its values come with the next sample.
+                _, gone = select(change, followed)
+                deletes = list(dict.fromkeys((*deletes, *gone)))
             if updates or deletes:
                 self._outbox.put(Batch(change.at, dict(updates), deletes))
 
@@ -280,15 +308,37 @@ class Subscription:
         for batch in batches(await self._leaves(snapshot, found), snapshot):
             await self._put(batch)
 
-    async def _pack(self, watch: Watch, missed: int = 0, told: Told | None = None) -> None:
-        """The counters of all SIDs, as far as ``watch`` is to have them."""
-        sample = await self._feed.sample()
-        if sample is None or not sample.table.keys:
+    async def _follow(self, watch: Watch) -> None:
+        """What changes from one sample to the next. A client that reads too slowly misses some."""
+        while True:
+            last, sample = self._last, await self._feed.next_sample(self._last)
+            missed = 0 if last is None else sample.records.sample - last.records.sample - 1
+            await self._pack(watch, max(0, missed), self._told, sample)
+
+    async def _pack(
+        self,
+        watch: Watch,
+        missed: int = 0,
+        told: Told | None = None,
+        sample: Sample | None = None,
+        *,
+        silent: bool = False,
+    ) -> None:
+        """The counters of all SIDs, as far as ``watch`` is to have them; ``silent``: they count as
+        told."""
+        if not (watch.is_packed or silent):  # since a rule tells one SID from another
+            await self._send(await self._feed.snapshot(), [watch])
+        sample = sample or await self._feed.sample()
+        if watch is self._followed:
+            told, self._last = self._told, sample
+        if not watch.is_packed or sample is None or not sample.table.keys:
             return
         at = partial(sample.table.at, sample.table.keys[0])
         leaves = tuple(leaf for leaf in watch.packed if watch.takes(at(leaf)))
         asked = Request(leaves, self._asked.encoding, self._prefix, missed)
         for message in sample.messages(asked, told) if leaves else ():
+            if silent:
+                continue
             async with self._writing:
                 await self._write(message)
 

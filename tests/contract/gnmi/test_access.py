@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import subprocess
@@ -13,8 +14,9 @@ import grpc
 import pytest
 from gnmi_pb import gnmi_pb2 as pb
 
+from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.gnmi.access import hash_password
-from tests.contract.gnmi.client import Client, deletes, subscription, updates
+from tests.contract.gnmi.client import Client, Core, deletes, subscription, updates
 from tests.contract.gnmi.conftest import Server, eventually
 from tests.contract.gnmi.data import SID, SRV6
 from tests.contract.gnmi.test_door import code, secure
@@ -135,6 +137,38 @@ def test_what_may_not_be_read_is_not_there(
         assert updates(stream.next().update) == {TABLE: 101}
         gnmi.set(delete=[BLUE, f"{RED}/interface"])
         assert deletes(stream.next().update) == [f"{RED}/interface"]
+
+
+@pytest.mark.parametrize("how", [pb.SAMPLE, pb.ON_CHANGE])
+def test_a_rule_that_comes_later_holds_for_counters_of_all_sids(
+    guarded: Server, gnmi: Client, core: Core, rules: Callable[..., None], how: int
+) -> None:
+    other = "fcbb:0:1:65::/64"
+    end = {"prefix": other, "locator": "main", "behavior": "End"}
+    gnmi.set(update={"/srv6": SRV6, "/srv6/local-sids": {"sid": [end]}})
+    core.tell({ObjectRef(Kind.SID, p): ObjectStatus(InstallStatus.INSTALLED) for p in (SID, other)})
+    numbers = itertools.count(1)
+
+    def told() -> set[str]:
+        """The SIDs of the next values."""
+        n = next(numbers)
+        core.count({p: SidCounters(n, 0, 0, 1) for p in (SID, other)})
+        while not (found := updates(stream.next().update)):
+            pass
+        return {p for p in (SID, other) if p in str(found)}
+
+    alice = secure(guarded, user("alice"))
+    interval = {"sample_interval": 0.2} if how == pb.SAMPLE else {}
+    asked = subscription("/srv6/local-sids/sid/state/counters/in-pkts", how, **interval)
+    with alice.subscribe(asked) as stream:
+        stream.until_sync()
+        assert told() == {SID, other}
+        hidden = f"/srv6mgr-srv6:srv6/local-sids/sid[prefix='{other}']"
+        rules({"path": hidden, "access-operations": "read", "action": "deny"})
+        eventually(lambda: told() == {SID}, 10)
+        assert told() == {SID}
+        rules()
+        eventually(lambda: told() == {SID, other}, 10)
 
 
 def test_a_certificate_says_who_is_there(

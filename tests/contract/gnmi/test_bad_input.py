@@ -415,21 +415,41 @@ class Wire:
         self._listener.close()
 
 
+@pytest.fixture(scope="module")
+def pinging(place: Path) -> Iterator[Server]:
+    """It pings each second, waits as long for an answer, and serves one subscriber."""
+    server = Server(place, "pinging", "keepalive = 1\nmax_subscribers = 1")
+    yield server
+    assert server.stop() == 0
+    assert not server.tracebacks()
+
+
 @pytest.fixture
-def cable(place: Path) -> Iterator[Callable[[], Wire]]:
-    """To a server that pings each second and serves one subscriber."""
-    settings = "keepalive = 1\nmax_subscribers = 1"
-    server = Server(place, "pinging", settings)
+def cable(pinging: Server) -> Iterator[Callable[[], Wire]]:
     wires: list[Wire] = []
 
     def make() -> Wire:
-        wires.append(Wire(server.socket))
+        wires.append(Wire(pinging.socket))
         return wires[-1]
 
     yield make
     for wire in wires:
         wire.close()
-    assert server.stop() == 0
+
+
+@pytest.mark.parametrize("beginning", [b"", b"\x16\x03\x01", b"PRI * HTTP/2.0\r\n"])
+def test_a_connection_that_says_nothing_is_ended(pinging: Server, beginning: bytes) -> None:
+    tcp = socket.create_connection(("127.0.0.1", pinging.port))
+    local = socket.socket(socket.AF_UNIX)
+    with tcp, local:
+        local.connect(str(pinging.socket))
+        for side in (tcp, local):
+            side.settimeout(10)
+            side.sendall(beginning)
+        for side in (tcp, local):
+            with contextlib.suppress(ConnectionResetError):
+                while side.recv(4096):
+                    pass
 
 
 def test_a_client_that_vanished_is_found_out(cable: Callable[[], Wire], gnmi: Client) -> None:

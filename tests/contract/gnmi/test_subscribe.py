@@ -270,6 +270,48 @@ def test_overlapping_subscriptions_tell_a_leaf_once(router: Client) -> None:
         assert stream.quiet()
 
 
+def test_counters_of_all_sids_are_told_on_change(router: Client, core: Core) -> None:
+    """They are sent as they are stored, but for those that stand still."""
+    others = [f"fcbb:0:1:{n:x}::/64" for n in (0x201, 0x202)]
+    entry = "/srv6/local-sids/sid[prefix={}]"
+    end = {"locator": "main", "behavior": "End"}
+    router.set(update={entry.format(p): end for p in others})
+    sids = [SID, *others]
+    core.tell({ObjectRef(Kind.SID, p): INSTALLED for p in sids})
+
+    def count(**packets: int) -> None:
+        values = dict.fromkeys(sids, 1) | {sids[int(n[1:])]: v for n, v in packets.items()}
+        core.count({p: SidCounters(v, 100, 0, 5) for p, v in values.items()})
+
+    def leaf(n: int) -> str:
+        return f"{entry.format(sids[n])}/state/counters/in-pkts"
+
+    count()
+    whole = subscription(f"{entry.format('*')}/state/counters")
+    with (
+        router.subscribe(whole) as stream,
+        router.subscribe(whole, updates_only=True) as later,
+        router.subscribe(whole, subscription(f"{entry.format('*')}/state/reason")) as both,
+    ):
+        assert len(stream.until_sync()) == 4 * len(sids)
+        assert later.next().sync_response
+        assert len(both.until_sync()) == 5 * len(sids)
+        assert stream.quiet()
+        count(s1=2)
+        for each in (stream, later, both):
+            assert updates(each.next().update) == {leaf(1): "2"}
+            assert each.quiet()
+        count(s1=2, s2=9)
+        for each in (stream, later, both):
+            assert updates(each.next().update) == {leaf(2): "9"}
+        router.set(delete=[entry.format(others[0])])
+        assert deletes(stream.next().update) == [f"{entry.format(others[0])}/state/counters"]
+        assert later.next().update.delete
+        count(s1=2, s2=10)
+        assert updates(stream.next().update) == {leaf(2): "10"}
+        assert updates(later.next().update) == {leaf(2): "10"}
+
+
 @pytest.mark.parametrize(
     "string",
     [
