@@ -71,6 +71,9 @@ def main() -> None:
 
 async def _run(settings: Settings) -> None:
     runtime, state = Path(settings.runtime_directory), Path(settings.state_directory)
+    # Passwords of BGP sessions are among what is ours in FRR.
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    state.chmod(0o700)
     with memory.made_to_stay():
         kernel = LinuxKernel(notices=SidNotices())
         frr = FrrSockets(Path(settings.frr_directory))

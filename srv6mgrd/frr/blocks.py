@@ -29,6 +29,9 @@ _SLOTS = tuple(
             r"bgp router-id",
             r"neighbor \S+ remote-as",
             r"neighbor \S+ update-source",
+            r"neighbor \S+ description",
+            r"neighbor \S+ password",
+            r"neighbor \S+ timers",
             r"sid vpn per-vrf export",
             r"rd vpn export",
             # FRR prints `both` when the lists are equal and two lines when they are not; ours

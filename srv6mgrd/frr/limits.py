@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from srv6mgrd.frr.render import export_locator, locator_of
+from srv6mgrd.model.checks.names import bgp_path
 from srv6mgrd.model.desired import Desired, Locator, Neighbor, VrfBgp
 from srv6mgrd.model.refusal import Refusal
 
@@ -24,12 +27,12 @@ def limits(desired: Desired) -> list[Refusal]:
                 "/srv6mgr-srv6:srv6/srv6mgr-bgp:bgp",
             )
         )
-    for neighbor in desired.bgp.neighbors if desired.bgp is not None else ():
-        found += _neighbor(neighbor)
+    if desired.bgp is not None:
+        found += _descriptions(desired.bgp.neighbors, bgp_path(None))
     for name in sorted(desired.vrfs):
         vpn = desired.vrfs[name].bgp
-        if vpn is not None and vpn.neighbors:
-            found.append(_no_vrf_neighbors(name))
+        if vpn is not None:
+            found += _descriptions(vpn.neighbors, bgp_path(name))
         if vpn is None or vpn.export_sid is None:
             continue
         locator = locator_of(desired, vpn)
@@ -40,31 +43,18 @@ def limits(desired: Desired) -> list[Refusal]:
     return found
 
 
-def _neighbor(neighbor: Neighbor) -> list[Refusal]:
-    """What ``render`` has no lines for is refused rather than left out."""
-    declared = {
-        "description": neighbor.description is not None,
-        "password": neighbor.password is not None,
-        "keepalive and hold-time": neighbor.hold_time is not None,
-        "bfd": neighbor.bfd,
-        "route-reflector-client": neighbor.route_reflector_client,
-    }
-    where = f"BGP neighbor {neighbor.address}"
-    path = f"/srv6mgr-srv6:srv6/srv6mgr-bgp:bgp/neighbor[address='{neighbor.address}']"
+def _descriptions(neighbors: Iterable[Neighbor], path: str) -> list[Refusal]:
+    # handle_pipe_action (lib/vty.c) looks for it in every command.
     return [
-        _refusal(where, f"{what} is not carried out in FRR yet", "remove it", path)
-        for what, is_declared in declared.items()
-        if is_declared
+        _refusal(
+            f"BGP neighbor {neighbor.address}",
+            "FRR takes a | between blanks in its description for a filter",
+            "write it without the blanks",
+            f"{path}/neighbor[address='{neighbor.address}']/description",
+        )
+        for neighbor in neighbors
+        if " |" in (neighbor.description or "")
     ]
-
-
-def _no_vrf_neighbors(vrf: str) -> Refusal:
-    return _refusal(
-        f"VRF {vrf}",
-        "BGP neighbors in a VRF are not carried out in FRR yet",
-        "remove them, or configure them in FRR by hand",
-        f"/srv6mgr-srv6:srv6/vrfs/vrf[name='{vrf}']/srv6mgr-bgp:bgp/neighbor",
-    )
 
 
 def _export(vrf: str, vpn: VrfBgp, locator: Locator, chosen: Locator) -> list[Refusal]:

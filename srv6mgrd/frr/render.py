@@ -10,6 +10,8 @@ from srv6mgrd.frr.blocks import BGPD, ENCAPSULATION, LOCATORS, ZEBRA, block
 from srv6mgrd.model.desired import Bgp, Desired, Locator, Neighbor, Vrf, VrfBgp
 from srv6mgrd.plan.objects import FrrBlock
 
+_NO_DEFAULT = "no bgp default ipv4-unicast"
+
 
 def render(desired: Desired) -> list[FrrBlock]:
     """All blocks, in the order of writing. Without a BGP speaker FRR has nothing to carry."""
@@ -88,33 +90,57 @@ def _locator(locator: Locator) -> FrrBlock:
 
 def _speaker(bgp: Bgp, locator: Locator | None) -> list[FrrBlock]:
     root = f"router bgp {bgp.as_number}"
-    lines = [f"bgp router-id {bgp.router_id}"]
-    if any(n.remote_as != bgp.as_number for n in bgp.neighbors):
-        # RFC 8212 behaviour would drop every VPN route of an external neighbor without policy.
-        lines.append("no bgp ebgp-requires-policy")
-    lines.append("no bgp default ipv4-unicast")
-    for neighbor in bgp.neighbors:
-        lines += _neighbor(neighbor)
+    lines = [f"bgp router-id {bgp.router_id}", *_sessions(bgp.as_number, bgp.neighbors, vpn=True)]
+    if not bgp.neighbors:
+        lines.append(_NO_DEFAULT)
     blocks = [block(BGPD, (root,), lines)]
     if locator is not None:
         blocks.append(block(BGPD, (root, "segment-routing srv6"), [f"locator {locator.name}"]))
     if bgp.neighbors:
-        active = [f"neighbor {_peer(n)} activate" for n in bgp.neighbors]
+        active = [line for n in bgp.neighbors for line in _active(n)]
         for family in ("ipv4", "ipv6"):
             blocks.append(block(BGPD, (root, f"address-family {family} vpn"), active))
     return blocks
+
+
+def _sessions(own_as: int, neighbors: Iterable[Neighbor], *, vpn: bool) -> list[str]:
+    """What an instance says of its neighbors, outside of address families."""
+    neighbors = list(neighbors)
+    lines = []
+    if any(n.remote_as != own_as for n in neighbors):
+        # RFC 8212 behaviour would drop every route of an external neighbor without policy.
+        lines.append("no bgp ebgp-requires-policy")
+    if neighbors:
+        lines.append(_NO_DEFAULT)
+    return lines + [line for neighbor in neighbors for line in _neighbor(neighbor, vpn=vpn)]
+
+
+def _active(neighbor: Neighbor) -> list[str]:
+    """What an address family says of a neighbor that takes part in it."""
+    peer = _peer(neighbor)
+    reflects = neighbor.route_reflector_client
+    client = [f"neighbor {peer} route-reflector-client"] if reflects else []
+    return [f"neighbor {peer} activate", *client]
 
 
 def _peer(neighbor: Neighbor) -> str:
     return address(ip_address(neighbor.address))
 
 
-def _neighbor(neighbor: Neighbor) -> list[str]:
+def _neighbor(neighbor: Neighbor, *, vpn: bool) -> list[str]:
     peer = _peer(neighbor)
     lines = [f"neighbor {peer} remote-as {neighbor.remote_as}"]
+    if neighbor.description is not None:
+        lines.append(f"neighbor {peer} description {neighbor.description}")
+    if neighbor.password is not None:
+        lines.append(f"neighbor {peer} password {neighbor.password}")
+    if neighbor.bfd:
+        lines.append(f"neighbor {peer} bfd")
+    if neighbor.hold_time is not None:
+        lines.append(f"neighbor {peer} timers {neighbor.keepalive} {neighbor.hold_time}")
     if neighbor.update_source is not None:
         lines.append(f"neighbor {peer} update-source {address(ip_address(neighbor.update_source))}")
-    if ":" in peer:
+    if vpn and ":" in peer:
         # IPv4 VPN routes have an IPv6 next hop on such a session (RFC 8950).
         lines.append(f"neighbor {peer} capability extended-nexthop")
     return lines
@@ -129,6 +155,7 @@ def _vrf(bgp: Bgp, vrf: Vrf, vpn: VrfBgp, function: int | None) -> list[FrrBlock
     top = [f"bgp router-id {bgp.router_id}"]
     if exports:
         top.append(f"sid vpn per-vrf export {function}")
+    top += _sessions(bgp.as_number, vpn.neighbors, vpn=False)
     blocks = [block(BGPD, (root,), top)]
     lines = []
     if exports and vpn.redistribute_connected:
@@ -145,5 +172,8 @@ def _vrf(bgp: Bgp, vrf: Vrf, vpn: VrfBgp, function: int | None) -> list[FrrBlock
         lines.append("export vpn")
     lines.append("import vpn")
     for family in ("ipv4", "ipv6"):
-        blocks.append(block(BGPD, (root, f"address-family {family} unicast"), lines))
+        of_family = [n for n in vpn.neighbors if (":" in n.address) == (family == "ipv6")]
+        active = [line for n in of_family for line in _active(n)]
+        path = (root, f"address-family {family} unicast")
+        blocks.append(block(BGPD, path, [*active, *lines]))
     return blocks

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from srv6mgrd.frr.blocks import BGPD, LOCATORS, ZEBRA, negated, slot_of
 from srv6mgrd.frr.vty import Answer
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
-from srv6mgrd.plan.objects import FrrBlock
+from srv6mgrd.plan.objects import FrrBlock, without_secret
 
 # Single-valued lines that FRR does not overwrite: a second index for a SID is ignored without a
 # word, a second locator of bgpd is refused, another prefix for a locator leaves SIDs of the old
@@ -248,7 +248,8 @@ def refusals(
             answer = answers[index] if index < len(answers) else None
             if answer is None or not answer.ok:
                 words = silence if answer is None else answer.words
-                where = " / ".join((*step.context, step.line) if step.line else step.context)
+                line = (without_secret(step.line),) if step.line else ()
+                where = " / ".join((*step.context, *line))
                 found[id(step.action)] = (step.action, f"{step.daemon}: {words} (at '{where}')")
                 break
     return found

@@ -37,6 +37,7 @@ from srv6mgrd.plan.objects import (
     UnreachableDefault,
     VrfDevice,
     VrfPort,
+    without_secret,
 )
 
 _MODES = {
@@ -259,7 +260,7 @@ def _frr(action: Action) -> str:
     else:
         gone = tuple(line for line in old if line not in obj.lines)
         come = tuple(line for line in obj.lines if line not in old)
-    lines = ["configure", *obj.context, *map(_undone, gone), *come]
+    lines = ["configure", *obj.context, *map(without_secret, [*map(_undone, gone), *come])]
     return "vtysh " + " ".join(f"-c {shlex.quote(line)}" for line in lines)
 
 

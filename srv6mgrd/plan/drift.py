@@ -30,6 +30,7 @@ from srv6mgrd.plan.objects import (
     UnreachableDefault,
     VrfDevice,
     VrfPort,
+    without_secret,
 )
 
 
@@ -99,7 +100,7 @@ def _lines(was: FrrBlock, block: FrrBlock) -> str:
     more = [line for line in was.lines if line not in block.lines]
     kind, lines = ("lacked", lacking) if lacking else ("had", more)
     rest = f" and {len(lines) - 1} more" if len(lines) > 1 else ""
-    return f"{kind} '{lines[0]}'{rest}" if lines else "had another order"
+    return f"{kind} '{without_secret(lines[0])}'{rest}" if lines else "had another order"
 
 
 def _text(value: Any) -> str:

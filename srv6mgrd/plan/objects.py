@@ -397,6 +397,12 @@ class FrrBlock:
         return f"frr {self.daemon} {' / '.join(self.context)}"
 
 
+def without_secret(line: str) -> str:
+    """A line of FRR's configuration as it may be told and logged."""
+    told, password, _ = line.partition(" password ")
+    return f"{told}{password}..." if password else line
+
+
 KernelObject = (
     Sysctl
     | DummyDevice

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,6 +10,7 @@ from srv6mgrd.frr.limits import limits
 from srv6mgrd.frr.render import address, render, route_targets
 from srv6mgrd.frr.running import parse
 from srv6mgrd.model.desired import Bgp, Desired, Locator, Neighbor
+from srv6mgrd.plan.objects import without_secret
 from tests.unit.frr.samples import PE1, RED_SID, with_export
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -98,32 +98,63 @@ def test_two_export_locators_are_refused_by_name() -> None:
     assert "MAIN" in refusal.remedy
 
 
-@pytest.mark.parametrize(
-    ("declared", "what"),
-    [
-        ({"password": "secret"}, "password"),
-        ({"keepalive": 3, "hold_time": 9}, "keepalive and hold-time"),
-        ({"bfd": True}, "bfd"),
-        ({"route_reflector_client": True}, "route-reflector-client"),
-        ({"description": "the other edge"}, "description"),
-    ],
-)
-def test_what_has_no_lines_is_refused_not_left_out(declared: dict[str, Any], what: str) -> None:
+def test_what_a_neighbor_may_have() -> None:
     assert PE1.bgp is not None
-    neighbor = replace(PE1.bgp.neighbors[0], **declared)
-    (refusal,) = limits(replace(PE1, bgp=replace(PE1.bgp, neighbors=(neighbor,))))
-    assert str(refusal) == (
-        f"BGP neighbor {neighbor.address}: {what} is not carried out in FRR yet; remove it"
+    neighbor = replace(
+        PE1.bgp.neighbors[0],
+        description="the other edge",
+        password="secret",
+        keepalive=3,
+        hold_time=9,
+        bfd=True,
+        route_reflector_client=True,
     )
+    state = replace(PE1, bgp=replace(PE1.bgp, neighbors=(neighbor,)))
+    peer = f"neighbor {neighbor.address}"
+    by_context = {b.context: b.lines for b in render(state)}
+    speaker = by_context[("router bgp 65000",)]
+    assert {
+        f"{peer} description the other edge",
+        f"{peer} password secret",
+        f"{peer} bfd",
+        f"{peer} timers 3 9",
+    } <= {*speaker}
+    for family in ("ipv4", "ipv6"):
+        assert by_context["router bgp 65000", f"address-family {family} vpn"] == (
+            f"{peer} activate",
+            f"{peer} route-reflector-client",
+        )
 
 
-def test_neighbors_in_a_vrf_are_refused() -> None:
+def test_a_description_that_frr_takes_for_a_filter() -> None:
+    assert PE1.bgp is not None
+    neighbor = replace(PE1.bgp.neighbors[0], description="edge | left")
+    (refusal,) = limits(replace(PE1, bgp=replace(PE1.bgp, neighbors=(neighbor,))))
+    assert refusal.object == f"BGP neighbor {neighbor.address}"
+    assert "filter" in refusal.cause
+
+
+def test_a_password_is_not_told() -> None:
+    assert without_secret("neighbor fd00::1 password s p") == "neighbor fd00::1 password ..."
+    assert without_secret("neighbor fd00::1 bfd") == "neighbor fd00::1 bfd"
+
+
+def test_neighbors_in_a_vrf() -> None:
     red = PE1.vrfs["red"]
     assert red.bgp is not None
-    bgp = replace(red.bgp, neighbors=(Neighbor("10.1.0.10", 65100),))
-    (refusal,) = limits(replace(PE1, vrfs={**PE1.vrfs, "red": replace(red, bgp=bgp)}))
-    assert refusal.object == "VRF red"
-    assert "neighbors in a VRF" in refusal.cause
+    edges = (Neighbor("10.1.0.10", 65100), Neighbor("fd00:1::10", 65100))
+    state = replace(PE1, vrfs={"red": replace(red, bgp=replace(red.bgp, neighbors=edges))})
+    root = "router bgp 65000 vrf red"
+    by_context = {b.context: b.lines for b in render(state)}
+    assert {
+        "no bgp ebgp-requires-policy",
+        "no bgp default ipv4-unicast",
+        "neighbor 10.1.0.10 remote-as 65100",
+        "neighbor fd00:1::10 remote-as 65100",
+    } <= {*by_context[(root,)]}
+    for family, peer in (("ipv4", "10.1.0.10"), ("ipv6", "fd00:1::10")):
+        lines = by_context[root, f"address-family {family} unicast"]
+        assert [line for line in lines if "neighbor" in line] == [f"neighbor {peer} activate"]
 
 
 def test_wide_functions_are_refused() -> None:
