@@ -1,0 +1,113 @@
+"""Commits: carried out before they are stored, or taken back."""
+
+import asyncio
+
+import pytest
+
+from srv6mgrd.counters.status import Kind, ObjectRef
+from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.plan.actions import Delete
+from tests.unit.manager.world import (
+    END,
+    END_KEY,
+    EXPORT,
+    RED,
+    in_virtual_time,
+    running,
+    tree,
+)
+
+
+@in_virtual_time
+async def test_a_commit_is_in_the_kernel_before_it_is_stored(world):
+    world.manager.change(tree(1))
+
+    assert END_KEY in world.kernel.objects
+    assert world.reader.objects() == {}
+
+
+@in_virtual_time
+async def test_a_stored_commit_is_in_the_store_and_outward(world):
+    world.commit(tree(1))
+
+    assert {ref for ref, s in world.reader.objects().items() if s.status == 2} == {
+        ObjectRef(Kind.LOCATOR, "MAIN"),
+        RED,
+        END,
+        ObjectRef(Kind.SID, str(EXPORT)),
+    }
+    assert len(world.outward.published) == 1
+
+
+@in_virtual_time
+async def test_a_refused_commit_changes_nothing(world):
+    world.commit(tree(1))
+    kernel, store = dict(world.kernel.objects), world.reader.objects()
+    world.kernel.refuse(lambda a: "fcbb:0:1:2::/64" in a.object.key and not isinstance(a, Delete))
+
+    with pytest.raises(RefusedError):
+        world.manager.change(tree(1, 2))
+    world.manager.compare()
+
+    assert world.kernel.objects == kernel
+    assert world.reader.objects() == store
+
+
+@in_virtual_time
+async def test_an_aborted_commit_is_taken_back(world):
+    world.commit(tree(1))
+    kernel, frr = dict(world.kernel.objects), dict(world.frr.contexts)
+    world.manager.change(tree(2, table=20))
+
+    world.manager.aborted()
+
+    assert world.kernel.objects == kernel
+    assert world.frr.contexts == frr
+    assert END in world.reader.objects()
+
+
+@in_virtual_time
+async def test_an_abort_after_our_own_refusal_is_harmless(world):
+    world.commit(tree(1))
+    kernel = dict(world.kernel.objects)
+    world.kernel.refuse(lambda a: "fcbb:0:1:2::/64" in a.object.key and not isinstance(a, Delete))
+    with pytest.raises(RefusedError):
+        world.manager.change(tree(2))
+
+    world.manager.aborted()
+
+    assert world.kernel.objects == kernel
+
+
+@in_virtual_time
+async def test_a_change_that_no_status_shows_goes_outward_too(world):
+    world.commit(tree(1))
+    other = tree(1)
+    other["srv6mgr-srv6:srv6"]["local-sids"]["sid"][0] |= {"behavior": "End.DT6", "vrf": "red"}
+
+    world.commit(other)
+
+    assert len(world.outward.published) == 2
+    assert world.outward.published[0] != world.outward.published[1]
+
+
+@in_virtual_time
+async def test_the_same_commit_again_writes_nothing(world):
+    world.commit(tree(1))
+    writes = world.kernel.writes + world.frr.writes
+
+    world.commit(tree(1))
+
+    assert world.kernel.writes + world.frr.writes == writes
+
+
+@in_virtual_time
+async def test_a_commit_that_is_left_half_way_is_taken_back(world):
+    world.commit(tree(1))
+    world.manager.change(tree(2))
+
+    async with running(world.manager.keep(), world.manager.compare_every(30)):
+        await asyncio.sleep(61)
+
+    assert END_KEY in world.kernel.objects
+    assert "route6 table 8986 fcbb:0:1:2::/64" not in world.kernel.objects

@@ -1,0 +1,187 @@
+"""Drift: repaired once, counted, tried again."""
+
+import asyncio
+import errno
+import itertools
+
+import pytest
+
+from srv6mgrd.counters.status import InstallStatus
+from srv6mgrd.kernel.errors import KernelError
+from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.plan.actions import Delete
+from tests.unit.manager.world import (
+    END,
+    END_KEY,
+    END_PREFIX,
+    RED,
+    in_virtual_time,
+    running,
+    tree,
+)
+
+
+@in_virtual_time
+async def test_drift_is_repaired_and_counted(world):
+    world.commit(tree(1))
+    since = world.status(END).since
+
+    async with running(world.manager.keep()):
+        world.kernel.remove(END_KEY)
+        world.manager.disturbed()
+        await asyncio.sleep(1)
+
+    found = world.status(END)
+    assert END_KEY in world.kernel.objects
+    assert (found.status, found.repairs, found.since) == (InstallStatus.INSTALLED, 1, since)
+    assert found.last_repair == pytest.approx(1000.02e9)
+    assert world.status(RED).repairs == 0
+
+
+@in_virtual_time
+async def test_a_burst_of_events_is_one_repair(world):
+    world.commit(tree(1))
+    repairs = []
+    compare = world.manager.compare
+    world.manager.compare = lambda: (repairs.append(1), compare())
+
+    async def events():
+        for _ in range(50):
+            yield object()
+
+    async with running(world.manager.keep(), world.manager.follow(events())):
+        await asyncio.sleep(1)
+
+    assert len(repairs) == 1
+
+
+@in_virtual_time
+async def test_drift_without_an_event_is_found_by_the_slow_compare(world):
+    world.commit(tree(1))
+
+    async with running(world.manager.keep(), world.manager.compare_every(30)):
+        world.kernel.remove(END_KEY)
+        await asyncio.sleep(29)
+        assert END_KEY not in world.kernel.objects
+        await asyncio.sleep(2)
+
+    assert END_KEY in world.kernel.objects
+
+
+@in_virtual_time
+async def test_what_fails_is_tried_again_less_and_less_often(world):
+    world.commit(tree(1))
+    tries = []
+
+    def refuse(action):
+        if action.object.key == END_KEY:
+            tries.append(asyncio.get_running_loop().time() - 1000)
+            return True
+        return False
+
+    async with running(world.manager.keep()):
+        world.kernel.remove(END_KEY)
+        world.kernel.refuse(refuse, errno.ENOMEM)
+        world.manager.disturbed()
+        await asyncio.sleep(200)
+        assert world.status(END).status is InstallStatus.FAILED
+        assert "ENOMEM" in world.status(END).reason
+        world.kernel.accept_all()
+        await asyncio.sleep(61)
+
+    waits = [round(b - a) for a, b in itertools.pairwise(tries)]
+    assert waits[:8] == [1, 2, 4, 8, 16, 32, 60, 60]
+    assert world.status(END).status is InstallStatus.INSTALLED
+
+
+@in_virtual_time
+async def test_after_a_success_failures_are_tried_again_quickly(world):
+    world.commit(tree(1))
+
+    async with running(world.manager.keep()):
+        for _ in range(2):
+            world.kernel.remove(END_KEY)
+            world.kernel.refuse(lambda a: a.object.key == END_KEY)
+            world.manager.disturbed()
+            await asyncio.sleep(0.5)
+            world.kernel.accept_all()
+            await asyncio.sleep(1)
+            assert END_KEY in world.kernel.objects
+            await asyncio.sleep(100)
+
+
+@in_virtual_time
+async def test_a_kernel_that_can_not_be_read_is_tried_again(world):
+    world.commit(tree(1))
+    observe, tries = world.kernel.observe, []
+
+    def interrupted(_):
+        tries.append(1)
+        raise KernelError("netlink dump", "interrupted 10 times in a row", "find what changes it")
+
+    async with running(world.manager.keep()):
+        world.kernel.remove(END_KEY)
+        world.kernel.observe = interrupted
+        world.manager.disturbed()
+        await asyncio.sleep(5)
+        world.kernel.observe = observe
+        await asyncio.sleep(4)
+
+    assert END_KEY in world.kernel.objects
+    assert len(tries) == 3
+
+
+@in_virtual_time
+async def test_a_compare_waits_for_the_end_of_a_commit(world):
+    world.commit(tree(1))
+    world.kernel.counters[END_PREFIX] = (7, 700, 0)
+    world.manager.sample()
+    world.kernel.remove("rule 2000 to fcbb:0:1::/48")
+
+    async with running(world.manager.keep()):
+        world.manager.change(tree(2))
+        world.manager.disturbed()
+        await asyncio.sleep(1)
+        world.manager.aborted()
+        await asyncio.sleep(1)
+        world.kernel.remove(END_KEY)
+        world.manager.change(tree(1, 2))
+        world.manager.disturbed()
+        await asyncio.sleep(1)
+        world.manager.aborted()
+        await asyncio.sleep(1)
+
+    world.manager.sample()
+    assert world.reader.counters()[END.name].packets == 7
+    assert END_KEY in world.kernel.objects
+
+
+@in_virtual_time
+async def test_what_could_not_be_undone_is_found_by_a_compare(world):
+    world.commit(tree(1))
+    added = "route6 table 8986 fcbb:0:1:2::/64"
+    world.kernel.refuse(lambda a: a.object.key == "route6 table 8986 fcbb:0:1:3::/64")
+    world.kernel.refuse(lambda a: isinstance(a, Delete) and a.object.key == added)
+
+    async with running(world.manager.keep()):
+        with pytest.raises(RefusedError):
+            world.manager.change(tree(1, 2, 3))
+        assert added in world.kernel.objects
+        world.kernel.accept_all()
+        await asyncio.sleep(1)
+
+    assert added not in world.kernel.objects
+
+
+@in_virtual_time
+async def test_a_compare_that_is_due_reads_everything_from_the_kernel(world):
+    """Notifications can be lost, so what was told is not trusted for ever."""
+    world.commit(tree(1))
+    doubts = []
+    world.kernel.doubt = lambda: doubts.append(asyncio.get_running_loop().time())
+
+    async with running(world.manager.keep(), world.manager.compare_every(30)):
+        await asyncio.sleep(100)
+    world.manager.reconcile()
+
+    assert len(doubts) == 4

@@ -1,0 +1,56 @@
+"""Statistics and notifications."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from srv6mgrd.counters.node import Statistics
+from srv6mgrd.model.refusal import RefusedError
+from tests.unit.manager.world import (
+    END,
+    END_KEY,
+    tree,
+)
+
+
+class Node:
+    """Counts how often the statistics were made known."""
+
+    def __init__(self):
+        self.statistics = Statistics(since=1)
+        self.writes = 0
+
+    def write(self):
+        self.writes += 1
+
+
+async def test_statistics_count_commits_refusals_compares_and_drift(world):
+    node = world.manager._node = Node()
+    world.commit(tree(1))
+    outside = tree(1)
+    outside["srv6mgr-srv6:srv6"]["local-sids"]["sid"][0]["prefix"] = "fcbb:9:1:1::/64"
+    with pytest.raises(RefusedError):
+        world.manager.change(outside)
+    world.manager.compare()
+    del world.kernel.objects[END_KEY]
+    report = world.manager.compare()
+    assert [a.object.key for a in report.actions] == [END_KEY]
+    told = node.statistics
+    assert (told.commits, told.refused, told.compares) == (1, 1, 2)
+    assert (told.drifts, told.repairs) == (1, 1)
+    assert told.last_drift > 0
+    assert node.writes == 4
+
+
+async def test_drift_and_status_changes_are_told(world):
+    told = []
+    world.manager._herald = SimpleNamespace(put=told.extend)
+    world.commit(tree(1))
+    assert {n.name for n in told} == {"sid-status-change"}
+    told.clear()
+    del world.kernel.objects[END_KEY]
+    world.manager.compare()
+    assert [(n.name, n.leaves["name"]) for n in told] == [
+        ("drift-detected", END.name),
+        ("drift-repaired", END.name),
+    ]

@@ -1,0 +1,159 @@
+"""The start: what is right is not written, what is missing removes nothing."""
+
+import asyncio
+
+import pytest
+
+from srv6mgrd.counters.status import InstallStatus
+from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.plan.actions import Delete
+from srv6mgrd.ports import AdapterError
+from tests.fakes.kernel import Crash
+from tests.unit.manager.world import (
+    END,
+    END_KEY,
+    in_virtual_time,
+    running,
+    tree,
+)
+
+
+@in_virtual_time
+async def test_a_restart_writes_nothing_and_keeps_the_statuses(world):
+    world.commit(tree(1))
+    writes, store = world.kernel.writes + world.frr.writes, world.reader.objects()
+    world.restart()
+
+    world.manager.start()
+
+    assert world.kernel.writes + world.frr.writes == writes
+    assert world.reader.objects() == store
+
+
+@in_virtual_time
+async def test_a_restart_goes_outward_although_nothing_changed(world):
+    world.commit(tree(1))
+    world.restart()
+
+    world.manager.start()
+
+    assert len(world.outward.published) == 1
+
+
+@in_virtual_time
+async def test_what_the_start_could_not_put_in_place_is_tried_again(world):
+    world.running = tree(1)
+    world.kernel.refuse(lambda a: a.object.key == END_KEY)
+    world.manager.start()
+    assert world.status(END).status is InstallStatus.FAILED
+    world.kernel.accept_all()
+
+    async with running(world.manager.keep()):
+        await asyncio.sleep(2)
+
+    assert world.status(END).status is InstallStatus.INSTALLED
+
+
+def unreadable():
+    raise AdapterError("running configuration", "sysrepo is gone", "start it")
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        pytest.param(unreadable, id="unreadable"),
+        pytest.param(dict, id="empty"),
+        pytest.param(lambda: {"srv6mgr-srv6:srv6": {"vrfs": {"vrf": [{}]}}}, id="half read"),
+        pytest.param(lambda: {"srv6mgr-srv6:srv6": {"vrfs": ["red"]}}, id="of another shape"),
+    ],
+)
+def test_a_missing_configuration_removes_nothing_until_it_is_there(world, read):
+    @in_virtual_time
+    async def test(world):
+        world.commit(tree(1))
+        objects, writes = dict(world.kernel.objects), world.kernel.writes + world.frr.writes
+        world.restart()
+        whole, world.manager._running = world.manager._running, read
+
+        world.manager.start()
+        async with running(world.manager.keep()):
+            world.manager.disturbed()
+            await asyncio.sleep(5)
+            assert world.kernel.objects == objects
+            assert world.kernel.writes + world.frr.writes == writes
+            world.manager._running = whole
+            world.kernel.remove(END_KEY)
+            await asyncio.sleep(60)
+
+        assert world.kernel.objects == objects
+
+    test(world, None)
+
+
+@in_virtual_time
+async def test_a_commit_ends_the_wait_for_a_missing_configuration(world):
+    world.commit(tree(1))
+    world.running = {}
+    world.restart()
+    world.manager.start()
+
+    world.commit(tree(2))
+
+    assert END_KEY not in world.kernel.objects
+    world.kernel.remove("route6 table 8986 fcbb:0:1:2::/64")
+    assert world.manager.compare().actions
+
+
+@in_virtual_time
+async def test_an_aborted_commit_after_a_missing_configuration_removes_nothing(world):
+    world.commit(tree(1))
+    world.running = {}
+    world.restart()
+    world.manager.start()
+
+    world.manager.change(tree(1, 2))
+    world.manager.aborted()
+    world.manager.compare()
+
+    assert END_KEY in world.kernel.objects
+
+
+@in_virtual_time
+async def test_the_order_to_reconcile_takes_over_an_empty_configuration(world):
+    world.commit(tree(1))
+    world.running = {}
+    world.restart()
+    world.manager.start()
+
+    world.manager.reconcile()
+
+    assert not any(seen.ours for seen in world.kernel.objects.values())
+
+
+@in_virtual_time
+async def test_a_death_in_a_commit_of_nothing_ends_with_nothing(world):
+    world.commit(tree(1))
+    world.kernel.crash_after(1)
+    with pytest.raises(Crash):
+        world.manager.change({})
+    world.running = {}
+    world.restart()
+
+    world.manager.start()
+
+    assert not any(seen.ours for seen in world.kernel.objects.values())
+
+
+@in_virtual_time
+async def test_a_refused_commit_of_nothing_does_not_make_an_empty_configuration_meant(world):
+    world.commit(tree(1))
+    world.kernel.refuse(lambda a: isinstance(a, Delete))
+    with pytest.raises(RefusedError):
+        world.manager.change({})
+    world.kernel.accept_all()
+    world.running = {}
+    world.restart()
+
+    world.manager.start()
+
+    assert END_KEY in world.kernel.objects
