@@ -129,14 +129,14 @@ static void live(int socket, const char *user, const struct ly_ctx *context) {
 static void *serve_one(void *data) {
     int socket = (int)(intptr_t)data;
     char *user = peer(socket);
-    const struct ly_ctx *context = sr_acquire_context(server.connection);
+    const struct ly_ctx *context = context_hold();
     if (user && context) {
         live(socket, user, context);
     } else {
         log_error("connection: its user has no name; add it to the system's users");
     }
     if (context) {
-        sr_release_context(server.connection);
+        context_release();
     }
     free(user);
     close(socket);

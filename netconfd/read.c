@@ -58,11 +58,23 @@ struct reply *get_config(struct session *session, struct lyd_node *rpc) {
     return reply ? reply : answer(session, rpc, tree);
 }
 
+/* Without a look at the configuration, which sysrepo would have to load as a whole. */
+static bool selects_state_only(const struct session *session, const char *xpath) {
+    struct ly_set *nodes = NULL;
+    bool only = !lys_find_xpath(session->context, NULL, xpath, 0, &nodes) && nodes->count;
+    for (uint32_t i = 0; only && i < nodes->count; i++) {
+        only = nodes->snodes[i]->flags & LYS_CONFIG_R;
+    }
+    ly_set_free(nodes, NULL);
+    ly_err_clean((struct ly_ctx *)session->context, NULL);
+    return only;
+}
+
 struct reply *get(struct session *session, struct lyd_node *rpc) {
     struct lyd_node *tree = NULL;
     char *xpath = NULL;
     struct reply *reply = request_filter(session, rpc, &xpath);
-    if (!reply && xpath) {
+    if (!reply && xpath && !selects_state_only(session, xpath)) {
         reply = read_into(session, SR_DS_RUNNING, xpath, 0, 0, &tree);
     }
     if (!reply && xpath) {

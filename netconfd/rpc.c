@@ -1,5 +1,7 @@
 #include "rpc.h"
 
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysrepo/netconf_acm.h>
@@ -70,6 +72,25 @@ struct reply *kill_session(struct session *session, struct lyd_node *rpc) {
                            id);
     }
     return reply_ok();
+}
+
+/* So many RPCs at a time: each holds locks of sysrepo's, and a process may hold one 255 times. */
+#define MOST_AT_A_TIME 100
+
+static sem_t turns;
+
+static void prepare_turns(void) {
+    sem_init(&turns, 0, MOST_AT_A_TIME);
+}
+
+static struct reply *in_turn(struct session *session, struct lyd_node *rpc, operation *call) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, prepare_turns);
+    while (sem_wait(&turns)) {
+    }
+    struct reply *reply = call(session, rpc);
+    sem_post(&turns);
+    return reply;
 }
 
 /* RFC 6241 section 4.2: the reply has all attributes of the rpc. */
@@ -161,7 +182,7 @@ int rpc_handle(struct session *session, const struct text *message) {
         reply->errors->bad_element = must_copy("rpc");
     } else {
         session->counts.in_rpcs++;
-        reply = carry_out(session, rpc);
+        reply = in_turn(session, rpc, carry_out);
     }
     bool lost = !envelope && !session->wire.chunked; /* 1.0 knows no answer to that */
     failed = lost || answer(session, reply, attributes) || session->closing;

@@ -17,6 +17,31 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gone = PTHREAD_COND_INITIALIZER;
 static struct session *first;
 
+/* Held once for all: a process may hold a lock of sysrepo's 255 times. */
+static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
+static const struct ly_ctx *context;
+static unsigned holders;
+
+const struct ly_ctx *context_hold(void) {
+    pthread_mutex_lock(&context_lock);
+    if (!holders) {
+        context = sr_acquire_context(server.connection);
+    }
+    holders += context != NULL;
+    const struct ly_ctx *held = context;
+    pthread_mutex_unlock(&context_lock);
+    return held;
+}
+
+void context_release(void) {
+    pthread_mutex_lock(&context_lock);
+    if (!--holders) {
+        sr_release_context(server.connection);
+        context = NULL;
+    }
+    pthread_mutex_unlock(&context_lock);
+}
+
 int session_set_origin(const struct session *session, sr_session_ctx_t *sr, const char *commit) {
     struct text user = {0};
     text_add(&user, session->user, strlen(session->user) + 1);

@@ -55,6 +55,10 @@ struct server {
 
 extern struct server server;
 
+/* The modules, which stay as they are while somebody holds them; NULL: sysrepo refuses. */
+const struct ly_ctx *context_hold(void);
+void context_release(void);
+
 /* Takes nc, user is copied. NULL: sysrepo refused, which is logged. */
 struct session *session_new(struct nc_session *nc, int socket, const char *user);
 void session_free(struct session *session);

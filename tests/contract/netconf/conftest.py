@@ -26,6 +26,7 @@ from tests.contract.netconf.client import Client
 
 # Built with sanitizers for addresses and undefined behaviour, which end it at the first mistake.
 PROGRAM = Path(os.environ.get("NETCONFD", "/opt/netconfd/checked/srv6-netconfd"))
+PRODUCT = Path("/opt/netconfd/srv6-netconfd")
 SANITIZERS = {
     "ASAN_OPTIONS": "abort_on_error=1:detect_leaks=0",
     "UBSAN_OPTIONS": "halt_on_error=1:abort_on_error=1:print_stacktrace=1",

@@ -1,0 +1,281 @@
+"""NETCONF beside gNMI and sysrepo itself: edits of many SIDs, reads of their counters.
+
+    make bench BENCH=netconf [PART="edit read stall"]
+
+The doors' share is measured: srv6mgrd does not take part, nor the kernel (``bench.gnmi`` has the
+whole). sysrepo alone is the same edit by one session, from its text to the acknowledgement: what
+no door can take away.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bench.gnmi_servers import ours, place
+from bench.report import Goal, Report, describe_machine
+from bench.sids import address, config
+from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.datastore.operational import OperationalSubscription
+
+SERVER = "/opt/netconfd/srv6-netconfd"
+PARTS = ("edit", "read", "stall")
+SIDS, MANY = 10_000, 100_000
+ROUNDS = 5
+# Seconds from an edit-config of so many SIDs to its answer, on two CPUs.
+EDIT_GOAL = 0.5
+MODULE = "srv6mgr-srv6"
+BASE = "urn:ietf:params:xml:ns:netconf:base:1.0"
+OURS = "urn:srv6mgr:yang:srv6mgr-srv6"
+HELLO = (
+    f'<hello xmlns="{BASE}"><capabilities><capability>urn:ietf:params:netconf:base:1.1'
+    "</capability></capabilities></hello>]]>]]>"
+)
+TIMEOUT_MS = 600_000
+
+
+class Client:
+    """A session that sends what is ready made, and reads without looking at it."""
+
+    def __init__(self, path: Path) -> None:
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.settimeout(600)
+        self._socket.connect(str(path))
+        self._socket.sendall(HELLO.encode())
+        self._read(b"]]>]]>")
+
+    def timed(self, inside: str) -> tuple[float, bytes]:
+        """Seconds until the answer to an RPC, and the answer."""
+        rpc = f'<rpc xmlns="{BASE}" message-id="1">{inside}</rpc>'.encode()
+        start = time.monotonic()
+        self._socket.sendall(b"\n#%d\n%b\n##\n" % (len(rpc), rpc))
+        answer = self._read(b"\n##\n")
+        took = time.monotonic() - start
+        if b"<rpc-error>" in answer:
+            raise RuntimeError(answer[:2000].decode())
+        return took, answer
+
+    def _read(self, end: bytes) -> bytes:
+        got = bytearray()
+        while got[-len(end) :] != end:
+            part = self._socket.recv(1 << 20)
+            if not part:
+                raise RuntimeError("the server ended the connection")
+            got += part
+        return bytes(got)
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+@contextmanager
+def netconf(folder: Path) -> Iterator[Path]:
+    """srv6-netconfd; yields its socket."""
+    path, notify = folder / "netconf.sock", folder / "netconf.notify"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ready:
+        ready.bind(str(notify))
+        ready.settimeout(60)
+        environment = {**os.environ, "NOTIFY_SOCKET": str(notify)}
+        process = subprocess.Popen([SERVER, "--socket", path], env=environment)
+        try:
+            ready.recv(100)
+            yield path
+        finally:
+            process.terminate()
+            process.wait(timeout=60)
+            notify.unlink()
+
+
+def as_xml(tree: dict[str, Any]) -> str:
+    import sysrepo
+
+    with sysrepo.SysrepoConnection() as connection, connection.get_ly_ctx() as context:
+        data = context.parse_data_mem(json.dumps(tree), "json", parse_only=True, strict=True)
+        assert data is not None
+        xml: str = data.print_mem("xml", with_siblings=True, pretty=False)
+        data.free()
+    return xml
+
+
+def edit(config_xml: str, more: str = "") -> str:
+    target = "<target><running/></target>"
+    return f"<edit-config>{target}{more}<config>{config_xml}</config></edit-config>"
+
+
+REMOVE = edit(f'<srv6 xmlns="{OURS}" xmlns:nc="{BASE}" nc:operation="remove"/>')
+
+
+def measure_edit(folder: Path) -> list[Goal]:
+    tree = config(SIDS)
+    xml, text = edit(as_xml(tree)), json.dumps(tree)
+    runs: dict[str, list[float]] = {"netconf": [], "gnmi": [], "sysrepo": [], "get": []}
+    with netconf(folder) as path, ours(folder) as server:
+        client = Client(path)
+        set_ = _gnmi(server.plain, tree)
+        for _ in range(ROUNDS):
+            runs["netconf"].append(client.timed(xml)[0])
+            runs["get"].append(
+                client.timed("<get-config><source><running/></source></get-config>")[0]
+            )
+            client.timed(REMOVE)
+            runs["gnmi"].append(_timed(set_))
+            client.timed(REMOVE)
+            runs["sysrepo"].append(_alone(text))
+            client.timed(REMOVE)
+        client.close()
+    size = f"{SIDS // 1000}k SIDs"
+    return [
+        Goal(f"edit-config of {size}", runs["netconf"], [], EDIT_GOAL, of="median"),
+        Goal("the same, or a gNMI Set", runs["netconf"], runs["gnmi"], None, of="median"),
+        Goal("the same, or sysrepo alone", runs["netconf"], runs["sysrepo"], None, of="median"),
+        Goal(f"get-config of {size}", runs["get"], [], None, of="median"),
+    ]
+
+
+def _timed(call: Callable[[], object]) -> float:
+    start = time.monotonic()
+    call()
+    return time.monotonic() - start
+
+
+def _gnmi(target: str, tree: dict[str, Any]) -> Callable[[], object]:
+    import grpc
+    from gnmi_pb import gnmi_pb2 as pb
+    from gnmi_pb import gnmi_pb2_grpc as stubs
+
+    value = pb.TypedValue(json_ietf_val=json.dumps(tree).encode())
+    request = pb.SetRequest(update=[pb.Update(path=pb.Path(), val=value)])
+    stub = stubs.gNMIStub(grpc.insecure_channel(target))
+    stub.Capabilities(pb.CapabilityRequest(), timeout=60)
+    return lambda: stub.Set(request, timeout=600)
+
+
+def _alone(text: str) -> float:
+    """The same edit in one session of sysrepo."""
+    import sysrepo
+
+    with sysrepo.SysrepoConnection() as connection, connection.start_session("running") as session:
+        start = time.monotonic()
+        with connection.get_ly_ctx() as context:
+            tree = context.parse_data_mem(text, "json", parse_only=True, strict=True)
+            session.edit_batch_ly(tree)
+            tree.free()
+        session.apply_changes(timeout_ms=TIMEOUT_MS)
+        return time.monotonic() - start
+
+
+@contextmanager
+def _state(folder: Path, count: int) -> Iterator[None]:
+    """Status and counters of SIDs 1 to ``count``, served as srv6mgrd does."""
+    import sysrepo
+
+    store = StoreWriter(folder / "netconf-store")
+    now = time.time_ns()
+    installed = ObjectStatus(InstallStatus.INSTALLED, since=now)
+    names = [address(number) for number in range(1, count + 1)]
+    store.set_statuses({ObjectRef(Kind.SID, name): installed for name in names})
+    store.set_counters({name: SidCounters(7, 700, 1, now) for name in names}, {}, now)
+    operational = OperationalSubscription(folder / "netconf-store")
+    with sysrepo.SysrepoConnection() as connection:
+        session = connection.start_session("running")
+        session.subscribe_module_change_unsafe(MODULE, None, _told, done_only=True)
+        operational.start()
+        try:
+            yield
+        finally:
+            operational.close()
+            session.stop()
+            store.close()
+
+
+def _told(session: Any, event: str, req_id: int, private_data: Any) -> None:
+    """Without somebody who hears of changes sysrepo shows no configuration as operational."""
+
+
+def _get(xpath: str) -> str:
+    return f'<get><filter type="xpath" xmlns:s="{OURS}" select="{xpath}"/></get>'
+
+
+def measure_read(folder: Path) -> list[Goal]:
+    everything = _get("/s:srv6/s:local-sids/s:sid/s:state/s:counters")
+    one = _get(f"/s:srv6/s:local-sids/s:sid[s:prefix='{address(MANY // 2)}']/s:state")
+    runs: dict[str, list[float]] = {"all": [], "one": []}
+    with netconf(folder) as path:
+        client = Client(path)
+        client.timed(edit(as_xml(config(MANY))))
+        with _state(folder, MANY):
+            for _ in range(3):
+                took, answer = client.timed(everything)
+                runs["all"].append(took)
+                counted = answer.count(b"<in-pkts>7</in-pkts>")
+                if counted != MANY:
+                    raise RuntimeError(f"counters of {counted} SIDs were told, not of {MANY}")
+                runs["one"].append(client.timed(one)[0])
+        client.timed(REMOVE)
+        client.close()
+    return [
+        Goal(f"get of the counters of {MANY // 1000}k SIDs", runs["all"], [], None, of="median"),
+        Goal(f"get of those of one of {MANY // 1000}k SIDs", runs["one"], [], None, of="median"),
+    ]
+
+
+def measure_stall(folder: Path) -> list[Goal]:
+    """What other sessions wait while one edits many."""
+    xml = edit(as_xml(config(MANY)))
+    waits: dict[str, list[float]] = {"configuration": [], "state": []}
+    asked = {
+        "configuration": "<get-config><source><running/></source><filter type='xpath' xmlns:s="
+        f"'{OURS}' select='/s:srv6/s:vrfs'/></get-config>",
+        "state": "<get><filter type='xpath' xmlns:m='urn:ietf:params:xml:ns:yang:"
+        "ietf-netconf-monitoring' select='/m:netconf-state/m:statistics'/></get>",
+    }
+    whole: list[float] = []
+    with netconf(folder) as path:
+        writer = Client(path)
+        editing = threading.Thread(target=lambda: whole.append(writer.timed(xml)[0]))
+        readers = {name: Client(path) for name in asked}
+
+        def read(name: str) -> None:
+            while editing.is_alive():
+                waits[name].append(readers[name].timed(asked[name])[0])
+                time.sleep(0.02)
+
+        threads = [threading.Thread(target=read, args=[name]) for name in asked]
+        editing.start()
+        for thread in threads:
+            thread.start()
+        for thread in (editing, *threads):
+            thread.join()
+        writer.timed(REMOVE)
+    return [
+        Goal(f"edit-config of {MANY // 1000}k SIDs", whole, [], None),
+        Goal("longest wait of a get of state meanwhile", waits["state"], [], None, of="most"),
+        Goal("longest wait of a get-config meanwhile", waits["configuration"], [], None, of="most"),
+        Goal(
+            "median wait of a get-config meanwhile", waits["configuration"], [], None, of="median"
+        ),
+    ]
+
+
+def main() -> int:
+    asked = sys.argv[1:] or PARTS
+    measure = {"edit": measure_edit, "read": measure_read, "stall": measure_stall}
+    report = Report("netconf", machine=describe_machine())
+    with place() as folder:
+        for part in asked:
+            report.goals += measure[part](folder)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
