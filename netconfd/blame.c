@@ -54,7 +54,7 @@ void blame(struct reply *reply, sr_session_ctx_t *sr, const struct lyd_node *edi
            const char *default_operation) {
     struct error *error = reply->errors;
     if (!error || error->path || !error->bad_element ||
-        (strcmp(error->tag, "data-exists") && strcmp(error->tag, "data-missing"))) {
+        (strcmp(error->tag, "data-exists") != 0 && strcmp(error->tag, "data-missing") != 0)) {
         return;
     }
     sr_data_t *data = NULL;

@@ -128,15 +128,21 @@ static struct reply *begin(struct session *session, const struct wanted *wanted)
     }
     char *name = wanted->persist ? must_copy(wanted->persist) : clock_name(session);
     reply = clock_call("commit", name, wanted->seconds);
-    if (!reply && (reply = carry_over(session, name))) {
-        reply_free(clock_call("cancel", name, 0));
-    } else if (!reply && !wanted->persist) {
-        free(session->commit);
-        session->commit = name;
-        return NULL;
+    if (reply) {
+        free(name);
+        return reply;
     }
-    free(name);
-    return reply;
+    reply = carry_over(session, name);
+    if (reply) {
+        reply_free(clock_call("cancel", name, 0));
+    }
+    if (reply || wanted->persist) {
+        free(name);
+        return reply;
+    }
+    free(session->commit);
+    session->commit = name;
+    return NULL;
 }
 
 static struct reply *go_on(struct session *session, const struct wanted *wanted) {

@@ -195,7 +195,7 @@ static int send_all(int socket, const char *bytes, size_t length) {
         if (sent > 0) {
             bytes += sent;
             length -= (size_t)sent;
-        } else if (errno == EAGAIN) {
+        } else if (sent == 0 || errno == EAGAIN) {
             if (wait_for(socket, POLLOUT, STALL_MS) != FRAME_MESSAGE) {
                 shutdown(socket, SHUT_RDWR); /* half a message can't be taken back */
                 return -1;

@@ -67,7 +67,7 @@ static const char *known_type(const char *type) {
 static struct error *of_netconf(const sr_error_info_err_t *found) {
     const char *type, *tag, *app_tag, *path, *message, **elements, **values;
     uint32_t count;
-    if (!found->error_format || strcmp(found->error_format, "NETCONF") ||
+    if (!found->error_format || strcmp(found->error_format, "NETCONF") != 0 ||
         sr_err_get_netconf_error(found, &type, &tag, &app_tag, &path, &message, &elements, &values,
                                  &count)) {
         return NULL;

@@ -159,7 +159,8 @@ struct reply *get_data(struct session *session, struct lyd_node *rpc) {
     } else if (config) {
         nothing = strcmp(config, "true") != 0; /* these hold configuration only */
     }
-    uint32_t levels = depth && strcmp(depth, "unbounded") != 0 ? (uint32_t)atoi(depth) : 0;
+    uint32_t levels =
+        depth && strcmp(depth, "unbounded") != 0 ? (uint32_t)strtoul(depth, NULL, 10) : 0;
     if (!reply && xpath && !nothing) {
         reply = read_into(session, datastore, xpath, levels, options, &tree);
     }
