@@ -1,0 +1,143 @@
+"""What reads back otherwise than it was written, and repairs that do not last."""
+
+import itertools
+from dataclasses import replace
+
+from srv6mgrd.apply.reconciler import Reconciler
+from srv6mgrd.counters.status import InstallStatus
+from srv6mgrd.frr.render import render
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.plan.objects import (
+    SidRoute,
+)
+from srv6mgrd.plan.observed import Observed, ObservedObject
+from tests.builders import desired, locator, sid
+from tests.fakes.kernel import FakeKernel
+from tests.unit.reconciler.world import (
+    DT46,
+    END,
+    END_KEY,
+    INSTALLED,
+    MAIN,
+    RED,
+    VPN,
+    World,
+    refusal,
+    without_sysctls,
+)
+
+
+class ForgetfulKernel(FakeKernel):
+    """Takes a seg6local route and leaves out its counters, as kernels before 6.6 do."""
+
+    def observe(self, sysctls):
+        found = super().observe(sysctls)
+        objects = {
+            key: ObservedObject(replace(s.object, counters=False), s.ours)
+            if isinstance(s.object, SidRoute)
+            else s
+            for key, s in found.objects.items()
+        }
+        return Observed(objects, found.interfaces)
+
+
+def test_what_reads_back_otherwise_refuses_the_commit():
+    world = World(ForgetfulKernel())
+    there = world.state()
+
+    text = refusal(world, desired(locator(), sid("fcbb:0:1:1::/64")))
+
+    assert text == (
+        "SID fcbb:0:1:1::/64: the kernel accepted it but holds something else; "
+        "this kernel lacks a part of it; use a newer kernel"
+    )
+    assert without_sysctls(world.state()) == without_sysctls(there)
+
+
+def test_what_reads_back_otherwise_at_repair_is_failed():
+    world = World(ForgetfulKernel())
+
+    report = world.repair(desired(locator(), sid("fcbb:0:1:1::/64")))
+
+    assert report.outcomes[END].status is InstallStatus.FAILED
+    assert "holds something else" in report.outcomes[END].reason
+    assert report.outcomes[MAIN] == INSTALLED
+
+
+def test_what_the_kernel_ignores_is_not_written_again_and_again():
+    now = [0.0]
+    world = World(ForgetfulKernel())
+    world.reconciler = Reconciler(
+        world.kernel, world.frr, world.journal, render, clock=lambda: now[0]
+    )
+    world.repair(desired(locator(), sid("fcbb:0:1:1::/64")))
+    # Made without its counters, then once more; from then on it is known.
+    world.repair()
+    writes, at = world.kernel.writes, []
+
+    for _ in range(1000):
+        now[0] += 10
+        report = world.repair()
+        if world.kernel.writes != writes:
+            writes = world.kernel.writes
+            at.append(now[0])
+        assert report.outcomes[END].status is InstallStatus.FAILED
+        assert "holds something else" in report.outcomes[END].reason
+
+    assert at == [60, 180, 420, 900, 1860, 3780, 7380]
+
+
+def test_what_the_kernel_ignored_is_written_when_it_is_declared_otherwise():
+    world = World(ForgetfulKernel())
+    world.repair(desired(locator(), sid("fcbb:0:1:1::/64")))
+    world.repair()
+    plain = replace(sid("fcbb:0:1:1::/64"), counters=False)
+
+    report = world.repair(desired(locator(), plain))
+
+    assert report.outcomes[END] == INSTALLED
+
+
+def test_repairs_that_are_undone_each_time_wait_longer_and_longer(world):
+    now = [0.0]
+    world.reconciler = Reconciler(
+        world.kernel, world.frr, world.journal, render, clock=lambda: now[0]
+    )
+    world.commit(VPN)
+    repairs = []
+    while now[0] < 400:
+        now[0] += 0.02
+        world.kernel.objects.pop(END_KEY, None)
+        report = world.repair()
+        if report.actions:
+            repairs.append(now[0])
+        else:
+            assert report.outcomes[END].status is InstallStatus.FAILED
+            assert "changed again each time" in report.outcomes[END].reason
+            assert report.outcomes[DT46] == INSTALLED
+
+    waits = [round(b - a) for a, b in itertools.pairwise(repairs)]
+    assert waits[:99] == [0] * 99
+    assert waits[99:107] == [1, 2, 4, 8, 16, 32, 60, 60]
+    # Who keeps still is served at once again.
+    now[0] += 100
+    world.repair()
+    world.kernel.remove(END_KEY)
+    now[0] += 100
+    assert world.repair().actions
+    world.kernel.remove(END_KEY)
+    assert world.repair().actions
+
+
+def test_a_repair_says_how_it_differed(world):
+    world.commit(VPN)
+    world.kernel.remove(END_KEY)
+    world.kernel.remove("port eth1")
+    seen = world.kernel.objects["route6 table 8986 fcbb:0:1:64::/64"].object
+    world.kernel.put(replace(seen, metric=1, action=Behavior.END_DT6))
+
+    assert world.repair().differences == {
+        END: "SID route was deleted",
+        RED: "interface eth1 had left VRF red",
+        DT46: "SID route: action was End.DT6, is End.DT46; metric was 1, is 1024",
+    }

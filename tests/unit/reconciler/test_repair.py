@@ -1,0 +1,188 @@
+"""Repairs, and whose things are whose."""
+
+import errno
+from ipaddress import IPv6Address
+
+import pytest
+
+from srv6mgrd.apply.journal import Journal
+from srv6mgrd.apply.outcomes import Outcome
+from srv6mgrd.counters.status import InstallStatus
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.plan.objects import (
+    EncapSource,
+    Rule,
+    SidRoute,
+    Sysctl,
+    UnknownRoute,
+    VrfDevice,
+    VrfPort,
+)
+from srv6mgrd.plan.target import target, vrf_ifindex
+from tests.builders import desired, dt46, locator, net, sid, vrf
+from tests.fakes.kernel import STRICT_MODE, Crash
+from tests.unit.reconciler.world import (
+    DT46,
+    END,
+    END_KEY,
+    INSTALLED,
+    MAIN,
+    NOTHING,
+    RED,
+    RED_BGP,
+    VPN,
+)
+
+
+@pytest.mark.parametrize(
+    "key", [k for k in target(VPN, {"eth1": 2}).objects if not k.startswith("sysctl")]
+)
+def test_what_was_removed_by_hand_comes_back(world, key):
+    world.commit(VPN)
+    world.kernel.remove(key)
+
+    report = world.repair()
+
+    assert world.stands(VPN)
+    assert key in {a.object.key for a in report.actions}
+    assert set(report.outcomes.values()) == {INSTALLED}
+
+
+CHANGED = {
+    "another action": SidRoute(net("fcbb:0:1:1::/64"), Behavior.END_DT46, 8986, 10),
+    "another device": SidRoute(net("fcbb:0:1:1::/64"), Behavior.END, 8986, device="eth1"),
+    "another metric": SidRoute(net("fcbb:0:1:1::/64"), Behavior.END, 8986, metric=1),
+    "more than we know": UnknownRoute(END_KEY, 6, 8986, net("fcbb:0:1:1::/64"), 1024, "srh"),
+    "another rule table": Rule(2000, net("fcbb:0:1::/48"), 254),
+    "VRF is down": VrfDevice("red", 10, vrf_ifindex(10), up=False),
+    "another encapsulation source": EncapSource(IPv6Address("fcbb:0:9::9")),
+    "strict mode off": Sysctl(STRICT_MODE, "0"),
+    "port in another VRF": VrfPort("eth1", "theirs"),
+}
+
+
+@pytest.mark.parametrize("ours", [True, False], ids=["marked", "unmarked"])
+@pytest.mark.parametrize("case", CHANGED)
+def test_what_was_changed_by_hand_is_set_right(world, case, ours):
+    world.commit(VPN)
+    world.kernel.put(CHANGED[case], ours=ours)
+
+    report = world.repair()
+
+    assert world.stands(VPN)
+    assert [a.object.key for a in report.actions] == [CHANGED[case].key]
+
+
+def test_a_vrf_recreated_by_hand_gets_its_index_and_ports_back(world):
+    world.commit(VPN)
+    world.kernel.remove("link red")
+    world.kernel.add_foreign(VrfDevice("red", 10, 7))
+
+    world.repair()
+
+    assert world.stands(VPN)
+    assert world.kernel.forwards(SidRoute(net("fcbb:0:1:64::/64"), Behavior.END_DT46, 8986, 10))
+
+
+def test_one_failure_is_contained(world):
+    world.commit(VPN)
+    world.kernel.remove(END_KEY)
+    world.kernel.remove("rule 2000 to fcbb:0:1::/48")
+    world.kernel.refuse(lambda a: a.object.key == END_KEY, errno.ENOMEM)
+
+    report = world.repair()
+
+    assert report.outcomes[END] == Outcome(
+        InstallStatus.FAILED,
+        "SID fcbb:0:1:1::/64: the kernel refused it: Cannot allocate memory (ENOMEM); "
+        "see the kernel's words, correct the configuration and try again",
+    )
+    assert {ref for ref, out in report.outcomes.items() if out == INSTALLED} == {
+        MAIN,
+        RED,
+        DT46,
+        RED_BGP,
+    }
+    assert [a.object.key for a in report.actions] == ["rule 2000 to fcbb:0:1::/48"]
+
+
+def test_the_reason_is_the_root_not_what_follows_from_it(world):
+    world.kernel.refuse(lambda a: a.object.key == "link red", errno.ENOMEM)
+
+    report = world.repair(VPN)
+
+    assert report.outcomes[RED].reason.startswith("VRF red: the kernel refused it")
+
+
+def test_repair_does_not_touch_the_foreign_and_says_so(world):
+    world.kernel.add_foreign(VrfDevice("red", 77, 9))
+
+    report = world.repair(desired(locator(), vrf("red", 10), sid("fcbb:0:1:1::/64")))
+
+    assert world.kernel.objects["link red"].object == VrfDevice("red", 77, 9)
+    assert report.outcomes[RED].status is InstallStatus.FAILED
+    assert report.outcomes[END] == INSTALLED
+
+
+def test_a_lost_journal_adopts_what_is_declared_and_marked(world):
+    state = desired(locator(), vrf("red", 10), dt46("fcbb:0:1:64::/64", "red"))
+    world.commit(state)
+    world.journal = Journal(None)
+    world.restart()
+    writes = world.writes
+
+    world.repair(state)
+    assert world.writes == writes
+
+    world.commit(NOTHING)
+    assert {k for k in world.kernel.objects if not k.startswith("sysctl")} == set()
+
+
+def test_nothing_is_removed_when_the_journal_is_lost(world):
+    world.commit(VPN)
+    there = dict(world.kernel.objects)
+    world.journal = Journal(None)
+    world.restart()
+
+    world.repair(NOTHING)
+
+    assert world.kernel.objects == there
+
+
+def test_what_is_gone_when_it_is_undeclared_is_disowned(world):
+    world.commit(VPN)
+    world.kernel.remove("link red")
+
+    world.commit(NOTHING)
+
+    assert list(world.journal.keys) == []
+
+
+def test_an_operator_may_take_what_we_gave_up(world):
+    world.commit(VPN)
+    world.kernel.remove("port eth1")
+    world.kernel.remove("encap-source")
+    world.kernel.add_foreign(VrfDevice("theirs", 77, 9))
+    theirs = [VrfPort("eth1", "theirs"), EncapSource(IPv6Address("fcbb:0:9::9"))]
+    for obj in theirs:
+        world.kernel.add_foreign(obj)
+
+    world.commit(NOTHING)
+
+    assert [world.kernel.objects[o.key].object for o in theirs] == theirs
+
+
+@pytest.mark.parametrize("count", range(4))
+def test_a_crash_before_a_write_does_not_make_the_operators_value_ours(world, count):
+    theirs = EncapSource(IPv6Address("fcbb:0:9::9"))
+    world.kernel.add_foreign(theirs)
+    world.kernel.refuse(lambda a: isinstance(a.object, EncapSource))
+    world.kernel.crash_after(count)
+    with pytest.raises(Crash):
+        world.commit(VPN)
+    world.kernel.accept_all()
+    world.restart()
+
+    world.repair(NOTHING)
+
+    assert world.kernel.objects[theirs.key].object == theirs
