@@ -468,10 +468,13 @@ class StoreReader:
         return self._read(read)
 
     def _read(self, read: Callable[[_Map], T]) -> T:
-        deadline = time.monotonic() + 1
+        stuck, deadline = -1, 0.0
         while True:
             m = self._open()
             before = m.lock
+            if before != stuck:
+                # It writes: only who says nothing new for a second is dead.
+                stuck, deadline = before, time.monotonic() + 1
             if before % 2 == 0:
                 try:
                     value = read(m)
