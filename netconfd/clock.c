@@ -98,6 +98,19 @@ bool clock_is_of_session(const char *name) {
     return !strncmp(name, OF_SESSION, strlen(OF_SESSION));
 }
 
+/* Asked for a commit that there is not, the clock tells whether there is another. Were it there, it
+ * would have been left by a former process, and has to end. */
+bool clock_is_idle(const struct session *session) {
+    char *name = clock_name(session);
+    struct reply *reply = clock_call("extend", name, 1);
+    const char *tag = reply ? reply->errors->tag : "";
+    /* Without srv6mgrd nobody waits for anything. */
+    bool idle = !strcmp(tag, "data-missing") || !strcmp(tag, "operation-not-supported");
+    reply_free(reply);
+    free(name);
+    return idle;
+}
+
 static void undo(const char *name) {
     struct reply *reply = clock_call("cancel", name, 0);
     if (reply) {

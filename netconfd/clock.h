@@ -17,6 +17,10 @@ void clock_pending_free(struct pending *pending);
  * NULL when it is done. */
 struct reply *clock_call(const char *rpc, const char *name, uint32_t seconds);
 
+/* Whether no commit awaits confirmation; of none of the session's own. Much quicker than to read
+ * which, for which sysrepo loads the whole configuration. */
+bool clock_is_idle(const struct session *session);
+
 /* Name of the commit of a session that does not outlive it; owned by the caller. */
 char *clock_name(const struct session *session);
 bool clock_is_of_session(const char *name);

@@ -51,7 +51,9 @@ static struct reply *read_wanted(struct session *session, const struct lyd_node 
     if (!reply && wanted->persist_id) {
         reply = check_name("persist-id", wanted->persist_id);
     }
-    clock_read(&wanted->pending);
+    if (session->commit || !clock_is_idle(session)) {
+        clock_read(&wanted->pending);
+    }
     const char *name = wanted->persist_id ? wanted->persist_id : session->commit;
     wanted->ours = name && wanted->pending.name && !strcmp(name, wanted->pending.name);
     return reply;

@@ -169,11 +169,6 @@ static void put_error(struct text *text, const struct error *error, const struct
     text_puts(text, "</rpc-error>");
 }
 
-static ssize_t append(void *text, const void *bytes, size_t length) {
-    text_add(text, bytes, length);
-    return (ssize_t)length;
-}
-
 static void put_data(struct text *text, const struct reply *reply) {
     const struct lyd_node *rpc = reply->data;
     /* Of an action the node that has the output lies deeper. */
@@ -185,7 +180,7 @@ static void put_data(struct text *text, const struct reply *reply) {
         rpc = child;
     }
     struct ly_out *out;
-    if (!rpc || !lyd_child(rpc) || ly_out_new_clb(append, text, &out)) {
+    if (!rpc || !lyd_child(rpc) || ly_out_new_clb(text_write, text, &out)) {
         return;
     }
     const struct lyd_node *child;

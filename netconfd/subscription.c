@@ -42,11 +42,6 @@ void subscription_free(struct subscription *subscription) {
     free(subscription);
 }
 
-static ssize_t append(void *text, const void *bytes, size_t length) {
-    text_add(text, bytes, length);
-    return (ssize_t)length;
-}
-
 static void send_event(struct session *session, const struct timespec *time, struct text *event) {
     struct text text = {0};
     char *when = NULL;
@@ -74,7 +69,7 @@ void subscription_notify(struct session *session, const struct lyd_node *event,
     while (lyd_parent(event)) {
         event = lyd_parent(event);
     }
-    if (ly_out_new_clb(append, &text, &out)) {
+    if (ly_out_new_clb(text_write, &text, &out)) {
         return;
     }
     lyd_print_tree(out, event, LYD_XML, LYD_PRINT_SHRINK);

@@ -52,6 +52,11 @@ void text_add(struct text *text, const char *bytes, size_t length) {
     text->bytes[text->length] = '\0';
 }
 
+ssize_t text_write(void *text, const void *bytes, size_t length) {
+    text_add(text, bytes, length);
+    return (ssize_t)length;
+}
+
 void text_puts(struct text *text, const char *string) {
     text_add(text, string, strlen(string));
 }

@@ -3,6 +3,7 @@
 #define TEXT_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 struct text {
     char *bytes; /* always ends with a NUL that length does not count */
@@ -13,6 +14,9 @@ struct text {
 void text_add(struct text *text, const char *bytes, size_t length);
 void text_puts(struct text *text, const char *string);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* text_add as ly_out_new_clb wants it. */
+ssize_t text_write(void *text, const void *bytes, size_t length);
 
 /* string with the characters escaped that XML gives a meaning. */
 void text_put_xml(struct text *text, const char *string);
