@@ -43,14 +43,26 @@ class ProxyCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class FlowChain:
+    """One of the chains of a proxy whose flows have one each; ``digest`` tells it from others."""
+
+    digest: int
+    source: IPv6Address
+    segments: tuple[IPv6Address, ...]
+    learned: int
+
+
+@dataclass(frozen=True, slots=True)
 class ProxyState:
     """Counters and what is put back on at present: ``source`` and ``segments``, the next one first;
-    ``learned`` (ns since the epoch) is when, 0 if it was not learned."""
+    ``learned`` (ns since the epoch) is when, 0 if it was not learned. With per-flow these are
+    ``flow_chains``."""
 
     counts: ProxyCounts
     source: IPv6Address | None = None
     segments: tuple[IPv6Address, ...] = ()
     learned: int = 0
+    flow_chains: tuple[FlowChain, ...] = ()
 
 
 def beside(store: Path) -> Path:
@@ -77,11 +89,25 @@ def proxy_state(p: ProxyState) -> dict[str, Any]:
     if p.source is not None:
         state["chain"] = {
             "source-address": str(p.source),
-            "segment": [{"index": n, "sid": str(sid)} for n, sid in enumerate(p.segments)],
+            "segment": _segments(p.segments),
         }
         if p.learned:
             state["chain"]["last-learned"] = time_text(p.learned)
+    if p.flow_chains:
+        state["flow-chain"] = [
+            {
+                "id": f"{chain.digest:016x}",
+                "source-address": str(chain.source),
+                "segment": _segments(chain.segments),
+                "last-learned": time_text(chain.learned),
+            }
+            for chain in p.flow_chains
+        ]
     return state
+
+
+def _segments(segments: tuple[IPv6Address, ...]) -> list[dict[str, Any]]:
+    return [{"index": n, "sid": str(sid)} for n, sid in enumerate(segments)]
 
 
 class ProxiesWriter:

@@ -230,6 +230,7 @@ def _proxy(action: Action) -> str:
     words += [f"back {obj.return_interface}"]
     words += [f"src {obj.source} segs {_segments(obj.segments)}"] if obj.segments else []
     words += [f"age {obj.age}"] if obj.age else []
+    words += ["per-flow"] if obj.per_flow else []
     words += ["transparent"] if not obj.decrement_hop_limit else []
     words += [f"pass {','.join(obj.passes)}"] if obj.passes else []
     return f"bpftool map update {place} value {' '.join(words)}"

@@ -243,6 +243,7 @@ class ProxyEntry:
     age: int = 0
     decrement_hop_limit: bool = True
     passes: tuple[str, ...] = ()
+    per_flow: bool = False
     current: bool = True
 
     @property

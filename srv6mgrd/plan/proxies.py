@@ -64,6 +64,7 @@ def entry(sid: Sid, proxy: Proxy, segments: tuple[IPv6Address, ...]) -> ProxyEnt
         age=proxy.age or 0,
         decrement_hop_limit=proxy.decrement_hop_limit,
         passes=tuple(sorted(proxy.passes)) if restores else (),
+        per_flow=proxy.per_flow,
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from ipaddress import IPv6Network, ip_network
 
-from srv6mgrd.counters.proxies import ProxyCounts, ProxyState
+from srv6mgrd.counters.proxies import FlowChain, ProxyCounts, ProxyState
 from srv6mgrd.kernel import links
 from srv6mgrd.kernel.errors import Failure
 from srv6mgrd.kernel.links import Link
@@ -27,7 +27,7 @@ from srv6mgrd.plan.observed import ObservedObject
 from srv6mgrd.proxy import hooks, layout, libbpf
 from srv6mgrd.proxy.book import Book, values
 from srv6mgrd.proxy.hooks import Filter
-from srv6mgrd.proxy.layout import ChainValue, ProxyValue
+from srv6mgrd.proxy.layout import ChainValue, FlowChainValue, ProxyValue
 from srv6mgrd.proxy.programs import Maps, Programs
 
 SECOND = 1_000_000_000
@@ -92,7 +92,7 @@ class Proxies:
             back = names.get(value.return_interface, f"if{value.return_interface}")
             peer = self._peer(by_name.get(interface), value)
             masqueraded = value.behavior is Behavior.END_AM
-            flags = chain.passes if chain is not None else 0
+            flags = chain.flags if chain is not None else 0
             words = [word for word, bit in layout.PASS_FLAGS.items() if flags & bit]
             static = chain if value.behavior is Behavior.END_AS else None
             entry = ProxyEntry(
@@ -107,7 +107,10 @@ class Proxies:
                 age=value.age // SECOND,
                 decrement_hop_limit=value.decrement,
                 passes=tuple(sorted([*words, *passes.get(value.port, [])])),
-                current=value.peer == peer and (masqueraded or chain is not None),
+                per_flow=value.per_flow,
+                current=value.peer == peer
+                and (masqueraded or chain is not None)
+                and value.per_flow == bool(flags & layout.BY_FLOW),
             )
             yield ObservedObject(entry, ours=True)
 
@@ -134,15 +137,39 @@ class Proxies:
             return {}
         # From the programs' clock (bpf_ktime_get_coarse_ns) to the wall's.
         epoch = time.time_ns() - time.monotonic_ns()
-        return {layout.sid_of(key): self._state(maps, value, epoch) for key, value in values(maps)}
+        found = list(values(maps))
+        by_port: dict[bytes, list[FlowChain]] = {}
+        if any(value.per_flow for _, value in found):
+            by_port = self._flow_chains(maps, epoch)
+        return {
+            layout.sid_of(key): self._state(maps, value, epoch, by_port) for key, value in found
+        }
 
-    def _state(self, maps: Maps, value: ProxyValue, epoch: int) -> ProxyState:
+    def _state(
+        self, maps: Maps, value: ProxyValue, epoch: int, by_port: Mapping[bytes, list[FlowChain]]
+    ) -> ProxyState:
         counts = self._counts(maps, value.id)
+        if value.per_flow:
+            return ProxyState(counts, flow_chains=tuple(by_port.get(value.port, ())))
         chain = self._chain(maps, value)
         if chain is None or chain.source is None:
             return ProxyState(counts)
         learned = chain.learned and _rounded(epoch + chain.learned)
         return ProxyState(counts, chain.source, chain.segments, learned)
+
+    @staticmethod
+    def _flow_chains(maps: Maps, epoch: int) -> dict[bytes, list[FlowChain]]:
+        """By port, in the order of their digests."""
+        by_port: dict[bytes, list[FlowChain]] = {}
+        for key in sorted(maps.flow_chains.keys(layout.FLOW_CHAIN_KEY_SIZE)):
+            if (raw := maps.flow_chains.get(key)) is None:
+                continue
+            port, digest = layout.flow_chain_of(key)
+            chain = FlowChainValue.unpack(raw)
+            learned = _rounded(epoch + chain.learned)
+            found = FlowChain(digest, chain.source, chain.segments, learned)
+            by_port.setdefault(port, []).append(found)
+        return by_port
 
     @staticmethod
     def _counts(maps: Maps, number: int) -> ProxyCounts:
@@ -209,6 +236,7 @@ class Proxies:
             entry.age * SECOND,
             entry.next_hop,
             entry.decrement_hop_limit,
+            per_flow=entry.per_flow,
         )
         value = _with_peer(value, self._peer(interface, value))
         if old is None:
@@ -220,6 +248,8 @@ class Proxies:
             return failure
         if old is not None and (old.port != value.port or entry.behavior is Behavior.END_AM):
             self._drop_chain(maps, book, old)
+        elif old is not None and old.per_flow and not value.per_flow:
+            _forget_flows(maps, old)
         return self._fit()
 
     def _put_chain(
@@ -230,6 +260,7 @@ class Proxies:
         prefixes = [ip_network(word) for word in entry.passes if "/" in word]
         flags = sum(layout.PASS_FLAGS.get(word, 0) for word in entry.passes)
         flags |= layout.PASS_PREFIXES if prefixes else 0
+        flags |= layout.BY_FLOW if entry.per_flow else 0
         if failure := book.set_passes(value.port, prefixes):
             return failure
         found = maps.chains.get(value.port, locked=True)
@@ -237,7 +268,7 @@ class Proxies:
         if entry.behavior is Behavior.END_AS and entry.source is not None:
             header = layout.static_header(entry.source, entry.segments, entry.inner_type)
             chain = ChainValue(value.id, flags, header)
-        elif before is not None and before.id == value.id and before.learned:
+        elif not entry.per_flow and before is not None and before.id == value.id and before.learned:
             # What was learned stays.
             chain = ChainValue(value.id, flags, before.header, before.learned)
         else:
@@ -250,6 +281,8 @@ class Proxies:
         if self._chain(maps, value) is not None:
             maps.chains.delete(value.port)
             book.set_passes(value.port, [])
+            if value.per_flow:
+                _forget_flows(maps, value)
 
     def _take(self, entry: ProxyEntry) -> Failure | None:
         opened = self._opened()
@@ -315,6 +348,16 @@ class Proxies:
 
     def _write(self, request: bytes) -> Failure | None:
         return self._netlink.write([request]).get(0)
+
+
+def _forget_flows(maps: Maps, value: ProxyValue) -> None:
+    """What flows learned from this proxy; a later one may have its port."""
+    for key in list(maps.flows.keys(layout.FLOW_SIZE)):
+        if layout.flow_port(key) == value.port:
+            maps.flows.delete(key)
+    for key in list(maps.flow_chains.keys(layout.FLOW_CHAIN_KEY_SIZE)):
+        if layout.flow_chain_of(key)[0] == value.port:
+            maps.flow_chains.delete(key)
 
 
 def _rounded(ns: int) -> int:

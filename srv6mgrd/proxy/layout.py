@@ -23,10 +23,11 @@ _INNER = {"ipv4": 4, "ipv6": 6, "ethernet": 2}
 # IANA: IPv4 and IPv6 encapsulation, Ethernet (RFC 8986 section 11.1).
 _NEXT_HEADERS = {"ipv4": 4, "ipv6": 41, "ethernet": 143}
 _INNER_OF = {number: name for name, number in _INNER.items()}
-_DECREMENT, _PEER = 1, 2
+_DECREMENT, _PEER, _PER_FLOW = 1, 2, 4
 # Words of the YANG leaf pass, and the bit of prefixes.
 PASS_FLAGS = {"link-local": 1, "multicast": 2}
 PASS_PREFIXES = 4
+BY_FLOW = 8
 
 _SID = struct.Struct("=16sQ")
 _PROXY = struct.Struct("=IBBBxIIQ16s6s6s4x")
@@ -34,10 +35,16 @@ _PORT = struct.Struct("=II")
 _SLOT = struct.Struct(f"=I4x{MAX_HEADER}s")
 _CHAIN = struct.Struct("=4xIIIQ")
 _PASS = struct.Struct("=III16s")
+_FLOW_CHAIN_KEY = struct.Struct("=8sQ")
+_LEARNED = struct.Struct("=Q")
 COUNTERS = struct.Struct("=10Q")
 NODE_SIZE = MAX_LENGTHS * _SID.size + 8
 SID_SIZE, PROXY_SIZE, PORT_SIZE, PASS_SIZE = _SID.size, _PROXY.size, _PORT.size, _PASS.size
 CHAIN_SIZE = _CHAIN.size + 2 * _SLOT.size
+# struct flow begins with the port, the inner type in a byte.
+FLOW_SIZE, FOLLOWED_SIZE = 44, 16
+_FLOW_PORT = struct.Struct("=IB")
+FLOW_CHAIN_KEY_SIZE, FLOW_CHAIN_SIZE = _FLOW_CHAIN_KEY.size, _LEARNED.size + _SLOT.size
 
 
 def number(value: int) -> bytes:
@@ -80,6 +87,7 @@ class ProxyValue:
     next_hop: IPv4Address | IPv6Address | None = None
     decrement: bool = True
     peer: tuple[bytes, bytes] | None = None
+    per_flow: bool = False
 
     @property
     def port(self) -> bytes:
@@ -88,6 +96,7 @@ class ProxyValue:
 
     def pack(self) -> bytes:
         flags = (_DECREMENT if self.decrement else 0) | (_PEER if self.peer else 0)
+        flags |= _PER_FLOW if self.per_flow else 0
         other, own = self.peer or (bytes(6), bytes(6))
         return _PROXY.pack(
             self.id,
@@ -120,6 +129,7 @@ class ProxyValue:
             next_hop,
             bool(flags & _DECREMENT),
             (other, own) if flags & _PEER else None,
+            bool(flags & _PER_FLOW),
         )
 
 
@@ -129,7 +139,7 @@ class ChainValue:
     nanoseconds, ``header`` IPv6 header and SRH, empty before anything was learned."""
 
     id: int
-    passes: int
+    flags: int
     header: bytes = b""
     learned: int = 0
     sequence: int = 0
@@ -137,13 +147,13 @@ class ChainValue:
     def pack(self) -> bytes:
         """With the header in both slots, whichever is in force."""
         slot = _SLOT.pack(len(self.header), self.header)
-        return _CHAIN.pack(self.sequence, self.id, self.passes, self.learned) + slot + slot
+        return _CHAIN.pack(self.sequence, self.id, self.flags, self.learned) + slot + slot
 
     @staticmethod
     def unpack(value: bytes) -> ChainValue:
-        sequence, id_, passes, learned = _CHAIN.unpack_from(value)
+        sequence, id_, flags, learned = _CHAIN.unpack_from(value)
         length, header = _SLOT.unpack_from(value, _CHAIN.size + (sequence & 1) * _SLOT.size)
-        return ChainValue(id_, passes, header[:length], learned, sequence)
+        return ChainValue(id_, flags, header[:length], learned, sequence)
 
     def overtaking(self, before: ChainValue) -> ChainValue:
         """To be written over another one in place: readers notice, and look again."""
@@ -156,11 +166,39 @@ class ChainValue:
     @property
     def segments(self) -> tuple[IPv6Address, ...]:
         """Segments that are left, the next one first."""
-        if not self.header:
-            return ()
-        left = self.header[43]
-        at = [48 + 16 * entry for entry in range(left, -1, -1)]
-        return tuple(IPv6Address(self.header[i : i + 16]) for i in at)
+        return _segments_left(self.header) if self.header else ()
+
+
+@dataclass(frozen=True, slots=True)
+class FlowChainValue:
+    """``struct flow_chain``: one of the chains of a port whose flows have one each."""
+
+    source: IPv6Address
+    segments: tuple[IPv6Address, ...]
+    learned: int
+
+    @staticmethod
+    def unpack(value: bytes) -> FlowChainValue:
+        (learned,) = _LEARNED.unpack_from(value)
+        length, header = _SLOT.unpack_from(value, _LEARNED.size)
+        header = header[:length]
+        return FlowChainValue(IPv6Address(header[8:24]), _segments_left(header), learned)
+
+
+def _segments_left(header: bytes) -> tuple[IPv6Address, ...]:
+    at = [48 + 16 * entry for entry in range(header[43], -1, -1)]
+    return tuple(IPv6Address(header[i : i + 16]) for i in at)
+
+
+def flow_port(key: bytes) -> bytes:
+    """Port of a ``struct flow``."""
+    return _PORT.pack(*_FLOW_PORT.unpack_from(key))
+
+
+def flow_chain_of(key: bytes) -> tuple[bytes, int]:
+    """Port and digest of a ``struct flow_chain_key``."""
+    port, digest = _FLOW_CHAIN_KEY.unpack(key)
+    return port, digest
 
 
 def static_header(source: IPv6Address, segments: tuple[IPv6Address, ...], inner_type: str) -> bytes:

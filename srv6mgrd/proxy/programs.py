@@ -30,6 +30,8 @@ class Maps:
     chains: Map
     passes: Map
     counters: Map
+    flows: Map
+    flow_chains: Map
 
 
 def _sizes() -> dict[str, int]:
@@ -40,6 +42,8 @@ def _sizes() -> dict[str, int]:
         "chains": layout.CHAIN_SIZE,
         "passes": 4,
         "counters": layout.COUNTERS.size * libbpf.possible_cpus(),
+        "flows": layout.FOLLOWED_SIZE,
+        "flow_chains": layout.FLOW_CHAIN_SIZE,
     }
 
 

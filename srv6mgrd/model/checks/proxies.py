@@ -22,13 +22,6 @@ def check(desired: Desired) -> Iterator[Refusal]:
                 "add proxy with inner-type, interface and next-hop",
                 "sid-proxy-missing",
             )
-        if sid.proxy is not None and sid.proxy.per_flow:
-            yield _refusal(
-                sid,
-                "per-flow is true, but chains are learned per interface only",
-                "remove per-flow, and give each chain an interface of its own",
-                "proxy-per-flow",
-            )
     proxies = [(sid, sid.proxy) for sid in desired.sids.values() if sid.proxy is not None]
     for sid, proxy in proxies:
         for leaf, interface in _interfaces(proxy):

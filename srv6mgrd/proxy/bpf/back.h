@@ -3,18 +3,21 @@
 #pragma once
 
 #include "chain.h"
+#include "flow.h"
 #include "maps.h"
 #include "packet.h"
 
 /* linux/errno.h: skb->encapsulation is set already. */
 #define EALREADY 114
+/* VLAN tags of a frame that can be put back. */
+#define MAX_TAGS 2
 
 static __always_inline bool passed(const struct chain *chain, const struct port *port,
                                    const void *address, __u32 size)
 {
     struct pass key = {64 + 8 * size, port->interface, port->inner, {}};
 
-    if (!(chain->passes & PASS_PREFIXES))
+    if (!(chain->flags & PASS_PREFIXES))
         return false;
     __builtin_memcpy(key.address, address, size);
     return bpf_map_lookup_elem(&passes, &key) != NULL;
@@ -32,9 +35,9 @@ static __always_inline bool for_node6(const struct chain *chain, const struct po
         if ((const void *)(type + 1) <= end && *type >= ND_FIRST && *type <= ND_LAST)
             return true;
     }
-    if (chain->passes & PASS_MULTICAST && to[0] == 0xff)
+    if (chain->flags & PASS_MULTICAST && to[0] == 0xff)
         return true;
-    if (chain->passes & PASS_LINK_LOCAL && to[0] == 0xfe && (to[1] & 0xc0) == 0x80)
+    if (chain->flags & PASS_LINK_LOCAL && to[0] == 0xfe && (to[1] & 0xc0) == 0x80)
         return true;
     return passed(chain, port, to, 16);
 }
@@ -44,9 +47,9 @@ static __always_inline bool for_node4(const struct chain *chain, const struct po
 {
     const __u8 *to = (const void *)&ip->daddr;
 
-    if (chain->passes & PASS_MULTICAST && (to[0] >> 4 == 14 || ip->daddr == ~0U))
+    if (chain->flags & PASS_MULTICAST && (to[0] >> 4 == 14 || ip->daddr == ~0U))
         return true;
-    if (chain->passes & PASS_LINK_LOCAL && to[0] == 169 && to[1] == 254)
+    if (chain->flags & PASS_LINK_LOCAL && to[0] == 169 && to[1] == 254)
         return true;
     return passed(chain, port, to, 4);
 }
@@ -101,36 +104,96 @@ static __always_inline long push(struct __sk_buff *skb, __u32 length, __u32 inne
     return bpf_skb_adjust_room(skb, length - 20, BPF_ADJ_ROOM_MAC, BPF_F_ADJ_ROOM_FIXED_GSO);
 }
 
-/* The chain onto a packet or frame of this length. */
-static __always_inline int encapsulate(struct __sk_buff *skb, struct chain *chain, __u32 inner,
-                                       __u32 octets)
-{
-    __u32 id = chain->id;
-    __u32 length = chain->slots[*(volatile __u32 *)&chain->sequence & 1].length;
-    int reason = NOTHING_LEARNED;
+/* VLAN tags as they stand in a frame. */
+struct tags {
+    __u32 count;
+    __be16 words[2 * MAX_TAGS];
+};
 
+/* The kernel takes a frame's outermost tag off before tc sees it; one after the other into tags.
+ * False when there are too many. */
+static __always_inline bool take_tags(struct __sk_buff *skb, struct tags *tags)
+{
+#pragma unroll
+    for (int i = 0; i < MAX_TAGS; i++) {
+        if (!skb->vlan_present)
+            return true;
+        tags->words[2 * i] = skb->vlan_proto;
+        tags->words[2 * i + 1] = bpf_htons(skb->vlan_tci);
+        tags->count = i + 1;
+        /* The next one moves out of the frame, into its place. */
+        if (bpf_skb_vlan_pop(skb))
+            return false;
+    }
+    return !skb->vlan_present;
+}
+
+/* Make room for an outer header around a frame, and for its tags, which are put back. */
+static __always_inline long push_around(struct __sk_buff *skb, __u32 length,
+                                        const struct tags *tags)
+{
+    __u32 at = ETH_HLEN + length, size = tags->count * 4;
+    __u8 macs[2 * ETH_ALEN];
+    long failed;
+
+    if (bpf_skb_load_bytes(skb, 0, macs, sizeof(macs)))
+        return -1;
+    failed = bpf_skb_change_head(skb, at + size, 0);
+    if (failed || !size)
+        return failed;
+    if (bpf_skb_store_bytes(skb, at, macs, sizeof(macs), 0))
+        return -1;
+    at += sizeof(macs);
+    if (bpf_skb_store_bytes(skb, at, tags->words, 4, 0))
+        return -1;
+    return size == 4 ? 0 : bpf_skb_store_bytes(skb, at + 4, tags->words + 2, 4, 0);
+}
+
+/* The chain onto a packet or frame. */
+static __always_inline int encapsulate(struct __sk_buff *skb, struct chain *chain,
+                                       const struct port *port)
+{
+    bool frame = port->inner == INNER_ETHERNET;
+    struct flow_chain *of_flow = NULL;
+    struct tags tags = {};
+    __u32 id = chain->id;
+    __u32 length;
+    __u64 digest = 0;
+    int reason = NOT_FOR_PROXY;
+
+    if (frame && skb->vlan_present && !take_tags(skb, &tags))
+        goto error;
+    __u32 octets = frame ? skb->len + tags.count * 4 : skb->len - ETH_HLEN;
+    reason = NOTHING_LEARNED;
+    if (chain->flags & BY_FLOW) {
+        of_flow = flow_chain_of(skb, frame ? 0 : ETH_HLEN, port, &digest);
+        if (!of_flow)
+            goto error;
+        length = of_flow->slot.length;
+    } else {
+        length = chain->slots[*(volatile __u32 *)&chain->sequence & 1].length;
+    }
     if (length < sizeof(struct ipv6hdr) + sizeof(struct srh) || length > MAX_HEADER)
         goto error;
     reason = NOT_FOR_PROXY;
-    if (inner == INNER_ETHERNET) {
+    if (frame) {
         /* The helper above insists on IP; a frame gets a whole new one around it. */
-        if (bpf_skb_change_head(skb, length + ETH_HLEN, 0))
+        if (push_around(skb, length, &tags))
             goto error;
-    } else if (push(skb, length, inner)) {
+    } else if (push(skb, length, port->inner)) {
         goto error;
     }
+    reason = NOTHING_LEARNED;
+    if (of_flow ? !restore_flow(skb, of_flow, digest, length) : !restore(skb, chain, length))
+        goto error;
     struct ethhdr *eth = start_of(skb);
     struct ipv6hdr *outer = (void *)(eth + 1);
-    struct srh *srh = (void *)(outer + 1);
-    if ((void *)(srh + 1) > end_of(skb))
+    if ((void *)(outer + 1) > end_of(skb))
         goto error;
     eth->h_proto = bpf_htons(ETH_P_IPV6);
-    reason = NOTHING_LEARNED;
-    if (!restore(chain, outer, end_of(skb), length))
-        goto error;
     outer->payload_len = bpf_htons(length - sizeof(*outer) + octets);
     count_packet(id, FROM_PACKETS, octets);
-    return send_on(skb, inner != INNER_ETHERNET);
+    return send_on(skb, !frame);
 error:
     count_error(id, reason);
     return DROP;
@@ -202,7 +265,7 @@ static __always_inline int back(struct __sk_buff *skb)
         if (chain) {
             if (for_node6(chain, &port, ip, end_of(skb)))
                 return NEXT;
-            return encapsulate(skb, chain, INNER_IPV6, skb->len - ETH_HLEN);
+            return encapsulate(skb, chain, &port);
         }
     } else if (skb->protocol == bpf_htons(ETH_P_IP) && !skb->vlan_present) {
         struct iphdr *ip;
@@ -218,17 +281,10 @@ static __always_inline int back(struct __sk_buff *skb)
         if (chain) {
             if (for_node4(chain, &port, ip))
                 return NEXT;
-            return encapsulate(skb, chain, INNER_IPV4, skb->len - ETH_HLEN);
+            return encapsulate(skb, chain, &port);
         }
     }
     port.inner = INNER_ETHERNET;
     chain = bpf_map_lookup_elem(&chains, &port);
-    if (!chain)
-        return NEXT;
-    /* A tag that the interface took off belongs into the frame. */
-    if (skb->vlan_present) {
-        count_error(chain->id, NOT_FOR_PROXY);
-        return DROP;
-    }
-    return encapsulate(skb, chain, INNER_ETHERNET, skb->len);
+    return chain ? encapsulate(skb, chain, &port) : NEXT;
 }

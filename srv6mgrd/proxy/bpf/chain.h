@@ -6,26 +6,52 @@
 #include "maps.h"
 #include "packet.h"
 
-/* Whether the header is what the slot holds. The first word is not compared: traffic class, flow
- * label, payload length and hop limit are the packet's, not the chain's. */
-static __always_inline bool same_chain(const struct slot *slot, const __u64 *header,
-                                       const void *end, __u32 length)
+/* This CPU's copy of a header. Helpers move the bytes between it and a packet: loops over packets
+ * take the verifier seconds. */
+static __always_inline struct flow_chain *scratch(void)
 {
-    __u64 difference = slot->length ^ length;
+    __u32 first = 0;
+
+    return bpf_map_lookup_elem(&scratches, &first);
+}
+
+/* Copy the header of this length, IPv6 and SRH, as it is at the segment ``next``. */
+static __always_inline bool advanced(struct __sk_buff *skb, struct slot *copy, __u32 length,
+                                     __u32 next)
+{
+    struct ipv6hdr *outer = (void *)copy->header;
+    struct srh *srh = (void *)(outer + 1);
+
+    /* Known already, but not to the verifier. */
+    barrier_var(length);
+    if (length < sizeof(*outer) + sizeof(*srh) || length > MAX_HEADER)
+        return false;
+    copy->length = length;
+    if (bpf_skb_load_bytes(skb, ETH_HLEN, copy->header, length) ||
+        bpf_skb_load_bytes(skb, ETH_HLEN + sizeof(*outer) + sizeof(*srh) + next * 16, &outer->daddr,
+                           sizeof(outer->daddr)))
+        return false;
+    outer->hop_limit--;
+    srh->segments_left = next;
+    return true;
+}
+
+/* Whether two headers are of one chain. The first word is not compared: traffic class, flow label,
+ * payload length and hop limit are the packet's, not the chain's. */
+static __always_inline bool same_chain(const struct slot *one, const struct slot *other)
+{
+    __u64 difference = one->length ^ other->length;
+    __u32 length = other->length;
 
 #pragma clang loop unroll(disable)
-    for (int i = 1; i < HEADER_WORDS; i++) {
-        if (i * 8 >= length || (const void *)(header + i + 1) > end)
-            break;
-        difference |= header[i] ^ slot->header[i];
-    }
+    for (int i = 1; i < HEADER_WORDS && i * 8 < length; i++)
+        difference |= one->header[i] ^ other->header[i];
     return !difference;
 }
 
-/* Learn the header of this packet, already advanced to the next segment. Compared before it is
- * written, so that CPUs that see the same chain share the cache line in peace. */
-static __always_inline void learn(const struct proxy *proxy, const void *header, const void *end,
-                                  __u32 length)
+/* Learn this header. Compared before it is written, so that CPUs that see the same chain share the
+ * cache line in peace. */
+static __always_inline void learn(const struct proxy *proxy, const struct slot *header)
 {
     struct port port = {proxy->return_interface, proxy->inner};
     struct chain *chain = bpf_map_lookup_elem(&chains, &port);
@@ -39,60 +65,50 @@ static __always_inline void learn(const struct proxy *proxy, const void *header,
         if (now - chain->learned < proxy->age)
             return;
     }
-    if (same_chain(slot, header, end, length)) {
+    if (same_chain(slot, header)) {
         if (proxy->age)
             chain->learned = now;
         return;
     }
     now = bpf_ktime_get_coarse_ns();
-    const __u64 *words = header;
-
     bpf_spin_lock(&chain->lock);
     slot = &chain->slots[(chain->sequence + 1) & 1];
-#pragma clang loop unroll(disable)
-    for (int i = 0; i < HEADER_WORDS; i++) {
-        if (i * 8 >= length || (const void *)(words + i + 1) > end)
-            break;
-        slot->header[i] = words[i];
-    }
-    slot->length = length;
+    __builtin_memcpy(slot->header, header->header, sizeof(slot->header));
+    slot->length = header->length;
     chain->learned = now;
     /* With the lock's own barriers: who sees the number sees the slot. */
     chain->sequence += 1;
     bpf_spin_unlock(&chain->lock);
 }
 
-static __always_inline void copy_header(__u64 *to, const void *end, const struct slot *slot,
-                                        __u32 length)
+static __always_inline bool store_header(struct __sk_buff *skb, const __u64 *header, __u32 length)
 {
-#pragma clang loop unroll(disable)
-    for (int i = 0; i < HEADER_WORDS; i++) {
-        if (i * 8 >= length || (const void *)(to + i + 1) > end)
-            break;
-        to[i] = slot->header[i];
-    }
+    barrier_var(length);
+    if (!length || length > MAX_HEADER)
+        return false;
+    return !bpf_skb_store_bytes(skb, ETH_HLEN, header, length, 0);
 }
 
 /* Write the chain's header, of this length, to the packet. The slot in force is not written to
  * before the other one was, so a reader is overtaken only by two writers; then it takes the lock.
  * False when the chain changed its length meanwhile. */
-static __always_inline bool restore(struct chain *chain, void *to, const void *end, __u32 length)
+static __always_inline bool restore(struct __sk_buff *skb, struct chain *chain, __u32 length)
 {
     __u32 sequence = *(volatile __u32 *)&chain->sequence;
     struct slot *slot = &chain->slots[sequence & 1];
+    struct flow_chain *copy;
 
-    if (slot->length != length)
+    if (slot->length != length || !store_header(skb, slot->header, length))
         return false;
-    copy_header(to, end, slot, length);
     if (*(volatile __u32 *)&chain->sequence - sequence < 2)
         return true;
-    bool same;
-
+    copy = scratch();
+    if (!copy)
+        return false;
     bpf_spin_lock(&chain->lock);
     slot = &chain->slots[chain->sequence & 1];
-    same = slot->length == length;
-    if (same)
-        copy_header(to, end, slot, length);
+    __builtin_memcpy(copy->slot.header, slot->header, sizeof(slot->header));
+    copy->slot.length = slot->length;
     bpf_spin_unlock(&chain->lock);
-    return same;
+    return copy->slot.length == length && store_header(skb, copy->slot.header, length);
 }

@@ -10,6 +10,9 @@
 
 #define MAX_PROXIES 4096
 #define MAX_PASSES 16384
+/* Of all proxies together; the least recently used make room. */
+#define MAX_FLOWS 65536
+#define MAX_FLOW_CHAINS 4096
 /* Different lengths of the SIDs' prefixes. */
 #define MAX_LENGTHS 4
 #define MAX_SEGMENTS 16
@@ -25,12 +28,16 @@ enum proxy_flags {
     DECREMENT = 1 << 0,
     /* The function's interface is a veth whose other end is in another namespace. */
     PEER = 1 << 1,
+    /* Each flow has a chain of its own. */
+    PER_FLOW = 1 << 2,
 };
 
-enum pass_flags {
+enum chain_flags {
     PASS_LINK_LOCAL = 1 << 0,
     PASS_MULTICAST = 1 << 1,
     PASS_PREFIXES = 1 << 2,
+    /* The chain is that of the flow, in flow_chains. */
+    BY_FLOW = 1 << 3,
 };
 
 enum counter {
@@ -85,9 +92,38 @@ struct chain {
     struct bpf_spin_lock lock;
     __u32 sequence;
     __u32 id; /* in counters */
-    __u32 passes;
+    __u32 flags;
     __u64 learned; /* CLOCK_MONOTONIC, nanoseconds */
     struct slot slots[2];
+};
+
+/* What a packet keeps on its way through the function: addresses, and of TCP and the like ports; of
+ * a frame its MAC addresses. */
+struct flow {
+    __u32 interface;
+    __u8 inner;
+    __u8 protocol;
+    __u16 pad;
+    __be16 ports[2];
+    __u8 source[16];
+    __u8 destination[16];
+};
+
+/* The chain that a flow learned, by the digest of its header. */
+struct followed {
+    __u64 digest;
+    __u64 learned;
+};
+
+struct flow_chain_key {
+    struct port port;
+    __u64 digest;
+};
+
+/* Never written to once it stands there; another one in its place has another digest. */
+struct flow_chain {
+    __u64 learned;
+    struct slot slot;
 };
 
 struct pass {
@@ -124,6 +160,28 @@ struct {
     __type(key, struct port);
     __type(value, struct chain);
 } chains SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, MAX_FLOWS);
+    __type(key, struct flow);
+    __type(value, struct followed);
+} flows SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, MAX_FLOW_CHAINS);
+    __type(key, struct flow_chain_key);
+    __type(value, struct flow_chain);
+} flow_chains SEC(".maps");
+
+/* Too large for the stack. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct flow_chain);
+} scratches SEC(".maps");
 
 struct {
     __uint(type, BPF_MAP_TYPE_LPM_TRIE);

@@ -17,7 +17,8 @@ int toward_function(struct __sk_buff *skb)
     return toward(skb, FROM_UNDERLAY);
 }
 
-/* Ingress of the SID device: a packet that a proxy of this node sent on to another SID of it. */
+/* Ingress of the SID device: a packet of this node, or that a proxy of this node sent on to another
+ * SID of it. */
 SEC("tc")
 int toward_again(struct __sk_buff *skb)
 {
@@ -29,13 +30,19 @@ int toward_again(struct __sk_buff *skb)
     return toward(skb, FROM_NODE);
 }
 
-/* Egress of the SID device: what this node itself sends to its proxies. */
+/* Egress of the SID device: what this node itself sends to its proxies. It comes in again without
+ * its route, by which a packet that waits for a neighbor would get its addresses (neigh_update). */
 SEC("tc")
 int toward_local(struct __sk_buff *skb)
 {
-    if (skb->protocol != bpf_htons(ETH_P_IPV6))
+    struct ipv6hdr *outer;
+
+    if (skb->protocol != bpf_htons(ETH_P_IPV6) || pull(skb, ETH_HLEN + sizeof(*outer)))
         return NEXT;
-    return toward(skb, FROM_NODE);
+    outer = start_of(skb) + ETH_HLEN;
+    if ((void *)(outer + 1) > end_of(skb) || !proxy_of(&outer->daddr))
+        return NEXT;
+    return bpf_redirect(skb->ifindex, BPF_F_INGRESS);
 }
 
 /* Ingress of the functions' interfaces. */

@@ -4,12 +4,13 @@
 #pragma once
 
 #include "chain.h"
+#include "flow.h"
 #include "maps.h"
 #include "packet.h"
 
 enum arrival {
     FROM_UNDERLAY, /* ingress of an interface */
-    FROM_NODE,     /* egress of the SID device, or its ingress: no peer can be reached from there */
+    FROM_NODE,     /* ingress of the SID device, from where no peer can be reached */
 };
 
 /* Take one off the inner packet's hop limit or TTL. A reason why not, or 0. */
@@ -125,7 +126,6 @@ static __always_inline int srh_fault(const struct srh *srh, __u32 length)
 static __always_inline int toward(struct __sk_buff *skb, enum arrival arrival)
 {
     struct ipv6hdr *outer;
-    struct in6_addr sid, *segment;
     struct srh *srh;
     __u32 length;
     int answer;
@@ -206,26 +206,25 @@ static __always_inline int toward(struct __sk_buff *skb, enum arrival arrival)
                                                           : NEXT_HEADER_ETHERNET))
         goto error;
     /* The kernel takes a super-packet apart better (skb->encapsulation), and counts the hop. */
-    bool by_kernel = skb->gso_size && arrival == FROM_UNDERLAY;
+    bool by_kernel = skb->gso_size;
     reason = inner_hop(skb, proxy, (void *)outer + length, end_of(skb),
                        proxy->flags & DECREMENT && !by_kernel);
     if (reason)
         goto error;
-    sid = outer->daddr;
     if (proxy->behavior == END_AD) {
-        __u32 next = (left - 1) & (MAX_SEGMENTS - 1);
+        struct port port = {proxy->return_interface, proxy->inner};
+        struct flow_chain *copy = scratch();
+        struct flow flow;
 
-        segment = &srh->segments[next];
-        if ((void *)(segment + 1) > end_of(skb))
+        reason = NOT_FOR_PROXY;
+        if (!copy || !advanced(skb, &copy->slot, length, left - 1))
             goto error;
-        outer->daddr = *segment;
-        outer->hop_limit--;
-        srh->segments_left = left - 1;
-        learn(proxy, outer, end_of(skb), length);
-        /* As it came: a checksum of the whole packet is reckoned over these bytes. */
-        outer->daddr = sid;
-        outer->hop_limit++;
-        srh->segments_left = left;
+        if (!(proxy->flags & PER_FLOW))
+            learn(proxy, &copy->slot);
+        else if (flow_of(skb, ETH_HLEN + length, &port, &flow))
+            learn_flow(proxy, &flow, copy);
+        else
+            goto error;
     }
     if (by_kernel) {
         /* The SID's seg6local route decapsulates at the last segment. */

@@ -27,6 +27,7 @@ from srv6mgrd.plan.objects import (
 from srv6mgrd.proxy.adapter import Proxies
 from srv6mgrd.proxy.programs import OBJECT, Programs
 from tests.contract.kernel.conftest import Run, namespace, run
+from tests.contract.proxy.network import Network
 from tests.contract.proxy.packets import MAC, OTHER_MAC, Runner
 
 __all__ = ["namespace", "run"]
@@ -107,6 +108,18 @@ def programs(namespace: None) -> Iterator[Programs]:
     made = Programs(folder=Path(f"/sys/fs/bpf/test-{os.getpid()}"))
     yield made
     made.remove()
+
+
+@pytest.fixture
+def network(programs: Programs) -> Iterator[Network]:
+    kernel = LinuxKernel(programs=programs)
+    made = Network(kernel)
+    try:
+        made.build()
+        yield made
+    finally:
+        made.take_down()
+        kernel.close()
 
 
 @pytest.fixture

@@ -9,10 +9,17 @@ The node is the namespace of the test; it is planned and written as srv6mgrd doe
 
 from __future__ import annotations
 
+import ctypes
+import json
 import os
+import socket
 import subprocess
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Network, ip_address
+from pathlib import Path
 from typing import Any
 
 from srv6mgrd.counters.proxies import ProxyCounts
@@ -28,10 +35,17 @@ from srv6mgrd.plan.target import target
 LOCATOR = IPv6Network("fcbb:0:1::/48")
 PREFIX = IPv6Network("fcbb:0:1:ad::/64")
 FIRST = "fcbb:0:1:ad::"
-# At the sink, for what is inside.
+# Of a masquerading proxy before the same function.
+MASKED = "fcbb:0:1:a0::"
+# At the source, for what comes back, and at the sink, for what is inside.
+HOME = {"ipv6": "fcbb:0:2::6", "ipv4": "fcbb:0:2::4"}
 LAST = {"ipv6": "fcbb:0:3::6", "ipv4": "fcbb:0:3::4", "ethernet": "fcbb:0:3::2"}
 HOPS = {"ipv6": "2001:db8:9::2", "ipv4": "10.9.0.2"}
+SOURCE = {"ipv6": "2001:db8:1::2", "ipv4": "10.1.0.2"}
 SINK = {"ipv6": "2001:db8:2::2", "ipv4": "10.2.0.2"}
+_ETH_P_IPV6 = 0x86DD
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_TRANSFER = Path(__file__).with_name("transfer.py")
 MTU = 1700
 # Where a function that bridges sends back.
 BRIDGED = "from-function"
@@ -59,6 +73,16 @@ def declared(behavior: Behavior, inner: str, **more: Any) -> Desired:
     )
 
 
+def masked(desired: Desired) -> Desired:
+    """The same with a proxy at MASKED more."""
+    sid = desired.sids[PREFIX]
+    assert sid.proxy is not None
+    prefix = IPv6Network(f"{MASKED}/64")
+    proxy = replace(sid.proxy, age=None, per_flow=False)
+    more = replace(sid, prefix=prefix, behavior=Behavior.END_AM, proxy=proxy)
+    return replace(desired, sids={**desired.sids, prefix: more})
+
+
 class Network:
     def __init__(self, kernel: LinuxKernel) -> None:
         self.kernel = kernel
@@ -77,16 +101,21 @@ class Network:
         return self.run(f"ip netns exec {self.name(node)} {command}")
 
     def build(self) -> None:
-        # Where the kernel has no dummy, a veth stands in.
+        # Addresses serve at once.
+        at_once = "sysctl -qw net.ipv6.conf.default.accept_dad=0"
+        self.run(at_once)
+        # Where the kernel has no dummy, a veth stands in, which asks for no neighbor either.
         self.run(
             f"ip link add {SID_DEVICE} type dummy 2>/dev/null ||"
-            f" ip link add {SID_DEVICE} type veth peer name sids;"
+            f" {{ ip link add {SID_DEVICE} arp off type veth peer name sids;"
+            " ip link set sids up; };"
             f"ip link set {SID_DEVICE} alias {LINK_ALIAS} up"
         )
         self.run("sysctl -qw net.ipv6.conf.all.forwarding=1 net.ipv4.ip_forward=1")
         for number, node in ((1, "source"), (2, "sink"), (9, "function")):
             name, link = self.name(node), f"to-{node}"
             self.run(f"ip netns add {name}")
+            self.on(node, at_once)
             self.run(
                 f"ip link add {link} mtu {MTU} type veth peer name eth0 mtu {MTU} netns {name}"
             )
@@ -98,13 +127,15 @@ class Network:
             self.on(node, "ip link set eth0 up")
             self.on(node, f"ip -6 route add default via 2001:db8:{number}::1")
             self.on(node, f"ip route add default via 10.{number}.0.1")
+        self.run("ip -6 route add fcbb:0:2::/48 via 2001:db8:1::2")
         self.run("ip -6 route add fcbb:0:3::/48 via 2001:db8:2::2")
-        self.on("sink", f"ip -6 route add {LAST['ipv6']} encap seg6local"
-                        " action End.DT6 table 255 dev eth0")  # fmt: skip
-        # To itself: the address is its own.
-        self.on("sink", f"ip -6 route add {LAST['ipv4']} encap seg6local"
-                        " action End.DX4 nh4 10.2.0.2 dev eth0")  # fmt: skip
-        self.on("sink", "sysctl -qw net.ipv6.conf.all.forwarding=1 net.ipv4.ip_forward=1")
+        for node, sids, own in (("source", HOME, SOURCE), ("sink", LAST, SINK)):
+            self.on(node, f"ip -6 route add {sids['ipv6']} encap seg6local"
+                          " action End.DT6 table 255 dev eth0")  # fmt: skip
+            # To itself: the address is its own.
+            self.on(node, f"ip -6 route add {sids['ipv4']} encap seg6local"
+                          f" action End.DX4 nh4 {own['ipv4']} dev eth0")  # fmt: skip
+            self.on(node, "sysctl -qw net.ipv6.conf.all.forwarding=1 net.ipv4.ip_forward=1")
         self.on("function", "sysctl -qw net.ipv6.conf.all.forwarding=1 net.ipv4.ip_forward=1")
 
     def build_wire(self) -> None:
@@ -135,6 +166,39 @@ class Network:
         self.on("source", "sysctl -qw net.ipv6.conf.all.forwarding=1")
         self.on("source", f"ip -6 route replace {WIRE}2/128 {how} via 2001:db8:1::1")
 
+    def carry(self, packets: Sequence[bytes], count: int) -> list[bytes]:
+        """Packets of the source's for the node, as they are; the first of such length that the
+        sink got."""
+        with self._within("sink"):
+            sink = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_IPV6))
+        with self._within("source"):
+            source = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+        came: list[bytes] = []
+        with sink, source:
+            sink.bind(("eth0", _ETH_P_IPV6))
+            sink.settimeout(10)
+            source.bind(("eth0", 0))
+            for packet in packets:
+                source.send(packet)
+            while len(came) < count:
+                if len(frame := sink.recv(MTU + 14)) >= min(map(len, packets)):
+                    came.append(frame)
+        return came
+
+    @contextmanager
+    def _within(self, node: str) -> Iterator[None]:
+        """This thread in the node's namespace."""
+        with open("/proc/thread-self/ns/net") as home, open(f"/run/netns/{self.name(node)}") as ns:
+            _LIBC.setns(ns.fileno(), 0)
+            try:
+                yield
+            finally:
+                _LIBC.setns(home.fileno(), 0)
+
+    def mac(self, link: str) -> str:
+        found: str = json.loads(self.run(f"ip -j link show {link}"))[0]["address"]
+        return found
+
     def arrive_by_wire(self, count: int) -> int:
         """How many of the near host's echo requests the far one got; it can't answer."""
         before = self._echoes()
@@ -160,6 +224,46 @@ class Network:
         else:
             self.on("source", f"ip route replace {SINK['ipv4']}/32 {how} dev eth0")
 
+    def steer_own(self, inner: str, segments: Sequence[str]) -> None:
+        """What the node itself sends to the sink goes along these segments."""
+        how = f"encap seg6 mode encap segs {','.join(segments)}"
+        family, length = ("-6 ", 128) if inner == "ipv6" else ("", 32)
+        self.run("ip sr tunsrc set 2001:db8:2::1")
+        # With the header they fit the SID device.
+        self.run(f"ip {family}route add {SINK[inner]}/{length} {how} dev to-sink mtu 1400")
+
+    def steer_back(self, inner: str, segments: Sequence[str]) -> None:
+        """What the sink sends to the source goes along these segments."""
+        how = f"encap seg6 mode encap segs {','.join(segments)}"
+        family, length = ("-6 ", 128) if inner == "ipv6" else ("", 32)
+        way = "via 2001:db8:2::1" if inner == "ipv6" else "dev eth0"
+        self.on("sink", f"ip {family}route replace {SOURCE[inner]}/{length} {how} {way}")
+
+    def transfer(self, inner: str, octets: int, *, local: bool = False) -> int:
+        """TCP from the source (``local``: the node) to the sink and the same back, whose digests
+        must be equal; how many segments source and sink had to send again."""
+        before = self._sent_again()
+        server = subprocess.Popen(
+            ["ip", "netns", "exec", self.name("sink"), sys.executable, _TRANSFER, SINK[inner]],
+            stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        try:
+            assert server.stdout is not None
+            assert server.stdout.readline() == "listening\n"
+            command = f"{sys.executable} {_TRANSFER} {SINK[inner]} {octets}"
+            if local:
+                self.run(command)
+            else:
+                self.on("source", command)
+        finally:
+            server.kill()
+            server.wait()
+        return self._sent_again() - before
+
+    def _sent_again(self) -> int:
+        nodes = ("source", "sink")
+        return sum(int(self.on(n, "nstat -asz TcpRetransSegs").split()[-2]) for n in nodes)
+
     def declare(self, desired: Desired) -> list[Action]:
         """Compare and write; what was done."""
         self._desired = desired
@@ -180,11 +284,11 @@ class Network:
         seen.pop(f"link {SID_DEVICE}", None)
         return plan(wanted, seen, set(seen), ()).actions
 
-    def ping(self, inner: str, count: int = 3) -> int:
-        """How many of the source's packets the sink answered."""
+    def ping(self, inner: str, count: int = 3, *, local: bool = False) -> int:
+        """How many of the source's packets the sink answered; ``local``: of the node's own."""
         command = f"ping -{inner[-1]} -n -c {count} -i 0.01 -W 2 {SINK[inner]}"
         done = subprocess.run(
-            f"ip netns exec {self.name('source')} {command}",
+            command if local else f"ip netns exec {self.name('source')} {command}",
             shell=True, check=False, capture_output=True, text=True,
         )  # fmt: skip
         return done.stdout.count("bytes from")

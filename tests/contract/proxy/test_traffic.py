@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import Dot1AD, Dot1Q, Ether
+from scapy.packet import Packet
 
-from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.proxy.programs import Programs
 from tests.contract.proxy.network import FIRST, LAST, Network, declared
+from tests.contract.proxy.packets import inner6, left_of, routed
 
 pytestmark = pytest.mark.contract
 
@@ -22,18 +24,6 @@ CASES = [
     (Behavior.END_AS, "ipv4"),
     (Behavior.END_AM, "ipv6"),
 ]
-
-
-@pytest.fixture
-def network(programs: Programs) -> Iterator[Network]:
-    kernel = LinuxKernel(programs=programs)
-    made = Network(kernel)
-    try:
-        made.build()
-        yield made
-    finally:
-        made.take_down()
-        kernel.close()
 
 
 @pytest.mark.parametrize(("behavior", "inner"), CASES)
@@ -59,6 +49,54 @@ def test_frames_there_and_on(network: Network, behavior: Behavior) -> None:
     # Bridges have things of their own to say.
     assert network.counts().to_packets == 3
     assert network.counts().from_packets >= 3
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [Dot1Q(vlan=5, prio=3), Dot1AD(vlan=7) / Dot1Q(vlan=5), Dot1Q(vlan=7) / Dot1Q(vlan=5)],
+    ids=["802.1Q", "802.1ad and 802.1Q", "802.1Q twice"],
+)
+@pytest.mark.parametrize("per_flow", [False, True], ids=["", "per flow"])
+def test_frames_keep_their_vlan_tags(network: Network, tags: Packet, per_flow: bool) -> None:
+    """The kernel takes the outermost one off before any filter sees the frame."""
+    network.build_wire()
+    network.declare(declared(Behavior.END_AD, "ethernet", per_flow=per_flow))
+    frame = Ether(dst="02::22", src="02::11") / tags / inner6()
+    packet = routed(frame, (FIRST, LAST["ethernet"]))
+    packet.dst = network.mac("to-source")
+
+    came = network.carry([bytes(packet)] * 3, 3)
+
+    assert [c[-len(frame) :] for c in came] == [bytes(frame)] * 3
+    assert {left_of(Ether(c)) for c in came} == {(LAST["ethernet"], 0)}
+    # Their length is right, or the sink would not take them.
+    assert {Ether(c)[IPv6].plen for c in came} == {len(came[0]) - 14 - 40}
+
+
+def test_frames_with_more_tags_than_can_be_put_back_are_errors(network: Network) -> None:
+    network.build_wire()
+    network.declare(declared(Behavior.END_AD, "ethernet"))
+    frame = Ether(dst="02::22", src="02::11") / inner6()
+    tagged = Ether(dst="02::22", src="02::11") / Dot1Q() / Dot1Q() / Dot1Q() / inner6()
+    packets = [routed(inside, (FIRST, LAST["ethernet"])) for inside in (tagged, frame)]
+    for packet in packets:
+        packet.dst = network.mac("to-source")
+
+    (came,) = network.carry(list(map(bytes, packets)), 1)
+
+    assert came.endswith(bytes(frame))
+    assert network.counts().not_for_proxy == network.counts().errors == 1
+
+
+@pytest.mark.parametrize("inner", ["ipv6", "ipv4"])
+def test_the_nodes_own_packets_into_its_own_proxy(network: Network, inner: str) -> None:
+    network.declare(declared(Behavior.END_AD, inner, passes=("multicast",)))
+    network.steer_own(inner, (FIRST, LAST[inner]))
+
+    assert network.ping(inner, local=True) == 3
+
+    counts = network.counts()
+    assert (counts.to_packets, counts.from_packets, counts.errors) == (3, 3, 0)
 
 
 def test_written_once(network: Network) -> None:

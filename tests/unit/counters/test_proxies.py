@@ -5,6 +5,7 @@ from pathlib import Path
 
 from srv6mgrd.counters.node import NodeReader
 from srv6mgrd.counters.proxies import (
+    FlowChain,
     ProxiesWriter,
     ProxyCounts,
     ProxyState,
@@ -45,6 +46,15 @@ def test_state_is_told_as_yang_has_it():
 
 def test_what_learned_nothing_has_no_chain():
     assert "chain" not in proxy_state(ProxyState(COUNTS))
+
+
+def test_chains_of_flows_are_told_by_their_digests():
+    chain = FlowChain(0xAD, IPv6Address("2001:db8::1"), CHAIN, 1_500_000_000)
+
+    state = proxy_state(ProxyState(COUNTS, flow_chains=(chain,)))
+
+    assert "chain" not in state
+    assert state["flow-chain"] == [{"id": "00000000000000ad", **proxy_state(LEARNED)["chain"]}]
 
 
 def test_a_declared_chain_was_never_learned():
