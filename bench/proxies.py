@@ -176,6 +176,11 @@ def main() -> int:
             spaced_node,
             lambda: spaced.declare(declared(Behavior.END_AD, age=1)),
         )
+        by_flow = bench.add(
+            "End.AD ipv6, in a namespace, per-flow",
+            spaced_node,
+            lambda: spaced.declare(declared(Behavior.END_AD, per_flow=True)),
+        )
         ageless = next(s for s in bench.scenarios if s.name == "End.AD ipv6, in a namespace")
         many_node.links(range(2, MANY + 1))
         many = _installed(bench, many_node, peer=True)
@@ -191,6 +196,10 @@ def main() -> int:
         bench.run()
         report = Report(
             "proxies", [Goal(n, o.runs, p.runs, limit, "ns") for n, o, p, limit in goals]
+        )
+        # What several chains through one function cost; off by default.
+        report.goals.append(
+            Goal("per-flow beside one chain", by_flow.runs, ageless.runs, None, "ns")
         )
         report.goals.append(Goal(f"{MANY} proxies declared at once", [took], [2.0], 1.0))
         lost = sum(scenario.lost for scenario in bench.scenarios)

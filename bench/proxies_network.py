@@ -144,7 +144,11 @@ class Node:
 
 
 def declared(
-    behavior: Behavior, inner: str = "ipv6", age: int = 0, numbers: Sequence[int] = (1,)
+    behavior: Behavior,
+    inner: str = "ipv6",
+    age: int = 0,
+    numbers: Sequence[int] = (1,),
+    per_flow: bool = False,
 ) -> Desired:
     """Proxies of one kind, each with an interface of its own."""
     static = behavior is Behavior.END_AS
@@ -158,6 +162,7 @@ def declared(
             segment_list="on" if static else None,
             source=IPv6Address("2001:db8:5::5") if static else None,
             age=age if behavior is Behavior.END_AD else None,
+            per_flow=per_flow,
         )
         sids[prefix(n)] = Sid(prefix(n), "MAIN", behavior, proxy=proxy)
     return Desired(

@@ -87,13 +87,12 @@ class LinuxKernel:
     def sid_counters(self) -> Mapping[IPv6Network, tuple[int, int, int]]:
         with self._lock:
             dump = self._netlink.dump(routes.get_table(SID_TABLE, ROUTE_PROTOCOL), comparable=True)
-            proxies = self._proxies.states()
+            proxies = self._proxies.counts()
         routed = self._routes.counters(dump)
         if not proxies:
             return routed
         found = dict(routed)
-        for prefix, proxy in proxies.items():
-            c = proxy.counts
+        for prefix, c in proxies.items():
             found[prefix] = (c.to_packets, c.to_octets, c.errors)
         return found
 

@@ -130,6 +130,13 @@ class Proxies:
             return None
         return links.decode(answer).address, link.address
 
+    def counts(self) -> dict[IPv6Network, ProxyCounts]:
+        """Counters of every proxy."""
+        maps = self._programs.maps() if self._programs.present else None
+        if maps is None:
+            return {}
+        return {layout.sid_of(k): self._counts(maps, value.id) for k, value in values(maps)}
+
     def states(self) -> dict[IPv6Network, ProxyState]:
         """Counters of every proxy, and what it restores at present."""
         maps = self._programs.maps() if self._programs.present else None
