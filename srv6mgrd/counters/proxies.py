@@ -56,13 +56,14 @@ class FlowChain:
 class ProxyState:
     """Counters and what is put back on at present: ``source`` and ``segments``, the next one first;
     ``learned`` (ns since the epoch) is when, 0 if it was not learned. With per-flow these are
-    ``flow_chains``."""
+    ``flow_chains``. ``mtu`` of the function's link, 0 where it is not known."""
 
     counts: ProxyCounts
     source: IPv6Address | None = None
     segments: tuple[IPv6Address, ...] = ()
     learned: int = 0
     flow_chains: tuple[FlowChain, ...] = ()
+    mtu: int = 0
 
 
 def beside(store: Path) -> Path:
@@ -86,6 +87,8 @@ def proxy_state(p: ProxyState) -> dict[str, Any]:
             "not-for-proxy": str(c.not_for_proxy),
         },
     }
+    if p.mtu:
+        state["mtu"] = p.mtu
     if p.source is not None:
         state["chain"] = {
             "source-address": str(p.source),

@@ -39,6 +39,7 @@ class Link:
     ethernet: bool = False
     address: bytes = b""
     peer: tuple[int, int] | None = None
+    mtu: int = 0
 
     @property
     def ours(self) -> bool:
@@ -141,6 +142,7 @@ def decode(body: memoryview | bytes) -> Link:
         ethernet=device == wire.ARPHRD_ETHER,
         address=bytes(found.get(wire.IFLA_ADDRESS, b"")),
         peer=_peer(found) if kind in _PAIRED else None,
+        mtu=wire.u32(found[wire.IFLA_MTU]) if wire.IFLA_MTU in found else 0,
     )
 
 

@@ -148,8 +148,12 @@ class Proxies:
         by_port: dict[bytes, list[FlowChain]] = {}
         if any(value.per_flow for _, value in found):
             by_port = self._flow_chains(maps, epoch)
+        mtus = {link.index: link.mtu for link in self._links.values()}
         return {
-            layout.sid_of(key): self._state(maps, value, epoch, by_port) for key, value in found
+            layout.sid_of(key): replace(
+                self._state(maps, value, epoch, by_port), mtu=mtus.get(value.interface, 0)
+            )
+            for key, value in found
         }
 
     def _state(

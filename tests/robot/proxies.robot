@@ -95,6 +95,7 @@ The Chain And The Counters Are Told
     Should Be Equal    ${state}[chain][source-address]    2001:db8::2
     Should Be Equal    ${state}[chain][segment][0][sid]    fcbb:0:1:64::
     Should Match Regexp    ${state}[chain][last-learned]    ^20..-
+    Should Be Equal As Integers    ${state}[mtu]    1500
     ${shown}    Run On    pe1    sysrepocfg -X -d operational -f json -x /srv6mgr-srv6:srv6/local-sids/sid
     Should Contain    ${shown}    "last-learned"
 

@@ -12,7 +12,7 @@ from scapy.packet import Packet
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.proxy.programs import Programs
-from tests.contract.proxy.network import FIRST, LAST, Network, declared
+from tests.contract.proxy.network import FIRST, LAST, PREFIX, Network, declared
 from tests.contract.proxy.packets import inner6, left_of, routed
 
 pytestmark = pytest.mark.contract
@@ -103,6 +103,15 @@ def test_written_once(network: Network) -> None:
     network.declare(declared(Behavior.END_AD, "ipv6", passes=("2001:db8:9::/64", "multicast")))
 
     assert network.differing() == []
+
+
+def test_the_mtu_of_the_functions_link_is_told(network: Network) -> None:
+    network.declare(declared(Behavior.END_AD, "ipv6"))
+    network.run("ip link set to-function mtu 1400")
+
+    assert network.differing() == []
+
+    assert network.kernel.proxies()[PREFIX].mtu == 1400
 
 
 def test_nothing_stays(network: Network) -> None:

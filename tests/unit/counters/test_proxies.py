@@ -57,6 +57,11 @@ def test_chains_of_flows_are_told_by_their_digests():
     assert state["flow-chain"] == [{"id": "00000000000000ad", **proxy_state(LEARNED)["chain"]}]
 
 
+def test_the_mtu_is_told_where_it_is_known():
+    assert proxy_state(ProxyState(COUNTS, mtu=1400))["mtu"] == 1400
+    assert "mtu" not in proxy_state(ProxyState(COUNTS))
+
+
 def test_a_declared_chain_was_never_learned():
     declared = ProxyState(COUNTS, IPv6Address("2001:db8::1"), CHAIN)
     assert "last-learned" not in proxy_state(declared)["chain"]
