@@ -56,6 +56,8 @@ class Outward(Protocol):
 
     def publish_counters(self, counters: Mapping[str, SidCounters]) -> None: ...
 
+    def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None: ...
+
 
 class Herald(Protocol):
     """Who is told of news (``datastore.notifications.Notifier``)."""
@@ -343,7 +345,7 @@ class Manager:
 
     async def sample_every(self, seconds: float) -> None:
         """Sample counters on a beat, which is slower with many SIDs, and where none counts."""
-        beat, pace, cost = time.monotonic(), Pace(seconds, quiet=0.004, free=0.01), Cost()
+        beat, pace, cost = time.monotonic(), Pace(seconds, quiet=0.005, free=0.01), Cost()
         while True:
             quiet = False
             try:
@@ -377,7 +379,9 @@ class Manager:
         sids = self._reconciler.desired.sids
         if self._proxies is not None:
             found = self._kernel.proxies()
-            self._proxies.write({p: state for p, state in found.items() if p in sids})
+            standing = {p: state for p, state in found.items() if p in sids}
+            self._proxies.write(standing)
+            self._outward.publish_proxies(standing)
         if not sids:
             return False
         counted, now = self._kernel.sid_counters(), time.time_ns()

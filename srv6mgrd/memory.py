@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import ctypes
 import gc
+import resource
 from collections.abc import Iterator
+from pathlib import Path
 
 # libyang makes and frees the whole configuration in each commit. Of what is freed glibc gives
 # back at once what lies at the end, to ask for it again in the next; what lies below anything
@@ -16,34 +18,21 @@ _KEPT = 8 << 20
 _SECONDS = 15.0
 
 
-class _Info(ctypes.Structure):
-    """struct mallinfo2 (malloc.h)."""
-
-    _fields_ = [
-        (name, ctypes.c_size_t)
-        for name in (
-            "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks",
-            "fordblks", "keepcost",
-        )
-    ]  # fmt: skip
-
-
 async def give_back() -> None:
     """Give back now and then what was freed since; runs for ever. Does nothing where libc is not
-    glibc 2.33 or later."""
-    libc = ctypes.CDLL(None)
-    if not (hasattr(libc, "mallinfo2") and hasattr(libc, "malloc_trim")):
-        return
-    libc.mallinfo2.restype = _Info
+    glibc."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     left = 0
-    while True:
+    while trim is not None:
         await asyncio.sleep(_SECONDS)
-        free = libc.mallinfo2().fordblks
-        if free > left + _KEPT:
-            libc.malloc_trim(0)
-            left = libc.mallinfo2().fordblks
-        # It counts as free what was given back, until it is used again.
-        left = min(left, free)
+        if _resident() > left + _KEPT:
+            trim(0)
+            left = _resident()
+
+
+def _resident() -> int:
+    """Bytes of memory that the process holds (proc_pid_statm(5))."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def keep_freed() -> None:

@@ -29,6 +29,7 @@ class ConfigSubscription:
         self._connection = sysrepo.SysrepoConnection()
         # A session that is garbage-collected with live subscriptions aborts the process: keep it.
         self._session = self._connection.start_session("running")
+        self._given = ""
 
     def start(
         self,
@@ -50,12 +51,14 @@ class ConfigSubscription:
 
     def running(self) -> Tree:
         """The running configuration."""
-        tree: Tree = json.loads(self.text())
+        self._given = read(self._session)
+        tree: Tree = json.loads(self._given)
         return tree
 
     def text(self) -> str:
-        """The running configuration as JSON."""
-        return read(self._session)
+        """What ``running`` gave last, as JSON, handed over once; else what is running now."""
+        given, self._given = self._given, ""
+        return given or read(self._session)
 
     def close(self) -> None:
         self._session.stop()

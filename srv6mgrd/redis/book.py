@@ -37,6 +37,8 @@ class Book:
         self._highest = 0
         self._counters: dict[str, SidCounters] = {}
         self._counter_keys: dict[str, RowKey] = {}
+        # Rows that change by themselves, beside those of the projection.
+        self._states: Mapping[RowKey, Fields] = {}
         # Whether more may differ than what was wanted otherwise before.
         self._all_dirty = True
 
@@ -72,7 +74,7 @@ class Book:
 
     def absorb(self, projection: Projection) -> None:
         """Make this what is wanted. Every counted SID has an identifier by now."""
-        wanted = dict(projection.rows)
+        wanted = {**projection.rows, **self._states}
         if self._oids:
             wanted[OID_ROW] = wanted[NAME_ROW] = dict(self._oids)
         keys = self._keys_of(projection)
@@ -135,6 +137,18 @@ class Book:
                 batch = []
         if batch:
             yield COUNTERS.database, batch
+
+    def states(self, rows: Mapping[RowKey, Fields]) -> None:
+        """Make these the rows of what changes by itself; those before that are not among them
+        go."""
+        for key in self._states.keys() - rows.keys():
+            del self._wanted[key]
+            self._dirty.add(key)
+        for key, fields in rows.items():
+            if self._wanted.get(key) != fields:
+                self._wanted[key] = fields
+                self._dirty.add(key)
+        self._states = rows
 
     def concerns(self, keys: Iterable[str]) -> list[RowKey]:
         """Which of our rows changed keys may be; a row that we could not claim is tried anew."""

@@ -9,12 +9,14 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
+from ipaddress import IPv6Network
 
+from srv6mgrd.counters.proxies import ProxyState
 from srv6mgrd.counters.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.redis.book import NAME_ROW, Book
 from srv6mgrd.redis.diff import BATCH, DATABASES, Change
-from srv6mgrd.redis.rows import Projector
+from srv6mgrd.redis.rows import Projector, proxy_rows
 from srv6mgrd.redis.schema import Fields, RowKey
 from srv6mgrd.redis.wire import Settings, Wire, WireError
 
@@ -48,6 +50,8 @@ class Publisher:
         self._absorbed: object = None
         self._sample: Mapping[str, SidCounters] | None = None
         self._sample_due = 0.0
+        self._proxies: Mapping[IPv6Network, ProxyState] = {}
+        self._proxies_shown: object = self._proxies
         self._touched: set[str] = set()
         self._compare_due = 0.0
         self._wake = asyncio.Event()
@@ -81,6 +85,13 @@ class Publisher:
         that it leaves out keeps its counters. The mapping must not change afterwards."""
         self._sample = counters
         self._stir()
+
+    def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None:
+        """The proxies that stand; only the latest is written, with the counters. The mapping must
+        not change afterwards."""
+        if proxies != self._proxies:
+            self._proxies = proxies
+            self._stir()
 
     async def settled(self) -> None:
         """Return once Redis holds all that was published, ``foreign`` aside."""
@@ -148,10 +159,15 @@ class Publisher:
         return (
             self._declared is not None
             and self._declared is self._absorbed
-            and self._sample is None
+            and not self._has_counted
             and not self._touched
             and self._compare_due > 0
         )
+
+    @property
+    def _has_counted(self) -> bool:
+        """Whether there are counters, or states of proxies, that are not written yet."""
+        return self._sample is not None or self._proxies is not self._proxies_shown
 
     async def _pause(self) -> None:
         """Wait for something to do."""
@@ -159,7 +175,7 @@ class Publisher:
             await self._wake.wait()
             return
         due = self._compare_due
-        if self._sample is not None:
+        if self._has_counted:
             due = min(due, self._sample_due)
         # Not wait_for: before Python 3.12 it may swallow a cancellation.
         with contextlib.suppress(TimeoutError):
@@ -184,9 +200,13 @@ class Publisher:
                 book.name(names, await wire.allocate(len(names), book.highest_index))
             book.absorb(projection)
             self._absorbed = declared
-        await self._carry_out(wire, book.changes())
-        if (sample := self._sample) is not None and now >= self._sample_due:
+        due = now >= self._sample_due and self._has_counted
+        if due:
             self._sample_due = now + self._settings.counter_interval
+            self._proxies_shown = self._proxies
+            book.states(proxy_rows(self._proxies))
+        await self._carry_out(wire, book.changes())
+        if due and (sample := self._sample) is not None:
             await self._carry_out(wire, book.sample(sample))
             if self._sample is sample:
                 self._sample = None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import lru_cache
+from ipaddress import IPv6Network
 
 from srv6mgrd.counters import sonic
+from srv6mgrd.counters.proxies import ProxyState
 from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired, Locator, Sid
@@ -20,6 +22,7 @@ APPL_VRF = table("APPL_DB", "VRF_TABLE")
 STATE_VRF = table("STATE_DB", "VRF_TABLE")
 SID_STATUS = table("STATE_DB", "SRV6MGR_SID")
 VRF_STATUS = table("STATE_DB", "SRV6MGR_VRF")
+PROXY = table("STATE_DB", "SRV6MGR_PROXY")
 COUNTERS = table(sonic.DATABASE, "COUNTERS")
 NAME_MAP = table("COUNTERS_DB", "COUNTERS_SRV6_NAME_MAP")
 SID_OID = table("COUNTERS_DB", "SRV6MGR_SID_OID")
@@ -107,6 +110,24 @@ def _sid_rows(text: str, sid: Sid, locator: Locator, status: ObjectStatus) -> _S
     return _SidRows(sid, locator, status, rows, sonic.name(text, *lengths[:3]))
 
 
+def proxy_rows(proxies: Mapping[IPv6Network, ProxyState]) -> dict[RowKey, Fields]:
+    """Rows of the proxies that stand; they change with any packet."""
+    return dict(_proxy(str(prefix), state) for prefix, state in proxies.items())
+
+
+def _proxy(prefix: str, p: ProxyState) -> Row:
+    counts = {f.name: getattr(p.counts, f.name) for f in fields(p.counts)}
+    return PROXY.row(
+        prefix,
+        **counts,
+        mtu=p.mtu or None,
+        source=p.source,
+        segments=",".join(map(str, p.segments)) or None,
+        learned=_time(p.learned) if p.learned else None,
+        owner=OWNER,
+    )
+
+
 def counters_key(oid: str) -> RowKey:
     return COUNTERS.key(oid)
 
@@ -114,14 +135,14 @@ def counters_key(oid: str) -> RowKey:
 # Thousands of SIDs have rows alike: one mapping serves them all, and is never changed.
 @lru_cache(maxsize=4096)
 def _status_fields(status: InstallStatus, reason: str, since: int) -> Fields:
-    _, fields = SID_STATUS.row("", **_status(ObjectStatus(status, reason, since)))
-    return fields
+    _, made = SID_STATUS.row("", **_status(ObjectStatus(status, reason, since)))
+    return made
 
 
 @lru_cache(maxsize=4096)
 def _my_sid_fields(action: str, vrf: str | None) -> Fields:
-    _, fields = MY_SID.row(*[""] * len(MY_SID.parts), action=action, vrf=vrf)
-    return fields
+    _, made = MY_SID.row(*[""] * len(MY_SID.parts), action=action, vrf=vrf)
+    return made
 
 
 def oid_of(index: int) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from ipaddress import IPv6Network
 from pathlib import Path
 from typing import Any
 
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.counters.node import NodeWriter
+from srv6mgrd.counters.proxies import ProxyState
 from srv6mgrd.counters.status import Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.store import StoreReader, StoreWriter
 from srv6mgrd.kernel.adapter import LinuxKernel
@@ -142,6 +144,8 @@ class Router:
     def publish(self, _: Desired, __: Mapping[ObjectRef, ObjectStatus]) -> None: ...
 
     def publish_counters(self, _: Mapping[str, SidCounters]) -> None: ...
+
+    def publish_proxies(self, _: Mapping[IPv6Network, ProxyState]) -> None: ...
 
     def status(self, ref: ObjectRef) -> ObjectStatus:
         reader = StoreReader(self._path / "store")

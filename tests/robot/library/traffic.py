@@ -127,5 +127,7 @@ def _sampled(name: str) -> None:
     """Wait for a sample that began after now: the next one may be under way already."""
     store = StoreReader(Node(name).path("/run/srv6mgr/store"))
     first = store.sample[0]
-    wait_until(lambda: store.sample[0] >= first + 2, f"{name}: two samples of the counters")
+    what = f"{name}: two samples of the counters"
+    # They are further apart where nothing counts.
+    wait_until(lambda: store.sample[0] >= first + 2, what, 60)
     store.close()

@@ -85,6 +85,9 @@ class Outward:
     def publish_counters(self, counters):
         self.samples.append(counters)
 
+    def publish_proxies(self, proxies):
+        self.proxies = proxies
+
 
 class World:
     def __init__(self, path):

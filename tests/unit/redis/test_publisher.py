@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from ipaddress import IPv6Address, IPv6Network
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from srv6mgrd.counters.proxies import ProxyCounts, ProxyState
 from srv6mgrd.counters.status import SidCounters
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.redis import rows
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.redis.rows import project
 from srv6mgrd.redis.schema import RowKey
@@ -250,3 +253,25 @@ def test_redis_holds_what_was_published_last(steps: list[State]) -> None:
         await r.stop()
 
     asyncio.run(play())
+
+
+async def test_a_proxy_is_shown_as_long_as_it_stands(running: Running) -> None:
+    await running.publish(declared(A))
+    counts = ProxyCounts(to_packets=7, nothing_learned=2)
+    source, segments = IPv6Address("fc00::1"), (IPv6Address("fc00:2::"), IPv6Address("fc00:3::"))
+    state = ProxyState(counts, source, segments, learned=1_800_000_000_000_000_000, mtu=1446)
+
+    running.publisher.publish_proxies({IPv6Network(A): state})
+    await running.settled()
+
+    row = rows_in(running.redis)["STATE_DB", f"SRV6MGR_PROXY|{A}"]
+    assert rows.PROXY.faults(f"SRV6MGR_PROXY|{A}", row) == []
+    assert (row["to_packets"], row["nothing_learned"], row["mtu"]) == ("7", "2", "1446")
+    assert (row["source"], row["segments"]) == ("fc00::1", "fc00:2::,fc00:3::")
+    assert row["learned"] == "2027-01-15T08:00:00.000000Z"
+    # It stays through a commit, and through a Redis that lost all.
+    await running.publish(declared(A, B))
+    assert rows_in(running.redis)["STATE_DB", f"SRV6MGR_PROXY|{A}"] == row
+    running.publisher.publish_proxies({})
+    await running.settled()
+    assert ("STATE_DB", f"SRV6MGR_PROXY|{A}") not in rows_in(running.redis)
