@@ -30,6 +30,7 @@ class Notifier:
         self._session = self._connection.session()
         self._queue: deque[News] = deque()
         self._dropped = 0
+        self._wake = asyncio.Event()
 
     def put(self, news: Iterable[News]) -> None:
         """Queue; never blocks. What the queue has no room for is left out."""
@@ -38,10 +39,14 @@ class Notifier:
                 self._queue.append(item)
             else:
                 self._dropped += 1
+            self._wake.set()
 
     async def run(self) -> None:
         """Send what is queued; runs for ever."""
         while True:
+            if not self._queue:
+                self._wake.clear()
+                await self._wake.wait()
             await asyncio.sleep(_INTERVAL)
             batch = [self._queue.popleft() for _ in range(min(_BATCH, len(self._queue)))]
             if batch:

@@ -108,7 +108,10 @@ class Router:
         self.loop.world.running.replace("{}", Origin("test"))
 
     def tell(self, *news: News) -> None:
-        self.notifier.put(news)
+        async def put() -> None:
+            self.notifier.put(news)
+
+        self.loop.run(put())
 
     def close(self) -> None:
         self._telling.cancel()
