@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import socket
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv6Address, IPv6Network
@@ -49,9 +50,14 @@ def get_all() -> bytes:
     return wire.message(wire.RTM_GETRULE, 0, bytes([socket.AF_INET6]) + bytes(11))
 
 
+def prepare() -> None:
+    """Import what rules are written with: it takes as long as a thousand SIDs, so neither a start
+    nor the first repair of a rule shall wait for it."""
+    importlib.import_module("pyroute2.netlink.rtnl.fibmsg")
+
+
 def _message(kind: int, flags: int, rule: Rule | UnknownRule) -> bytes:
-    # Made by pyroute2, as what is not written by the thousand is (docs/adr/0015). Its import takes
-    # as long as a thousand SIDs, and a start that finds its rules in place writes none.
+    # Made by pyroute2, as what is not written by the thousand is (docs/adr/0015).
     from pyroute2.netlink.rtnl.fibmsg import fibmsg
 
     source = rule.source if isinstance(rule, Rule) else None
