@@ -13,7 +13,7 @@ Library           tests.robot.library.netconf.Netconf
 Library           tests.robot.library.transactions.Transactions
 
 Suite Setup       The VPN Is Up Over NETCONF
-Suite Teardown    End Netconf
+Suite Teardown    Stop Netconf    pe1    pe2
 Test Teardown     End All Flows
 
 

@@ -112,6 +112,14 @@ class Netconf:
             if session := self._sessions.pop(name, None):
                 session.end()
 
+    def stop_netconf(self, *names: str) -> None:
+        """End clients and servers: a router without them is what other suites expect."""
+        self.end_netconf()
+        for name in names:
+            for service in reversed(SERVICES):
+                if router(name).is_running(service):
+                    router(name).stop(service)
+
     def configure_over_netconf(self, name: str) -> None:
         """The example's configuration, through a locked candidate."""
         config = as_xml((CONFIGURATIONS / f"{name}.json").read_text())
