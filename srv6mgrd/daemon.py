@@ -33,7 +33,6 @@ from srv6mgrd.frr.adapter import FrrSockets
 from srv6mgrd.frr.limits import limits
 from srv6mgrd.frr.render import render
 from srv6mgrd.frr.status import vrf_status
-from srv6mgrd.kernel import rules
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.events import KernelEvents
 from srv6mgrd.kernel.notices import SidNotices
@@ -126,7 +125,6 @@ async def _run(settings: Settings) -> None:
             offering.follow_frr(manager.disturbed),
             notifier.run(),
             memory.give_back(),
-            asyncio.to_thread(rules.prepare),
             *([publisher.run()] if settings.redis_socket else []),
         )
     finally:

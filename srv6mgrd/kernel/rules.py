@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import socket
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv6Address, IPv6Network
@@ -50,37 +49,23 @@ def get_all() -> bytes:
     return wire.message(wire.RTM_GETRULE, 0, bytes([socket.AF_INET6]) + bytes(11))
 
 
-def prepare() -> None:
-    """Import what rules are written with: it takes as long as a thousand SIDs, so neither a start
-    nor the first repair of a rule shall wait for it."""
-    importlib.import_module("pyroute2.netlink.rtnl.fibmsg")
-
-
 def _message(kind: int, flags: int, rule: Rule | UnknownRule) -> bytes:
-    # Made by pyroute2, as what is not written by the thousand is (docs/adr/0015).
-    from pyroute2.netlink.rtnl.fibmsg import fibmsg
-
-    source = rule.source if isinstance(rule, Rule) else None
-    made = fibmsg()
-    made["family"] = socket.AF_INET6
-    made["dst_len"], made["src_len"] = rule.to.prefixlen, 128 if source else 0
+    # struct fib_rule_hdr: family, dst_len, src_len, tos, table, 2 reserved, action, flags.
     # The action of an unknown rule is not known; 0 matches any.
-    made["action"] = wire.FR_ACT_TO_TBL if isinstance(rule, Rule) else 0
-    attributes: list[tuple[str, int | str]] = [
-        ("FRA_PRIORITY", rule.priority),
-        ("FRA_PROTOCOL", ROUTE_PROTOCOL),
-    ]
+    action = wire.FR_ACT_TO_TBL if isinstance(rule, Rule) else 0
+    source = rule.source if isinstance(rule, Rule) else None
+    source_length = 128 if source else 0
+    lengths = [rule.to.prefixlen, source_length]
+    body = bytes([socket.AF_INET6, *lengths, 0, 0, 0, 0, action]) + bytes(4)
     if rule.to.prefixlen:
-        attributes.append(("FRA_DST", str(rule.to.network_address)))
+        body += wire.nla(wire.FRA_DST, rule.to.network_address.packed)
     if source:
-        attributes.append(("FRA_SRC", str(source)))
+        body += wire.nla(wire.FRA_SRC, source.packed)
+    body += wire.nla_u32(wire.FRA_PRIORITY, rule.priority)
     if isinstance(rule, Rule):
-        attributes.append(("FRA_TABLE", rule.table))
-    made["attrs"] = attributes
-    made["header"]["type"] = kind
-    made["header"]["flags"] = wire.NLM_F_REQUEST | flags
-    made.encode()
-    return bytes(made.data)
+        body += wire.nla_u32(wire.FRA_TABLE, rule.table)
+    body += wire.nla_u8(wire.FRA_PROTOCOL, ROUTE_PROTOCOL)
+    return wire.message(kind, flags, body)
 
 
 def observed(datagrams: Sequence[bytes]) -> Iterator[ObservedObject]:

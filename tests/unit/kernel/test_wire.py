@@ -86,10 +86,10 @@ def test_rule() -> None:
     golden = spaced(
         "48000000 2000 0106 00000000 00000000",  # RTM_NEWRULE
         "0a 30 00 00 00 00 00 01 00000000",  # to /48, FR_ACT_TO_TBL
-        "0800 0600 d0070000",
-        "0500 1500 56000000",  # FRA_PROTOCOL
         "1400 0100 fc000001000000000000000000000000",
+        "0800 0600 d0070000",
         "0800 0f00 1a230000",
+        "0500 1500 56000000",  # FRA_PROTOCOL
     )
     assert rules.create(Rule(2000, IPv6Network("fc00:1::/48"), 8986)) == golden
 
