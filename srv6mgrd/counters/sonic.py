@@ -25,7 +25,7 @@ def name(prefix: str, block: int, node: int, function: int) -> str:
 
 def fields(c: SidCounters) -> Mapping[str, str]:
     """Fields of a COUNTERS row; a literal, as it is built for every SID every second."""
-    if not (c.packets or c.errors):
+    if not (c.packets or c.octets or c.errors):
         return _NOTHING
     return {
         "SAI_COUNTER_STAT_PACKETS": str(c.packets),

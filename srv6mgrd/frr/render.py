@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from srv6mgrd.frr.blocks import BGPD, ENCAPSULATION, LOCATORS, ZEBRA, block
 from srv6mgrd.model.desired import Bgp, Desired, Locator, Neighbor, Vrf, VrfBgp
 from srv6mgrd.plan.objects import FrrBlock
-
-_NO_DEFAULT = "no bgp default ipv4-unicast"
 
 
 def render(desired: Desired) -> list[FrrBlock]:
@@ -91,8 +89,6 @@ def _locator(locator: Locator) -> FrrBlock:
 def _speaker(bgp: Bgp, locator: Locator | None) -> list[FrrBlock]:
     root = f"router bgp {bgp.as_number}"
     lines = [f"bgp router-id {bgp.router_id}", *_sessions(bgp.as_number, bgp.neighbors, vpn=True)]
-    if not bgp.neighbors:
-        lines.append(_NO_DEFAULT)
     blocks = [block(BGPD, (root,), lines)]
     if locator is not None:
         blocks.append(block(BGPD, (root, "segment-routing srv6"), [f"locator {locator.name}"]))
@@ -103,15 +99,14 @@ def _speaker(bgp: Bgp, locator: Locator | None) -> list[FrrBlock]:
     return blocks
 
 
-def _sessions(own_as: int, neighbors: Iterable[Neighbor], *, vpn: bool) -> list[str]:
+def _sessions(own_as: int, neighbors: Sequence[Neighbor], *, vpn: bool) -> list[str]:
     """What an instance says of its neighbors, outside of address families."""
-    neighbors = list(neighbors)
     lines = []
     if any(n.remote_as != own_as for n in neighbors):
         # RFC 8212 behaviour would drop every route of an external neighbor without policy.
         lines.append("no bgp ebgp-requires-policy")
-    if neighbors:
-        lines.append(_NO_DEFAULT)
+    if vpn or neighbors:
+        lines.append("no bgp default ipv4-unicast")
     return lines + [line for neighbor in neighbors for line in _neighbor(neighbor, vpn=vpn)]
 
 
