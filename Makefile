@@ -15,7 +15,7 @@ TOOLS_FOR := requirements/runtime.txt requirements/test.txt requirements/check.t
 TOOLS := $(CACHE)/tools-$(shell cat $(TOOLS_FOR) | sha256sum | cut -c1-12)
 PY := $(TOOLS)/bin
 
-.PHONY: help demo lab-shell test check unit contract robot bench format clean
+.PHONY: help demo lab-shell test check unit contract robot bench frr format clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -42,6 +42,8 @@ check: $(TOOLS)/.ready ## format, lint, types, YANG
 	@PATH=$(PY):$$PATH yang/check-update.sh
 	@echo "== yanglint"
 	@$(LAB) chroot -- sh -c 'yanglint -p yang -p /usr/share/yang/modules/sysrepo yang/*.yang'
+	@echo "== frr-patches apply"
+	@$(LAB) frr --check
 	@echo "== generated pages are current"
 	@PATH=$(PY):$$PATH docs/generate.sh --check
 	@echo "== clang-format"
@@ -100,6 +102,9 @@ bench: ## measure against the goals: BENCH=gnmi, model, netconf, proxies, reconc
 	@[ ! -f "bench/$(BENCH)_lab.py" ] || [ "$(PART)" = rates ] || $(LAB) run --tries 2 --name bench --topology $(TOPOLOGY) -- \
 	    /opt/srv6mgr/bin/python -m bench.$(BENCH)_lab $(PART)
 	@$(LAB) chroot -- /opt/srv6mgr/bin/python -m bench.$(BENCH) $(PART)
+
+frr: ## Debian's FRR with frr-patches (once, 15 minutes); contract tests then try it beside the stock one
+	@$(LAB) frr
 
 clean: ## remove what this checkout built; the cache stays
 	@rm -rf build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from lab import (
     cache,
+    frr,
     host,
     kernel,
     machine,
@@ -63,6 +64,15 @@ def build(_: argparse.Namespace) -> int:
     image(progress, kernel_too=True)
     for path in sorted(cache.cache_dir().glob("*-*")):
         progress.say(f"{cache.folder_mib(path):6} MiB  {path}")
+    return 0
+
+
+def patched_frr(arguments: argparse.Namespace) -> int:
+    progress = Progress()
+    root = cache.ensure(rootfs.entry(), progress) / "root"
+    cache.ensure(frr.source(root), progress)
+    if not arguments.check:
+        print(cache.ensure(frr.packages(root), progress))
     return 0
 
 
@@ -192,6 +202,8 @@ def image(progress: Progress, kernel_too: bool = True, out: Path | None = None) 
     repository = cache.ensure(sysrepo.entry(root, standard), progress)
     parts.append(Part("yang", standard, sysrepo.STANDARD))
     parts.append(Part("sysrepo", repository, "/opt/sysrepo"))
+    if (patched := frr.packages(root)).path.is_dir():
+        parts.append(Part("frr", cache.ensure(patched, progress), frr.HOME))
     parts.append(Part("netconfd", cache.ensure(netconfd.entry(root), progress), netconfd.HOME))
     memory = int(os.environ.get("LAB_MEMORY", "4096"))
     cpus = min(int(os.environ.get("LAB_CPUS", str(os.cpu_count() or 1))), kernel.MOST_CPUS)
@@ -245,6 +257,10 @@ def _parser() -> argparse.ArgumentParser:
 
     one = commands.add_parser("build", help="build all that is cached")
     one.set_defaults(go=build)
+
+    one = commands.add_parser("frr", help="build Debian's FRR with frr-patches, print its folder")
+    one.add_argument("--check", action="store_true", help="only see that the patches apply")
+    one.set_defaults(go=patched_frr)
 
     one = commands.add_parser("run", help="boot, run a command, end")
     one.add_argument("--topology", metavar="FILE", help="bring up this network first")

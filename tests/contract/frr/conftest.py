@@ -28,6 +28,9 @@ from srv6mgrd.plan.target import vrf_ifindex
 from srv6mgrd.ports import RefusedAction
 
 DAEMONS = ("mgmtd", "zebra", "bgpd")
+STOCK = Path("/")
+# Debian's FRR with frr-patches, where `make frr` has built it.
+PATCHED = Path("/opt/frr/root")
 TABLES = {"red": 10, "blue": 20}
 
 
@@ -71,6 +74,7 @@ class Pe:
     number: int
     node: nodes.Node
     frr: FrrSockets
+    programs: Path = STOCK
     journal: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def start(self, *daemons: str) -> None:
@@ -78,8 +82,13 @@ class Pe:
         for daemon in daemons:
             config = "" if daemon == "mgmtd" else "-f /dev/null"
             # A daemon keeps the streams it was started with; pipes would never end.
-            command = f"/usr/lib/frr/{daemon} -d {config} --log file:/tmp/{daemon}.log"
-            self.node.run(["sh", "-c", f"{command} </dev/null >/tmp/{daemon}.out 2>&1"])
+            program = self.programs / "usr/lib/frr" / daemon
+            command = f"{program} -d {config} --log file:/tmp/{daemon}.log"
+            libraries = self.programs / "usr/lib/x86_64-linux-gnu/frr"
+            self.node.run(
+                ["sh", "-c", f"{command} </dev/null >/tmp/{daemon}.out 2>&1"],
+                env={"LD_LIBRARY_PATH": str(libraries)},
+            )
 
     def stop(self, *daemons: str) -> None:
         """Kill without mercy; the caller waits for what it wants to see."""
@@ -148,17 +157,25 @@ class Pe:
                 assert answer.ok, f"{command}: {answer.words}"
 
 
-def _pe(number: int) -> Pe:
+def _pe(number: int, programs: Path) -> Pe:
     node = nodes.Node(f"pe{number}")
-    return Pe(number, node, FrrSockets(node.path("/run/frr")))
+    return Pe(number, node, FrrSockets(node.path("/run/frr")), programs)
 
 
 @pytest.fixture
-def pes() -> Iterator[tuple[Pe, Pe]]:
+def programs() -> Path:
+    """Below which the daemons to start lie; tests that try several override it."""
+    return STOCK
+
+
+@pytest.fixture
+def pes(programs: Path) -> Iterator[tuple[Pe, Pe]]:
     """Both PEs with VRFs red and blue and fresh daemons without configuration."""
     if not Path(nodes.STATE).is_dir() or os.geteuid():
         pytest.skip("needs the lab: lab/lab run --topology lab/topologies/two-pe.toml -- ...")
-    both = _pe(1), _pe(2)
+    if not programs.is_dir():
+        pytest.skip("no patched FRR: make frr")
+    both = _pe(1, programs), _pe(2, programs)
     for pe in both:
         for name in TABLES:
             pe.vrf(name)

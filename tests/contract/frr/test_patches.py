@@ -1,0 +1,184 @@
+"""Each of frr-patches: what fails on the distribution's FRR and holds on the patched one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import partial
+from ipaddress import IPv6Address
+from pathlib import Path
+
+import pytest
+
+from lab.guest.nodes import Node, wait_until
+from lab.problem import LabError
+from srv6mgrd.frr.blocks import BGPD, LOCATORS, ZEBRA
+from srv6mgrd.model.desired import Desired, Vrf, VrfBgp
+from tests.contract.frr.conftest import PATCHED, STOCK, TABLES, Pe, declaration, sid
+from tests.contract.frr.test_vpn import Pes, arrive, push, up
+
+pytestmark = pytest.mark.contract
+
+PREFIX = "prefix fcbb:0:1::/48 block-len 32 node-len 16 func-bits 16"
+SHORT = 5.0
+MANY = range(300, 312)
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(
+            STOCK,
+            marks=pytest.mark.xfail(raises=(AssertionError, LabError), strict=True),
+            id="stock",
+        ),
+        pytest.param(PATCHED, id="patched"),
+    ]
+)
+def programs(request: pytest.FixtureRequest) -> Path:
+    """The stock FRR has to fail: otherwise the patch is needed no more, or the test no good."""
+    found: Path = request.param
+    return found
+
+
+@pytest.fixture
+def pe(pes: Pes) -> Pe:
+    """PE 1 with VRF red's SID given out."""
+    one = pes[0]
+    assert one.push(declaration(1, "red")) == []
+    allocated(one, "red")
+    return one
+
+
+def sids_of(pe: Pe) -> dict[str, IPv6Address | None]:
+    """What bgpd holds per VRF, whatever its sessions do."""
+    text = pe.frr.show(BGPD, "show bgp segment-routing srv6")
+    found = re.findall(r"- name: (\S+)\n(?:  vpn_.*\n)*  per-vrf tovpn_sid: (\S+)", text)
+    return {name: None if value == "(null)" else IPv6Address(value) for name, value in found}
+
+
+def allocated(pe: Pe, *vrfs: str, timeout: float = 20.0) -> None:
+    """Wait for the declared SIDs. zebra and bgpd speak in order: whatever they had to tell each
+    other before has been told then."""
+    wanted = {v: sid(1, 100 + list(TABLES).index(v))[0] for v in vrfs}
+    wait_until(lambda: wanted.items() <= sids_of(pe).items(), f"SIDs of {vrfs}", timeout)
+
+
+def log_of(pe: Pe, daemon: str) -> str:
+    return pe.node.read_file(f"/tmp/{daemon}.log")
+
+
+def watch_sids(pe: Pe) -> int:
+    """Have zebra log what it does with SIDs; where its log ends now."""
+    pe.operator(ZEBRA, "configure terminal", "debug zebra srv6")
+    return len(log_of(pe, ZEBRA))
+
+
+def test_same_locator_again(pe: Pe) -> None:
+    """The routes of a VRF stay as they are when a configuration is sent twice."""
+    version = partial(_version, pe, "10.1.0.0/24")
+    wait_until(lambda: version() > 0, "route of red")
+    before = version()
+    pe.operator(ZEBRA, "configure terminal", *LOCATORS, "locator MAIN", PREFIX)
+    assert pe.push(declaration(1, "red", "blue")) == []
+    allocated(pe, "red", "blue")
+    wait_until(lambda: _version(pe, "10.1.0.0/24") > 0, "route of red")
+    assert version() == before
+
+
+def _version(pe: Pe, prefix: str) -> int:
+    """How often bgpd changed its mind about the VPN route; 0 without one."""
+    text = pe.frr.show(BGPD, f"show bgp ipv4 vpn {prefix}")
+    found = re.search(r"65000:110:10\.1\.0\.0/24, version (\d+)", text)
+    return int(found[1]) if found else 0
+
+
+def test_other_locator_removed(pe: Pe) -> None:
+    prefix = PREFIX.replace(":1::", ":9::")
+    pe.operator(ZEBRA, "configure terminal", *LOCATORS, "locator OTHER", prefix)
+    pe.operator(ZEBRA, "configure terminal", *LOCATORS, "no locator OTHER")
+    assert pe.push(declaration(1, "red", "blue")) == []
+    allocated(pe, "red", "blue", timeout=SHORT)
+
+
+def test_no_stale_sids(pe: Pe) -> None:
+    for function in (200, 100, 300):
+        assert pe.push(declaration(1, "red", function=function)) == []
+        wanted = sid(1, function)[0]
+        wait_until(lambda: sids_of(pe)["red"] == wanted, f"function {function}")  # noqa: B023
+    text = pe.frr.show(BGPD, "show bgp segment-routing srv6")
+    listed = re.findall(r"- sid: (\S+)", text)
+    assert listed == [str(sid(1, 300)[0])]
+
+
+def test_sids_of_many_vrfs(pe: Pe) -> None:
+    """What bgpd asks of zebra grows as the number of VRFs does."""
+    pe.operator(ZEBRA, "configure terminal", *LOCATORS, "no locator MAIN")
+    wanted = many(declaration(1, "red"))
+    for number in MANY:
+        name = f"v{number}"
+        pe.ip("link", "add", name, "type", "vrf", "table", str(number))
+        pe.ip("link", "set", name, "up")
+    try:
+        assert pe.push(wanted) == []
+        names = [f"v{number}" for number in MANY]
+        wait_until(lambda: all(sids_of(pe).get(n) for n in names), "SIDs", 60)
+        pe.operator(BGPD, "configure terminal", "router bgp 65000", "no segment-routing srv6")
+        wait_until(lambda: not any(sids_of(pe).get(n) for n in names), "release", 60)
+        start = watch_sids(pe)
+        assert pe.push(wanted) == []
+        wait_until(lambda: all(sids_of(pe).get(n) for n in names), "SIDs again", 90)
+        asked = log_of(pe, ZEBRA)[start:].count("received SRv6 SID alloc request")
+        print(f"{asked} requests for {len(MANY) + 1} SIDs")
+        assert asked <= 4 * (len(MANY) + 1)
+    finally:
+        for number in MANY:
+            pe.ip("link", "del", f"v{number}")
+
+
+def many(base: Desired) -> Desired:
+    """One VRF more for each of MANY."""
+    vrfs, sids = dict(base.vrfs), dict(base.sids)
+    for number in MANY:
+        name, export, rt = f"v{number}", sid(1, number), (f"65000:{number}",)
+        vrfs[name] = Vrf(name, number, bgp=VrfBgp(f"65000:{number}", rt, rt, export))
+        sids[export] = replace(next(iter(base.sids.values())), prefix=export, vrf=name)
+    return replace(base, vrfs=vrfs, sids=sids)
+
+
+def test_released_once(pe: Pe) -> None:
+    assert pe.push(declaration(1, "red", "blue")) == []
+    allocated(pe, "red", "blue")
+    start = watch_sids(pe)
+    assert pe.push(declaration(1, "blue")) == []
+    assert pe.push(declaration(1, "red", "blue")) == []
+    allocated(pe, "red", "blue")
+    releases = re.findall(r"releasing SRv6 SID associated with ctx", log_of(pe, ZEBRA)[start:])
+    assert len(releases) == 1
+
+
+def test_counters_of_zebras_sids(pes: Pes) -> None:
+    """Packets that zebra's own SID decapsulates are counted."""
+    for pe in pes:
+        pe.operator(ZEBRA, "configure terminal", "segment-routing", "srv6", "sid-counters")
+        assert "\n  sid-counters\n" in pe.frr.show(ZEBRA, "show running-config")
+    push(pes, "red")
+    up(pes, "red")
+    one, two = pes
+    arrive(two, "-4", 10, "10.1.0.0/24", "fcbb:0:1:64::")
+    arrive(one, "-4", 10, "10.2.0.0/24", "fcbb:0:2:64::")
+    ce = Node("ce-red2")
+    wait_until(
+        lambda: ce.run(["ping", "-c1", "-W1", "10.1.0.10"], check=False).returncode == 0, "ping"
+    )
+    before = counted(one)
+    ce.run(["ping", "-q", "-c20", "-i0.02", "10.1.0.10"])
+    assert counted(one) == before + 20
+
+
+def counted(pe: Pe) -> int:
+    shown = pe.ip("-6", "-s", "route", "show", "fcbb:0:1:64::", "proto", "bgp")
+    if "nhid" in shown and "packets" not in shown:
+        shown = pe.ip("-s", "nexthop", "show", "id", shown.split("nhid", 1)[1].split()[0])
+    found = re.search(r"packets (\d+)", shown)
+    assert found, shown
+    return int(found[1])
