@@ -1,9 +1,10 @@
 #!/bin/bash
-# Writes the generated pages: YANG trees and the Redis schema. With --check it only compares.
+# Writes the generated pages: YANG trees, the Redis schema, srv6ctl(1). With --check it only compares.
 set -eu
 cd "$(dirname "$0")/.."
 check=${1:-}
 python -m srv6mgrd.redis.schemadoc $check
+python -m srv6mgrd.cli.manual $check
 trees=docs/yang
 if [ "$check" = --check ]; then
     trees=$(mktemp -d)

@@ -45,3 +45,14 @@ def alone(directory: Path) -> Iterator[None]:
                     "another one manages this network namespace; stop it first"
                 ) from None
             yield
+
+
+def is_managed() -> bool:
+    """Whether an srv6mgrd manages this network namespace. It is not disturbed, and neither is one
+    that is about to start, as it would be by trying its locks."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as probe:
+        try:
+            probe.connect(_NAME)
+        except OSError:
+            return False
+    return True

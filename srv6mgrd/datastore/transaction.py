@@ -212,6 +212,21 @@ def commit(
         session.discard_changes()
 
 
+def preview(session: ffi.Session, modules: Sequence[str], edits: Sequence[Edit]) -> str:
+    """The running configuration of ``modules`` as it would be after ``edits``, as RFC 7951 JSON.
+
+    Types are checked, constraints are not. Raises RefusedError or a DatastoreError.
+    """
+    refused = _Refused(session, modules, edits)
+    try:
+        with worded(session, refused.value, held=refused.held):
+            node = refused.tree().node
+            text = "{}" if node is None else node.print_mem("json", with_siblings=True)
+            return str(text)
+    finally:
+        refused.free()
+
+
 def _merge(
     session: ffi.Session, modules: Sequence[str], edits: Sequence[Edit], acting: Acting
 ) -> None:

@@ -1,0 +1,1 @@
+"""srv6ctl: the operator's command line."""

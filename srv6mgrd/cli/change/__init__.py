@@ -1,0 +1,1 @@
+"""Commands that change the configuration, or show what a change would do."""

@@ -1,0 +1,143 @@
+"""``apply`` and ``rollback``: changes of the running configuration."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from srv6mgrd.cli.change import document
+from srv6mgrd.cli.completion import transactions as complete_transactions
+from srv6mgrd.cli.problem import Problem
+from srv6mgrd.cli.session import Session, json_option, pass_session, user
+from srv6mgrd.cli.units import counted, seconds_of
+
+if TYPE_CHECKING:
+    from srv6mgrd.cli.state import State
+
+# srv6mgrd makes a transaction known right after the commit.
+_PATIENCE = 5.0
+_LOOK = 0.01
+
+
+class Time(click.ParamType[int]):
+    """90s, 10m, 1h."""
+
+    name = "TIME"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            return value if isinstance(value, int) else seconds_of(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+@click.command()
+@click.argument("file")
+@click.option("--replace", is_flag=True, help="All that is not in FILE goes; else it is merged.")
+@click.option("--empty", is_flag=True, help="With --replace: FILE may declare nothing.")
+@click.option(
+    "--confirm-within", type=Time(), help="Undo it after 90s, 10m, 1h unless it is confirmed."
+)
+@click.option("--id", "name", help="With --confirm-within: name of the commit.")
+@json_option
+@pass_session
+def apply(
+    session: Session,
+    file: str,
+    *,
+    replace: bool,
+    empty: bool,
+    confirm_within: int | None,
+    name: str | None,
+) -> None:
+    """Make FILE part of the configuration, or with --replace all of it.
+
+    FILE is RFC 7951 JSON, - is standard input. It is carried out in kernel and FRR when this
+    returns, or refused whole, with nothing changed.
+    """
+    if name is not None and confirm_within is None:
+        raise click.UsageError("--id goes with --confirm-within")
+    raw, tree = document.read(file)
+    if replace and document.is_empty(tree) and not empty:
+        cause = "it declares nothing, so that all SIDs, VRFs and routes would go"
+        raise Problem.of(file, cause, "add --empty if that is meant")
+    session.managed()
+    before = newest(session.state)
+    with session.door() as door:
+        held, given = door.running(), document.Document(raw, replace)
+        if confirm_within is None:
+            door.commit(given, user())
+        else:
+            name = name or f"{user()}-{time.strftime('%H%M%S')}"
+            door.commit_to_confirm(given, user(), name, confirm_within)
+        changed = door.running() != held
+    made = _made_known(session.state, before) if changed else None
+    if session.out.as_json:
+        session.out.json({"changed": changed, "transaction": made, "commit-id": name})
+        return
+    _tell(session, made, changed)
+    if name is not None and confirm_within is not None:
+        session.out.line(f"commit {name} is undone in {confirm_within} s unless it is confirmed:")
+        session.out.line("  srv6ctl confirm        keeps it")
+        session.out.line("  srv6ctl cancel         undoes it now")
+        session.out.line("  srv6ctl extend 10m     gives it more time")
+
+
+@click.command()
+@click.argument("transaction", required=False, type=int, shell_complete=complete_transactions)
+@json_option
+@pass_session
+def rollback(session: Session, transaction: int | None) -> None:
+    """Go back to the configuration after TRANSACTION.
+
+    Without TRANSACTION that is the one before the last commit. `diff TRANSACTION` shows
+    beforehand how it differs from the running configuration.
+    """
+    session.managed()
+    known = [int(t["id"]) for t in session.state.transactions().get("transaction", [])]
+    if transaction is None:
+        if len(known) < 2:
+            cause = "there is none before the last one"
+            raise Problem.of("transactions", cause, "see srv6ctl show transactions")
+        transaction = sorted(known)[-2]
+    before = newest(session.state)
+    with session.door() as door:
+        held = door.running()
+        door.roll_back(transaction)
+        changed = door.running() != held
+    made = _made_known(session.state, before) if changed else None
+    if session.out.as_json:
+        session.out.json({"changed": changed, "transaction": made, "restored": transaction})
+        return
+    if changed:
+        session.out.line(f"the configuration is that after transaction {transaction} again")
+    _tell(session, made, changed)
+
+
+def newest(state: State) -> int:
+    """Number of the last transaction; 0 when there is none."""
+    listed = state.transactions().get("transaction", [])
+    return max((int(t["id"]) for t in listed), default=0)
+
+
+def _made_known(state: State, before: int) -> dict[str, Any] | None:
+    """The transaction that came after ``before``."""
+    until = time.monotonic() + _PATIENCE
+    while time.monotonic() < until:
+        for told in state.transactions().get("transaction", []):
+            if int(told["id"]) > before:
+                return dict(told)
+        time.sleep(_LOOK)
+    return None
+
+
+def _tell(session: Session, made: dict[str, Any] | None, changed: bool) -> None:
+    if not changed:
+        session.out.line("nothing to do: that is the running configuration already")
+    elif made is None:
+        session.out.line("carried out")
+    else:
+        count = counted(int(made.get("actions", 0)), "operation")
+        session.out.line(f"carried out: transaction {made['id']}, {count}")

@@ -1,0 +1,73 @@
+"""``confirm``, ``cancel``, ``extend``: the commit that awaits confirmation."""
+
+from __future__ import annotations
+
+import click
+
+from srv6mgrd.cli.change.commit import Time
+from srv6mgrd.cli.completion import pending as complete_pending
+from srv6mgrd.cli.problem import Problem
+from srv6mgrd.cli.session import Session, json_option, pass_session
+
+_ID = click.argument("name", metavar="[ID]", required=False, shell_complete=complete_pending)
+
+
+@click.command()
+@_ID
+@json_option
+@pass_session
+def confirm(session: Session, name: str | None) -> None:
+    """Keep the commit that awaits confirmation.
+
+    Whatever door it came through; there is one at most, so that it need not be named.
+    """
+    name = _named(session, name)
+    with session.door() as door:
+        door.confirm(name)
+    _tell(session, name, "is kept")
+
+
+@click.command()
+@_ID
+@json_option
+@pass_session
+def cancel(session: Session, name: str | None) -> None:
+    """Undo the commit that awaits confirmation, now."""
+    name = _named(session, name)
+    with session.door() as door:
+        door.cancel(name)
+    _tell(session, name, "is undone")
+
+
+@click.command()
+@click.argument("time", type=Time())
+@_ID
+@json_option
+@pass_session
+def extend(session: Session, time: int, name: str | None) -> None:
+    """Give the commit that awaits confirmation more time, or less.
+
+    It is undone TIME from now (90s, 10m, 1h) unless it is confirmed.
+    """
+    name = _named(session, name)
+    with session.door() as door:
+        door.extend(name, time)
+    _tell(session, name, f"is undone in {time} s unless it is confirmed")
+
+
+def _named(session: Session, name: str | None) -> str:
+    """The commit that is meant: the only one there can be, unless it is named."""
+    session.managed()
+    if name is not None:
+        return name
+    held = session.state.transactions().get("pending")
+    if held is None:
+        raise Problem.of("commit", "none awaits confirmation", "see srv6ctl show transactions")
+    return str(held["id"])
+
+
+def _tell(session: Session, name: str, what: str) -> None:
+    if session.out.as_json:
+        session.out.json({"commit-id": name, "done": what})
+    else:
+        session.out.line(f"commit {name} {what}")

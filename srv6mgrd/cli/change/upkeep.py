@@ -1,0 +1,35 @@
+"""``reconcile`` and ``clear-counters``: what an operator asks of srv6mgrd between changes."""
+
+from __future__ import annotations
+
+import click
+
+from srv6mgrd.cli.change import shown
+from srv6mgrd.cli.completion import sids as complete_sids
+from srv6mgrd.cli.session import Session, json_option, pass_session
+
+
+@click.command()
+@json_option
+@pass_session
+def reconcile(session: Session) -> None:
+    """Compare kernel and FRR with what is declared now, and repair."""
+    session.managed()
+    with session.door() as door:
+        found = door.reconcile()
+    shown.operations(session.out, found, "nothing to repair: kernel and FRR are as declared")
+
+
+@click.command()
+@click.argument("sid", required=False, shell_complete=complete_sids)
+@json_option
+@pass_session
+def clear_counters(session: Session, sid: str | None) -> None:
+    """Count SID, or all, from 0 for readers. Kernel and totals are not touched."""
+    session.managed()
+    with session.door() as door:
+        door.clear_counters(sid)
+    if session.out.as_json:
+        session.out.json({"cleared": sid or "all"})
+    else:
+        session.out.line(f"{f'SID {sid} counts' if sid else 'all SIDs count'} from 0")

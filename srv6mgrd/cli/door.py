@@ -1,0 +1,182 @@
+"""srv6ctl's door to sysrepo: the running configuration, edits of it, and the RPCs of srv6mgrd."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from srv6mgrd.cli.change.document import Document
+from srv6mgrd.cli.change.shown import Operation
+from srv6mgrd.cli.problem import Complaint, Exit, Problem, complaint_of
+from srv6mgrd.datastore import ffi
+from srv6mgrd.datastore.connection import (
+    Connection,
+    DatastoreError,
+    DeniedError,
+    LockedError,
+    NonePendingError,
+    PendingError,
+    worded,
+)
+from srv6mgrd.datastore.differences import Change, differences
+from srv6mgrd.datastore.running import MODULE, read
+from srv6mgrd.datastore.transaction import TIMEOUT_MS, Edit, Op, commit, preview
+from srv6mgrd.model.refusal import RefusedError
+
+_DOOR = "srv6ctl"
+_OPERATIONS = "/srv6mgr-operations"
+
+_STATUSES: tuple[tuple[type[DatastoreError], Exit], ...] = (
+    (PendingError, Exit.BUSY),
+    (LockedError, Exit.BUSY),
+    (DeniedError, Exit.DENIED),
+    (NonePendingError, Exit.REFUSED),
+)
+
+
+class Door:
+    """Everything blocks. Errors are those of ``datastore``; ``opened`` makes Problems of them."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._session = connection.session()
+
+    def running(self) -> str:
+        """The running configuration of srv6mgr as RFC 7951 JSON."""
+        with worded(self._session):
+            return read(self._session)
+
+    def startup(self) -> str:
+        """The configuration that the next boot begins with."""
+        session = self._connection.session("startup")
+        with worded(session):
+            return read(session)
+
+    def modules(self) -> frozenset[str]:
+        """Names of the YANG modules that sysrepo holds."""
+        with self._connection.context() as context:
+            return frozenset(module.name() for module in context)
+
+    def after(self, document: Document) -> str:
+        """The configuration as it would be with a document; whether it is valid is not judged."""
+        return preview(self._session, (MODULE,), _edits(document))
+
+    def differences(self, before: str, after: str) -> list[Change]:
+        """How two configurations differ, leaf by leaf."""
+        with self._connection.context() as context:
+            return list(differences(context, before, after))
+
+    def commit(self, document: Document, user: str) -> None:
+        """Make a document the running configuration, or a part of it."""
+        self._commit(document, user, "")
+
+    def commit_to_confirm(self, document: Document, user: str, name: str, seconds: int) -> None:
+        """The same, undone after ``seconds`` unless the commit ``name`` is confirmed."""
+        self._call("commit", {"id": name, "timeout": seconds})
+        try:
+            self._commit(document, user, name)
+        except (RefusedError, DatastoreError):
+            self._call("cancel", {"id": name})
+            raise
+
+    def _commit(self, document: Document, user: str, name: str) -> None:
+        with self._connection.session_of(_DOOR, user, name) as session:
+            commit(session, (MODULE,), _edits(document))
+
+    def confirm(self, name: str) -> None:
+        self._call("confirm", {"id": name})
+
+    def cancel(self, name: str) -> None:
+        self._call("cancel", {"id": name})
+
+    def extend(self, name: str, seconds: int) -> None:
+        self._call("extend", {"id": name, "timeout": seconds})
+
+    def roll_back(self, number: int) -> None:
+        """Make the configuration after a past transaction the running one."""
+        self._call("rollback", {"transaction": number})
+
+    def clear_counters(self, sid: str | None) -> None:
+        self._call("clear-counters", {"sid": sid} if sid else {})
+
+    def plan(self, configuration: str) -> list[Operation]:
+        """What a commit of a whole configuration would do."""
+        return _operations(self._ask("plan", {"configuration": configuration}))
+
+    def reconcile(self) -> list[Operation]:
+        """Compare and repair now; what was done."""
+        return _operations(self._ask("reconcile", {}))
+
+    def compare(self, transaction: int, other: int | None) -> list[Change]:
+        """How the configurations after two transactions differ; None is the running one."""
+        given = {"transaction": transaction} | ({} if other is None else {"other": other})
+        told = self._ask("compare", given)
+        return [Change(c["path"], c.get("before"), c.get("after")) for c in told.get("change", [])]
+
+    def _ask(self, rpc: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        from sysrepo.errors import SysrepoInternalError
+
+        with worded(self._session):
+            try:
+                return dict(self._session.rpc_send(f"{_OPERATIONS}:{rpc}", given, TIMEOUT_MS))
+            except SysrepoInternalError as error:
+                # What the binding makes of an answer without output.
+                if "returned NULL" not in str(error):
+                    raise
+                return {}
+
+    def _call(self, rpc: str, given: Mapping[str, Any]) -> None:
+        with worded(self._session):
+            ffi.call(self._session, f"{_OPERATIONS}:{rpc}", given, TIMEOUT_MS)
+
+
+def _edits(document: Document) -> list[Edit]:
+    return [Edit(Op.REPLACE if document.replace else Op.UPDATE, "", document.text)]
+
+
+@contextlib.contextmanager
+def opened() -> Iterator[Door]:
+    """A door that is closed afterwards. Raises Problem for all that goes wrong on its way."""
+    connection = _connected()
+    try:
+        yield Door(connection)
+    except RefusedError as refused:
+        complaints = [Complaint(r.object, r.cause, r.remedy) for r in refused.refusals]
+        raise Problem(complaints, Exit.REFUSED) from None
+    except DatastoreError as error:
+        status = next((s for kind, s in _STATUSES if isinstance(error, kind)), Exit.UNREACHABLE)
+        raise Problem([complaint_of(str(error))], status) from None
+    finally:
+        connection.close()
+
+
+def _connected() -> Connection:
+    try:
+        import sysrepo
+    except (ImportError, OSError) as error:
+        remedy = "install libsysrepo and its Python binding"
+        raise Problem.of(
+            "sysrepo", f"can't be loaded ({error})", remedy, Exit.UNREACHABLE
+        ) from None
+    try:
+        return Connection(originator=_DOOR)
+    except sysrepo.SysrepoUnauthorizedError as error:
+        raise _denied(str(error.msg)) from None
+    except (sysrepo.SysrepoError, OSError) as error:
+        if os.geteuid():
+            raise _denied("its files may not be read") from None
+        remedy = "see that its repository and /dev/shm are there, and that you are root"
+        raise Problem.of("sysrepo", str(error), remedy, Exit.UNREACHABLE) from None
+
+
+def _denied(cause: str) -> Problem:
+    return Problem.of("sysrepo", f"access is denied ({cause})", "run srv6ctl as root", Exit.DENIED)
+
+
+def _operations(told: Mapping[str, Any]) -> list[Operation]:
+    return [
+        Operation(o.get("verb", ""), o.get("object", ""), o.get("command", ""))
+        for o in sorted(told.get("operation", []), key=lambda o: int(o["number"]))
+    ]

@@ -1,0 +1,143 @@
+"""``srv6ctl explain``: one SID, its status, drift and counters, and what its errors mean."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from srv6mgrd.cli.completion import sids as complete_sids
+from srv6mgrd.cli.output import Cell, Column, Output
+from srv6mgrd.cli.problem import Exit
+from srv6mgrd.cli.session import Session, json_option, pass_session
+from srv6mgrd.cli.units import ago, counted, short
+
+if TYPE_CHECKING:
+    from srv6mgrd.cli.explain.causes import Cause
+    from srv6mgrd.cli.explain.evidence import Evidence
+
+# RFC 8986, or the draft that has the behavior: what it does, and where that is written.
+_BEHAVIORS = {
+    "End": "goes on to the next segment (RFC 8986 section 4.1)",
+    "End.X": "goes on to the next segment through one neighbor (RFC 8986 section 4.2)",
+    "End.T": "looks the next segment up in a table of its own (RFC 8986 section 4.3)",
+    "End.DX6": "takes IPv6 out and hands it to one neighbor (RFC 8986 section 4.4)",
+    "End.DX4": "takes IPv4 out and hands it to one neighbor (RFC 8986 section 4.5)",
+    "End.DT6": "takes IPv6 out and looks it up in a VRF (RFC 8986 section 4.6)",
+    "End.DT4": "takes IPv4 out and looks it up in a VRF (RFC 8986 section 4.7)",
+    "End.DT46": "takes IPv4 and IPv6 out and looks them up in a VRF (RFC 8986 section 4.8)",
+    "End.DX2": "takes frames out and sends them on an interface (RFC 8986 section 4.9)",
+    "End.B6.Encaps": "puts a segment list in front (RFC 8986 section 4.13)",
+    "End.BPF": "runs a program of yours (Documentation/bpf, LWT_SEG6LOCAL)",
+    "End.AS": "static service proxy (draft-ietf-spring-sr-service-programming section 6.1)",
+    "End.AD": "dynamic service proxy (draft-ietf-spring-sr-service-programming section 6.2)",
+    "End.AM": "masquerading service proxy (draft-ietf-spring-sr-service-programming section 6.3)",
+}
+_STYLES = {"certain": "bad", "likely": "warn", "possible": "dim"}
+
+
+@click.command()
+@click.argument("sid", shell_complete=complete_sids)
+@click.option(
+    "--listen",
+    "seconds",
+    metavar="SECONDS",
+    type=click.FloatRange(0, 3600),
+    default=1.0,
+    help="How long counters and packets to the SID are looked at (1); 0 is not at all.",
+)
+@json_option
+@pass_session
+def explain(session: Session, sid: str, seconds: float) -> None:
+    """How one SID is, and what the errors that it counts most likely mean.
+
+    SID is its prefix, or an address within it. Ends with status 6 unless it is installed.
+    """
+    from srv6mgrd.cli.explain.causes import causes
+    from srv6mgrd.cli.explain.evidence import gather
+    from srv6mgrd.counters.status import InstallStatus
+
+    found = gather(session, sid, seconds)
+    session.warn_if_stale()
+    why = causes(found.sid, found.facts) if found.counters.errors or found.facts.heard else []
+    if session.out.as_json:
+        session.out.json(_json(found, why))
+    else:
+        _tell(session.out, found, why)
+    if found.status.status is not InstallStatus.INSTALLED:
+        sys.exit(Exit.FOUND)
+
+
+def _tell(out: Output, found: Evidence, why: list[Cause]) -> None:
+    from srv6mgrd.cli.show.rows import leads_to, status_cell
+
+    sid, status, c, now = found.sid, found.status, found.counters, time.time_ns()
+    out.line("SID ", Cell(str(sid.prefix), "name"))
+    flavors = f", {' '.join(sorted(sid.flavors))}" if sid.flavors else ""
+    facts: list[tuple[Cell | str, ...]] = [
+        ("behavior", f"{sid.behavior}{flavors}: {_BEHAVIORS.get(sid.behavior, '')}"),
+        ("leads to", leads_to(sid)),
+        ("locator", sid.locator),
+    ]
+    if found.exports:
+        facts.append(("advertised", f"by BGP for VRF {', '.join(found.exports)}"))
+    facts.append(("status", status_cell(status)))
+    facts.append(("since", ago(status.since, now)))
+    if status.reason:
+        facts.append(("reason", status.reason))
+    route = found.in_kernel
+    facts.append(
+        ("kernel", f"in table {route.table} on {route.device}")
+        if route
+        else ("kernel", Cell("it is not there", "bad"))
+    )
+    repaired = (
+        f"repaired {counted(status.repairs, 'time')}, last {ago(status.last_repair, now)} ago"
+    )
+    facts.append(("drift", repaired if status.repairs else "none was found"))
+    facts.append(("counted", f"{c.packets} packets, {c.octets} octets, {c.errors} errors"))
+    if found.rate:
+        packets, bits, errors = map(short, found.rate)
+        facts.append(("now", f"{packets} packets/s, {bits} bit/s, {errors} errors/s"))
+    columns = [Column(""), Column("")]
+    out.table(columns, [(Cell(str(name), "head"), value) for name, value in facts], indent="  ")
+    if why:
+        _tell_causes(out, found, why)
+    elif not sid.counters:
+        out.line("\nIt does not count: its counters are switched off (counters: false).")
+
+
+def _tell_causes(out: Output, found: Evidence, why: list[Cause]) -> None:
+    out.line()
+    out.line(
+        f"{counted(found.counters.errors, 'error')}. What it most likely means, the surest first:"
+    )
+    for cause in why:
+        out.line("  ", Cell(f"{cause.how:9}", _STYLES[cause.how]), cause.what)
+        out.line("           -> ", cause.remedy)
+    if all(cause.how == "possible" for cause in why):
+        hint = (
+            "No packet that it must drop came meanwhile: give it longer with --listen 10."
+            if found.listened
+            else "Packets were not looked at: run it as root, with --listen 10."
+        )
+        out.line(Cell(f"  {hint}", "dim"))
+
+
+def _json(found: Evidence, why: list[Cause]) -> dict[str, Any]:
+    from srv6mgrd.cli.show.rows import sid_json, status_json
+
+    c = found.counters
+    told: dict[str, Any] = {
+        **sid_json(found.sid),
+        **status_json(found.status),
+        "in-kernel": found.in_kernel is not None,
+        "exported-by": list(found.exports),
+        "counters": {"in-pkts": c.packets, "in-octets": c.octets, "in-errors": c.errors},
+        "causes": [cause._asdict() for cause in why],
+    }
+    if found.rate:
+        told["rates"] = {n: round(v, 3) for n, v in found.rate._asdict().items()}
+    return told

@@ -1,0 +1,166 @@
+"""The links, rules, routes and addresses of this network namespace, read with pyroute2: what an
+operator would see with iproute2, not what srv6mgrd believes."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from ipaddress import IPv6Address, IPv6Network
+from pathlib import Path
+from typing import Any
+
+from srv6mgrd.cli.problem import Exit, Problem
+
+_IFF_UP, _IFF_LOWER_UP = 0x1, 0x10000
+_SYSCTLS = Path("/proc/sys")
+# linux/rtnetlink.h: RTN_*; linux/fib_rules.h: FR_ACT_*
+_ROUTE_TYPES = {1: "unicast", 6: "blackhole", 7: "unreachable", 8: "prohibit"}
+_TO_TABLE = 1
+_UNSPECIFIED_PROTOCOL = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """``table`` of a VRF device, else None; ``master`` by name."""
+
+    name: str
+    kind: str
+    up: bool
+    carrier: bool
+    mtu: int
+    alias: str = ""
+    master: str = ""
+    table: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """An IPv6 rule, in the order in which they are asked. ``table`` is 0 where packets end."""
+
+    priority: int
+    to: IPv6Network
+    source: IPv6Network
+    table: int
+    protocol: int
+
+    def __str__(self) -> str:
+        leads = f"lookup {self.table}" if self.table else "ends packets"
+        return f"{self.priority}: from {self.source} to {self.to} {leads}"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """An IPv6 route; ``encap`` is the kind of its tunnel (``seg6``, ``seg6local``) or empty."""
+
+    prefix: IPv6Network
+    table: int
+    metric: int
+    protocol: int
+    type: str
+    device: str
+    encap: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """``rules`` and ``routes`` of IPv6; ``addresses`` of IPv6, of all links."""
+
+    links: Mapping[str, Link] = field(default_factory=dict)
+    rules: tuple[Rule, ...] = ()
+    routes: tuple[Route, ...] = ()
+    addresses: frozenset[IPv6Address] = frozenset()
+
+
+def read(*tables: int) -> Host:
+    """All links, rules and addresses, and the routes of ``tables``. Raises Problem."""
+    with _netlink() as netlink:
+        indexes, links = _links(netlink.get_links())
+        return Host(
+            links,
+            tuple(_rule(m) for m in netlink.get_rules(family=socket.AF_INET6)),
+            tuple(
+                _route(m, indexes)
+                for table in tables
+                for m in netlink.get_routes(family=socket.AF_INET6, table=table)
+            ),
+            frozenset(
+                IPv6Address(m.get_attr("IFA_ADDRESS"))
+                for m in netlink.get_addr(family=socket.AF_INET6)
+            ),
+        )
+
+
+def sysctl(path: str) -> str | None:
+    """A value below /proc/sys (``net/vrf/strict_mode``); None where there is none."""
+    try:
+        return (_SYSCTLS / path).read_text().strip()
+    except OSError:
+        return None
+
+
+@contextmanager
+def _netlink() -> Iterator[Any]:
+    try:
+        from pyroute2 import IPRoute
+
+        netlink = IPRoute()
+    except (ImportError, OSError) as error:
+        remedy = "see that the kernel has netlink and pyroute2 is installed"
+        raise Problem.of("netlink", str(error), remedy, Exit.UNREACHABLE) from None
+    try:
+        yield netlink
+    finally:
+        netlink.close()
+
+
+def _links(messages: Any) -> tuple[dict[int, str], dict[str, Link]]:
+    found = list(messages)
+    names = {m["index"]: str(m.get_attr("IFLA_IFNAME")) for m in found}
+    links = {}
+    for m in found:
+        info = m.get_attr("IFLA_LINKINFO")
+        kind = (info.get_attr("IFLA_INFO_KIND") if info else None) or ""
+        data = info.get_attr("IFLA_INFO_DATA") if info and kind == "vrf" else None
+        name = names[m["index"]]
+        links[name] = Link(
+            name,
+            str(kind),
+            bool(m["flags"] & _IFF_UP),
+            bool(m["flags"] & _IFF_LOWER_UP),
+            int(m.get_attr("IFLA_MTU") or 0),
+            str(m.get_attr("IFLA_IFALIAS") or ""),
+            names.get(m.get_attr("IFLA_MASTER") or 0, ""),
+            int(data.get_attr("IFLA_VRF_TABLE")) if data else None,
+        )
+    return names, links
+
+
+def _rule(m: Any) -> Rule:
+    table = int(m.get_attr("FRA_TABLE") or m["table"])
+    return Rule(
+        int(m.get_attr("FRA_PRIORITY") or 0),
+        _network(m.get_attr("FRA_DST"), m["dst_len"]),
+        _network(m.get_attr("FRA_SRC"), m["src_len"]),
+        table if m["action"] == _TO_TABLE else 0,
+        int(m.get_attr("FRA_PROTOCOL") or _UNSPECIFIED_PROTOCOL),
+    )
+
+
+def _route(m: Any, names: Mapping[int, str]) -> Route:
+    kinds = {0: "", 3: "bpf", 5: "seg6", 6: "bpf", 7: "seg6local"}
+    encap = m.get_attr("RTA_ENCAP_TYPE") or 0
+    return Route(
+        _network(m.get_attr("RTA_DST"), m["dst_len"]),
+        int(m.get_attr("RTA_TABLE") or m["table"]),
+        int(m.get_attr("RTA_PRIORITY") or 0),
+        int(m["proto"]),
+        _ROUTE_TYPES.get(m["type"], str(m["type"])),
+        names.get(m.get_attr("RTA_OIF") or 0, ""),
+        kinds.get(int(encap), str(encap)) if not isinstance(encap, str) else encap,
+    )
+
+
+def _network(address: str | None, length: int) -> IPv6Network:
+    return IPv6Network((address or "::", length), strict=False)

@@ -1,0 +1,115 @@
+"""Entry point of srv6ctl: its options, its commands, and how it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from srv6mgrd import settings as settings_file
+from srv6mgrd.cli.output import complain
+from srv6mgrd.cli.problem import Complaint, Exit, Problem
+from srv6mgrd.cli.session import Session
+
+# Each is imported when it is asked for.
+_COMMANDS = {
+    "show": "srv6mgrd.cli.show",
+    "explain": "srv6mgrd.cli.explain",
+    "plan": "srv6mgrd.cli.change.preview",
+    "diff": "srv6mgrd.cli.change.preview",
+    "apply": "srv6mgrd.cli.change.commit",
+    "confirm": "srv6mgrd.cli.change.pending",
+    "cancel": "srv6mgrd.cli.change.pending",
+    "extend": "srv6mgrd.cli.change.pending",
+    "rollback": "srv6mgrd.cli.change.commit",
+    "reconcile": "srv6mgrd.cli.change.upkeep",
+    "clear-counters": "srv6mgrd.cli.change.upkeep",
+    "completion": "srv6mgrd.cli.completion",
+}
+
+_HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class Commands(click.Group):
+    """The commands, in the order in which an operator meets them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = import_module(_COMMANDS[cmd_name])
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        return command
+
+
+@click.group(cls=Commands, context_settings=_HELP)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    help=f"Settings of srv6mgrd ({settings_file.DEFAULT_PATH}).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.version_option(package_name="srv6mgr", prog_name="srv6ctl")
+@click.pass_context
+def srv6ctl(context: click.Context, config: Path | None, as_json: bool) -> None:
+    """The operator's command line of srv6mgr, for the node that it runs on."""
+    try:
+        context.obj = Session(settings_file.load(config))
+    except settings_file.SettingsError as error:
+        raise Problem.of("settings", str(error), "see srv6mgrd.toml(5)", Exit.USAGE) from None
+    context.obj.out.as_json = as_json
+
+
+def main() -> int:
+    """Run srv6ctl; its exit status."""
+    as_json = "--json" in sys.argv[1:]
+    if sys.stdout is None:  # closed by the caller
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
+    stdout = sys.stdout
+    try:
+        status = srv6ctl.main(prog_name="srv6ctl", standalone_mode=False)
+        sys.stdout.flush()
+        return int(status or 0)
+    except Problem as problem:
+        with _quietly():
+            sys.stdout.flush()
+        complain(problem.complaints, as_json=as_json)
+        return problem.status
+    except click.ClickException as error:
+        if isinstance(error, click.UsageError) and not as_json:
+            error.show()
+        else:
+            remedy = "see srv6ctl --help"
+            complain([Complaint("command line", error.format_message(), remedy)], as_json=as_json)
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        return _broken_pipe()
+    except SystemExit:
+        # click puts something else there when the pipe broke.
+        if sys.stdout is not stdout:
+            return _broken_pipe()
+        raise
+
+
+def _broken_pipe() -> Exit:
+    """Who read went away: nothing more to say, also for the interpreter at its end."""
+    with _quietly():
+        sys.stdout.flush()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return Exit.BROKEN_PIPE
+
+
+def _quietly() -> contextlib.AbstractContextManager[None]:
+    return contextlib.suppress(BrokenPipeError)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

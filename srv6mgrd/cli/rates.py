@@ -1,0 +1,43 @@
+"""Rates of counters: what two samples tell. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from srv6mgrd.cli.units import NS
+from srv6mgrd.counters.status import SidCounters
+
+
+class Sample(NamedTuple):
+    """Counters of all SIDs by prefix, and when they were read (ns since the epoch)."""
+
+    at: int
+    counters: Mapping[str, SidCounters]
+
+
+class Rate(NamedTuple):
+    """Per second: packets, bits, errors."""
+
+    packets: float = 0.0
+    bits: float = 0.0
+    errors: float = 0.0
+
+
+def rates(before: Sample, after: Sample) -> dict[str, Rate]:
+    """Of the SIDs that are in both and were not cleared or begun anew in between; none when no
+    time passed."""
+    seconds = (after.at - before.at) / NS
+    if seconds <= 0:
+        return {}
+    found = {}
+    for prefix, now in after.counters.items():
+        old = before.counters.get(prefix)
+        if old is None or old.discontinuity != now.discontinuity:
+            continue
+        found[prefix] = Rate(
+            (now.packets - old.packets) / seconds,
+            8 * (now.octets - old.octets) / seconds,
+            (now.errors - old.errors) / seconds,
+        )
+    return found

@@ -1,0 +1,125 @@
+"""What all commands share: settings, output, where the node's state is read, the door to sysrepo.
+
+Nothing is opened or imported before it is asked for: most commands need little.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from srv6mgrd.cli.output import Output
+from srv6mgrd.cli.problem import Complaint, Exit, Problem, complaint_of
+from srv6mgrd.settings import Settings
+
+if TYPE_CHECKING:
+    from srv6mgrd.cli.door import Door
+    from srv6mgrd.cli.state import State
+    from srv6mgrd.model.desired import Desired
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Session:
+    """One run of srv6ctl."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.out = Output()
+
+    @property
+    def state(self) -> State:
+        """What srv6mgrd tells of the node, without asking it."""
+        from srv6mgrd.cli.state import State
+
+        return State(Path(self.settings.runtime_directory))
+
+    @contextmanager
+    def door(self) -> Iterator[Door]:
+        """sysrepo. Refusals and failures within become Problems."""
+        from srv6mgrd.cli.door import opened
+
+        with opened() as door:
+            yield door
+
+    def desired(self) -> Desired:
+        """What is declared, as srv6mgrd understands it. Raises Problem."""
+        import json
+
+        from srv6mgrd.model.expand import expand
+        from srv6mgrd.model.parse import parse
+        from srv6mgrd.model.refusal import RefusedError
+
+        with self.door() as door:
+            text = door.running()
+        try:
+            return expand(parse(json.loads(text)))
+        except RefusedError as refused:
+            raise Problem([complaint_of(str(r)) for r in refused.refusals], Exit.REFUSED) from None
+
+    def desired_or_nothing(self) -> tuple[Desired | None, str]:
+        """What is declared; None and the reason when that can't be read."""
+        try:
+            return self.desired(), ""
+        except Problem as problem:
+            return None, str(problem)
+
+    def managed(self) -> None:
+        """Raises Problem unless srv6mgrd manages this network namespace: sysrepo would take a
+        change that nobody carries out."""
+        if not self.state.managed:
+            raise Problem(
+                [
+                    Complaint(
+                        "srv6mgrd",
+                        "it is not running, so nothing would be carried out",
+                        "start it (systemctl start srv6mgrd) and try again",
+                    )
+                ],
+                Exit.UNREACHABLE,
+            )
+
+    def warn_if_stale(self) -> None:
+        """A word on standard error when what is shown is srv6mgrd's last one."""
+        if not self.state.managed:
+            self.out.note("srv6ctl: srv6mgrd is not running: this is what it told last")
+
+
+pass_session = click.make_pass_decorator(Session)
+
+
+def _json(context: click.Context, _: click.Parameter, value: bool) -> None:
+    session = context.find_object(Session)
+    if value and session is not None:
+        session.out.as_json = True
+
+
+def json_option(command: Command) -> Command:
+    """``--json`` behind a command, as well as before it."""
+    option = click.option(
+        "--json", is_flag=True, expose_value=False, callback=_json, help="Print JSON."
+    )
+    return option(command)
+
+
+def user() -> str:
+    """Who makes a change, as the history shows it."""
+    import pwd
+
+    if sudo := os.environ.get("SUDO_USER"):
+        return sudo
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())
+
+
+def is_terminal() -> bool:
+    """Whether somebody looks at the output."""
+    return sys.stdout.isatty()

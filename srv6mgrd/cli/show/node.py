@@ -1,0 +1,110 @@
+"""``show capabilities``, ``transactions``, ``statistics``: the node as a whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from srv6mgrd.cli.output import Cell, Column
+from srv6mgrd.cli.session import Session, json_option, pass_session
+from srv6mgrd.counters.node import CAPABILITIES, STATISTICS
+
+_STATUSES = {"done": "good", "awaiting-confirmation": "warn", "rolled-back": "dim"}
+
+
+@click.command()
+@json_option
+@pass_session
+def capabilities(session: Session) -> None:
+    """What kernel and FRR of this node offer, and why they lack the rest."""
+    told: dict[str, Any] = session.state.node().get(CAPABILITIES, {})
+    session.warn_if_stale()
+    if session.out.as_json:
+        session.out.json({"capabilities": told})
+        return
+    offered = (
+        ("kernel", told.get("kernel", "not tried out yet")),
+        ("FRR", told.get("frr", "can't be reached")),
+        ("behaviors", _words(told.get("behavior", []))),
+        ("flavors", _words(told.get("flavor", []), ", ")),
+        ("headends", _words(told.get("headend-behavior", []))),
+        ("facilities", _words(told.get("facility", []))),
+    )
+    session.out.table([Column(""), Column("")], [(Cell(n, "head"), v) for n, v in offered])
+    if missing := told.get("missing", []):
+        rows = [(Cell(m["name"], "warn"), m.get("reason", "")) for m in missing]
+        session.out.line()
+        session.out.table([Column("MISSING"), Column("REASON")], rows)
+
+
+def _words(names: list[str], between: str = " ") -> str:
+    return between.join(name.rpartition(":")[2] for name in names) or "none"
+
+
+@click.command()
+@json_option
+@pass_session
+def transactions(session: Session) -> None:
+    """The last commits, the newest first, and the one that awaits confirmation."""
+    told = session.state.transactions()
+    session.warn_if_stale()
+    if session.out.as_json:
+        session.out.json({"transactions": told})
+        return
+    columns = (
+        Column("NUMBER", right=True),
+        Column("TIME"),
+        Column("DOOR"),
+        Column("USER"),
+        Column("OPERATIONS", right=True),
+        Column("STATUS"),
+        Column("COMMIT"),
+    )
+    rows = [
+        (
+            Cell(str(t["id"]), "name"),
+            _local(t.get("time", "")),
+            t.get("origin", "-"),
+            t.get("user", "-"),
+            str(t.get("actions", 0)),
+            Cell(t.get("status", ""), _STATUSES.get(t.get("status", ""), "")),
+            t.get("commit-id", "-"),
+        )
+        for t in told.get("transaction", [])
+    ]
+    session.out.table(columns, rows)
+    if pending := told.get("pending"):
+        session.out.line()
+        session.out.line(
+            Cell(f"commit {pending['id']} is undone at {_local(pending['deadline'])}", "warn"),
+            " unless it is confirmed: srv6ctl confirm",
+        )
+        if problem := pending.get("problem"):
+            session.out.line(Cell(f"it could not be undone yet: {problem}", "bad"))
+
+
+@click.command()
+@json_option
+@pass_session
+def statistics(session: Session) -> None:
+    """How the node is kept as declared: commits, compares, drift, repairs."""
+    told: dict[str, Any] = session.state.node().get(STATISTICS, {})
+    session.warn_if_stale()
+    if session.out.as_json:
+        session.out.json({"statistics": told})
+        return
+    rows = [(Cell(name, "head"), _local(v) if "time" in name or "last" in name else v)
+            for name, v in told.items()]  # fmt: skip
+    session.out.table([Column(""), Column("")], rows)
+
+
+def _local(text: str) -> str:
+    """A yang:date-and-time in the time zone of who looks."""
+    from datetime import datetime
+
+    from srv6mgrd.cli.units import NS, ns_of
+
+    if not text:
+        return "-"
+    return f"{datetime.fromtimestamp(ns_of(text) / NS):%Y-%m-%d %H:%M:%S}"

@@ -1,0 +1,96 @@
+"""What srv6mgrd tells of the node in files beside its store; read without asking anybody."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from srv6mgrd import alone
+from srv6mgrd.cli.problem import Exit, Problem
+from srv6mgrd.cli.rates import Sample
+from srv6mgrd.cli.units import NS
+from srv6mgrd.counters import proxies
+from srv6mgrd.counters.node import TRANSACTIONS, NodeReader, beside
+from srv6mgrd.counters.status import ObjectRef, ObjectStatus
+from srv6mgrd.counters.store import StoreError, StoreReader
+
+# A sampler that has much to read, or nothing that counts, takes its time.
+_PATIENCE = 10.0
+_LOOK = 0.02
+
+
+class State:
+    """Read-only. What it gives is empty, or a Problem, while srv6mgrd has not run."""
+
+    def __init__(self, runtime: Path) -> None:
+        self._reader = StoreReader(runtime / "store")
+        self._node = NodeReader(beside(runtime / "store"))
+        self._proxies = NodeReader(proxies.beside(runtime / "store"))
+
+    @property
+    def managed(self) -> bool:
+        """Whether an srv6mgrd manages this network namespace."""
+        return alone.is_managed()
+
+    def statuses(self) -> dict[ObjectRef, ObjectStatus]:
+        """Of all declared objects. Raises Problem."""
+        try:
+            return self._reader.objects()
+        except (StoreError, OSError) as error:
+            raise _unreadable(error) from None
+
+    @property
+    def generation(self) -> int:
+        """Moves when an object or its status does. Raises Problem."""
+        try:
+            return self._reader.generation
+        except (StoreError, OSError) as error:
+            raise _unreadable(error) from None
+
+    def sample(self) -> Sample:
+        """The counters of all SIDs as they were last read from the kernel. Raises Problem."""
+        try:
+            while True:
+                number, at = self._reader.sample
+                counters = self._reader.counters()
+                # Both or none: a sample may have come in between.
+                if self._reader.sample == (number, at):
+                    return Sample(at, counters)
+        except (StoreError, OSError) as error:
+            raise _unreadable(error) from None
+
+    def next_sample(self, before: Sample, seconds: float) -> Sample:
+        """The first one that is ``seconds`` or more after ``before``; the last one there is when
+        srv6mgrd takes too long. Raises Problem."""
+        until = time.monotonic() + seconds + _PATIENCE
+        while True:
+            sample = self.sample()
+            # It may come a little early, and still be the next one.
+            if sample.at - before.at >= 0.9 * seconds * NS or time.monotonic() > until:
+                return sample
+            time.sleep(_LOOK)
+
+    def node(self) -> dict[str, Any]:
+        """Members of ``/srv6mgr-srv6:srv6`` about the node as a whole."""
+        return dict(self._node.read().members)
+
+    def transactions(self) -> dict[str, Any]:
+        """The container ``transactions`` of srv6mgr-operations."""
+        found: dict[str, Any] = self.node().get(TRANSACTIONS, {})
+        return found
+
+    def proxies(self) -> dict[str, Any]:
+        """The container ``proxy/state`` of each proxy, by the prefix of its SID."""
+        return dict(self._proxies.read().members)
+
+
+def _unreadable(error: Exception) -> Problem:
+    if isinstance(error, PermissionError):
+        return Problem.of("store", str(error), "run srv6ctl as root", Exit.DENIED)
+    return Problem.of(
+        "srv6mgrd",
+        f"it has told nothing yet ({error})".replace("; is srv6mgrd running?", ""),
+        "start it (systemctl start srv6mgrd)",
+        Exit.UNREACHABLE,
+    )

@@ -1,0 +1,129 @@
+"""Configuration through srv6ctl: sysrepo judges, the commit clock keeps."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from srv6mgrd.cli.problem import Exit
+from srv6mgrd.model.refusal import Refusal
+from tests.contract.cli.conftest import SID, Ctl
+
+_SRV6 = "srv6mgr-srv6:srv6"
+LOCATOR = {"locators": {"locator": [{"name": "MAIN", "prefix": "fcbb:0:1::/48"}]}}
+END = {"local-sids": {"sid": [{"prefix": SID, "locator": "MAIN", "behavior": "End"}]}}
+WHOLE = json.dumps({_SRV6: LOCATOR | END})
+FIRST = json.dumps({_SRV6: LOCATOR})
+MORE = json.dumps({_SRV6: END})
+
+
+def test_apply_merges_and_replaces(ctl: Ctl) -> None:
+    assert ctl.run("apply", "-", given=FIRST).status == 0
+    told = ctl.run("apply", "-", "--json", given=MORE).json
+    assert (told["changed"], told["transaction"]["origin"]) == (True, "srv6ctl")
+    assert told["transaction"]["user"] == "alice"
+    assert ctl.running().keys() == {"locators", "local-sids"}
+    assert ctl.run("apply", "--replace", "-", given=FIRST).status == 0
+    assert ctl.running().keys() == {"locators"}
+    again = ctl.run("apply", "-", given=FIRST)
+    assert again.out == "nothing to do: that is the running configuration already\n"
+    assert ctl.run("apply", "--replace", "--empty", "-", given="{}").status == 0
+    assert ctl.running() == {}
+
+
+def test_plan_judges_what_apply_would(ctl: Ctl) -> None:
+    ctl.run("apply", "-", given=FIRST)
+    planned = ctl.run("plan", "-", given=MORE)
+    assert planned.status == 0
+    assert "ip -6 route add fcbb:0:1:64::/64" in planned.out
+    assert ctl.loop.world.manager.trees[-1][_SRV6].keys() == {"locators", "local-sids"}
+    assert ctl.running().keys() == {"locators"}
+
+
+def test_refusals_of_yang_and_of_srv6mgrd_are_told(ctl: Ctl) -> None:
+    bad = json.dumps({_SRV6: {"local-sids": {"sid": [{"prefix": "nonsense"}]}}})
+    for line in (("apply", "-"), ("plan", "-"), ("diff", "-")):
+        refused = ctl.run(*line, given=bad)
+        assert refused.status == Exit.REFUSED
+        assert refused.err.startswith("srv6ctl: SID ")
+    ctl.loop.world.manager.change_refusal = Refusal("SID x", "it is bad", "make it good", "bad")
+    refused = ctl.run("apply", "-", "--json", given=FIRST)
+    assert refused.status == Exit.REFUSED
+    (error,) = json.loads(refused.err)["errors"]
+    assert error == {"object": "SID x", "cause": "it is bad", "remedy": "make it good"}
+    assert ctl.running() == {}
+
+
+def test_diff_of_files_and_transactions(ctl: Ctl) -> None:
+    ctl.run("apply", "-", given=FIRST)
+    (first, *_) = ctl.run("show", "transactions", "--json").json["transactions"]["transaction"]
+    found = ctl.run("diff", "-", "--json", given=WHOLE).json["differences"]
+    assert all(change["before"] is None for change in found)
+    assert ctl.run("diff", "-", "--exit-code", given=FIRST).status == 0
+    ctl.run("apply", "-", given=MORE)
+    last = ctl.run("diff", "--json").json["differences"]
+    assert last == found == ctl.run("diff", str(first["id"]), "--json").json["differences"]
+
+
+def test_what_is_not_confirmed_is_undone(ctl: Ctl) -> None:
+    ctl.run("apply", "-", given=FIRST)
+    ctl.run("apply", "-", "--confirm-within", "1s", given=MORE)
+    until = time.monotonic() + 20
+    while "local-sids" in ctl.running():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_confirm_cancel_extend_and_who_waits(ctl: Ctl) -> None:
+    ctl.run("apply", "-", given=FIRST)
+    begun = ctl.run("apply", "-", "--confirm-within", "10m", "--id", "one", given=MORE)
+    assert "commit one is undone in 600 s" in begun.out
+    waits = ctl.run("apply", "-", given=FIRST)
+    assert waits.status == 0  # it changes nothing
+    waits = ctl.run("apply", "--replace", "-", given=FIRST)
+    assert waits.status == Exit.BUSY
+    assert "commit one: it came through srv6ctl of alice and awaits confirmation" in waits.err
+    assert ctl.run("extend", "20m").status == 0
+    pending = ctl.loop.pending()
+    assert pending is not None
+    assert pending.timeout == 1200
+    assert ctl.run("cancel").out == "commit one is undone\n"
+    assert ctl.running().keys() == {"locators"}
+    ctl.run("apply", "-", "--confirm-within", "10m", given=MORE)
+    assert ctl.run("confirm", "other").status == Exit.REFUSED
+    assert ctl.run("confirm").status == 0
+    assert ctl.loop.pending() is None
+    assert ctl.running().keys() == {"locators", "local-sids"}
+
+
+def test_a_refused_commit_to_confirm_leaves_none_behind(ctl: Ctl) -> None:
+    ctl.loop.world.manager.change_refusal = Refusal("SID x", "it is bad", "make it good", "bad")
+    refused = ctl.run("apply", "-", "--confirm-within", "10m", given=FIRST)
+    assert (refused.status, ctl.loop.pending()) == (Exit.REFUSED, None)
+
+
+def test_rollback(ctl: Ctl) -> None:
+    ctl.run("apply", "-", given=FIRST)
+    ctl.run("apply", "-", given=MORE)
+    back = ctl.run("rollback")
+    assert back.status == 0
+    assert ctl.running().keys() == {"locators"}
+    unknown = ctl.run("rollback", "999999")
+    assert unknown.status == Exit.REFUSED
+    assert "transaction 999999: its configuration is not known; choose another" in unknown.err
+
+
+def test_upkeep(ctl: Ctl) -> None:
+    ctl.run("apply", "-", given=WHOLE)
+    assert ctl.run("clear-counters").status == 0
+    assert ctl.run("clear-counters", SID).status == 0
+    assert ctl.loop.world.manager.cleared == [None, SID]
+    assert ctl.run("reconcile").out.startswith("nothing to repair")
+
+
+def test_show_and_explain(ctl: Ctl) -> None:
+    ctl.run("apply", "-", given=WHOLE)
+    (sid,) = ctl.run("show", "sids", "--json").json["sids"]
+    assert (sid["behavior"], sid["install-status"]) == ("End", "installed")
+    told = ctl.run("explain", "fcbb:0:1:64::", "--listen", "0", "--json").json
+    assert (told["prefix"], told["in-kernel"]) == (SID, False)

@@ -1,0 +1,148 @@
+"""srv6ctl in one process, on a store that a test fills; sysrepo is a door of the test's."""
+
+import contextlib
+import json
+import time
+from dataclasses import dataclass, field
+
+import pytest
+
+from srv6mgrd.cli.main import main
+from srv6mgrd.cli.problem import Problem
+from srv6mgrd.cli.session import Session
+from srv6mgrd.counters.node import TRANSACTIONS, NodeWriter, beside
+from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.counters.store import StoreWriter
+
+SID = "fcbb:0:1:64::/64"
+TREE = {
+    "srv6mgr-srv6:srv6": {
+        "locators": {"locator": [{"name": "MAIN", "prefix": "fcbb:0:1::/48"}]},
+        "vrfs": {"vrf": [{"name": "red", "table-id": 10, "interface": ["eth1"]}]},
+        "local-sids": {
+            "sid": [
+                {
+                    "prefix": SID,
+                    "locator": "MAIN",
+                    "behavior": "srv6mgr-srv6:End.DT46",
+                    "vrf": "red",
+                }
+            ]
+        },
+    }
+}
+
+
+@dataclass
+class FakeDoor:
+    """Stands for sysrepo and srv6mgrd behind it; ``trouble`` is raised by whatever is asked."""
+
+    tree: dict = field(default_factory=lambda: TREE)
+    trouble: Problem | None = None
+    calls: list = field(default_factory=list)
+    operations: list = field(default_factory=list)
+    changes: list = field(default_factory=list)
+    after_commit: dict | None = None
+
+    def running(self):
+        if self.trouble is not None:
+            raise self.trouble
+        return json.dumps(self.tree)
+
+    def after(self, document):
+        return document.text.decode()
+
+    def plan(self, configuration):
+        self.calls.append(("plan", json.loads(configuration)))
+        return self.operations
+
+    def differences(self, before, after):
+        return self.changes
+
+    def compare(self, transaction, other):
+        self.calls.append(("compare", transaction, other))
+        return self.changes
+
+    def commit(self, document, user):
+        self.calls.append(("commit", document.replace, user))
+        self.tree = self.after_commit or self.tree
+
+    def commit_to_confirm(self, document, user, name, seconds):
+        self.calls.append(("commit", name, seconds))
+
+    def roll_back(self, number):
+        self.calls.append(("rollback", number))
+
+    def confirm(self, name):
+        self.calls.append(("confirm", name))
+
+    def extend(self, name, seconds):
+        self.calls.append(("extend", name, seconds))
+
+    def clear_counters(self, sid):
+        self.calls.append(("clear", sid))
+
+
+@dataclass(frozen=True)
+class Ran:
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+
+class World:
+    """``run`` is srv6ctl; what ``managed`` says is whether srv6mgrd runs."""
+
+    def __init__(self, tmp_path, monkeypatch, capsys):
+        self.door, self.managed = FakeDoor(), True
+        self.store = StoreWriter(tmp_path / "store")
+        self.node = NodeWriter(beside(tmp_path / "store"), time.time_ns())
+        self._settings = tmp_path / "settings.toml"
+        self._settings.write_text(f'runtime_directory = "{tmp_path}"\n')
+        self._monkeypatch, self._capsys = monkeypatch, capsys
+
+        @contextlib.contextmanager
+        def opened(_):
+            yield self.door
+
+        monkeypatch.setattr(Session, "door", opened)
+        monkeypatch.setattr("srv6mgrd.alone.is_managed", lambda: self.managed)
+
+    def tell(self, status=InstallStatus.INSTALLED, reason="", **counters):
+        at = time.time_ns()
+        self.store.set_statuses(
+            {
+                ObjectRef(Kind.SID, SID): ObjectStatus(status, reason, since=at),
+                ObjectRef(Kind.VRF, "red"): ObjectStatus(InstallStatus.INSTALLED, since=at),
+            }
+        )
+        self.count(at, **counters)
+
+    def count(self, at, packets=0, octets=0, errors=0, began=1):
+        counted = SidCounters(packets, octets, errors, began)
+        self.store.set_counters({SID: counted}, {}, at)
+
+    def transactions(self, *numbers, **more):
+        entries = [{"id": str(n), "status": "done", "actions": 2} for n in numbers]
+        self.node.show(TRANSACTIONS, {"transaction": entries, **more})
+
+    def run(self, *arguments):
+        argv = ["srv6ctl", "--config", str(self._settings), *arguments]
+        self._monkeypatch.setattr("sys.argv", argv)
+        try:
+            status = main()
+        except SystemExit as stop:
+            status = int(stop.code or 0)
+        told = self._capsys.readouterr()
+        return Ran(status, told.out, told.err)
+
+
+@pytest.fixture
+def ctl(tmp_path, monkeypatch, capsys):
+    world = World(tmp_path, monkeypatch, capsys)
+    yield world
+    world.store.close()

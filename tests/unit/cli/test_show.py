@@ -1,0 +1,118 @@
+"""srv6ctl show."""
+
+import time
+
+import pytest
+
+from srv6mgrd.cli.output import Cell, Column, Output
+from srv6mgrd.cli.problem import Exit, Problem
+from srv6mgrd.counters.status import InstallStatus
+from tests.unit.cli.conftest import SID
+
+NS = 1_000_000_000
+
+
+def test_sids_with_status_and_counters(ctl):
+    ctl.tell(packets=7, errors=2)
+    shown = ctl.run("show", "sids")
+    assert shown.status == 0
+    heading, row = shown.out.splitlines()
+    assert heading.split()[:2] == ["SID", "BEHAVIOR"]
+    assert row.split()[:7] == [SID, "End.DT46", "VRF", "red", "7", "2", "installed"]
+
+
+def test_json_has_the_models_words_and_numbers(ctl):
+    ctl.tell(InstallStatus.PENDING, "VRF red is absent", packets=7)
+    (sid,) = ctl.run("show", "sids", "--json").json["sids"]
+    assert (sid["prefix"], sid["behavior"], sid["vrf"]) == (SID, "End.DT46", "red")
+    assert (sid["install-status"], sid["reason"]) == ("pending", "VRF red is absent")
+    assert sid["counters"]["in-pkts"] == 7
+    assert ctl.run("--json", "show", "sids").json["sids"] == [sid]
+
+
+def test_without_sysrepo_the_store_is_shown(ctl):
+    ctl.tell(packets=7)
+    ctl.door.trouble = Problem.of("sysrepo", "it is away", "start it", Exit.UNREACHABLE)
+    shown = ctl.run("show", "sids")
+    assert shown.status == 0
+    assert SID in shown.out
+    assert "sysrepo: it is away; start it" in shown.err
+
+
+def test_who_shows_old_news_says_so(ctl):
+    ctl.tell()
+    ctl.managed = False
+    assert "srv6mgrd is not running" in ctl.run("show", "sids").err
+
+
+def test_without_a_store_there_is_a_remedy(ctl, tmp_path):
+    (tmp_path / "store").unlink()
+    shown = ctl.run("show", "counters")
+    assert shown.status == Exit.UNREACHABLE
+    assert shown.err.startswith("srv6ctl: srv6mgrd: it has told nothing yet")
+    assert shown.err.strip().endswith("start it (systemctl start srv6mgrd)")
+
+
+def test_errors_are_json_too(ctl, tmp_path):
+    (tmp_path / "store").unlink()
+    assert '{"errors": [{"object": "srv6mgrd", ' in ctl.run("show", "counters", "--json").err
+
+
+def test_vrfs(ctl):
+    ctl.tell()
+    (vrf,) = ctl.run("show", "vrfs", "--json").json["vrfs"]
+    assert (vrf["name"], vrf["table-id"], vrf["install-status"]) == ("red", 10, "installed")
+    assert "red" in ctl.run("show", "vrfs").out
+
+
+def test_rates_are_those_between_two_samples(ctl, monkeypatch):
+    ctl.tell(packets=10, octets=1000)
+
+    def later(_):
+        ctl.count(time.time_ns() + 10 * NS, packets=110, octets=2000)
+
+    monkeypatch.setattr(time, "sleep", later)
+    (told,) = ctl.run("show", "counters", SID, "--json").json["counters"]
+    assert told["in-pkts"] == 110
+    assert told["rates"]["packets"] == pytest.approx(10, rel=0.1)
+    assert told["rates"]["bits"] == pytest.approx(800, rel=0.1)
+    assert "PKT/S" not in ctl.run("show", "counters", "--no-rates").out
+
+
+def test_counters_of_no_such_sid(ctl):
+    ctl.tell()
+    shown = ctl.run("show", "counters", "fc00::/64")
+    assert shown.status == Exit.REFUSED
+    assert "SID fc00::/64: it is not declared; see srv6ctl show sids" in shown.err
+
+
+def test_transactions_with_the_one_that_waits(ctl):
+    pending = {"id": "one", "deadline": "2026-11-21T10:00:00.000000001+00:00"}
+    ctl.transactions(2, 1, pending=pending)
+    shown = ctl.run("show", "transactions").out
+    assert "commit one is undone at 2026-11-21" in shown
+    assert ctl.run("show", "transactions", "--json").json["transactions"]["pending"] == pending
+
+
+def test_colours_only_on_terminals(capsys, monkeypatch):
+    class Terminal:
+        text = ""
+
+        def isatty(self):
+            return True
+
+        def write(self, text):
+            self.text += text
+
+    def shown():
+        terminal = Terminal()
+        Output(terminal).table([Column("A")], [[Cell("x", "bad")]])
+        return terminal.text
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert "\033[" in shown()
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\033[" not in shown()
+    Output().table([Column("A")], [[Cell("x", "bad")]])
+    assert "\033[" not in capsys.readouterr().out
