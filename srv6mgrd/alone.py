@@ -11,17 +11,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 # Names of abstract sockets belong to a network namespace (unix_find_socket_byname).
-_NAME = "\0srv6mgrd"
+_NAME = "srv6mgrd"
 
 
 class AlreadyRunningError(Exception):
-    """Another srv6mgrd manages this network namespace."""
+    """Another such daemon runs in this network namespace."""
 
 
 @contextlib.contextmanager
-def alone(directory: Path) -> Iterator[None]:
-    """One manager per runtime directory and per network namespace; the kernel drops both locks
-    with the process."""
+def alone(directory: Path, name: str = _NAME) -> Iterator[None]:
+    """One daemon of this name per runtime directory and per network namespace; the kernel drops
+    both locks with the process."""
     directory.mkdir(parents=True, exist_ok=True)
     file = (directory / "lock").open("a+")
     with file:
@@ -37,12 +37,12 @@ def alone(directory: Path) -> Iterator[None]:
         file.flush()
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as mine:
             try:
-                mine.bind(_NAME)
+                mine.bind(f"\0{name}")
             except OSError as error:
                 if error.errno != errno.EADDRINUSE:
                     raise
                 raise AlreadyRunningError(
-                    "another one manages this network namespace; stop it first"
+                    f"another {name} runs in this network namespace; stop it first"
                 ) from None
             yield
 

@@ -41,7 +41,6 @@ from srv6mgrd.kernel.probe import probe
 from srv6mgrd.manager import Manager
 from srv6mgrd.offering import Offering
 from srv6mgrd.ports import AdapterError
-from srv6mgrd.redis import wire as redis
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.settings import Settings
 
@@ -82,7 +81,7 @@ async def _run(settings: Settings) -> None:
         node = NodeWriter(beside(runtime / "store"), time.time_ns())
         notifier = Notifier()
         offering = Offering(probe, frr, node=node, herald=notifier)
-        publisher = Publisher(redis.Settings(socket=settings.redis_socket))
+        publisher = Publisher(settings.redis())
         datastore = ConfigSubscription()
         reconciler = Reconciler(
             kernel, frr, journal, render, limits=limits, capabilities=offering.kernel
@@ -125,7 +124,7 @@ async def _run(settings: Settings) -> None:
             offering.follow_frr(manager.disturbed),
             notifier.run(),
             memory.give_back(),
-            *([publisher.run()] if settings.redis_socket else []),
+            *([publisher.run()] if settings.has_redis else []),
         )
     finally:
         systemd.notify("STOPPING=1")

@@ -1,10 +1,13 @@
-"""Settings of srv6mgrd: /etc/srv6mgr/srv6mgrd.toml, every one with a default."""
+"""Settings of the daemons that speak Redis: /etc/srv6mgr/<daemon>.toml, all with a default."""
 
 from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import TypeVar
+
+from srv6mgrd.redis import wire
 
 DEFAULT_PATH = Path("/etc/srv6mgr/srv6mgrd.toml")
 
@@ -14,14 +17,48 @@ class SettingsError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """Times in seconds."""
+class RedisSettings:
+    """Where Redis is, and who we are there."""
+
+    # Goes before host; empty together with host: no Redis.
+    redis_socket: str = "/run/redis/redis.sock"
+    redis_host: str = ""
+    redis_port: int = 6379
+    redis_username: str = ""
+    # Holds the password and nothing else; readable by the daemon alone.
+    redis_password_file: str = ""
+    redis_tls: bool = False
+    # PEM files: of the authority (else the system's), of our certificate and its key.
+    redis_tls_ca: str = ""
+    redis_tls_certificate: str = ""
+    redis_tls_key: str = ""
+
+    @property
+    def has_redis(self) -> bool:
+        return bool(self.redis_socket or self.redis_host)
+
+    def redis(self) -> wire.Settings:
+        """Raises SettingsError."""
+        return wire.Settings(
+            socket=self.redis_socket or None,
+            host=self.redis_host,
+            port=self.redis_port,
+            username=self.redis_username or None,
+            password=_secret(self.redis_password_file),
+            tls=self.redis_tls,
+            tls_ca=self.redis_tls_ca or None,
+            tls_certificate=self.redis_tls_certificate or None,
+            tls_key=self.redis_tls_key or None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(RedisSettings):
+    """srv6mgrd's. Times in seconds."""
 
     runtime_directory: str = "/run/srv6mgr"
     state_directory: str = "/var/lib/srv6mgr"
     frr_directory: str = "/run/frr"
-    # Empty: no SONiC tables are written.
-    redis_socket: str = "/run/redis/redis.sock"
     sample_interval: float = 1.0
     compare_interval: float = 30.0
     # How often the kernel is tried out again.
@@ -35,20 +72,39 @@ def load(path: Path | None) -> Settings:
     """Settings of a file; without ``path`` those of the default file if it is there.
 
     Raises SettingsError."""
-    file = path or DEFAULT_PATH
+    return read(Settings, path, DEFAULT_PATH)
+
+
+Some = TypeVar("Some", bound=RedisSettings)
+
+
+def read(kind: type[Some], path: Path | None, default: Path) -> Some:
+    """Settings of this kind. Raises SettingsError."""
+    file = path or default
     try:
         values = tomllib.loads(file.read_text())
     except FileNotFoundError:
         if path is None:
-            return Settings()
+            return kind()
         raise SettingsError(f"{file}: absent; create it or leave out --config") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{file}: {error}; correct this line") from None
-    known = {f.name: f.default for f in fields(Settings)}
+    known = {f.name: f.default for f in fields(kind)}
     for name, value in values.items():
         if name not in known:
             raise SettingsError(f"{file}: {name} is unknown; known are {', '.join(sorted(known))}")
         wanted = type(known[name])
-        if not isinstance(value, wanted) and not (wanted is float and isinstance(value, int)):
+        if type(value) is not wanted and not (wanted is float and type(value) is int):
             raise SettingsError(f"{file}: {name} = {value!r} is no {wanted.__name__}; correct it")
-    return Settings(**values)
+    return kind(**values)
+
+
+def _secret(path: str) -> str | None:
+    if not path:
+        return None
+    try:
+        return Path(path).read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(
+            f"redis_password_file {path}: can't be read ({error}); correct it, or leave it out"
+        ) from None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sysrepo
-
 from srv6mgrd.datastore import ffi
 from srv6mgrd.datastore.connection import Connection, worded
 from srv6mgrd.datastore.history import Origin
@@ -47,6 +45,8 @@ class Running:
 
 def read(session: ffi.Session) -> str:
     """Running configuration as JSON text; the session of an event sees the new one."""
+    import sysrepo
+
     try:
         with session.get_data_ly(TREE) as tree:
             text: str = tree.print_mem("json", with_siblings=True, pretty=False)

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from redis.asyncio.connection import Connection, UnixDomainSocketConnection
+from redis.asyncio.connection import Connection, SSLConnection, UnixDomainSocketConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
@@ -27,30 +27,65 @@ _VID_COUNTER = table("ASIC_DB", "VIDCOUNTER")
 _WATCHED = sorted({t.prefix for t in tables() if t.order and t.watched})
 
 
-class RedisWire:
-    """Two connections: one to work on, one on which Redis tells of changes.
+class Line:
+    """One connection: commands out, replies in; WireError when it is lost.
 
     redis-py's connections rather than its clients, which reconnect behind one's back: after a
     reconnection nothing is watched any more, and what we know of the rows is void.
     """
 
-    def __init__(self, work: Connection, watch: Connection, timeout: float) -> None:
+    def __init__(self, settings: Settings, name: str) -> None:
+        """``name`` is what CLIENT LIST shows."""
+        self._connection = _connection(settings, name)
+        self._timeout = settings.timeout
+
+    async def call(self, *commands: Sequence[Any]) -> list[Any]:
+        """The replies, one for each command, in one round trip."""
+        # Not redis-py's socket_timeout: its wait_for may swallow a cancellation before Python 3.12.
+        with _wire_errors():
+            async with asyncio.timeout(self._timeout):
+                packed = self._connection.pack_commands(commands)
+                await self._connection.send_packed_command(packed)
+                replies = [await self._connection.read_response() for _ in commands]
+        for reply in replies:
+            if isinstance(reply, RedisError):  # within a reply it is not raised
+                raise WireError(str(reply))
+        return replies
+
+    async def evaluate(self, db: str, name: str, *args: str | bytes | int) -> Any:
+        """What a script of the schema returns, in this database."""
+        select, evaluate = ("SELECT", DATABASES[db]), ("EVAL", script(name), 0, *args)
+        return (await self.call(select, evaluate))[-1]
+
+    async def told(self) -> Any:
+        """The next message of what is subscribed to, however long that takes."""
+        with _wire_errors():
+            return await self._connection.read_response()
+
+    async def close(self) -> None:
+        with contextlib.suppress(RedisError, OSError):
+            await self._connection.disconnect(nowait=True)
+
+
+class RedisWire:
+    """Two connections: one to work on, one on which Redis tells of changes."""
+
+    def __init__(self, work: Line, watch: Line) -> None:
         self._work = work
         self._watch = watch
-        self._timeout = timeout
 
     async def owned(self, db: str) -> list[str]:
-        keys: list[str] = _loads(await self._eval(db, "owned", _OWNED[db])) or []
+        keys: list[str] = loads(await self._eval(db, "owned", _OWNED[db])) or []
         return keys
 
     async def read(self, db: str, keys: Sequence[str]) -> dict[str, Fields]:
-        rows: dict[str, Fields] = _loads(await self._eval(db, "read", *keys))
+        rows: dict[str, Fields] = loads(await self._eval(db, "read", *keys))
         return rows
 
     async def write(self, db: str, operations: Sequence[Operation]) -> list[int]:
         # The one place where rows leave. A table with a consumer (PUBSUB NUMSUB <name>_CHANNEL@<id>
         # above 0) wants the protocol of ProducerStateTable instead: that choice belongs here.
-        refused = await self._eval(db, "write", _OWNED[db], _dumps(operations))
+        refused = await self._eval(db, "write", _OWNED[db], dumps(operations))
         return list(map(int, refused))
 
     async def allocate(self, count: int, floor: int) -> int:
@@ -58,40 +93,36 @@ class RedisWire:
 
     async def changes(self) -> AsyncIterator[list[str] | None]:
         while True:
-            with _wire_errors():
-                _, _, keys = await self._watch.read_response()
-            yield None if keys is None else [_text(key) for key in keys]
+            _, _, keys = await self._watch.told()
+            yield None if keys is None else [text(key) for key in keys]
 
     async def watch(self) -> None:
         """Have Redis tell of changes from now on."""
-        client = await self._call(self._watch, ("CLIENT", "ID"))
-        await self._call(self._watch, ("SUBSCRIBE", "__redis__:invalidate"))
-        prefixes = [word for prefix in _WATCHED for word in ("PREFIX", prefix)]
-        # NOLOOP spares us our own changes, where Redis sees through scripts (7.0 does not).
-        options = ("REDIRECT", client[0], "BCAST", "NOLOOP", *prefixes)
-        await self._call(self._work, ("CLIENT", "TRACKING", "ON", *options))
+        await track(self._work, self._watch, _WATCHED)
 
     async def close(self) -> None:
-        for connection in (self._work, self._watch):
-            with contextlib.suppress(RedisError, OSError):
-                await connection.disconnect(nowait=True)
+        for line in (self._work, self._watch):
+            await line.close()
 
     async def _eval(self, db: str, name: str, *args: str | bytes | int) -> Any:
-        select, evaluate = ("SELECT", DATABASES[db]), ("EVAL", script(name), 0, *args)
-        return (await self._call(self._work, select, evaluate))[-1]
+        return await self._work.evaluate(db, name, *args)
 
-    async def _call(self, connection: Connection, *commands: Iterable[Any]) -> list[Any]:
-        # Not redis-py's socket_timeout: its wait_for may swallow a cancellation before Python 3.12.
-        with _wire_errors():
-            async with asyncio.timeout(self._timeout):
-                await connection.send_packed_command(connection.pack_commands(commands))
-                return [await connection.read_response() for _ in commands]
+
+async def track(work: Line, watch: Line, prefixes: Iterable[str]) -> None:
+    """Have Redis tell on ``watch`` of keys with these prefixes that others than ``work`` change,
+    whichever way they do. Needs Redis 6."""
+    (client,) = await watch.call(("CLIENT", "ID"))
+    await watch.call(("SUBSCRIBE", "__redis__:invalidate"))
+    named = [word for prefix in prefixes for word in ("PREFIX", prefix)]
+    # NOLOOP spares us our own changes, where Redis sees through scripts (7.0 does not).
+    options = ("REDIRECT", client, "BCAST", "NOLOOP", *named)
+    await work.call(("CLIENT", "TRACKING", "ON", *options))
 
 
 @asynccontextmanager
 async def connect(settings: Settings) -> AsyncIterator[RedisWire]:
     """A connection that watches already."""
-    wire = RedisWire(_connection(settings), _connection(settings), settings.timeout)
+    wire = RedisWire(Line(settings, "srv6mgrd"), Line(settings, "srv6mgrd"))
     try:
         await wire.watch()
         yield wire
@@ -99,8 +130,8 @@ async def connect(settings: Settings) -> AsyncIterator[RedisWire]:
         await wire.close()
 
 
-def _connection(settings: Settings) -> Connection:
-    common = {
+def _connection(settings: Settings, name: str) -> Connection:
+    common: dict[str, Any] = {
         "username": settings.username,
         "password": settings.password,
         "socket_timeout": None,
@@ -108,11 +139,19 @@ def _connection(settings: Settings) -> Connection:
         # Version 3 would mix news of changes into the replies.
         "protocol": 2,
         "retry": Retry(NoBackoff(), 0),
-        "client_name": "srv6mgrd",
+        "client_name": name,
     }
     if settings.socket is not None:
         return UnixDomainSocketConnection(path=settings.socket, **common)
-    return Connection(host=settings.host, port=settings.port, socket_keepalive=True, **common)
+    common |= {"host": settings.host, "port": settings.port, "socket_keepalive": True}
+    if not settings.tls:
+        return Connection(**common)
+    return SSLConnection(
+        ssl_ca_certs=settings.tls_ca,
+        ssl_certfile=settings.tls_certificate,
+        ssl_keyfile=settings.tls_key,
+        **common,
+    )
 
 
 @contextlib.contextmanager
@@ -124,14 +163,17 @@ def _wire_errors() -> Any:
 
 
 # Keys and values of others may hold any bytes; they must come back as they went.
-def _text(raw: bytes) -> str:
+def text(raw: bytes) -> str:
+    """Bytes of Redis as text that ``raw`` turns back."""
     return raw.decode("utf-8", "surrogateescape")
 
 
-def _loads(raw: bytes) -> Any:
-    return json.loads(_text(raw))
+def loads(raw: bytes) -> Any:
+    """JSON that a script returned."""
+    return json.loads(text(raw))
 
 
-def _dumps(value: object) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "surrogateescape")
+def dumps(value: object) -> bytes:
+    """JSON for a script."""
+    made = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return made.encode("utf-8", "surrogateescape")

@@ -123,7 +123,7 @@ def _proxy(prefix: str, p: ProxyState) -> Row:
         mtu=p.mtu or None,
         source=p.source,
         segments=",".join(map(str, p.segments)) or None,
-        learned=_time(p.learned) if p.learned else None,
+        learned=time_text(p.learned) if p.learned else None,
         owner=OWNER,
     )
 
@@ -185,12 +185,13 @@ def _status(status: ObjectStatus) -> dict[str, str | None]:
     return {
         "status": status.status.text,
         "reason": status.reason or None,
-        "since": _time(status.since) if status.since else None,
+        "since": time_text(status.since) if status.since else None,
         "owner": OWNER,
     }
 
 
 @lru_cache(maxsize=1024)
-def _time(nanoseconds: int) -> str:
+def time_text(nanoseconds: int) -> str:
+    """YANG date-and-time of nanoseconds since the epoch."""
     seconds, rest = divmod(nanoseconds, 10**9)
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest // 1000:06}Z"

@@ -27,6 +27,11 @@ class Settings:
     port: int = 6379
     username: str | None = None
     password: str | None = field(default=None, repr=False)
+    # Over TCP only: files of the authority, and of our own certificate where Redis asks for one.
+    tls: bool = False
+    tls_ca: str | None = None
+    tls_certificate: str | None = None
+    tls_key: str | None = None
     timeout: float = 5.0
     counter_interval: float = 1.0
     compare_interval: float = 300.0

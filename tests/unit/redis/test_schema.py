@@ -34,6 +34,7 @@ def test_ids_and_separators_are_those_of_sonic() -> None:
         ("APPL_DB", 0, ":"),
         ("ASIC_DB", 1, ":"),
         ("COUNTERS_DB", 2, ":"),
+        ("CONFIG_DB", 4, "|"),
         ("STATE_DB", 6, "|"),
     }
 
@@ -63,4 +64,4 @@ def test_faults_are_found(key: str, fields: dict[str, str], fault: str) -> None:
 
 
 def test_scripts_are_found() -> None:
-    assert all(script(name) for name in ("owned", "read", "write", "allocate"))
+    assert all(script(name) for name in ("owned", "read", "look", "write", "allocate"))

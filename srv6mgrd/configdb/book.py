@@ -1,0 +1,238 @@
+"""Which rows there are, what became of them, and which objects are theirs. Pure.
+
+Who wins between doors: what another door declared or changed is that door's. A row makes an object
+that nobody has, changes and removes it while it still is as the row made it, and is refused
+otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from srv6mgrd.configdb.rows import Content, Declared, Kind, Leaves, Object, RowError, declare, order
+
+# Tables of VRFs, as vrfmgrd gives them out (sonic-swss cfgmgr/vrfmgr.cpp).
+_TABLES = range(1001, 5097)
+
+_ROOT = "srv6mgr-srv6:srv6"
+
+
+class Status(StrEnum):
+    """What became of a row."""
+
+    ACCEPTED = "accepted"
+    REFUSED = "refused"
+    WAITING = "waiting"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    status: Status
+    reason: str = ""
+
+
+ACCEPTED = Verdict(Status.ACCEPTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An object to declare, or with ``leaves`` None to remove. ``gone`` are members that a row
+    declared before and does not any more."""
+
+    row: str
+    object: Object
+    leaves: Leaves | None
+    gone: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """An object that a row made: its leaves as written last. With ``written`` False the write was
+    begun; whether it was carried out shows in the running configuration."""
+
+    row: str
+    leaves: Leaves
+    written: bool = True
+
+
+@dataclass(slots=True)
+class Judgement:
+    """What is to be done now, and what became of rows about which nothing is."""
+
+    changes: list[Change] = field(default_factory=list)
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+
+
+class Running:
+    """The running configuration, as far as rows can speak of it."""
+
+    def __init__(self, tree: Mapping[str, Any]) -> None:
+        srv6 = tree.get(_ROOT, {})
+        self._entries: dict[Object, Mapping[str, Any]] = {}
+        for kind in Kind:
+            container, name, key = kind.path
+            for entry in srv6.get(container, {}).get(name, ()):
+                self._entries[Object(kind, entry[key])] = entry
+        self.tables = {int(e["table-id"]) for o, e in self._entries.items() if o.kind is Kind.VRF}
+
+    def get(self, obj: Object) -> Mapping[str, Any] | None:
+        return self._entries.get(obj)
+
+
+class Book:
+    """``rows`` as they are in CONFIG_DB, or were before they were lost."""
+
+    def __init__(self, owned: Mapping[Object, Owned] | None = None) -> None:
+        self.owned = dict(owned or {})
+        self.rows: dict[str, Content] = {}
+        # Rows that were written since they were last judged, be it as they were.
+        self._rewritten: set[str] = set()
+
+    def write(self, row: str, content: Content) -> None:
+        """A row was written, or found to differ from what it was."""
+        self.rows[row] = content
+        self._rewritten.add(row)
+
+    def find(self, row: str, content: Content) -> None:
+        """A row was found; whether it was written is not known."""
+        if self.rows.get(row) != content:
+            known = row in self.rows
+            self.rows[row] = content
+            if known:
+                self._rewritten.add(row)
+
+    def remove(self, row: str) -> None:
+        self.rows.pop(row, None)
+
+    @property
+    def remembered(self) -> set[str]:
+        """Rows that are, or once made what is still theirs."""
+        return self.rows.keys() | {o.row for o in self.owned.values()}
+
+    def judge(self, running: Running, held: Iterable[str] = ()) -> Judgement:
+        """Compare rows with the running configuration. ``held`` are rows that are gone, but may
+        only be lost: what they declared stays."""
+        out = Judgement()
+        claimed: dict[Object, str] = {}
+        tables = set(running.tables)
+        for row in sorted(self.rows, key=order):
+            try:
+                declared = declare(row, self.rows[row])
+            except RowError as error:
+                out.verdicts[row] = Verdict(Status.REFUSED, str(error))
+                continue
+            if declared is None:
+                out.verdicts[row] = ACCEPTED
+            elif (other := claimed.setdefault(declared.object, row)) != row:
+                reason = f"{declared.object}: {other} declares it already; remove one of both"
+                out.verdicts[row] = Verdict(Status.REFUSED, reason)
+            else:
+                self._judge(row, self._with_table(declared, running, tables), running, out)
+        staying = {*self.rows, *held}
+        for obj, mine in sorted(self.owned.items(), reverse=True):
+            if mine.row not in staying:
+                self._remove(obj, mine, running, out)
+        return out
+
+    def begin(self, change: Change) -> None:
+        """A change is about to be written."""
+        if change.leaves is not None:
+            before = self.owned.get(change.object)
+            if before is None:
+                self.owned[change.object] = Owned(change.row, change.leaves, written=False)
+
+    def done(self, change: Change) -> None:
+        """A change was carried out."""
+        self._rewritten.discard(change.row)
+        if change.leaves is None:
+            self.owned.pop(change.object, None)
+        else:
+            self.owned[change.object] = Owned(change.row, change.leaves)
+
+    def refused(self, change: Change) -> None:
+        """A change was not carried out."""
+        mine = self.owned.get(change.object)
+        if mine is not None and not mine.written:
+            del self.owned[change.object]
+
+    def _judge(self, row: str, declared: Declared, running: Running, out: Judgement) -> None:
+        obj, leaves = declared.object, declared.leaves
+        entry, mine = running.get(obj), self.owned.get(obj)
+        if mine is not None and not mine.written:
+            mine = self._settle(obj, mine, entry)
+        if entry is None:
+            if mine is not None and row not in self._rewritten:
+                reason = f"{obj}: another door removed it; write the row again to declare it anew"
+                out.verdicts[row] = Verdict(Status.REFUSED, reason)
+            else:
+                out.changes.append(Change(row, obj, leaves))
+        elif _holds(entry, leaves):
+            # Also where another door declared the same: then it stays that door's.
+            if mine is not None:
+                self.owned[obj] = Owned(row, leaves)
+            self._rewritten.discard(row)
+            out.verdicts[row] = ACCEPTED
+        elif mine is not None and _holds(entry, mine.leaves):
+            gone = tuple(sorted(mine.leaves.keys() - leaves.keys()))
+            out.changes.append(Change(row, obj, leaves, gone))
+        else:
+            self.owned.pop(obj, None)
+            reason = (
+                f"{obj}: another door declares it otherwise; remove it there, or remove this row"
+            )
+            out.verdicts[row] = Verdict(Status.REFUSED, reason)
+
+    def _remove(self, obj: Object, mine: Owned, running: Running, out: Judgement) -> None:
+        entry = running.get(obj)
+        if entry is None or not _holds(entry, mine.leaves):
+            del self.owned[obj]  # another door's by now, or nobody's
+            return
+        key = obj.kind.path[2]
+        more = sorted(n for n in entry if n not in mine.leaves and n != key)
+        if more:
+            names = ", ".join(n.rpartition(":")[2] for n in more)
+            reason = f"{obj}: another door added {names}; remove that there, and this goes too"
+            out.verdicts[mine.row] = Verdict(Status.REMOVED, reason)
+        else:
+            out.changes.append(Change(mine.row, obj, None))
+
+    def _settle(self, obj: Object, mine: Owned, entry: Mapping[str, Any] | None) -> Owned | None:
+        """Whether a write that was begun, and cut short, was carried out."""
+        if entry is not None and _holds(entry, mine.leaves):
+            self.owned[obj] = Owned(mine.row, mine.leaves)
+            return self.owned[obj]
+        del self.owned[obj]
+        return None
+
+    def _with_table(self, declared: Declared, running: Running, tables: set[int]) -> Declared:
+        """A VRF with its table: the one it has, or the lowest that is free."""
+        obj = declared.object
+        if obj.kind is not Kind.VRF:
+            return declared
+        entry, mine = running.get(obj), self.owned.get(obj)
+        if mine is not None:
+            table = int(mine.leaves["table-id"])
+        elif entry is not None:
+            table = int(entry["table-id"])
+        else:
+            table = next((t for t in _TABLES if t not in tables), _TABLES[-1])
+        tables.add(table)
+        return Declared(obj, {**declared.leaves, "table-id": table})
+
+
+# YANG's defaults, which the running configuration leaves out.
+_DEFAULTS: Leaves = {
+    "block-length": 32,
+    "node-length": 16,
+    "function-length": 16,
+    "argument-length": 0,
+}
+
+
+def _holds(entry: Mapping[str, Any], leaves: Leaves) -> bool:
+    """Whether an entry has these leaves; others beside them don't matter."""
+    return all(entry.get(n, _DEFAULTS.get(n)) == v for n, v in leaves.items())

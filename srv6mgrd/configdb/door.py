@@ -1,0 +1,230 @@
+"""The door itself: when rows are read, and when they are carried over."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from srv6mgrd.configdb.book import ACCEPTED, Book, Change, Running, Status, Verdict
+from srv6mgrd.configdb.memory import Memory
+from srv6mgrd.configdb.rows import TABLES
+from srv6mgrd.configdb.source import Source
+from srv6mgrd.datastore.connection import DatastoreError
+from srv6mgrd.redis.rows import time_text
+from srv6mgrd.redis.schema import Fields
+from srv6mgrd.redis.wire import WireError
+
+_LOG = logging.getLogger("srv6-configdbd")
+
+# Rows are looked at this long after the first of them changed, so that a burst is one edit.
+_SETTLE = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Times in seconds. ``grace``: a row that is gone without anybody having heard of its removal
+    may be lost, and is removed this long after; ``compare``: how often all is compared."""
+
+    grace: float = 10.0
+    compare: float = 30.0
+    backoff_first: float = 0.1
+    backoff_last: float = 5.0
+
+
+class Datastore(Protocol):
+    """The running configuration (``writer.Writer``); every method blocks, and raises
+    DatastoreError."""
+
+    def running(self) -> Any: ...
+
+    def write(self, changes: Sequence[Change]) -> dict[str, str]: ...
+
+
+class Door:
+    """``run`` ends by being cancelled. All methods but ``stir`` are for one event loop."""
+
+    def __init__(
+        self,
+        connect: Callable[[], AbstractAsyncContextManager[Source]],
+        datastore: Datastore,
+        memory: Memory,
+        pace: Pace,
+    ) -> None:
+        """``memory`` is loaded here; raises its UnreadableError."""
+        self._connect, self._datastore, self._memory, self._pace = connect, datastore, memory, pace
+        self._book = Book(memory.load())
+        self._first = not memory.is_of_this_boot
+        # Rows that are gone, though nobody heard of their removal, and since when.
+        self._lost: dict[str, float] = {}
+        self._touched: set[str] = set()
+        self._told: dict[str, Fields] = {}
+        self._all = True
+        self._wake = asyncio.Event()
+        self._problem = ""
+
+    def stir(self) -> None:
+        """The running configuration has changed."""
+        self._wake.set()
+
+    async def run(self) -> None:
+        backoff = self._pace.backoff_first
+        while True:
+            try:
+                async with self._connect() as source:
+                    # What happened meanwhile nobody told us.
+                    self._all = True
+                    await self._serve(source)
+            except WireError as error:
+                if not self._problem:
+                    backoff = self._pace.backoff_first
+                self._note(f"Redis: {error}; what CONFIG_DB declared stays")
+            await asyncio.sleep(backoff)
+            backoff = min(backoff * 2, self._pace.backoff_last)
+
+    async def _serve(self, source: Source) -> None:
+        tasks = [
+            asyncio.create_task(self._listen(source)),
+            asyncio.create_task(self._work(source)),
+        ]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _listen(self, source: Source) -> None:
+        async for keys in source.changes():
+            if keys is None:
+                self._all = True
+            else:
+                self._touched |= keys
+            self._wake.set()
+
+    async def _work(self, source: Source) -> None:
+        compare_at = 0.0
+        backoff = self._pace.backoff_first
+        while True:
+            self._wake.clear()
+            now = time.monotonic()
+            if self._all or now >= compare_at:
+                compare_at = now + self._pace.compare
+            try:
+                await self._round(source, now)
+            except DatastoreError as error:
+                self._note(f"sysrepo: {error}")
+                await asyncio.sleep(backoff)
+                backoff = min(backoff * 2, self._pace.backoff_last)
+                continue
+            backoff = self._pace.backoff_first
+            self._note("")
+            due = min([compare_at, *(t + self._pace.grace for t in self._lost.values())])
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(max(0.0, due - time.monotonic())):
+                    await self._wake.wait()
+                    await asyncio.sleep(_SETTLE)
+            if time.monotonic() >= compare_at:
+                self._all = True
+
+    async def _round(self, source: Source, now: float) -> None:
+        await self._read(source, now)
+        running = Running(await asyncio.to_thread(self._datastore.running))
+        judged = self._book.judge(running, self._lost)
+        verdicts = judged.verdicts
+        changes = judged.changes
+        if changes:
+            for change in changes:
+                self._book.begin(change)
+            self._memory.save(self._book.owned)
+            try:
+                refused = await asyncio.to_thread(self._datastore.write, changes)
+            except DatastoreError as error:
+                waiting = Verdict(Status.WAITING, str(error))
+                verdicts.update((c.row, waiting) for c in changes)
+                await self._tell(source, verdicts)
+                raise
+            self._conclude(changes, refused, verdicts)
+        self._memory.save(self._book.owned)
+        await self._tell(source, verdicts)
+
+    def _conclude(
+        self, changes: Sequence[Change], refused: dict[str, str], verdicts: dict[str, Verdict]
+    ) -> None:
+        for change in changes:
+            removed = change.leaves is None
+            if (reason := refused.get(change.row)) is None:
+                self._book.done(change)
+                if not removed:
+                    verdicts[change.row] = ACCEPTED
+            else:
+                self._book.refused(change)
+                status = Status.REMOVED if removed else Status.REFUSED
+                verdicts[change.row] = Verdict(status, reason)
+        _LOG.info("%d changes, %d refused", len(changes), len(refused))
+
+    async def _read(self, source: Source, now: float) -> None:
+        """Rows as they are now."""
+        book = self._book
+        touched, self._touched = self._touched, set()
+        if self._all:
+            self._all = False
+            rows = await source.rows()
+            self._told = await source.reported()
+            for row, content in rows.items():
+                # After a reboot all rows are new to the running configuration.
+                (book.write if self._first else book.find)(row, content)
+            self._first = False
+            gone = book.remembered - rows.keys()
+            # An empty database is one that was lost: a configuration is loaded next.
+            held = not rows and not await source.is_loaded()
+            self._lost = {r: now if held else self._lost.get(r, now) for r in gone}
+        if touched := {k for k in touched if any(k.startswith(t.prefix) for t in TABLES)}:
+            found = await source.look(sorted(touched))
+            for row in touched:
+                self._lost.pop(row, None)
+                if row in found:
+                    book.write(row, found[row])
+                else:
+                    book.remove(row)
+        for row, since in list(self._lost.items()):
+            if now >= since + self._pace.grace:
+                if not (book.rows.keys() - self._lost.keys()) and not await source.is_loaded():
+                    self._lost[row] = now
+                else:
+                    del self._lost[row]
+                    book.remove(row)
+
+    async def _tell(self, source: Source, verdicts: dict[str, Verdict]) -> None:
+        """Report what differs from what was reported."""
+        stamp = time_text(time.time_ns())
+        news: list[tuple[str, Fields | None]] = []
+        for row, verdict in verdicts.items():
+            told = self._told.get(row, {})
+            if (told.get("status"), told.get("reason", "")) != (verdict.status, verdict.reason):
+                fields = {"status": str(verdict.status), "since": stamp}
+                news.append((row, fields | ({"reason": verdict.reason} if verdict.reason else {})))
+                if verdict.status is not Status.ACCEPTED:
+                    _LOG.warning("%s %s: %s", row, verdict.status, verdict.reason)
+        news += [(row, None) for row in self._told if row not in verdicts]
+        await source.report(news)
+        for row, fields_ in news:
+            if fields_ is None:
+                del self._told[row]
+            else:
+                self._told[row] = fields_
+
+    def _note(self, problem: str) -> None:
+        if problem != self._problem:
+            if problem:
+                _LOG.warning("%s; retrying", problem)
+            else:
+                _LOG.info("CONFIG_DB is carried over")
+        self._problem = problem

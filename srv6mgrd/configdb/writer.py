@@ -1,0 +1,97 @@
+"""Changes to edits of the running configuration. Everything blocks.
+
+One transaction for all; where that is refused, the rows that the refusal speaks of are left out
+and told why, and the others go on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from srv6mgrd.configdb.book import Change
+from srv6mgrd.datastore.connection import Connection
+from srv6mgrd.datastore.running import MODULE, TREE, read
+from srv6mgrd.datastore.transaction import Edit, Op, commit
+from srv6mgrd.model.refusal import RefusedError
+
+_DOOR = "srv6-configdbd"
+
+
+class Commit(Protocol):
+    """One transaction. Raises RefusedError with nothing changed, or DatastoreError."""
+
+    def __call__(self, changes: Sequence[Change]) -> None: ...
+
+
+class Writer:
+    """Used by one thread at a time."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._session = connection.session()
+
+    def running(self) -> Any:
+        """The running configuration, as RFC 7951 has it."""
+        return json.loads(read(self._session))
+
+    def write(self, changes: Sequence[Change]) -> dict[str, str]:
+        """Rows whose change was refused, with the reason. Raises DatastoreError when none could be
+        judged."""
+        return split(changes, self._commit)
+
+    def _commit(self, changes: Sequence[Change]) -> None:
+        with self._connection.session_of(_DOOR) as session:
+            commit(session, (MODULE,), edits(changes))
+
+
+def split(changes: Sequence[Change], commit: Commit) -> dict[str, str]:
+    """Carry out what can be; the rows of the others with the reason."""
+    refused: dict[str, str] = {}
+    todo = [list(changes)] if changes else []
+    while todo:
+        group = todo.pop()
+        try:
+            commit(group)
+        except RefusedError as error:
+            blamed = _blamed(group, error)
+            if len(group) == 1:
+                refused[group[0].row] = blamed.get(group[0].row) or str(error)
+            elif blamed and len(blamed) < len(group):
+                refused.update(blamed)
+                todo.append([c for c in group if c.row not in blamed])
+            else:
+                # What goes first is what the rest stands on.
+                half = len(group) // 2
+                todo += [group[half:], group[:half]]
+    return refused
+
+
+def _blamed(changes: Sequence[Change], error: RefusedError) -> dict[str, str]:
+    by_name = {str(c.object): c.row for c in changes}
+    out: dict[str, str] = {}
+    for refusal in error.refusals:
+        row = by_name.get(refusal.object)
+        if row is not None:
+            out[row] = f"{out[row]}\n{refusal}" if row in out else str(refusal)
+    return out
+
+
+def edits(changes: Sequence[Change]) -> list[Edit]:
+    """Removals, then all that is declared, as one value for each list."""
+    out = []
+    entries: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for change in changes:
+        container, name, key = change.object.kind.path
+        target = f"{TREE}/{container}/{name}[{key}='{change.object.name}']"
+        if change.leaves is None:
+            out.append(Edit(Op.DELETE, target))
+            continue
+        out += [Edit(Op.DELETE, f"{target}/{leaf}") for leaf in change.gone]
+        entry = {key: change.object.name, **change.leaves}
+        entries.setdefault((container, name), []).append(entry)
+    for (container, name), listed in entries.items():
+        document = {f"{MODULE}:srv6": {container: {name: listed}}}
+        out.append(Edit(Op.UPDATE, f"{TREE}/{container}/{name}", json.dumps(document).encode()))
+    return out

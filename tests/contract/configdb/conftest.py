@@ -1,0 +1,152 @@
+"""A real srv6-configdbd between a Redis and a sysrepo of its own; the test stands in for srv6mgrd.
+
+Run with ``lab/lab chroot -- python -m pytest tests/contract/configdb -m contract``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+
+from tests.contract.gnmi.client import Core
+from tests.contract.redis.conftest import Server
+
+SRV6 = "srv6mgr-srv6:srv6"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.contract)
+
+
+class Daemon:
+    """srv6-configdbd as a process."""
+
+    def __init__(self, place: Path, socket: str) -> None:
+        self._file = place / "configdbd.toml"
+        self.log = place / "configdbd.log"
+        self.state = place / "configdb-state"
+        self._file.write_text(
+            f'redis_socket = "{socket}"\nruntime_directory = "{place}/configdb"\n'
+            f'state_directory = "{self.state}"\nremoval_grace = 1.0\ncompare_interval = 1.0\n'
+        )
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "srv6mgrd.configdb.daemon", "--config", str(self._file)],
+                stdout=log,
+                stderr=log,
+            )
+
+    @property
+    def alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def stop(self, *, kill: bool = False) -> int:
+        assert self._process is not None
+        (self._process.kill if kill else self._process.terminate)()
+        return self._process.wait(timeout=20)
+
+
+class Door:
+    """Both sides of the door."""
+
+    def __init__(self, server: Server, daemon: Daemon, core: Core) -> None:
+        from srv6mgrd.datastore.connection import Connection
+
+        self.server, self.daemon, self.core = server, daemon, core
+        self._connection = Connection(originator="test")
+        self._session = self._connection.session()
+
+    @property
+    def config(self) -> redis.Redis:
+        return self.server.client("CONFIG_DB")
+
+    @property
+    def state(self) -> redis.Redis:
+        return self.server.client("STATE_DB")
+
+    def status(self, row: str) -> tuple[str, str]:
+        fields = self.state.hgetall(f"SRV6MGR_CONFIG|{row}")
+        return fields.get("status", ""), fields.get("reason", "")
+
+    def running(self, container: str, name: str) -> dict[str, Any]:
+        """Entries of a list by their key."""
+        from srv6mgrd.datastore.running import read
+
+        tree = json.loads(read(self._session)).get(SRV6, {})
+        key = "prefix" if name == "sid" else "name"
+        return {e[key]: e for e in tree.get(container, {}).get(name, ())}
+
+    def other_door(self, path: str, document: Any = None) -> None:
+        """An edit through another door."""
+        from srv6mgrd.datastore.transaction import Edit, Op, commit
+
+        edit = (
+            Edit(Op.DELETE, f"/{SRV6}{path}")
+            if document is None
+            else Edit(Op.UPDATE, f"/{SRV6}{path}", json.dumps({SRV6: document}).encode())
+        )
+        commit(self._session, ("srv6mgr-srv6",), [edit])
+
+    def wait(self, row: str, status: str, words: str = "") -> None:
+        self.until(lambda: self.status(row)[0] == status and words in self.status(row)[1], row)
+
+    def until(self, condition: Callable[[], object], what: str = "") -> None:
+        deadline = time.monotonic() + 20
+        while not condition():
+            assert self.daemon.alive, self.daemon.log.read_text()
+            told = f"{what}: {self.status(what)}\n{self.daemon.log.read_text()}"
+            assert time.monotonic() < deadline, told
+            time.sleep(0.02)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with tempfile.TemporaryDirectory(prefix="srv6mgr-configdb-") as directory:
+        s = Server(Path(directory))
+        s.start("--notify-keyspace-events", "AKE")
+        yield s
+        s.stop()
+
+
+@pytest.fixture(scope="session")
+def whole_core(place: Path) -> Iterator[Core]:
+    core = Core(place / "configdb-store")
+    yield core
+    core.close()
+
+
+@pytest.fixture
+def door(place: Path, server: Server, whole_core: Core, tmp_path: Path) -> Iterator[Door]:
+    assert os.environ["SYSREPO_REPOSITORY_PATH"].startswith(str(place))
+    whole_core.reset()
+    daemon = Daemon(tmp_path, server.socket)
+    d = Door(server, daemon, whole_core)
+    if d.running("locators", "locator") or d.running("vrfs", "vrf"):
+        d.other_door("")
+    daemon.start()
+    yield d
+    whole_core.veto = ""
+    status = daemon.stop()
+    d.other_door("")
+    d.close()
+    assert status == 0, daemon.log.read_text()
+    assert "Traceback" not in daemon.log.read_text()

@@ -1,0 +1,179 @@
+"""Who wins between doors, and what is done about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from srv6mgrd.configdb.book import ACCEPTED, Book, Change, Running, Status
+from srv6mgrd.configdb.rows import Kind, Object
+
+LOCATOR, VRF = "SRV6_MY_LOCATORS|MAIN", "VRF|Vrf1"
+MAIN, VRF1 = Object(Kind.LOCATOR, "MAIN"), Object(Kind.VRF, "Vrf1")
+PREFIX = {"prefix": "fcbb:0:1::"}
+
+
+class World:
+    """A book, and a running configuration that takes all."""
+
+    def __init__(self) -> None:
+        self.book = Book()
+        self.objects: dict[Object, dict[str, Any]] = {}
+
+    @property
+    def running(self) -> Running:
+        srv6: dict[str, Any] = {}
+        for obj, entry in self.objects.items():
+            container, name, key = obj.kind.path
+            srv6.setdefault(container, {}).setdefault(name, []).append({key: obj.name, **entry})
+        return Running({"srv6mgr-srv6:srv6": srv6})
+
+    def round(self, *held: str) -> Mapping[str, tuple[Status, str]]:
+        judged = self.book.judge(self.running, held)
+        out = {row: (v.status, v.reason) for row, v in judged.verdicts.items()}
+        for change in judged.changes:
+            self.book.begin(change)
+            self.apply(change)
+            self.book.done(change)
+            if change.leaves is not None:
+                out[change.row] = (ACCEPTED.status, "changed")
+        return out
+
+    def apply(self, change: Change) -> None:
+        if change.leaves is None:
+            del self.objects[change.object]
+        else:
+            entry = self.objects.setdefault(change.object, {})
+            for name in change.gone:
+                del entry[name]
+            entry |= change.leaves
+
+
+def test_a_row_makes_its_object_and_takes_it_away() -> None:
+    world = World()
+    world.book.write(VRF, {})
+    assert world.round() == {VRF: (Status.ACCEPTED, "changed")}
+    assert world.objects == {VRF1: {"table-id": 1001}}
+    assert world.round() == {VRF: (Status.ACCEPTED, "")}
+    world.book.remove(VRF)
+    world.round()
+    assert world.objects == {}
+
+
+def test_tables_are_the_lowest_that_are_free() -> None:
+    world = World()
+    world.objects[Object(Kind.VRF, "other")] = {"table-id": 1001}
+    world.book.write("VRF|Vrf2", {})
+    world.book.write(VRF, {})
+    world.round()
+    assert world.objects[VRF1] == {"table-id": 1002}
+    assert world.objects[Object(Kind.VRF, "Vrf2")] == {"table-id": 1003}
+
+
+def test_a_row_that_changes_takes_back_what_it_no_longer_says() -> None:
+    world = World()
+    row = "SRV6_MY_SIDS|MAIN|fcbb:0:1:1::/64"
+    sid = Object(Kind.SID, "fcbb:0:1:1::/64")
+    world.book.write(row, {"action": "uDT46", "decap_vrf": "Vrf1"})
+    world.round()
+    world.objects[sid]["counters"] = False  # another door's
+    world.book.write(row, {"action": "uN"})
+    world.round()
+    assert world.objects[sid] == {
+        "locator": "MAIN",
+        "behavior": "End",
+        "flavor": ["next-csid"],
+        "counters": False,
+    }
+
+
+def test_what_another_door_declared_stays_that_doors() -> None:
+    world = World()
+    world.objects[VRF1] = {"table-id": 7, "interface": ["eth0"]}
+    world.book.write(VRF, {})
+    assert world.round() == {VRF: (Status.ACCEPTED, "")}  # the same: nothing to do
+    world.book.remove(VRF)
+    world.round()
+    assert VRF1 in world.objects
+    world.objects[MAIN] = {"prefix": "fcbb:0:9::/48"}
+    world.book.write(LOCATOR, PREFIX)
+    ((status, reason),) = world.round().values()
+    assert status is Status.REFUSED
+    assert "another door declares it otherwise" in reason
+    assert world.objects[MAIN] == {"prefix": "fcbb:0:9::/48"}
+    # It is the row's turn once that goes.
+    del world.objects[MAIN]
+    assert world.round() == {LOCATOR: (Status.ACCEPTED, "changed")}
+
+
+def test_what_another_door_changed_is_that_doors() -> None:
+    world = World()
+    world.book.write(LOCATOR, PREFIX)
+    world.round()
+    world.objects[MAIN]["prefix"] = "fcbb:0:9::/48"
+    for _ in range(2):
+        ((status, _reason),) = world.round().values()
+        assert status is Status.REFUSED
+    world.book.remove(LOCATOR)
+    world.round()
+    assert MAIN in world.objects
+
+
+def test_what_another_door_removed_stays_removed_until_the_row_is_written() -> None:
+    world = World()
+    world.book.write(LOCATOR, PREFIX)
+    world.round()
+    del world.objects[MAIN]
+    ((status, reason),) = world.round().values()
+    assert (status, "write the row again" in reason) == (Status.REFUSED, True)
+    world.book.find(LOCATOR, PREFIX)  # a compare is no write
+    assert world.round()[LOCATOR][0] is Status.REFUSED
+    world.book.write(LOCATOR, PREFIX)
+    assert world.round() == {LOCATOR: (Status.ACCEPTED, "changed")}
+
+
+def test_what_another_door_added_to_is_not_removed() -> None:
+    world = World()
+    world.book.write(VRF, {})
+    world.round()
+    world.objects[VRF1]["srv6mgr-bgp:bgp"] = {}
+    world.book.remove(VRF)
+    ((status, reason),) = world.round().values()
+    assert status is Status.REMOVED
+    assert reason.startswith("VRF Vrf1: another door added bgp")
+    del world.objects[VRF1]["srv6mgr-bgp:bgp"]
+    world.round()
+    assert world.objects == {}
+
+
+def test_rows_that_may_be_lost_keep_their_objects() -> None:
+    world = World()
+    world.book.write(VRF, {})
+    world.round()
+    world.book.remove(VRF)
+    world.round(VRF)
+    assert VRF1 in world.objects
+
+
+def test_two_rows_for_one_object() -> None:
+    world = World()
+    world.book.write("SRV6_MY_SIDS|MAIN|fcbb:0:1:1::/64", {"action": "uN"})
+    world.book.write("SRV6_MY_SIDS|MAIN|fcbb:0:1:1:0::/64", {"action": "uN"})
+    statuses = sorted(s for s, _ in world.round().values())
+    assert statuses == [Status.ACCEPTED, Status.REFUSED]
+
+
+def test_a_write_cut_short_is_known_afterwards() -> None:
+    for carried_out in (True, False):
+        world = World()
+        world.book.write(VRF, {})
+        (change,) = world.book.judge(world.running).changes
+        world.book.begin(change)
+        if carried_out:
+            world.apply(change)
+        world.book = Book(world.book.owned)  # a restart
+        world.book.find(VRF, {})
+        assert world.round()[VRF][0] is Status.ACCEPTED
+        world.book.remove(VRF)
+        world.round()
+        assert world.objects == {}, carried_out

@@ -1,0 +1,118 @@
+"""What rows of CONFIG_DB declare, and the words for those that declare nothing."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from srv6mgrd.configdb.rows import TABLES, Content, Kind, Object, RowError, declare, order
+
+SID = "SRV6_MY_SIDS|MAIN|fcbb:bbbb:20:f1::/64"
+LOCATOR = "SRV6_MY_LOCATORS|MAIN"
+
+
+def leaves(row: str, **fields: str) -> dict[str, object]:
+    declared = declare(row, fields)
+    assert declared is not None
+    return dict(declared.leaves)
+
+
+def test_a_locator_with_defaults() -> None:
+    declared = declare(LOCATOR, {"prefix": "fcbb:bbbb:20::"})
+    assert declared is not None
+    assert declared.object == Object(Kind.LOCATOR, "MAIN")
+    assert declared.leaves == {
+        "prefix": "fcbb:bbbb:20::/48",
+        "block-length": 32,
+        "node-length": 16,
+        "function-length": 16,
+        "argument-length": 0,
+        "micro-segment": True,
+    }
+
+
+def test_a_vrf_declares_its_name() -> None:
+    declared = declare("VRF|Vrf1", {"NULL": "NULL"})
+    assert declared is not None
+    assert (declared.object, declared.leaves) == (Object(Kind.VRF, "Vrf1"), {})
+    assert declare("VRF|default", {"NULL": "NULL"}) is None
+
+
+def test_actions() -> None:
+    main = {"locator": "MAIN"}
+    assert leaves(SID, action="uDT46", decap_vrf="Vrf1", decap_dscp_mode="pipe") == main | {
+        "behavior": "End.DT46",
+        "vrf": "Vrf1",
+    }
+    assert leaves("SRV6_MY_SIDS|MAIN|FCBB:BBBB:20::/48", action="uN") == main | {
+        "behavior": "End",
+        "flavor": ["next-csid"],
+    }
+    assert leaves(SID, action="uA", adj="FE80::1", interface="Ethernet0") == main | {
+        "behavior": "End.X",
+        "flavor": ["next-csid"],
+        "next-hop": "fe80::1",
+        "interface": "Ethernet0",
+    }
+    assert leaves(SID, action="uDT6") == main | {"behavior": "End.DT6"}
+
+
+def test_the_key_of_a_sid_is_canonical() -> None:
+    declared = declare("SRV6_MY_SIDS|MAIN|FCBB:BBBB:20:F1:0:0::1/64", {"action": "uN"})
+    assert declared is not None
+    assert declared.object.name == "fcbb:bbbb:20:f1::/64"
+
+
+@pytest.mark.parametrize(
+    ("row", "content", "words"),
+    [
+        (SID, {"action": "uDT46"}, "add decap_vrf"),
+        (SID, {"action": "end"}, "action 'end' is unknown; write one of uN, uA"),
+        (SID, {}, "action is missing; add action"),
+        (SID, {"action": "uA"}, "adj is missing; add adj"),
+        (SID, {"action": "uA", "adj": "x"}, "adj 'x' is no IPv6 address"),
+        (SID, {"action": "uA", "adj": "fe80::1%eth0"}, "is no IPv6 address"),
+        (SID, {"action": "uN", "adj": "::1"}, "adj means nothing to uN; remove adj"),
+        (SID, {"action": "uN", "decap_vrf": "Vrf1"}, "means nothing to uN"),
+        (SID, {"action": "uN", "decap_dscp_mode": "uniform"}, "the inner DSCP stays"),
+        (SID, {"action": "uN", "colour": "red"}, "field colour is unknown; remove it"),
+        (SID, "string", "it is a string, not a hash; remove it and write it with HSET"),
+        ("SRV6_MY_SIDS|MAIN", {"action": "uN"}, "the key is not SRV6_MY_SIDS|<locator>|<prefix>"),
+        ("SRV6_MY_SIDS||::1/64", {"action": "uN"}, "the key is not"),
+        ("SRV6_MY_SIDS|MAIN|fcbb::", {"action": "uN"}, "SID 'fcbb::' is no IPv6 prefix"),
+        ("SRV6_MY_SIDS|MAIN|10.0.0.0/8", {"action": "uN"}, "is no IPv6 prefix"),
+        (LOCATOR, {}, "prefix is missing; add prefix"),
+        (LOCATOR, {"prefix": "fcbb::/48"}, "without a length; correct it"),
+        (LOCATOR, {"prefix": "fcbb::", "func_len": "-1"}, "func_len '-1' is no number of bits"),
+        (LOCATOR, {"prefix": "fcbb::", "block_len": "128"}, "are 144 bits together"),
+        (LOCATOR, {"prefix": "fcbb::", "vrf": "Vrf1"}, "vrf Vrf1 can't be"),
+        ("VRF|", {"NULL": "NULL"}, "the key is not VRF|<vrf>"),
+        ("VRF|Vrf1", {"fallback": "true"}, "fallback true is not offered"),
+        ("VRF|Vrf1", {"vni": "100"}, "vni 100 is not offered"),
+    ],
+)
+def test_refusals_name_cause_and_remedy(row: str, content: Content, words: str) -> None:
+    with pytest.raises(RowError) as error:
+        declare(row, content)
+    assert str(error.value).startswith(f"{row}: ")
+    assert words in str(error.value)
+
+
+def test_rows_stand_behind_what_they_refer_to() -> None:
+    rows = [SID, "VRF|Vrf1", LOCATOR]
+    assert sorted(rows, key=order) == [LOCATOR, "VRF|Vrf1", SID]
+
+
+@given(
+    st.sampled_from(TABLES),
+    st.text(max_size=30),
+    st.text(max_size=9) | st.dictionaries(st.text(max_size=9), st.text(max_size=9)),
+)
+def test_whatever_stands_there_is_declared_or_refused(
+    table: object, rest: str, content: Content
+) -> None:
+    with contextlib.suppress(RowError):
+        declare(f"{table.prefix}{rest}", content)  # type: ignore[attr-defined]

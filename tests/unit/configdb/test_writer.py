@@ -1,0 +1,69 @@
+"""One transaction for all; refused rows are left out and told why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from srv6mgrd.configdb.book import Change
+from srv6mgrd.configdb.rows import Kind, Object
+from srv6mgrd.configdb.writer import edits, split
+from srv6mgrd.datastore.transaction import Op
+from srv6mgrd.model.refusal import Refusal, RefusedError
+
+
+def change(n: int) -> Change:
+    return Change(f"VRF|Vrf{n}", Object(Kind.VRF, f"Vrf{n}"), {"table-id": n})
+
+
+class Judge:
+    """Refuses some; ``named`` says whether it tells which."""
+
+    def __init__(self, bad: set[int], *, named: bool) -> None:
+        self.bad, self.named = bad, named
+        self.committed: list[str] = []
+        self.asked = 0
+
+    def __call__(self, changes: Sequence[Change]) -> None:
+        self.asked += 1
+        wrong = [c for c in changes if int(c.object.name[3:]) in self.bad]
+        if wrong:
+            names = [str(c.object) if self.named else "something" for c in wrong]
+            raise RefusedError([Refusal(n, "bad", "mend it", "bad") for n in names])
+        self.committed += [c.row for c in changes]
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("bad", [set(), {3}, {0, 7}, set(range(8))])
+def test_the_good_go_through(bad: set[int], named: bool) -> None:
+    judge = Judge(bad, named=named)
+    refused = split([change(n) for n in range(8)], judge)
+    assert set(refused) == {f"VRF|Vrf{n}" for n in bad}
+    assert set(judge.committed) == {f"VRF|Vrf{n}" for n in range(8) if n not in bad}
+    assert all(reason.endswith("bad; mend it") for reason in refused.values())
+    if named and len(bad) < 8:
+        assert judge.asked == 1 + bool(bad)
+
+
+def test_nothing_to_do_asks_nobody() -> None:
+    judge = Judge(set(), named=True)
+    assert split([], judge) == {}
+    assert judge.asked == 0
+
+
+def test_edits_are_one_value_a_list() -> None:
+    gone = Change("VRF|Vrf9", Object(Kind.VRF, "Vrf9"), None)
+    sid = Object(Kind.SID, "fcbb:0:1:1::/64")
+    changed = Change("x", sid, {"behavior": "End"}, ("vrf",))
+    removed, leaf, vrfs, sids = edits([gone, change(1), change(2), changed])
+    assert (removed.op, removed.target) == (Op.DELETE, "/srv6mgr-srv6:srv6/vrfs/vrf[name='Vrf9']")
+    assert leaf.target == "/srv6mgr-srv6:srv6/local-sids/sid[prefix='fcbb:0:1:1::/64']/vrf"
+    assert (vrfs.op, vrfs.target) == (Op.UPDATE, "/srv6mgr-srv6:srv6/vrfs/vrf")
+    assert json.loads(vrfs.document) == {
+        "srv6mgr-srv6:srv6": {
+            "vrfs": {"vrf": [{"name": "Vrf1", "table-id": 1}, {"name": "Vrf2", "table-id": 2}]}
+        }
+    }
+    assert sids.target == "/srv6mgr-srv6:srv6/local-sids/sid"
