@@ -1,24 +1,45 @@
+-- with producer
 -- Rows and their place on our list, together: neither a crash nor another writer comes between.
--- ARGV[1]: key of the list; ARGV[2]: JSON list of operations:
+-- ARGV[1]: key of the list; ARGV[2]: JSON list of operations on rows of one table:
 --   ["put", key, whole, [field, value, ...], [field gone, ...]]   whole: 1 to start from nothing
 --   ["drop", key]
 --   ["cell", key, field, old, new]   a field of a hash shared with others; "" is none
--- Effects in Redis are those of Table::set and Table::del (sonic-swss-common common/table.cpp).
+-- ARGV[3]: id of the database; ARGV[4]: the table if it may have a consumer, else "".
+-- Effects in Redis are those of Table::set and Table::del (sonic-swss-common common/table.cpp), or,
+-- while somebody consumes the table, those of ProducerStateTable: a consumer gets whole rows.
 -- Returns the numbers of the operations refused because the row or field is somebody else's.
-local list, refused = ARGV[1], {}
+local list, db, t, refused = ARGV[1], ARGV[3], ARGV[4], {}
+local consumed = t ~= '' and redis.call('PUBSUB', 'NUMSUB', t .. '_CHANNEL@' .. db)[2] > 0
 
--- Lua's stack bounds the arguments of one call.
-local function call_in_parts(command, key, items)
-  for first = 1, #items, 1000 do
-    redis.call(command, key, unpack(items, first, math.min(first + 999, #items)))
+local function produce(key, set, gone)
+  local fields = effective(key)
+  local before = next(fields) ~= nil
+  for _, field in ipairs(gone) do
+    fields[field] = nil
   end
+  for i = 1, #set, 2 do
+    fields[set[i]] = set[i + 1]
+  end
+  -- A SET merges: fields go with a DEL before it.
+  if #gone > 0 and before then
+    produce_del(db, key)
+  end
+  produce_set(db, key, flat(fields))
 end
 
 local function put(key, whole, set, gone)
-  if redis.call('SADD', list, key) == 1 and redis.call('EXISTS', key) == 1 then
+  if redis.call('SADD', list, key) == 1 and (redis.call('EXISTS', key) == 1 or waits(key)) then
     redis.call('SREM', list, key)
     return false
   end
+  if consumed then
+    if whole == 1 and next(effective(key)) then
+      produce_del(db, key)
+    end
+    produce(key, set, gone)
+    return true
+  end
+  settle(key)
   if whole == 1 then
     redis.call('DEL', key)
   end
@@ -27,10 +48,18 @@ local function put(key, whole, set, gone)
   return true
 end
 
+-- With a consumer it stays on our list until it has been taken; a later drop finds it gone.
 local function drop(key)
-  if redis.call('SREM', list, key) == 1 then
-    redis.call('DEL', key)
+  if redis.call('SISMEMBER', list, key) == 0 then
+    return true
   end
+  if consumed and (waits(key) or redis.call('EXISTS', key) == 1) then
+    produce_del(db, key)
+    return true
+  end
+  settle(key)
+  redis.call('DEL', key)
+  redis.call('SREM', list, key)
   return true
 end
 

@@ -52,7 +52,7 @@ def is_managed() -> bool:
     that is about to start, as it would be by trying its locks."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as probe:
         try:
-            probe.connect(_NAME)
+            probe.connect(f"\0{_NAME}")
         except OSError:
             return False
     return True

@@ -18,7 +18,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from srv6mgrd.redis.schema import Fields, script, table, tables
+from srv6mgrd.redis.schema import Fields, RowKey, script, table, table_of, tables
 from srv6mgrd.redis.wire import DATABASES, Operation, Settings, WireError
 
 _OWNED: Mapping[str, str] = {t.database: t.name for t in tables() if t.name == "SRV6MGR_OWNED"}
@@ -75,6 +75,8 @@ class RedisWire:
         self._watch = watch
 
     async def owned(self, db: str) -> list[str]:
+        if consumed := [t.name for t in tables() if t.database == db and t.consumed]:
+            await self._eval(db, "settle", _OWNED[db], DATABASES[db], *consumed)
         keys: list[str] = loads(await self._eval(db, "owned", _OWNED[db])) or []
         return keys
 
@@ -83,9 +85,11 @@ class RedisWire:
         return rows
 
     async def write(self, db: str, operations: Sequence[Operation]) -> list[int]:
-        # The one place where rows leave. A table with a consumer (PUBSUB NUMSUB <name>_CHANNEL@<id>
-        # above 0) wants the protocol of ProducerStateTable instead: that choice belongs here.
-        refused = await self._eval(db, "write", _OWNED[db], dumps(operations))
+        # The one place where rows leave; the script sees whether a consumer takes them.
+        table = table_of(RowKey(db, str(operations[0][1])))
+        consumed = table.name if table is not None and table.consumed else ""
+        given = _OWNED[db], dumps(operations), DATABASES[db], consumed
+        refused = await self._eval(db, "write", *given)
         return list(map(int, refused))
 
     async def allocate(self, count: int, floor: int) -> int:

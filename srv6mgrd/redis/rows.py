@@ -11,7 +11,7 @@ from ipaddress import IPv6Network
 from srv6mgrd.counters import sonic
 from srv6mgrd.counters.proxies import ProxyState
 from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus
-from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.desired import Desired, Locator, Sid
 from srv6mgrd.redis.schema import Fields, Row, RowKey, table
 
@@ -19,6 +19,7 @@ OWNER = "srv6mgr"
 
 MY_SID = table("APPL_DB", "SRV6_MY_SID_TABLE")
 APPL_VRF = table("APPL_DB", "VRF_TABLE")
+SID_LIST = table("APPL_DB", "SRV6_SID_LIST_TABLE")
 STATE_VRF = table("STATE_DB", "VRF_TABLE")
 SID_STATUS = table("STATE_DB", "SRV6MGR_SID")
 VRF_STATUS = table("STATE_DB", "SRV6MGR_VRF")
@@ -27,13 +28,28 @@ COUNTERS = table(sonic.DATABASE, "COUNTERS")
 NAME_MAP = table("COUNTERS_DB", "COUNTERS_SRV6_NAME_MAP")
 SID_OID = table("COUNTERS_DB", "SRV6MGR_SID_OID")
 
-# Only those whose row we can fill: end.x and others need `adj` (sonic-swss
-# orchagent/srv6orch.cpp, end_behavior_map).
+# Those that orchagent knows (sonic-swss orchagent/srv6orch.cpp, end_behavior_map). End.B6.Encaps is
+# not among them: there it takes a next hop, not a segment list.
 _ACTIONS: Mapping[Behavior, str] = {
     Behavior.END: "end",
+    Behavior.END_X: "end.x",
+    Behavior.END_T: "end.t",
+    Behavior.END_DX6: "end.dx6",
+    Behavior.END_DX4: "end.dx4",
     Behavior.END_DT4: "end.dt4",
     Behavior.END_DT6: "end.dt6",
     Behavior.END_DT46: "end.dt46",
+}
+_COMPRESSED = {Behavior.END: "un", Behavior.END_X: "ua"}
+# Those that look up a table; without a VRF the router's own.
+_LOOK_UP = frozenset({Behavior.END_T, Behavior.END_DT4, Behavior.END_DT6, Behavior.END_DT46})
+_ROUTER = "default"
+
+_LIST_TYPES: Mapping[Headend, str] = {
+    Headend.H_ENCAPS: "encaps",
+    Headend.H_ENCAPS_RED: "encaps.red",
+    Headend.H_ENCAPS_L2: "encaps",
+    Headend.H_ENCAPS_L2_RED: "encaps.red",
 }
 
 # A drifted object is being repaired: its row must not flap.
@@ -88,6 +104,7 @@ class Projector:
         rows: dict[RowKey, Fields] = {}
         for name in desired.vrfs:
             rows.update(_vrf(name, statuses.get(ObjectRef(Kind.VRF, name), _UNKNOWN)))
+        rows.update(_segment_lists(desired, statuses))
         before, self._made, counted = self._made, {}, {}
         for sid in desired.sids.values():
             text = str(sid.prefix)
@@ -140,8 +157,8 @@ def _status_fields(status: InstallStatus, reason: str, since: int) -> Fields:
 
 
 @lru_cache(maxsize=4096)
-def _my_sid_fields(action: str, vrf: str | None) -> Fields:
-    _, made = MY_SID.row(*[""] * len(MY_SID.parts), action=action, vrf=vrf)
+def _my_sid_fields(action: str, vrf: str | None, adj: str | None) -> Fields:
+    _, made = MY_SID.row(*[""] * len(MY_SID.parts), action=action, vrf=vrf, adj=adj)
     return made
 
 
@@ -166,10 +183,35 @@ def _sid(
     sid: Sid, lengths: tuple[int, int, int, int], address: str, status: ObjectStatus
 ) -> Iterator[Row]:
     action = _ACTIONS.get(sid.behavior)
+    if Flavor.NEXT_CSID in sid.flavors:
+        action = _COMPRESSED.get(sid.behavior)
     # Srv6Orch drops a SID whose VRF isn't there, for good (sonic-swss orchagent/srv6orch.cpp,
     # createUpdateMysidEntry): the row comes when the SID serves.
     if action is not None and status.status in _SERVING:
-        yield MY_SID.key(*lengths, address), _my_sid_fields(action, sid.vrf)
+        vrf = sid.vrf or _ROUTER if sid.behavior in _LOOK_UP else None
+        fields = _my_sid_fields(action, vrf, _adjacency(sid))
+        yield MY_SID.key(*lengths, address), fields
+
+
+def _adjacency(sid: Sid) -> str | None:
+    """A next hop as NextHopKey reads it (sonic-swss orchagent/nexthopkey.h)."""
+    if sid.next_hop is None:
+        return None
+    return f"{sid.next_hop}@{sid.interface}" if sid.interface else str(sid.next_hop)
+
+
+def _segment_lists(desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> Iterator[Row]:
+    types: dict[str, str] = {}
+    for route in desired.routes.values():
+        types.setdefault(route.segment_list, _LIST_TYPES[route.behavior])
+    for sid in desired.sids.values():
+        if sid.segment_list is not None:
+            types.setdefault(sid.segment_list, "encaps")
+    for name, listed in desired.segment_lists.items():
+        status = statuses.get(ObjectRef(Kind.SEGMENT_LIST, name), _UNKNOWN)
+        if status.status in _SERVING:
+            path = ",".join(map(str, listed.segments))
+            yield SID_LIST.row(name, path=path, type=types.get(name))
 
 
 def _lengths(sid: Sid, locator: Locator) -> tuple[int, int, int, int]:

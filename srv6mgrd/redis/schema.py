@@ -23,6 +23,9 @@ class RowKey(NamedTuple):
     key: str
 
 
+# First line of a script that stands on another one.
+_WITH = "-- with "
+
 Fields = Mapping[str, str]
 Row = tuple[RowKey, Fields]
 
@@ -56,7 +59,8 @@ class Table:
     """A table. ``map`` is (name, value) of a hash with a field for each object, else None.
 
     ``shared``: a hash of which only some fields are ours. ``watched``: a change by somebody else
-    is noticed at once. ``order``: tables are written in rising, removed in falling order.
+    is noticed at once. ``consumed``: a reader may be a ConsumerStateTable. ``order``: tables are
+    written in rising, removed in falling order.
     """
 
     name: str
@@ -67,6 +71,7 @@ class Table:
     order: int
     shared: bool
     watched: bool
+    consumed: bool
     parts: tuple[Value, ...]
     fields: Mapping[str, Value]
     map: tuple[Value, ...]
@@ -135,8 +140,12 @@ def table(database: str, name: str) -> Table:
 
 @cache
 def script(name: str) -> str:
-    """Text of a Lua script that lies with the schema."""
-    return (_folder() / f"{name}.lua").read_text(encoding="utf-8")
+    """Text of a Lua script that lies with the schema, behind those that it begins by naming."""
+    text = (_folder() / f"{name}.lua").read_text(encoding="utf-8")
+    first, _, _ = text.partition("\n")
+    if first.startswith(_WITH):
+        return script(first.removeprefix(_WITH)) + text
+    return text
 
 
 @cache
@@ -171,6 +180,7 @@ def _table(t: dict[str, Any]) -> Table:
         order=t.get("order", 0),
         shared=t.get("shared", False),
         watched=t.get("watched", True),
+        consumed=t.get("consumed", False),
         parts=tuple(_value(name, parts[name]) for name in t.get("key", ())),
         fields={n: _value(n, v) for n, v in t.get("fields", {}).items()},
         map=tuple(_value(n, v) for n, v in t.get("map", {}).items()),

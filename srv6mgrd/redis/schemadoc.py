@@ -26,8 +26,10 @@ what Redis runs for us.
 ## Rules
 
 - **Rows** are what SONiC's `Table` class makes (sonic-swss-common `common/table.cpp`): one hash per
-  row, `HSET` and `DEL`, keys `<table><separator><key>`. This is the mode without a consumer;
-  the protocol of `ProducerStateTable`, which orchagent needs, is not spoken yet.
+  row, `HSET` and `DEL`, keys `<table><separator><key>`. A table marked *consumed* is written by
+  the protocol of `ProducerStateTable` (`producer.lua`) while somebody subscribes to its channel
+  `<table>_CHANNEL@<id>`; `pop.lua` is the consumer's side. What waits for a consumer that is gone
+  becomes a plain row with the next write.
 - **Ownership.** Each key that srv6mgrd writes stands in `SRV6MGR_OWNED` of its database, and only
   those are ever changed or removed. A row that another writer made first is left alone and
   reported. Of `COUNTERS_SRV6_NAME_MAP`, which is shared, only fields that lead to our own objects
@@ -68,6 +70,8 @@ def _table(t: Table) -> Iterator[str]:
     yield ""
     key = t.prefix + t.separator.join(f"<{p.name}>" for p in t.parts)
     yield f"- key: `{key}` in database {t.id}, {_kind(t)}"
+    if t.consumed:
+        yield "- consumed: by ConsumerStateTable, where somebody subscribes"
     yield f"- written by: {t.writer}"
     yield f"- read by: {t.reader}"
     yield f"- source: {'; '.join(t.source)}"

@@ -47,7 +47,7 @@ class Wire(Protocol):
     """An open connection. Every method raises WireError when it is lost."""
 
     async def owned(self, db: str) -> list[str]:
-        """Keys of a database that are ours."""
+        """Keys of a database that are ours; what waits for a consumer that is gone is settled."""
         ...
 
     async def read(self, db: str, keys: Sequence[str]) -> dict[str, Fields]:

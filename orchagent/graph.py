@@ -1,0 +1,335 @@
+"""What depends on what: VRFs, next hops, segment lists and SIDs, as APPL_DB declares them. Pure.
+
+A node is built once all it needs is built, and taken down before what it needs goes. Nothing is
+counted by hand: who uses a node follows from the rows. Rows in any order end the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import NamedTuple
+
+from orchagent import sai
+from orchagent.sai import Attributes, Reference
+
+Fields = Mapping[str, str]
+
+
+class Kind(IntEnum):
+    """Kinds of nodes, in the order in which they are built."""
+
+    VRF = 1
+    NEIGHBOR = 2
+    NEXT_HOP = 3
+    SID_LIST = 4
+    COUNTER = 5
+    SID = 6
+
+    __hash__ = int.__hash__
+
+
+class Node(NamedTuple):
+    """A node: its kind, and the key of its row or a name of its own."""
+
+    kind: Kind
+    name: str
+
+
+class Status(StrEnum):
+    """What became of a row (YANG typedef install-status)."""
+
+    INSTALLED = "installed"
+    PENDING = "pending"
+    FAILED = "failed"
+    UNSUPPORTED = "unsupported"
+
+
+class State(NamedTuple):
+    """Status and reason."""
+
+    status: Status
+    reason: str = ""
+
+
+_INSTALLED = State(Status.INSTALLED)
+_ROUTER = "default"
+
+# Those that stand for a row; the others follow from their users.
+ROWS = (Kind.VRF, Kind.NEIGHBOR, Kind.SID_LIST, Kind.SID)
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Build an object. References are to nodes that are built."""
+
+    node: Node
+    attributes: Attributes
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Change attributes of an object that stands."""
+
+    node: Node
+    attributes: Attributes
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Take an object down."""
+
+    node: Node
+
+
+Operation = Create | Change | Remove
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What a row asks for: the nodes that it needs, and its attributes; or why it can't be."""
+
+    needs: tuple[Node, ...] = ()
+    attributes: Attributes = field(default_factory=dict)
+    fault: State | None = None
+
+
+class Graph:
+    """``put`` and ``drop`` say what is declared, ``settle`` what is to be done about it."""
+
+    def __init__(self) -> None:
+        self._plans: dict[Node, _Plan] = {}
+        self._users: dict[Node, set[Node]] = {}
+        # Addresses of neighbors on any interface.
+        self._at: dict[str, set[Node]] = {}
+        self._built: dict[Node, Attributes] = {}
+        self._failed: dict[Node, str] = {}
+        self._dirty: set[Node] = set()
+
+    def adopt(self, built: Mapping[Node, Attributes]) -> None:
+        """What stands already, from before a restart."""
+        self._built.update(built)
+        self._dirty.update(built)
+
+    def put(self, node: Node, fields: Fields) -> None:
+        """A row with these fields; what it was before is void."""
+        plan = _PLANS[node.kind](node.name, fields)
+        if self._plans.get(node) == plan and node not in self._failed:
+            return
+        self._unlink(node)
+        self._failed.pop(node, None)
+        self._plans[node] = plan
+        for need in plan.needs:
+            self._users.setdefault(need, set()).add(node)
+            self._dirty.add(need)
+        if node.kind is Kind.NEIGHBOR:
+            self._at.setdefault(_address(node), set()).add(node)
+        self._dirty.add(node)
+
+    def drop(self, node: Node) -> None:
+        """The row is gone."""
+        self._unlink(node)
+        self._plans.pop(node, None)
+        self._failed.pop(node, None)
+        self._dirty.add(node)
+
+    def settle(self) -> list[Operation]:
+        """What is to be done now, in order. It counts as done until ``failed`` says otherwise."""
+        concerned = self._concerned()
+        removals: list[Operation] = []
+        puts: list[Operation] = []
+        for node in sorted(concerned, reverse=True):
+            if node in self._built and not (self._stands(node) and self._can_stay(node)):
+                removals.append(Remove(node))
+                del self._built[node]
+        for node in sorted(concerned):
+            if not self._ready(node):
+                continue
+            attributes, before = self._attributes(node), self._built.get(node)
+            if before is None:
+                puts.append(Create(node, attributes))
+            elif before != attributes:
+                different = {n: v for n, v in attributes.items() if before.get(n) != v}
+                puts.append(Change(node, different))
+            self._built[node] = attributes
+        return removals + puts
+
+    def failed(self, node: Node, reason: str) -> None:
+        """An operation was refused; the node does not stand. The next ``settle`` takes down what
+        was built for it alone."""
+        self._built.pop(node, None)
+        self._failed[node] = reason
+        self._dirty |= {node, *self._plan(node).needs}
+
+    def state(self, node: Node) -> State | None:
+        """What became of a row; None when there is none."""
+        plan = self._plans.get(node)
+        if plan is None:
+            return None
+        if plan.fault is not None:
+            return plan.fault
+        if (reason := self._failed.get(node)) is not None:
+            return State(Status.FAILED, reason)
+        if node in self._built or node.kind is Kind.NEIGHBOR:
+            return _INSTALLED
+        return State(Status.PENDING, self._lacking(node))
+
+    def concerned_rows(self, operations: Iterable[Operation]) -> set[Node]:
+        """Rows whose state the operations may have changed."""
+        return {o.node for o in operations if o.node.kind in ROWS}
+
+    @property
+    def rows(self) -> Iterable[Node]:
+        return self._plans.keys()
+
+    @property
+    def built(self) -> Mapping[Node, Attributes]:
+        """All that stands."""
+        return self._built
+
+    def users(self, node: Node) -> int:
+        """How many nodes use this one."""
+        return len(self._users.get(node, ()))
+
+    def count(self, kind: Kind) -> int:
+        """How many of this kind stand."""
+        return sum(1 for node in self._built if node.kind is kind)
+
+    def _unlink(self, node: Node) -> None:
+        for need in self._plan(node).needs:
+            users = self._users[need]
+            users.discard(node)
+            if not users:
+                del self._users[need]
+            self._dirty.add(need)
+        if node.kind is Kind.NEIGHBOR:
+            self._at.get(_address(node), set()).discard(node)
+
+    def _concerned(self) -> set[Node]:
+        """What is dirty, with all that stands on it, however far."""
+        todo, seen = list(self._dirty), set[Node]()
+        self._dirty = set()
+        while todo:
+            node = todo.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            todo += self._users.get(node, ())
+            if node.kind is Kind.NEIGHBOR:
+                todo += (Node(Kind.NEXT_HOP, name) for name in (node.name, _address(node)))
+            elif node.kind is Kind.SID:
+                # Its counter comes and goes with it, also when it waits for something else.
+                todo += (n for n in self._plan(node).needs if n.kind is Kind.COUNTER)
+        return seen
+
+    def _plan(self, node: Node) -> _Plan:
+        return self._plans.get(node, _NOTHING)
+
+    def _ready(self, node: Node) -> bool:
+        """Whether it shall stand, given what is built by now."""
+        return self._is_declared(node) and all(n in self._built for n in self._plan(node).needs)
+
+    def _stands(self, node: Node) -> bool:
+        """Whether it shall go on standing: no more than ``_ready``, asked before removals reach
+        what it needs."""
+        return self._is_declared(node) and all(
+            n in self._built and self._stands(n) for n in self._plan(node).needs
+        )
+
+    def _can_stay(self, node: Node) -> bool:
+        """Whether it need not be made anew to become what it shall be."""
+        before, after = self._built[node], self._attributes(node)
+        return before == after or sai.can_be_changed(before, after)
+
+    def _is_declared(self, node: Node) -> bool:
+        """Whether something asks for it, its needs aside."""
+        if node in self._failed:
+            return False
+        if node.kind in (Kind.VRF, Kind.SID_LIST, Kind.SID, Kind.NEIGHBOR):
+            plan = self._plans.get(node)
+            return plan is not None and plan.fault is None
+        if node.kind is Kind.NEXT_HOP:
+            return bool(self._users.get(node)) and self._neighbor(node) is not None
+        return any(self._wants_counter(user) for user in self._users.get(node, ()))
+
+    def _wants_counter(self, sid: Node) -> bool:
+        others = [n for n in self._plan(sid).needs if n.kind is not Kind.COUNTER]
+        return self._is_declared(sid) and all(
+            n in self._built and self._is_declared(n) for n in others
+        )
+
+    def _neighbor(self, node: Node) -> Node | None:
+        """The neighbor of a next hop; of one without interface, if there is only one."""
+        if "@" in node.name:
+            neighbor = Node(Kind.NEIGHBOR, node.name)
+            return neighbor if neighbor in self._plans else None
+        found = self._at.get(node.name, set())
+        return next(iter(found)) if len(found) == 1 else None
+
+    def _attributes(self, node: Node) -> Attributes:
+        if node.kind is Kind.NEXT_HOP:
+            return sai.next_hop(node.name.partition("@")[0])
+        if node.kind is Kind.COUNTER:
+            return sai.COUNTER
+        return self._plan(node).attributes
+
+    def _lacking(self, node: Node) -> str:
+        for need in self._plan(node).needs:
+            if need.kind is Kind.COUNTER or need in self._built:
+                continue
+            if need.kind is Kind.VRF:
+                return f"VRF {need.name} is not there yet (VRF_TABLE)"
+            if need in self._failed:
+                return f"next hop {need.name}: {self._failed[need]}"
+            return f"next hop {need.name} is not resolved yet (NEIGH_TABLE)"
+        return "what it needs is being built"
+
+
+def _address(node: Node) -> str:
+    return node.name.partition("@")[0]
+
+
+def _vrf(name: str, _: Fields) -> _Plan:
+    return _Plan(attributes=sai.VIRTUAL_ROUTER)
+
+
+def _nothing(name: str, _: Fields) -> _Plan:
+    return _NOTHING
+
+
+def _sid_list(name: str, fields: Fields) -> _Plan:
+    try:
+        return _Plan(attributes=sai.sid_list(fields))
+    except sai.SaiError as error:
+        return _Plan(fault=State(Status.FAILED, str(error)))
+
+
+def _sid(name: str, fields: Fields) -> _Plan:
+    try:
+        entry = sai.my_sid(name, fields)
+    except sai.UnsupportedError as error:
+        return _Plan(fault=State(Status.UNSUPPORTED, str(error)))
+    except sai.SaiError as error:
+        return _Plan(fault=State(Status.FAILED, str(error)))
+    attributes: dict[str, str | Reference] = dict(entry.attributes)
+    needs = []
+    if entry.vrf is not None:
+        if entry.vrf != _ROUTER:
+            needs.append(Node(Kind.VRF, entry.vrf))
+        attributes[sai.VRF] = Reference(int(Kind.VRF), entry.vrf)
+    if entry.next_hop is not None:
+        needs.append(Node(Kind.NEXT_HOP, entry.next_hop))
+        attributes[sai.NEXT_HOP_ID] = Reference(int(Kind.NEXT_HOP), entry.next_hop)
+    needs.append(Node(Kind.COUNTER, name))
+    attributes[sai.COUNTER_ID] = Reference(int(Kind.COUNTER), name)
+    return _Plan(tuple(needs), attributes)
+
+
+_NOTHING = _Plan()
+_PLANS = {
+    Kind.VRF: _vrf,
+    Kind.NEIGHBOR: _nothing,
+    Kind.SID_LIST: _sid_list,
+    Kind.SID: _sid,
+}

@@ -1,0 +1,263 @@
+"""The dependency graph: any order ends the same, nothing leaks, reasons are told."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchagent.graph import Change, Create, Graph, Kind, Node, Operation, Remove, Status
+from orchagent.sai import Attributes, Reference
+
+VRF = Node(Kind.VRF, "Vrf1")
+SID = Node(Kind.SID, "32:16:16:0:fc00:0:1:1::")
+ADJ = Node(Kind.SID, "32:16:16:0:fc00:0:1:2::")
+NEIGHBOR = Node(Kind.NEIGHBOR, "fe80::1@eth0")
+LIST = Node(Kind.SID_LIST, "path")
+DT46 = {"action": "end.dt46", "vrf": "Vrf1"}
+END_X = {"action": "end.x", "adj": "fe80::1@eth0"}
+
+
+class Backend:
+    """Refuses what a backend would: references to what is not there, removal of what is used."""
+
+    def __init__(self) -> None:
+        self.objects: dict[Node, Attributes] = {}
+        self.operations = 0
+
+    def apply(self, operations: list[Operation]) -> None:
+        for operation in operations:
+            self.operations += 1
+            node = operation.node
+            match operation:
+                case Create():
+                    assert node not in self.objects, f"{node} twice"
+                    self.objects[node] = dict(operation.attributes)
+                case Change():
+                    self.objects[node] = {**self.objects[node], **operation.attributes}
+                case Remove():
+                    del self.objects[node]
+                    assert not [n for n in self.objects if node in self._references(n)], node
+            for reference in self._references(node):
+                assert reference in self.objects, f"{node} refers to {reference}"
+
+    def _references(self, node: Node) -> list[Node]:
+        values = self.objects.get(node, {}).values()
+        found = [Node(Kind(v.kind), v.name) for v in values if isinstance(v, Reference)]
+        return [n for n in found if n != Node(Kind.VRF, "default")]
+
+
+class World:
+    def __init__(self) -> None:
+        self.graph, self.backend = Graph(), Backend()
+
+    def put(self, node: Node, **fields: str) -> None:
+        self.graph.put(node, fields)
+        self.settle()
+
+    def drop(self, node: Node) -> None:
+        self.graph.drop(node)
+        self.settle()
+
+    def settle(self) -> None:
+        self.backend.apply(self.graph.settle())
+        assert self.backend.objects == self.graph.built
+        assert self.graph.settle() == []
+
+    def state(self, node: Node) -> tuple[Status, str]:
+        state = self.graph.state(node)
+        assert state is not None
+        return state
+
+
+def test_a_sid_waits_for_its_vrf() -> None:
+    world = World()
+    world.put(SID, **DT46)
+    status, reason = world.state(SID)
+    assert (status, reason) == (Status.PENDING, "VRF Vrf1 is not there yet (VRF_TABLE)")
+    assert world.backend.objects == {}
+    world.put(VRF, NULL="NULL")
+    assert world.state(SID) == (Status.INSTALLED, "")
+    # It is taken down before its VRF goes, and waits again.
+    world.drop(VRF)
+    assert world.state(SID)[0] is Status.PENDING
+    assert world.backend.objects == {}
+
+
+def test_a_sid_waits_for_its_neighbor() -> None:
+    world = World()
+    world.put(ADJ, **END_X)
+    assert world.state(ADJ) == (
+        Status.PENDING,
+        "next hop fe80::1@eth0 is not resolved yet (NEIGH_TABLE)",
+    )
+    # A pending SID that goes leaves nothing behind for when its neighbor comes.
+    world.drop(ADJ)
+    world.put(NEIGHBOR, neigh="02:00:00:00:00:01", family="IPv6")
+    assert world.backend.objects == {NEIGHBOR: {}}
+    world.put(ADJ, **END_X)
+    assert world.state(ADJ)[0] is Status.INSTALLED
+    world.drop(NEIGHBOR)
+    assert world.state(ADJ)[0] is Status.PENDING
+    assert world.backend.objects == {}
+
+
+def test_an_address_alone_is_a_neighbor_on_any_interface() -> None:
+    world = World()
+    world.put(ADJ, action="end.x", adj="fe80::1")
+    world.put(NEIGHBOR)
+    assert world.state(ADJ)[0] is Status.INSTALLED
+    world.drop(NEIGHBOR)
+    assert world.state(ADJ)[0] is Status.PENDING
+
+
+def test_another_behavior_is_another_object() -> None:
+    world = World()
+    world.put(VRF)
+    world.put(SID, **DT46)
+    done = world.backend.operations
+    world.put(SID, **DT46)
+    assert world.backend.operations == done
+    world.put(SID, action="end")
+    assert "SAI_MY_SID_ENTRY_ATTR_VRF" not in world.backend.objects[SID]
+    world.drop(VRF)
+    assert world.state(SID)[0] is Status.INSTALLED
+
+
+def test_another_vrf_is_changed_in_place() -> None:
+    world = World()
+    world.put(VRF)
+    world.put(Node(Kind.VRF, "Vrf2"))
+    world.put(SID, **DT46)
+    world.graph.put(SID, {"action": "end.dt46", "vrf": "Vrf2"})
+    (operation,) = world.graph.settle()
+    assert isinstance(operation, Change)
+    assert world.graph.users(VRF) == 0
+    assert world.graph.users(Node(Kind.VRF, "Vrf2")) == 1
+
+
+def test_repeated_sets_do_not_leak_references() -> None:
+    world = World()
+    world.put(VRF)
+    for _ in range(10):
+        world.put(SID, **DT46)
+    assert world.graph.users(VRF) == 1
+    world.drop(SID)
+    assert world.graph.users(VRF) == 0
+    world.drop(VRF)
+    assert world.backend.objects == {}
+
+
+@pytest.mark.parametrize("action", ["end.dx2", "end.as", "end.ad", "end.am", "end.bpf"])
+def test_what_sai_lacks_is_unsupported(action: str) -> None:
+    world = World()
+    world.put(SID, action=action)
+    status, reason = world.state(SID)
+    assert status is Status.UNSUPPORTED
+    assert reason.startswith(f"SAI has no {action}: no ASIC serves it")
+    assert world.backend.objects == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "words"),
+    [
+        ("x", {"action": "end"}, "is not <block>:<node>"),
+        ("64:64:16:0:fc00::", {"action": "end"}, "more than 128 bits"),
+        ("32:16:16:0:fc00::", {"action": "End"}, "action 'End' is unknown"),
+        ("32:16:16:0:fc00::", {"action": "end.dt4"}, "has no vrf; add vrf"),
+        ("32:16:16:0:fc00::", {"action": "ua", "adj": "a,b"}, "neither an address"),
+    ],
+)
+def test_rows_that_can_not_be(name: str, fields: dict[str, str], words: str) -> None:
+    world = World()
+    world.put(Node(Kind.SID, name), **fields)
+    status, reason = world.state(Node(Kind.SID, name))
+    assert status is Status.FAILED
+    assert words in reason
+
+
+def test_a_refusal_leaves_nothing_behind() -> None:
+    world = World()
+    world.put(VRF)
+    world.graph.put(SID, DT46)
+    operations = world.graph.settle()
+    # The counter was made, the entry refused.
+    world.backend.apply([o for o in operations if o.node != SID])
+    world.graph.failed(SID, "table full")
+    world.settle()
+    assert world.state(SID) == (Status.FAILED, "table full")
+    assert world.backend.objects == {VRF: {"NULL": "NULL"}}
+    world.put(SID, **DT46)
+    assert world.state(SID)[0] is Status.INSTALLED
+
+
+def test_a_segment_list() -> None:
+    world = World()
+    world.put(LIST, path="baba:2001:10::,baba:2001:20::", type="encaps.red")
+    assert world.backend.objects[LIST] == {
+        "SAI_SRV6_SIDLIST_ATTR_TYPE": "SAI_SRV6_SIDLIST_TYPE_ENCAPS_RED",
+        "SAI_SRV6_SIDLIST_ATTR_SEGMENT_LIST": "2:baba:2001:10::,baba:2001:20::",
+    }
+    world.put(LIST, path="nonsense")
+    assert world.state(LIST)[0] is Status.FAILED
+
+
+def test_what_stands_from_before_a_restart() -> None:
+    before = World()
+    for node, fields in ((VRF, {}), (SID, DT46), (LIST, {"path": "::1"})):
+        before.put(node, **fields)
+    after = World()
+    after.backend = before.backend
+    after.graph.adopt(dict(before.graph.built))
+    after.graph.put(VRF, {})
+    after.graph.put(SID, DT46)
+    (operation,) = after.graph.settle()
+    assert operation == Remove(LIST)
+
+
+ROWS = [
+    (VRF, [{}]),
+    (Node(Kind.VRF, "Vrf2"), [{}]),
+    (NEIGHBOR, [{}]),
+    (LIST, [{"path": "::1"}, {"path": "::2"}]),
+    (SID, [DT46, {"action": "end"}, {"action": "udt6", "vrf": "Vrf2"}, {"action": "end.as"}]),
+    (ADJ, [END_X, {"action": "ua", "adj": "fe80::1"}, {"action": "end.t", "vrf": "default"}]),
+]
+
+
+@st.composite
+def steps(draw: st.DrawFn) -> list[tuple[Node, dict[str, str] | None]]:
+    out = []
+    for _ in range(draw(st.integers(0, 25))):
+        node, choices = draw(st.sampled_from(ROWS))
+        out.append((node, draw(st.sampled_from([None, *choices]))))
+    return out
+
+
+@given(steps(), st.randoms(use_true_random=False), st.integers(1, 4))
+def test_any_order_ends_the_same(
+    steps: list[tuple[Node, dict[str, str] | None]], chance: random.Random, batch: int
+) -> None:
+    """What the rows are at the end decides, not how they came to be; every step holds."""
+    world = World()
+    for n, (node, fields) in enumerate(steps):
+        if fields is None:
+            world.graph.drop(node)
+        else:
+            world.graph.put(node, fields)
+        if n % batch == 0:
+            world.settle()
+    world.settle()
+    final = list(dict(steps).items())
+    chance.shuffle(final)
+    fresh = World()
+    for node, fields in final:
+        if fields is not None:
+            fresh.graph.put(node, fields)
+    fresh.settle()
+    assert fresh.backend.objects == world.backend.objects
+    assert {n: fresh.graph.state(n) for n, _ in final} == {
+        n: world.graph.state(n) for n, _ in final
+    }
