@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from ipaddress import IPv6Address, IPv6Network
 from typing import Any, Protocol, TypeGuard
 
-from srv6mgrd import news
+from srv6mgrd import memory, news
 from srv6mgrd.apply import words
 from srv6mgrd.apply.outcomes import Outcome
 from srv6mgrd.apply.reconciler import Reconciler, Report
@@ -173,6 +173,7 @@ class Manager:
         self._held = reason
         self._retry_later()
 
+    @memory.searched_later()
     def change(self, tree: Mapping[str, Any]) -> int:
         """Carry out a commit; how many actions it took. Raises RefusedError with nothing
         changed."""
@@ -198,6 +199,7 @@ class Manager:
                 raise
             return self._reconciler.commit(desired)
 
+    @memory.searched_later()
     def stored(self) -> None:
         """The commit is through."""
         if self._staged is not None:
@@ -243,6 +245,7 @@ class Manager:
                 _LOG.error("%s", error)
                 self._retry_later()
 
+    @memory.searched_later()
     def compare(self) -> Report:
         """Compare kernel and FRR with what shall be, and repair. Put off while a commit is on
         its way: what it took away may have to come back. Raises AdapterError."""
@@ -325,7 +328,7 @@ class Manager:
 
     async def compare_every(self, seconds: float) -> None:
         """Compare without an event too, since events can be lost."""
-        staged, pace = None, Pace(seconds, quiet=0.004, free=0.2)
+        staged, pace = None, Pace(seconds, quiet=0.002, free=0.2)
         while True:
             await asyncio.sleep(pace.after(self._compare_cost.seconds, quiet=True))
             if self._staged is not None and self._staged is staged:
@@ -345,7 +348,7 @@ class Manager:
 
     async def sample_every(self, seconds: float) -> None:
         """Sample counters on a beat, which is slower with many SIDs, and where none counts."""
-        beat, pace, cost = time.monotonic(), Pace(seconds, quiet=0.005, free=0.01), Cost()
+        beat, pace, cost = time.monotonic(), Pace(seconds, quiet=0.004, free=0.01), Cost()
         while True:
             quiet = False
             try:

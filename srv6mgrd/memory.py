@@ -47,12 +47,23 @@ def keep_freed() -> None:
 
 
 @contextlib.contextmanager
-def made_to_stay() -> Iterator[None]:
-    """The collector leaves alone what is made in here. To search it again and again while it
-    grows took a tenth of a start with ten thousand SIDs, and each later search goes through it."""
+def searched_later() -> Iterator[None]:
+    """The collector waits until what is made in here is whole: to search it again and again while
+    it grows took more than half of a commit with a hundred thousand SIDs."""
+    was = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        gc.freeze()
-        gc.enable()
+        if was:
+            gc.enable()
+
+
+@contextlib.contextmanager
+def made_to_stay() -> Iterator[None]:
+    """The collector leaves alone what is made in here, later too."""
+    with searched_later():
+        try:
+            yield
+        finally:
+            gc.freeze()

@@ -81,7 +81,7 @@ class Offering:
         """Ask FRR whenever its daemons are others than before; runs for ever."""
         known: Instances | None = None
         while True:
-            found = await asyncio.to_thread(self._frr.instances)
+            found = self._frr.instances()
             if found != known and await self._ask():
                 known = found
                 if self._asked.version:

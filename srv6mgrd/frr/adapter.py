@@ -107,7 +107,7 @@ class FrrSockets:
         return answer.text
 
     def instances(self) -> Instances:
-        """Which processes serve the daemons' sockets now; cheap."""
+        """Which processes serve the daemons' sockets now; cheap, never waits."""
         return tuple(instance(self._path(daemon)) for daemon in self._daemons)
 
     def offer(self) -> FrrOffer:

@@ -346,8 +346,9 @@ class FakeKernel:
         return self.sysctls.get(STRICT_MODE) == "1"
 
     def _vrf_on(self, table: int | None) -> VrfDevice | None:
-        for seen in self.objects.values():
-            if isinstance(seen.object, VrfDevice) and seen.object.table == table:
+        for name in self.interfaces:
+            seen = self.objects.get(f"link {name}")
+            if seen and isinstance(seen.object, VrfDevice) and seen.object.table == table:
                 return seen.object
         return None
 
