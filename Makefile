@@ -65,7 +65,7 @@ unit: $(TOOLS)/.ready ## unit and property tests, on this host, without root
 	@$(PY)/python -m pytest tests/unit tests/property
 
 # These need no other kernel than the host's, under which they are many times faster.
-ON_HOST := $(addprefix tests/contract/,cli configdb datastore gnmi netconf redis yang)
+ON_HOST := $(addprefix tests/contract/,cli configdb datastore gnmi netconf orchagent redis yang)
 IN_LAB := $(filter-out $(ON_HOST) %.py,$(wildcard tests/contract/[a-z]*))
 
 contract: build/bin/gnmi_cli ## adapters against the real kernel, sysrepo, Redis and FRR, in the lab

@@ -125,6 +125,7 @@ SERVICES: dict[str, Service] = {
         Service("srv6mgrd", ("/opt/srv6mgr/bin/srv6mgrd",)),
         Service("srv6-gnmid", ("/opt/srv6mgr/bin/srv6-gnmid",)),
         Service("srv6-configdbd", ("/opt/srv6mgr/bin/srv6-configdbd",)),
+        Service("srv6-orchagent", ("/opt/srv6mgr/bin/srv6-orchagent",)),
         Service(
             "srv6-netconfd", ("/opt/netconfd/srv6-netconfd",), prepare=_prepare_netconfd,
         ),

@@ -97,7 +97,7 @@ async def test_a_vrf_before_its_sid_and_the_sid_gone_before_the_vrf(running: Run
     keys = [str(operation[1]) for _, operation in running.redis.log]
     vrf, entry = "VRF_TABLE:Vrf1", "SRV6_MY_SID_TABLE:32:16:16:0:fc00:0:1:a::"
     order = [k for k in keys if k in (vrf, entry, MAP, "SRV6MGR_SID_OID")]
-    assert order == [vrf, entry, "SRV6MGR_SID_OID", MAP, MAP, "SRV6MGR_SID_OID", entry, vrf]
+    assert order == ["SRV6MGR_SID_OID", vrf, entry, MAP, MAP, entry, vrf, "SRV6MGR_SID_OID"]
     assert rows_in(running.redis) == {}
     assert not any(running.redis.lists.values())
 

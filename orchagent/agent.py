@@ -1,0 +1,192 @@
+"""Rows in, operations out, what became of them told. One pass serves start, change and repair."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from orchagent.asic import AsicView
+from orchagent.consumer import Consumer, GuardError, guard, row_of
+from orchagent.graph import Graph, Kind, Node, State
+from srv6mgrd.redis.connection import Line, text
+from srv6mgrd.redis.rows import time_text
+from srv6mgrd.redis.schema import table
+from srv6mgrd.redis.wire import DATABASES, Settings, WireError
+
+_LOG = logging.getLogger("srv6-orchagent")
+_NAME = "srv6-orchagent"
+_STATE = table("STATE_DB", "SRV6MGR_ASIC")
+_BATCH = 500
+_BACKOFF = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Times in seconds."""
+
+    compare: float = 30.0
+
+
+class Agent:
+    """``run`` ends by being cancelled, or with GuardError."""
+
+    def __init__(self, redis: Settings, pace: Pace) -> None:
+        self._redis, self._pace = redis, pace
+        self._problem = ""
+
+    async def run(self) -> None:
+        # Before anything else: it must not be found out by taking rows from another one.
+        first = True
+        while True:
+            work, watch = Line(self._redis, _NAME), Line(self._redis, _NAME)
+            try:
+                await guard(work)
+                first = False
+                consumer = Consumer(work, watch)
+                await consumer.begin()
+                await self._serve(_Session(work, consumer))
+            except WireError as error:
+                self._note(f"Redis at {self._redis.where}: {error}; retrying")
+            except GuardError:
+                # Our own connection that was lost may not be gone yet.
+                if first or not self._problem:
+                    raise
+            finally:
+                await work.close()
+                await watch.close()
+            await asyncio.sleep(_BACKOFF)
+
+    async def _serve(self, session: _Session) -> None:
+        wake, emptied = asyncio.Event(), asyncio.Event()
+
+        async def listen() -> None:
+            async for is_work in session.consumer.told():
+                if not is_work:
+                    emptied.set()
+                wake.set()
+
+        listening = asyncio.create_task(listen())
+        try:
+            while True:
+                emptied.clear()
+                await session.load()
+                self._note("")
+                due = time.monotonic() + self._pace.compare
+                while time.monotonic() < due and not emptied.is_set():
+                    wake.clear()
+                    await session.take()
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(max(0.0, due - time.monotonic())):
+                            await wake.wait()
+                    if listening.done():
+                        listening.result()
+                if not await session.consumer.is_alone():
+                    raise GuardError(
+                        "another consumer of APPL_DB has come: stop it, or don't run srv6-orchagent"
+                    )
+        finally:
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)
+
+    def _note(self, problem: str) -> None:
+        if problem and problem != self._problem:
+            _LOG.warning("%s", problem)
+        self._problem = problem
+
+
+class _Session:
+    """What is known while a connection lasts."""
+
+    def __init__(self, work: Line, consumer: Consumer) -> None:
+        self.consumer = consumer
+        self._work = work
+        self._begin()
+
+    def _begin(self) -> None:
+        self._graph, self._view = Graph(), AsicView(self._work)
+        self._told: dict[str, tuple[str, str]] = {}
+        self._used = 0
+
+    async def load(self) -> None:
+        """Begin anew from what stands in Redis."""
+        self._begin()
+        await self._read_told()
+        await self._view.begin()
+        async for node, fields in self.consumer.rows():
+            self._graph.put(node, fields)
+        await self._settle()
+        await self.take()
+        await self._view.sweep()
+        rows = {row_of(node) for node in self._graph.rows}
+        stale = [row for row in self._told if row not in rows]
+        await self._tell([(row, None) for row in stale])
+        await self._tell([(row_of(n), self._graph.state(n)) for n in self._graph.rows])
+
+    async def take(self) -> None:
+        """Take all that waits."""
+        while popped := await self.consumer.pop():
+            for node, fields in popped:
+                if fields:
+                    self._graph.put(node, fields)
+                else:
+                    self._graph.drop(node)
+            await self._settle(node for node, _ in popped)
+            # Others have their turn.
+            await asyncio.sleep(0)
+        await self._count()
+
+    async def _settle(self, popped: Iterable[Node] = ()) -> None:
+        touched = set(popped)
+        while operations := self._graph.settle():
+            touched |= self._graph.concerned_rows(operations)
+            for refused in await self._view.apply(operations):
+                self._graph.failed(refused.node, refused.reason)
+                touched.add(refused.node)
+        await self._tell([(row_of(n), self._graph.state(n)) for n in touched])
+
+    async def _count(self) -> None:
+        used = self._graph.count(Kind.SID)
+        if used != self._used:
+            counts = {"srv6_my_sid_entry": (self._used, used), "srv6_nexthop": (0, 0)}
+            await self._view.count(counts)
+            self._used = used
+
+    async def _tell(self, states: list[tuple[str, State | None]]) -> None:
+        """Report what differs from what was told."""
+        stamp = time_text(time.time_ns())
+        news = [(r, s) for r, s in states if self._told.get(r) != _shown(s)]
+        for first in range(0, len(news), _BATCH):
+            commands: list[tuple[object, ...]] = [("SELECT", DATABASES["STATE_DB"])]
+            for row, state in news[first : first + _BATCH]:
+                key = f"{_STATE.prefix}{row}".encode("utf-8", "surrogateescape")
+                commands.append(("DEL", key))
+                if state is not None:
+                    reason = ("reason", state.reason) if state.reason else ()
+                    commands.append(("HSET", key, "status", state.status, "since", stamp, *reason))
+            await self._work.call(*commands)
+        for row, state in news:
+            if (shown := _shown(state)) is None:
+                self._told.pop(row, None)
+            else:
+                self._told[row] = shown
+
+    async def _read_told(self) -> None:
+        select = ("SELECT", DATABASES["STATE_DB"])
+        keys = (await self._work.call(select, ("KEYS", f"{_STATE.prefix}*")))[-1]
+        for first in range(0, len(keys), _BATCH):
+            some = keys[first : first + _BATCH]
+            get = [("HMGET", key, "status", "reason") for key in some]
+            for key, fields in zip(some, (await self._work.call(select, *get))[1:], strict=True):
+                status, reason = (text(f or b"") for f in fields)
+                self._told[text(key).removeprefix(_STATE.prefix)] = status, reason
+        crm = ("HGET", "CRM:STATS", "crm_stats_srv6_my_sid_entry_used")
+        used = (await self._work.call(("SELECT", DATABASES["COUNTERS_DB"]), crm))[-1]
+        self._used = int(used) if used and used.isdigit() else 0
+
+
+def _shown(state: State | None) -> tuple[str, str] | None:
+    return None if state is None else (str(state.status), state.reason)

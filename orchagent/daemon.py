@@ -1,0 +1,75 @@
+"""``srv6-orchagent``: wiring only."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import signal
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchagent.agent import Agent, Pace
+from orchagent.consumer import GuardError
+from srv6mgrd import settings as settings_file
+from srv6mgrd.alone import AlreadyRunningError, alone
+from srv6mgrd.settings import RedisSettings, SettingsError
+from srv6mgrd.systemd import notify
+
+_NAME = "srv6-orchagent"
+DEFAULT_PATH = Path("/etc/srv6mgr/srv6-orchagent.toml")
+_LOG = logging.getLogger(_NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(RedisSettings):
+    """Times in seconds."""
+
+    runtime_directory: str = "/run/srv6mgr/orchagent"
+    compare_interval: float = 30.0
+    log_level: str = "info"
+
+
+async def _run(settings: Settings) -> None:
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    _LOG.info("rows of APPL_DB become a view in ASIC_DB; no ASIC is programmed")
+    running = asyncio.create_task(
+        Agent(settings.redis(), Pace(compare=settings.compare_interval)).run()
+    )
+    stopped = asyncio.create_task(stop.wait())
+    notify("READY=1")
+    await asyncio.wait((running, stopped), return_when=asyncio.FIRST_COMPLETED)
+    with suppress(OSError):
+        notify("STOPPING=1")
+    for task in (running, stopped):
+        task.cancel()
+    with suppress(asyncio.CancelledError):
+        await running
+
+
+def main() -> None:
+    """Entry point."""
+    parser = argparse.ArgumentParser(
+        prog=_NAME,
+        description="Shows what an ASIC would be asked for. It programs none, and refuses to start"
+        " beside SONiC's own orchagent.",
+    )
+    parser.add_argument("--config", type=Path, help=f"settings ({DEFAULT_PATH})")
+    arguments = parser.parse_args()
+    try:
+        settings = settings_file.read(Settings, arguments.config, DEFAULT_PATH)
+        logging.basicConfig(
+            level=settings.log_level.upper(), format="%(levelname)s %(name)s: %(message)s"
+        )
+        with alone(Path(settings.runtime_directory), _NAME):
+            asyncio.run(_run(settings))
+    except (SettingsError, AlreadyRunningError, GuardError) as error:
+        sys.exit(f"{_NAME}: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""A real srv6-orchagent on a Redis of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import redis
+
+from srv6mgrd.redis.schema import script
+from tests.contract.redis.conftest import Server
+
+
+class Agent:
+    """srv6-orchagent as a process."""
+
+    def __init__(self, server: Server, place: Path) -> None:
+        self.server = server
+        self.log = place / "orchagent.log"
+        self._file = place / "orchagent.toml"
+        self._file.write_text(
+            f'redis_socket = "{server.socket}"\nruntime_directory = "{place}/orchagent"\n'
+            "compare_interval = 1.0\n"
+        )
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "orchagent.daemon", "--config", str(self._file)],
+                stdout=log,
+                stderr=log,
+            )
+
+    @property
+    def status(self) -> int | None:
+        return None if self._process is None else self._process.poll()
+
+    def stop(self, *, kill: bool = False) -> int:
+        assert self._process is not None
+        (self._process.kill if kill else self._process.terminate)()
+        return self._process.wait(timeout=20)
+
+    def client(self, db: str) -> redis.Redis:
+        return self.server.client(db)
+
+    def produce(self, *operations: tuple[object, ...]) -> None:
+        import json
+
+        self.client("APPL_DB").eval(script("produce"), 0, 0, json.dumps(operations))
+
+    def row(self, key: str, **fields: str) -> None:
+        self.produce(("set", key, [w for pair in fields.items() for w in pair]))
+
+    def drop(self, key: str) -> None:
+        self.produce(("del", key))
+
+    def told(self, row: str) -> tuple[str, str]:
+        fields = self.client("STATE_DB").hgetall(f"SRV6MGR_ASIC|{row}")
+        return fields.get("status", ""), fields.get("reason", "")
+
+    def objects(self, kind: str) -> dict[str, dict[str, str]]:
+        client, prefix = self.client("ASIC_DB"), f"ASIC_STATE:SAI_OBJECT_TYPE_{kind}:"
+        return {k.removeprefix(prefix): client.hgetall(k) for k in client.keys(f"{prefix}*")}
+
+    def wait(self, row: str, status: str, words: str = "") -> None:
+        self.until(lambda: self.told(row)[0] == status and words in self.told(row)[1], row)
+
+    def until(self, condition: Callable[[], object], what: str = "") -> None:
+        deadline = time.monotonic() + 20
+        while not condition():
+            told = f"{what} {self.told(what) if what else ''}\n{self.log.read_text()}"
+            assert time.monotonic() < deadline, told
+            time.sleep(0.02)
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[Agent]:
+    with tempfile.TemporaryDirectory(prefix="srv6mgr-orch-") as directory:
+        server = Server(Path(directory))
+        server.start()
+        a = Agent(server, tmp_path)
+        a.start()
+        consumed = server.client("APPL_DB").pubsub_numsub
+        a.until(lambda: consumed("SRV6_MY_SID_TABLE_CHANNEL@0")[0][1] == 1)
+        yield a
+        if a.status is None:
+            assert a.stop() == 0, a.log.read_text()
+        assert "Traceback" not in a.log.read_text()
+        server.stop()

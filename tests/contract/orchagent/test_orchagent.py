@@ -1,0 +1,176 @@
+"""APPL_DB becomes a SAI-shaped view, in any order, over any restart; beside a stock one it ends."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from srv6mgrd.redis.schema import RowKey, table_of
+from srv6mgrd.redis.wire import Settings
+from tests.contract.orchagent.conftest import Agent
+from tests.contract.redis.conftest import publisher
+from tests.contract.redis.test_publish import A, B, counters, declared
+
+pytestmark = pytest.mark.contract
+
+KEY = "32:16:16:0:fc00:0:1:e000::"
+SID, TOLD = f"SRV6_MY_SID_TABLE:{KEY}", f"SRV6_MY_SID_TABLE|{KEY}"
+
+
+def entry(agent: Agent) -> dict[str, str]:
+    """The one MY_SID entry."""
+    (found,) = agent.objects("MY_SID_ENTRY").values()
+    return found
+
+
+def test_the_view_has_sais_shape(agent: Agent) -> None:
+    agent.row(SID, action="end.dt46", vrf="Vrf1")
+    agent.wait(TOLD, "pending", "VRF Vrf1 is not there yet")
+    assert agent.objects("MY_SID_ENTRY") == {}
+    agent.row("VRF_TABLE:Vrf1", NULL="NULL")
+    agent.wait(TOLD, "installed")
+    ((key, fields),) = agent.objects("MY_SID_ENTRY").items()
+    assert list(json.loads(key)) == sorted(json.loads(key))
+    assert json.loads(key) | {"vr_id": ""} == {
+        "args_len": "0",
+        "function_len": "16",
+        "locator_block_len": "32",
+        "locator_node_len": "16",
+        "sid": "fc00:0:1:e000::",
+        "switch_id": "oid:0x21000000000000",
+        "vr_id": "",
+    }
+    routers = agent.objects("VIRTUAL_ROUTER")
+    assert json.loads(key)["vr_id"] in routers
+    behavior = "SAI_MY_SID_ENTRY_ENDPOINT_BEHAVIOR_DT46"
+    assert fields["SAI_MY_SID_ENTRY_ATTR_ENDPOINT_BEHAVIOR"] == behavior
+    assert fields["SAI_MY_SID_ENTRY_ATTR_VRF"] in routers.keys() - {json.loads(key)["vr_id"]}
+    (counter,) = agent.objects("COUNTER")
+    assert fields["SAI_MY_SID_ENTRY_ATTR_COUNTER_ID"] == counter
+    # show srv6 stats and CRM.
+    count = agent.client("COUNTERS_DB")
+    agent.until(lambda: count.hget("CRM:STATS", "crm_stats_srv6_my_sid_entry_used") == "1")
+    assert count.hgetall("COUNTERS_SRV6_NAME_MAP") == {"fc00:0:1:e000::/64": counter}
+    for db in ("ASIC_DB", "STATE_DB"):
+        for row in agent.client(db).keys("*"):
+            table = table_of(RowKey(db, row))
+            assert table is not None, row
+            if agent.client(db).type(row) == "hash":
+                assert table.faults(row, agent.client(db).hgetall(row)) == []
+    agent.drop(SID)
+    agent.until(lambda: not agent.objects("MY_SID_ENTRY"))
+    agent.until(lambda: not count.exists("COUNTERS_SRV6_NAME_MAP"))
+    agent.until(lambda: count.hget("CRM:STATS", "crm_stats_srv6_my_sid_entry_used") == "0")
+    assert agent.objects("COUNTER") == {}
+    assert agent.told(TOLD) == ("", "")
+
+
+def test_next_hops_and_segment_lists(agent: Agent) -> None:
+    agent.row(SID, action="ua", adj="fe80::1@Ethernet0")
+    agent.wait(TOLD, "pending", "next hop fe80::1@Ethernet0 is not resolved yet")
+    agent.row("NEIGH_TABLE:Ethernet0:fe80::1", neigh="02:00:00:00:00:01", family="IPv6")
+    agent.wait(TOLD, "installed")
+    (hop,) = agent.objects("NEXT_HOP")
+    assert entry(agent)["SAI_MY_SID_ENTRY_ATTR_NEXT_HOP_ID"] == hop
+    agent.drop("NEIGH_TABLE:Ethernet0:fe80::1")
+    agent.wait(TOLD, "pending")
+    assert not agent.objects("NEXT_HOP")
+    agent.row("SRV6_SID_LIST_TABLE:path", path="fc00::1,fc00::2", type="encaps")
+    agent.wait("SRV6_SID_LIST_TABLE|path", "installed")
+    ((oid, fields),) = agent.objects("SRV6_SIDLIST").items()
+    assert int(oid.removeprefix("oid:"), 16) >> 48 == 0x3D
+    assert fields["SAI_SRV6_SIDLIST_ATTR_SEGMENT_LIST"] == "2:fc00::1,fc00::2"
+
+
+def test_what_can_not_be_is_told_why(agent: Agent) -> None:
+    agent.row(SID, action="end.as")
+    agent.wait(TOLD, "unsupported", "SAI has no end.as")
+    agent.row("SRV6_MY_SID_TABLE:nonsense", action="end")
+    agent.wait("SRV6_MY_SID_TABLE|nonsense", "failed", "is not <block>")
+    # Another behavior on the same key is another object.
+    agent.row(SID, action="end")
+    agent.wait(TOLD, "installed")
+    agent.drop(SID)
+    agent.row(SID, action="un")
+    agent.until(lambda: "UN" in entry(agent).get("SAI_MY_SID_ENTRY_ATTR_ENDPOINT_BEHAVIOR", ""))
+
+
+@pytest.mark.parametrize("kill", [True, False])
+def test_a_restart_changes_nothing_that_is_right(agent: Agent, kill: bool) -> None:
+    agent.row("VRF_TABLE:Vrf1", NULL="NULL")
+    agent.row(SID, action="end.dt46", vrf="Vrf1")
+    agent.row("SRV6_SID_LIST_TABLE:path", path="fc00::1")
+    agent.wait("SRV6_SID_LIST_TABLE|path", "installed")
+    agent.wait(TOLD, "installed")
+    before = {k: agent.objects(k) for k in ("MY_SID_ENTRY", "COUNTER", "VIRTUAL_ROUTER")}
+    agent.stop(kill=kill)
+    # Taken before the restart, and waiting for the next start: both are done.
+    agent.client("APPL_DB").delete("SRV6_SID_LIST_TABLE:path")
+    agent.row("VRF_TABLE:Vrf2", NULL="NULL")
+    agent.start()
+    agent.wait("VRF_TABLE|Vrf2", "installed")
+    agent.until(lambda: not agent.objects("SRV6_SIDLIST"))
+    assert agent.objects("MY_SID_ENTRY") == before["MY_SID_ENTRY"]
+    assert agent.objects("COUNTER") == before["COUNTER"]
+    assert before["VIRTUAL_ROUTER"].items() < agent.objects("VIRTUAL_ROUTER").items()
+    agent.until(lambda: agent.told("SRV6_SID_LIST_TABLE|path") == ("", ""))
+
+
+@pytest.mark.parametrize("db", ["ASIC_DB", "STATE_DB", "all"])
+def test_an_emptied_database_comes_back(agent: Agent, db: str) -> None:
+    agent.row(SID, action="end")
+    agent.wait(TOLD, "installed")
+    if db == "all":
+        agent.client("APPL_DB").flushall()
+        agent.until(lambda: not agent.objects("MY_SID_ENTRY"))
+        agent.row(SID, action="end")
+    else:
+        agent.client(db).flushdb()
+    agent.wait(TOLD, "installed")
+    agent.until(lambda: agent.objects("MY_SID_ENTRY"))
+
+
+async def test_srv6mgrd_and_the_agent_share_identifiers(agent: Agent) -> None:
+    settings = Settings(socket=agent.server.socket, counter_interval=0.05)
+    async with publisher(settings) as running:
+        running.publisher.publish_counters(counters(A=3, B=4))
+        await running.publish(declared(A, B))
+        agent.wait("SRV6_MY_SID_TABLE|32:16:16:0:fc00:0:1:a::", "installed")
+        agent.wait("SRV6_MY_SID_TABLE|32:16:16:0:fc00:0:1:b::", "installed")
+        names = agent.client("COUNTERS_DB").hgetall("COUNTERS_SRV6_NAME_MAP")
+        assert set(names.values()) == set(agent.objects("COUNTER"))
+        assert not running.publisher.foreign
+        await running.publish(declared(B))
+        agent.until(lambda: len(agent.objects("MY_SID_ENTRY")) == 1)
+        await running.settled()
+        names = agent.client("COUNTERS_DB").hgetall("COUNTERS_SRV6_NAME_MAP")
+        assert set(names.values()) == set(agent.objects("COUNTER"))
+
+
+@pytest.mark.parametrize(
+    ("foreign", "words"),
+    [
+        ("SRV6_MY_SID_TABLE_CHANNEL@0", "has a subscriber already"),
+        ("ASIC_STATE_CHANNEL@1", "has a subscriber already"),
+        ("", "which syncd made"),
+    ],
+)
+def test_beside_a_stock_one_it_does_not_start(agent: Agent, foreign: str, words: str) -> None:
+    agent.stop()
+    agent.client("ASIC_DB").flushall()
+    row = "ASIC_STATE:SAI_OBJECT_TYPE_SWITCH:oid:0x21000000000000"
+    stock = agent.client("APPL_DB").pubsub()
+    if foreign:
+        stock.subscribe(foreign)
+        assert stock.get_message(timeout=5)
+    else:
+        agent.client("ASIC_DB").hset(row, mapping={"SAI_SWITCH_ATTR_INIT_SWITCH": "true"})
+    agent.row(SID, action="end")
+    agent.start()
+    agent.until(lambda: agent.status is not None)
+    assert agent.status == 1
+    assert words in agent.log.read_text()
+    # Nothing was taken from the other one.
+    assert agent.client("APPL_DB").smembers("SRV6_MY_SID_TABLE_KEY_SET") == {KEY}
+    stock.close()
