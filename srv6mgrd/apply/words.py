@@ -19,6 +19,7 @@ from srv6mgrd.plan.objects import (
     EncapRoute,
     EncapSource,
     FrrBlock,
+    LinkMtu,
     NextHopRoute,
     Object,
     ProxyEntry,
@@ -76,6 +77,8 @@ def name(obj: Object) -> str:
             return f"nftables table ip6 {BOUNDARY_TABLE}{other}"
         case ProxyPrograms():
             return "programs of the proxies"
+        case LinkMtu():
+            return f"MTU {obj.mtu} of interface {obj.interface}"
         case Qdisc():
             return f"clsact qdisc of {obj.interface}"
         case ProxyHook():

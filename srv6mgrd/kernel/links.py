@@ -13,6 +13,7 @@ from srv6mgrd.plan.objects import (
     SID_DEVICE,
     DummyDevice,
     KernelObject,
+    LinkMtu,
     UnknownLink,
     VrfDevice,
     VrfPort,
@@ -88,6 +89,12 @@ def set_master(index: int, master: int) -> bytes:
     out of the previous one first."""
     body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, index, 0, 0)
     body += wire.nla_u32(wire.IFLA_MASTER, master)
+    return wire.message(wire.RTM_SETLINK, 0, body)
+
+
+def set_mtu(index: int, mtu: int) -> bytes:
+    body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, index, 0, 0)
+    body += wire.nla_u32(wire.IFLA_MTU, mtu)
     return wire.message(wire.RTM_SETLINK, 0, body)
 
 
@@ -167,7 +174,7 @@ def decode_all(datagrams: Sequence[bytes]) -> list[Link]:
 
 
 def observed(links: Sequence[Link]) -> Iterator[ObservedObject]:
-    """The devices and ports among all links that are of our kinds, name or mark."""
+    """The devices and ports among all links that are of our kinds, name or mark; the MTU of all."""
     vrfs = {link.index: link for link in links if link.kind == "vrf"}
     for link in links:
         if (device := _device(link)) is not None:
@@ -175,6 +182,8 @@ def observed(links: Sequence[Link]) -> Iterator[ObservedObject]:
         if link.master in vrfs:
             # A port bears no mark: who put it there the kernel doesn't say.
             yield ObservedObject(VrfPort(link.name, vrfs[link.master].name), ours=False)
+        if link.mtu:
+            yield ObservedObject(LinkMtu(link.name, link.mtu), ours=False)
 
 
 def _device(link: Link) -> KernelObject | None:

@@ -20,6 +20,7 @@ from srv6mgrd.plan.objects import (
     EncapRoute,
     EncapSource,
     FrrBlock,
+    LinkMtu,
     NextHopRoute,
     Object,
     ProxyEntry,
@@ -225,6 +226,10 @@ class Run:
                 | Delete(ProxyPrograms() | ProxyEntry() | Qdisc() | ProxyHook())
             ):
                 return self._writer.apply_proxy(action)
+            case Delete(LinkMtu()):
+                return None
+            case Create(LinkMtu() as link) | Replace(_, LinkMtu() as link):
+                return self._set_mtu(link)
             case Create(VrfPort() as port):
                 return self._enslave(port, steal=False)
             case Replace(_, VrfPort() as port):
@@ -330,6 +335,11 @@ class Run:
         if link.master and not steal:
             return Failure(errno.EBUSY, f"interface {port.interface} has another master")
         return self._one(links.set_master(link.index, vrf.index))
+
+    def _set_mtu(self, wanted: LinkMtu) -> Failure | None:
+        if (link := self._writer.link(wanted.interface)) is None:
+            return Failure(errno.ENODEV, f"interface {wanted.interface} does not exist")
+        return self._one(links.set_mtu(link.index, wanted.mtu))
 
     def _release(self, port: VrfPort) -> Failure | None:
         link, vrf = self._writer.link(port.interface), self._writer.link(port.vrf)

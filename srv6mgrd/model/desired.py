@@ -108,8 +108,8 @@ class SegmentList:
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """``/srv6/local-sids/sid/proxy``; ``age`` in seconds. ``passes`` holds prefixes and the words
-    link-local and multicast."""
+    """``/srv6/local-sids/sid/proxy``; ``age`` in seconds, ``mtu`` in bytes. ``passes`` holds
+    prefixes and the words link-local and multicast."""
 
     inner_type: str
     interface: str
@@ -121,6 +121,7 @@ class Proxy:
     per_flow: bool = False
     decrement_hop_limit: bool = True
     passes: tuple[str, ...] = ()
+    mtu: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

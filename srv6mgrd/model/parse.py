@@ -226,6 +226,7 @@ def _proxy(e: _Entry) -> Proxy:
         per_flow=e.get("per-flow", False),
         decrement_hop_limit=e.get("decrement-hop-limit", True),
         passes=tuple(sorted(map(_pass, e.get("pass", ())))),
+        mtu=e.get("mtu"),
     )
 
 

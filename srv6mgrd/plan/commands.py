@@ -25,6 +25,7 @@ from srv6mgrd.plan.objects import (
     EncapRoute,
     EncapSource,
     FrrBlock,
+    LinkMtu,
     NextHopRoute,
     Object,
     ProxyEntry,
@@ -236,6 +237,11 @@ def _proxy(action: Action) -> str:
     return f"bpftool map update {place} value {' '.join(words)}"
 
 
+def _mtu(action: Action) -> str:
+    obj: LinkMtu = _object(action)
+    return f"ip link set dev {obj.interface} mtu {obj.mtu}"
+
+
 def _qdisc(action: Action) -> str:
     obj: Qdisc = _object(action)
     return (
@@ -287,6 +293,7 @@ _RENDERERS: dict[type[Object], Callable[[Action], str]] = {
     Boundary: _boundary,
     ProxyPrograms: _programs,
     ProxyEntry: _proxy,
+    LinkMtu: _mtu,
     Qdisc: _qdisc,
     ProxyHook: _filter,
     FrrBlock: _frr,

@@ -15,6 +15,7 @@ from srv6mgrd.plan.objects import (
     EncapRoute,
     EncapSource,
     FrrBlock,
+    LinkMtu,
     NextHopRoute,
     Object,
     Qdisc,
@@ -35,7 +36,7 @@ _REMARKED = (SidRoute, UnreachableDefault, VrfDevice, DummyDevice)
 # Routes that may lie on an interface of a VRF.
 _ON_PORTS = (EncapRoute, NextHopRoute)
 # Kinds that are values rather than things: whatever is there is changed, nothing is removed.
-_VALUES = (Sysctl, EncapSource)
+_VALUES = (Sysctl, EncapSource, LinkMtu)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,7 @@ def in_order(actions: Sequence[Action]) -> list[Action]:
 
 def _ours(seen: ObservedObject) -> bool:
     """Whether what the journal names may be removed."""
-    if isinstance(seen.object, Sysctl):
+    if isinstance(seen.object, Sysctl | LinkMtu):
         return False
     return seen.ours or isinstance(seen.object, _UNMARKED)
 

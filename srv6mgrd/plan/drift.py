@@ -14,6 +14,7 @@ from srv6mgrd.plan.objects import (
     EncapRoute,
     EncapSource,
     FrrBlock,
+    LinkMtu,
     NextHopRoute,
     Object,
     ProxyEntry,
@@ -62,6 +63,8 @@ def difference(action: Action) -> str:
             return f"{_noun(value)} was {was.value}, is {value.value}"
         case Replace(EncapSource() as was, EncapSource() as source):
             return f"{_noun(source)} was {was.address}, is {source.address}"
+        case Replace(LinkMtu() as was, LinkMtu() as link):
+            return f"{_noun(link)} was {was.mtu}, is {link.mtu}"
         case Replace(FrrBlock() as was, FrrBlock() as block):
             return f"{_noun(block)} {_lines(was, block)}"
         case Replace(UnknownLink() | UnknownRoute() | UnknownRule() as was, obj):
@@ -144,6 +147,8 @@ def _noun(obj: Object) -> str:
             return "programs of the proxies"
         case ProxyEntry():
             return f"proxy on {obj.interface}"
+        case LinkMtu():
+            return f"MTU of {obj.interface}"
         case Qdisc():
             return f"clsact qdisc of {obj.interface}"
         case ProxyHook():

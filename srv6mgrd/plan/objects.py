@@ -252,6 +252,19 @@ class ProxyEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkMtu:
+    """MTU in bytes of an interface towards a service function. Set when needed, never set back."""
+
+    rank: ClassVar[int] = 32
+    interface: str
+    mtu: int
+
+    @property
+    def key(self) -> str:
+        return f"mtu {self.interface}"
+
+
+@dataclass(frozen=True, slots=True)
 class Qdisc:
     """The clsact qdisc of an interface, where filters hang. It bears no mark, and is everybody's:
     it goes with the last filter on it, if it came with ours."""
@@ -419,6 +432,7 @@ KernelObject = (
     | UnknownBoundary
     | ProxyPrograms
     | ProxyEntry
+    | LinkMtu
     | Qdisc
     | ProxyHook
     | UnknownLink

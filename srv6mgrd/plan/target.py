@@ -20,6 +20,7 @@ from srv6mgrd.plan.objects import (
     EncapRoute,
     EncapSource,
     FrrBlock,
+    LinkMtu,
     NextHopRoute,
     Object,
     ProxyHook,
@@ -298,6 +299,9 @@ def _proxy(
         next_hop = _next_hop(t, next_hop, proxy.interface, ref)
         if next_hop is None:
             return False
+    if proxy.mtu is not None:
+        for name in declared.interfaces:
+            t.need(LinkMtu(name, proxy.mtu), ref)
     t.need(proxies.entry(sid, proxy, _segments(desired, proxy.segment_list)), ref)
     t.need(proxies.route(sid, proxy, next_hop), ref)
     _hook(t, proxies.back(proxy), [ref])

@@ -17,6 +17,7 @@ from srv6mgrd.plan.objects import (
     EncapSource,
     FrrBlock,
     KernelObject,
+    LinkMtu,
     NextHopRoute,
     Object,
     ProxyEntry,
@@ -35,6 +36,8 @@ from srv6mgrd.plan.observed import Links, Observed, ObservedObject
 from srv6mgrd.ports import RefusedAction
 
 STRICT_MODE = "net/vrf/strict_mode"
+# Of every link, unless it was set.
+MTU = 1500
 NEW_PROXY = ProxyState(ProxyCounts())
 _UNMARKED = (Sysctl, VrfPort, EncapSource, Qdisc)
 _LINKS = (DummyDevice, VrfDevice, UnknownLink)
@@ -62,6 +65,8 @@ class FakeKernel:
         self.objects: dict[str, ObservedObject] = {}
         self.interfaces: dict[str, int] = {"lo": 1, **(interfaces or {})}
         self.sysctls: dict[str, str] = {STRICT_MODE: "0"}
+        # Of links that have another one than MTU.
+        self.mtus: dict[str, int] = {}
         self.counters: dict[IPv6Network, tuple[int, int, int]] = {}
         self.proxy_states: dict[IPv6Network, ProxyState] = {}
         self.applied: list[Action] = []
@@ -143,6 +148,9 @@ class FakeKernel:
             if (value := self.sysctls.get(path)) is not None:
                 item = Sysctl(path, value)
                 objects[item.key] = ObservedObject(item, ours=False)
+        for name in self.interfaces:
+            mtu = LinkMtu(name, self.mtus.get(name, MTU))
+            objects[mtu.key] = ObservedObject(mtu, ours=False)
         return Observed(objects, dict(self.interfaces))
 
     def sid_counters(self) -> Mapping[IPv6Network, tuple[int, int, int]]:
@@ -198,6 +206,8 @@ class FakeKernel:
             return Failure.of(errno.EOPNOTSUPP, f"{obj.key} can't be put back")
         if isinstance(obj, Sysctl):
             return self._sysctl(obj)
+        if isinstance(obj, LinkMtu):
+            return self._set_mtu(obj)
         if isinstance(action, Create) and (failure := self._occupied(obj)):
             return failure
         if failure := self._check(obj):
@@ -208,6 +218,12 @@ class FakeKernel:
                 # The kernel can't change it in place: out with it, and all that stands on it.
                 self._remove(seen.object)
         self._place(obj)
+        return None
+
+    def _set_mtu(self, wanted: LinkMtu) -> Failure | None:
+        if wanted.interface not in self.interfaces:
+            return Failure(errno.ENODEV, f"interface {wanted.interface} does not exist")
+        self.mtus[wanted.interface] = wanted.mtu
         return None
 
     def _occupied(self, obj: KernelObject) -> Failure | None:

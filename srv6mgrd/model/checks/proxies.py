@@ -45,6 +45,7 @@ def check(desired: Desired) -> Iterator[Refusal]:
                 "next-hop-reserved",
             )
     yield from _returns(proxies)
+    yield from _mtus(proxies)
 
 
 def _interfaces(proxy: Proxy) -> list[tuple[str, str]]:
@@ -71,6 +72,22 @@ def _returns(proxies: list[tuple[Sid, Proxy]]) -> Iterator[Refusal]:
             for other in (*others, shared.get(interface)):
                 if other is not None and other.proxy is not None:
                     yield _shared(other, other.proxy, "every frame from", sid)
+
+
+def _mtus(proxies: list[tuple[Sid, Proxy]]) -> Iterator[Refusal]:
+    """A link has one MTU, whoever shares it."""
+    given: dict[str, tuple[Sid, int]] = {}
+    for sid, proxy in sorted(proxies, key=lambda p: p[0].prefix):
+        for _, interface in _interfaces(proxy) if proxy.mtu is not None else ():
+            assert proxy.mtu is not None
+            first, mtu = given.setdefault(interface, (sid, proxy.mtu))
+            if mtu != proxy.mtu:
+                yield _refusal(
+                    sid,
+                    f"mtu {proxy.mtu} of {interface} is {mtu} for SID {first.prefix}",
+                    "declare one mtu for an interface",
+                    "proxy-mtu-differs",
+                )
 
 
 def _shared(sid: Sid, proxy: Proxy, what: str, first: Sid) -> Refusal:

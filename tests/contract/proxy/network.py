@@ -47,6 +47,8 @@ _ETH_P_IPV6 = 0x86DD
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _TRANSFER = Path(__file__).with_name("transfer.py")
 MTU = 1700
+# In the addresses of a node's link.
+_NUMBERS = {"source": 1, "sink": 2, "function": 9}
 # Where a function that bridges sends back.
 BRIDGED = "from-function"
 # Two hosts on what looks to them like one wire: this is the address of the second one, and of the
@@ -87,6 +89,7 @@ class Network:
     def __init__(self, kernel: LinuxKernel) -> None:
         self.kernel = kernel
         self._desired = Desired()
+        self._passed = 0
 
     def run(self, command: str) -> str:
         done = subprocess.run(command, shell=True, check=False, capture_output=True, text=True)
@@ -112,21 +115,11 @@ class Network:
             f"ip link set {SID_DEVICE} alias {LINK_ALIAS} up"
         )
         self.run("sysctl -qw net.ipv6.conf.all.forwarding=1 net.ipv4.ip_forward=1")
-        for number, node in ((1, "source"), (2, "sink"), (9, "function")):
-            name, link = self.name(node), f"to-{node}"
-            self.run(f"ip netns add {name}")
+        for node in _NUMBERS:
+            self.run(f"ip netns add {self.name(node)}")
             self.on(node, at_once)
-            self.run(
-                f"ip link add {link} mtu {MTU} type veth peer name eth0 mtu {MTU} netns {name}"
-            )
-            self.run(f"ip addr add 2001:db8:{number}::1/64 dev {link} nodad")
-            self.run(f"ip addr add 10.{number}.0.1/24 dev {link}; ip link set {link} up")
             self.on(node, "ip link set lo up")
-            self.on(node, f"ip addr add 2001:db8:{number}::2/64 dev eth0 nodad")
-            self.on(node, f"ip addr add 10.{number}.0.2/24 dev eth0")
-            self.on(node, "ip link set eth0 up")
-            self.on(node, f"ip -6 route add default via 2001:db8:{number}::1")
-            self.on(node, f"ip route add default via 10.{number}.0.1")
+            self._connect(node)
         self.run("ip -6 route add fcbb:0:2::/48 via 2001:db8:1::2")
         self.run("ip -6 route add fcbb:0:3::/48 via 2001:db8:2::2")
         for node, sids, own in (("source", HOME, SOURCE), ("sink", LAST, SINK)):
@@ -137,6 +130,24 @@ class Network:
                           f" action End.DX4 nh4 {own['ipv4']} dev eth0")  # fmt: skip
             self.on(node, "sysctl -qw net.ipv6.conf.all.forwarding=1 net.ipv4.ip_forward=1")
         self.on("function", "sysctl -qw net.ipv6.conf.all.forwarding=1 net.ipv4.ip_forward=1")
+
+    def _connect(self, node: str) -> None:
+        number, name, link = _NUMBERS[node], self.name(node), f"to-{node}"
+        self.run(f"ip link add {link} mtu {MTU} type veth peer name eth0 mtu {MTU} netns {name}")
+        self.run(f"ip addr add 2001:db8:{number}::1/64 dev {link} nodad")
+        self.run(f"ip addr add 10.{number}.0.1/24 dev {link}; ip link set {link} up")
+        self.on(node, f"ip addr add 2001:db8:{number}::2/64 dev eth0 nodad")
+        self.on(node, f"ip addr add 10.{number}.0.2/24 dev eth0")
+        self.on(node, "ip link set eth0 up")
+        self.on(node, f"ip -6 route add default via 2001:db8:{number}::1")
+        self.on(node, f"ip route add default via 10.{number}.0.1")
+
+    def take_function(self) -> None:
+        """Its link goes, with all that is on it."""
+        self.run("ip link delete to-function")
+
+    def bring_function(self) -> None:
+        self._connect("function")
 
     def build_wire(self) -> None:
         """A host behind the source and one behind the sink, and a function that bridges."""
@@ -292,6 +303,22 @@ class Network:
             shell=True, check=False, capture_output=True, text=True,
         )  # fmt: skip
         return done.stdout.count("bytes from")
+
+    @contextmanager
+    def pinging(self, inner: str) -> Iterator[None]:
+        """The source sends all the time."""
+        command = f"ip netns exec {self.name('source')} ping -{inner[-1]} -n -i 0.01 {SINK[inner]}"
+        child = subprocess.Popen(command.split(), stdout=subprocess.DEVNULL)
+        try:
+            yield
+        finally:
+            child.kill()
+            child.wait()
+
+    def passing(self) -> bool:
+        """Whether more packets came back from the function since it was asked last."""
+        before, self._passed = self._passed, self.counts().from_packets
+        return self._passed > before
 
     def counts(self) -> ProxyCounts:
         return self.kernel.proxies()[PREFIX].counts

@@ -9,8 +9,12 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Dot1AD, Dot1Q, Ether
 from scapy.packet import Packet
 
+from lab.guest.nodes import wait_until
+from srv6mgrd.apply import words
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.plan.actions import Create, Replace
+from srv6mgrd.plan.objects import LinkMtu
 from srv6mgrd.proxy.programs import Programs
 from tests.contract.proxy.network import FIRST, LAST, PREFIX, Network, declared
 from tests.contract.proxy.packets import inner6, left_of, routed
@@ -112,6 +116,43 @@ def test_the_mtu_of_the_functions_link_is_told(network: Network) -> None:
     assert network.differing() == []
 
     assert network.kernel.proxies()[PREFIX].mtu == 1400
+
+
+def test_a_declared_mtu_is_set_and_kept(network: Network) -> None:
+    network.declare(declared(Behavior.END_AD, "ipv6", mtu=1420))
+    network.run("ip link set to-function mtu 1500")
+
+    assert network.repair() == [Replace(LinkMtu("to-function", 1500), LinkMtu("to-function", 1420))]
+
+    assert network.differing() == []
+    assert network.kernel.proxies()[PREFIX].mtu == 1420
+    assert network.declare(declared(Behavior.END_AD, "ipv6")) == []
+
+
+def test_an_mtu_that_the_link_cannot_have_is_refused_in_words(network: Network) -> None:
+    wanted = LinkMtu("to-function", 70000)
+
+    (refused,) = network.kernel.apply([Create(wanted)])
+
+    assert str(words.of_refused(refused)).startswith(
+        "MTU 70000 of interface to-function: the kernel refused it: "
+    )
+
+
+def test_the_functions_link_goes_and_comes_while_packets_flow(network: Network) -> None:
+    network.steer("ipv6", (FIRST, LAST["ipv6"]))
+    network.declare(declared(Behavior.END_AD, "ipv6", passes=("multicast",)))
+    with network.pinging("ipv6"):
+        wait_until(network.passing, "packets from the function")
+        network.take_function()
+
+        network.repair()
+
+        assert PREFIX not in network.kernel.proxies()
+        network.bring_function()
+        network.repair()
+        wait_until(network.passing, "packets from the function")
+    assert network.differing() == []
 
 
 def test_nothing_stays(network: Network) -> None:

@@ -200,6 +200,18 @@ REFUSED = {
         "proxy-return-interface-in-use",
         SID_AT,
     ),
+    "two MTUs of one interface": (
+        desired(
+            locator(),
+            proxied("fcbb:0:1:1::/64", inner="ipv6", mtu=1400),
+            proxied("fcbb:0:1:2::/64"),
+            proxied(back="eth2", interface="eth1", mtu=1420),
+        ),
+        f"SID {SID}: mtu 1420 of eth1 is 1400 for SID fcbb:0:1:1::/64; "
+        "declare one mtu for an interface",
+        "proxy-mtu-differs",
+        SID_AT,
+    ),
     "steering of multicast": (
         routed(prefix="224.0.0.0/4"),
         "route 224.0.0.0/4: multicast, link-local and loopback prefixes are not routed; "

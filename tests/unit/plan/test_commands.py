@@ -15,6 +15,7 @@ from srv6mgrd.plan.objects import (
     EncapRoute,
     EncapSource,
     FrrBlock,
+    LinkMtu,
     NextHopRoute,
     ProxyEntry,
     ProxyHook,
@@ -67,6 +68,7 @@ CREATED = [
      "bpftool map update pinned /sys/fs/bpf/srv6mgr/maps/proxies key fcbb:0:1:64::/64"
      " value End.AS ethernet dev eth1 back eth1 src fcbb:0:2:: segs fcbb:0:2::,fcbb:0:3::"
      " transparent"),
+    (LinkMtu("eth1", 1420), "ip link set dev eth1 mtu 1420"),
     (Qdisc("eth1"), "tc qdisc add dev eth1 clsact"),
     (ProxyHook("eth1", "back_function"),
      "tc filter add dev eth1 ingress prio 86 handle 1 bpf"

@@ -12,6 +12,7 @@ from srv6mgrd.plan.objects import (
     DummyDevice,
     EncapSource,
     FrrBlock,
+    LinkMtu,
     NextHopRoute,
     ProxyEntry,
     ProxyHook,
@@ -75,6 +76,7 @@ BGP = FrrBlock("bgpd", ("router bgp 65000", "address-family ipv4"), ("a", "b", "
             Replace(ProxyPrograms(intact=False), ProxyPrograms()),
             "programs of the proxies were incomplete, or of another version",
         ),
+        (Replace(LinkMtu("fw", 1500), LinkMtu("fw", 1420)), "MTU of fw was 1500, is 1420"),
         (Create(PROXY), "proxy on fw was deleted"),
         (
             Replace(dataclasses.replace(PROXY, current=False), PROXY),

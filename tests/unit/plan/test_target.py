@@ -14,6 +14,7 @@ from srv6mgrd.plan.objects import (
     EncapRoute,
     EncapSource,
     FrrBlock,
+    LinkMtu,
     NextHopRoute,
     ProxyEntry,
     ProxyHook,
@@ -330,6 +331,16 @@ def test_a_proxy():
             ProxyHook("srv6mgr", "toward_local"),
         ]
     )
+
+
+def test_a_declared_mtu_is_that_of_all_links_to_the_function():
+    proxy = Proxy("ethernet", "fw", "back", mtu=1420)
+    state = desired(locator(), replace(made(Behavior.END_AD), proxy=proxy))
+
+    found = target(state, {"fw": 1, "back": 2})
+
+    mtus = [o for o in found.objects.values() if isinstance(o, LinkMtu)]
+    assert mtus == [LinkMtu("fw", 1420), LinkMtu("back", 1420)]
 
 
 def test_a_proxy_waits_for_its_function():
