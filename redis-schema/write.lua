@@ -28,7 +28,7 @@ local function produce(key, set, gone)
 end
 
 local function put(key, whole, set, gone)
-  if redis.call('SADD', list, key) == 1 and (redis.call('EXISTS', key) == 1 or waits(key)) then
+  if redis.call('SADD', list, key) == 1 and (redis.call('EXISTS', key) == 1 or (t ~= '' and waits(key))) then
     redis.call('SREM', list, key)
     return false
   end
@@ -39,7 +39,9 @@ local function put(key, whole, set, gone)
     produce(key, set, gone)
     return true
   end
-  settle(key)
+  if t ~= '' then
+    settle(key)
+  end
   if whole == 1 then
     redis.call('DEL', key)
   end
@@ -57,7 +59,9 @@ local function drop(key)
     produce_del(db, key)
     return true
   end
-  settle(key)
+  if t ~= '' then
+    settle(key)
+  end
   redis.call('DEL', key)
   redis.call('SREM', list, key)
   return true

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from srv6mgrd import memory, systemd
 from srv6mgrd import settings as settings_file
@@ -43,6 +43,9 @@ from srv6mgrd.offering import Offering
 from srv6mgrd.ports import AdapterError
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.settings import Settings
+
+if TYPE_CHECKING:
+    from srv6mgrd.redis.outward import BesideSonic
 
 _LOG = logging.getLogger(__name__)
 
@@ -81,10 +84,16 @@ async def _run(settings: Settings) -> None:
         node = NodeWriter(beside(runtime / "store"), time.time_ns())
         notifier = Notifier()
         offering = Offering(probe, frr, node=node, herald=notifier)
-        publisher = Publisher(settings.redis())
+        publisher = _outward(settings)
         datastore = ConfigSubscription()
         reconciler = Reconciler(
-            kernel, frr, journal, render, limits=limits, capabilities=offering.kernel
+            kernel,
+            frr,
+            journal,
+            render,
+            limits=limits,
+            capabilities=offering.kernel,
+            borrowed=settings.mode == "sonic",
         )
         manager = Manager(
             reconciler,
@@ -139,6 +148,15 @@ async def _run(settings: Settings) -> None:
         history.close()
         store.close()
         journal.close()
+
+
+def _outward(settings: Settings) -> Publisher | BesideSonic:
+    if settings.mode != "sonic":
+        return Publisher(settings.redis())
+    # redis-py is imported here: a start without it is shorter.
+    from srv6mgrd.redis.outward import BesideSonic
+
+    return BesideSonic(settings.redis())
 
 
 async def _until_stopped(*jobs: Coroutine[Any, Any, None]) -> None:

@@ -10,6 +10,7 @@ from typing import TypeVar
 from srv6mgrd.redis import wire
 
 DEFAULT_PATH = Path("/etc/srv6mgr/srv6mgrd.toml")
+MODES = ("standalone", "sonic")
 
 
 class SettingsError(Exception):
@@ -59,6 +60,8 @@ class Settings(RedisSettings):
     runtime_directory: str = "/run/srv6mgr"
     state_directory: str = "/var/lib/srv6mgr"
     frr_directory: str = "/run/frr"
+    # "standalone", or "sonic": beside vrfmgrd, which makes the VRFs, and orchagent, which is fed.
+    mode: str = "standalone"
     sample_interval: float = 1.0
     compare_interval: float = 30.0
     # How often the kernel is tried out again.
@@ -72,7 +75,13 @@ def load(path: Path | None) -> Settings:
     """Settings of a file; without ``path`` those of the default file if it is there.
 
     Raises SettingsError."""
-    return read(Settings, path, DEFAULT_PATH)
+    found = read(Settings, path, DEFAULT_PATH)
+    if found.mode not in MODES:
+        raise SettingsError(
+            f"{path or DEFAULT_PATH}: mode = {found.mode!r} is unknown; write one of"
+            f" {', '.join(MODES)}"
+        )
+    return found
 
 
 Some = TypeVar("Some", bound=RedisSettings)

@@ -90,7 +90,10 @@ class Reconciler:
         limits: Callable[[Desired], list[Refusal]] = lambda _: [],
         capabilities: Capabilities = EVERYTHING,
         clock: Callable[[], float] = time.monotonic,
+        borrowed: bool = False,
     ) -> None:
+        """``borrowed``: VRFs are another's, to be used as they are."""
+        self._borrowed = borrowed
         self._kernel = kernel
         self._frr = frr
         self._journal = journal
@@ -216,7 +219,9 @@ class Reconciler:
         else:
             t = None
         if t is None:
-            t = target(desired, links.indexes, blocks, kept, links.receivers)
+            t = target(
+                desired, links.indexes, blocks, kept, links.receivers, borrowed=self._borrowed
+            )
         self._last_target = desired, links, blocks, kept, t
         return t
 

@@ -70,11 +70,13 @@ _DUMMY = DummyDevice(SID_DEVICE)
 @dataclass(slots=True)
 class Target:
     """``objects`` by key; ``serves`` says which declared objects each of them is for;
-    ``pending`` holds what can't be put in place yet, with the reason."""
+    ``pending`` holds what can't be put in place yet, with the reason. With ``borrowed`` VRFs are
+    another's: they are waited for, never made, changed or removed."""
 
     objects: dict[str, Object] = field(default_factory=dict)
     serves: dict[str, list[ObjectRef]] = field(default_factory=dict)
     pending: dict[ObjectRef, str] = field(default_factory=dict)
+    borrowed: bool = False
 
     def need(self, obj: Object, *refs: ObjectRef) -> None:
         self.put(obj.key, obj, *refs)
@@ -102,10 +104,13 @@ def target(
     frr_blocks: Iterable[FrrBlock] = (),
     owned: Container[str] = (),
     receivers: Collection[str] = (),
+    *,
+    borrowed: bool = False,
 ) -> Target:
     """What shall stand, given the interfaces that exist, and those of them that packets from other
-    nodes come in on. ``owned`` are the keys in the journal, of which VALUES_KEPT matter."""
-    t = Target()
+    nodes come in on. ``owned`` are the keys in the journal, of which VALUES_KEPT matter.
+    ``borrowed`` as in Target."""
+    t = Target(borrowed=borrowed)
     for locator in desired.locators.values():
         _locator(t, locator, desired)
     for vrf in desired.vrfs.values():
@@ -139,7 +144,9 @@ def with_sids(before: Target, old: Desired, new: Desired) -> Target | None:
     went = [s for p, s in old.sids.items() if new.sids.get(p) is not s]
     if not all(map(_is_plain, (*came, *went))):
         return None
-    t = Target(dict(before.objects), dict(before.serves), dict(before.pending))
+    if before.borrowed and any(sid.vrf for sid in (*came, *went)):
+        return None
+    t = Target(dict(before.objects), dict(before.serves), dict(before.pending), before.borrowed)
     alone = Target()
     for sid in went:
         _sid(alone, sid, old, {})
@@ -184,7 +191,14 @@ def _vrf(t: Target, vrf: Vrf, interfaces: Mapping[str, int]) -> None:
     ref = ObjectRef(Kind.VRF, vrf.name)
     t.need(_FORWARD_IPV4, ref)
     t.need(_FORWARD_IPV6, ref)
-    t.need(VrfDevice(vrf.name, vrf.table, vrf_ifindex(vrf.table)), ref)
+    index = vrf_ifindex(vrf.table)
+    if t.borrowed:
+        if vrf.name not in interfaces:
+            t.pending[ref] = _not_borrowed(vrf.name)
+            return
+        # As it stands, there is nothing to be done about it.
+        index = interfaces[vrf.name]
+    t.need(VrfDevice(vrf.name, vrf.table, index), ref)
     t.need(UnreachableDefault(4, vrf.table), ref)
     t.need(UnreachableDefault(6, vrf.table), ref)
     missing = [i for i in vrf.interfaces if i not in interfaces]
@@ -195,6 +209,10 @@ def _vrf(t: Target, vrf: Vrf, interfaces: Mapping[str, int]) -> None:
             t.need(VrfPort(interface, vrf.name), ref)
     if missing:
         t.pending[ref] = f"interface {', '.join(missing)} does not exist yet"
+
+
+def _not_borrowed(name: str) -> str:
+    return f"VRF {name} does not exist yet; on SONiC vrfmgrd makes it (CONFIG_DB VRF|{name})"
 
 
 def _boundary(t: Target, desired: Desired, interfaces: Mapping[str, int]) -> None:
@@ -226,6 +244,9 @@ def _srh(interface: str, value: str) -> Sysctl:
 
 def _sid(t: Target, sid: Sid, desired: Desired, interfaces: Mapping[str, int]) -> None:
     ref = ObjectRef(Kind.SID, str(sid.prefix))
+    if t.borrowed and sid.vrf is not None and sid.vrf not in interfaces:
+        t.pending[ref] = _not_borrowed(sid.vrf)
+        return
     t.put(_DUMMY.key, _DUMMY, ref)
     if sid.behavior is Behavior.END_DX4:
         t.need(_FORWARD_IPV4, ref)

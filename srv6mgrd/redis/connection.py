@@ -22,6 +22,8 @@ from srv6mgrd.redis.schema import Fields, RowKey, script, table, table_of, table
 from srv6mgrd.redis.wire import DATABASES, Operation, Settings, WireError
 
 _OWNED: Mapping[str, str] = {t.database: t.name for t in tables() if t.name == "SRV6MGR_OWNED"}
+# Where rows may wait for a consumer, they count as taken.
+_READ = {t.database: "taken" if t.consumed else "read" for t in tables() if t.order}
 _VID_COUNTER = table("ASIC_DB", "VIDCOUNTER")
 # Of each table: where its keys begin. Redis wants prefixes that don't begin with one another.
 _WATCHED = sorted({t.prefix for t in tables() if t.order and t.watched})
@@ -81,7 +83,7 @@ class RedisWire:
         return keys
 
     async def read(self, db: str, keys: Sequence[str]) -> dict[str, Fields]:
-        rows: dict[str, Fields] = loads(await self._eval(db, "read", *keys))
+        rows: dict[str, Fields] = loads(await self._eval(db, _READ[db], *keys))
         return rows
 
     async def write(self, db: str, operations: Sequence[Operation]) -> list[int]:

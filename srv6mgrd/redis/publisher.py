@@ -40,11 +40,14 @@ class Publisher:
     loop; ``run`` ends by being cancelled, and leaves the rows where they are.
     """
 
-    def __init__(self, settings: Settings | None = None, connect: Connect = _redis) -> None:
+    def __init__(
+        self, settings: Settings | None = None, connect: Connect = _redis, *, alone: bool = True
+    ) -> None:
+        """``alone`` as in Projector."""
         self._settings = settings or Settings()
         self._connect = connect
         self._book = Book()
-        self._projector = Projector()
+        self._projector = Projector(alone=alone)
         self._declared: tuple[Desired, Mapping[ObjectRef, ObjectStatus]] | None = None
         # What was declared when it was absorbed; None when that has to be done anew.
         self._absorbed: object = None

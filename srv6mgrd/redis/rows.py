@@ -97,7 +97,9 @@ class _SidRows:
 class Projector:
     """``project`` again and again: rows of what is still the same object are the same mapping."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, alone: bool = True) -> None:
+        """``alone`` False: beside SONiC's own daemons, whose rows are left to them."""
+        self._alone = alone
         self._made: dict[str, _SidRows] = {}
 
     def project(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> Projection:
@@ -116,7 +118,23 @@ class Projector:
             self._made[text] = made
             rows.update(made.rows)
             counted[text] = made.name
-        return Projection(rows, counted)
+        return Projection(rows, counted) if self._alone else Projection(_own(rows))
+
+
+def _own(rows: Mapping[RowKey, Fields]) -> dict[RowKey, Fields]:
+    """Rows of tables that stock SONiC does not have."""
+    return {key: fields for key, fields in rows.items() if key.key.startswith("SRV6MGR_")}
+
+
+def fed(desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> dict[RowKey, Fields]:
+    """Rows that a stock orchagent is fed with: segment lists, and SIDs that serve."""
+    rows = project(desired, statuses).rows
+    starts = (SID_LIST.prefix, MY_SID.prefix)
+    return {
+        key: f
+        for key, f in rows.items()
+        if key.db == MY_SID.database and key.key.startswith(starts)
+    }
 
 
 def _sid_rows(text: str, sid: Sid, locator: Locator, status: ObjectStatus) -> _SidRows:

@@ -66,5 +66,15 @@ def test_faults_are_found(key: str, fields: dict[str, str], fault: str) -> None:
 def test_scripts_are_found() -> None:
     assert all(
         script(name)
-        for name in ("owned", "read", "look", "write", "allocate", "produce", "pop", "settle")
+        for name in (
+            "owned",
+            "read",
+            "look",
+            "write",
+            "allocate",
+            "produce",
+            "pop",
+            "settle",
+            "waiting",
+        )
     )

@@ -1,0 +1,8 @@
+-- with producer
+-- Rows of tables with a consumer. ARGV: their keys.
+-- Returns JSON: key -> [whether something of it waits, fields once that has been taken].
+local rows = {}
+for _, key in ipairs(ARGV) do
+  rows[key] = { waits(key), effective(key) }
+end
+return cjson.encode(rows)

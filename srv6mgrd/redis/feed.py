@@ -1,0 +1,211 @@
+"""Feeding a stock orchagent, whose defects are stepped around (mode ``sonic``).
+
+Srv6Orch (sonic-swss orchagent/srv6orch.cpp) drops a SID whose VRF it does not have, for good; it
+ignores another action for a SID that it has; and each SET of a SID that it has takes one more
+reference to the VRF, which is never given back. So: a SID waits for its VRF, is never SET twice,
+and is deleted, and seen to be taken, before it is SET anew. Segment lists come before SIDs and go
+after them. Rows that another writer made are left alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from srv6mgrd.redis.connection import Line, dumps, loads, text, track
+from srv6mgrd.redis.rows import MY_SID, SID_LIST
+from srv6mgrd.redis.schema import Fields, RowKey, table
+from srv6mgrd.redis.wire import DATABASES, Settings, WireError
+
+_LOG = logging.getLogger(__name__)
+_NAME = "srv6mgrd-feed"
+_DB = MY_SID.database
+_OWNED = table(_DB, "SRV6MGR_FED").name
+# VRFOrch tells here that it has a VRF (sonic-swss orchagent/vrforch.cpp).
+_READY = "VRF_OBJECT_TABLE|"
+_ROUTER = "default"
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A row as it stands: whether something of it waits for orchagent, its fields once that has
+    been taken, and whether it is on our list."""
+
+    waits: bool
+    fields: Fields
+    ours: bool
+
+
+ABSENT = Seen(False, {}, False)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What may be done now: rows to SET and to DEL. ``unfinished`` is why that is not all."""
+
+    puts: tuple[str, ...] = ()
+    drops: tuple[str, ...] = ()
+    unfinished: tuple[str, ...] = ()
+
+
+def step(wanted: Mapping[str, Fields], seen: Mapping[str, Seen], ready: Iterable[str]) -> Step:
+    """The next step from what is seen to what is wanted. ``ready`` are the VRFs that orchagent
+    has."""
+    vrfs = {_ROUTER, *ready}
+    puts: list[str] = []
+    drops: list[str] = []
+    unfinished: list[str] = []
+    lists = {key for key in wanted.keys() | seen.keys() if key.startswith(SID_LIST.prefix)}
+    sids = (wanted.keys() | seen.keys()) - lists
+    lists_wait = any(k in wanted and _is_missing(seen.get(k, ABSENT)) for k in lists)
+    # A SID that waits to be deleted is there still.
+    sids_leave = False
+    for key in sorted(sids) + sorted(lists):
+        now, shall = seen.get(key, ABSENT), wanted.get(key)
+        is_list = key in lists
+        if not _is_free(now):
+            if shall is not None and shall != now.fields:
+                unfinished.append(f"{key} is another writer's")
+            continue
+        if now.waits:
+            sids_leave |= not is_list and not now.fields
+            if shall != (now.fields or None):
+                unfinished.append(f"{key} waits for orchagent")
+        elif not now.fields:
+            if shall is None:
+                continue
+            vrf = shall.get("vrf", _ROUTER)
+            if not is_list and (lists_wait or vrf not in vrfs):
+                unfinished.append(f"{key} waits for its segment lists, or VRF {vrf}")
+            else:
+                puts.append(key)
+        elif shall is None:
+            if is_list and (sids_leave or any(d in sids for d in drops)):
+                unfinished.append(f"{key} waits for SIDs to go")
+            else:
+                drops.append(key)
+        elif shall != now.fields:
+            if is_list and shall.get("type") == now.fields.get("type"):
+                puts.append(key)  # another path is taken in place
+            else:
+                drops.append(key)
+                unfinished.append(f"{key} is made anew")
+    return Step(tuple(puts), tuple(drops), tuple(unfinished))
+
+
+def _is_missing(now: Seen) -> bool:
+    return _is_free(now) and (now.waits or not now.fields)
+
+
+def _is_free(now: Seen) -> bool:
+    return now.ours or not (now.fields or now.waits)
+
+
+class Feed:
+    """``want`` says what shall be, at once; ``run`` makes it so."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._wanted: dict[str, Fields] | None = None
+        self._wake = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._problem = ""
+        # Why not all is fed; empty when all is.
+        self.unfinished: tuple[str, ...] = ()
+
+    def want(self, rows: Mapping[RowKey, Fields]) -> None:
+        """Make these the rows; nothing is removed before this was called once."""
+        self._wanted = {row.key: fields for row, fields in rows.items()}
+        self._idle.clear()
+        self._wake.set()
+
+    async def settled(self) -> None:
+        """Return once all that can be fed is fed and taken."""
+        await self._idle.wait()
+
+    async def run(self) -> None:
+        backoff = self._settings.backoff_first
+        while True:
+            work, watch = (Line(self._settings, _NAME) for _ in range(2))
+            try:
+                names = [f"{t.name}_KEY_SET" for t in (MY_SID, SID_LIST)]
+                await track(work, watch, [*names, _READY])
+                backoff = self._settings.backoff_first
+                await self._serve(work, watch)
+            except WireError as error:
+                if str(error) != self._problem:
+                    _LOG.warning("feeding orchagent: %s; retrying", error)
+                self._problem = str(error)
+            finally:
+                await work.close()
+                await watch.close()
+            await asyncio.sleep(backoff)
+            backoff = min(backoff * 2, self._settings.backoff_last)
+
+    async def _serve(self, work: Line, watch: Line) -> None:
+        async def listen() -> None:
+            while True:
+                await watch.told()
+                self._wake.set()
+
+        listening = asyncio.create_task(listen())
+        try:
+            while True:
+                self._wake.clear()
+                if self._wanted is not None:
+                    await self._round(work, self._wanted)
+                    self._problem = ""
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(self._settings.compare_interval):
+                        await self._wake.wait()
+                if listening.done():
+                    listening.result()
+        finally:
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)
+
+    async def _round(self, work: Line, wanted: Mapping[str, Fields]) -> None:
+        owned = set(loads(await work.evaluate(_DB, "owned", _OWNED)) or [])
+        ours = {k for k in owned if k.startswith((MY_SID.prefix, SID_LIST.prefix))}
+        seen = await self._look(work, ours | wanted.keys(), ours)
+        ready = await self._ready(work)
+        now = step(wanted, seen, ready)
+        # Our list first: a crash between both leaves a claim to nothing, which is taken back here.
+        gone = [k for k in ours - wanted.keys() if seen[k] == Seen(False, {}, True)]
+        await self._claim(work, "SREM", gone)
+        await self._claim(work, "SADD", now.puts)
+        operations: list[Sequence[object]] = [("del", key) for key in now.drops]
+        operations += [("set", k, [w for p in wanted[k].items() for w in p]) for k in now.puts]
+        for first in range(0, len(operations), _BATCH):
+            some = dumps(operations[first : first + _BATCH])
+            await work.evaluate(_DB, "produce", DATABASES[_DB], some)
+        self.unfinished = now.unfinished
+        if not operations and not any(seen[k].waits for k in seen) and self._wanted is wanted:
+            self._idle.set()
+
+    async def _look(self, work: Line, keys: Iterable[str], ours: set[str]) -> dict[str, Seen]:
+        out: dict[str, Seen] = {}
+        asked = sorted(keys)
+        for first in range(0, len(asked), _BATCH):
+            found = loads(await work.evaluate(_DB, "waiting", *asked[first : first + _BATCH]))
+            for key, (waits, fields) in found.items():
+                out[key] = Seen(bool(waits), fields or {}, key in ours)
+        return out
+
+    async def _ready(self, work: Line) -> set[str]:
+        select = ("SELECT", DATABASES["STATE_DB"])
+        keys = (await work.call(select, ("KEYS", f"{_READY}*")))[-1]
+        if not keys:
+            return set()
+        states = (await work.call(select, *(("HGET", key, "state") for key in keys)))[1:]
+        names = (text(key).removeprefix(_READY) for key in keys)
+        return {name for name, state in zip(names, states, strict=True) if state == b"ok"}
+
+    async def _claim(self, work: Line, command: str, keys: Sequence[str]) -> None:
+        for first in range(0, len(keys), _BATCH):
+            some = keys[first : first + _BATCH]
+            await work.call(("SELECT", DATABASES[_DB]), (command, _OWNED, *some))

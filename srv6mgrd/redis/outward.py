@@ -1,0 +1,38 @@
+"""Beside SONiC: its orchagent is fed, its own rows are left to it (mode ``sonic``)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from ipaddress import IPv6Network
+
+from srv6mgrd.counters.proxies import ProxyState
+from srv6mgrd.counters.status import ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.model.desired import Desired
+from srv6mgrd.redis.feed import Feed
+from srv6mgrd.redis.publisher import Publisher
+from srv6mgrd.redis.rows import fed
+from srv6mgrd.redis.wire import Settings
+
+
+class BesideSonic:
+    """Statuses go to our own tables, SIDs and segment lists to orchagent. Counters stay where they
+    are: on SONiC they are the ASIC's."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.publisher, self.feed = Publisher(settings, alone=False), Feed(settings)
+
+    def publish(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> None:
+        self.publisher.publish(desired, statuses)
+        self.feed.want(fed(desired, statuses))
+
+    def publish_counters(self, counters: Mapping[str, SidCounters]) -> None:
+        pass
+
+    def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None:
+        self.publisher.publish_proxies(proxies)
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.publisher.run())
+            group.create_task(self.feed.run())
