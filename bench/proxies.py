@@ -3,11 +3,14 @@
 The peer is what the proxies would replace: a function that knows SRv6 itself (End in its network
 namespace), with this node forwarding to it and back, in a namespace that never had an IPv6 rule.
 One core, packets of 154 bytes made in the kernel and counted where they end, scenarios in turn.
+What needs VRFs is measured in the lab (``bench.proxies_lab``), whose runs are read from the file
+that it left.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import socket
 import struct
@@ -27,7 +30,7 @@ from bench.proxies_network import (
     declared,
     prefix,
 )
-from bench.report import Goal, Report
+from bench.report import Goal, Report, describe_machine
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.plan.actions import Create
@@ -42,11 +45,14 @@ from srv6mgrd.proxy.programs import Programs
 
 ROUNDS, PACKETS, WARM = 15, 50_000, 5_000
 MANY = 1000
+# The paper's numbers of functions, and ours.
+RULES = (80, 160, MANY)
+FROM_LAB = Path("build/lab/bench/proxies.json")
 _PINS = Path("/sys/fs/bpf")
 
 
-def packet(inner: str) -> bytes:
-    """A frame to the proxy's SID, then to the last one."""
+def packet(inner: str, *, last: bool = False) -> bytes:
+    """A frame to the proxy's SID, then to the last one; ``last``: the SID itself is that."""
     datagram = struct.pack("!HHHH", 5000, 5001, 8 + 12, 0) + bytes(12)
     if inner == "ipv6":
         hosts = _packed("2001:db8:100::1") + _packed("2001:db8:200::1")
@@ -58,7 +64,10 @@ def packet(inner: str) -> bytes:
         checksum = ~(total % 0xFFFF) & 0xFFFF
         inside, number = struct.pack("!6H", *words, checksum) + hosts + datagram, 4
     sid = str(prefix(1).network_address)
-    header = struct.pack("!BBBBBBH", number, 4, 4, 1, 1, 0, 0) + _packed(LAST) + _packed(sid)
+    segments = [sid] if last else [LAST, sid]
+    left = len(segments) - 1
+    header = struct.pack("!BBBBBBH", number, 2 * len(segments), 4, left, left, 0, 0)
+    header += b"".join(map(_packed, segments))
     payload = header + inside
     outer = struct.pack("!IHBB", 6 << 28, len(payload), 43, 64)
     addresses = _packed("2001:db8:a::1") + _packed(sid)
@@ -78,18 +87,19 @@ class Scenario:
     node: Node
     prepare: Callable[[], object]
     inner: str = "ipv6"
+    last: bool = False
     runs: list[float] = field(default_factory=list)
     lost: int = 0
 
-    def measure(self, generator: Generator) -> None:
-        frame = packet(self.inner)
+    def measure(self, generator: Generator, packets: int) -> None:
+        frame = packet(self.inner, last=self.last)
         with self.node.entered():
             self.prepare()
             index = socket.if_nametoindex("eth0")
             generator.run(index, frame, WARM)
-            spent, arrived = generator.run(index, frame, PACKETS)
+            spent, arrived = generator.run(index, frame, packets)
         self.runs.append(spent)
-        self.lost += PACKETS - arrived
+        self.lost += packets - arrived
 
 
 class Bench:
@@ -117,16 +127,23 @@ class Bench:
         return kernel
 
     def add(
-        self, name: str, node: Node, prepare: Callable[[], object], inner: str = "ipv6"
+        self,
+        name: str,
+        node: Node,
+        prepare: Callable[[], object],
+        inner: str = "ipv6",
+        *,
+        last: bool = False,
     ) -> Scenario:
-        self.scenarios.append(Scenario(name, node, prepare, inner))
+        self.scenarios.append(Scenario(name, node, prepare, inner, last))
         return self.scenarios[-1]
 
-    def run(self) -> None:
+    def run(self, packets: int = PACKETS) -> None:
+        """``packets`` of each scenario in each round."""
         for number in range(ROUNDS):
             print(f"\rround {number + 1} of {ROUNDS}", end="", file=sys.stderr, flush=True)
             for scenario in self.scenarios:
-                scenario.measure(self.generator)
+                scenario.measure(self.generator, packets)
         print(file=sys.stderr)
         for scenario in self.scenarios:
             low, high = min(scenario.runs), max(scenario.runs)
@@ -193,6 +210,12 @@ def main() -> int:
         goals.append((f"one of {MANY} beside one alone", crowd, ageless, 1.06))
         goals.append(("what matches no proxy beside End", hooked, end, 1.05))
         goals.append(("age 0 beside age 1 s", ageless, aged, 1.02))
+        ruled = {}
+        for count in RULES:
+            ruled_node = bench.node(f"rules{count}")
+            ruled_node.end_by_rules(count)
+            # The kernel's own behaviors decapsulate at the last segment alone.
+            ruled[count] = bench.add(f"a rule for each of {count}", ruled_node, nothing, last=True)
         bench.run()
         report = Report(
             "proxies", [Goal(n, o.runs, p.runs, limit, "ns") for n, o, p, limit in goals]
@@ -202,6 +225,13 @@ def main() -> int:
             Goal("per-flow beside one chain", by_flow.runs, ageless.runs, None, "ns")
         )
         report.goals.append(Goal(f"{MANY} proxies declared at once", [took], [2.0], 1.0))
+        for count, scenario in ruled.items():
+            name = f"one of {MANY} proxies beside rules for {count}"
+            report.goals.append(Goal(name, crowd.runs, scenario.runs, None, "ns"))
+        if FROM_LAB.exists():
+            lab = json.loads(FROM_LAB.read_text())
+            report.machine = f"host: {describe_machine()}\nlab: {lab['machine']}"
+            report.goals += [Goal(**goal) for goal in lab["goals"]]
         lost = sum(scenario.lost for scenario in bench.scenarios)
         return report.finish() or int(lost > 0)
 

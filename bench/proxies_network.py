@@ -113,6 +113,18 @@ class Node:
         self.on(self.function, f"ip -6 route add {prefix(1)} encap seg6local action End"
                                f" dev {link(1)}")  # fmt: skip
 
+    def end_by_rules(self, count: int) -> None:
+        """The paper's first design: a rule for each function puts the chain on again. The one with
+        packets is the last; the others' links need not be there for their rules to be passed."""
+        self.on(self.name, f"ip -6 route add {prefix(1)} encap seg6local action End.DX6"
+                           f" nh6 {NEXT_HOPS['ipv6']} dev eth0")  # fmt: skip
+        self.on(self.name, "ip -6 route add default table 20001 encap seg6 mode encap"
+                           f" segs {LAST} dev eth1")  # fmt: skip
+        others = [f"rule add priority {n} iif {link(n)} table {20000 + n}"
+                  for n in range(2, count + 1)]  # fmt: skip
+        last = f"rule add priority {count + 1} iif {link(1)} table 20001"
+        self._batch(self.name, [*others, last])
+
     def close(self) -> None:
         for space in (self.name, self.function, self._far):
             subprocess.run(["ip", "netns", "delete", space], check=False, capture_output=True)
@@ -129,7 +141,7 @@ class Node:
 
     def _batch(self, space: str, lines: Sequence[str]) -> None:
         text = "\n".join(lines) + "\n"
-        command = ["ip", "-n", space, "-batch", "-"]
+        command = ["ip", "-6", "-n", space, "-batch", "-"]
         subprocess.run(command, input=text, check=True, text=True, capture_output=True)
 
     @contextmanager
