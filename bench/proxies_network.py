@@ -120,6 +120,8 @@ class Node:
                            f" nh6 {NEXT_HOPS['ipv6']} dev eth0")  # fmt: skip
         self.on(self.name, "ip -6 route add default table 20001 encap seg6 mode encap"
                            f" segs {LAST} dev eth1")  # fmt: skip
+        # What the route made is looked up by the same rule.
+        self.on(self.name, "ip -6 route add fcbb:0:9::/48 via 2001:db8:b::2 dev eth1 table 20001")
         others = [f"rule add priority {n} iif {link(n)} table {20000 + n}"
                   for n in range(2, count + 1)]  # fmt: skip
         last = f"rule add priority {count + 1} iif {link(1)} table 20001"
