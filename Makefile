@@ -15,7 +15,7 @@ TOOLS_FOR := requirements/runtime.txt requirements/test.txt requirements/check.t
 TOOLS := $(CACHE)/tools-$(shell cat $(TOOLS_FOR) | sha256sum | cut -c1-12)
 PY := $(TOOLS)/bin
 
-.PHONY: help demo lab-shell test check unit contract robot bench frr format clean
+.PHONY: help demo lab-shell test check unit contract robot deb bench frr format clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -75,9 +75,17 @@ contract: build/bin/gnmi_cli ## adapters against the real kernel, sysrepo, Redis
 	@echo "== contract tests (in the lab's root, on this host's kernel)"
 	@$(LAB) chroot -- /opt/srv6mgr/bin/python -m pytest -q --timeout 180 $(ON_HOST)
 
-robot: ## system suites in the lab; one with SUITE=name
+robot: ## system suites in the lab; one with SUITE=name; `packages` only when it is named
 	@echo "== Robot suites (in the lab)"
-	@$(LAB) run --tries 2 --limit 1800 --name robot --topology $(TOPOLOGY) -- tests/robot/run $(SUITE)
+	@$(if $(filter packages,$(SUITE)),,\
+	    $(LAB) run --tries 2 --limit 1800 --name robot --topology $(TOPOLOGY) -- tests/robot/run $(SUITE))
+	@# The provider edges of this one have nothing but what the packages bring.
+	@$(if $(filter packages,$(SUITE)),\
+	    $(LAB) run --tries 2 --limit 900 --name packages --fresh pe1 --fresh pe2 --topology $(TOPOLOGY) -- \
+	    tests/robot/run packages)
+
+deb: ## the Debian packages, from a clean root, twice: build/deb
+	@$(LAB) deb --twice build/deb
 
 # A gNMI client that is not ours, beside pygnmi. Kept in the cache, for other checkouts.
 GNMI_CLI := github.com/openconfig/gnmi/cmd/gnmi_cli@v0.14.1

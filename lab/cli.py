@@ -20,6 +20,7 @@ from lab import (
     kernel,
     machine,
     netconfd,
+    packages,
     programs,
     pyenv,
     rootfs,
@@ -80,7 +81,11 @@ def run(arguments: argparse.Namespace) -> int:
     progress = Progress()
     wanted = read_topology(arguments.topology)
     name = arguments.name or (wanted.name if wanted else "run")
-    made = image(progress, out=output_folder(name))
+    if arguments.fresh:
+        if wanted is None:
+            raise LabError("--fresh", "needs a topology", "name one with --topology")
+        wanted = wanted.with_fresh(arguments.fresh)
+    made = image(progress, out=output_folder(name), fresh=bool(arguments.fresh))
     for _ in range(arguments.tries - 1):
         try:
             return run_once(made, wanted, arguments)
@@ -122,6 +127,23 @@ def chroot(arguments: argparse.Namespace) -> int:
     made = image(Progress(), kernel_too=False)
     inside = Enclosure(made.root, made.parts, environment=environment(arguments.env))
     return inside.call(arguments.command or ["bash"])
+
+
+def deb(arguments: argparse.Namespace) -> int:
+    progress = Progress()
+    made = packages.built(progress)
+    out: Path = arguments.out
+    out.mkdir(parents=True, exist_ok=True)
+    for old in out.iterdir():
+        old.unlink()
+    for path in sorted(made.iterdir()):
+        shutil.copy(path, out)
+        if path.suffix == ".deb":
+            progress.say(f"{path.stat().st_size / 2**20:6.1f} MiB  {out / path.name}")
+    if arguments.twice:
+        packages.compare_with_another_build(made, progress)
+        progress.say("a second build, elsewhere and at another time, gave the same bytes")
+    return 0
 
 
 def start(arguments: argparse.Namespace) -> int:
@@ -186,7 +208,9 @@ def on_node(
     return ["on", *(["-t"] if terminal else []), str(node), *command]
 
 
-def image(progress: Progress, kernel_too: bool = True, out: Path | None = None) -> machine.Image:
+def image(
+    progress: Progress, kernel_too: bool = True, out: Path | None = None, fresh: bool = False
+) -> machine.Image:
     """All that a machine is made of, built first where it is not in the cache."""
     parts = [Part("out", out, "/lab/out")] if out else []
     if os.environ.get("LAB_ROOT") == "/":  # a lab inside a lab
@@ -205,6 +229,9 @@ def image(progress: Progress, kernel_too: bool = True, out: Path | None = None) 
     if (patched := frr.packages(root)).path.is_dir():
         parts.append(Part("frr", cache.ensure(patched, progress), frr.HOME))
     parts.append(Part("netconfd", cache.ensure(netconfd.entry(root), progress), netconfd.HOME))
+    if fresh:
+        parts.append(Part("fresh", cache.ensure(packages.fresh_root(), progress), packages.FRESH))
+        parts.append(Part("debs", packages.built(progress), packages.DEBS))
     memory = int(os.environ.get("LAB_MEMORY", "4096"))
     cpus = min(int(os.environ.get("LAB_CPUS", str(os.cpu_count() or 1))), kernel.MOST_CPUS)
     return machine.Image(root, binary, tuple(parts), memory, cpus)
@@ -267,6 +294,10 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--name", help="folder of results below build/lab (default: the topology's)")
     one.add_argument("--env", metavar="K=V", action="append", default=[])
     one.add_argument("--tty", action="store_true", help="give the command the whole terminal")
+    one.add_argument(
+        "--fresh", metavar="NODE", action="append", default=[],
+        help="it boots a fresh Debian with systemd; /opt/debs has the product's packages",
+    )  # fmt: skip
     one.add_argument("--tries", type=int, default=1, metavar="N", help="when the machine dies")
     one.add_argument("--limit", type=float, metavar="SECONDS", help="longer, and it hangs")
     one.add_argument("command", nargs="+")
@@ -276,6 +307,11 @@ def _parser() -> argparse.ArgumentParser:
         made = commands.add_parser(verb, help=text)
         made.add_argument("--name", default=DEFAULT_NAME, help="one of several open labs")
         return made
+
+    one = commands.add_parser("deb", help="build the Debian packages in a clean root")
+    one.add_argument("--twice", action="store_true", help="build again, and compare")
+    one.add_argument("out", metavar="FOLDER", type=Path, help="where they are copied to")
+    one.set_defaults(go=deb)
 
     one = named("start", "bring up a network and leave it open")
     one.add_argument("file", metavar="FILE")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from lab import host
@@ -52,6 +53,22 @@ def entry() -> Entry:
 
 
 def build(target: Path, progress: Progress) -> None:
+    with progress.step(f"Debian {SUITE}, {len(PACKAGES)} packages"):
+        root = bootstrap(target, "root", PACKAGES, progress)
+    init = root / "lab/init"
+    init.write_text(INIT)
+    init.chmod(0o755)
+    shutil.rmtree(root / "var/cache/apt", ignore_errors=True)
+
+
+def bootstrap(
+    target: Path,
+    kind: str,
+    packages: Sequence[str],
+    progress: Progress,
+    variant: str = "minbase",
+) -> Path:
+    """Debian with the given packages in a folder of target."""
     host.require_tools({"mmdebstrap": "mmdebstrap"}, progress)
     mirror = host.debian_mirror()
     root = target / "root"
@@ -60,9 +77,9 @@ def build(target: Path, progress: Progress) -> None:
     argv = [
         "mmdebstrap",
         "--verbose",
-        "--variant=minbase",
+        f"--variant={variant}",
         "--mode=root",
-        f"--include={','.join(PACKAGES)}",
+        f"--include={','.join(packages)}",
     ]
     settings = [*host.apt_settings(), 'Acquire::Languages "none";',
                 'APT::Install-Recommends "false";']  # fmt: skip
@@ -73,12 +90,8 @@ def build(target: Path, progress: Progress) -> None:
         f"--setup-hook=copy-in {preferences} /etc/apt/preferences.d",
         SUITE, str(root), f"deb {mirror} {SUITE} main", f"deb {mirror} {BACKPORTS} main",
     ]  # fmt: skip
-    with progress.step(f"Debian {SUITE}, {len(PACKAGES)} packages"):
-        host.run_logged(private_argv({}, argv), log_file("root"), progress, "root file system")
+    host.run_logged(private_argv({}, argv), log_file(kind), progress, "root file system")
     for name in MOUNT_POINTS:
         (root / name).mkdir(parents=True, exist_ok=True)
-    init = root / "lab/init"
-    init.write_text(INIT)
-    init.chmod(0o755)
     preferences.unlink()
-    shutil.rmtree(root / "var/cache/apt", ignore_errors=True)
+    return root

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ipaddress
 import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from lab.problem import LabError
@@ -39,6 +39,8 @@ class Node:
     routes: tuple[Route, ...] = ()
     gateway: tuple[str, ...] = ()
     sysctl: Mapping[str, str] = field(default_factory=dict)
+    # Boots a fresh Debian with systemd, instead of sharing the lab's root.
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,15 @@ class Topology:
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
+
+    def with_fresh(self, names: Collection[str]) -> Topology:
+        """The same with those nodes booting a fresh Debian."""
+        for name in names:
+            if name not in {node.name for node in self.nodes}:
+                raise LabError(f"--fresh {name}", f"topology {self.name} has no such node")
+        return replace(
+            self, nodes=tuple(replace(node, fresh=node.name in names) for node in self.nodes)
+        )
 
 
 def parse(text: str, source: str) -> Topology:
@@ -97,6 +108,7 @@ def from_json(table: Mapping[str, Any]) -> Topology:
             routes=tuple(Route(**route) for route in node["routes"]),
             gateway=tuple(node["gateway"]),
             sysctl=dict(node["sysctl"]),
+            fresh=node["fresh"],
         )
         for node in table["nodes"]
     )

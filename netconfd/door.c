@@ -17,6 +17,7 @@
 
 #include "clock.h"
 #include "log.h"
+#include "manager.h"
 #include "monitoring.h"
 #include "rpc.h"
 #include "session.h"
@@ -163,8 +164,13 @@ static void begin(int socket) {
 
 void door_serve(int listening, int stop) {
     struct pollfd wanted[] = {{.fd = listening, .events = POLLIN}, {.fd = stop, .events = POLLIN}};
+    int interval = manager_interval();
     for (;;) {
-        if (poll(wanted, 2, -1) < 0) {
+        int ready = poll(wanted, 2, interval);
+        if (interval >= 0) {
+            manager_tell("WATCHDOG=1");
+        }
+        if (ready <= 0) {
             continue;
         }
         if (wanted[1].revents) {

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sysrepo.h>
 #include <sysrepo/netconf_acm.h>
 #include <unistd.h>
@@ -16,6 +14,7 @@
 #include "clock.h"
 #include "door.h"
 #include "log.h"
+#include "manager.h"
 #include "monitoring.h"
 #include "session.h"
 #include "text.h"
@@ -23,25 +22,6 @@
 #define SOCKET "/run/srv6mgr/netconf.sock"
 
 static sr_subscription_ctx_t *nacm, *nacm_statistics;
-
-/* sd_notify(3) */
-static void tell_manager(const char *state) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const char *path = getenv("NOTIFY_SOCKET");
-    if (!path || strlen(path) >= sizeof address.sun_path) {
-        return;
-    }
-    strcpy(address.sun_path, path);
-    socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
-    if (*path == '@') {
-        address.sun_path[0] = '\0';
-    }
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0) {
-        sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address, length);
-        close(fd);
-    }
-}
 
 /* As sysrepo has it in yang-library. */
 static char *content_id(void *data) {
@@ -114,9 +94,9 @@ int main(int argc, char **argv) {
     if (listening < 0) {
         return 1;
     }
-    tell_manager("READY=1");
+    manager_tell("READY=1");
     door_serve(listening, stop);
-    tell_manager("STOPPING=1");
+    manager_tell("STOPPING=1");
     unlink(path);
     close(listening);
     stop_all();

@@ -133,6 +133,7 @@ async def _run(settings: Settings) -> None:
             offering.follow_frr(manager.disturbed),
             notifier.run(),
             memory.give_back(),
+            systemd.watchdog(),
             *([publisher.run()] if settings.has_redis else []),
         )
     finally:

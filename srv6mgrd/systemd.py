@@ -1,7 +1,9 @@
-"""systemd's notification protocol (sd_notify(3)); nothing happens without systemd."""
+"""systemd's notification protocol (sd_notify(3), sd_watchdog_enabled(3)); nothing happens without
+systemd."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import socket
@@ -22,3 +24,17 @@ def notify(state: str) -> None:
             s.sendto(state.encode(), address)
         except OSError as error:
             _LOG.warning("the service manager was not told %s: %s", state, error)
+
+
+async def watchdog() -> None:
+    """Tell the service manager twice in its watchdog's time that the event loop still turns; runs
+    for ever where there is a watchdog."""
+    microseconds = os.environ.get("WATCHDOG_USEC", "")
+    if not microseconds.isdecimal() or os.environ.get("WATCHDOG_PID", "") not in (
+        "",
+        str(os.getpid()),
+    ):
+        return
+    while True:
+        notify("WATCHDOG=1")
+        await asyncio.sleep(int(microseconds) / 2e6)

@@ -19,6 +19,7 @@ from lab.problem import LabError
 
 STATE = Path("/lab/run/nodes")
 INIT = Path(__file__).with_name("node-init.sh")
+FRESH_INIT = Path(__file__).with_name("fresh-init.sh")
 NAMESPACES = namespaces.MOUNT | namespaces.NET | namespaces.UTS
 DEADLINE = 20.0
 # Waiting for a condition asks again after this long.
@@ -36,6 +37,11 @@ class Node:
         except FileNotFoundError:
             there = ", ".join(names()) or "none"
             raise LabError(f"node {name}", "is not up", f"nodes are: {there}") from None
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether the node boots a fresh Debian with systemd, instead of sharing the lab's root."""
+        return (self.state / "fresh").exists()
 
     def path(self, path: str) -> Path:
         """A path of the node as this process reaches it."""
@@ -167,7 +173,8 @@ def _start_node(node: topology.Node, hosts: str) -> tuple[str, subprocess.Popen[
     namespaces.unshare(namespaces.PID)
     try:
         child = subprocess.Popen(
-            ["sh", str(INIT), node.name, node.role], stdin=subprocess.DEVNULL, cwd="/",
+            ["sh", str(FRESH_INIT if node.fresh else INIT), node.name, node.role],
+            stdin=subprocess.DEVNULL, cwd="/",
             preexec_fn=lambda: namespaces.unshare(NAMESPACES),  # noqa: PLW1509
             start_new_session=True,
         )  # fmt: skip

@@ -29,7 +29,7 @@ from srv6mgrd.gnmi.state import State
 from srv6mgrd.gnmi.subscribe import Pace
 from srv6mgrd.gnmi.view import Model
 from srv6mgrd.gnmi.writer import Writer
-from srv6mgrd.systemd import notify
+from srv6mgrd.systemd import notify, watchdog
 
 _LOG = logging.getLogger("srv6-gnmid")
 
@@ -86,9 +86,10 @@ async def serve(config: Config, stop: asyncio.Event) -> None:
         await server.start()
         _LOG.info("serving %s", ", ".join((*config.listen, *config.plaintext)))
         notify("READY=1")
-        giving_back = loop.create_task(memory.give_back())
+        beside = [loop.create_task(job) for job in (memory.give_back(), watchdog())]
         await stop.wait()
-        giving_back.cancel()
+        for task in beside:
+            task.cancel()
         with suppress(OSError):  # the service manager may have gone first
             notify("STOPPING=1")
         service.end()

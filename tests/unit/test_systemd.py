@@ -1,8 +1,11 @@
 """What the service manager hears."""
 
+import asyncio
 import socket
 
-from srv6mgrd.systemd import notify
+import pytest
+
+from srv6mgrd.systemd import notify, watchdog
 
 
 def test_it_is_told(tmp_path, monkeypatch):
@@ -22,3 +25,27 @@ def test_one_that_no_longer_listens_is_let_be(tmp_path, monkeypatch, caplog):
     notify("STOPPING=1")
 
     assert "STOPPING=1" in caplog.text
+
+
+async def test_the_watchdog_is_fed_while_the_loop_turns(tmp_path, monkeypatch):
+    address = str(tmp_path / "notify")
+    monkeypatch.setenv("NOTIFY_SOCKET", address)
+    monkeypatch.setenv("WATCHDOG_USEC", "20000")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(address)
+        manager.setblocking(False)
+        feeding = asyncio.create_task(watchdog())
+        loop = asyncio.get_running_loop()
+
+        heard = [await asyncio.wait_for(loop.sock_recv(manager, 100), 5) for _ in range(3)]
+
+        feeding.cancel()
+    assert heard == [b"WATCHDOG=1"] * 3
+
+
+@pytest.mark.parametrize(("usec", "pid"), [("", ""), ("20000", "1")])
+async def test_no_watchdog_or_that_of_another_process(monkeypatch, usec, pid):
+    monkeypatch.setenv("WATCHDOG_USEC", usec)
+    monkeypatch.setenv("WATCHDOG_PID", pid)
+
+    await asyncio.wait_for(watchdog(), 5)

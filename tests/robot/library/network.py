@@ -30,7 +30,8 @@ class Network:
     """Services up and down, and commands on nodes."""
 
     def start_routers(self, *names: str) -> None:
-        """Start the services of the routers that don't run, on all at the same time."""
+        """Start the services of the routers that don't run, on all at the same time. Those that
+        boot a fresh Debian start their own."""
         starting = [
             subprocess.Popen(
                 ["svc", name, "start", *(s for s in SERVICES if not router(name).is_running(s))],
@@ -38,6 +39,7 @@ class Network:
                 text=True,
             )
             for name in names
+            if not node(name).is_fresh
         ]
         said = [child.communicate()[1] for child in starting]
         if failed := [text for child, text in zip(starting, said, strict=True) if child.returncode]:

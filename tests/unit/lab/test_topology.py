@@ -88,3 +88,15 @@ def test_refuses_two_cables_in_one_interface() -> None:
 def test_refuses_no_nodes() -> None:
     with pytest.raises(LabError, match="has no nodes"):
         topology.parse('name = "x"', "t")
+
+
+def test_nodes_can_be_told_to_boot_a_fresh_debian():
+    plain = topology.parse(GOOD, "pair.toml")
+    name = plain.nodes[0].name
+
+    changed = plain.with_fresh([name])
+
+    assert [node.name for node in changed.nodes if node.fresh] == [name]
+    assert topology.from_json(json.loads(json.dumps(changed.as_json()))) == changed
+    with pytest.raises(LabError, match="no such node"):
+        plain.with_fresh(["nobody"])

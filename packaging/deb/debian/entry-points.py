@@ -1,0 +1,35 @@
+"""Programs for the entry points of pyproject.toml: entry-points.py PYPROJECT PAGES BIN PACKAGE.
+
+Those that have a manual page among PAGES: daemons (section 8) go to /usr/sbin of the package, what
+operators type to /usr/bin.
+"""
+
+import sys
+import tomllib
+from pathlib import Path
+
+PROGRAM = """#!/usr/lib/srv6mgr/venv/bin/python3 -I
+import sys
+
+from {module} import {function}
+
+sys.exit({function}())
+"""
+
+
+def main(project: str, pages: str, programs: str, package: str) -> None:
+    scripts = tomllib.loads(Path(project).read_text())["project"]["scripts"]
+    for name, target in scripts.items():
+        page = next(Path(pages).glob(f"{name}.[18]"), None)
+        if page is None:
+            continue
+        module, _, function = target.partition(":")
+        program = Path(programs) / name
+        program.write_text(PROGRAM.format(module=module, function=function))
+        program.chmod(0o755)
+        folder = Path(package) / ("usr/sbin" if page.suffix == ".8" else "usr/bin")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).symlink_to(Path("/usr/lib/srv6mgr/venv/bin") / name)
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,59 @@
+"""What takes our lines out of FRR when we can't do it ourselves any more: a script for vtysh.
+
+``python -m srv6mgrd.frr.departure`` prints it; the packages keep it when they are removed, for the
+time when they are purged.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Container, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from srv6mgrd import settings as settings_file
+from srv6mgrd.apply.journal import Journal, JournalError
+from srv6mgrd.frr.adapter import FrrSockets
+from srv6mgrd.frr.script import commands, removals
+from srv6mgrd.plan.actions import Delete
+from srv6mgrd.plan.objects import FrrBlock
+
+
+class Owned(Container[object], Protocol):
+    """The part of the journal that is read here."""
+
+    def lines(self, key: str) -> tuple[str, ...]: ...
+
+
+def script(owned: Owned, running: Mapping[str, FrrBlock]) -> list[str]:
+    """Lines for vtysh that remove what is ours of FRR's running configuration; others' stay."""
+    leaving = [
+        Delete(replace(block, lines=tuple(n for n in block.lines if n in owned.lines(key))))
+        for key, block in running.items()
+        if key in owned
+    ]
+    texts: list[str] = []
+    for daemon in dict.fromkeys(block.daemon for block in running.values()):
+        steps = [s for s in removals(leaving, running) if s.daemon == daemon]
+        if steps:
+            texts += ["configure terminal", *(c.text for c in commands(steps)), "end"]
+    return texts
+
+
+def main() -> int:
+    """Print the script; nothing when FRR does not run."""
+    try:
+        settings = settings_file.load(None)
+        journal = Journal(Path(settings.state_directory) / "journal.sqlite")
+    except (settings_file.SettingsError, JournalError) as error:
+        print(f"FRR's part: {error}", file=sys.stderr)
+        return 1
+    running = FrrSockets(Path(settings.frr_directory)).observe() or {}
+    print("\n".join(script(journal, running)))
+    journal.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

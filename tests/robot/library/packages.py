@@ -1,0 +1,170 @@
+"""The Debian packages on routers that boot a fresh Debian: install, upgrade, remove, purge."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from robot.api.deco import library
+
+from examples.gnmi import GnmiError
+from lab.guest.nodes import Node, wait_until
+from tests.robot.library.gnmi import SRV6, session
+from tests.robot.library.network import node
+
+DEBS = "/opt/debs"
+NEXT = "/src/tests/robot/library/next-version.sh"
+# Where NACM keeps its rules; the group of who comes without credentials may write.
+OPEN = """{"ietf-netconf-acm:nacm": {
+  "groups": {"group": [{"name": "operators", "user-name": ["anonymous"]}]},
+  "rule-list": [{"name": "operators", "group": ["operators"], "rule": [
+    {"name": "all", "access-operations": "*", "action": "permit"}]}]}}
+"""
+LOOPBACK = {"127.0.0.1", "[::1]", "[::ffff:127.0.0.1]"}
+APT = (
+    "DEBIAN_FRONTEND=noninteractive apt-get -qy -o APT::Sandbox::User=root"
+    " -o Dpkg::Options::=--force-unsafe-io -o Dpkg::Use-Pty=0"
+)
+
+
+def listeners(shown: str) -> list[str]:
+    """Local addresses, without ports, in the output of ``ss -Htln``."""
+    return [line.split()[3].rpartition(":")[0] for line in shown.splitlines() if line.strip()]
+
+
+@library(scope="GLOBAL", auto_keywords=True)
+class Packages:
+    """What apt and systemd do."""
+
+    def install_packages(self, *names: str) -> None:
+        """Install the packages, on all routers at the same time; nothing is fetched."""
+        on_all(names, f"{APT} install {DEBS}/*.deb")
+
+    def upgrade_packages(self, name: str) -> None:
+        """Upgrade to packages of a later version, with a later revision of a module."""
+        node(name).run(["sh", NEXT, DEBS, "/tmp/next"], timeout=120)
+        on_all([name], f"{APT} install /tmp/next/*.deb")
+
+    def remove_packages(self, name: str) -> None:
+        """``apt remove`` of all that is ours."""
+        on_all([name], f"{APT} remove 'srv6mgr*'")
+
+    def purge_packages(self, name: str) -> None:
+        """``apt purge`` of all that is ours."""
+        on_all([name], f"{APT} purge 'srv6mgr*'")
+
+    def units_are_active(self, name: str, *units: str) -> None:
+        """Each of the units is up, and has not been started again."""
+        for unit in units:
+            shown = show(node(name), unit)
+            if shown["ActiveState"] != "active" or shown["NRestarts"] != "0":
+                raise AssertionError(f"{name}: {unit}: {shown}")
+
+    def wait_for_unit(self, name: str, unit: str, timeout: float = 60) -> None:
+        """Wait until systemd has a unit ready (again)."""
+        on = node(name)
+        wait_until(
+            lambda: show(on, unit)["ActiveState"] == "active", f"{name}: {unit}", timeout, 0.1
+        )
+
+    def kill_unit(self, name: str, unit: str) -> str:
+        """SIGKILL for the main process of a unit; returns which it was."""
+        pid = show(node(name), unit)["MainPID"]
+        node(name).run(["systemctl", "kill", "--signal=KILL", unit])
+        wait_until(lambda: show(node(name), unit)["MainPID"] != pid, f"{name}: {unit} died")
+        return pid
+
+    def is_fed(self, name: str, unit: str) -> None:
+        """The unit's watchdog has a time, and was told that all is well."""
+        shown = show(node(name), unit)
+        if shown["WatchdogUSec"] in ("0", "infinity") or shown["WatchdogTimestampMonotonic"] == "0":
+            raise AssertionError(f"{name}: {unit}: {shown}")
+
+    def only_loopback_listens(self, name: str, port: int) -> None:
+        """Something listens on the port, and nothing on an address that others reach."""
+        shown = node(name).run(["ss", "-Htln", f"sport = :{port}"]).stdout
+        found = listeners(shown)
+        if not found or set(found) - LOOPBACK:
+            raise AssertionError(f"{name}: port {port}: {found or 'nobody listens'}")
+
+    def writing_is_denied(self, name: str) -> None:
+        """NACM refuses a Set of who comes without credentials."""
+        try:
+            session(name).set(update=[(f"{SRV6}/vrfs/vrf[name=red]", {"table-id": 10})])
+        except GnmiError as refused:
+            if refused.code == "PERMISSION_DENIED":
+                return
+            raise
+        raise AssertionError(f"{name}: it was not refused")
+
+    def exposure_of(self, name: str, unit: str) -> float:
+        """The score of ``systemd-analyze security``, without asking the running system."""
+        file = f"/usr/lib/systemd/system/{unit}.service"
+        shown = (
+            node(name)
+            .run(["systemd-analyze", "security", "--offline=true", "--no-pager", file], check=False)
+            .stdout
+        )
+        found = re.search(r"exposure level for \S+: ([0-9.]+)", shown)
+        assert found is not None, shown
+        return float(found[1])
+
+    def let_anonymous_write(self, *names: str) -> None:
+        """What the operator says to NACM."""
+        for name in names:
+            node(name).write_file("/tmp/nacm.json", OPEN)
+            node(name).run(
+                ["sysrepocfg", "--edit=/tmp/nacm.json", "--datastore=running", "--format=json"]
+            )
+
+    def start_bgp(self, *names: str) -> None:
+        """What the operator says to FRR."""
+        on_all(
+            names,
+            "sed -i 's/^bgpd=no/bgpd=yes/' /etc/frr/daemons && systemctl restart frr",
+        )
+
+    def modules_of_ours(self, name: str) -> dict[str, str]:
+        """Revisions of our modules in sysrepo."""
+        shown = node(name).run(["sysrepoctl", "--list"]).stdout
+        return dict(re.findall(r"^(srv6mgr-\S+) +\| (\S+)", shown, re.M))
+
+    def files_of_ours(self, name: str) -> list[str]:
+        """Files and folders whose names say that they are ours, and are not packages' lists."""
+        command = (
+            "find / -xdev \\( -path /src -o -path /opt -o -path /lab -o -path /proc \\) -prune -o"
+            " \\( -name '*srv6*' -o -name 'gnmid*' -o -name 'netconf-sshd*' \\) -print;"
+            " find /run /sys/fs/bpf /sys/class/net -maxdepth 1 -name '*srv6*'"
+        )
+        return sorted(node(name).run(["sh", "-c", command]).stdout.split())
+
+    def keep_journal(self, *names: str) -> None:
+        """The journals of routers that are up, beside the other results."""
+        for name in names:
+            text = node(name).run(["journalctl", "--no-pager"], check=False).stdout
+            folder = Path("/lab/out") / name
+            folder.mkdir(exist_ok=True)
+            (folder / "journal.log").write_text(text)
+
+
+def on_all(names: Iterable[str], command: str) -> None:
+    """Run a shell line on all nodes at the same time; AssertionError with what one said."""
+    running = {
+        name: node(name).popen(
+            ["sh", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True,
+        )
+        for name in names
+    }  # fmt: skip
+    said = {name: child.communicate()[0] for name, child in running.items()}
+    for name, child in running.items():
+        if child.returncode:
+            raise AssertionError(f"{name}: {command}: {said[name]}")
+
+
+def show(on: Node, unit: str) -> dict[str, str]:
+    wanted = "ActiveState,SubState,NRestarts,MainPID,WatchdogUSec,WatchdogTimestampMonotonic"
+    shown = on.run(["systemctl", "show", unit, f"--property={wanted}"]).stdout
+    return dict(line.partition("=")[::2] for line in shown.splitlines())
