@@ -84,8 +84,8 @@ robot: ## system suites in the lab; one with SUITE=name; `packages` only when it
 	    $(LAB) run --tries 2 --limit 900 --name packages --fresh pe1 --fresh pe2 --topology $(TOPOLOGY) -- \
 	    tests/robot/run packages)
 
-deb: ## the Debian packages, from a clean root, twice: build/deb
-	@$(LAB) deb --twice build/deb
+deb: ## the Debian packages, from a clean root: build/deb; with TWICE=1 a second build must equal it
+	@$(LAB) deb $(if $(TWICE),--twice) build/deb
 
 # A gNMI client that is not ours, beside pygnmi. Kept in the cache, for other checkouts.
 GNMI_CLI := github.com/openconfig/gnmi/cmd/gnmi_cli@v0.14.1
