@@ -10,7 +10,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -94,13 +94,12 @@ class Demo:
         self.tell.shell(pe1, "ip -6 -s route show table 8986")
         self.tell.shell(pe1, "ip route show vrf red; ip -6 route show vrf red", _tunnels)
         self.tell.shell(pe1, "vtysh -c 'show bgp ipv4 vpn'", _bgp_rows)
-        path = f"{SRV6}/vrfs/vrf[name=red]/srv6mgr-bgp:bgp/state"
-        quiet = Gnmi(pe1)
         wait_until(
-            lambda: quiet.get(path)[0]["srv6mgr-bgp:install-status"] == "installed",
-            "pe1: VRF red is advertised",
+            lambda: all(v["bgp"]["install-status"] == "installed" for v in _vrfs(pe1)),
+            "pe1: both VRFs are advertised",
         )
-        self.tell.output(_compact(self.gnmi(pe1).get(path)[0]))
+        self.tell.shell(pe1, "srv6ctl show vrfs")
+        self.tell.shell(pe1, "srv6ctl show sids")
 
     def traffic(self) -> None:
         self.tell.step(f"{PINGS} pings per tenant and family, site 1 to site 2")
@@ -125,9 +124,26 @@ class Demo:
     def counters(self) -> None:
         self.tell.step("Counters equal the packets sent")
         for pe in self.pes:
-            for vrf in ("red", "blue"):
-                # Site 2 gets the requests, site 1 the replies, of both families.
-                self._counted(pe, vrf, 2 * PINGS)
+            # Site 2 gets the requests, site 1 the replies, of both families.
+            wanted = {_sid(pe, vrf): 2 * PINGS for vrf in ("red", "blue")}
+            wait_until(
+                partial(_have_counted, pe, wanted),
+                f"{pe.name}: {2 * PINGS} packets counted on each SID",
+            )
+            self.tell.shell(pe, "srv6ctl show counters --no-rates")
+            counted = _counted(pe)
+            for sid, packets in wanted.items():
+                told = counted[sid]
+                self.tell.check(
+                    (told["in-pkts"], told["in-errors"]) == (packets, 0),
+                    f"{pe.name}: {sid} counted {packets} packets, as many as were sent to it",
+                )
+        path = f"{SRV6}/local-sids/sid[prefix={_sid(self.pes[0], 'red')}]/state/counters"
+        over_gnmi = self.gnmi(self.pes[0]).get(path)[0]
+        self.tell.output(_compact(over_gnmi))
+        self.tell.check(
+            int(over_gnmi["srv6mgr-srv6:in-pkts"]) == 2 * PINGS, "gNMI tells collectors the same"
+        )
 
     def remove_red(self) -> None:
         pe1, pe2 = self.pes
@@ -153,13 +169,16 @@ class Demo:
         self.tell.step("The network is yours")
         for line, shows in (
             ("on ce-red1 ping 10.2.0.10", "traffic through the tunnel"),
-            ("on pe1 ip -6 -s route show table 8986", "SIDs with their counters"),
+            ("on pe1 srv6ctl show sids", "SIDs with status and counters"),
+            ("on -t pe1 srv6ctl top", "... live; q quits"),
+            ("on pe2 ping -c3 fcbb:0:1:64::; on pe1 srv6ctl explain fcbb:0:1:64::", "its errors"),
+            ("on pe1 srv6ctl doctor", "whether all is well"),
             ("on pe1 vtysh -c 'show bgp ipv4 vpn'", "VPN routes with their SIDs"),
             ("on pe1 ip -6 route flush table 8986", "... and see the SIDs come back"),
             ("on pe1 redis-cli -s /run/redis/redis.sock -n 6 keys '*'", "status as SONiC rows"),
             ("exit", "ends the lab"),
         ):
-            self.tell.say(f"{line:58}{shows}")
+            self.tell.say(f"{line:72}{shows}")
         shell = ["bash", "--rcfile", "/src/lab/guest/shellrc"]
         subprocess.call(shell, env={**os.environ, "LAB_PROMPT": "lab"})
         return 0
@@ -176,22 +195,6 @@ class Demo:
     def _reaches(self, tenant: str, address: str) -> bool:
         ping = ["ping", "-c1", "-W1", address]
         return self.ces[f"{tenant}1"].run(ping, check=False).returncode == 0
-
-    def _counted(self, pe: Node, vrf: str, packets: int) -> None:
-        sid = _sid(pe, vrf)
-        path = f"{SRV6}/local-sids/sid[prefix={sid}]/state/counters"
-        quiet = Gnmi(pe)
-        wait_until(
-            lambda: int(quiet.get(path)[0]["srv6mgr-srv6:in-pkts"]) >= packets,
-            f"{pe.name}: {packets} packets counted on {sid}",
-        )
-        counters = self.gnmi(pe).get(path)[0]
-        self.tell.output(_compact(counters))
-        self.tell.check(
-            int(counters["srv6mgr-srv6:in-pkts"]) == packets
-            and int(counters["srv6mgr-srv6:in-errors"]) == 0,
-            f"{pe.name}: {sid} of {vrf} counted {packets} packets, as many as were sent to it",
-        )
 
 
 def _compact(tree: Any, indent: int = 0, name: str = "") -> list[str]:
@@ -213,6 +216,22 @@ def _compact(tree: Any, indent: int = 0, name: str = "") -> list[str]:
 def _sid(pe: Node, vrf: str) -> str:
     config = json.loads((CONFIG / f"{pe.name}.json").read_text())["srv6mgr-srv6:srv6"]
     return str(next(s["prefix"] for s in config["local-sids"]["sid"] if s["vrf"] == vrf))
+
+
+def _vrfs(pe: Node) -> list[dict[str, Any]]:
+    shown: list[dict[str, Any]] = pe.json(["srv6ctl", "show", "vrfs", "--json"])["vrfs"]
+    return shown
+
+
+def _counted(pe: Node) -> dict[str, dict[str, Any]]:
+    """Counters by SID."""
+    shown = pe.json(["srv6ctl", "show", "counters", "--no-rates", "--json"])["counters"]
+    return {entry["prefix"]: entry for entry in shown}
+
+
+def _have_counted(pe: Node, wanted: Mapping[str, int]) -> bool:
+    counted = _counted(pe)
+    return all(counted[sid]["in-pkts"] >= packets for sid, packets in wanted.items())
 
 
 def _tunnels(line: str) -> bool:

@@ -26,6 +26,7 @@ class Link:
     """``table`` of a VRF device, else None; ``master`` by name."""
 
     name: str
+    index: int
     kind: str
     up: bool
     carrier: bool
@@ -126,6 +127,7 @@ def _links(messages: Any) -> tuple[dict[int, str], dict[str, Link]]:
         name = names[m["index"]]
         links[name] = Link(
             name,
+            int(m["index"]),
             str(kind),
             bool(m["flags"] & _IFF_UP),
             bool(m["flags"] & _IFF_LOWER_UP),

@@ -18,7 +18,9 @@ from srv6mgrd.cli.session import Session
 # Each is imported when it is asked for.
 _COMMANDS = {
     "show": "srv6mgrd.cli.show",
+    "top": "srv6mgrd.cli.top",
     "explain": "srv6mgrd.cli.explain",
+    "doctor": "srv6mgrd.cli.doctor",
     "plan": "srv6mgrd.cli.change.preview",
     "diff": "srv6mgrd.cli.change.preview",
     "apply": "srv6mgrd.cli.change.commit",

@@ -1,0 +1,128 @@
+"""``srv6ctl doctor``: whether this node can do what is declared, and does; with remedies."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from srv6mgrd.cli.output import Cell
+from srv6mgrd.cli.problem import Exit, Problem
+from srv6mgrd.cli.session import Session, json_option, pass_session
+from srv6mgrd.cli.units import counted
+
+if TYPE_CHECKING:
+    from srv6mgrd.cli.doctor.finding import Finding
+    from srv6mgrd.model.desired import Desired
+    from srv6mgrd.plan.objects import Boundary, UnknownBoundary
+
+_STYLES = {"ok": "good", "note": "dim", "skip": "dim", "warn": "warn", "fail": "bad"}
+
+
+@click.command()
+@click.option("--quiet", "-q", is_flag=True, help="Show warnings and failures alone.")
+@json_option
+@pass_session
+def doctor(session: Session, quiet: bool) -> None:
+    """Look for what is wrong or missing on this node, and say what to do.
+
+    Services, kernel, sysctls, links, rules, routes, the boundary: nothing is changed. It works
+    without srv6mgrd and without sysrepo, and says what could not be looked at. Ends with status 6
+    when something failed; warnings do not count.
+    """
+    found = []
+    for finding in _checks(session):
+        found.append(finding)
+        if not session.out.as_json and not (quiet and finding.level not in {"warn", "fail"}):
+            _tell(session, finding)
+    levels = Counter(finding.level.value for finding in found)
+    if session.out.as_json:
+        session.out.json({"findings": [f._asdict() for f in found], "summary": dict(levels)})
+    else:
+        bad = f"{counted(levels['fail'], 'failure')}, {counted(levels['warn'], 'warning')}"
+        session.out.line()
+        session.out.line(
+            Cell(bad, "bad" if levels["fail"] else "warn" if levels["warn"] else "good"),
+            f"; {levels['ok']} checks are well",
+        )
+    if levels["fail"]:
+        sys.exit(Exit.FOUND)
+
+
+def _tell(session: Session, finding: Finding) -> None:
+    style = _STYLES[finding.level]
+    session.out.line(
+        Cell(f"{finding.level:5}", style), Cell(f"{finding.check:14}", "head"), finding.words
+    )
+    if finding.remedy:
+        session.out.line(" " * 19, "-> ", finding.remedy)
+
+
+def _checks(session: Session) -> Iterator[Finding]:
+    from srv6mgrd.cli.doctor import services
+    from srv6mgrd.cli.doctor.finding import skip
+    from srv6mgrd.cli.doctor.kernel import kernel, tried_out
+    from srv6mgrd.cli.doctor.networkd import networkd
+    from srv6mgrd.counters.node import CAPABILITIES
+
+    settings = session.settings
+    if os.geteuid():
+        yield skip("rights", "not all can be looked at", "run srv6ctl doctor as root")
+    yield from services.srv6mgrd(session)
+    yield from services.sysrepo(session)
+    desired, why = session.desired_or_nothing()
+    yield from services.redis(settings.redis_socket)
+    needed = desired is not None and any(vrf.bgp for vrf in desired.vrfs.values())
+    yield from services.frr(Path(settings.frr_directory), needed=needed)
+    yield from networkd()
+    told = session.state.node().get(CAPABILITIES, {}) if session.state.managed else {}
+    yield from kernel(told or tried_out())
+    try:
+        yield from _network(desired, why)
+    except Problem as problem:
+        yield skip("network", str(problem))
+
+
+def _network(desired: Desired | None, why: str) -> Iterator[Finding]:
+    from srv6mgrd.cli import host
+    from srv6mgrd.cli.doctor import network
+    from srv6mgrd.cli.doctor.finding import skip
+    from srv6mgrd.model.checks import SID_TABLE
+    from srv6mgrd.plan.target import target
+
+    seen = host.read(SID_TABLE)
+    yield from network.shared_tables(seen)
+    if desired is None:
+        yield skip("network", f"what is declared is not known: {why}")
+        return
+    wanted = target(desired, {link.name: link.index for link in seen.links.values()}).objects
+    yield from network.devices(wanted.values(), seen)
+    yield from network.sysctls(wanted.values(), seen, host.sysctl)
+    yield from network.rp_filter(wanted.values(), host.sysctl("net/ipv4/conf/all/rp_filter"))
+    yield from network.rules(wanted, seen)
+    yield from network.routes(wanted, seen)
+    yield from network.source(desired, seen)
+    if os.geteuid():
+        yield skip("boundary", "it can't be read", "run srv6ctl doctor as root")
+    else:
+        yield from network.boundary(wanted.values(), _filter())
+
+
+def _filter() -> Boundary | UnknownBoundary | None:
+    """The filter at the boundary, as it stands."""
+    from srv6mgrd.kernel.boundary import BoundaryTable
+    from srv6mgrd.plan.objects import Boundary, UnknownBoundary
+
+    table = BoundaryTable()
+    try:
+        for found in table.observed():
+            if isinstance(found.object, Boundary | UnknownBoundary):
+                return found.object
+        return None
+    finally:
+        table.close()

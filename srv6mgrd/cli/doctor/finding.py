@@ -1,0 +1,53 @@
+"""What a check of ``doctor`` found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Level(StrEnum):
+    """How bad it is. ``NOTE``: good to know; ``SKIP``: it could not be looked at."""
+
+    OK = "ok"
+    NOTE = "note"
+    SKIP = "skip"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+class Finding(NamedTuple):
+    """``check`` names what was looked at, ``words`` what is the case, ``remedy`` what to do."""
+
+    level: Level
+    check: str
+    words: str
+    remedy: str = ""
+
+
+def ok(check: str, words: str) -> Finding:
+    return Finding(Level.OK, check, words)
+
+
+def note(check: str, words: str, remedy: str = "") -> Finding:
+    return Finding(Level.NOTE, check, words, remedy)
+
+
+def skip(check: str, words: str, remedy: str = "") -> Finding:
+    return Finding(Level.SKIP, check, words, remedy)
+
+
+def warn(check: str, words: str, remedy: str) -> Finding:
+    return Finding(Level.WARN, check, words, remedy)
+
+
+def fail(check: str, words: str, remedy: str) -> Finding:
+    return Finding(Level.FAIL, check, words, remedy)
+
+
+def or_ok(check: str, words: str, found: Iterable[Finding]) -> list[Finding]:
+    """What was found; where that is nothing bad, that all is well."""
+    listed = list(found)
+    bad = any(f.level in {Level.WARN, Level.FAIL} for f in listed)
+    return listed if bad else [ok(check, words), *listed]

@@ -1,0 +1,150 @@
+"""``srv6ctl top``: live rates in the terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from ipaddress import IPv6Network
+from typing import TYPE_CHECKING
+
+import click
+
+from srv6mgrd.cli.problem import Problem
+from srv6mgrd.cli.session import Session, is_terminal, json_option, pass_session
+from srv6mgrd.counters.node import CAPABILITIES
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from srv6mgrd.cli.state import State
+    from srv6mgrd.cli.top.history import History
+    from srv6mgrd.cli.top.view import Scene
+    from srv6mgrd.model.desired import Sid
+
+_LOOK = 0.1
+
+
+@click.command()
+@click.option(
+    "--interval",
+    metavar="SECONDS",
+    type=click.FloatRange(0.1, 60),
+    default=1.0,
+    help="Time between samples (1).",
+)
+@click.option("--count", "-n", type=click.IntRange(1), help="End after so many samples.")
+@json_option
+@pass_session
+def top(session: Session, interval: float, count: int | None) -> None:
+    """Live rates of all SIDs.
+
+    Where output is no terminal, one sample is printed unless --count asks for more; with --json
+    each is one line. Keys: q quits, s changes the order, p pauses, up and down scroll.
+    """
+    if session.out.as_json:
+        _lines(session.state, interval, count or 1)
+    elif is_terminal():
+        _live(session, interval, count)
+    else:
+        _once(session, interval, count or 1)
+
+
+def _lines(state: State, interval: float, count: int) -> None:
+    from srv6mgrd.cli.rates import rates
+    from srv6mgrd.counters.node import time_text
+
+    before = state.sample()
+    for _ in range(count):
+        after = state.next_sample(before, interval)
+        told = {p: rate._asdict() for p, rate in rates(before, after).items()}
+        print(json.dumps({"time": time_text(after.at), "rates": told}), flush=True)
+        before = after
+
+
+def _once(session: Session, interval: float, count: int) -> None:
+    from rich.console import Console
+
+    from srv6mgrd.cli.top.history import History
+    from srv6mgrd.cli.top.view import screen
+
+    state, history, console = session.state, History(), Console(highlight=False, width=140)
+    before = state.sample()
+    history.add(before)
+    for _ in range(count):
+        before = state.next_sample(before, interval)
+        history.add(before)
+        scene = _scene(state, history, _declared(session))
+        console.print(screen(replace(scene, height=10_000, plain=_plain(console))))
+
+
+def _live(session: Session, interval: float, count: int | None) -> None:
+    from rich.console import Console
+    from rich.live import Live
+
+    from srv6mgrd.cli.top.history import History
+    from srv6mgrd.cli.top.keys import Keys
+    from srv6mgrd.cli.top.view import Order, ordered, screen
+
+    state, history, console = session.state, History(), Console(highlight=False)
+    order, paused, first, generation, samples = Order.RATE, False, 0, -1, 0
+    declared: Mapping[IPv6Network, Sid] = {}
+    state.sample()  # a store that is not there is told before the screen is taken
+    with Keys() as keys, Live(console=console, screen=True, auto_refresh=False) as live:
+        due = time.monotonic()
+        while count is None or samples <= count:
+            if not paused and time.monotonic() >= due:
+                due = max(due + interval, time.monotonic())
+                samples += history.add(state.sample())
+                if state.generation != generation:
+                    generation, declared = state.generation, _declared(session)
+            scene = replace(
+                _scene(state, history, declared),
+                order=order,
+                paused=paused,
+                first=first,
+                height=console.size.height,
+                plain=_plain(console),
+            )
+            live.update(screen(scene), refresh=True)
+            key = keys.pressed(max(_LOOK, due - time.monotonic()))
+            if key == "q":
+                return
+            if key == "s":
+                order, first = order.next(), 0
+            elif key == "p":
+                paused = not paused
+            else:
+                step = {"up": -1, "down": 1, "page-up": -10, "page-down": 10}.get(key, 0)
+                first = min(max(0, first + step), max(0, len(ordered(scene)) - 1))
+
+
+def _scene(state: State, history: History, declared: Mapping[IPv6Network, Sid]) -> Scene:
+    from srv6mgrd.cli.top.view import Scene
+
+    offered = state.node().get(CAPABILITIES, {})
+    about = f"kernel {offered.get('kernel', '?')}   FRR {offered.get('frr', 'not reached')}"
+    return Scene(
+        node=os.uname().nodename,
+        clock=time.strftime("%H:%M:%S"),
+        about=about,
+        managed=state.managed,
+        history=history,
+        statuses=state.statuses(),
+        declared=declared,
+    )
+
+
+def _plain(console: Console) -> bool:
+    """Whether the terminal knows ASCII alone."""
+    return "utf" not in console.encoding.lower()
+
+
+def _declared(session: Session) -> Mapping[IPv6Network, Sid]:
+    """Declared SIDs; none where sysrepo can't be asked."""
+    try:
+        return session.desired().sids
+    except Problem:
+        return {}

@@ -1,0 +1,300 @@
+"""What doctor finds, and what it says to do."""
+
+import socket
+import threading
+from dataclasses import replace
+from ipaddress import IPv6Address, IPv6Network
+
+import pytest
+
+from srv6mgrd.cli import host
+from srv6mgrd.cli.doctor import network
+from srv6mgrd.cli.doctor.finding import Level
+from srv6mgrd.cli.doctor.kernel import kernel
+from srv6mgrd.cli.doctor.networkd import networkd
+from srv6mgrd.cli.doctor.services import redis
+from srv6mgrd.cli.problem import Exit, Problem
+from srv6mgrd.counters.status import InstallStatus
+from srv6mgrd.model.parse import parse
+from srv6mgrd.plan.objects import Boundary, Rule, Sysctl
+from srv6mgrd.plan.target import target, vrf_ifindex
+from tests.unit.cli.conftest import SID, TREE
+
+DESIRED = parse(TREE)
+ANY = IPv6Network("::/0")
+LINKS = {
+    link.name: link
+    for link in (
+        host.Link("eth1", 2, "", up=True, carrier=True, mtu=1500, master="red"),
+        host.Link("srv6mgr", 3, "dummy", up=True, carrier=True, mtu=1500, alias="srv6mgr"),
+        host.Link(
+            "red",
+            vrf_ifindex(10),
+            "vrf",
+            up=True,
+            carrier=True,
+            mtu=1500,
+            alias="srv6mgr",
+            table=10,
+        ),
+    )
+}
+ROUTE = host.Route(IPv6Network(SID), 8986, 1024, 86, "unicast", "srv6mgr", "seg6local")
+WANTED = target(DESIRED, {"eth1": 2}).objects
+RULES = tuple(
+    host.Rule(o.priority, o.to, IPv6Network(o.source or ANY), o.table, 86)
+    for o in WANTED.values()
+    if isinstance(o, Rule)
+)
+SOUND = host.Host(LINKS, RULES, (ROUTE,))
+
+
+def levels(found):
+    return [finding.level for finding in found]
+
+
+def without(name):
+    return replace(SOUND, links={n: link for n, link in LINKS.items() if n != name})
+
+
+def with_link(name, **changed):
+    return replace(SOUND, links=LINKS | {name: replace(LINKS[name], **changed)})
+
+
+def sysctl(path, **changed):
+    wanted = {o.path: o.value for o in WANTED.values() if isinstance(o, Sysctl)}
+    return (wanted | {k.replace("__", "/"): v for k, v in changed.items()}).get(path)
+
+
+def test_a_sound_node_has_no_findings():
+    for found in (
+        network.devices(WANTED.values(), SOUND),
+        network.sysctls(WANTED.values(), SOUND, sysctl),
+        network.rules(WANTED, SOUND),
+        network.routes(WANTED, SOUND),
+    ):
+        assert levels(found) == [Level.OK]
+    assert not [*network.shared_tables(SOUND)]
+    assert not [*network.rp_filter(WANTED.values(), "0")]
+    assert not [*network.source(DESIRED, SOUND)]
+
+
+@pytest.mark.parametrize(
+    ("seen", "words"),
+    [
+        (without("red"), "red does not exist"),
+        (without("srv6mgr"), "srv6mgr does not exist"),
+        (with_link("srv6mgr", up=False), "srv6mgr is down"),
+        (with_link("red", table=11), "red is on table 11, not 10"),
+        (with_link("red", alias=""), "red is vrf of somebody else"),
+        (with_link("eth1", master=""), "eth1 is in no VRF, not in red"),
+        (with_link("eth1", up=False), "eth1 is down"),
+        (with_link("eth1", carrier=False), "eth1 has no carrier"),
+    ],
+)
+def test_devices(seen, words):
+    (found,) = network.devices(WANTED.values(), seen)
+    assert found.words == words
+    assert found.remedy
+
+
+def test_two_vrfs_on_one_table():
+    other = host.Link("other", 9, "vrf", up=True, carrier=True, mtu=1500, table=10)
+    (found,) = network.shared_tables(replace(SOUND, links=LINKS | {"other": other}))
+    assert "red and other share table 10" in found.words
+
+
+def test_sysctls():
+    off = dict.fromkeys(["net/vrf/strict_mode"], "0")
+    (found,) = network.sysctls(WANTED.values(), SOUND, lambda p: off.get(p) or sysctl(p))
+    assert found.words == "net.vrf.strict_mode is 0, and has to be 1"
+    assert found.remedy.startswith("sysctl -w net.vrf.strict_mode=1")
+    # Those of a device that is absent are not told once more.
+    gone = without("red")
+    assert levels(
+        network.sysctls(WANTED.values(), gone, lambda p: None if "/red/" in p else sysctl(p))
+    ) == [Level.OK]
+
+
+def test_rp_filter_of_all_outweighs():
+    (found,) = network.rp_filter(WANTED.values(), "2")
+    assert "rp_filter is 2" in found.words
+
+
+def test_a_rule_that_is_gone():
+    left = tuple(rule for rule in RULES if rule.priority != 2000)
+    (found,) = network.rules(WANTED, replace(SOUND, rules=left))
+    assert found.words == "rule 2000 to fcbb:0:1::/48 lookup 8986 is not there"
+    stranger = replace(next(r for r in RULES if r.priority == 2000), protocol=0)
+    assert Level.FAIL in levels(network.rules(WANTED, replace(SOUND, rules=(*left, stranger))))
+
+
+@pytest.mark.parametrize(
+    ("foreign", "hides"),
+    [
+        (host.Rule(100, IPv6Network(SID), ANY, 0, 0), True),
+        (host.Rule(100, IPv6Network("fcbb::/16"), ANY, 7, 0), True),
+        (host.Rule(3000, IPv6Network(SID), ANY, 0, 0), False),
+        (host.Rule(100, IPv6Network("2001:db8::/32"), ANY, 0, 0), False),
+        (host.Rule(0, ANY, ANY, 255, 2), False),
+    ],
+)
+def test_foreign_rules(foreign, hides):
+    found = network.rules(WANTED, replace(SOUND, rules=(foreign, *RULES)))
+    assert (levels(found) == [Level.FAIL]) is hides
+    if hides:
+        assert found[0].remedy == f"ip -6 rule del pref 100 to {foreign.to}"
+
+
+def test_routes_that_are_gone_or_hidden():
+    (gone,) = network.routes(WANTED, replace(SOUND, routes=()))
+    assert gone.words == f"SID {SID} is not in table 8986"
+    hiding = host.Route(IPv6Network(SID), 8986, 7, 4, "blackhole", "")
+    (hidden,) = network.routes(WANTED, replace(SOUND, routes=(ROUTE, hiding)))
+    assert hidden.remedy == f"ip -6 route del {SID} table 8986 metric 7"
+    harmless = replace(hiding, prefix=IPv6Network("fcbb:0:1:77::/64"))
+    found = network.routes(WANTED, replace(SOUND, routes=(ROUTE, harmless)))
+    assert levels(found) == [Level.OK, Level.NOTE]
+
+
+def test_the_boundary():
+    (wanted,) = (o for o in WANTED.values() if isinstance(o, Boundary))
+    assert levels(network.boundary(WANTED.values(), wanted)) == [Level.OK]
+    (gone,) = network.boundary(WANTED.values(), None)
+    assert "is not there: customers can reach SIDs" in gone.words
+    assert levels(network.boundary(WANTED.values(), Boundary((), (), ()))) == [Level.FAIL]
+    assert levels(network.boundary([], None)) == [Level.SKIP]
+
+
+def test_the_encapsulation_source_is_an_address_of_the_node():
+    desired = replace(DESIRED, encapsulation_source=IPv6Address("2001:db8::1"))
+    (found,) = network.source(desired, SOUND)
+    assert found.remedy == "ip address add 2001:db8::1/128 dev lo"
+    held = replace(SOUND, addresses=frozenset({IPv6Address("2001:db8::1")}))
+    assert not [*network.source(desired, held)]
+
+
+def test_options_of_the_kernel_behind_what_it_lacks(monkeypatch):
+    options = {"NET_VRF": "m", "NET_L3_MASTER_DEV": "y"}
+    monkeypatch.setattr("srv6mgrd.cli.doctor.kernel._configured", lambda: options)
+    offered = {
+        "behavior": ["srv6mgr-srv6:End"],
+        "missing": [
+            {"name": "vrf", "reason": "Operation not supported"},
+            {"name": "End", "reason": "Operation not supported"},
+            {"name": "End psp", "reason": "the kernel ignores it"},
+        ],
+    }
+    _, vrf, end, flavor = kernel(offered)
+    assert (vrf.level, vrf.remedy) == (Level.WARN, "modprobe vrf")
+    assert (end.level, end.remedy) == (Level.FAIL, "use a kernel with CONFIG_IPV6_SEG6_LWTUNNEL")
+    assert flavor.level is Level.NOTE
+    assert levels(kernel({})) == [Level.SKIP]
+
+
+@pytest.mark.parametrize(
+    ("files", "bad"),
+    [
+        ({}, False),
+        ({"run/systemd/netif/state": ""}, True),
+        ({"run/systemd/netif/state": "",
+          "etc/systemd/networkd.conf": "[Network]\nManageForeignRoutes=no\n"}, True),
+        ({"run/systemd/netif/state": "",
+          "usr/lib/systemd/networkd.conf.d/x.conf":
+          "[Network]\n#c\nManageForeignRoutes=no\nManageForeignRoutingPolicyRules = no\n"}, False),
+        ({"run/systemd/netif/state": "",
+          "etc/systemd/networkd.conf.d/x.conf": "[Network]\nManageForeignRoutes=yes\n",
+          "usr/lib/systemd/networkd.conf.d/x.conf":
+          "[Network]\nManageForeignRoutes=no\nManageForeignRoutingPolicyRules=no\n"}, True),
+    ],
+)  # fmt: skip
+def test_networkd(tmp_path, files, bad):
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (found,) = networkd(tmp_path)
+    assert (found.level is Level.WARN) is bad
+
+
+@pytest.mark.parametrize(
+    ("answer", "level"),
+    [(b"+PONG\r\n", Level.OK), (b"-NOAUTH\r\n", Level.FAIL), (b"-LOADING x\r\n", Level.WARN)],
+)
+def test_redis(tmp_path, answer, level):
+    path = str(tmp_path / "r")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(path)
+        server.listen()
+
+        def serve():
+            client, _ = server.accept()
+            with client:
+                client.recv(64)
+                client.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        assert levels(redis(path)) == [level]
+        thread.join()
+
+
+def test_no_redis(tmp_path):
+    (found,) = redis(str(tmp_path / "none"))
+    assert found.level is Level.FAIL
+    assert "No such file" in found.words
+    assert levels(redis("")) == [Level.SKIP]
+
+
+@pytest.fixture
+def node(ctl, tmp_path, monkeypatch):
+    """A world in which doctor looks at a sound network and at no process outside of the test."""
+    settings = (
+        f'runtime_directory = "{tmp_path}"\nfrr_directory = "{tmp_path}"\nredis_socket = ""\n'
+    )
+    (tmp_path / "settings.toml").write_text(settings)
+    ctl.door.modules = lambda: frozenset(
+        f"srv6mgr-{n}" for n in ("types", "srv6", "bgp", "steering", "proxy", "operations")
+    )
+    ctl.door.startup = ctl.door.running
+    monkeypatch.setattr(host, "read", lambda *_: SOUND)
+    monkeypatch.setattr(host, "sysctl", sysctl)
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    monkeypatch.setattr("srv6mgrd.cli.doctor.kernel.tried_out", dict)
+    return ctl
+
+
+def test_doctor_sums_up(node):
+    node.tell()
+    shown = node.run("doctor", "--json")
+    assert shown.status == 0
+    told = {f["check"]: f["level"] for f in shown.json["findings"]}
+    assert told["routes"] == "ok"
+    assert told["sysrepo"] == "ok"
+    assert shown.json["summary"]["ok"] > 4
+    assert "0 failures" in node.run("doctor").out
+
+
+def test_doctor_works_without_srv6mgrd_and_sysrepo(node):
+    node.managed = False
+    node.door.trouble = Problem.of("sysrepo", "it is away", "start it", Exit.UNREACHABLE)
+    shown = node.run("doctor", "--quiet")
+    assert shown.status == Exit.FOUND
+    assert "srv6mgrd      it is not running" in shown.out
+    assert "sysrepo       it is away" in shown.out
+    assert "-> start it" in shown.out
+    assert "ok  " not in shown.out
+
+
+def test_doctor_tells_what_is_not_installed(node):
+    node.tell(InstallStatus.FAILED, "SID x: the kernel has no VRF; load the module vrf")
+    shown = node.run("doctor", "-q")
+    assert shown.status == Exit.FOUND
+    assert f"sid {SID} is failed: SID x: the kernel has no VRF" in shown.out
+    assert "-> load the module vrf" in shown.out
+
+
+def test_doctor_tells_modules_that_are_absent(node):
+    node.tell()
+    node.door.modules = lambda: frozenset({"srv6mgr-srv6"})
+    shown = node.run("doctor", "-q")
+    assert "YANG modules are not installed: srv6mgr-bgp, " in shown.out
