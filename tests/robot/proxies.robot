@@ -23,6 +23,10 @@ ${AD4}         fcbb:0:1:ad4::/64
 ${AS6}         fcbb:0:1:a56::/64
 ${AS4}         fcbb:0:1:a54::/64
 ${AM}          fcbb:0:1:a0::/64
+${AD2}         fcbb:0:1:ad2::/64
+${AS2}         fcbb:0:1:a52::/64
+${WIRE}        fcbb:0:1:d2::/64
+${FAR_MAC}     02:00:00:00:07:02
 ${BACK}        fcbb:0:2:ad4::/64
 &{UNDERLAY}    pe1=via inet6 2001:db8:1::2 dev to-p    pe2=via inet6 2001:db8:2::2 dev to-p
 ${HAS_IN}      tc filter show dev to-p ingress | grep -q "pref 86 bpf.*srv6mgr:toward_function direct-action"
@@ -50,6 +54,14 @@ A Static Proxy Needs No Segment List
     [Template]    Pings Pass By
     ${SITE1}       23    ${AS4}
     ${SITE1_V6}    24    ${AS6}
+
+Frames Pass Through A Function That Bridges
+    [Documentation]    Two hosts on what looks to them like one wire: End.DX2 at its end, a bridge in between.
+    [Setup]    A Wire Leads From pe2 To pe1
+    [Template]    Frames Pass By
+    End.AD    ${AD2}    ${AD2}    ${WIRE}
+    End.AS    ${AS2}    ${AS2}
+    [Teardown]    The Wire Is Cut
 
 Several Proxies Of One Node Stand In One Chain
     Given Red Sends From    pe2    ${SITE1_V6}    ${AM}    ${AD6}    ${RED1}
@@ -200,6 +212,65 @@ The Functions Go
     FOR    ${node}    IN    pe1    pe2
         Run On    ${node}    ip netns del fw; ip link del to-fw 2>/dev/null || true
     END
+
+A Wire Leads From pe2 To pe1
+    [Documentation]    What the first host routes has the second one's address: pe2's end of the wire has it, too.
+    Run On    pe1    ip netns add far
+    Run On    pe1    ip link add to-far type veth peer name eth0 address ${FAR_MAC} netns far
+    Run On    pe1    ip netns exec far ip addr add 2001:db8:7::2/64 dev eth0 nodad
+    Run On    pe1    ip netns exec far ip link set eth0 up
+    Run On    pe1    ip link set to-far up
+    Behind    pe1    ip link add br0 type bridge
+    FOR    ${link}    IN    to-br    from-br
+        Run On    pe1    ip link add ${link} type veth peer name ${link} netns fw
+        Run On    pe1    ip link set ${link} up
+        Behind    pe1    ip link set ${link} master br0 up
+    END
+    Behind    pe1    ip link set br0 up
+    Run On    pe2    ip netns add near
+    Run On    pe2    ip link add wire address ${FAR_MAC} type veth peer name eth0 netns near
+    Run On    pe2    ip link set wire up
+    Run On    pe2    ip netns exec near ip addr add 2001:db8:7::1/64 dev eth0 nodad
+    Run On    pe2    ip netns exec near ip link set eth0 up
+    Run On    pe2    ip netns exec near ip neigh add 2001:db8:7::2 lladdr ${FAR_MAC} dev eth0
+    VAR    ${dx2}    "behavior": "End.DX2", "interface": "to-far"
+    VAR    ${list}    {"segment": [{"index": 1, "sid": "fcbb:0:1:d2::"}]}
+    Set    pe1
+    ...    update segment-lists/segment-list[name=to-wire] ${list}
+    ...    update local-sids/sid[prefix=${WIRE}] {"locator": "MAIN", ${dx2}}
+
+Frames Pass By
+    [Arguments]    ${behavior}    ${proxy}    @{prefixes}
+    VAR    ${static}    , "segment-list": "to-wire", "source-address": "2001:db8::a5"
+    VAR    ${chain}    ${{ $static if $behavior == "End.AS" else "" }}
+    VAR    ${links}    "interface": "to-br", "return-interface": "from-br"
+    VAR    ${function}    {"inner-type": "ethernet", ${links}${chain}}
+    VAR    ${sid}    "locator": "MAIN", "behavior": "${behavior}", "srv6mgr-proxy:proxy": ${function}
+    ${segments}    Evaluate    ",".join(p.partition("/")[0] for p in $prefixes)
+    Given Set    pe1    update local-sids/sid[prefix=${proxy}] {${sid}}
+    And The SID Is Installed    pe1    ${proxy}
+    And Run On    pe2    ip -6 route replace 2001:db8:7::2 encap seg6 mode l2encap segs ${segments} dev to-p
+    And Note Counters    pe1 ${proxy}    pe1 ${WIRE}
+    ${before}    Echo Requests At The Far End
+    When Run On    pe2    ip netns exec near ping -6 -c 6 -i 0.05 -W 1 2001:db8:7::2 >/dev/null || true
+    Then Wait Until Keyword Succeeds    5 s    50 ms    Echo Requests Came    ${before}    6
+    And Counted Since    pe1 ${proxy}    6
+    Set    pe1    delete local-sids/sid[prefix=${proxy}]
+
+Echo Requests At The Far End
+    ${count}    Run On    pe1    ip netns exec far nstat -asz Icmp6InEchos | awk '/Echos/ {print $2}'
+    RETURN    ${count}
+
+Echo Requests Came
+    [Arguments]    ${before}    ${packets}
+    ${now}    Echo Requests At The Far End
+    Should Be Equal As Integers    ${now}    ${${before} + ${packets}}
+
+The Wire Is Cut
+    Set    pe1    delete local-sids/sid[prefix=${WIRE}]    delete segment-lists/segment-list[name=to-wire]
+    Run On    pe1    ip netns del far; ip link del to-br; ip link del from-br
+    Behind    pe1    ip link del br0
+    Run On    pe2    ip netns del near; ip -6 route del 2001:db8:7::2
 
 Behind
     [Documentation]    Run a shell line in the function behind a node.
