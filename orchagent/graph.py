@@ -121,8 +121,12 @@ class Graph:
         self._failed.pop(node, None)
         self._plans[node] = plan
         for need in plan.needs:
-            self._users.setdefault(need, set()).add(node)
-            self._dirty.add(need)
+            if need not in self._users:
+                # Next hops and counters come with their first user. To look at all users of a VRF
+                # for each new one would be quadratic.
+                self._users[need] = set()
+                self._dirty.add(need)
+            self._users[need].add(node)
         if node.kind is Kind.NEIGHBOR:
             self._at.setdefault(_address(node), set()).add(node)
         self._dirty.add(node)
@@ -160,7 +164,7 @@ class Graph:
         was built for it alone."""
         self._built.pop(node, None)
         self._failed[node] = reason
-        self._dirty |= {node, *self._plan(node).needs}
+        self._dirty |= {node, *(n for n in self._plan(node).needs if n.kind is Kind.COUNTER)}
 
     def state(self, node: Node) -> State | None:
         """What became of a row; None when there is none."""
@@ -202,7 +206,7 @@ class Graph:
             users.discard(node)
             if not users:
                 del self._users[need]
-            self._dirty.add(need)
+                self._dirty.add(need)
         if node.kind is Kind.NEIGHBOR:
             self._at.get(_address(node), set()).discard(node)
 

@@ -7,8 +7,10 @@ talks to a SAI.
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from typing import NamedTuple
 
@@ -140,13 +142,15 @@ def sid_list(fields: Mapping[str, str]) -> Attributes:
     }
 
 
+# Asked several times for each of a batch.
+@lru_cache(maxsize=4096)
 def lengths(key: str) -> tuple[str, str, str, str, str]:
     """Block, node, function and argument length and address of a key. Raises SaiError."""
     parts = key.split(":", 4)
     try:
         block, node, function, argument = (int(p) for p in parts[:4])
-        address = str(IPv6Address(parts[4]))
-    except (ValueError, IndexError):
+        address = socket.inet_ntop(socket.AF_INET6, socket.inet_pton(socket.AF_INET6, parts[4]))
+    except (ValueError, IndexError, OSError):
         raise SaiError(
             f"key {key!r} is not <block>:<node>:<function>:<argument>:<sid>; remove the row"
         ) from None

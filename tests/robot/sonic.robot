@@ -1,0 +1,97 @@
+*** Settings ***
+Documentation     SONiC: rows of CONFIG_DB become SIDs that forward, and what an ASIC would be asked for.
+...
+...               - [Top] pe1 of the two-PE network, without configuration.
+...               - [Cfg] Rows of SRV6_MY_LOCATORS, VRF and SRV6_MY_SIDS, written with redis-cli.
+...               - [Ver] Kernel routes and VRFs; status in STATE_DB; the view in ASIC_DB; the same after FLUSHALL,
+...               a restart of Redis and of srv6-configdbd.
+...               - [Ref] sonic-srv6.yang, sonic-vrf.yang; sonic-swss srv6orch.cpp.
+
+Resource          srv6.resource
+
+Suite Setup       The Door Is Open
+Suite Teardown    The Door Is Closed
+
+
+*** Variables ***
+${SID}        fcbb:0:1:f1::/64
+${ROW}        SRV6_MY_SIDS|MAIN|${SID}
+${OUTSIDE}    SRV6_MY_SIDS|MAIN|fcbb:0:9:1::/64
+
+
+*** Test Cases ***
+Rows In Any Order Become A SID
+    When Redis    4    HSET '${ROW}' action uDT46 decap_vrf Vrf1
+    And Redis    4    HSET 'VRF|Vrf1' NULL NULL
+    And Redis    4    HSET 'SRV6_MY_LOCATORS|MAIN' prefix fcbb:0:1::
+    Then Wait For SID    pe1    ${SID}
+    And Wait For Status Of Row    ${ROW}    accepted
+    And Wait Until Holds    pe1    ip -d link show Vrf1 | grep -q 'vrf table 1001'    10
+
+A Refused Row Is Told Why
+    When Redis    4    HSET '${OUTSIDE}' action uN
+    Then Wait For Status Of Row    ${OUTSIDE}    refused
+    ${row}    State Row    pe1    SRV6MGR_CONFIG|${OUTSIDE}
+    Should Be Equal    ${row}[reason]
+    ...    SID fcbb:0:9:1::/64: it is outside locator MAIN (fcbb:0:1::/48); choose a SID in this prefix, or another locator
+    [Teardown]    Redis    4    DEL '${OUTSIDE}'
+
+The View Shows What An ASIC Would Be Asked For
+    When Start Service    pe1    srv6-orchagent
+    Then Wait Until Holds    pe1    redis-cli -s /run/redis/redis.sock -n 1 KEYS 'ASIC_STATE:SAI_OBJECT_TYPE_MY_SID_ENTRY:*' | grep -q fcbb:0:1:f1::    20
+    And Wait Until Holds
+    ...    pe1
+    ...    redis-cli -s /run/redis/redis.sock -n 6 HGET 'SRV6MGR_ASIC|SRV6_MY_SID_TABLE|32:16:16:0:fcbb:0:1:f1::' status | grep -q installed
+    ...    10
+
+What gNMI Changed Is Not Overwritten
+    When Set    pe1    delete local-sids/sid[prefix=${SID}]
+    Then Wait For Status Of Row    ${ROW}    refused
+    And Wait Until Holds    pe1    ! ip -6 route show table 8986 | grep -q "^${SID} "    5
+    When Redis    4    HSET '${ROW}' action uDT46
+    Then Wait For SID    pe1    ${SID}
+
+A Redis That Lost All Takes Nothing Down
+    ${before}    Kernel Counters    pe1    ${SID}
+    When Redis    4    FLUSHALL
+    And Wait Until Holds    pe1    redis-cli -s /run/redis/redis.sock -n 0 EXISTS SRV6_MY_SID_TABLE:32:16:16:0:fcbb:0:1:f1:: | grep -q 1    20
+    And Restart Service    pe1    redis
+    And Restart Service    pe1    srv6-configdbd
+    And Wait Until Holds    pe1    redis-cli -s /run/redis/redis.sock -n 1 KEYS 'ASIC_STATE:SAI_OBJECT_TYPE_MY_SID_ENTRY:*' | grep -q fcbb:0:1:f1::    30
+    Then SIDs In Kernel Are    ${SID}
+    ${after}    Kernel Counters    pe1    ${SID}
+    And Should Be Equal    ${after}    ${before}
+
+Rows That Are Deleted Take Their Objects With Them
+    Given Redis    4    HSET '${ROW}' action uDT46 decap_vrf Vrf1
+    And Redis    4    HSET 'VRF|Vrf1' NULL NULL
+    And Redis    4    HSET 'SRV6_MY_LOCATORS|MAIN' prefix fcbb:0:1::
+    And Wait For Status Of Row    ${ROW}    accepted
+    When Redis    4    DEL '${ROW}' 'VRF|Vrf1' 'SRV6_MY_LOCATORS|MAIN'
+    Then Wait Until Holds    pe1    ! ip link show Vrf1    15
+    And SIDs In Kernel Are
+
+
+*** Keywords ***
+The Door Is Open
+    Set    pe1    delete /srv6mgr-srv6:srv6
+    Start Service    pe1    srv6-configdbd
+
+The Door Is Closed
+    Stop Service    pe1    srv6-configdbd
+    Stop Service    pe1    srv6-orchagent
+    Redis    1    FLUSHDB
+    Set    pe1    delete /srv6mgr-srv6:srv6
+
+Redis
+    [Arguments]    ${database}    ${command}
+    Run On    pe1    redis-cli -s /run/redis/redis.sock -e -n ${database} ${command}
+
+Wait For Status Of Row
+    [Arguments]    ${row}    ${status}
+    Wait Until Holds    pe1    redis-cli -s /run/redis/redis.sock -n 6 HGET 'SRV6MGR_CONFIG|${row}' status | grep -q ${status}    20
+
+SIDs In Kernel Are
+    [Arguments]    @{prefixes}
+    ${found}    SIDs In Kernel    pe1
+    Should Be Equal    ${found}    ${prefixes}
