@@ -20,6 +20,7 @@ from srv6mgrd.frr.script import (
     removals,
     removes_instance,
 )
+from srv6mgrd.frr.sids_first import arrived, asked, stages
 from srv6mgrd.frr.vty import Answer, Instances, Vty, VtyError, instance
 from srv6mgrd.model.capabilities import FrrOffer
 from srv6mgrd.plan.actions import Action, Delete
@@ -131,7 +132,16 @@ class FrrSockets:
         left = [a for a in left if id(a) not in refused]
         renamed = [a for a in left if changes_router_id(a)]
         standing = self._standing(renamed, refused) if renamed else {}
-        self._run(additions([a for a in left if id(a) not in refused], standing), refused)
+        self._write(additions([a for a in left if id(a) not in refused], standing), refused)
+
+    def _write(self, steps: Sequence[Step], refused: _Refused) -> None:
+        *before, last = stages(steps)
+        waiting = True
+        for stage in before:
+            self._run(stage, refused)
+            vrfs = asked(stage)
+            waiting = waiting and (not vrfs or arrived(self, vrfs))
+        self._run(last, refused)
 
     def _standing(self, actions: Sequence[Action], refused: _Refused) -> dict[str, FrrBlock]:
         """What bgpd runs; when it does not say, the actions that hang on it are refused."""

@@ -31,6 +31,7 @@ _SLOTS = tuple(
             r"neighbor \S+ update-source",
             r"neighbor \S+ description",
             r"neighbor \S+ password",
+            r"neighbor \S+ ebgp-multihop",
             r"neighbor \S+ timers",
             r"sid vpn per-vrf export",
             r"rd vpn export",

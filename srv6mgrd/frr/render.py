@@ -83,7 +83,9 @@ def _locator(locator: Locator) -> FrrBlock:
         f"prefix {prefix} block-len {locator.block_length} node-len {locator.node_length}"
         f" func-bits {locator.function_length}"
     )
-    return block(ZEBRA, (*LOCATORS, f"locator {locator.name}"), [line])
+    # What bgpd advertises is then uDT46 and the like (RFC 9800), not End.DT46.
+    usid = ["behavior usid"] if locator.micro_segment else []
+    return block(ZEBRA, (*LOCATORS, f"locator {locator.name}"), [line, *usid])
 
 
 def _speaker(bgp: Bgp, locator: Locator | None) -> list[FrrBlock]:
@@ -131,6 +133,8 @@ def _neighbor(neighbor: Neighbor, *, vpn: bool) -> list[str]:
         lines.append(f"neighbor {peer} password {neighbor.password}")
     if neighbor.bfd:
         lines.append(f"neighbor {peer} bfd")
+    if neighbor.ebgp_multihop is not None:
+        lines.append(f"neighbor {peer} ebgp-multihop {neighbor.ebgp_multihop}")
     if neighbor.hold_time is not None:
         lines.append(f"neighbor {peer} timers {neighbor.keepalive} {neighbor.hold_time}")
     if neighbor.update_source is not None:

@@ -169,6 +169,8 @@ def _addition(action: Create | Replace, obj: FrrBlock) -> list[Step]:
         assert isinstance(action.before, FrrBlock)
         before = action.before.lines
     new = [line for line in obj.lines if line not in before]
+    if before and any(_CLEAR_FIRST.get(slot_of(line) or "") for line in new):
+        new = list(obj.lines)  # the context goes, and all lines with it
     if not new and isinstance(action, Create):
         return [Step(obj.daemon, obj.context, "", action)]
     steps = []

@@ -57,6 +57,14 @@ def vpn_routes(frr: Shows, family: int = 4) -> dict[str, Any]:
     return _json(frr, BGPD, f"show bgp ipv{family} vpn json")
 
 
+def has_sid(frr: Shows, vrf: str) -> bool:
+    """Whether bgpd holds a SID for the VRF, be it advertised or not. Cheap with many VRFs."""
+    text = frr.show(BGPD, "show bgp segment-routing srv6")
+    start = text.find(f"- name: {vrf}\n")
+    value = text[start:].partition(f"{_SID}: ")[2].partition("\n")[0] if start >= 0 else _NULL
+    return value not in (_NULL, "::", "")
+
+
 def _verdict(desired: Desired, vrf: Vrf, facts: _Facts) -> Verdict:
     vpn = vrf.bgp
     if vpn is None or vpn.export_sid is None:

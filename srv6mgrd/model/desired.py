@@ -41,6 +41,7 @@ class Neighbor:
     hold_time: int | None = None
     bfd: bool = False
     route_reflector_client: bool = False
+    ebgp_multihop: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -254,6 +254,7 @@ def _neighbors(e: _Entry) -> tuple[Neighbor, ...]:
             hold_time=n.get("hold-time"),
             bfd=n.get("bfd", False),
             route_reflector_client=n.get("route-reflector-client", False),
+            ebgp_multihop=n.get("ebgp-multihop"),
         )
         for n in e.get("neighbor", ())
     )

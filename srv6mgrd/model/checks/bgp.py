@@ -141,6 +141,12 @@ def _neighbor(neighbor: Neighbor, vrf: str | None, own_as: int) -> Iterator[Refu
             "choose a keepalive of a third of hold-time",
             "bgp-keepalive-long",
         )
+    if neighbor.ebgp_multihop is not None and neighbor.remote_as == own_as:
+        yield refusal(
+            f"ebgp-multihop is for neighbors of another AS, and {own_as} is the own one",
+            "remove ebgp-multihop, or correct remote-as",
+            "bgp-multihop-internal",
+        )
     if neighbor.route_reflector_client and neighbor.remote_as != own_as:
         yield refusal(
             f"a route-reflector-client has the own AS number ({own_as}), not {neighbor.remote_as}",

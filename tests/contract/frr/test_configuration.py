@@ -45,6 +45,11 @@ def locator(prefix: str, name: str = "MAIN") -> Desired:
     )
 
 
+def micro_segments(state: Desired) -> Desired:
+    found = {n: replace(loc, micro_segment=True) for n, loc in state.locators.items()}
+    return replace(state, locators=found)
+
+
 CHANGES = {
     "rd": red(rd="10.0.0.1:7"),
     "route targets": red(import_rts=("65000:9", "1:2"), export_rts=("65536:1", "10.0.0.1:5")),
@@ -63,6 +68,8 @@ CHANGES = {
     "AS": replace(BASE, bgp=Bgp(4200000000, IPv4Address("10.0.0.1"))),
     "encapsulation source": replace(BASE, encapsulation_source=None),
     "locator prefix": locator("fcbb:0:7::/48"),
+    "micro-segments": micro_segments(BASE),
+    "micro-segments, other prefix": micro_segments(locator("fcbb:0:7::/48")),
     "locator name": locator("fcbb:0:8::/48", "OTHER"),
     "no VRF": declaration(1),
     "nothing": Desired(),
@@ -77,10 +84,11 @@ def pe(pes: Pes) -> Pe:
 def test_every_change_and_back(pe: Pe) -> None:
     """FRR takes each change of lines, prints just what was wanted, and takes it back."""
     assert pe.push(BASE) == []
-    for what, desired in CHANGES.items():
-        for wanted in (desired, BASE):
-            assert pe.push(wanted) == [], what
-            assert pe.plan(wanted) == [], what
+    steps = [(what, state) for what, desired in CHANGES.items() for state in (desired, BASE)]
+    both = [CHANGES["micro-segments"], CHANGES["micro-segments, other prefix"], BASE]
+    for what, wanted in [*steps, *(("a prefix of micro-segments", state) for state in both)]:
+        assert pe.push(wanted) == [], what
+        assert pe.plan(wanted) == [], what
     assert pe.push(Desired()) == []
     observed = pe.frr.observe()
     assert observed is not None

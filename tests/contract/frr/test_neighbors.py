@@ -27,6 +27,8 @@ OPTIONS: list[dict[str, Any]] = [
     {"keepalive": 60, "hold_time": 180},
     {"bfd": True},
     {"route_reflector_client": True},
+    {"remote_as": 65009, "ebgp_multihop": 2},
+    {"remote_as": 65009, "ebgp_multihop": 254},
     {},
 ]
 
@@ -54,7 +56,8 @@ def test_each_option_reads_back_as_written(pes: Pes) -> None:
         assert one.plan(wanted) == [], options
     for options in OPTIONS:
         reflected = {k: v for k, v in options.items() if k != "route_reflector_client"}
-        wanted = with_customer(declaration(1, "red"), Neighbor(*CUSTOMER, **reflected))
+        neighbor = replace(Neighbor(*CUSTOMER), **reflected)
+        wanted = with_customer(declaration(1, "red"), neighbor)
         assert one.push(wanted) == [], options
         assert one.plan(wanted) == [], options
     assert one.push(declaration(1, "red")) == []

@@ -156,6 +156,25 @@ def test_released_once(pe: Pe) -> None:
     assert len(releases) == 1
 
 
+def test_neighbor_survives_a_capability(pes: Pes) -> None:
+    """A capability for VPN routes that comes while the session is up."""
+    push(pes, "red")
+    for pe in pes:
+        router = ("configure terminal", "router bgp 65000")
+        pe.operator(BGPD, *router, f"neighbor 2001:db8::{3 - pe.number} capability dynamic")
+    one, two = pes
+    one.operator(BGPD, "clear bgp *")
+    up(pes, "red")
+    process = two.frr.instances()
+    line = "neighbor 2001:db8::2 capability extended-nexthop"
+    one.operator(BGPD, "configure terminal", "router bgp 65000", f"no {line}", line)
+    # It has taken the capability when it has what is sent after it.
+    one.operator(BGPD, "configure terminal", "router bgp 65000 vrf red",
+                 "address-family ipv4 unicast", "network 10.77.0.0/16")  # fmt: skip
+    arrive(two, "-4", 10, "10.77.0.0/16")
+    assert two.frr.instances() == process
+
+
 def test_counters_of_zebras_sids(pes: Pes) -> None:
     """Packets that zebra's own SID decapsulates are counted."""
     for pe in pes:

@@ -36,7 +36,8 @@ class VtyServer:
     @property
     def configuration(self) -> list[str]:
         """Commands seen without those of the session itself."""
-        return [c for c in self.seen if c not in ("enable", "configure terminal", "end")]
+        session = ("enable", "configure terminal", "end")
+        return [c for c in self.seen if c not in session and not c.startswith("show ")]
 
     def _serve(self) -> None:
         while True:

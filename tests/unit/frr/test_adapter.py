@@ -26,6 +26,9 @@ class Daemons:
     def _reply(self, command: str) -> tuple[int, str]:
         if command == "show running-config":
             return 0, self.running
+        if command == "show bgp segment-routing srv6":
+            names = {c.split()[-1] for c in self.bgpd.seen if c.startswith("router bgp 65000 vrf")}
+            return 0, "".join(f"- name: {n}\n  per-vrf tovpn_sid: fc00::1\n" for n in names)
         for piece, words in self.refuse.items():
             if piece in command and not command.startswith("no "):
                 return 13, f"% {words}\n"

@@ -46,6 +46,14 @@ def test_external_neighbor_needs_no_policy() -> None:
     assert "no bgp ebgp-requires-policy" in speaker.lines
 
 
+def test_locator_of_micro_segments() -> None:
+    main = replace(PE1.locators["MAIN"], micro_segment=True)
+    blocks = render(replace(PE1, locators={"MAIN": main}))
+    (lines,) = [b.lines for b in blocks if b.context[-1] == "locator MAIN"]
+    assert lines[0].startswith("prefix ")
+    assert lines[1:] == ("behavior usid",)
+
+
 def test_neighbor_by_ipv4_has_no_extended_nexthop() -> None:
     v4 = replace(PE1, bgp=Bgp(65000, IPv4Address("10.0.0.1"), (Neighbor("192.0.2.1", 65000),)))
     assert not any("extended-nexthop" in line for b in render(v4) for line in b.lines)

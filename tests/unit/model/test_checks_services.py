@@ -317,6 +317,13 @@ REFUSED = {
         "bgp-keepalive-long",
         f"{RED_AT}/srv6mgr-bgp:bgp/neighbor[address='10.1.0.2']",
     ),
+    "several hops inside the AS": (
+        session(ebgp_multihop=2),
+        "BGP neighbor 2001:db8::2: ebgp-multihop is for neighbors of another AS, and 65000 is the "
+        "own one; remove ebgp-multihop, or correct remote-as",
+        "bgp-multihop-internal",
+        f"{AT}/srv6mgr-bgp:bgp/neighbor[address='2001:db8::2']",
+    ),
     "reflecting to another AS": (
         session(remote_as=65001, route_reflector_client=True),
         "BGP neighbor 2001:db8::2: a route-reflector-client has the own AS number (65000), "

@@ -331,11 +331,12 @@ def test_everything_of_a_neighbor():
         "hold-time": 30,
         "bfd": True,
         "route-reflector-client": True,
+        "ebgp-multihop": 3,
     }
 
     (found,) = bgp_of(neighbor=[neighbor]).neighbors
 
-    assert found == Neighbor("10.1.0.2", 65001, "10.1.0.1", "CE 1", "secret", 10, 30, True, True)
+    assert found == Neighbor("10.1.0.2", 65001, "10.1.0.1", "CE 1", "secret", 10, 30, True, True, 3)
     assert "secret" not in repr(found)
 
 

@@ -1,0 +1,254 @@
+"""In the lab: what it takes to have FRR advertise a SID for each of many VRFs.
+
+    python -m bench.frr_lab [1] [100] [1000]
+
+The same configuration goes to the same FRR on pe1 in three ways: through srv6mgr's adapter, by
+``vtysh -f`` and by frr-reload. It is done when pe2 has received a route from every VRF.
+Leaves its goals as JSON for ``bench.frr``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from ipaddress import IPv4Address, IPv6Address, IPv6Network
+from pathlib import Path
+
+from bench.report import Goal, describe_machine
+from lab.guest.catalogue import FRR_CONFIG
+from lab.guest.nodes import Node, wait_until
+from lab.guest.services import Router
+from srv6mgrd.frr.adapter import FrrSockets
+from srv6mgrd.frr.blocks import BGPD, ZEBRA
+from srv6mgrd.frr.render import render
+from srv6mgrd.frr.script import frr_block
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.desired import Bgp, Desired, Locator, Neighbor, Sid, Vrf, VrfBgp
+from srv6mgrd.plan.actions import Action, Create, Delete
+
+OUTPUT = Path(os.environ.get("LAB_OUT", ".")) / "frr.json"
+SIZES = (1, 100, 1000)
+# How much faster than ``vtysh -f`` the largest has to be, and seconds for one VRF more.
+FASTER = 4.0
+ONE_MORE = 1.0
+PATIENCE = 900.0
+FIRST = 1000
+TEXT = "/tmp/whole.conf"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds until it was accepted and until the peer had all; CPU seconds and MiB."""
+
+    accepted: float
+    received: float
+    cpu: float
+    memory: float
+
+
+def main() -> int:
+    sizes = [int(name) for name in sys.argv[1:] if name.isdigit()] or list(SIZES)
+    machine, goals = describe_machine(), list[Goal]()
+    pe2 = Edge("pe2")
+    pe2.start()
+    assert pe2.frr.apply(creations(declaration(2, 0))) == []
+    pe1 = Edge("pe1")
+    _devices(pe1.node, max(sizes) + 1)
+    for size in sizes:
+        goals += _size(pe1, pe2, size)
+        OUTPUT.write_text(json.dumps({"machine": machine, "goals": [asdict(g) for g in goals]}))
+    for edge in (pe1, pe2):
+        edge.router.stop("frr")
+    return 0
+
+
+class Edge:
+    """A provider edge with nothing but FRR."""
+
+    def __init__(self, name: str) -> None:
+        self.node = Node(name)
+        self.router = Router(self.node)
+        self.frr = FrrSockets(self.node.path("/run/frr"), timeout=PATIENCE)
+
+    def start(self) -> None:
+        self.node.write_file("/etc/frr/frr.conf", f"{FRR_CONFIG}hostname {self.node.name}\n")
+        self.router.start("frr")
+
+    def restart(self) -> None:
+        self.router.stop("frr")
+        self.start()
+
+    def cpu(self) -> float:
+        """Seconds that zebra and bgpd have used."""
+        total = 0
+        for pid in self._pids():
+            fields = self.node.read_file(f"/proc/{pid}/stat").rpartition(")")[2].split()
+            total += int(fields[11]) + int(fields[12])
+        return total / os.sysconf("SC_CLK_TCK")
+
+    def memory(self) -> float:
+        """MiB that zebra and bgpd have had at most."""
+        peaks = [self.node.read_file(f"/proc/{pid}/status") for pid in self._pids()]
+        return sum(int(p.split("VmHWM:")[1].split()[0]) for p in peaks) / 1024
+
+    def received(self) -> int:
+        """VPN routes from the peer; each VRF exports one."""
+        shown = json.loads(self.frr.show(BGPD, "show bgp ipv4 vpn summary json"))
+        return sum(int(p.get("pfxRcd", 0)) for p in shown.get("peers", {}).values())
+
+    def established(self) -> int:
+        """How often the session came up."""
+        shown = json.loads(self.frr.show(BGPD, "show bgp neighbors json"))
+        return sum(int(p["connectionsEstablished"]) for p in shown.values() if isinstance(p, dict))
+
+    def _pids(self) -> list[str]:
+        return [self.node.read_file(f"/run/frr/{d}.pid").strip() for d in (ZEBRA, BGPD)]
+
+
+def _size(pe1: Edge, pe2: Edge, count: int) -> list[Goal]:
+    base, whole, more = (declaration(1, n) for n in (0, count, count + 1))
+    size = f"{count} VRF" + ("s" if count > 1 else "")
+
+    _fresh(pe1, pe2, base)
+    ours = _timed(pe1, pe2, count, lambda: _apply(pe1, creations(whole, base)))
+    before = pe2.established()
+    one = _timed(pe1, pe2, count + 1, lambda: _apply(pe1, creations(more, whole)))
+    gone = _timed(pe1, pe2, 0, lambda: _apply(pe1, deletions(more, base)))
+    flaps = float(pe2.established() - before)
+
+    _fresh(pe1, pe2, base)
+    vtysh = partial(pe1.node.run, ["vtysh", "-f", TEXT], timeout=PATIENCE)
+    reload = partial(
+        pe1.node.run, ["/usr/lib/frr/frr-reload.py", "--reload", TEXT], timeout=PATIENCE
+    )
+    pe1.node.write_file(TEXT, text(creations(whole, base)))
+    theirs = _timed(pe1, pe2, count, vtysh)
+    pe1.node.write_file(TEXT, text(creations(more, base)))
+    their_one = _timed(pe1, pe2, count + 1, vtysh)
+    # It compares with all that runs: it is given that, less one VRF and then with it again.
+    running = pe1.node.run(["vtysh", "-c", "show running-config no-header"]).stdout
+    pe1.frr.apply(deletions(more, whole))
+    wait_until(lambda: pe2.received() == count, "one VRF less", PATIENCE)
+    pe1.node.write_file(TEXT, running)
+    reloaded = _timed(pe1, pe2, count + 1, reload)
+
+    largest = count == SIZES[-1]
+
+    def beside(name: str, mine: float, peer: float, goal: float | None = None) -> Goal:
+        return Goal(f"{size}: {name}", [mine], [peer], goal)
+
+    return [
+        beside("accepted, or vtysh -f", ours.accepted, theirs.accepted,
+               1 / FASTER if largest else None),
+        beside("received by the peer, or vtysh -f", ours.received, theirs.received,
+               1 / FASTER if largest else None),
+        beside("CPU of bgpd and zebra, or vtysh -f", ours.cpu, theirs.cpu),
+        replace(beside("memory of bgpd and zebra, or vtysh -f", ours.memory, theirs.memory),
+                unit="MiB"),
+        Goal(f"{size}: one more, received", [one.received], [], ONE_MORE),
+        beside("one more, or vtysh -f of all", one.received, their_one.received),
+        beside("one more, or frr-reload of all", one.received, reloaded.received),
+        Goal(f"{size}: all deleted, withdrawn at the peer", [gone.received], [], None),
+        Goal(f"{size}: flaps of the session", [flaps], [], 0, ""),
+    ]  # fmt: skip
+
+
+def _fresh(pe1: Edge, pe2: Edge, base: Desired) -> None:
+    """FRR of pe1 anew, with its session and no VRF."""
+    pe1.restart()
+    wait_until(lambda: pe1.frr.observe() is not None, "FRR", 60)
+    _apply(pe1, creations(base))
+    wait_until(lambda: _is_up(pe2), "session", 120)
+
+
+def _is_up(edge: Edge) -> bool:
+    shown = json.loads(edge.frr.show(BGPD, "show bgp ipv4 vpn summary json"))
+    return any(p.get("state") == "Established" for p in shown.get("peers", {}).values())
+
+
+def _timed(pe1: Edge, pe2: Edge, count: int, work: Callable[[], object]) -> Cost:
+    used, start = pe1.cpu(), time.perf_counter()
+    work()
+    accepted = time.perf_counter() - start
+    wait_until(lambda: pe2.received() == count, f"{count} routes at the peer", PATIENCE)
+    received = time.perf_counter() - start
+    cost = Cost(accepted, received, pe1.cpu() - used, pe1.memory())
+    print(f"-- {count} routes: {cost}", file=sys.stderr, flush=True)
+    return cost
+
+
+def _apply(edge: Edge, actions: Sequence[Action]) -> None:
+    refused = edge.frr.apply(actions)
+    if refused:
+        raise RuntimeError(f"{len(refused)} refused, first: {refused[0].words}")
+
+
+def creations(wanted: Desired, standing: Desired | None = None) -> list[Action]:
+    """What stands in one and not in the other: VRFs change nothing of what is around them."""
+    there = {b.key: b for b in render(standing)} if standing else {}
+    return [Create(b) for b in render(wanted) if b.key not in there]
+
+
+def deletions(standing: Desired, wanted: Desired) -> list[Action]:
+    kept = {b.key for b in render(wanted)}
+    return [Delete(b) for b in reversed(render(standing)) if b.key not in kept]
+
+
+def text(actions: Sequence[Action]) -> str:
+    """As ``show running-config`` would have it."""
+    lines = []
+    for one in map(frr_block, actions):
+        depth = len(one.context)
+        lines += [f"{' ' * n}{word}" for n, word in enumerate(one.context)]
+        lines += [f"{' ' * depth}{line}" for line in one.lines]
+        lines += [" " * n + "exit" for n in reversed(range(depth))]
+    return "\n".join(lines) + "\n"
+
+
+def declaration(pe: int, count: int) -> Desired:
+    """A provider edge with so many VRFs, each with a SID, an RD and a route target."""
+    vrfs, sids = {}, {}
+    for number in range(FIRST, FIRST + count):
+        name, export = f"v{number}", IPv6Network(f"fcbb:0:{pe}:{number:x}::/64")
+        rt = (f"65000:{number}",)
+        vrfs[name] = Vrf(name, number, bgp=VrfBgp(f"65000:{number}", rt, rt, export))
+        sids[export] = Sid(export, "MAIN", Behavior.END_DT46, name)
+    # The locator is there from the start.
+    if not count:
+        export = IPv6Network(f"fcbb:0:{pe}:1::/64")
+        vrfs["none"] = Vrf("none", 999, bgp=VrfBgp("65000:1", ("65000:1",), ("65000:1",), export))
+        sids[export] = Sid(export, "MAIN", Behavior.END_DT46, "none")
+    return Desired(
+        encapsulation_source=IPv6Address(f"2001:db8::{pe}"),
+        locators={"MAIN": Locator("MAIN", IPv6Network(f"fcbb:0:{pe}::/48"))},
+        vrfs=vrfs,
+        sids=sids,
+        bgp=Bgp(
+            65000,
+            IPv4Address(f"10.0.0.{pe}"),
+            (Neighbor(f"2001:db8::{3 - pe}", 65000, f"2001:db8::{pe}"),),
+        ),
+    )
+
+
+def _devices(node: Node, count: int) -> None:
+    """VRFs with an address each: the route that they export."""
+    lines = []
+    for number in range(FIRST, FIRST + count):
+        lines += [
+            f"link add v{number} type vrf table {number}",
+            f"link set v{number} up",
+            f"address add 10.{number >> 8}.{number & 255}.1/32 dev v{number}",
+        ]
+    node.write_file("/tmp/devices", "\n".join(lines) + "\n")
+    node.run(["sysctl", "-qw", "net.vrf.strict_mode=1"])
+    node.run(["ip", "-batch", "/tmp/devices"], timeout=PATIENCE)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
