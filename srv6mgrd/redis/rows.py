@@ -40,6 +40,10 @@ _ACTIONS: Mapping[Behavior, str] = {
     Behavior.END_DT6: "end.dt6",
     Behavior.END_DT46: "end.dt46",
 }
+# SAI has none of these (SAI inc/saisrv6.h, sai_my_sid_entry_endpoint_behavior_t).
+_SAI_LACKS = frozenset(
+    {Behavior.END_DX2, Behavior.END_BPF, Behavior.END_AS, Behavior.END_AD, Behavior.END_AM}
+)
 _COMPRESSED = {Behavior.END: "un", Behavior.END_X: "ua"}
 # Those that look up a table; without a VRF the router's own.
 _LOOK_UP = frozenset({Behavior.END_T, Behavior.END_DT4, Behavior.END_DT6, Behavior.END_DT46})
@@ -140,7 +144,9 @@ def fed(desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> dict[Ro
 def _sid_rows(text: str, sid: Sid, locator: Locator, status: ObjectStatus) -> _SidRows:
     lengths = _lengths(sid, locator)
     address = text.partition("/")[0]  # network_address would be formatted anew
-    shown = SID_STATUS.key(text), _status_fields(status.status, status.reason, status.since)
+    asic = "unsupported" if sid.behavior in _SAI_LACKS else None
+    fields = _status_fields(status.status, status.reason, status.since, asic)
+    shown = SID_STATUS.key(text), fields
     rows = (*_sid(sid, lengths, address, status), shown)
     return _SidRows(sid, locator, status, rows, sonic.name(text, *lengths[:3]))
 
@@ -169,8 +175,8 @@ def counters_key(oid: str) -> RowKey:
 
 # Thousands of SIDs have rows alike: one mapping serves them all, and is never changed.
 @lru_cache(maxsize=4096)
-def _status_fields(status: InstallStatus, reason: str, since: int) -> Fields:
-    _, made = SID_STATUS.row("", **_status(ObjectStatus(status, reason, since)))
+def _status_fields(status: InstallStatus, reason: str, since: int, asic: str | None) -> Fields:
+    _, made = SID_STATUS.row("", asic=asic, **_status(ObjectStatus(status, reason, since)))
     return made
 
 

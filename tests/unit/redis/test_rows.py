@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from ipaddress import IPv6Network
+from ipaddress import IPv4Address, IPv6Address, IPv6Network
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,8 +12,8 @@ from hypothesis import strategies as st
 
 from srv6mgrd.counters import sonic
 from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
-from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.desired import Desired, Locator
+from srv6mgrd.model.behavior import Behavior, Flavor, Headend
+from srv6mgrd.model.desired import Desired, Locator, SegmentList, SteeredRoute
 from srv6mgrd.redis import rows
 from srv6mgrd.redis.rows import counters_key, index_of, oid_of, project
 from srv6mgrd.redis.schema import RowKey, table_of
@@ -91,6 +92,58 @@ def test_an_object_without_status_is_pending() -> None:
     state = desired(sid("fc00:0:1:e000::/64"))
     found = project(state, {ObjectRef(Kind.VRF, "other"): ObjectStatus(InstallStatus.FAILED)}).rows
     assert {fields["status"] for fields in found.values()} == {"pending"}
+
+
+@pytest.mark.parametrize("behavior", [b for b in Behavior if b.is_proxy] + [Behavior.END_DX2])
+def test_what_sai_lacks_is_said_and_left_out_of_appl_db(behavior: Behavior) -> None:
+    state = desired(sid("fc00:0:1:e000::/64", behavior, None))
+    found = project(state, all_installed(state)).rows
+    told = found[RowKey("STATE_DB", "SRV6MGR_SID|fc00:0:1:e000::/64")]
+    assert (told["status"], told["asic"]) == ("installed", "unsupported")
+    assert not [key for key in found if table_of(key) is rows.MY_SID]
+
+
+@pytest.mark.parametrize(
+    ("behavior", "given_", "row"),
+    [
+        (Behavior.END_T, {"vrf": "Vrf1"}, {"action": "end.t", "vrf": "Vrf1"}),
+        (Behavior.END_DT6, {}, {"action": "end.dt6", "vrf": "default"}),
+        (Behavior.END, {"flavors": frozenset({Flavor.NEXT_CSID})}, {"action": "un"}),
+        (
+            Behavior.END_X,
+            {"next_hop": IPv6Address("fe80::1"), "interface": "eth0"},
+            {"action": "end.x", "adj": "fe80::1@eth0"},
+        ),
+        (
+            Behavior.END_X,
+            {"next_hop": IPv6Address("fd00::1"), "flavors": frozenset({Flavor.NEXT_CSID})},
+            {"action": "ua", "adj": "fd00::1"},
+        ),
+        (
+            Behavior.END_DX4,
+            {"next_hop": IPv4Address("10.0.0.1"), "interface": "eth0"},
+            {"action": "end.dx4", "adj": "10.0.0.1@eth0"},
+        ),
+    ],
+)
+def test_arguments_of_actions(
+    behavior: Behavior, given_: dict[str, Any], row: dict[str, str]
+) -> None:
+    one = replace(sid("fc00:0:1:e000::/64", behavior, None), **given_)
+    state = desired(one)
+    found = project(state, all_installed(state)).rows
+    assert found[RowKey("APPL_DB", "SRV6_MY_SID_TABLE:32:16:16:0:fc00:0:1:e000::")] == row
+
+
+def test_a_segment_list_has_the_type_of_its_first_user() -> None:
+    path = SegmentList("path", (IPv6Address("fc00::1"), IPv6Address("fc00::2")))
+    route = SteeredRoute(None, IPv6Network("fd00::/64"), "path", Headend.H_ENCAPS)
+    state = replace(desired(), segment_lists={"path": path}, routes={route.name: route})
+    installed = {ObjectRef(Kind.SEGMENT_LIST, "path"): ObjectStatus(InstallStatus.INSTALLED)}
+    key = RowKey("APPL_DB", "SRV6_SID_LIST_TABLE:path")
+    found = project(state, installed).rows
+    assert found[key] == {"path": "fc00::1,fc00::2", "type": "encaps"}
+    assert key not in project(state, {}).rows
 
 
 def test_nothing_desired_no_rows() -> None:
