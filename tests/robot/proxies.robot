@@ -57,7 +57,7 @@ A Static Proxy Needs No Segment List
 
 Frames Pass Through A Function That Bridges
     [Documentation]    Two hosts on what looks to them like one wire: End.DX2 at its end, a bridge in between.
-    [Setup]    A Wire Leads From pe2 To pe1
+    [Setup]    A Wire Leads To The Other Edge
     [Template]    Frames Pass By
     End.AD    ${AD2}    ${AD2}    ${WIRE}
     End.AS    ${AS2}    ${AS2}
@@ -213,13 +213,33 @@ The Functions Go
         Run On    ${node}    ip netns del fw; ip link del to-fw 2>/dev/null || true
     END
 
-A Wire Leads From pe2 To pe1
-    [Documentation]    What the first host routes has the second one's address: pe2's end of the wire has it, too.
+A Wire Leads To The Other Edge
+    The Far End Is There
+    The Function Bridges
+    The Near End Is There
+    VAR    ${dx2}    "behavior": "End.DX2", "interface": "to-far"
+    VAR    ${list}    {"segment": [{"index": 1, "sid": "fcbb:0:1:d2::"}]}
+    Set    pe1
+    ...    update segment-lists/segment-list[name=to-wire] ${list}
+    ...    update local-sids/sid[prefix=${WIRE}] {"locator": "MAIN", ${dx2}}
+
+The Far End Is There
     Run On    pe1    ip netns add far
     Run On    pe1    ip link add to-far type veth peer name eth0 address ${FAR_MAC} netns far
     Run On    pe1    ip netns exec far ip addr add 2001:db8:7::2/64 dev eth0 nodad
     Run On    pe1    ip netns exec far ip link set eth0 up
     Run On    pe1    ip link set to-far up
+
+The Near End Is There
+    [Documentation]    What the host routes has the far one's address: the edge's end of the wire has it, too.
+    Run On    pe2    ip netns add near
+    Run On    pe2    ip link add wire address ${FAR_MAC} type veth peer name eth0 netns near
+    Run On    pe2    ip link set wire up
+    Run On    pe2    ip netns exec near ip addr add 2001:db8:7::1/64 dev eth0 nodad
+    Run On    pe2    ip netns exec near ip link set eth0 up
+    Run On    pe2    ip netns exec near ip neigh add 2001:db8:7::2 lladdr ${FAR_MAC} dev eth0
+
+The Function Bridges
     Behind    pe1    ip link add br0 type bridge
     FOR    ${link}    IN    to-br    from-br
         Run On    pe1    ip link add ${link} type veth peer name ${link} netns fw
@@ -227,28 +247,11 @@ A Wire Leads From pe2 To pe1
         Behind    pe1    ip link set ${link} master br0 up
     END
     Behind    pe1    ip link set br0 up
-    Run On    pe2    ip netns add near
-    Run On    pe2    ip link add wire address ${FAR_MAC} type veth peer name eth0 netns near
-    Run On    pe2    ip link set wire up
-    Run On    pe2    ip netns exec near ip addr add 2001:db8:7::1/64 dev eth0 nodad
-    Run On    pe2    ip netns exec near ip link set eth0 up
-    Run On    pe2    ip netns exec near ip neigh add 2001:db8:7::2 lladdr ${FAR_MAC} dev eth0
-    VAR    ${dx2}    "behavior": "End.DX2", "interface": "to-far"
-    VAR    ${list}    {"segment": [{"index": 1, "sid": "fcbb:0:1:d2::"}]}
-    Set    pe1
-    ...    update segment-lists/segment-list[name=to-wire] ${list}
-    ...    update local-sids/sid[prefix=${WIRE}] {"locator": "MAIN", ${dx2}}
 
 Frames Pass By
     [Arguments]    ${behavior}    ${proxy}    @{prefixes}
-    VAR    ${static}    , "segment-list": "to-wire", "source-address": "2001:db8::a5"
-    VAR    ${chain}    ${{ $static if $behavior == "End.AS" else "" }}
-    VAR    ${links}    "interface": "to-br", "return-interface": "from-br"
-    VAR    ${function}    {"inner-type": "ethernet", ${links}${chain}}
-    VAR    ${sid}    "locator": "MAIN", "behavior": "${behavior}", "srv6mgr-proxy:proxy": ${function}
     ${segments}    Evaluate    ",".join(p.partition("/")[0] for p in $prefixes)
-    Given Set    pe1    update local-sids/sid[prefix=${proxy}] {${sid}}
-    And The SID Is Installed    pe1    ${proxy}
+    Given The Bridge Is Behind    ${behavior}    ${proxy}
     And Run On    pe2    ip -6 route replace 2001:db8:7::2 encap seg6 mode l2encap segs ${segments} dev to-p
     And Note Counters    pe1 ${proxy}    pe1 ${WIRE}
     ${before}    Echo Requests At The Far End
@@ -256,6 +259,16 @@ Frames Pass By
     Then Wait Until Keyword Succeeds    5 s    50 ms    Echo Requests Came    ${before}    6
     And Counted Since    pe1 ${proxy}    6
     Set    pe1    delete local-sids/sid[prefix=${proxy}]
+
+The Bridge Is Behind
+    [Arguments]    ${behavior}    ${proxy}
+    VAR    ${static}    , "segment-list": "to-wire", "source-address": "2001:db8::a5"
+    VAR    ${chain}    ${{ $static if $behavior == "End.AS" else "" }}
+    VAR    ${links}    "interface": "to-br", "return-interface": "from-br"
+    VAR    ${function}    {"inner-type": "ethernet", ${links}${chain}}
+    VAR    ${sid}    "locator": "MAIN", "behavior": "${behavior}", "srv6mgr-proxy:proxy": ${function}
+    Set    pe1    update local-sids/sid[prefix=${proxy}] {${sid}}
+    The SID Is Installed    pe1    ${proxy}
 
 Echo Requests At The Far End
     ${count}    Run On    pe1    ip netns exec far nstat -asz Icmp6InEchos | awk '/Echos/ {print $2}'
