@@ -36,8 +36,8 @@ from srv6mgrd.plan.observed import Links, Observed, ObservedObject
 from srv6mgrd.ports import RefusedAction
 
 STRICT_MODE = "net/vrf/strict_mode"
-# Of every link, unless it was set.
-MTU = 1500
+# Of a link unless it was set, and of a VRF (vrf_setup).
+MTU, VRF_MTU = 1500, 65575
 NEW_PROXY = ProxyState(ProxyCounts())
 _UNMARKED = (Sysctl, VrfPort, EncapSource, Qdisc)
 _LINKS = (DummyDevice, VrfDevice, UnknownLink)
@@ -65,8 +65,8 @@ class FakeKernel:
         self.objects: dict[str, ObservedObject] = {}
         self.interfaces: dict[str, int] = {"lo": 1, **(interfaces or {})}
         self.sysctls: dict[str, str] = {STRICT_MODE: "0"}
-        # Of links that have another one than MTU.
-        self.mtus: dict[str, int] = {}
+        # Of links that have another one than their kind.
+        self.mtus: dict[str, int] = {"lo": 65536}
         self.counters: dict[IPv6Network, tuple[int, int, int]] = {}
         self.proxy_states: dict[IPv6Network, ProxyState] = {}
         self.applied: list[Action] = []
@@ -149,7 +149,7 @@ class FakeKernel:
                 item = Sysctl(path, value)
                 objects[item.key] = ObservedObject(item, ours=False)
         for name in self.interfaces:
-            mtu = LinkMtu(name, self.mtus.get(name, MTU))
+            mtu = LinkMtu(name, self._mtu(name))
             objects[mtu.key] = ObservedObject(mtu, ours=False)
         return Observed(objects, dict(self.interfaces))
 
@@ -219,6 +219,11 @@ class FakeKernel:
                 self._remove(seen.object)
         self._place(obj)
         return None
+
+    def _mtu(self, name: str) -> int:
+        seen = self.objects.get(f"link {name}")
+        is_vrf = seen is not None and isinstance(seen.object, VrfDevice)
+        return self.mtus.get(name, VRF_MTU if is_vrf else MTU)
 
     def _set_mtu(self, wanted: LinkMtu) -> Failure | None:
         if wanted.interface not in self.interfaces:
@@ -334,6 +339,7 @@ class FakeKernel:
             self._cycle(obj.interface)
         if isinstance(obj, DummyDevice | VrfDevice | UnknownLink):
             self.interfaces.pop(obj.name, None)
+            self.mtus.pop(obj.name, None)
             for seen in list(self.objects.values()):
                 other = seen.object
                 if (

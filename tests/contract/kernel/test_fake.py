@@ -17,6 +17,7 @@ from srv6mgrd.plan.objects import (
     EncapRoute,
     EncapSource,
     KernelObject,
+    LinkMtu,
     NextHopRoute,
     Rule,
     SidRoute,
@@ -96,6 +97,9 @@ PATHS = [STRICT.path]
         pytest.param(
             [Create(RED), Create(PORT), Create(HOP), Delete(RED)], id="VRF goes with its port's"
         ),
+        pytest.param([Replace(LinkMtu("p0", 1500), LinkMtu("p0", 1400))], id="MTU"),
+        pytest.param([Create(LinkMtu("p0", 1400)), Delete(LinkMtu("p0", 1400))], id="MTU stays"),
+        pytest.param([Create(LinkMtu("gone", 1400))], id="MTU without interface"),
         pytest.param([Create(o) for o in NEW], id="more"),
         pytest.param([Create(o) for o in NEW] + [Create(o) for o in NEW], id="more twice"),
         pytest.param(
