@@ -13,7 +13,7 @@ from pathlib import Path
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.plan.actions import Action, Create, Delete
 from srv6mgrd.plan.commands import command
-from srv6mgrd.plan.objects import KernelObject, SidRoute, Sysctl, VrfDevice
+from srv6mgrd.plan.objects import KernelObject, LinkMtu, SidRoute, Sysctl, VrfDevice
 from srv6mgrd.plan.observed import Links, Observed, ObservedObject
 from srv6mgrd.ports import RefusedAction
 from tests.fakes.fate import Fate
@@ -56,7 +56,9 @@ class RealKernel:
 
     @property
     def objects(self) -> dict[str, ObservedObject]:
-        return dict(self._linux.observe([]).objects)
+        """Things; the MTU of a link is a value of it, as a sysctl is of the node."""
+        seen = self._linux.observe([]).objects
+        return {k: item for k, item in seen.items() if not isinstance(item.object, LinkMtu)}
 
     @property
     def interfaces(self) -> dict[str, int]:
