@@ -20,7 +20,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from pathlib import Path
 
 from bench.report import Goal, describe_machine
-from lab.guest.catalogue import FRR_CONFIG
+from lab.guest.catalogue import FRR_CONFIG, FRR_DAEMONS
 from lab.guest.nodes import Node, wait_until
 from lab.guest.services import Router
 from srv6mgrd.frr.adapter import FrrSockets
@@ -58,6 +58,7 @@ def main() -> int:
     pe2.start()
     assert pe2.frr.apply(creations(declaration(2, 0))) == []
     pe1 = Edge("pe1")
+    pe1.start()
     _devices(pe1.node, max(sizes) + 1)
     for size in sizes:
         goals += _size(pe1, pe2, size)
@@ -78,8 +79,13 @@ class Edge:
     def start(self) -> None:
         self.node.write_file("/etc/frr/frr.conf", f"{FRR_CONFIG}hostname {self.node.name}\n")
         self.router.start("frr")
+        # It restarts a bgpd that is busy for 90 s, as `vtysh -f` of 100 VRFs makes it.
+        self.router.kill("watchfrr")
 
     def restart(self) -> None:
+        # bgpd with many VRFs behind it takes minutes to stop of its own accord.
+        for daemon in FRR_DAEMONS:
+            self.router.kill(daemon)
         self.router.stop("frr")
         self.start()
 
