@@ -55,7 +55,7 @@ build)
     grep -q 'with-pkg-extra-version' debian/rules
     dpkg-buildpackage -b -uc -us
     mkdir -p "$out/debs" "$out/root"
-    for package in frr frr-pythontools frr-snmp frr-rpki-rtr; do
+    for package in frr frr-pythontools frr-snmp frr-rpki-rtrlib; do
         mv "$work"/${package}_*.deb "$out/debs/"
     done
     dpkg-deb -x "$out"/debs/frr_*.deb "$out/root"
