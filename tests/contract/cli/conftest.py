@@ -45,6 +45,7 @@ class Ran:
 
     @property
     def json(self) -> Any:
+        assert self.out, self.err
         return json.loads(self.out)
 
 
