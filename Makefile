@@ -78,7 +78,7 @@ contract: build/bin/gnmi_cli ## adapters against the real kernel, sysrepo, Redis
 robot: ## system suites in the lab; one with SUITE=name; `packages` only when it is named
 	@echo "== Robot suites (in the lab)"
 	@$(if $(filter packages,$(SUITE)),,\
-	    $(LAB) run --tries 2 --limit 1800 --name robot --topology $(TOPOLOGY) -- tests/robot/run $(SUITE))
+	    $(LAB) run --tries 2 --limit 2700 --name robot --topology $(TOPOLOGY) -- tests/robot/run $(SUITE))
 	@# The provider edges of this one have nothing but what the packages bring.
 	@$(if $(filter packages,$(SUITE)),\
 	    $(LAB) run --tries 2 --limit 900 --name packages --fresh pe1 --fresh pe2 --topology $(TOPOLOGY) -- \
