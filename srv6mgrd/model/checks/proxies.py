@@ -78,8 +78,9 @@ def _mtus(proxies: list[tuple[Sid, Proxy]]) -> Iterator[Refusal]:
     """A link has one MTU, whoever shares it."""
     given: dict[str, tuple[Sid, int]] = {}
     for sid, proxy in sorted(proxies, key=lambda p: p[0].prefix):
-        for _, interface in _interfaces(proxy) if proxy.mtu is not None else ():
-            assert proxy.mtu is not None
+        if proxy.mtu is None:
+            continue
+        for _, interface in _interfaces(proxy):
             first, mtu = given.setdefault(interface, (sid, proxy.mtu))
             if mtu != proxy.mtu:
                 yield _refusal(
