@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
-import signal
 import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from orchagent.agent import Agent, Pace
 from orchagent.consumer import GuardError
 from srv6mgrd import settings as settings_file
 from srv6mgrd.alone import AlreadyRunningError, alone
+from srv6mgrd.jobs import told_to_stop, until_one_ends
 from srv6mgrd.settings import RedisSettings, SettingsError
 from srv6mgrd.systemd import notify
 
@@ -33,22 +32,14 @@ class Settings(RedisSettings):
 
 
 async def _run(settings: Settings) -> None:
-    loop, stop = asyncio.get_running_loop(), asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+    stop = told_to_stop()
     _LOG.info("rows of APPL_DB become a view in ASIC_DB; no ASIC is programmed")
-    running = asyncio.create_task(
-        Agent(settings.redis(), Pace(compare=settings.compare_interval)).run()
-    )
-    stopped = asyncio.create_task(stop.wait())
+    agent = Agent(settings.redis(), Pace(compare=settings.compare_interval))
     notify("READY=1")
-    await asyncio.wait((running, stopped), return_when=asyncio.FIRST_COMPLETED)
-    with suppress(OSError):
+    try:
+        await until_one_ends(agent.run(), stop.wait())
+    finally:
         notify("STOPPING=1")
-    for task in (running, stopped):
-        task.cancel()
-    with suppress(asyncio.CancelledError):
-        await running
 
 
 def main() -> None:

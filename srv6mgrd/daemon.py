@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
-import signal
 import sys
 import time
 from collections.abc import Coroutine
@@ -33,6 +32,7 @@ from srv6mgrd.frr.adapter import FrrSockets
 from srv6mgrd.frr.limits import limits
 from srv6mgrd.frr.render import render
 from srv6mgrd.frr.status import vrf_status
+from srv6mgrd.jobs import told_to_stop
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.events import KernelEvents
 from srv6mgrd.kernel.notices import SidNotices
@@ -162,10 +162,7 @@ def _outward(settings: Settings) -> Publisher | BesideSonic:
 
 async def _until_stopped(*jobs: Coroutine[Any, Any, None]) -> None:
     """Run the jobs until SIGTERM or SIGINT. What stands in the kernel stays there."""
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+    stop = told_to_stop()
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(job) for job in jobs]
         await stop.wait()

@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
-import signal
 import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from srv6mgrd import memory as process
+from srv6mgrd import memory
 from srv6mgrd import settings as settings_file
 from srv6mgrd.alone import AlreadyRunningError, alone
 from srv6mgrd.configdb.door import Door, Pace
@@ -20,6 +18,7 @@ from srv6mgrd.configdb.source import connect
 from srv6mgrd.configdb.writer import Writer
 from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.datastore.running import MODULE
+from srv6mgrd.jobs import told_to_stop, until_one_ends
 from srv6mgrd.settings import RedisSettings, SettingsError
 from srv6mgrd.systemd import notify
 
@@ -42,9 +41,7 @@ class Settings(RedisSettings):
 
 
 async def _run(settings: Settings) -> None:
-    loop, stop = asyncio.get_running_loop(), asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+    loop, stop = asyncio.get_running_loop(), told_to_stop()
     connection = Connection(originator=_NAME)
     try:
         redis = settings.redis()
@@ -61,17 +58,10 @@ async def _run(settings: Settings) -> None:
             loop.call_soon_threadsafe(door.stir)
 
         connection.follow((MODULE,), changed)
-        running = asyncio.create_task(door.run())
-        stopped = asyncio.create_task(stop.wait())
         notify("READY=1")
-        await asyncio.wait((running, stopped), return_when=asyncio.FIRST_COMPLETED)
-        with suppress(OSError):
-            notify("STOPPING=1")
-        for task in (running, stopped):
-            task.cancel()
-        with suppress(asyncio.CancelledError):
-            await running
+        await until_one_ends(door.run(), stop.wait())
     finally:
+        notify("STOPPING=1")
         connection.close()
 
 
@@ -87,7 +77,7 @@ def main() -> None:
         logging.basicConfig(
             level=settings.log_level.upper(), format="%(levelname)s %(name)s: %(message)s"
         )
-        process.keep_freed()
+        memory.keep_freed()
         with alone(Path(settings.runtime_directory), _NAME):
             asyncio.run(_run(settings))
     except (SettingsError, AlreadyRunningError, UnreadableError) as error:

@@ -16,6 +16,7 @@ from srv6mgrd.configdb.memory import Memory
 from srv6mgrd.configdb.rows import TABLES
 from srv6mgrd.configdb.source import Source
 from srv6mgrd.datastore.connection import DatastoreError
+from srv6mgrd.jobs import until_one_ends
 from srv6mgrd.redis.rows import time_text
 from srv6mgrd.redis.schema import Fields
 from srv6mgrd.redis.wire import WireError
@@ -79,27 +80,13 @@ class Door:
                 async with self._connect() as source:
                     # What happened meanwhile nobody told us.
                     self._all = True
-                    await self._serve(source)
+                    await until_one_ends(self._listen(source), self._work(source))
             except WireError as error:
                 if not self._problem:
                     backoff = self._pace.backoff_first
                 self._note(f"Redis: {error}; what CONFIG_DB declared stays")
             await asyncio.sleep(backoff)
             backoff = min(backoff * 2, self._pace.backoff_last)
-
-    async def _serve(self, source: Source) -> None:
-        tasks = [
-            asyncio.create_task(self._listen(source)),
-            asyncio.create_task(self._work(source)),
-        ]
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _listen(self, source: Source) -> None:
         async for keys in source.changes():

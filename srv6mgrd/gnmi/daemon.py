@@ -6,9 +6,7 @@ import argparse
 import asyncio
 import getpass
 import logging
-import signal
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import grpc
@@ -29,6 +27,7 @@ from srv6mgrd.gnmi.state import State
 from srv6mgrd.gnmi.subscribe import Pace
 from srv6mgrd.gnmi.view import Model
 from srv6mgrd.gnmi.writer import Writer
+from srv6mgrd.jobs import told_to_stop
 from srv6mgrd.systemd import notify, watchdog
 
 _LOG = logging.getLogger("srv6-gnmid")
@@ -90,8 +89,7 @@ async def serve(config: Config, stop: asyncio.Event) -> None:
         await stop.wait()
         for task in beside:
             task.cancel()
-        with suppress(OSError):  # the service manager may have gone first
-            notify("STOPPING=1")
+        notify("STOPPING=1")
         service.end()
         await server.stop(grace=1)
         service.close()
@@ -124,11 +122,7 @@ def _bind(address: str, port: int) -> None:
 
 
 async def _run(config: Config) -> None:
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    await serve(config, stop)
+    await serve(config, told_to_stop())
 
 
 def main() -> int:

@@ -13,6 +13,7 @@ from ipaddress import IPv6Network
 
 from srv6mgrd.counters.proxies import ProxyState
 from srv6mgrd.counters.status import ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.jobs import until_one_ends
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.redis.book import NAME_ROW, Book
 from srv6mgrd.redis.diff import BATCH, DATABASES, Change
@@ -116,16 +117,7 @@ class Publisher:
     async def _serve(self, wire: Wire) -> None:
         """Listen and write until one of both fails."""
         self._compare_due = 0.0
-        # Not a TaskGroup: before Python 3.13 its failure leaves a cancellation behind.
-        tasks = [asyncio.create_task(self._listen(wire)), asyncio.create_task(self._write(wire))]
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        await until_one_ends(self._listen(wire), self._write(wire))
 
     def _stir(self) -> None:
         self._idle.clear()
