@@ -62,6 +62,8 @@ async def _run(settings: Settings) -> None:
         await until_one_ends(door.run(), stop.wait())
     finally:
         notify("STOPPING=1")
+        # A job that is cancelled leaves its thread in sysrepo, which crashes when that goes.
+        await loop.shutdown_default_executor()
         connection.close()
 
 
