@@ -84,6 +84,8 @@ def ctl(place: Path) -> Iterator[Ctl]:
     node = NodeWriter(beside(place / "store"), time.time_ns())
     with alone(place):
         loop = Loop(node)
+        # Whatever others left there.
+        loop.world.running.replace("{}", Origin("test"))
         made = Ctl(place, loop)
         installed = ObjectStatus(InstallStatus.INSTALLED, since=time.time_ns())
         made.store.set_statuses({ObjectRef(Kind.SID, SID): installed})
