@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-import asyncio
 import logging
-import sys
 import time
-from collections.abc import Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from srv6mgrd import memory, systemd
+from srv6mgrd import memory
 from srv6mgrd import settings as settings_file
-from srv6mgrd.alone import AlreadyRunningError, alone
 from srv6mgrd.apply.journal import Journal, JournalError
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.counters import proxies
@@ -32,7 +27,7 @@ from srv6mgrd.frr.adapter import FrrSockets
 from srv6mgrd.frr.limits import limits
 from srv6mgrd.frr.render import render
 from srv6mgrd.frr.status import vrf_status
-from srv6mgrd.jobs import told_to_stop
+from srv6mgrd.jobs import until_stopped
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.events import KernelEvents
 from srv6mgrd.kernel.notices import SidNotices
@@ -43,6 +38,7 @@ from srv6mgrd.offering import Offering
 from srv6mgrd.ports import AdapterError
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.settings import Settings
+from srv6mgrd.start import start
 
 if TYPE_CHECKING:
     from srv6mgrd.redis.outward import BesideSonic
@@ -51,24 +47,14 @@ _LOG = logging.getLogger(__name__)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="srv6mgrd", description="Declarative SRv6 manager.")
-    parser.add_argument("--config", type=Path, help=f"settings ({settings_file.DEFAULT_PATH})")
-    arguments = parser.parse_args()
-    try:
-        settings = settings_file.load(arguments.config)
-        logging.basicConfig(
-            level=settings.log_level.upper(), format="%(levelname)s %(name)s: %(message)s"
-        )
-        memory.keep_freed()
-        with alone(Path(settings.runtime_directory)):
-            asyncio.run(_run(settings))
-    except (
-        settings_file.SettingsError,
-        AlreadyRunningError,
-        JournalError,
-        AdapterError,
-    ) as error:
-        sys.exit(f"srv6mgrd: {error}")
+    """Entry point."""
+    start(
+        "srv6mgrd",
+        "Declarative SRv6 manager.",
+        settings_file.load,
+        _run,
+        (JournalError, AdapterError),
+    )
 
 
 async def _run(settings: Settings) -> None:
@@ -120,9 +106,8 @@ async def _run(settings: Settings) -> None:
         operational.start()
         ietf.start()
         rpcs.start(manager, clock)
-    systemd.notify("READY=1")
     try:
-        await _until_stopped(
+        await until_stopped(
             manager.keep(),
             manager.follow(events),
             manager.compare_every(settings.compare_interval),
@@ -133,11 +118,10 @@ async def _run(settings: Settings) -> None:
             offering.follow_frr(manager.disturbed),
             notifier.run(),
             memory.give_back(),
-            systemd.watchdog(),
             *([publisher.run()] if settings.has_redis else []),
         )
     finally:
-        systemd.notify("STOPPING=1")
+        _LOG.info("stopping; what is installed goes on forwarding")
         events.close()
         notifier.close()
         await clock.close()
@@ -158,17 +142,6 @@ def _outward(settings: Settings) -> Publisher | BesideSonic:
     from srv6mgrd.redis.outward import BesideSonic
 
     return BesideSonic(settings.redis())
-
-
-async def _until_stopped(*jobs: Coroutine[Any, Any, None]) -> None:
-    """Run the jobs until SIGTERM or SIGINT. What stands in the kernel stays there."""
-    stop = told_to_stop()
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(job) for job in jobs]
-        await stop.wait()
-        _LOG.info("stopping; what is installed goes on forwarding")
-        for task in tasks:
-            task.cancel()
 
 
 if __name__ == "__main__":

@@ -18,9 +18,11 @@ class SettingsError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class RedisSettings:
-    """Where Redis is, and who we are there."""
+class DaemonSettings:
+    """What each of them has: where it runs, where Redis is, and who it is there."""
 
+    runtime_directory: str = "/run/srv6mgr"
+    log_level: str = "info"
     # Goes before host; empty together with host: no Redis.
     redis_socket: str = "/run/redis/redis.sock"
     redis_host: str = ""
@@ -54,10 +56,9 @@ class RedisSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(RedisSettings):
+class Settings(DaemonSettings):
     """srv6mgrd's. Times in seconds."""
 
-    runtime_directory: str = "/run/srv6mgr"
     state_directory: str = "/var/lib/srv6mgr"
     frr_directory: str = "/run/frr"
     # "standalone", or "sonic": beside vrfmgrd, which makes the VRFs, and orchagent, which is fed.
@@ -68,7 +69,6 @@ class Settings(RedisSettings):
     probe_interval: float = 600.0
     # What is committed for good becomes the startup configuration, too.
     save_startup: bool = True
-    log_level: str = "info"
 
 
 def load(path: Path | None) -> Settings:
@@ -84,7 +84,7 @@ def load(path: Path | None) -> Settings:
     return found
 
 
-Some = TypeVar("Some", bound=RedisSettings)
+Some = TypeVar("Some", bound=DaemonSettings)
 
 
 def read(kind: type[Some], path: Path | None, default: Path) -> Some:

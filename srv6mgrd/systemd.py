@@ -27,8 +27,8 @@ def notify(state: str) -> None:
 
 
 async def watchdog() -> None:
-    """Tell the service manager twice in its watchdog's time that the event loop still turns; runs
-    for ever where there is a watchdog."""
+    """Tell the service manager twice in its watchdog's time that the event loop still turns; ends
+    at once where there is no watchdog."""
     microseconds = os.environ.get("WATCHDOG_USEC", "")
     if not microseconds.isdecimal() or os.environ.get("WATCHDOG_PID", "") not in (
         "",

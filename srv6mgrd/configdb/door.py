@@ -11,6 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from srv6mgrd.backoff import Backoff
 from srv6mgrd.configdb.book import ACCEPTED, Book, Change, Running, Status, Verdict
 from srv6mgrd.configdb.memory import Memory
 from srv6mgrd.configdb.rows import TABLES
@@ -74,7 +75,7 @@ class Door:
         self._wake.set()
 
     async def run(self) -> None:
-        backoff = self._pace.backoff_first
+        backoff = self._backoff()
         while True:
             try:
                 async with self._connect() as source:
@@ -83,10 +84,12 @@ class Door:
                     await until_one_ends(self._listen(source), self._work(source))
             except WireError as error:
                 if not self._problem:
-                    backoff = self._pace.backoff_first
+                    backoff.reset()
                 self._note(f"Redis: {error}; what CONFIG_DB declared stays")
-            await asyncio.sleep(backoff)
-            backoff = min(backoff * 2, self._pace.backoff_last)
+            await backoff.wait()
+
+    def _backoff(self) -> Backoff:
+        return Backoff(self._pace.backoff_first, self._pace.backoff_last)
 
     async def _listen(self, source: Source) -> None:
         async for keys in source.changes():
@@ -97,8 +100,7 @@ class Door:
             self._wake.set()
 
     async def _work(self, source: Source) -> None:
-        compare_at = 0.0
-        backoff = self._pace.backoff_first
+        compare_at, backoff = 0.0, self._backoff()
         while True:
             self._wake.clear()
             now = time.monotonic()
@@ -108,10 +110,9 @@ class Door:
                 await self._round(source, now)
             except DatastoreError as error:
                 self._note(f"sysrepo: {error}")
-                await asyncio.sleep(backoff)
-                backoff = min(backoff * 2, self._pace.backoff_last)
+                await backoff.wait()
                 continue
-            backoff = self._pace.backoff_first
+            backoff.reset()
             self._note("")
             due = min([compare_at, *(t + self._pace.grace for t in self._lost.values())])
             with contextlib.suppress(TimeoutError):

@@ -15,6 +15,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from srv6mgrd.backoff import Backoff
 from srv6mgrd.redis.connection import Line, dumps, loads, text, track
 from srv6mgrd.redis.rows import MY_SID, SID_LIST
 from srv6mgrd.redis.schema import Fields, RowKey, table
@@ -128,13 +129,13 @@ class Feed:
         await self._idle.wait()
 
     async def run(self) -> None:
-        backoff = self._settings.backoff_first
+        backoff = Backoff(self._settings.backoff_first, self._settings.backoff_last)
         while True:
             work, watch = (Line(self._settings, _NAME) for _ in range(2))
             try:
                 names = [f"{t.name}_KEY_SET" for t in (MY_SID, SID_LIST)]
                 await track(work, watch, [*names, _READY])
-                backoff = self._settings.backoff_first
+                backoff.reset()
                 await self._serve(work, watch)
             except WireError as error:
                 if str(error) != self._problem:
@@ -143,8 +144,7 @@ class Feed:
             finally:
                 await work.close()
                 await watch.close()
-            await asyncio.sleep(backoff)
-            backoff = min(backoff * 2, self._settings.backoff_last)
+            await backoff.wait()
 
     async def _serve(self, work: Line, watch: Line) -> None:
         async def listen() -> None:

@@ -3,10 +3,12 @@
 import asyncio
 import os
 import signal
+import socket
 
 import pytest
 
-from srv6mgrd.jobs import told_to_stop, until_one_ends
+from srv6mgrd.backoff import Backoff
+from srv6mgrd.jobs import told_to_stop, until_one_ends, until_stopped
 
 
 class Other:
@@ -48,3 +50,62 @@ def test_signals_stop(number):
         await asyncio.wait_for(stop.wait(), 5)
 
     asyncio.run(stopped())
+
+
+@pytest.fixture
+def service_manager(tmp_path, monkeypatch):
+    """What a service manager would hear; its watchdog is patient."""
+    address = str(tmp_path / "notify")
+    monkeypatch.setenv("NOTIFY_SOCKET", address)
+    monkeypatch.setenv("WATCHDOG_USEC", "60000000")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(address)
+        manager.settimeout(5)
+        yield manager
+
+
+def test_a_daemon_runs_until_it_is_told_to_stop(service_manager):
+    other = Other()
+
+    async def told():
+        for _ in range(2):
+            await asyncio.sleep(0)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    asyncio.run(until_stopped(other.run(), told()))
+    assert other.ended
+    heard = [service_manager.recv(100) for _ in range(3)]
+    assert heard == [b"READY=1", b"WATCHDOG=1", b"STOPPING=1"]
+
+
+def test_a_job_of_a_daemon_may_end_but_not_fail(service_manager):
+    other = Other()
+
+    ended = asyncio.Event()
+
+    async def end():
+        ended.set()
+
+    async def fail_later():
+        await ended.wait()
+        assert not other.ended
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(until_stopped(end(), other.run(), fail_later()))
+    assert other.ended
+
+
+async def test_tries_come_ever_later(monkeypatch):
+    slept = []
+
+    async def sleep(seconds):
+        slept.append(seconds)
+
+    monkeypatch.setattr("srv6mgrd.backoff.asyncio.sleep", sleep)
+    backoff = Backoff(0.1, 0.3)
+    for _ in range(3):
+        await backoff.wait()
+    backoff.reset()
+    await backoff.wait()
+    assert slept == [0.1, 0.2, 0.3, 0.1]

@@ -1,0 +1,22 @@
+"""How long to wait before another try."""
+
+from __future__ import annotations
+
+import asyncio
+
+
+class Backoff:
+    """From ``first`` to ``last`` seconds, twice as long after each try that failed."""
+
+    def __init__(self, first: float, last: float) -> None:
+        self._first, self._last = first, last
+        self._next = first
+
+    def reset(self) -> None:
+        """A try went well."""
+        self._next = self._first
+
+    async def wait(self) -> None:
+        """Wait before the next try."""
+        seconds, self._next = self._next, min(2 * self._next, self._last)
+        await asyncio.sleep(seconds)
