@@ -8,12 +8,11 @@ from srv6mgrd.counters.status import SidCounters
 
 DATABASE = "COUNTERS_DB"
 
+# Of packets, octets, errors.
+FIELDS = ("SAI_COUNTER_STAT_PACKETS", "SAI_COUNTER_STAT_BYTES", "SRV6MGR_STAT_ERRORS")
+
 # Most of many SIDs have counted nothing: one mapping serves them all, and is never changed.
-_NOTHING: Mapping[str, str] = {
-    "SAI_COUNTER_STAT_PACKETS": "0",
-    "SAI_COUNTER_STAT_BYTES": "0",
-    "SRV6MGR_STAT_ERRORS": "0",
-}
+_NOTHING: Mapping[str, str] = dict.fromkeys(FIELDS, "0")
 
 
 def name(prefix: str, block: int, node: int, function: int) -> str:

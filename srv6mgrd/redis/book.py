@@ -8,7 +8,6 @@ from srv6mgrd.counters import sonic
 from srv6mgrd.counters.status import SidCounters
 from srv6mgrd.redis import diff
 from srv6mgrd.redis.rows import (
-    COUNTERS,
     NAME_MAP,
     SID_OID,
     Projection,
@@ -37,6 +36,9 @@ class Book:
         self._highest = 0
         self._counters: dict[str, SidCounters] = {}
         self._counter_keys: dict[str, RowKey] = {}
+        # SIDs whose rows hold what was counted last. Of these the wanted and the known fields are
+        # one mapping, of some sample before: to make one for each sample costs more than all else.
+        self._steady: set[str] = set()
         # Rows that change by themselves, beside those of the projection.
         self._states: Mapping[RowKey, Fields] = {}
         # Whether more may differ than what was wanted otherwise before.
@@ -53,6 +55,7 @@ class Book:
         self._set_names(names, remembered)
         self._oids = {**remembered, **self._oids}
         self.foreign.clear()
+        self._steady.clear()
         self._all_dirty = True
 
     def unnamed(self, projection: Projection) -> list[str]:
@@ -80,10 +83,12 @@ class Book:
         keys = self._keys_of(projection)
         if keys.keys() != self._counter_keys.keys():
             self._counters = {p: c for p, c in self._counters.items() if p in keys}
+        self._steady &= {p for p, key in keys.items() if self._counter_keys.get(p) == key}
         for prefix, key in keys.items():
-            if (sample := self._counters.get(prefix)) is not None:
-                # ``sample`` has put it there, unless the row is new.
-                wanted[key] = self._wanted.get(key) or sonic.fields(sample)
+            if prefix in self._steady:
+                wanted[key] = self._wanted[key]
+            elif (sample := self._counters.get(prefix)) is not None:
+                wanted[key] = sonic.fields(sample)
             elif fields := self._known.get(key):
                 wanted[key] = fields  # ours from before a restart; the first sample is to come
         before, self._wanted, self._counter_keys = self._wanted, wanted, keys
@@ -112,31 +117,43 @@ class Book:
             made[prefix] = key
         return made
 
-    def sample(
-        self, counters: Mapping[str, SidCounters]
-    ) -> Iterator[tuple[str, list[diff.Change]]]:
-        """Take over counters by SID prefix; batches of changes as from ``changes``.
+    def sample(self, counters: Mapping[str, SidCounters]) -> Iterator[tuple[list[str], list[str]]]:
+        """Take over counters by SID prefix; batches of SIDs whose rows stand already, and what
+        they count as ``Wire.count`` takes it. Those that were written are reported to ``counted``.
+        Rows that are yet to be made are among the next ``changes``.
 
-        A short cut past the diff: thousands of rows, every second, whose fields are all written.
+        A short cut past the diff: thousands of rows, every second.
         """
-        before, keys, batch = self._counters, self._counter_keys, list[diff.Change]()
+        before, keys, steady = self._counters, self._counter_keys, self._steady
+        prefixes, lines = list[str](), list[str]()
         for prefix, c in counters.items():
-            if (old := before.get(prefix)) is c or old == c:
+            if before.get(prefix) is c:
                 continue
             before[prefix] = c
             if (key := keys.get(prefix)) is None:
                 continue
-            fields = self._wanted[key] = sonic.fields(c)
-            now = self._known.get(key)
-            if now == fields:
-                continue
-            words = [word for pair in fields.items() for word in pair]
-            batch.append((key, ("put", key.key, 0 if now else 1, words, [])))
-            if len(batch) == diff.BATCH:
-                yield COUNTERS.database, batch
-                batch = []
-        if batch:
-            yield COUNTERS.database, batch
+            if prefix not in steady:
+                fields = self._wanted[key] = sonic.fields(c)
+                now = self._known.get(key)
+                if now == fields:
+                    continue
+                if not now:
+                    self._dirty.add(key)
+                    continue
+            prefixes.append(prefix)
+            lines.append(f"{key.key} {c.packets} {c.octets} {c.errors}\n")
+            if len(lines) == diff.BATCH:
+                yield prefixes, lines
+                prefixes, lines = [], []
+        if lines:
+            yield prefixes, lines
+
+    def counted(self, prefixes: Iterable[str]) -> None:
+        """Note that the counters of these SIDs were written."""
+        for prefix in set(prefixes) - self._steady:
+            key = self._counter_keys[prefix]
+            self._known[key] = self._wanted[key]
+            self._steady.add(prefix)
 
     def states(self, rows: Mapping[RowKey, Fields]) -> None:
         """Make these the rows of what changes by itself; those before that are not among them
@@ -151,7 +168,8 @@ class Book:
         self._states = rows
 
     def concerns(self, keys: Iterable[str]) -> list[RowKey]:
-        """Which of our rows changed keys may be; a row that we could not claim is tried anew."""
+        """Which of our rows changed keys may be; a row that we could not claim is tried anew. Rows
+        of counters are not watched."""
         out = []
         for text in keys:
             for db in diff.DATABASES:

@@ -18,6 +18,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
+from srv6mgrd.counters import sonic
 from srv6mgrd.redis.schema import Fields, RowKey, script, table, table_of, tables
 from srv6mgrd.redis.wire import DATABASES, Operation, Settings, WireError
 
@@ -93,6 +94,10 @@ class RedisWire:
         given = _OWNED[db], dumps(operations), DATABASES[db], consumed
         refused = await self._eval(db, "write", *given)
         return list(map(int, refused))
+
+    async def count(self, lines: Sequence[str]) -> None:
+        given = _OWNED[sonic.DATABASE], "".join(lines), *sonic.FIELDS
+        await self._eval(sonic.DATABASE, "count", *given)
 
     async def allocate(self, count: int, floor: int) -> int:
         return int(await self._eval(_VID_COUNTER.database, "allocate", floor, count))

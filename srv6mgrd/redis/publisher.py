@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from ipaddress import IPv6Network
 
+from srv6mgrd.backoff import Backoff
 from srv6mgrd.counters.proxies import ProxyState
 from srv6mgrd.counters.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.jobs import until_one_ends
@@ -102,17 +103,16 @@ class Publisher:
         await self._idle.wait()
 
     async def run(self) -> None:
-        backoff = self._settings.backoff_first
+        backoff = Backoff(self._settings.backoff_first, self._settings.backoff_last)
         while True:
             try:
                 async with self._connect(self._settings) as wire:
                     await self._serve(wire)
             except WireError as e:
                 if self._problem is None:  # it was up to date before
-                    backoff = self._settings.backoff_first
+                    backoff.reset()
                 self._lost(str(e))
-            await asyncio.sleep(backoff)
-            backoff = min(backoff * 2, self._settings.backoff_last)
+            await backoff.wait()
 
     async def _serve(self, wire: Wire) -> None:
         """Listen and write until one of both fails."""
@@ -202,7 +202,11 @@ class Publisher:
             book.states(proxy_rows(self._proxies))
         await self._carry_out(wire, book.changes())
         if due and (sample := self._sample) is not None:
-            await self._carry_out(wire, book.sample(sample))
+            for prefixes, lines in book.sample(sample):
+                await wire.count(lines)
+                self._writes += len(lines)
+                book.counted(prefixes)
+            await self._carry_out(wire, book.changes())
             if self._sample is sample:
                 self._sample = None
 

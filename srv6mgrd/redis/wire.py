@@ -59,6 +59,11 @@ class Wire(Protocol):
         the row belongs to somebody else."""
         ...
 
+    async def count(self, lines: Sequence[str]) -> None:
+        """Write counters into rows that are ours: ``<key> <packets> <octets> <errors>\\n`` each.
+        One that is not ours any more is passed over: what took it away is told by ``changes``."""
+        ...
+
     async def allocate(self, count: int, floor: int) -> int:
         """First of so many consecutive object indexes, fresh and above ``floor``."""
         ...

@@ -11,6 +11,7 @@ import pytest
 from srv6mgrd.counters.status import SidCounters
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.redis.connection import connect
 from srv6mgrd.redis.schema import RowKey, table_of
 from srv6mgrd.redis.wire import Settings
 from tests.contract.redis.conftest import Running, Server, publisher
@@ -264,3 +265,36 @@ async def test_over_tcp(server: Server, settings: Settings) -> None:
     async with publisher(replace(settings, socket=None, port=port)) as r:
         await r.publish(declared(A))
     assert srv6_orch(server.client("APPL_DB"))
+
+
+async def test_counters_are_exact(server: Server, running: Running) -> None:
+    await running.publish(declared(A))
+    count = server.client("COUNTERS_DB")
+    # The second goes into a row that stands; a number of Lua would round it.
+    for packets in (2**63, 2**64 - 1):
+        running.publisher.publish_counters({A: SidCounters(packets, packets - 1, 7)})
+        await running.settled()
+        row = count.hgetall(f"COUNTERS:{count.hget(MAP, A)}")
+        assert [int(value) for value in row.values()] == [packets, packets - 1, 7]
+
+
+async def test_counters_into_rows_that_are_ours_no_more(server: Server, settings: Settings) -> None:
+    """They make none: after a FLUSHALL that we have not heard of it would be nobody's."""
+    count = server.client("COUNTERS_DB")
+    count.hset("COUNTERS:oid:0x1", mapping={"SAI_COUNTER_STAT_PACKETS": "1"})
+    async with connect(settings) as wire:
+        await wire.count(["COUNTERS:oid:0x1 2 3 4\n", "COUNTERS:oid:0x2 2 3 4\n"])
+    assert count.hgetall("COUNTERS:oid:0x1") == {"SAI_COUNTER_STAT_PACKETS": "1"}
+    assert count.keys() == ["COUNTERS:oid:0x1"]
+
+
+async def test_counters_while_redis_loses_all(server: Server, running: Running) -> None:
+    await running.publish(declared(A, B))
+    count = server.client("COUNTERS_DB")
+    for number in range(1, 60):
+        running.publisher.publish_counters(counters(A=number, B=number))
+        if number % 20 == 0:
+            count.flushall()
+        await asyncio.sleep(0.01)
+    await until(lambda: [p for _, p, _ in show_srv6_stats(count)] == [59, 59])
+    assert not running.publisher.foreign

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+from srv6mgrd.counters import sonic
 from srv6mgrd.redis.schema import Fields
 from srv6mgrd.redis.wire import Operation, Settings, WireError
 
@@ -75,6 +76,13 @@ class FakeWire:
         self._alive()
         self.redis.log += [(db, o) for o in operations]
         return [n for n, o in enumerate(operations) if not self._do(db, o)]
+
+    async def count(self, lines: Sequence[str]) -> None:
+        self._alive()
+        for line in lines:
+            key, *values = line.split()
+            if key in self.redis.lists.get("COUNTERS_DB", set()):
+                self.redis.db("COUNTERS_DB")[key] = dict(zip(sonic.FIELDS, values, strict=True))
 
     async def changes(self) -> AsyncIterator[list[str] | None]:
         while True:
