@@ -107,7 +107,7 @@ bench: $(if $(filter gnmi,$(BENCH)),build/bin/gnmi_peer)
 bench: ## measure against the goals: BENCH=frr, gnmi, model, netconf, proxies, reconcile, sonic [PART="..."]
 	@[ -f "bench/$(BENCH).py" ] || { echo "which one? $$(grep -l 'def main' bench/*.py | sed -nE 's|bench/([a-z]+)\.py|BENCH=\1|p' | xargs)"; exit 1; }
 	@# What needs the lab's kernel runs there first, and leaves its runs in build/lab/bench.
-	@[ ! -f "bench/$(BENCH)_lab.py" ] || [ "$(PART)" = rates ] || $(LAB) run --tries 2 --name bench --topology $(TOPOLOGY) -- \
+	@[ ! -f "bench/$(BENCH)_lab.py" ] || [ -n "$(filter rates host,$(PART))" ] || $(LAB) run --tries 2 --name bench --topology $(TOPOLOGY) -- \
 	    /opt/srv6mgr/bin/python -m bench.$(BENCH)_lab $(PART)
 	@$(LAB) chroot -- /opt/srv6mgr/bin/python -m bench.$(BENCH) $(PART)
 

@@ -1,10 +1,11 @@
 """SIDs by the ten and hundred thousand: put into the kernel, dumped, and kept.
 
-This part runs on the host's kernel, in a network namespace of its own, where a veth stands in for
-the device of the SIDs should there be no dummy: what netlink costs. What the running daemon does is
-measured in the lab (``bench.reconcile_lab``), where all that it needs is; its runs are read from
-the file that it left. ``make bench BENCH=reconcile`` does both, PART="rates vrf 10k 100k" the
-parts that are named.
+This part runs on the host's kernel, in a network namespace of its own: what netlink costs, where a
+veth stands in for the device of the SIDs should there be no dummy, and what a running srv6mgrd
+takes there (``bench.reconcile_host``). That is measured in the lab, too (``bench.reconcile_lab``),
+where VRFs and FRR are but every page fault and system call is dear; its runs are read from the file
+that it left. ``make bench BENCH=reconcile`` does both, PART="rates vrf 10k 100k" the parts that are
+named, and PART="host 100k" those on the host's kernel alone.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from bench.reconcile_daemon import goals_of, parts
+from bench.reconcile_host import host
 from bench.report import Goal, Report, describe_machine
 from bench.sids import SIDS, address
 from srv6mgrd.kernel.adapter import LinuxKernel
@@ -38,10 +41,17 @@ FROM_LAB = Path("build/lab/bench/reconcile.json")
 
 
 def main() -> int:
-    goals = _all_rates() if "rates" in sys.argv or not sys.argv[1:] else []
+    asked = sys.argv[1:] or ["rates", "vrf", "10k"]
+    _own_network()
+    goals = _all_rates() if "rates" in asked else []
+    subprocess.run(["ip", "link", "delete", SID_DEVICE], check=True)
+    for name in asked:
+        if name in parts():
+            with host() as place:
+                goals += goals_of(place, parts()[name])
     report = Report("reconcile", goals)
     report.machine = f"host: {describe_machine()}"
-    if sys.argv[1:] != ["rates"] and FROM_LAB.exists():
+    if not {"rates", "host"} & set(sys.argv[1:]) and FROM_LAB.exists():
         lab = json.loads(FROM_LAB.read_text())
         report.machine += f"\nlab: {lab['machine']}"
         report.goals += [Goal(**goal) for goal in lab["goals"]]
@@ -49,7 +59,6 @@ def main() -> int:
 
 
 def _all_rates() -> list[Goal]:
-    _own_network()
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
         program = folder / "routes"

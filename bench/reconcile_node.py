@@ -32,7 +32,8 @@ from srv6mgrd.plan.objects import SidRoute
 TIMEOUT_MS = 600_000
 MODULE = "srv6mgr-srv6"
 PATIENCE = 60.0
-LOCK = Path("/run/srv6mgr/lock")
+# Names the runtime directory of srv6mgrd where it is not the default one.
+RUNTIME = "BENCH_RUNTIME"
 
 
 def configure(count: int) -> list[float]:
@@ -105,7 +106,8 @@ async def _repair(count: int, times: int) -> list[float]:
 
 
 def idle(seconds: float) -> dict[str, float]:
-    process = Path("/proc") / LOCK.read_text().strip()
+    lock = Path(os.environ.get(RUNTIME, "/run/srv6mgr")) / "lock"
+    process = Path("/proc") / lock.read_text().strip()
     before = _cpu(process)
     start = time.monotonic()
     time.sleep(seconds)

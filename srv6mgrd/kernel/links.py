@@ -20,6 +20,8 @@ from srv6mgrd.plan.objects import (
 )
 from srv6mgrd.plan.observed import ObservedObject
 
+# The kind of an always-up device that nothing is sent on.
+DUMMY = "dummy"
 # Kinds of links that have another end, and kinds that no packet comes in on.
 _PAIRED = ("veth", "netkit")
 _SILENT = ("dummy", "vrf", "ifb", "nlmon")
@@ -64,7 +66,7 @@ def create(device: DummyDevice | VrfDevice) -> bytes:
         )
     else:
         index = 0
-        info = wire.nla_text(wire.IFLA_INFO_KIND, "dummy")
+        info = wire.nla_text(wire.IFLA_INFO_KIND, DUMMY)
     body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, index, 0, 0)
     body += wire.nla_text(wire.IFLA_IFNAME, device.name) + wire.nested(wire.IFLA_LINKINFO, info)
     return wire.message(wire.RTM_NEWLINK, wire.NLM_F_CREATE | wire.NLM_F_EXCL, body)
@@ -189,7 +191,7 @@ def observed(links: Sequence[Link]) -> Iterator[ObservedObject]:
 def _device(link: Link) -> KernelObject | None:
     if link.kind == "vrf":
         return VrfDevice(link.name, link.table, link.index, link.up)
-    if link.kind == "dummy" and link.up and (link.ours or link.name == SID_DEVICE):
+    if link.kind == DUMMY and link.up and (link.ours or link.name == SID_DEVICE):
         return DummyDevice(link.name)
     if link.ours or link.name == SID_DEVICE:
         return UnknownLink(link.name, link.described)

@@ -356,7 +356,7 @@ def _same_place(before: Object, after: routes.Route) -> bool:
 def _is_live(found: Link, device: DummyDevice | VrfDevice) -> bool:
     """Whether what stands there only lacks our mark or its administrative state."""
     if isinstance(device, DummyDevice):
-        return found.kind == "dummy"
+        return found.kind == links.DUMMY
     return found.kind == "vrf" and (found.table, found.index) == (device.table, device.ifindex)
 
 
