@@ -89,6 +89,8 @@ class Offering(Protocol):
     def try_out(self) -> bool: ...
 
 
+_INSTALLED = Outcome(InstallStatus.INSTALLED)
+
 # Of each VRF with BGP: the SID that FRR advertises, and the reason when it advertises none.
 Advertised = Mapping[str, tuple[IPv6Address | None, str]]
 
@@ -127,6 +129,7 @@ class Manager:
         self._accumulator = Accumulator(store.counters(), store.bases())
         # The last sample, as long as the next one may be compared with it.
         self._sampled: Mapping[IPv6Network, tuple[int, int, int]] | None = None
+        # Of what did not come to stand; all else is installed.
         self._outcomes: Mapping[ObjectRef, Outcome] = {}
         self._statuses = store.statuses()
         self._published: Desired | None = None
@@ -430,7 +433,7 @@ class Manager:
                 found = await asyncio.to_thread(self._advertised_now, desired)
                 if found != self._advertised and self._staged is None:
                     self._advertised = found
-                    self._publish()
+                    self._publish(self._statuses)
             waiting = any(
                 status.status is InstallStatus.PENDING
                 for ref, status in self._statuses.items()
@@ -443,16 +446,19 @@ class Manager:
 
     def _take(self, report: Report, repaired: Iterable[ObjectRef] = ()) -> None:
         """Make a report known."""
-        self._outcomes = report.outcomes
+        self._outcomes = {r: o for r, o in report.outcomes.items() if o != _INSTALLED}
         self._ask_frr.set()
         self._accumulator.keep(str(p) for p in self._reconciler.desired.sids)
         # Which SIDs are counted, and where the store has them, may be otherwise now.
         self._sampled = None
-        self._publish(frozenset(repaired))
+        self._publish(report.outcomes, frozenset(repaired))
         self._plan_retry()
 
-    def _publish(self, repaired: frozenset[ObjectRef] = frozenset()) -> None:
-        outcomes, details = self._with_frr()
+    def _publish(
+        self, told: Iterable[ObjectRef], repaired: frozenset[ObjectRef] = frozenset()
+    ) -> None:
+        """``told`` are all declared objects."""
+        outcomes, details = self._with_frr(told)
         merged = statuses.merge(self._statuses, outcomes, details, repaired, time.time_ns())
         # What goes outward shows more of what is declared than its status.
         if merged == self._statuses and self._published is self._reconciler.desired:
@@ -462,9 +468,11 @@ class Manager:
         self._store.set_statuses(merged)
         self._outward.publish(self._reconciler.desired, merged)
 
-    def _with_frr(self) -> tuple[dict[ObjectRef, Outcome], dict[ObjectRef, str]]:
+    def _with_frr(
+        self, told: Iterable[ObjectRef]
+    ) -> tuple[dict[ObjectRef, Outcome], dict[ObjectRef, str]]:
         """Outcomes with what FRR says of the exports: configured is not yet advertised."""
-        outcomes, details = dict(self._outcomes), {}
+        outcomes, details = {**dict.fromkeys(told, _INSTALLED), **self._outcomes}, {}
         for vrf in self._reconciler.desired.vrfs.values():
             ref = ObjectRef(Kind.VRF_BGP, vrf.name)
             if vrf.bgp is None or outcomes[ref].status is not InstallStatus.INSTALLED:

@@ -24,8 +24,7 @@ class Executor:
         self._frr = frr
         self._journal = journal
         self._known: Mapping[str, tuple[str, ...]] = {}
-        # Since the last ``apply`` began, what was undone included.
-        self.carried_out: list[Action] = []
+        self._carried_out: list[Action] = []
 
     def apply(self, actions: Sequence[Action], *, atomic: bool) -> list[RefusedAction]:
         """Carry out in order; return what was refused. ``settle`` or ``undo`` follows.
@@ -34,7 +33,7 @@ class Executor:
         undone. Not atomic: the rest goes on, since one object's failure is its own.
         """
         self._known = self._journal.checkpoint()
-        self.carried_out = []
+        self._carried_out = []
         done: list[Action] = []
         refused: list[RefusedAction] = []
         for part in _parts(actions):
@@ -64,10 +63,17 @@ class Executor:
         except AdapterError as error:
             refused = [RefusedAction(a, 0, str(error), error.what, in_doubt=True) for a in actions]
         failed = {id(r.action) for r in refused}
-        self.carried_out += [a for a in actions if id(a) not in failed]
+        self._carried_out += [a for a in actions if id(a) not in failed]
         if made := _vrfs(a for a in actions if isinstance(a, Create) and id(a) not in failed):
             self._frr.meet(made)
         return refused
+
+    def take_carried_out(self) -> list[Action]:
+        """What was carried out since the last ``apply`` began, what was undone included; told once,
+        for it may be much."""
+        carried_out, self._carried_out = self._carried_out, []
+        self._known = {}
+        return carried_out
 
     def settle(self, actions: Sequence[Action], refused: Sequence[RefusedAction]) -> None:
         """Disown what is gone after the last ``apply``. Only when all is well: until then

@@ -12,6 +12,7 @@ import contextlib
 import json
 import logging
 import sqlite3
+import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -76,7 +77,7 @@ class Journal:
             self._db.execute("select coalesce(max(declares), 0) from configured").fetchone()[0]
         )
         self._lines = {
-            key: tuple(json.loads(lines)) if lines else ()
+            sys.intern(key): tuple(json.loads(lines)) if lines else ()
             for key, lines in self._db.execute("select key, lines from owned")
         }
 

@@ -291,7 +291,7 @@ class Reconciler:
             self._executor.settle(actions, refused)
             return refused, after
         finally:
-            self.after_writing(self._executor.carried_out)
+            self.after_writing(self._executor.take_carried_out())
 
     def _adopt(self, now: _Compared, failures: Container[str]) -> None:
         """Own what is declared and bears our mark, should the journal have been lost; disown what

@@ -20,6 +20,8 @@ def merge(
     ``repaired`` are objects that stood before and were put back; ``now`` in nanoseconds.
     """
     merged = {}
+    # Thousands of SIDs have the same.
+    alike: dict[ObjectStatus, ObjectStatus] = {}
     for ref, outcome in outcomes.items():
         old, reason = before.get(ref), clipped(outcome.reason)
         same = old is not None and old.status is outcome.status and old.reason == reason
@@ -29,7 +31,7 @@ def merge(
             # The very one, so that ``is`` tells who goes through them what changed.
             merged[ref] = old
             continue
-        merged[ref] = ObjectStatus(
+        made = ObjectStatus(
             status=outcome.status,
             reason=reason,
             since=old.since if old is not None and same else now,
@@ -37,4 +39,5 @@ def merge(
             repairs=(old.repairs if old else 0) + again,
             detail=detail,
         )
+        merged[ref] = alike.setdefault(made, made)
     return merged

@@ -200,7 +200,7 @@ class StoreWriter:
         self._slots: dict[ObjectRef, int] = {}
         self._free: list[int] = []
         # What the store is known to hold: these very objects need no write.
-        self._statuses: dict[ObjectRef, ObjectStatus] = {}
+        self._statuses: Mapping[ObjectRef, ObjectStatus] = {}
         try:
             self._map = _Map(path, writable=True)
             if self._map.lock % 2:  # the writer before died inside
@@ -209,6 +209,8 @@ class StoreWriter:
             _create(path, capacity)
             self._map = _Map(path, writable=True)
         self._used = self._map.used
+        statuses: dict[ObjectRef, ObjectStatus] = {}
+        alike: dict[ObjectStatus, ObjectStatus] = {}
         for slot in range(self._used):
             try:
                 entry = self._map.object(slot)
@@ -219,13 +221,15 @@ class StoreWriter:
                 self._free.append(slot)
             else:
                 ref, status = entry
-                self._slots[ref], self._statuses[ref] = slot, status
+                self._slots[ref], statuses[ref] = slot, alike.setdefault(status, status)
+        self._statuses = statuses
 
     def close(self) -> None:
         self._map.close()
 
-    def statuses(self) -> dict[ObjectRef, ObjectStatus]:
-        return dict(self._statuses)
+    def statuses(self) -> Mapping[ObjectRef, ObjectStatus]:
+        """Those of the last ``set_statuses``, be it by the writer before."""
+        return self._statuses
 
     def counters(self) -> dict[str, SidCounters]:
         """Counters of all SIDs by prefix."""
@@ -246,7 +250,8 @@ class StoreWriter:
         }
 
     def set_statuses(self, statuses: Mapping[ObjectRef, ObjectStatus]) -> None:
-        """Make these the objects of the store: new ones added, absent ones removed."""
+        """Make these the objects of the store: new ones added, absent ones removed. The mapping
+        is kept, not copied."""
         gone = [ref for ref in self._slots if ref not in statuses]
         new = [ref for ref in statuses if ref not in self._slots]
         self._reserve(len(self._slots) - len(gone) + len(new))
@@ -265,13 +270,7 @@ class StoreWriter:
             for ref, status in statuses.items():
                 if before.get(ref) is not status:
                     self._put(self._slots[ref], _pack(ref, status))
-        self._statuses = dict(statuses)
-
-    def update_status(self, ref: ObjectRef, status: ObjectStatus) -> None:
-        """Change the status of one object that the store holds."""
-        with self._writing(objects=True):
-            self._statuses[ref] = status
-            self._put(self._slots[ref], _pack(ref, status))
+        self._statuses = statuses
 
     def set_counters(
         self,

@@ -1,4 +1,4 @@
-"""IPv6 prefixes by the hundred thousand: what ``ipaddress`` computes anew each time is kept."""
+"""IPv6 prefixes by the hundred thousand: small, with hash and text at hand."""
 
 from __future__ import annotations
 
@@ -10,17 +10,29 @@ _BITS = 128
 
 
 class Prefix(IPv6Network):
-    """An IPv6Network that has its hash and text at hand. Equal to the plain one."""
+    """An IPv6Network that keeps its address packed, its hash and its text. Equal to the plain one.
 
-    _hash: int | None = None
-    _text = ""
+    What the plain one keeps in attributes is made when it is asked for.
+    """
+
+    __slots__ = ("_bits", "_hash", "_packed", "_text")
+    _packed: bytes
+    _bits: int
+    _hash: int | None
+    _text: str
+
+    def __new__(cls, address: object, strict: bool = True) -> Prefix:
+        plain = IPv6Network(address, strict)
+        return cls.of(plain.network_address.packed, plain.prefixlen)
+
+    def __init__(self, address: object, strict: bool = True) -> None:
+        pass
 
     @classmethod
     def of(cls, packed: bytes, length: int) -> Prefix:
         """From network order and length; no bits may stand behind the length."""
-        made = cls.__new__(cls)
-        made.network_address = IPv6Address(packed)
-        made.netmask, made._prefixlen = _mask(length)  # type: ignore[attr-defined]
+        made = object.__new__(cls)
+        made._packed, made._bits, made._hash, made._text = packed, length, None, ""
         return made
 
     @classmethod
@@ -37,6 +49,31 @@ class Prefix(IPv6Network):
             packed = (behind >> (_BITS - bits) << (_BITS - bits)).to_bytes(16)
         return cls.of(packed, bits)
 
+    @property
+    def network_address(self) -> IPv6Address:  # type: ignore[override]
+        return IPv6Address(self._packed)
+
+    @property
+    def netmask(self) -> IPv6Address:  # type: ignore[override]
+        return _mask(self._bits)
+
+    @property
+    def _prefixlen(self) -> int:
+        return self._bits
+
+    @property
+    def hostmask(self) -> IPv6Address:
+        return IPv6Address(int(_mask(self._bits)) ^ ((1 << _BITS) - 1))
+
+    @property
+    def broadcast_address(self) -> IPv6Address:
+        return IPv6Address(int.from_bytes(self._packed) | int(self.hostmask))
+
+    @property
+    def packed(self) -> bytes:
+        """The address in network order."""
+        return self._packed
+
     def __hash__(self) -> int:
         if self._hash is None:
             self._hash = super().__hash__()
@@ -46,24 +83,19 @@ class Prefix(IPv6Network):
         if self is other:
             return True
         if type(other) is Prefix:
-            return (
-                self.network_address._ip == other.network_address._ip  # type: ignore[attr-defined]
-                and self.prefixlen == other.prefixlen
-            )
+            return self._packed == other._packed and self._bits == other._bits
         return super().__eq__(other)
 
     def __str__(self) -> str:
         if not self._text:
-            packed = self.network_address.packed
             # inet_ntop writes embedded IPv4 addresses with dots, ipaddress doesn't.
-            if any(packed[:10]):
-                self._text = f"{socket.inet_ntop(socket.AF_INET6, packed)}/{self.prefixlen}"
+            if any(self._packed[:10]):
+                self._text = f"{socket.inet_ntop(socket.AF_INET6, self._packed)}/{self._bits}"
             else:
                 self._text = super().__str__()
         return self._text
 
 
 @lru_cache(maxsize=_BITS + 1)
-def _mask(length: int) -> tuple[IPv6Address, int]:
-    mask = IPv6Network(("::", length)).netmask
-    return mask, length
+def _mask(length: int) -> IPv6Address:
+    return IPv6Network(("::", length)).netmask

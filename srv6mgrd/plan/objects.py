@@ -6,6 +6,7 @@ Two objects with the same ``key`` are the same thing in two states; equal object
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, collapse_addresses
@@ -145,7 +146,8 @@ class SidRoute:
 
     @property
     def key(self) -> str:
-        return f"route6 table {self.table} {self.prefix}"
+        # One text for all who hold it, by the hundred thousand.
+        return sys.intern(f"route6 table {self.table} {self.prefix}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,9 +127,11 @@ def test_one_leaf_of_one_sid(view: IetfSubscription) -> None:
 def test_a_commit_is_not_held_up(view: IetfSubscription, router: Core) -> None:
     """State follows at once; nothing is cached."""
     ref = ObjectRef(Kind.SID, UN)
-    router.store.update_status(ref, ObjectStatus(InstallStatus.INSTALLED))
+    router.store.set_statuses(
+        {**router.store.statuses(), ref: ObjectStatus(InstallStatus.INSTALLED)}
+    )
     begin = time.monotonic()
     (entry,) = read(PREFIXED.format(UN))
     assert time.monotonic() - begin < 2
     assert entry["forwarding"] == {"is-installed": True}
-    router.store.update_status(ref, STATUSES[UN])
+    router.store.set_statuses({**router.store.statuses(), ref: STATUSES[UN]})

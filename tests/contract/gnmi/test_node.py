@@ -99,8 +99,12 @@ def test_segment_lists_and_routes_have_state(gnmi: Client, core: Core) -> None:
     assert gnmi.get(listed) == {listed: "installed"}
     with gnmi.subscribe(subscription(in_vrf), subscription(in_main)) as stream:
         stream.until_sync()
-        core.store.update_status(
-            ObjectRef(Kind.ROUTE, "main 2001:db8:2::/48"),
-            ObjectStatus(InstallStatus.FAILED, "y"),
+        core.store.set_statuses(
+            {
+                **core.store.statuses(),
+                ObjectRef(Kind.ROUTE, "main 2001:db8:2::/48"): ObjectStatus(
+                    InstallStatus.FAILED, "y"
+                ),
+            }
         )
         assert updates(stream.next().update) == {in_main: "y"}

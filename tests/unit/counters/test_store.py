@@ -84,7 +84,7 @@ def test_one_status_changes_alone(writer, reader):
     writer.set_statuses(statuses(1, 2))
     failed = ObjectStatus(InstallStatus.FAILED, "no memory", since=2)
 
-    writer.update_status(ref(2), failed)
+    writer.set_statuses({**writer.statuses(), ref(2): failed})
 
     assert reader.objects() == {ref(1): OK, ref(2): failed}
 
@@ -116,7 +116,7 @@ def test_the_generation_moves_with_statuses_and_not_with_counters(writer, reader
     seen = [reader.generation]
     writer.set_statuses(statuses(1))
     seen.append(reader.generation)
-    writer.update_status(ref(1), OK)
+    writer.set_statuses({**writer.statuses(), ref(1): OK})
     seen.append(reader.generation)
     writer.set_counters(counters(1), {}, sampled_at=1)
 
@@ -325,7 +325,9 @@ def at_every_line(work, visit):
 
 STEPS = {
     "counters": lambda w: w.set_counters(counters(1, 2, 3), bases(1, 2, 3), 9),
-    "a status": lambda w: w.update_status(ref(1), ObjectStatus(InstallStatus.FAILED, "no")),
+    "a status": lambda w: w.set_statuses(
+        {**w.statuses(), ref(1): ObjectStatus(InstallStatus.FAILED, "no")}
+    ),
     "others": lambda w: w.set_statuses(statuses(2, 3, 4)),
     "more": lambda w: w.set_statuses(statuses(*range(1, 12))),
 }
