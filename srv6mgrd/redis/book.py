@@ -19,6 +19,8 @@ from srv6mgrd.redis.schema import Fields, RowKey
 
 NAME_ROW, OID_ROW = NAME_MAP.key(), SID_OID.key()
 _OID = SID_OID.map[1]
+# Changed in place, field by field.
+_OF_CELLS = (NAME_ROW, OID_ROW)
 
 
 class Book:
@@ -103,7 +105,14 @@ class Book:
             some = {k for k, fields in wanted.items() if before.get(k) is not fields}
             some |= before.keys() - wanted.keys()
             some |= self._dirty | {key for key, _ in self.foreign}
-        self._dirty = {k for k in some if wanted.get(k) != known.get(k)}
+        self._dirty = set()
+        for key in some:
+            shall, now = wanted.get(key), known.get(key)
+            if shall != now:
+                self._dirty.add(key)
+            elif shall is not None and key not in _OF_CELLS:
+                # One mapping serves both; what Redis answered is not kept beside it.
+                known[key] = shall
         self._all_dirty = False
 
     def _keys_of(self, projection: Projection) -> dict[str, RowKey]:
@@ -185,9 +194,17 @@ class Book:
         for key, fields in rows.items():
             if key == NAME_ROW:
                 self._set_names(fields, {})
+            elif key == OID_ROW:
+                same = self._told_alike(fields)
+                self._known[key] = same | {n: o for n, o in fields.items() if n not in same}
             else:
-                self._known[key] = dict(fields)
+                shall = self._wanted.get(key)
+                self._known[key] = shall if shall == fields and shall else dict(fields)
             self._dirty.add(key)
+
+    def _told_alike(self, fields: Fields) -> dict[str, str]:
+        """The identifiers that these fields tell as we hold them: our own texts, not theirs."""
+        return {n: o for n, o in self._oids.items() if fields.get(n) == o}
 
     def changes(self) -> Iterator[tuple[str, list[diff.Change]]]:
         """Batches of changes to make, by database; each is reported to ``done``."""
@@ -215,5 +232,6 @@ class Book:
 
     def _set_names(self, names: Fields, remembered: Fields) -> None:
         # A field is ours if it leads to our object: no identifier is given out twice.
-        ours = {n: o for n, o in names.items() if o in (remembered.get(n), self._oids.get(n))}
+        ours = self._told_alike(names)
+        ours |= {n: o for n, o in names.items() if n not in ours and o == remembered.get(n)}
         self._known[NAME_ROW] = ours
