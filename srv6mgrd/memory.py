@@ -7,7 +7,7 @@ import contextlib
 import ctypes
 import gc
 import resource
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 # libyang makes and frees the whole configuration in each commit. Of what is freed glibc gives
@@ -22,12 +22,28 @@ async def give_back() -> None:
     """Give back now and then what was freed since; runs for ever. Does nothing where libc is not
     glibc."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    left = 0
-    while trim is not None:
+    giving = Giving(trim, _resident) if trim is not None else None
+    while giving is not None:
         await asyncio.sleep(_SECONDS)
-        if _resident() > left + _KEPT:
-            trim(0)
-            left = _resident()
+        giving.look()
+
+
+class Giving:
+    """Memory is given back once there is more, and then as long as that gives much: what a commit
+    took is freed bit by bit, and that it was does not show in what the process holds."""
+
+    def __init__(self, trim: Callable[[int], object], resident: Callable[[], int]) -> None:
+        self._trim = trim
+        self._resident = resident
+        self._left = 0
+        self._gave = False
+
+    def look(self) -> None:
+        before = self._resident()
+        if self._gave or before > self._left + _KEPT:
+            self._trim(0)
+            self._left = self._resident()
+            self._gave = self._left < before - _KEPT
 
 
 def _resident() -> int:

@@ -25,7 +25,8 @@ class Accumulator:
         bases: Mapping[str, Raw] | None = None,
     ) -> None:
         self.totals: dict[str, SidCounters] = dict(totals or {})
-        self.bases: dict[str, Raw] = dict(bases or {})
+        # Of those whose route was replaced: of the others nothing is added.
+        self.bases: dict[str, Raw] = {sid: b for sid, b in (bases or {}).items() if b != _ZERO}
         self._moved: dict[str, Raw] = {}
         # SIDs whose totals the last sample changed.
         self.changed: list[str] = []
@@ -42,7 +43,7 @@ class Accumulator:
             if total is None:
                 self.totals[sid] = SidCounters(*raw, discontinuity=now)
                 self.changed.append(sid)
-                moved[sid] = self.bases[sid] = _ZERO
+                moved[sid] = _ZERO
                 continue
             base = self.bases.get(sid, _ZERO)
             packets, octets, errors = raw[0] + base[0], raw[1] + base[1], raw[2] + base[2]

@@ -18,11 +18,12 @@ from srv6mgrd.kernel.sid_table import SidTable, unreachable
 from srv6mgrd.kernel.socket import NetlinkSocket
 from srv6mgrd.kernel.writer import Run, Writer
 from srv6mgrd.model.checks import SID_TABLE
-from srv6mgrd.plan.actions import Action
+from srv6mgrd.plan.actions import Action, Delete
 from srv6mgrd.plan.objects import (
     MAIN_TABLE,
     ROUTE_PROTOCOL,
     EncapSource,
+    SidRoute,
     Sysctl,
     UnreachableDefault,
     VrfDevice,
@@ -181,5 +182,7 @@ class LinuxKernel:
         return [self._netlink.dump(request) for request in requests]
 
     def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:
+        put = (a.object for a in actions if not isinstance(a, Delete))
+        self._routes.recognise(o.prefix for o in put if isinstance(o, SidRoute))
         with self._lock:
             return Run(self._writer, actions).carry_out()

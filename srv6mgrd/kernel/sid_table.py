@@ -24,8 +24,11 @@ from srv6mgrd.plan.objects import (
 )
 from srv6mgrd.plan.observed import ObservedObject
 
-# By what tells the SIDs of a template apart: key and object.
-_Items = dict[tuple[object, ...], tuple[str, ObservedObject]]
+# By what tells the SIDs of a template apart.
+_Items = dict[tuple[object, ...], ObservedObject]
+
+
+_NONE: Counters = (0, 0, 0)
 
 
 class SidTable:
@@ -41,6 +44,13 @@ class SidTable:
         self._prefixes: dict[tuple[bytes, int], Prefix] = {}
         self._items: dict[tuple[object, ...], _Items] = {}
         self._devices: dict[int, str | None] = {}
+
+    def recognise(self, prefixes: Iterable[IPv6Network]) -> None:
+        """What is found under these prefixes is to be told with these very objects: there are many
+        of them, so one serves all who hold it."""
+        for prefix in prefixes:
+            if isinstance(prefix, Prefix):
+                self._prefixes[prefix.packed, prefix.prefixlen] = prefix
 
     def counters(self, datagrams: Sequence[bytes]) -> Mapping[IPv6Network, Counters]:
         """packets, bytes, errors by prefix; routes without counters are left out. The very
@@ -60,7 +70,11 @@ class SidTable:
                     found[self._prefix((row.address, row.length))] = row.counters
             else:
                 key = template.prefix(values)
-                found[known.get(key) or self._prefix(key)] = template.counters(values)
+                counters = template.counters(values)
+                # One for all that were never used.
+                found[known.get(key) or self._prefix(key)] = (
+                    _NONE if counters == _NONE else counters
+                )
         if len(known) > 2 * len(found):
             self._prefixes = {}
         return found
@@ -95,11 +109,9 @@ class SidTable:
                     before = self._items.get(template.shared, {})
                     now = made.setdefault(template.shared, {})
                 identity = template.identity(values)
-                if (entry := before.get(identity)) is None:
-                    item = self._build(template.row(values), devices)
-                    entry = item.object.key, item
-                now[identity] = entry
-                key, item = entry
+                item = before.get(identity) or self._build(template.row(values), devices)
+                now[identity] = item
+                key = item.object.key
             if key in objects:
                 several.setdefault(key, [objects[key]]).append(item)
             else:

@@ -91,7 +91,9 @@ class _SidRows:
     sid: Sid
     locator: Locator
     status: ObjectStatus
-    rows: tuple[Row, ...]
+    # A row is a key and the fields at the same place: less memory than a pair of each.
+    keys: tuple[RowKey, ...]
+    fields: tuple[Fields, ...]
     name: str
 
     def is_of(self, sid: Sid, locator: Locator, status: ObjectStatus) -> bool:
@@ -120,7 +122,7 @@ class Projector:
             if made is None or not made.is_of(sid, locator, status):
                 made = _sid_rows(text, sid, locator, status)
             self._made[text] = made
-            rows.update(made.rows)
+            rows.update(zip(made.keys, made.fields, strict=True))
             counted[text] = made.name
         return Projection(rows, counted) if self._alone else Projection(_own(rows))
 
@@ -147,8 +149,8 @@ def _sid_rows(text: str, sid: Sid, locator: Locator, status: ObjectStatus) -> _S
     asic = "unsupported" if sid.behavior in _SAI_LACKS else None
     fields = _status_fields(status.status, status.reason, status.since, asic)
     shown = SID_STATUS.key(text), fields
-    rows = (*_sid(sid, lengths, address, status), shown)
-    return _SidRows(sid, locator, status, rows, sonic.name(text, *lengths[:3]))
+    keys, mappings = zip(*_sid(sid, lengths, address, status), shown, strict=True)
+    return _SidRows(sid, locator, status, keys, mappings, sonic.name(text, *lengths[:3]))
 
 
 def proxy_rows(proxies: Mapping[IPv6Network, ProxyState]) -> dict[RowKey, Fields]:

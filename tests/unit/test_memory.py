@@ -1,10 +1,13 @@
-"""When the collector searches."""
+"""When the collector searches, and when memory that was freed is given back."""
 
 import gc
 
 import pytest
 
 from srv6mgrd import memory
+from srv6mgrd.memory import Giving
+
+MIB = 1 << 20
 
 
 @pytest.fixture(autouse=True)
@@ -41,3 +44,48 @@ def test_what_is_made_to_stay_is_left_alone():
         assert gc.isenabled()
     finally:
         gc.unfreeze()
+
+
+class Process:
+    """Its memory in MiB: what is in use, and what the C library keeps of what was freed."""
+
+    def __init__(self):
+        self.used, self.kept, self.trims = 50, 0, 0
+
+    def trim(self, _):
+        self.trims += 1
+        self.kept = 0
+
+    def resident(self):
+        return (self.used + self.kept) * MIB
+
+    def free(self, mib):
+        self.used -= mib
+        self.kept += mib
+
+
+def test_what_is_freed_after_the_first_look_is_given_back_too():
+    process = Process()
+    giving = Giving(process.trim, process.resident)
+    giving.look()
+    process.used += 300
+    process.free(100)
+    giving.look()
+    process.free(100)
+
+    giving.look()
+
+    assert process.kept == 0
+
+
+def test_nothing_is_done_while_nothing_changes():
+    process = Process()
+    giving = Giving(process.trim, process.resident)
+    for _ in range(3):
+        giving.look()
+    trims = process.trims
+
+    for _ in range(10):
+        giving.look()
+
+    assert process.trims == trims
