@@ -153,7 +153,7 @@ class LinuxKernel:
         is told from now on is missed."""
         if self._notices is None:
             return None
-        told = self._notices.take()
+        told = self._notices.take(self._routes.followable)
         # Until it has been taken in, should anything fail before.
         doubted, self._doubted = self._doubted, True
         if told is None or doubted or self._is_silent():

@@ -46,8 +46,9 @@ class SidNotices:
     def close(self) -> None:
         self._socket.close()
 
-    def take(self) -> list[Notice] | None:
-        """What has been told since the last time; None when something was lost."""
+    def take(self, at_most: int) -> list[Notice] | None:
+        """What has been told since the last time; None when something was lost, or when it is more
+        than ``at_most``: then it is not even looked at."""
         found: list[Notice] | None = []
         while True:
             try:
@@ -61,6 +62,8 @@ class SidNotices:
                 continue
             if found is not None:
                 found += _notices(datagram)
+                if len(found) > at_most:
+                    found = None
 
 
 def _notices(datagram: bytes) -> list[Notice]:

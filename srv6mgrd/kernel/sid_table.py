@@ -29,6 +29,8 @@ _Items = dict[tuple[object, ...], ObservedObject]
 
 
 _NONE: Counters = (0, 0, 0)
+# So many notices are followed whatever a dump would take.
+_FEW = 64
 
 
 class SidTable:
@@ -44,6 +46,12 @@ class SidTable:
         self._prefixes: dict[tuple[bytes, int], Prefix] = {}
         self._items: dict[tuple[object, ...], _Items] = {}
         self._devices: dict[int, str | None] = {}
+
+    @property
+    def followable(self) -> int:
+        """How many notices are worth following: to decode one takes as long as four rows of a
+        dump; none where a dump is due anyhow."""
+        return _FEW + len(self._stood[1]) // 4 if self._followable else 0
 
     def recognise(self, prefixes: Iterable[IPv6Network]) -> None:
         """What is found under these prefixes is to be told with these very objects: there are many

@@ -145,6 +145,14 @@ def test_what_was_lost_is_dumped(namespace: None, sid_device: str) -> None:
         follower.close()
 
 
+def test_many_at_once_are_dumped(undumped: LinuxKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert undumped.apply([Create(end(n)) for n in range(4, 204)]) == []
+    with pytest.raises(AssertionError, match=DUMPED):
+        undumped.observe([])
+    monkeypatch.undo()
+    assert agrees(undumped) == 203
+
+
 def test_doubt_is_a_dump(undumped: LinuxKernel) -> None:
     undumped.doubt()
 
