@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from orchagent.asic import AsicView
 from orchagent.consumer import Consumer, GuardError, guard, row_of
 from orchagent.graph import Graph, Kind, Node, State
-from srv6mgrd.redis.connection import Line, text
+from srv6mgrd.redis.connection import Line, dumps, text
 from srv6mgrd.redis.rows import time_text
 from srv6mgrd.redis.schema import table
 from srv6mgrd.redis.wire import DATABASES, Settings, WireError
@@ -160,14 +160,8 @@ class _Session:
         stamp = time_text(time.time_ns())
         news = [(r, s) for r, s in states if self._told.get(r) != _shown(s)]
         for first in range(0, len(news), _BATCH):
-            commands: list[tuple[object, ...]] = [("SELECT", DATABASES["STATE_DB"])]
-            for row, state in news[first : first + _BATCH]:
-                key = f"{_STATE.prefix}{row}".encode("utf-8", "surrogateescape")
-                commands.append(("DEL", key))
-                if state is not None:
-                    reason = ("reason", state.reason) if state.reason else ()
-                    commands.append(("HSET", key, "status", state.status, "since", stamp, *reason))
-            await self._work.call(*commands)
+            rows = {row: _fields(state, stamp) for row, state in news[first : first + _BATCH]}
+            await self._work.evaluate(_STATE.database, "tell", _STATE.prefix, dumps(rows))
         for row, state in news:
             if (shown := _shown(state)) is None:
                 self._told.pop(row, None)
@@ -186,6 +180,14 @@ class _Session:
         crm = ("HGET", "CRM:STATS", "crm_stats_srv6_my_sid_entry_used")
         used = (await self._work.call(("SELECT", DATABASES["COUNTERS_DB"]), crm))[-1]
         self._used = int(used) if used and used.isdigit() else 0
+
+
+def _fields(state: State | None, stamp: str) -> list[str]:
+    """Fields and values of a row of STATE_DB; none when there is nothing to tell."""
+    if state is None:
+        return []
+    reason = ["reason", state.reason] if state.reason else []
+    return ["status", str(state.status), "since", stamp, *reason]
 
 
 def _shown(state: State | None) -> tuple[str, str] | None:

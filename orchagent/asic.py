@@ -30,6 +30,7 @@ _TYPES: Mapping[Kind, tuple[str, int]] = {
     Kind.SID_LIST: ("SAI_OBJECT_TYPE_SRV6_SIDLIST", 0x3D),
     Kind.COUNTER: ("SAI_OBJECT_TYPE_COUNTER", 0x54),
 }
+_KINDS: Mapping[int, str] = {int(kind): kind.name for kind in Kind}
 SWITCH = "oid:0x21000000000000"
 _SWITCH_KEY = f"{_STATE.prefix}SAI_OBJECT_TYPE_SWITCH:{SWITCH}"
 _ROUTER = Node(Kind.VRF, "default")
@@ -115,7 +116,9 @@ class AsicView:
             for key in keys:
                 self._rows.pop(key, None)
         gone = [n for n in nodes if n.kind is not Kind.SID]
-        await self._name([(n, self._oids[_name(n)], "") for n in gone if n.kind is Kind.COUNTER])
+        counters = [n for n in gone if n.kind is Kind.COUNTER]
+        theirs = await self._given(counters)
+        await self._name((n, self._oids[_name(n)], "") for n in counters if n not in theirs)
         for some in _batches(gone):
             fields = [_name(n) for n in some]
             await self._line.call(("SELECT", DATABASES[_DB]), ("HDEL", _OIDS.name, *fields))
@@ -137,7 +140,7 @@ class AsicView:
             await self._line.call(("SELECT", DATABASES[_DB]), ("HSET", _OIDS.name, *flat))
         self._oids |= fresh
         # Those of srv6mgrd's SIDs stand in the name map already, or are about to.
-        await self._name([(n, "", self._oids[_name(n)]) for n in counters if n not in given])
+        await self._name((n, "", self._oids[_name(n)]) for n in counters if n not in given)
 
     async def _given(self, counters: Sequence[Node]) -> dict[Node, str]:
         """Identifiers that srv6mgrd gave to the counters of its SIDs."""
@@ -149,12 +152,9 @@ class AsicView:
             out.update((n, text(oid)) for n, oid in zip(some, found, strict=True) if oid)
         return out
 
-    async def _name(self, cells: Sequence[tuple[Node, str, str]]) -> None:
-        """Put identifiers of counters into the name map, or take them out: node, old, new. Cells
-        of srv6mgrd are left alone."""
-        theirs = await self._given([n for n, _, _ in cells])
-        own = [c for c in cells if c[0] not in theirs]
-        for some in _batches(own):
+    async def _name(self, cells: Iterable[tuple[Node, str, str]]) -> None:
+        """Put identifiers of counters into the name map, or take them out: node, old, new."""
+        for some in _batches(list(cells)):
             made = [
                 ("cell", _NAMES.name, sai.counter_name(node.name), old, new)
                 for node, old, new in some
@@ -181,7 +181,7 @@ class AsicView:
 
     def _fields(self, attributes: Attributes) -> dict[str, str]:
         return {
-            name: self._oids[_name(Node(Kind(value.kind), value.name))]
+            name: self._oids[f"{_KINDS[value.kind]}|{value.name}"]
             if isinstance(value, Reference)
             else value
             for name, value in attributes.items()
@@ -189,7 +189,7 @@ class AsicView:
 
 
 def _name(node: Node) -> str:
-    return f"{node.kind.name}|{node.name}"
+    return f"{_KINDS[node.kind]}|{node.name}"
 
 
 def _batches(items: Sequence[_T]) -> Iterable[Sequence[_T]]:

@@ -1,3 +1,4 @@
+-- with producer
 -- ConsumerStateTable's side (sonic-swss-common common/consumer_state_table_pops.lua): what waits
 -- becomes the table's row and is handed over, once.
 -- ARGV[1]: table; ARGV[2]: how many keys at most.
@@ -13,8 +14,8 @@ for n, key in ipairs(redis.call('SPOP', t .. '_KEY_SET', ARGV[2])) do
   local fields, flat = {}, redis.call('HGETALL', pending)
   for i = 1, #flat, 2 do
     fields[flat[i]] = flat[i + 1]
-    redis.call('HSET', row, flat[i], flat[i + 1])
   end
+  call_in_parts('HSET', row, flat)
   redis.call('DEL', pending)
   out[n] = { key, fields }
 end

@@ -28,7 +28,8 @@ local function produce(key, set, gone)
 end
 
 local function put(key, whole, set, gone)
-  if redis.call('SADD', list, key) == 1 and (redis.call('EXISTS', key) == 1 or (t ~= '' and waits(key))) then
+  local fresh = redis.call('SADD', list, key) == 1
+  if fresh and (redis.call('EXISTS', key) == 1 or (t ~= '' and waits(key))) then
     redis.call('SREM', list, key)
     return false
   end
@@ -39,13 +40,15 @@ local function put(key, whole, set, gone)
     produce(key, set, gone)
     return true
   end
-  if t ~= '' then
-    settle(key)
+  if not fresh then
+    if t ~= '' then
+      settle(key)
+    end
+    if whole == 1 then
+      redis.call('DEL', key)
+    end
+    call_in_parts('HDEL', key, gone)
   end
-  if whole == 1 then
-    redis.call('DEL', key)
-  end
-  call_in_parts('HDEL', key, gone)
   call_in_parts('HSET', key, set)
   return true
 end
