@@ -94,9 +94,14 @@ class Door:
     def extend(self, name: str, seconds: int) -> None:
         self._call("extend", {"id": name, "timeout": seconds})
 
-    def roll_back(self, number: int) -> None:
+    def roll_back(self, number: int, user: str) -> None:
         """Make the configuration after a past transaction the running one."""
-        self._call("rollback", {"transaction": number})
+        self._call("rollback", {"transaction": number, "user": user})
+
+    def roll_back_to_confirm(self, number: int, user: str, name: str, seconds: int) -> None:
+        """The same, undone after ``seconds`` unless the commit ``name`` is confirmed."""
+        given = {"transaction": number, "user": user, "id": name, "timeout": seconds}
+        self._call("rollback", given)
 
     def clear_counters(self, sid: str | None) -> None:
         self._call("clear-counters", {"sid": sid} if sid else {})

@@ -227,10 +227,14 @@ class CommitClock:
             self._go_back()
             raise problem
 
-    async def roll_back(self, number: int, origin: Origin) -> None:
-        """Make the configuration after a past transaction the running one. Raises RefusedError or
+    async def roll_back(self, number: int, origin: Origin, timeout: int = 0) -> None:
+        """Make the configuration after a past transaction the running one; with ``origin.name``
+        it is undone after ``timeout`` seconds unless confirmed. Raises RefusedError or
         DatastoreError."""
         tree = self.configuration(number)
+        if origin.name:
+            await self.begin(origin, timeout, tree)
+            return
         await self._blocking(self._running.replace, tree, origin)
 
     def configuration(self, number: int) -> str:

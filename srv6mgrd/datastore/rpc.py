@@ -143,7 +143,9 @@ class RpcSubscription:
         return {}
 
     async def _rollback(self, given: Given) -> Answer:
-        await self._clock.roll_back(int(given["transaction"]), Origin(_DOOR))
+        origin = Origin(_DOOR, given.get("user", ""), given.get("id", ""))
+        timeout = int(given.get("timeout", 0))
+        await self._clock.roll_back(int(given["transaction"]), origin, timeout)
         return {}
 
     async def _compare(self, given: Given) -> Answer:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -15,6 +16,8 @@ from srv6mgrd.cli.units import counted, seconds_of
 
 if TYPE_CHECKING:
     from srv6mgrd.cli.state import State
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 # srv6mgrd makes a transaction known right after the commit.
 _PATIENCE = 5.0
@@ -33,14 +36,19 @@ class Time(click.ParamType[int]):
             self.fail(str(error), param, ctx)
 
 
+def to_be_confirmed(command: _Command) -> _Command:
+    """The options of a commit that is undone unless it is confirmed."""
+    words = "Undo it after 90s, 10m, 1h unless it is confirmed."
+    within = click.option("--confirm-within", type=Time(), help=words)
+    named = click.option("--id", "name", help="With --confirm-within: name of the commit.")
+    return within(named(command))
+
+
 @click.command()
 @click.argument("file")
 @click.option("--replace", is_flag=True, help="All that is not in FILE goes; else it is merged.")
 @click.option("--empty", is_flag=True, help="With --replace: FILE may declare nothing.")
-@click.option(
-    "--confirm-within", type=Time(), help="Undo it after 90s, 10m, 1h unless it is confirmed."
-)
-@click.option("--id", "name", help="With --confirm-within: name of the commit.")
+@to_be_confirmed
 @json_option
 @pass_session
 def apply(
@@ -57,8 +65,7 @@ def apply(
     FILE is RFC 7951 JSON, - is standard input. It is carried out in kernel and FRR when this
     returns, or refused whole, with nothing changed.
     """
-    if name is not None and confirm_within is None:
-        raise click.UsageError("--id goes with --confirm-within")
+    name = _named(name, confirm_within)
     raw, tree = document.read(file)
     if replace and document.is_empty(tree) and not empty:
         cause = "it declares nothing, so that all SIDs, VRFs and routes would go"
@@ -70,31 +77,32 @@ def apply(
         if confirm_within is None:
             door.commit(given, user())
         else:
-            name = name or f"{user()}-{time.strftime('%H%M%S')}"
             door.commit_to_confirm(given, user(), name, confirm_within)
         changed = door.running() != held
     made = _made_known(session.state, before) if changed else None
     if session.out.as_json:
-        session.out.json({"changed": changed, "transaction": made, "commit-id": name})
+        told = {"changed": changed, "transaction": made, "commit-id": name or None}
+        session.out.json(told)
         return
     _tell(session, made, changed)
-    if name is not None and confirm_within is not None:
-        session.out.line(f"commit {name} is undone in {confirm_within} s unless it is confirmed:")
-        session.out.line("  srv6ctl confirm        keeps it")
-        session.out.line("  srv6ctl cancel         undoes it now")
-        session.out.line("  srv6ctl extend 10m     gives it more time")
+    if confirm_within is not None:
+        _tell_to_confirm(session, name, confirm_within)
 
 
 @click.command()
 @click.argument("transaction", required=False, type=int, shell_complete=complete_transactions)
+@to_be_confirmed
 @json_option
 @pass_session
-def rollback(session: Session, transaction: int | None) -> None:
+def rollback(
+    session: Session, transaction: int | None, *, confirm_within: int | None, name: str | None
+) -> None:
     """Go back to the configuration after TRANSACTION.
 
     Without TRANSACTION that is the one before the last commit. `diff TRANSACTION` shows
     beforehand how it differs from the running configuration.
     """
+    name = _named(name, confirm_within)
     session.managed()
     known = [int(t["id"]) for t in session.state.transactions().get("transaction", [])]
     if transaction is None:
@@ -105,15 +113,37 @@ def rollback(session: Session, transaction: int | None) -> None:
     before = newest(session.state)
     with session.door() as door:
         held = door.running()
-        door.roll_back(transaction)
+        if confirm_within is None:
+            door.roll_back(transaction, user())
+        else:
+            door.roll_back_to_confirm(transaction, user(), name, confirm_within)
         changed = door.running() != held
     made = _made_known(session.state, before) if changed else None
     if session.out.as_json:
-        session.out.json({"changed": changed, "transaction": made, "restored": transaction})
+        told = {"changed": changed, "transaction": made, "restored": transaction}
+        session.out.json({**told, "commit-id": name or None})
         return
     if changed:
         session.out.line(f"the configuration is that after transaction {transaction} again")
     _tell(session, made, changed)
+    if confirm_within is not None:
+        _tell_to_confirm(session, name, confirm_within)
+
+
+def _named(name: str | None, confirm_within: int | None) -> str:
+    """The name of a commit to be confirmed, which is made unless it is given; empty for others."""
+    if confirm_within is None:
+        if name is not None:
+            raise click.UsageError("--id goes with --confirm-within")
+        return ""
+    return name or f"{user()}-{time.strftime('%H%M%S')}"
+
+
+def _tell_to_confirm(session: Session, name: str, seconds: int) -> None:
+    session.out.line(f"commit {name} is undone in {seconds} s unless it is confirmed:")
+    session.out.line("  srv6ctl confirm        keeps it")
+    session.out.line("  srv6ctl cancel         undoes it now")
+    session.out.line("  srv6ctl extend 10m     gives it more time")
 
 
 def newest(state: State) -> int:

@@ -113,6 +113,19 @@ def test_rollback(ctl: Ctl) -> None:
     assert "transaction 999999: its configuration is not known; choose another" in unknown.err
 
 
+def test_rollback_to_be_confirmed(ctl: Ctl) -> None:
+    ctl.run("apply", "-", given=FIRST)
+    ctl.run("apply", "-", given=MORE)
+    back = ctl.run("rollback", "--confirm-within", "10m", "--id", "back")
+    assert back.status == 0, back.err
+    assert ctl.running().keys() == {"locators"}
+    pending = ctl.loop.pending()
+    assert pending is not None
+    assert (pending.name, pending.origin.user, pending.timeout) == ("back", "alice", 600)
+    assert ctl.run("cancel").out == "commit back is undone\n"
+    assert ctl.running().keys() == {"locators", "local-sids"}
+
+
 def test_upkeep(ctl: Ctl) -> None:
     ctl.run("apply", "-", given=WHOLE)
     assert ctl.run("clear-counters").status == 0

@@ -124,6 +124,21 @@ async def test_history_is_compared_and_rolled_back_to(world: World) -> None:
         await world.door.send("rollback", {"transaction": 99})
 
 
+async def test_a_rollback_names_who_and_may_await_confirmation(world: World) -> None:
+    await world.edit(LOCATORS)
+    await world.edit(OTHERS)
+    given = {"transaction": world.history.transactions()[1].id, "user": "alice"}
+    await world.door.send("rollback", {**given, "id": "back", "timeout": 60})
+    assert await world.read() == LOCATORS
+    newest = world.history.transactions()[0]
+    assert newest.origin == Origin("rpc", "alice", "back")
+    assert newest.status.value == "awaiting-confirmation"
+    await world.door.send("cancel", {"id": "back"})
+    assert await world.read() == OTHERS
+    await world.door.send("rollback", given)
+    assert world.history.transactions()[0].origin == Origin("rpc", "alice")
+
+
 async def test_what_is_committed_is_the_startup_configuration(world: World) -> None:
     await world.edit(LOCATORS)
 

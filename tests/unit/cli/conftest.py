@@ -70,11 +70,20 @@ class FakeDoor:
     def commit_to_confirm(self, document, user, name, seconds):
         self.calls.append(("commit", name, seconds))
 
-    def roll_back(self, number):
-        self.calls.append(("rollback", number))
+    def roll_back(self, number, user):
+        self.calls.append(("rollback", number, user))
+
+    def roll_back_to_confirm(self, number, user, name, seconds):
+        self.calls.append(("rollback", number, user, name, seconds))
 
     def confirm(self, name):
         self.calls.append(("confirm", name))
+
+    def cancel(self, name):
+        self.calls.append(("cancel", name))
+
+    def reconcile(self):
+        return self.operations
 
     def extend(self, name, seconds):
         self.calls.append(("extend", name, seconds))

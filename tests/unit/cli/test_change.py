@@ -124,12 +124,24 @@ def test_confirm_means_the_one_that_waits(ctl):
     assert ctl.door.calls == [("confirm", "one"), ("extend", "one", 90)]
 
 
-def test_rollback_goes_one_back(ctl):
+def test_rollback_goes_one_back(ctl, monkeypatch):
+    monkeypatch.setenv("SUDO_USER", "alice")
     assert ctl.run("rollback").status == Exit.REFUSED
     ctl.transactions(5, 4, 3)
     ctl.run("rollback")
     ctl.run("rollback", "3")
-    assert ctl.door.calls == [("rollback", 4), ("rollback", 3)]
+    assert ctl.door.calls == [("rollback", 4, "alice"), ("rollback", 3, "alice")]
+
+
+def test_rollback_may_have_to_be_confirmed(ctl, monkeypatch):
+    monkeypatch.setenv("SUDO_USER", "alice")
+    ctl.transactions(5, 4)
+    shown = ctl.run("rollback", "4", "--confirm-within", "10m", "--id", "back")
+    assert ctl.door.calls == [("rollback", 4, "alice", "back", 600)]
+    assert "commit back is undone in 600 s unless it is confirmed" in shown.out
+    told = ctl.run("rollback", "4", "--confirm-within", "90", "--json").json
+    assert told["commit-id"].startswith("alice-")
+    assert ctl.run("rollback", "4", "--id", "back").status == Exit.USAGE
 
 
 def test_a_refusal_is_told_with_its_status(ctl, file):
