@@ -115,7 +115,7 @@ def _read(frr: Shows) -> _Facts:
         bgp_locator=prefix,
         sids=sids,
         known_vrfs={name: _has_device(e) for name, e in vrfs.items()},
-        sessions=_sessions(frr),
+        sessions=sessions(frr),
     )
 
 
@@ -123,8 +123,8 @@ def _has_device(entry: Mapping[str, Any]) -> bool:
     return int(entry.get("vrfId", -1)) >= 0
 
 
-def _sessions(frr: Shows) -> dict[str, str]:
-    """State per neighbor; established in one of the VPN families is enough."""
+def sessions(frr: Shows) -> dict[str, str]:
+    """State per neighbor; established in one of the VPN families is enough. Raises VtyError."""
     found: dict[str, str] = {}
     summary = _json(frr, BGPD, "show bgp summary json")
     for family in ("ipv4Vpn", "ipv6Vpn"):

@@ -31,9 +31,9 @@ _STYLES = {"ok": "good", "note": "dim", "skip": "dim", "warn": "warn", "fail": "
 def doctor(session: Session, quiet: bool) -> None:
     """Look for what is wrong or missing on this node, and say what to do.
 
-    Services, kernel, sysctls, links, rules, routes, the boundary: nothing is changed. It works
-    without srv6mgrd and without sysrepo, and says what could not be looked at. Ends with status 6
-    when something failed; warnings do not count.
+    Services, BGP sessions, kernel, sysctls, links, rules, routes, the boundary: nothing is changed.
+    It works without srv6mgrd and without sysrepo, and says what could not be looked at. Ends with
+    status 6 when something failed; warnings do not count.
     """
     found = []
     for finding in _checks(session):
@@ -66,6 +66,7 @@ def _tell(session: Session, finding: Finding) -> None:
 def _checks(session: Session) -> Iterator[Finding]:
     from srv6mgrd.cli.doctor import services
     from srv6mgrd.cli.doctor.finding import skip
+    from srv6mgrd.cli.doctor.frr import frr
     from srv6mgrd.cli.doctor.kernel import kernel, tried_out
     from srv6mgrd.cli.doctor.networkd import networkd
     from srv6mgrd.counters.node import CAPABILITIES
@@ -77,8 +78,7 @@ def _checks(session: Session) -> Iterator[Finding]:
     yield from services.sysrepo(session)
     desired, why = session.desired_or_nothing()
     yield from services.redis(settings.redis_socket)
-    needed = desired is not None and any(vrf.bgp for vrf in desired.vrfs.values())
-    yield from services.frr(Path(settings.frr_directory), needed=needed)
+    yield from frr(Path(settings.frr_directory), desired)
     yield from networkd()
     told = session.state.node().get(CAPABILITIES, {}) if session.state.managed else {}
     yield from kernel(told or tried_out())

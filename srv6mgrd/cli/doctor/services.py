@@ -1,4 +1,4 @@
-"""The processes that srv6mgr lives with: srv6mgrd, sysrepo, Redis, FRR."""
+"""The processes that srv6mgr lives with: srv6mgrd, sysrepo, Redis."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from srv6mgrd.cli.doctor.finding import Finding, fail, note, ok, or_ok, skip, warn
+from srv6mgrd.cli.doctor.finding import Finding, fail, note, ok, skip, warn
 from srv6mgrd.cli.problem import Problem
 from srv6mgrd.cli.session import Session
 from srv6mgrd.cli.units import NS, ago, counted
@@ -117,32 +117,3 @@ def redis(path: str) -> Iterator[Finding]:
         yield fail("redis", f"it answers {answer!r}", "let root use it without a password")
     else:
         yield ok("redis", f"answers at {path}")
-
-
-def frr(directory: Path, *, needed: bool) -> list[Finding]:
-    """Its daemons answer and know what srv6mgr writes."""
-    from srv6mgrd.frr.adapter import FrrSockets
-    from srv6mgrd.frr.vty import VtyError
-
-    try:
-        offer = FrrSockets(directory).offer()
-    except (VtyError, OSError) as error:
-        return [warn("frr", str(error), "see the logs of zebra and bgpd")]
-    if "frr" in offer.missing:
-        cause, _, remedy = offer.missing["frr"].partition("; ")
-        told = fail if needed else note
-        return [told("frr", cause, remedy)]
-    lacking = [
-        warn("frr", f"{name} is not offered: {reason}", "use FRR 10.3 or newer")
-        for name, reason in offer.missing.items()
-    ]
-    return [*or_ok("frr", f"version {offer.version} knows all that is written", lacking), *_stock()]
-
-
-def _stock() -> Iterator[Finding]:
-    """What no FRR does for us yet, whatever its version."""
-    yield note(
-        "frr",
-        "exports from one locator only, and announces none by IS-IS; zebra's own copies of SIDs"
-        " don't count, those of srv6mgr do",
-    )

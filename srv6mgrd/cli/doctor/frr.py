@@ -1,0 +1,87 @@
+"""FRR: which one runs, what it lacks, and whether its BGP sessions are up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from srv6mgrd.cli.doctor.finding import Finding, fail, note, or_ok, skip, warn
+from srv6mgrd.cli.units import counted
+from srv6mgrd.frr.adapter import FrrSockets
+from srv6mgrd.frr.status import Shows, sessions
+from srv6mgrd.frr.vty import VtyError
+from srv6mgrd.model.capabilities import FrrOffer
+from srv6mgrd.model.desired import Bgp, Desired
+
+# What frr-patches/build.sh adds to the version.
+_PATCHED = "+srv6mgr"
+
+
+def frr(directory: Path, desired: Desired | None) -> Iterator[Finding]:
+    """What of it matters for what is declared; all of it where that is not known."""
+    sockets = FrrSockets(directory)
+    needed = desired is not None and any(vrf.bgp for vrf in desired.vrfs.values())
+    try:
+        offer = sockets.offer()
+    except (VtyError, OSError) as error:
+        yield warn("frr", str(error), "see the logs of zebra and bgpd")
+        return
+    yield from offered(offer, needed=needed)
+    if needed and desired is not None and desired.bgp is not None and "frr" not in offer.missing:
+        yield from neighbors(desired.bgp, sockets)
+
+
+def offered(offer: FrrOffer, *, needed: bool) -> Iterator[Finding]:
+    """Its version, stock or patched, and what it lacks. ``needed``: VRFs are in BGP."""
+    if "frr" in offer.missing:
+        cause, _, remedy = offer.missing["frr"].partition("; ")
+        yield (fail if needed else note)("frr", cause, remedy)
+        return
+    lacking = [
+        warn("frr", f"{name} is not offered: {reason}", "use FRR 10.3 or newer")
+        for name, reason in offer.missing.items()
+    ]
+    patched = _PATCHED in offer.version
+    which = f"{offer.version} ({'with the patches of srv6mgr' if patched else 'stock'})"
+    yield from or_ok("frr", f"version {which} knows all that is written", lacking)
+    lacks = "exports from one locator only, and announces none by IS-IS"
+    if patched:
+        yield note("frr", f"it {lacks}; zebra's own copies of SIDs count with sid-counters alone")
+        return
+    yield note(
+        "frr",
+        f"it {lacks}; zebra's own copies of SIDs don't count, those of srv6mgr do; bgpd ends when"
+        " a neighbor gets a capability for VPN routes on a session that is up",
+        "nothing has to be done; frr-patches/README.md says what each patch mends",
+    )
+
+
+def neighbors(bgp: Bgp, shows: Shows) -> list[Finding]:
+    """The sessions that carry VPN routes are up."""
+    try:
+        states = sessions(shows)
+    except VtyError as error:
+        return [skip("bgp", str(error))]
+    words = f"{counted(len(bgp.neighbors), 'session')} for VPN routes established"
+    return or_ok("bgp", words, _down(bgp, states)) if bgp.neighbors else [_alone()]
+
+
+def _down(bgp: Bgp, states: dict[str, str]) -> Iterator[Finding]:
+    for neighbor in bgp.neighbors:
+        state = states.get(neighbor.address, "")
+        if state == "Established":
+            continue
+        words = f"the session with {neighbor.address} is {state}: no VPN routes come or go"
+        if not state:
+            words = f"no VPN routes are exchanged with {neighbor.address}"
+        yield warn(
+            "bgp",
+            words,
+            f"ping {neighbor.address}; its AS, password and families: vtysh -c 'show bgp neighbors"
+            f" {neighbor.address}'",
+        )
+
+
+def _alone() -> Finding:
+    words = "VRFs are in BGP, and there is no neighbor to tell"
+    return warn("bgp", words, "declare one below bgp/neighbors")

@@ -1,0 +1,104 @@
+"""What programs rely on: one JSON document of every command, and exit statuses that are told."""
+
+import json
+from pathlib import Path
+
+import click
+import pytest
+
+from srv6mgrd.cli import host
+from srv6mgrd.cli.main import srv6ctl
+from srv6mgrd.cli.manual import EXITS
+from srv6mgrd.cli.problem import Exit, Problem
+from tests.unit.cli.conftest import SID, TREE
+
+DOCS = Path(__file__).parents[3] / "docs/srv6ctl.md"
+# What prints text for a program already.
+NO_JSON = {"completion"}
+LINES = {
+    "show sids": (),
+    "show vrfs": (),
+    "show locators": (),
+    "show routes": (),
+    "show proxies": (),
+    "show counters": ("--no-rates",),
+    "show capabilities": (),
+    "show transactions": (),
+    "show statistics": (),
+    "top": ("-n", "1", "--interval", "0.1"),
+    "explain": (SID, "--listen", "0"),
+    "doctor": (),
+    "plan": ("wanted.json",),
+    "diff": ("wanted.json",),
+    "apply": ("wanted.json",),
+    "confirm": (),
+    "cancel": (),
+    "extend": ("10m",),
+    "rollback": ("1",),
+    "reconcile": (),
+    "clear-counters": (),
+}
+
+
+@pytest.fixture
+def node(ctl, tmp_path, monkeypatch):
+    """One on which every command has something to tell."""
+    ctl.tell()
+    ctl.transactions(2, 1, pending={"id": "one", "deadline": "2026-11-21T10:00:00Z"})
+    (tmp_path / "wanted.json").write_text(json.dumps(TREE))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(host, "read", lambda *_: host.Host({}, (), (), frozenset()))
+    monkeypatch.setattr("srv6mgrd.cli.doctor.kernel.tried_out", dict)
+    ctl.door.modules = frozenset
+    ctl.door.startup = ctl.door.running
+    return ctl
+
+
+def commands(group, context, before=""):
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, context, f"{before}{name} ")
+        else:
+            yield before + name
+
+
+def test_every_command_is_here():
+    context = click.Context(srv6ctl, info_name="srv6ctl")
+    assert set(commands(srv6ctl, context)) == LINES.keys() | NO_JSON
+
+
+@pytest.mark.parametrize("command", LINES)
+def test_it_prints_one_document(node, command):
+    shown = node.run(*command.split(), *LINES[command], "--json")
+    assert isinstance(shown.json, dict), shown.err
+    assert shown.status in {Exit.DONE, Exit.FOUND}
+
+
+@pytest.mark.parametrize("status", [s for s in Exit if 0 < s < Exit.INTERRUPTED])
+def test_errors_are_a_document_too(node, status):
+    node.door.trouble = Problem.of("commit one", "it awaits", "wait", status)
+    shown = node.run("apply", "wanted.json", "--json")
+    assert (shown.status, shown.out) == (status, "")
+    complaint = {"object": "commit one", "cause": "it awaits", "remedy": "wait"}
+    assert json.loads(shown.err) == {"errors": [complaint]}
+
+
+def test_interrupted(node):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    node.door.running = interrupt
+    assert node.run("diff", "wanted.json").status == Exit.INTERRUPTED
+
+
+def test_exit_statuses_are_documented():
+    assert EXITS.keys() == set(Exit)
+    table = DOCS.read_text().partition("## Exit status")[2].partition("## ")[0]
+    told = {
+        int(number)
+        for line in table.splitlines()
+        if line.startswith("| ") and line[2].isdigit()
+        for number in line.split("|")[1].split(",")
+    }
+    assert told == set(map(int, Exit))

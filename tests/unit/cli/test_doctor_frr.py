@@ -1,0 +1,68 @@
+"""What srv6ctl doctor says of FRR."""
+
+import json
+from ipaddress import IPv4Address
+
+from srv6mgrd.cli.doctor.finding import Level
+from srv6mgrd.cli.doctor.frr import neighbors, offered
+from srv6mgrd.frr.vty import VtyError
+from srv6mgrd.model.capabilities import FrrOffer
+from srv6mgrd.model.desired import Bgp, Neighbor
+
+BGP = Bgp(65000, IPv4Address("10.0.0.1"), (Neighbor("fc00::1", 65000), Neighbor("fc00::2", 65000)))
+
+
+class Summary:
+    """Shows that bgpd answers with this summary."""
+
+    def __init__(self, **families):
+        self.families = families
+
+    def show(self, daemon, command):
+        assert (daemon, command) == ("bgpd", "show bgp summary json")
+        if "refused" in self.families:
+            raise VtyError(110, "bgpd does not answer")
+        peers = {f: {"peers": {p: {"state": s}}} for f, (p, s) in self.families.items()}
+        return json.dumps(peers)
+
+
+def test_sessions_that_are_up():
+    bgp = Bgp(65000, IPv4Address("10.0.0.1"), BGP.neighbors[:1])
+    (found,) = neighbors(bgp, Summary(ipv4Vpn=("fc00::1", "Established")))
+    assert (found.level, found.words) == (Level.OK, "1 session for VPN routes established")
+
+
+def test_sessions_that_are_not():
+    found = neighbors(BGP, Summary(ipv6Vpn=("fc00::1", "Active")))
+    assert [f.level for f in found] == [Level.WARN, Level.WARN]
+    assert found[0].words.startswith("the session with fc00::1 is Active")
+    assert found[1].words == "no VPN routes are exchanged with fc00::2"
+    assert "show bgp neighbors fc00::2" in found[1].remedy
+
+
+def test_a_bgpd_that_does_not_answer():
+    (found,) = neighbors(BGP, Summary(refused=()))
+    assert (found.level, found.words) == (Level.SKIP, "bgpd does not answer")
+
+
+def test_nobody_to_tell():
+    (found,) = neighbors(Bgp(65000, IPv4Address("10.0.0.1")), Summary())
+    assert found.level is Level.WARN
+
+
+def test_which_frr_runs():
+    stock, lacks = offered(FrrOffer(version="10.3"), needed=True)
+    assert "version 10.3 (stock)" in stock.words
+    assert "don't count" in lacks.words
+    patched, lacks = offered(FrrOffer(version="10.3+srv6mgr1"), needed=True)
+    assert "with the patches of srv6mgr" in patched.words
+    assert "ends when" not in lacks.words
+
+
+def test_what_it_lacks():
+    absent = FrrOffer(missing={"frr": "bgpd does not run; start it"})
+    (found,) = offered(absent, needed=True)
+    assert (found.level, found.words, found.remedy) == (Level.FAIL, "bgpd does not run", "start it")
+    assert [f.level for f in offered(absent, needed=False)] == [Level.NOTE]
+    old = FrrOffer(version="8.4", missing={"frr-locator": "zebra knows no command"})
+    assert next(iter(offered(old, needed=True))).level is Level.WARN
