@@ -16,7 +16,7 @@ from lab.progress import Progress
 REQUIREMENTS = CHECKOUT / "requirements"
 PROJECT = CHECKOUT / "pyproject.toml"
 HOMES = {"python": "/opt/srv6mgr", "pygnmi": "/opt/pygnmi"}
-PRODUCT = ("runtime.txt", "test.txt")
+PRODUCT = ("runtime.txt", "test.txt", "lab.txt")
 # pygnmi brings its own gNMI protobufs, which can't share a process with the product's.
 CLIENT = ("pygnmi.txt",)
 SCRIPT = """set -e
@@ -39,7 +39,7 @@ gcc -O2 -Wall -Wextra -Werror -shared -fPIC -o "$home/lib/srv6mgr/libsrv6pack.so
 
 
 def product(root: Path) -> Entry:
-    """/opt/srv6mgr: what the daemons and the test suites import, and their entry points."""
+    """/opt/srv6mgr: what the daemons and the test suites import or run, and their entry points."""
     return _entry(
         "python", root, PRODUCT, SCRIPT + ENTRY_POINTS, _entry_points() + COMPILED.read_text()
     )
