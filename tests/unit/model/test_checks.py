@@ -147,6 +147,18 @@ REFUSED = {
         "community-range",
         "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
     ),
+    "a route distinguisher of two VRFs that export, written in two ways": (
+        [
+            locator(),
+            *(dt46(f"fcbb:0:1:{n}::/64", name) for n, name in (("64", "red"), ("65", "blue"))),
+            vrf("red", 10, bgp=vpn("65000:0110", "fcbb:0:1:64::/64")),
+            vrf("blue", 20, bgp=vpn("65000:110", "fcbb:0:1:65::/64")),
+        ],
+        "VRF red: route distinguisher 65000:0110 is already that of VRF blue; "
+        "give it one of its own",
+        "route-distinguisher-duplicate",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+    ),
     "a VRF with the name of our device": (
         [vrf("srv6mgr", 10)],
         "VRF srv6mgr: the device of the local SIDs has this name; rename the VRF",
@@ -186,6 +198,16 @@ ACCEPTED = {
     "tables beside that of the SIDs": [vrf("red", 8985), vrf("blue", 8987)],
     "an interface in each VRF": [vrf("red", 10, "eth1"), vrf("blue", 20, "eth2")],
     "a VRF that only imports": [vrf("red", 10, bgp=vpn())],
+    "VRFs that only import with one route distinguisher": [
+        vrf("red", 10, bgp=vpn()),
+        vrf("blue", 20, bgp=vpn()),
+    ],
+    "route distinguishers of the same bytes but the type": [
+        locator(),
+        *(dt46(f"fcbb:0:1:{n}::/64", name) for n, name in (("64", "red"), ("65", "blue"))),
+        vrf("red", 10, bgp=vpn("10.0.0.1:7", "fcbb:0:1:64::/64")),
+        vrf("blue", 20, bgp=vpn("167772161:7", "fcbb:0:1:65::/64")),
+    ],
     "16 bits of function": [
         locator(),
         vrf("red", 10, bgp=vpn(export_sid="fcbb:0:1:1::/64")),

@@ -45,7 +45,7 @@ def segments(*addresses):
 
 
 def exporting(name="red", table=100, **bgp):
-    return vrf(name, table, bgp=replace(vpn(), locator="MAIN", **bgp))
+    return vrf(name, table, bgp=replace(vpn(f"65000:{table}"), locator="MAIN", **bgp))
 
 
 def session(address="2001:db8::2", remote_as=65000, **more):
@@ -387,7 +387,7 @@ ACCEPTED = {
         locator(),
         locator("B", "fcbb:0:2::/48"),
         exporting(export_function=20),
-        vrf("blue", 7, bgp=replace(vpn(), locator="B", export_function=20)),
+        vrf("blue", 7, bgp=replace(vpn("65000:7"), locator="B", export_function=20)),
     ),
     # Address spaces of VRFs are their own.
     "a neighbor in a VRF and outside": desired(
