@@ -86,7 +86,8 @@ def netconf(folder: Path) -> Iterator[Path]:
         ready.bind(str(notify))
         ready.settimeout(60)
         environment = {**os.environ, "NOTIFY_SOCKET": str(notify)}
-        process = subprocess.Popen([SERVER, "--socket", path], env=environment)
+        argv = [SERVER, "--socket", path, "--tls-socket", folder / "netconf-tls.sock"]
+        process = subprocess.Popen(argv, env=environment)
         try:
             ready.recv(100)
             yield path

@@ -16,16 +16,21 @@ VARIANTS = {HOME: "", f"{HOME}/checked": "SANITIZE=address"}
 
 
 def entry(root: Path) -> Entry:
-    files = sorted(path for path in SOURCES.iterdir() if path.suffix in (".c", ".h", ""))
-    contents = [text for path in files for text in (path.name, path.read_bytes())]
+    files = sorted(
+        path for path in SOURCES.rglob("*") if path.is_file() and path.suffix in (".c", ".h", "")
+    )
+    contents = [
+        text for path in files for text in (str(path.relative_to(SOURCES)), path.read_bytes())
+    ]
     key = digest(root.parent.name, repr(VARIANTS), *contents)
 
     def build(target: Path, progress: Progress) -> None:
         inside = Enclosure(root, [Part("netconfd", target, HOME)], source="overlay")
         for folder, option in VARIANTS.items():
             make = f'make -s -j"$(nproc)" -C /src/netconfd OUT={folder} {option}'
+            clean = f"rm -r {folder}/*.o {folder}/tls"
             host.run_logged(
-                inside.argv(["sh", "-ec", f"{make}; rm {folder}/*.o"]), log_file("netconfd"),
+                inside.argv(["sh", "-ec", f"{make}; {clean}"]), log_file("netconfd"),
                 progress, "srv6-netconfd", environment=inside.variables(),
             )  # fmt: skip
 

@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <pwd.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -22,6 +21,7 @@
 #include "rpc.h"
 #include "session.h"
 #include "subscription.h"
+#include "text.h"
 
 #define MOST_SESSIONS 512
 #define HELLO_SECONDS 30
@@ -30,7 +30,12 @@
 
 static atomic_int connections;
 
-int door_open(const char *path) {
+struct connection {
+    int socket;
+    const char *transport;
+};
+
+static int listen_at(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) {
         log_error("socket %s: the path is too long; choose a shorter one", path);
@@ -71,7 +76,8 @@ static void set_timeout(int socket, int seconds) {
 }
 
 /* The exchange of hellos, which is libnetconf2's. */
-static struct session *greet(int socket, const char *user, const struct ly_ctx *context) {
+static struct session *greet(int socket, const char *user, const char *transport,
+                             const struct ly_ctx *context) {
     struct nc_session *nc = NULL;
     set_timeout(socket, HELLO_SECONDS);
     if (nc_accept_inout(socket, socket, user, context, &nc) != NC_MSG_HELLO) {
@@ -81,7 +87,7 @@ static struct session *greet(int socket, const char *user, const struct ly_ctx *
     }
     set_timeout(socket, 0);
     fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK);
-    return session_new(nc, socket, user);
+    return session_new(nc, socket, user, transport);
 }
 
 static void converse(struct session *session) {
@@ -107,8 +113,9 @@ static void add(struct counts *total, const struct counts *counts) {
     total->out_notifications += counts->out_notifications;
 }
 
-static void live(int socket, const char *user, const struct ly_ctx *context) {
-    struct session *session = greet(socket, user, context);
+static void live(int socket, const char *user, const char *transport,
+                 const struct ly_ctx *context) {
+    struct session *session = greet(socket, user, transport, context);
     if (!session) {
         return;
     }
@@ -128,11 +135,13 @@ static void live(int socket, const char *user, const struct ly_ctx *context) {
 }
 
 static void *serve_one(void *data) {
-    int socket = (int)(intptr_t)data;
+    struct connection connection = *(struct connection *)data;
+    free(data);
+    int socket = connection.socket;
     char *user = peer(socket);
     const struct ly_ctx *context = context_hold();
     if (user && context) {
-        live(socket, user, context);
+        live(socket, user, connection.transport, context);
     } else {
         log_error("connection: its user has no name; add it to the system's users");
     }
@@ -145,7 +154,8 @@ static void *serve_one(void *data) {
     return NULL;
 }
 
-static void begin(int socket) {
+static void begin(int socket, const char *transport) {
+    struct connection *connection = must_alloc(sizeof *connection);
     pthread_t thread;
     pthread_attr_t attributes;
     int room = SEND_BUFFER;
@@ -153,39 +163,63 @@ static void begin(int socket) {
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, STACK);
+    *connection = (struct connection){socket, transport};
     connections++;
-    if (pthread_create(&thread, &attributes, serve_one, (void *)(intptr_t)socket)) {
+    if (pthread_create(&thread, &attributes, serve_one, connection)) {
         log_error("connection: no thread for it: %s", strerror(errno));
         connections--;
+        free(connection);
         close(socket);
     }
     pthread_attr_destroy(&attributes);
 }
 
-void door_serve(int listening, int stop) {
-    struct pollfd wanted[] = {{.fd = listening, .events = POLLIN}, {.fd = stop, .events = POLLIN}};
+int door_open(struct door *doors) {
+    for (size_t i = 0; i < DOORS; i++) {
+        doors[i].listening = listen_at(doors[i].path);
+        if (doors[i].listening < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static void let_in(const struct door *door) {
+    int socket = accept4(door->listening, NULL, NULL, SOCK_CLOEXEC);
+    if (socket < 0) {
+        return;
+    }
+    if (connections >= MOST_SESSIONS) {
+        log_error("connection: refused, there are %d sessions", MOST_SESSIONS);
+        close(socket);
+        return;
+    }
+    begin(socket, door->transport);
+}
+
+void door_serve(const struct door *doors, int stop) {
+    struct pollfd wanted[DOORS + 1] = {[DOORS] = {.fd = stop, .events = POLLIN}};
     int interval = manager_interval();
+    for (size_t i = 0; i < DOORS; i++) {
+        wanted[i] = (struct pollfd){.fd = doors[i].listening, .events = POLLIN};
+    }
     for (;;) {
-        int ready = poll(wanted, 2, interval);
+        int ready = poll(wanted, DOORS + 1, interval);
         if (interval >= 0) {
             manager_tell("WATCHDOG=1");
         }
-        if (ready <= 0) {
-            continue;
-        }
-        if (wanted[1].revents) {
+        if (ready > 0 && wanted[DOORS].revents) {
             break;
         }
-        int socket = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
-        if (socket < 0) {
-            continue;
+        for (size_t i = 0; ready > 0 && i < DOORS; i++) {
+            if (wanted[i].revents) {
+                let_in(&doors[i]);
+            }
         }
-        if (connections >= MOST_SESSIONS) {
-            log_error("connection: refused, there are %d sessions", MOST_SESSIONS);
-            close(socket);
-            continue;
-        }
-        begin(socket);
     }
     sessions_end();
+    for (size_t i = 0; i < DOORS; i++) {
+        unlink(doors[i].path);
+        close(doors[i].listening);
+    }
 }

@@ -1,13 +1,21 @@
-/* The UNIX socket: who connects becomes a session, in a thread of its own. */
+/* The UNIX sockets that sessions come through. */
 #ifndef DOOR_H
 #define DOOR_H
 
-#include <sys/types.h>
+/* sshd's subsystem, and srv6-netconf-tls. */
+#define DOORS 2
 
-/* A listening socket; -1 with the reason logged. */
-int door_open(const char *path);
+struct door {
+    const char *path;
+    const char *transport; /* identity of RFC 6022 section 2.1.3 */
+    int listening;         /* of door_open */
+};
 
-/* Take connections until stop is readable. */
-void door_serve(int listening, int stop);
+/* Listen at the paths of all; 0, or -1: one of them can't be opened, which is logged. */
+int door_open(struct door *doors);
+
+/* Serve sessions until stop (a descriptor) becomes readable; then all have ended, and the sockets
+ * are gone. */
+void door_serve(const struct door *doors, int stop);
 
 #endif

@@ -20,6 +20,7 @@
 #include "text.h"
 
 #define SOCKET "/run/srv6mgr/netconf.sock"
+#define TLS_SOCKET "/run/srv6mgr/netconf-tls.sock"
 
 static sr_subscription_ctx_t *nacm, *nacm_statistics;
 
@@ -68,16 +69,20 @@ static void stop_all(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct option options[] = {
-        {"socket", required_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'}, {0}};
-    const char *path = SOCKET;
+    static const struct option options[] = {{"socket", required_argument, NULL, 's'},
+                                            {"tls-socket", required_argument, NULL, 't'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    struct door doors[DOORS] = {{.path = SOCKET, .transport = "netconf-ssh"},
+                                {.path = TLS_SOCKET, .transport = "netconf-tls"}};
     int option;
-    while ((option = getopt_long(argc, argv, "s:h", options, NULL)) != -1) {
-        if (option != 's') {
-            printf("usage: srv6-netconfd [--socket PATH]   (default " SOCKET ")\n");
+    while ((option = getopt_long(argc, argv, "s:t:h", options, NULL)) != -1) {
+        if (option != 's' && option != 't') {
+            printf("usage: srv6-netconfd [--socket PATH]       (default " SOCKET ")\n"
+                   "                     [--tls-socket PATH]   (default " TLS_SOCKET ")\n");
             return option == 'h' ? 0 : 2;
         }
-        path = optarg;
+        doors[option == 't'].path = optarg;
     }
     sigset_t ends;
     sigemptyset(&ends);
@@ -90,15 +95,12 @@ int main(int argc, char **argv) {
     if (start_sysrepo() || start_netconf()) {
         return 1;
     }
-    int listening = door_open(path);
-    if (listening < 0) {
+    if (door_open(doors)) {
         return 1;
     }
     manager_tell("READY=1");
-    door_serve(listening, stop);
+    door_serve(doors, stop);
     manager_tell("STOPPING=1");
-    unlink(path);
-    close(listening);
     stop_all();
     return 0;
 }

@@ -107,7 +107,7 @@ static void put_session(struct session *session, void *data) {
     if (lyd_find_path(state, path, 0, &entry)) {
         return;
     }
-    put(entry, "transport", "netconf-ssh"); /* sshd's subsystem is how it is reached */
+    put(entry, "transport", session->transport);
     put(entry, "username", session->user);
     put_time(entry, "login-time", &session->start);
     put_number(entry, "in-rpcs", session->counts.in_rpcs);

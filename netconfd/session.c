@@ -67,11 +67,13 @@ sr_session_ctx_t *session_sysrepo(const struct session *session) {
     return made;
 }
 
-struct session *session_new(struct nc_session *nc, int socket, const char *user) {
+struct session *session_new(struct nc_session *nc, int socket, const char *user,
+                            const char *transport) {
     struct session *session = must_alloc(sizeof *session);
     session->nc = nc;
     session->id = nc_session_get_id(nc);
     session->user = must_copy(user);
+    session->transport = transport;
     session->context = nc_session_get_ctx(nc);
     session->start = nc_session_get_start_time(nc);
     wire_init(&session->wire, socket, nc_session_get_version(nc) != 0, LONGEST_MESSAGE);

@@ -30,6 +30,7 @@ struct session {
     struct nc_session *nc;
     uint32_t id;
     char *user;
+    const char *transport; /* identity of RFC 6022 section 2.1.3 */
     struct timespec start;
     struct wire wire;
     sr_session_ctx_t *sr; /* used by the session's own thread only */
@@ -59,8 +60,9 @@ extern struct server server;
 const struct ly_ctx *context_hold(void);
 void context_release(void);
 
-/* Takes nc, user is copied. NULL: sysrepo refused, which is logged. */
-struct session *session_new(struct nc_session *nc, int socket, const char *user);
+/* Takes nc, user is copied, transport stays. NULL: sysrepo refused, which is logged. */
+struct session *session_new(struct nc_session *nc, int socket, const char *user,
+                            const char *transport);
 void session_free(struct session *session);
 
 void sessions_add(struct session *session);

@@ -1,7 +1,9 @@
 """State in sysrepo's operational datastore, for NETCONF and ``sysrepocfg -X -d operational``.
 
 Asked once for each container of lists, not once for each entry; answered from the store, in a
-thread of sysrepo's, so that a reader neither waits for a commit nor holds one up.
+thread of sysrepo's, so that a reader neither waits for a commit nor holds one up. Of what a reader
+asks for by a plain path nothing else is made: each node of an answer is printed, parsed, merged and
+filtered by sysrepo, which takes most of the time.
 """
 
 from __future__ import annotations
@@ -9,14 +11,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from srv6mgrd.counters import proxies
 from srv6mgrd.counters.node import CAPABILITIES, STATISTICS, TRANSACTIONS, NodeReader, beside
 from srv6mgrd.counters.status import Kind, ObjectRef, ObjectStatus, SidCounters
-from srv6mgrd.counters.store import StoreReader
-from srv6mgrd.counters.yang import object_state
+from srv6mgrd.counters.store import Records, StoreReader, since
+from srv6mgrd.counters.yang import object_state, sid_counters
 from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.datastore.ffi import OperationalData
 
@@ -26,7 +29,8 @@ _BGP, _STEERING = "srv6mgr-bgp:bgp", "srv6mgr-steering:steering"
 _PROXY = "srv6mgr-proxy:proxy"
 
 Objects = Mapping[ObjectRef, ObjectStatus]
-Counters = Mapping[str, SidCounters]
+# Those of a SID, by its prefix.
+Counters = Callable[[str], SidCounters | None]
 Member = dict[str, Any]
 
 # Key of the one list in each container.
@@ -40,25 +44,67 @@ _OF_NODE = (CAPABILITIES, STATISTICS, TRANSACTIONS)
 MEMBERS = (*_LISTS, "vrfs", _STEERING, *_OF_NODE)
 
 
-def wanted_key(member: str, asked: str) -> str | None:
-    """The one entry of a list that a reader asks for; None when it may want more."""
-    if "|" in asked:
-        return None
-    _, key, _ = _LISTS.get(member, ("", "name", None))
-    where = re.escape(f"{_TOP}/{member}/")
-    found = re.match(where + rf"[\w:-]+\[{key}\s*=\s*(['\"])([^'\"]*)\1\](?:/|$)", asked)
-    return found[2] if found else None
+# A plain path: names, and a key of the list. Steps may name their module, as the reader likes.
+_MODULE = r"(?:[\w-]+:)?"
+_PLAIN = re.compile(
+    rf"{_TOP}/{_MODULE}(?P<member>[\w-]+)/{_MODULE}(?P<list>[\w-]+)"
+    rf"(?:\[{_MODULE}(?P<key>[\w-]+)\s*=\s*(?P<quote>['\"])(?P<value>[^'\"]*)(?P=quote)\])?"
+    rf"(?P<below>(?:/{_MODULE}[\w-]+)*)"
+)
 
 
-def lists(member: str, objects: Objects, counters: Counters, only: str | None) -> Member:
-    """Entries with their state; of one name if ``only`` is given."""
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What of a list a reader asks for: the one entry, or all; and what of each, ``("state",
+    "counters")`` say, or all of it."""
+
+    key: str | None = None
+    below: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> bool:
+        return self.below[:1] in ((), ("state",))
+
+    @property
+    def only_counters(self) -> bool:
+        return self.below[:2] == ("state", "counters")
+
+    @property
+    def proxy(self) -> bool:
+        return self.below[:1] in ((), ("proxy",))
+
+
+EVERYTHING = Wanted()
+
+
+def wanted(member: str, asked: str) -> Wanted:
+    """What a reader asks for of a list; everything where it can't be told for sure."""
+    entries, key, _ = _LISTS.get(member, ("vrf", "name", None))
+    found = _PLAIN.fullmatch(asked)
+    if not found or (found["member"], found["list"]) != (member, entries):
+        return EVERYTHING
+    if found["key"] not in (None, key):
+        return EVERYTHING
+    below = (step.rpartition(":")[2] for step in found["below"].split("/")[1:])
+    return Wanted(found["value"], tuple(below))
+
+
+def lists(member: str, objects: Objects, counters: Counters, want: Wanted) -> Member:
+    """Entries with what is wanted of their state."""
     entries, key, kind = _LISTS[member]
-    return {
-        entries: [
-            {key: ref.name, "state": object_state(ref, status, counters.get(ref.name))}
-            for ref, status in _of(kind, objects, only)
+    found = _of(kind, objects, want.key)
+    if want.only_counters and kind is Kind.SID:
+        none = SidCounters()
+        made = [
+            {key: ref.name, "state": {"counters": sid_counters(counters(ref.name) or none)}}
+            for ref, _ in found
         ]
-    }
+    else:
+        made = [
+            {key: ref.name, "state": object_state(ref, status, counters(ref.name))}
+            for ref, status in found
+        ]
+    return {entries: made}
 
 
 def with_proxies(sids: Member, proxies: Mapping[str, Any]) -> Member:
@@ -105,6 +151,10 @@ def _routes(objects: Objects) -> Iterable[tuple[str, Member]]:
             yield vrf, {"prefix": prefix, "state": object_state(ref, status)}
 
 
+def _not_counted(_: str) -> None:
+    """Objects that are no SIDs have no counters."""
+
+
 class OperationalSubscription:
     """Serves the state below ``/srv6mgr-srv6:srv6`` from the store."""
 
@@ -113,6 +163,7 @@ class OperationalSubscription:
         self._node = NodeReader(beside(store))
         self._proxies = NodeReader(proxies.beside(store))
         self._generation = -1
+        self._records: Records | None = None
         self._objects: Objects = {}
         self._connection = Connection(originator="srv6mgrd")
         self._data = OperationalData(self._connection.session(), self._answer)
@@ -128,12 +179,12 @@ class OperationalSubscription:
 
     def _answer(self, path: str, asked: str) -> str | None:
         member = path.removeprefix(f"{_TOP}/")
-        made = self._member(member, wanted_key(member, asked))
+        made = self._member(member, wanted(member, asked))
         if not made:
             return None
         return json.dumps({f"{MODULE}:srv6": {member: made}}, separators=(",", ":"))
 
-    def _member(self, member: str, only: str | None) -> Member:
+    def _member(self, member: str, want: Wanted) -> Member:
         if member in _OF_NODE:
             found: Member = self._node.read().members.get(member, {})
             return found
@@ -142,12 +193,25 @@ class OperationalSubscription:
         if generation != self._generation:
             self._objects, self._generation = self._store.objects(), generation
         make: dict[str, Callable[[], Member]] = {
-            "vrfs": lambda: vrfs(self._objects, only),
+            "vrfs": lambda: vrfs(self._objects, want.key),
             _STEERING: lambda: steering(self._objects),
+            "local-sids": lambda: self._sids(want),
         }
         if member in make:
             return make[member]()
-        if member == "local-sids":
-            sids = lists(member, self._objects, self._store.counters(), only)
-            return with_proxies(sids, self._proxies.read().members)
-        return lists(member, self._objects, {}, only)
+        return lists(member, self._objects, _not_counted, want) if want.state else {}
+
+    def _sids(self, want: Wanted) -> Member:
+        if not (want.state or want.proxy):
+            return {}
+        sids = lists("local-sids", self._objects, self._counters(), want)
+        return with_proxies(sids, self._proxies.read().members) if want.proxy else sids
+
+    def _counters(self) -> Counters:
+        records = self._records = self._store.records(self._records)
+
+        def counted(prefix: str) -> SidCounters | None:
+            slot = records.slots.get(prefix)
+            return None if slot is None else since(records.counters, records.cleared, slot)
+
+        return counted

@@ -10,7 +10,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -40,33 +40,39 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.contract)
 
 
+def started(argv: Sequence[object], notify: Path, log: Path) -> subprocess.Popen[bytes]:
+    """A process that has said that it is ready, through the socket ``notify``."""
+    notify.unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ready:
+        ready.bind(str(notify))
+        ready.settimeout(20)
+        with log.open("ab") as file:
+            process = subprocess.Popen(
+                [str(word) for word in argv],
+                env={**os.environ, **SANITIZERS, "NOTIFY_SOCKET": str(notify)},
+                stdout=file,
+                stderr=file,
+            )
+        try:
+            assert ready.recv(100) == b"READY=1"
+        except TimeoutError:
+            process.kill()
+            pytest.fail(f"{argv[0]} did not start:\n{log.read_text()}")
+    return process
+
+
 class Server:
     """srv6-netconfd as a process."""
 
     def __init__(self, place: Path, program: Path = PROGRAM, name: str = "netconf") -> None:
-        self.socket = place / f"{name}.sock"
+        self.socket, self.tls_socket = place / f"{name}.sock", place / f"{name}-tls.sock"
         self.log = place / f"{name}.log"
         self._place, self._program, self._name = place, program, name
         self.start()
 
     def start(self) -> None:
-        notify = self._place / f"{self._name}.notify"
-        notify.unlink(missing_ok=True)
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ready:
-            ready.bind(str(notify))
-            ready.settimeout(20)
-            with self.log.open("ab") as log:
-                self.process = subprocess.Popen(
-                    [self._program, "--socket", self.socket],
-                    env={**os.environ, **SANITIZERS, "NOTIFY_SOCKET": str(notify)},
-                    stdout=log,
-                    stderr=log,
-                )
-            try:
-                assert ready.recv(100) == b"READY=1"
-            except TimeoutError:
-                self.process.kill()
-                pytest.fail(f"srv6-netconfd did not start:\n{self.log.read_text()}")
+        argv = [self._program, "--socket", self.socket, "--tls-socket", self.tls_socket]
+        self.process = started(argv, self._place / f"{self._name}.notify", self.log)
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)

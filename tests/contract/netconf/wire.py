@@ -1,8 +1,9 @@
-"""The server's socket without a NETCONF library: what is sent is what the test says."""
+"""The server's sockets without a NETCONF library: what is sent is what the test says."""
 
 from __future__ import annotations
 
 import socket
+import ssl
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,10 +20,14 @@ HELLO = (
 class Wire:
     """A connection that has said hello, in base:1.1."""
 
-    def __init__(self, path: Path, hello: bytes | None = None, seconds: float = 20) -> None:
-        self.socket = socket.socket(socket.AF_UNIX)
+    def __init__(
+        self, to: Path | socket.socket, hello: bytes | None = None, seconds: float = 20
+    ) -> None:
+        """``to``: the server's socket, or a connection."""
+        self.socket = socket.socket(socket.AF_UNIX) if isinstance(to, Path) else to
         self.socket.settimeout(seconds)
-        self.socket.connect(str(path))
+        if isinstance(to, Path):
+            self.socket.connect(str(to))
         self._buffer = b""
         self.socket.sendall((HELLO.encode() if hello is None else hello) + END)
         self.hello = self._until(END) if hello is None else b""
@@ -63,7 +68,7 @@ class Wire:
         try:
             while self.socket.recv(65536):
                 pass
-        except ConnectionResetError:
+        except (ConnectionResetError, ssl.SSLError):
             pass
         return True
 
