@@ -47,7 +47,7 @@ void clock_pending_free(struct pending *pending) {
 }
 
 static struct lyd_node *call_of(const struct ly_ctx *context, const char *rpc, const char *name,
-                                uint32_t seconds) {
+                                uint32_t seconds, const char *new_name) {
     struct text path = {0};
     struct lyd_node *call = NULL;
     text_printf(&path, "/srv6mgr-operations:%s", rpc);
@@ -57,6 +57,9 @@ static struct lyd_node *call_of(const struct ly_ctx *context, const char *rpc, c
             char number[16];
             snprintf(number, sizeof number, "%u", seconds);
             lyd_new_path(call, NULL, "timeout", number, 0, NULL);
+        }
+        if (new_name) {
+            lyd_new_path(call, NULL, "new-id", new_name, 0, NULL);
         }
     }
     text_free(&path);
@@ -74,20 +77,29 @@ static struct reply *send_call(sr_session_ctx_t *sr, struct lyd_node *call) {
     return failed ? problem_of_sysrepo(sr) : NULL;
 }
 
-struct reply *clock_call(const char *rpc, const char *name, uint32_t seconds) {
+static struct reply *call(const char *rpc, const char *name, uint32_t seconds,
+                          const char *new_name) {
     sr_session_ctx_t *sr = NULL;
     if (sr_session_start(server.connection, SR_DS_RUNNING, &sr)) {
         return reply_error("resource-denied", "protocol",
                            "commit: sysrepo has no session left; try again later");
     }
     const struct ly_ctx *context = sr_session_acquire_context(sr);
-    struct lyd_node *call = call_of(context, rpc, name, seconds);
+    struct lyd_node *tree = call_of(context, rpc, name, seconds, new_name);
     struct reply *reply =
-        call ? send_call(sr, call) : problem_of_libyang(context, "protocol", NULL, NULL);
-    lyd_free_all(call);
+        tree ? send_call(sr, tree) : problem_of_libyang(context, "protocol", NULL, NULL);
+    lyd_free_all(tree);
     sr_session_release_context(sr);
     sr_session_stop(sr);
     return reply;
+}
+
+struct reply *clock_call(const char *rpc, const char *name, uint32_t seconds) {
+    return call(rpc, name, seconds, NULL);
+}
+
+struct reply *clock_extend(const char *name, uint32_t seconds, const char *new_name) {
+    return call("extend", name, seconds, new_name);
 }
 
 char *clock_name(const struct session *session) {
@@ -102,7 +114,7 @@ bool clock_is_of_session(const char *name) {
  * would have been left by a former process, and has to end. */
 bool clock_is_idle(const struct session *session) {
     char *name = clock_name(session);
-    struct reply *reply = clock_call("extend", name, 1);
+    struct reply *reply = clock_extend(name, 1, NULL);
     const char *tag = reply ? reply->errors->tag : "";
     /* Without srv6mgrd nobody waits for anything. */
     bool idle = !strcmp(tag, "data-missing") || !strcmp(tag, "operation-not-supported");

@@ -13,9 +13,12 @@ struct pending {
 void clock_read(struct pending *pending);
 void clock_pending_free(struct pending *pending);
 
-/* Its RPCs, by name: commit and extend with seconds, confirm and cancel with 0.
+/* Its RPCs, by name: commit with seconds, confirm and cancel with 0.
  * NULL when it is done. */
 struct reply *clock_call(const char *rpc, const char *name, uint32_t seconds);
+
+/* The RPC extend; new_name NULL: it keeps its name. */
+struct reply *clock_extend(const char *name, uint32_t seconds, const char *new_name);
 
 /* Whether no commit awaits confirmation; of none of the session's own. Much quicker than to read
  * which, for which sysrepo loads the whole configuration. */

@@ -147,19 +147,24 @@ static struct reply *begin(struct session *session, const struct wanted *wanted)
     return NULL;
 }
 
+/* With another persist it is called that from now on, and then does not end with its session. */
+static struct reply *prolong(struct session *session, const struct wanted *wanted) {
+    struct reply *reply = clock_extend(wanted->pending.name, wanted->seconds, wanted->persist);
+    if (!reply && wanted->persist && session->commit) {
+        free(session->commit);
+        session->commit = NULL;
+    }
+    return reply;
+}
+
 static struct reply *go_on(struct session *session, const struct wanted *wanted) {
     const char *name = wanted->pending.name;
-    if (wanted->persist && strcmp(wanted->persist, name) != 0) {
-        return refuse("operation-not-supported", "persist",
-                      "a commit that awaits confirmation keeps its name; leave persist out");
-    }
     struct reply *reply = wanted->confirmed ? check_others(session) : NULL;
     reply = reply ? reply : carry_over(session, name);
     if (reply) {
         return reply;
     }
-    return wanted->confirmed ? clock_call("extend", name, wanted->seconds)
-                             : clock_call("confirm", name, 0);
+    return wanted->confirmed ? prolong(session, wanted) : clock_call("confirm", name, 0);
 }
 
 struct reply *commit(struct session *session, struct lyd_node *rpc) {

@@ -198,13 +198,21 @@ class CommitClock:
             self._pend(None)
             raise
 
-    def extend(self, name: str, timeout: int) -> None:
-        """Undo it ``timeout`` seconds from now. Raises RefusedError or DatastoreError when no
-        such commit awaits confirmation, or when it is being undone."""
+    def extend(self, name: str, timeout: int, new_name: str = "") -> None:
+        """Undo it ``timeout`` seconds from now; with ``new_name``, it is called so from now on.
+        Raises RefusedError or DatastoreError when no such commit awaits confirmation, or when it
+        is being undone."""
         pending = self._named(name)
         if pending.ended:
             raise PendingError(str(_awaits(pending)))
-        self._pend(replace(pending, deadline=self._now() + timeout * _NS, timeout=timeout))
+        self._pend(
+            replace(
+                pending,
+                origin=replace(pending.origin, name=new_name or name),
+                deadline=self._now() + timeout * _NS,
+                timeout=timeout,
+            )
+        )
 
     def confirm(self, name: str) -> None:
         """Keep it. Raises RefusedError or DatastoreError when no such commit awaits

@@ -131,7 +131,7 @@ class RpcSubscription:
         return {}
 
     async def _extend(self, given: Given) -> Answer:
-        self._clock.extend(given["id"], int(given["timeout"]))
+        self._clock.extend(given["id"], int(given["timeout"]), given.get("new-id", ""))
         return {}
 
     async def _confirm(self, given: Given) -> Answer:

@@ -121,6 +121,33 @@ def test_persist_is_prolonged_and_cancelled_by_any_session(
     assert client.texts(TABLES) == ["100"]
 
 
+def test_a_follow_up_sets_another_token(client: Client, other: Client, router: Router) -> None:
+    """RFC 6241 section 8.4.5.1: persist sets a token on the ongoing confirmed commit."""
+    begin(client, timeout="60", persist="first")
+    follow = "<nc:confirmed/><nc:persist>second</nc:persist><nc:persist-id>first</nc:persist-id>"
+    other.rpc(f"<nc:commit>{follow}</nc:commit>")
+    refused(lambda: client.manager.commit(persist_id="first"), "invalid-value", "another commit")
+    other.manager.commit(persist_id="second")
+    assert router.loop.pending() is None
+    assert client.texts(TABLES) == ["101"]
+
+
+def test_a_follow_up_lets_it_outlive_its_session(
+    client: Client, server: Server, router: Router
+) -> None:
+    short = Client(server.socket)
+    begin(short, timeout="60")
+    short.rpc("<nc:commit><nc:confirmed/><nc:persist>token</nc:persist></nc:commit>")
+    short.leave()
+    sessions = "count(//m:sessions/m:session)"
+    eventually(lambda: texts(client.rpc("<nc:get/>"), sessions) == ["1.0"])
+    pending = router.loop.pending()
+    assert pending is not None
+    assert pending.name == "token"
+    assert client.texts(TABLES) == ["101"]
+    client.manager.commit(persist_id="token")
+
+
 def test_another_session_can_not_go_on_without_the_token(client: Client, other: Client) -> None:
     begin(client, timeout="60", persist="token")
     awaits = "commit token: it came through srv6-netconfd of root and awaits confirmation until"

@@ -210,6 +210,16 @@ async def test_more_time_is_given_by_its_name(world: World) -> None:
     assert world.running.tree == A
 
 
+async def test_it_gets_another_name(world: World) -> None:
+    await world.clock.begin(ALICE, 60, B)
+    world.clock.extend("one", 60, "two")
+    with pytest.raises(RefusedError, match="commit one: it is commit two that awaits"):
+        world.clock.confirm("one")
+    world.running.commit(C, replace(ALICE, name="two"))
+    await world.clock.cancel("two")
+    assert world.running.tree == A
+
+
 async def test_it_is_of_who_edits_it(world: World) -> None:
     await world.clock.begin(Origin("rpc", name="one"), 60)
     world.running.commit(B, ALICE)
