@@ -9,11 +9,13 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.refusal import RefusedError
 from srv6mgrd.plan.objects import (
+    Boundary,
     EncapSource,
     FrrBlock,
     Rule,
     SidRoute,
     Sysctl,
+    UnknownBoundary,
     VrfDevice,
     VrfPort,
 )
@@ -261,4 +263,10 @@ def changes(obj):
             ]
         case EncapSource():
             return [OTHER_SOURCE]
+        case Boundary():
+            return [
+                Boundary((), obj.sids, obj.sources),
+                Boundary(obj.interfaces, obj.sids[1:], obj.sources),
+                UnknownBoundary("other rules"),
+            ]
     return []

@@ -1,5 +1,7 @@
-"""Prefix is IPv6Network, only faster."""
+"""Prefix is IPv6Network, only faster and smaller."""
 
+import copy
+import pickle
 from ipaddress import IPv6Network
 
 import pytest
@@ -25,7 +27,11 @@ def test_is_the_network_that_it_names(address, length):
         assert plain == prefix
         assert hash(prefix) == hash(plain)
         assert str(prefix) == str(plain)
-        assert prefix.netmask == plain.netmask
+        assert prefix.network_address == plain.network_address
+        assert prefix.packed == plain.network_address.packed
+        assert (prefix.netmask, prefix.hostmask) == (plain.netmask, plain.hostmask)
+        assert prefix.broadcast_address == plain.broadcast_address
+        assert copy.deepcopy(prefix) == pickle.loads(pickle.dumps(prefix)) == plain
         assert prefix.supernet(new_prefix=0) == IPv6Network("::/0")
 
 
@@ -34,7 +40,12 @@ def test_differs_where_the_network_does(address, length, other, other_length):
     a = IPv6Network((address, length), strict=False)
     b = IPv6Network((other, other_length), strict=False)
 
-    assert (Prefix.parse(str(a)) == Prefix.parse(str(b))) == (a == b)
+    ours, theirs = Prefix.parse(str(a)), Prefix.parse(str(b))
+
+    assert (ours == theirs) == (a == b)
+    assert (ours < theirs) == (a < b)
+    assert ours.overlaps(theirs) == a.overlaps(b)
+    assert ours.subnet_of(theirs) == a.subnet_of(b)
 
 
 @pytest.mark.parametrize("text", ["", "::/129", "::/-1", "::/x", "10.0.0.0/8", "fe80::%eth0/64x"])

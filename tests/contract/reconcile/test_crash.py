@@ -112,7 +112,7 @@ def _mortal(number: int, *, before: bool) -> None:
         return written
 
     writer.BATCH = 1
-    for name in ("send", "set_source", "set_boundary", "set_sysctl"):
+    for name in ("send", "set_source", "set_boundary", "apply_proxy", "set_sysctl"):
         setattr(Writer, name, killing(getattr(Writer, name)))
 
 
