@@ -181,7 +181,15 @@ class Router(RuleBasedStateMachine):
 
     @rule(data=st.data(), marked=st.booleans())
     def somebody_changes_ours(self, data, marked):
-        key = data.draw(st.sampled_from(sorted(self.ours()) or [""]))
+        self.changed(data.draw(st.sampled_from(sorted(self.ours()) or [""])), data, marked)
+
+    # Of its own, since there are many keys of others.
+    @rule(data=st.data(), marked=st.booleans())
+    @precondition(lambda self: Boundary.key in self.ours())
+    def somebody_changes_the_filter_at_the_boundary(self, data, marked):
+        self.changed(Boundary.key, data, marked)
+
+    def changed(self, key, data, marked):
         made = changes(self.world.kernel.objects[key].object) if key else []
         assume(made)
         self.world.kernel.put(data.draw(st.sampled_from(made)), ours=marked)
