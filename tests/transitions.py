@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
-from srv6mgrd.model.desired import Desired, Locator, SegmentList, Sid, SteeredRoute, Vrf
+from srv6mgrd.model.desired import Desired, Locator, Proxy, SegmentList, Sid, SteeredRoute, Vrf
 from tests.builders import speaker, vpn
 
 LOCATOR = Locator("MAIN", IPv6Network("fcbb:0:1::/48"), micro_segment=True)
@@ -41,6 +41,13 @@ GLOBAL = [
     sid(11, Behavior.END_DT6),
     sid(12, Behavior.END_B6_ENCAPS, segment_list="path"),
 ]
+FUNCTION = Proxy("ipv6", "eth1", "eth1", next_hop=NEXT6)
+DYNAMIC = sid(17, Behavior.END_AD, proxy=FUNCTION)
+STATIC = sid(
+    18,
+    Behavior.END_AS,
+    proxy=Proxy("ipv4", "eth2", "eth2", NEXT4, "path", IPv6Address("fcbb:0:1::1")),
+)
 IN_RED = [
     sid(13, Behavior.END_T, vrf="red"),
     sid(14, Behavior.END_DT6, vrf="red"),
@@ -187,6 +194,16 @@ _PAIRS = {
     "next hops": (
         made(LOCATOR, sid(1, Behavior.END_X, next_hop=NEXT6, interface="eth1")),
         made(LOCATOR, sid(1, Behavior.END_X, next_hop=NEXT6, interface="eth2")),
+    ),
+    "service proxies from nothing": (NOTHING, made(LOCATOR, PATH, DYNAMIC, STATIC)),
+    "service proxies change": (
+        made(LOCATOR, PATH, DYNAMIC, STATIC),
+        made(
+            LOCATOR,
+            PATH,
+            replace(DYNAMIC, proxy=replace(FUNCTION, age=5, mtu=1400)),
+            replace(STATIC, behavior=Behavior.END_AM),
+        ),
     ),
     "FRR from nothing": (NOTHING, bgp()),
     "FRR's VPN changes": (bgp(), bgp("65000:101", export=False, neighbor="fcbb:0:9::2")),

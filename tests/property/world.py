@@ -9,7 +9,7 @@ from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.frr.render import render
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.expand import expand
-from srv6mgrd.plan.objects import FrrBlock, KernelObject, Object, SidRoute, Sysctl
+from srv6mgrd.plan.objects import FrrBlock, KernelObject, LinkMtu, Object, SidRoute, Sysctl
 from srv6mgrd.plan.target import target
 from tests.fakes.fate import Disk, Fate, MortalFrr, MortalKernel
 
@@ -39,7 +39,7 @@ class World:
 
     def copy(self) -> World:
         other = World()
-        for name in ("objects", "interfaces", "sysctls", "counters", "_bound"):
+        for name in ("objects", "interfaces", "sysctls", "counters", "mtus", "_bound"):
             setattr(other.kernel, name, dict(getattr(self.kernel, name)))
         other.frr.contexts = dict(self.frr.contexts)
         self.disk.copy_to(other.disk)
@@ -88,17 +88,21 @@ class World:
 
     def wanted(self, state: Desired) -> Mapping[str, Object]:
         state = expand(state)
-        return target(state, self.kernel.interfaces, render(state), self.journal).objects
+        links = self.kernel.links()
+        blocks = render(state)
+        return target(state, links.indexes, blocks, self.journal, links.receivers).objects
 
     def check(self, state: Desired) -> None:
         """Kernel and FRR hold exactly what is declared, beside what belongs to others."""
         wanted = self.wanted(state)
-        in_kernel = {k: o for k, o in wanted.items() if not isinstance(o, FrrBlock | Sysctl)}
+        in_kernel = {k: o for k, o in wanted.items() if not isinstance(o, FrrBlock | Sysctl | LinkMtu)}
         found = {k: s.object for k, s in self.kernel.objects.items()}
         assert found == {**self.foreign, **in_kernel}
         for obj in wanted.values():
             if isinstance(obj, Sysctl):
                 assert self.kernel.sysctls[obj.path] == obj.value
+            if isinstance(obj, LinkMtu):
+                assert self.kernel.mtus[obj.interface] == obj.mtu
             if isinstance(obj, SidRoute):
                 assert self.kernel.forwards(obj)
         in_frr = {k: set(o.lines) for k, o in wanted.items() if isinstance(o, FrrBlock)}
