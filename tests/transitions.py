@@ -43,11 +43,8 @@ GLOBAL = [
 ]
 FUNCTION = Proxy("ipv6", "eth1", "eth1", next_hop=NEXT6)
 DYNAMIC = sid(17, Behavior.END_AD, proxy=FUNCTION)
-STATIC = sid(
-    18,
-    Behavior.END_AS,
-    proxy=Proxy("ipv4", "eth2", "eth2", NEXT4, "path", IPv6Address("fcbb:0:1::1")),
-)
+RESTORING = Proxy("ipv4", "eth2", "eth2", NEXT4, "path", IPv6Address("fcbb:0:1::1"))
+STATIC = sid(18, Behavior.END_AS, proxy=RESTORING)
 IN_RED = [
     sid(13, Behavior.END_T, vrf="red"),
     sid(14, Behavior.END_DT6, vrf="red"),
@@ -201,8 +198,8 @@ _PAIRS = {
         made(
             LOCATOR,
             PATH,
-            replace(DYNAMIC, proxy=replace(FUNCTION, age=5, mtu=1400)),
-            replace(STATIC, behavior=Behavior.END_AM),
+            replace(DYNAMIC, behavior=Behavior.END_AM, proxy=replace(FUNCTION, mtu=1400)),
+            replace(STATIC, proxy=replace(RESTORING, source=IPv6Address("fcbb:0:1::2"))),
         ),
     ),
     "FRR from nothing": (NOTHING, bgp()),

@@ -95,7 +95,9 @@ class World:
     def check(self, state: Desired) -> None:
         """Kernel and FRR hold exactly what is declared, beside what belongs to others."""
         wanted = self.wanted(state)
-        in_kernel = {k: o for k, o in wanted.items() if not isinstance(o, FrrBlock | Sysctl | LinkMtu)}
+        in_kernel = {
+            k: o for k, o in wanted.items() if not isinstance(o, FrrBlock | Sysctl | LinkMtu)
+        }
         found = {k: s.object for k, s in self.kernel.objects.items()}
         assert found == {**self.foreign, **in_kernel}
         for obj in wanted.values():

@@ -37,6 +37,8 @@ NAMES = (
     "interface of a next hop leaves its VRF",
     "behaviors change in place",
     "steering",
+    "service proxies from nothing",
+    "service proxies change",
 )
 # Of a transition; all of them with HYPOTHESIS_PROFILE=thorough. The property tests die at all.
 POINTS = 10
