@@ -477,11 +477,14 @@ class Manager:
             ref = ObjectRef(Kind.VRF_BGP, vrf.name)
             if vrf.bgp is None or outcomes[ref].status is not InstallStatus.INSTALLED:
                 continue
-            sid, reason = self._advertised.get(vrf.name, (None, "FRR was not asked yet"))
+            exports = vrf.bgp.export_sid is not None
+            unasked = (None, "FRR was not asked yet" if exports else "")
+            sid, reason = self._advertised.get(vrf.name, unasked)
             if sid is not None:
                 details[ref] = str(vrf.bgp.export_sid)
-            elif vrf.bgp.export_sid is not None:
-                outcomes[ref] = Outcome(InstallStatus.PENDING, reason)
+            missing = exports and sid is None
+            status = InstallStatus.PENDING if missing else InstallStatus.INSTALLED
+            outcomes[ref] = Outcome(status, reason)
         return outcomes, details
 
 

@@ -114,34 +114,35 @@ def _sessions(own_as: int, neighbors: Sequence[Neighbor], *, vpn: bool) -> list[
 
 def _active(neighbor: Neighbor) -> list[str]:
     """What an address family says of a neighbor that takes part in it."""
-    peer = _peer(neighbor)
+    name = peer(neighbor)
     reflects = neighbor.route_reflector_client
-    client = [f"neighbor {peer} route-reflector-client"] if reflects else []
-    return [f"neighbor {peer} activate", *client]
+    client = [f"neighbor {name} route-reflector-client"] if reflects else []
+    return [f"neighbor {name} activate", *client]
 
 
-def _peer(neighbor: Neighbor) -> str:
+def peer(neighbor: Neighbor) -> str:
+    """The neighbor as FRR names it."""
     return address(ip_address(neighbor.address))
 
 
 def _neighbor(neighbor: Neighbor, *, vpn: bool) -> list[str]:
-    peer = _peer(neighbor)
-    lines = [f"neighbor {peer} remote-as {neighbor.remote_as}"]
+    name = peer(neighbor)
+    lines = [f"neighbor {name} remote-as {neighbor.remote_as}"]
     if neighbor.description is not None:
-        lines.append(f"neighbor {peer} description {neighbor.description}")
+        lines.append(f"neighbor {name} description {neighbor.description}")
     if neighbor.password is not None:
-        lines.append(f"neighbor {peer} password {neighbor.password}")
+        lines.append(f"neighbor {name} password {neighbor.password}")
     if neighbor.bfd:
-        lines.append(f"neighbor {peer} bfd")
+        lines.append(f"neighbor {name} bfd")
     if neighbor.ebgp_multihop is not None:
-        lines.append(f"neighbor {peer} ebgp-multihop {neighbor.ebgp_multihop}")
+        lines.append(f"neighbor {name} ebgp-multihop {neighbor.ebgp_multihop}")
     if neighbor.hold_time is not None:
-        lines.append(f"neighbor {peer} timers {neighbor.keepalive} {neighbor.hold_time}")
+        lines.append(f"neighbor {name} timers {neighbor.keepalive} {neighbor.hold_time}")
     if neighbor.update_source is not None:
-        lines.append(f"neighbor {peer} update-source {address(ip_address(neighbor.update_source))}")
-    if vpn and ":" in peer:
+        lines.append(f"neighbor {name} update-source {address(ip_address(neighbor.update_source))}")
+    if vpn and ":" in name:
         # IPv4 VPN routes have an IPv6 next hop on such a session (RFC 8950).
-        lines.append(f"neighbor {peer} capability extended-nexthop")
+        lines.append(f"neighbor {name} capability extended-nexthop")
     return lines
 
 

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 from typing import Any, Protocol
 
 from srv6mgrd.frr.blocks import BGPD, ZEBRA
-from srv6mgrd.frr.render import locator_of
+from srv6mgrd.frr.render import locator_of, peer
 from srv6mgrd.frr.vty import VtyError
-from srv6mgrd.model.desired import Desired, Vrf, VrfBgp
+from srv6mgrd.model.desired import Desired, Neighbor, Vrf, VrfBgp
 
 Verdict = tuple[IPv6Address | None, str]
 
 _NULL = "(null)"
 _SID = "per-vrf tovpn_sid"
+_UP = "Established"
+_VPN = ("ipv4Vpn", "ipv6Vpn")
+_UNICAST = ("ipv4Unicast", "ipv6Unicast")
 
 
 class Shows(Protocol):
@@ -34,13 +37,16 @@ class _Facts:
     bgp_locator: str | None = None
     sids: Mapping[str, IPv6Address | None] = field(default_factory=dict)
     known_vrfs: Mapping[str, bool] = field(default_factory=dict)
+    # Of the router itself, for VPN routes; and of each VRF.
     sessions: Mapping[str, str] = field(default_factory=dict)
+    customers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def vrf_status(desired: Desired, frr: Shows) -> dict[str, Verdict]:
     """Per VRF with BGP: the SID advertised, or None with the reason in plain words.
 
-    The reason of a VRF that exports nothing by declaration is empty too: nothing is missing.
+    Beside a SID, and for a VRF that exports nothing by declaration, the words name the neighbors in
+    the VRF without a session; they are empty when nothing is missing.
     """
     vrfs = {n: v for n, v in desired.vrfs.items() if v.bgp is not None}
     if not vrfs:
@@ -67,8 +73,10 @@ def has_sid(frr: Shows, vrf: str) -> bool:
 
 def _verdict(desired: Desired, vrf: Vrf, facts: _Facts) -> Verdict:
     vpn = vrf.bgp
-    if vpn is None or vpn.export_sid is None:
+    if vpn is None:
         return None, ""
+    if vpn.export_sid is None:
+        return None, _silent_customers(vrf, facts)
     locator = locator_of(desired, vpn)
     allocated = facts.sids.get(vrf.name)
     reason = ""
@@ -86,7 +94,7 @@ def _verdict(desired: Desired, vrf: Vrf, facts: _Facts) -> Verdict:
         reason = f"zebra has not given SID {vpn.export_sid} to bgpd yet; see its log if that lasts"
     else:
         reason = _mismatch(vpn, allocated) or _no_session(desired, facts)
-    return (None, reason) if reason else (allocated, "")
+    return (None, reason) if reason else (allocated, _silent_customers(vrf, facts))
 
 
 def _mismatch(vpn: VrfBgp, allocated: IPv6Address) -> str:
@@ -97,25 +105,38 @@ def _mismatch(vpn: VrfBgp, allocated: IPv6Address) -> str:
 
 
 def _no_session(desired: Desired, facts: _Facts) -> str:
-    if "Established" in facts.sessions.values():
+    if _UP in facts.sessions.values():
         return ""
     neighbors = desired.bgp.neighbors if desired.bgp is not None else ()
     if not neighbors:
         return "no BGP neighbor is configured"
-    states = (f"{n.address} is {facts.sessions.get(n.address, 'unknown')}" for n in neighbors)
-    return f"no BGP session for VPN routes is established: {', '.join(states)}"
+    return f"no BGP session for VPN routes is established: {_silent(neighbors, facts.sessions)}"
+
+
+def _silent_customers(vrf: Vrf, facts: _Facts) -> str:
+    neighbors = vrf.bgp.neighbors if vrf.bgp is not None else ()
+    silent = _silent(neighbors, facts.customers.get(vrf.name, {}))
+    return f"no BGP session with neighbors in the VRF: {silent}" if silent else ""
+
+
+def _silent(neighbors: Iterable[Neighbor], states: Mapping[str, str]) -> str:
+    """The neighbors without a session, each with its state."""
+    found = ((n.address, states.get(peer(n), "unknown")) for n in neighbors)
+    return ", ".join(f"{name} is {state}" for name, state in found if state != _UP)
 
 
 def _read(frr: Shows) -> _Facts:
     locators = _json(frr, ZEBRA, "show segment-routing srv6 locator json").get("locators", [])
     prefix, sids = _segment_routing(frr.show(BGPD, "show bgp segment-routing srv6"))
     vrfs = _json(frr, BGPD, "show bgp vrfs json").get("vrfs", {})
+    summaries = _json(frr, BGPD, "show bgp vrf all summary json")
     return _Facts(
         zebra_locators={e["name"]: e.get("prefix", "") for e in locators},
         bgp_locator=prefix,
         sids=sids,
         known_vrfs={name: _has_device(e) for name, e in vrfs.items()},
-        sessions=sessions(frr),
+        sessions=_states(summaries.get("default", {}), _VPN),
+        customers={name: _states(summary, _UNICAST) for name, summary in summaries.items()},
     )
 
 
@@ -125,12 +146,16 @@ def _has_device(entry: Mapping[str, Any]) -> bool:
 
 def sessions(frr: Shows) -> dict[str, str]:
     """State per neighbor; established in one of the VPN families is enough. Raises VtyError."""
+    return _states(_json(frr, BGPD, "show bgp summary json"), _VPN)
+
+
+def _states(summary: Mapping[str, Any], families: Iterable[str]) -> dict[str, str]:
+    """State per neighbor in the summary of an instance, by any of these families."""
     found: dict[str, str] = {}
-    summary = _json(frr, BGPD, "show bgp summary json")
-    for family in ("ipv4Vpn", "ipv6Vpn"):
-        for peer, entry in summary.get(family, {}).get("peers", {}).items():
-            if found.get(peer) != "Established":
-                found[peer] = entry.get("state", "unknown")
+    for family in families:
+        for neighbor, entry in summary.get(family, {}).get("peers", {}).items():
+            if found.get(neighbor) != _UP:
+                found[neighbor] = entry.get("state", "unknown")
     return found
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from srv6mgrd.frr.status import vpn_routes, vrf_status
 from srv6mgrd.frr.vty import VtyError
+from srv6mgrd.model.desired import Desired, Neighbor
 from tests.unit.frr.samples import PE1
 
 SID = IPv6Address("fcbb:0:1:64::")
@@ -28,6 +29,7 @@ class Shown:
         default_factory=lambda: {"default": {"vrfId": 0}, "red": {"vrfId": 3}}
     )
     state: str = "Established"
+    customer: str = "Established"
     away: str = ""
 
     def show(self, daemon: str, command: str) -> str:
@@ -40,8 +42,15 @@ class Shown:
             f"- name: red\n  vpn_policy[AFI_IP].tovpn_sid: (null)\n"
             f"  vpn_policy[AFI_IP6].tovpn_sid: (null)\n  per-vrf tovpn_sid: {self.red_sid}\n",
             "show bgp vrfs json": json.dumps({"vrfs": self.vrfs}),
-            "show bgp summary json": json.dumps(
-                {"ipv4Vpn": {"peers": {"fcbb:0:2::1": {"state": self.state}}}}
+            "show bgp vrf all summary json": json.dumps(
+                {
+                    "default": {"ipv4Vpn": {"peers": {"fcbb:0:2::1": {"state": self.state}}}},
+                    "red": {
+                        "ipv4Unicast": {"peers": {"10.1.0.10": {"state": self.customer}}},
+                        "ipv6Unicast": {"peers": {"fd00:1::10": {"state": "Established"}}},
+                    },
+                    "watch": {},
+                }
             ),
             "show bgp ipv6 vpn json": '{"routes": {}}',
         }[command]
@@ -71,6 +80,34 @@ def test_reasons() -> None:
         "no BGP session for VPN routes is established: fcbb:0:2::1 is Active",
     )
     assert red(Shown(away="bgpd can't be reached")) == (None, "bgpd can't be reached")
+
+
+def with_customers(vrf: str, *addresses: str) -> Desired:
+    bgp = PE1.vrfs[vrf].bgp
+    assert bgp is not None
+    neighbors = tuple(Neighbor(address, 65100) for address in addresses)
+    changed = replace(PE1.vrfs[vrf], bgp=replace(bgp, neighbors=neighbors))
+    return replace(PE1, vrfs={**PE1.vrfs, vrf: changed})
+
+
+def test_customers_with_a_session() -> None:
+    # FRR writes addresses in their shortest form.
+    wanted = with_customers("red", "10.1.0.10", "fd00:1:0::10")
+    assert vrf_status(wanted, Shown())["red"] == (SID, "")
+
+
+def test_a_customer_without_a_session_is_named_beside_the_sid() -> None:
+    wanted = with_customers("red", "10.1.0.10", "fd00:1::10", "10.1.0.11")
+    assert vrf_status(wanted, Shown(customer="Active"))["red"] == (
+        SID,
+        "no BGP session with neighbors in the VRF: 10.1.0.10 is Active, 10.1.0.11 is unknown",
+    )
+
+
+def test_a_customer_of_a_vrf_that_only_imports() -> None:
+    wanted = with_customers("watch", "10.1.0.10")
+    words = "no BGP session with neighbors in the VRF: 10.1.0.10 is unknown"
+    assert vrf_status(wanted, Shown())["watch"] == (None, words)
 
 
 def test_no_neighbor() -> None:

@@ -28,6 +28,19 @@ async def test_an_export_is_installed_when_bgp_advertises_its_sid(world):
 
 
 @in_virtual_time
+async def test_a_neighbor_in_the_vrf_that_is_down_is_told_beside_what_is_advertised(world):
+    world.commit(tree(1))
+
+    async with running(world.manager.watch_frr()):
+        world.advertised["red"] = (EXPORT, "10.1.0.10 is Active")
+        await asyncio.sleep(6)
+
+    found = world.status(RED_BGP)
+    assert (found.status, found.reason) == (InstallStatus.INSTALLED, "10.1.0.10 is Active")
+    assert found.detail == str(EXPORT)
+
+
+@in_virtual_time
 async def test_what_frr_says_in_the_middle_of_a_commit_does_no_harm(world):
     world.commit(tree(1, export=False))
 
