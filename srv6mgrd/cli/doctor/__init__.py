@@ -56,11 +56,10 @@ def doctor(session: Session, quiet: bool) -> None:
 
 def _tell(session: Session, finding: Finding) -> None:
     style = _STYLES[finding.level]
-    session.out.line(
-        Cell(f"{finding.level:5}", style), Cell(f"{finding.check:14}", "head"), finding.words
-    )
+    head = Cell(f"{finding.level:5}", style), Cell(f"{finding.check:14}", "head")
+    session.out.item(head, finding.words)
     if finding.remedy:
-        session.out.line(" " * 19, "-> ", finding.remedy)
+        session.out.item([" " * 19, "-> "], finding.remedy)
 
 
 def _checks(session: Session) -> Iterator[Finding]:

@@ -115,8 +115,8 @@ def _tell_causes(out: Output, found: Evidence, why: list[Cause]) -> None:
         f"{counted(found.counters.errors, 'error')}. What it most likely means, the surest first:"
     )
     for cause in why:
-        out.line("  ", Cell(f"{cause.how:9}", _STYLES[cause.how]), cause.what)
-        out.line("           -> ", cause.remedy)
+        out.item(["  ", Cell(f"{cause.how:9}", _STYLES[cause.how])], cause.what)
+        out.item(["           -> "], cause.remedy)
     if all(cause.how == "possible" for cause in why):
         hint = (
             "No packet that it must drop came meanwhile: give it longer with --listen 10."
