@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from orchagent.asic import AsicView
 from orchagent.consumer import Consumer, GuardError, guard, row_of
@@ -31,11 +32,20 @@ class Pace:
     compare: float = 30.0
 
 
+class Neighbors(Protocol):
+    """Neighbors that no row declares (``neighbors.KernelNeighbors``)."""
+
+    def read(self) -> frozenset[Node]: ...
+
+    def changes(self) -> AsyncIterator[None]: ...
+
+
 class Agent:
     """``run`` ends by being cancelled, or with GuardError."""
 
-    def __init__(self, redis: Settings, pace: Pace) -> None:
-        self._redis, self._pace = redis, pace
+    def __init__(self, redis: Settings, pace: Pace, neighbors: Neighbors | None = None) -> None:
+        """``neighbors`` are seen beside those of NEIGH_TABLE."""
+        self._redis, self._pace, self._neighbors = redis, pace, neighbors
         self._problem = ""
 
     async def run(self) -> None:
@@ -48,7 +58,7 @@ class Agent:
                 first = False
                 consumer = Consumer(work, watch)
                 await consumer.begin()
-                await self._serve(_Session(work, consumer))
+                await self._serve(_Session(work, consumer, self._neighbors))
             except WireError as error:
                 self._note(f"Redis at {self._redis.where}: {error}; retrying")
             except GuardError:
@@ -69,7 +79,12 @@ class Agent:
                     emptied.set()
                 wake.set()
 
-        listening = asyncio.create_task(listen())
+        async def look() -> None:
+            if self._neighbors is not None:
+                async for _ in self._neighbors.changes():
+                    wake.set()
+
+        listening, looking = asyncio.create_task(listen()), asyncio.create_task(look())
         try:
             while True:
                 emptied.clear()
@@ -90,7 +105,8 @@ class Agent:
                     )
         finally:
             listening.cancel()
-            await asyncio.gather(listening, return_exceptions=True)
+            looking.cancel()
+            await asyncio.gather(listening, looking, return_exceptions=True)
 
     def _note(self, problem: str) -> None:
         if problem and problem != self._problem:
@@ -101,9 +117,9 @@ class Agent:
 class _Session:
     """What is known while a connection lasts."""
 
-    def __init__(self, work: Line, consumer: Consumer) -> None:
+    def __init__(self, work: Line, consumer: Consumer, neighbors: Neighbors | None) -> None:
         self.consumer = consumer
-        self._work = work
+        self._work, self._neighbors = work, neighbors
         self._begin()
 
     def _begin(self) -> None:
@@ -137,6 +153,9 @@ class _Session:
             await self._settle(node for node, _ in popped)
             # Others have their turn.
             await asyncio.sleep(0)
+        if self._neighbors is not None:
+            self._graph.see(self._neighbors.read())
+            await self._settle()
         await self._count()
 
     async def _settle(self, popped: Iterable[Node] = ()) -> None:

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from orchagent.agent import Agent, Pace
 from orchagent.consumer import GuardError
+from orchagent.neighbors import KernelNeighbors
 from srv6mgrd import settings as settings_file
 from srv6mgrd.jobs import until_stopped
+from srv6mgrd.kernel.errors import KernelError
 from srv6mgrd.settings import DaemonSettings
 from srv6mgrd.start import start
 
@@ -24,6 +26,8 @@ class Settings(DaemonSettings):
 
     runtime_directory: str = "/run/srv6mgr/orchagent"
     compare_interval: float = 30.0
+    # Next hops are resolved as the kernel resolved them, beside NEIGH_TABLE.
+    kernel_neighbors: bool = True
 
 
 def _load(path: Path | None) -> Settings:
@@ -32,7 +36,9 @@ def _load(path: Path | None) -> Settings:
 
 async def _run(settings: Settings) -> None:
     _LOG.info("rows of APPL_DB become a view in ASIC_DB; no ASIC is programmed")
-    await until_stopped(Agent(settings.redis(), Pace(compare=settings.compare_interval)).run())
+    pace = Pace(compare=settings.compare_interval)
+    neighbors = KernelNeighbors() if settings.kernel_neighbors else None
+    await until_stopped(Agent(settings.redis(), pace, neighbors).run())
 
 
 def main() -> None:
@@ -43,7 +49,7 @@ def main() -> None:
         " SONiC's own orchagent.",
         _load,
         _run,
-        (GuardError,),
+        (GuardError, KernelError),
     )
 
 

@@ -101,6 +101,8 @@ class Graph:
     def __init__(self) -> None:
         self._plans: dict[Node, _Plan] = {}
         self._users: dict[Node, set[Node]] = {}
+        # Neighbors beside those of rows.
+        self._seen: frozenset[Node] = frozenset()
         # Addresses of neighbors on any interface.
         self._at: dict[str, set[Node]] = {}
         self._built: dict[Node, Attributes] = {}
@@ -137,6 +139,15 @@ class Graph:
         self._plans.pop(node, None)
         self._failed.pop(node, None)
         self._dirty.add(node)
+
+    def see(self, neighbors: frozenset[Node]) -> None:
+        """These neighbors are there, beside those that rows declare; none but these."""
+        before, self._seen = self._seen, neighbors
+        for node in before - neighbors:
+            self._forget_address(node)
+        for node in neighbors - before:
+            self._at.setdefault(_address(node), set()).add(node)
+        self._dirty |= before ^ neighbors
 
     def settle(self) -> list[Operation]:
         """What is to be done now, in order. It counts as done until ``failed`` says otherwise."""
@@ -207,7 +218,11 @@ class Graph:
             if not users:
                 del self._users[need]
                 self._dirty.add(need)
-        if node.kind is Kind.NEIGHBOR:
+        if node.kind is Kind.NEIGHBOR and node not in self._seen:
+            self._at.get(_address(node), set()).discard(node)
+
+    def _forget_address(self, node: Node) -> None:
+        if node not in self._plans:
             self._at.get(_address(node), set()).discard(node)
 
     def _concerned(self) -> set[Node]:
@@ -267,7 +282,7 @@ class Graph:
         """The neighbor of a next hop; of one without interface, if there is only one."""
         if "@" in node.name:
             neighbor = Node(Kind.NEIGHBOR, node.name)
-            return neighbor if neighbor in self._plans else None
+            return neighbor if neighbor in self._plans or neighbor in self._seen else None
         found = self._at.get(node.name, set())
         return next(iter(found)) if len(found) == 1 else None
 
@@ -286,7 +301,7 @@ class Graph:
                 return f"VRF {need.name} is not there yet (VRF_TABLE)"
             if need in self._failed:
                 return f"next hop {need.name}: {self._failed[need]}"
-            return f"next hop {need.name} is not resolved yet (NEIGH_TABLE)"
+            return f"next hop {need.name} is not resolved yet (NEIGH_TABLE, kernel)"
         return "what it needs is being built"
 
 

@@ -29,13 +29,25 @@ class Agent:
         )
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> None:
+    def start(self, *before: str) -> None:
+        """``before``: a command that begins the daemon."""
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "orchagent.daemon", "--config", str(self._file)],
+                [*before, sys.executable, "-m", "orchagent.daemon", "--config", str(self._file)],
                 stdout=log,
                 stderr=log,
             )
+
+    def start_alone(self) -> None:
+        """Start it in a network namespace of its own, which has an interface v0."""
+        links = "ip link add v0 type veth peer v1 && ip link set v1 up && ip link set v0 up"
+        self.start("unshare", "-n", "sh", "-c", f'{links} && exec "$@"', "sh")
+
+    def inside(self, command: str) -> None:
+        """Run a command in its network namespace."""
+        assert self._process is not None
+        enter = ["nsenter", "-t", str(self._process.pid), "-n", *command.split()]
+        subprocess.run(enter, check=True)
 
     @property
     def status(self) -> int | None:

@@ -173,3 +173,18 @@ def test_beside_a_stock_one_it_does_not_start(agent: Agent, foreign: str, words:
     # Nothing was taken from the other one.
     assert agent.client("APPL_DB").smembers("SRV6_MY_SID_TABLE_KEY_SET") == {KEY}
     stock.close()
+
+
+def test_next_hops_that_the_kernel_resolved(agent: Agent) -> None:
+    agent.stop()
+    agent.start_alone()
+    agent.row(SID, action="ua", adj="fe80::1@v0")
+    agent.wait(TOLD, "pending", "next hop fe80::1@v0 is not resolved yet")
+    agent.inside("ip neigh replace fe80::1 lladdr 02:00:00:00:00:01 dev v0 nud permanent")
+    agent.wait(TOLD, "installed")
+    assert len(agent.objects("NEXT_HOP")) == 1
+    # A neighbor of the kernel is no row.
+    assert not agent.client("STATE_DB").keys("SRV6MGR_ASIC|NEIGH_TABLE*")
+    agent.inside("ip neigh del fe80::1 dev v0")
+    agent.wait(TOLD, "pending")
+    assert not agent.objects("NEXT_HOP")

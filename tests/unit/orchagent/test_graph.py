@@ -91,7 +91,7 @@ def test_a_sid_waits_for_its_neighbor() -> None:
     world.put(ADJ, **END_X)
     assert world.state(ADJ) == (
         Status.PENDING,
-        "next hop fe80::1@eth0 is not resolved yet (NEIGH_TABLE)",
+        "next hop fe80::1@eth0 is not resolved yet (NEIGH_TABLE, kernel)",
     )
     # A pending SID that goes leaves nothing behind for when its neighbor comes.
     world.drop(ADJ)
@@ -261,3 +261,38 @@ def test_any_order_ends_the_same(
     assert {n: fresh.graph.state(n) for n, _ in final} == {
         n: world.graph.state(n) for n, _ in final
     }
+
+
+def test_neighbors_that_no_row_declares() -> None:
+    graph = Graph()
+    sid, hop = ADJ, Node(Kind.NEXT_HOP, "fe80::1@eth1")
+    seen = Node(Kind.NEIGHBOR, "fe80::1@eth1")
+    graph.put(sid, {"action": "ua", "adj": "fe80::1@eth1"})
+    graph.settle()
+    assert graph.state(sid) == (
+        Status.PENDING,
+        "next hop fe80::1@eth1 is not resolved yet (NEIGH_TABLE, kernel)",
+    )
+    graph.see(frozenset({seen}))
+    graph.settle()
+    assert {sid, hop} <= graph.built.keys()
+    # It is no row, and a row of the same that goes does not take it along.
+    assert set(graph.rows) == {sid}
+    graph.put(seen, {})
+    graph.drop(seen)
+    assert not graph.settle() or sid in graph.built
+    assert {sid, hop} <= graph.built.keys()
+    graph.see(frozenset())
+    graph.settle()
+    assert not {sid, hop} & graph.built.keys()
+
+
+def test_a_next_hop_without_interface_on_a_neighbor_that_was_seen() -> None:
+    graph = Graph()
+    sid = ADJ
+    graph.put(sid, {"action": "ua", "adj": "fe80::1"})
+    one, other = (Node(Kind.NEIGHBOR, f"fe80::1@eth{n}") for n in (1, 2))
+    for seen, stands in (({one}, True), ({one, other}, False), ({other}, True), (set(), False)):
+        graph.see(frozenset(seen))
+        graph.settle()
+        assert (sid in graph.built) is stands
