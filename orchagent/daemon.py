@@ -37,8 +37,17 @@ def _load(path: Path | None) -> Settings:
 async def _run(settings: Settings) -> None:
     _LOG.info("rows of APPL_DB become a view in ASIC_DB; no ASIC is programmed")
     pace = Pace(compare=settings.compare_interval)
-    neighbors = KernelNeighbors() if settings.kernel_neighbors else None
-    await until_stopped(Agent(settings.redis(), pace, neighbors).run())
+    await until_stopped(Agent(settings.redis(), pace, _neighbors(settings)).run())
+
+
+def _neighbors(settings: Settings) -> KernelNeighbors | None:
+    if not settings.kernel_neighbors:
+        return None
+    try:
+        return KernelNeighbors()
+    except OSError as error:
+        _LOG.warning("next hops are those of NEIGH_TABLE alone: no netlink (%s)", error)
+        return None
 
 
 def main() -> None:

@@ -149,6 +149,19 @@ def test_explain_ends_with_found_unless_it_is_installed(ctl):
     assert "table 10: no such device; create it" in shown.out
 
 
+@pytest.mark.usefixtures("node")
+@pytest.mark.parametrize("status", InstallStatus)
+def test_explain_tells_each_status(ctl, status):
+    reason = "" if status is InstallStatus.INSTALLED else "it is so; do this"
+    ctl.tell(status, reason)
+    shown = ctl.run("explain", SID, "--listen", "0")
+    assert shown.status == (Exit.DONE if status is InstallStatus.INSTALLED else Exit.FOUND)
+    assert f"status    {status.text}" in shown.out
+    assert reason in shown.out
+    told = ctl.run("explain", SID, "--listen", "0", "--json").json
+    assert (told["install-status"], told.get("reason", "")) == (status.text, reason)
+
+
 @pytest.mark.parametrize(("what", "status"), [("fc00::1", Exit.REFUSED), ("red", Exit.USAGE)])
 def test_explain_of_no_sid(ctl, what, status):
     ctl.tell()
