@@ -81,11 +81,11 @@ robot: ## system suites in the lab; one with SUITE=name; `packages` only when it
 	    $(LAB) run --tries 2 --limit 2700 --name robot --topology $(TOPOLOGY) -- tests/robot/run $(SUITE))
 	@# The provider edges of this one have nothing but what the packages bring.
 	@$(if $(filter packages,$(SUITE)),\
-	    $(LAB) run --tries 2 --limit 900 --name packages --fresh pe1 --fresh pe2 --topology $(TOPOLOGY) -- \
+	    $(LAB) run --tries 2 --limit 1800 --name packages --fresh pe1 --fresh pe2 --topology $(TOPOLOGY) -- \
 	    tests/robot/run packages)
 
-deb: ## the Debian packages, from a clean root: build/deb; with TWICE=1 a second build must equal it
-	@$(LAB) deb $(if $(TWICE),--twice) build/deb
+deb: ## the Debian packages, from a clean root: build/deb; TWICE=1: a second build must equal it; FRR=1: with the patched FRR
+	@$(LAB) deb $(if $(TWICE),--twice) $(if $(FRR),--frr) build/deb
 
 # A gNMI client that is not ours, beside pygnmi. Kept in the cache, for other checkouts.
 GNMI_CLI := github.com/openconfig/gnmi/cmd/gnmi_cli@v0.14.1

@@ -136,7 +136,11 @@ def deb(arguments: argparse.Namespace) -> int:
     out.mkdir(parents=True, exist_ok=True)
     for old in out.iterdir():
         old.unlink()
-    for path in sorted(made.iterdir()):
+    there = sorted(made.iterdir())
+    if arguments.frr:
+        root = cache.ensure(rootfs.entry(), progress) / "root"
+        there += sorted((cache.ensure(frr.packages(root), progress) / "debs").iterdir())
+    for path in there:
         shutil.copy(path, out)
         if path.suffix == ".deb":
             progress.say(f"{path.stat().st_size / 2**20:6.1f} MiB  {out / path.name}")
@@ -231,7 +235,7 @@ def image(
     parts.append(Part("netconfd", cache.ensure(netconfd.entry(root), progress), netconfd.HOME))
     if fresh:
         parts.append(Part("fresh", cache.ensure(packages.fresh_root(), progress), packages.FRESH))
-        parts.append(Part("debs", packages.built(progress), packages.DEBS))
+        parts.append(Part("debs", packages.built(progress, but=packages.TESTING), packages.DEBS))
     memory = int(os.environ.get("LAB_MEMORY", "4096"))
     cpus = min(int(os.environ.get("LAB_CPUS", str(os.cpu_count() or 1))), kernel.MOST_CPUS)
     return machine.Image(root, binary, tuple(parts), memory, cpus)
@@ -310,6 +314,7 @@ def _parser() -> argparse.ArgumentParser:
 
     one = commands.add_parser("deb", help="build the Debian packages in a clean root")
     one.add_argument("--twice", action="store_true", help="build again, and compare")
+    one.add_argument("--frr", action="store_true", help="with FRR's, patched")
     one.add_argument("out", metavar="FOLDER", type=Path, help="where they are copied to")
     one.set_defaults(go=deb)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lab import cache, host, rootfs
@@ -21,9 +21,10 @@ BUILD = CHECKOUT / "packaging/deb/build.sh"
 SOURCES = (
     "docs/man", "netconfd", "orchagent", "pyproject.toml", "redis-schema", "srv6mgrd", "yang",
     "packaging/deb/debian", "packaging/deb/requirements.txt",
+    "examples", "frr-patches", "lab", "requirements", "tests",
 )  # fmt: skip
-# In the source package alone.
-TESTS = "packaging/deb/debian/tests"
+# In the source package and in srv6mgr-tests alone, which the lab has as they are now.
+TESTING = ("packaging/deb/debian/tests", "examples", "frr-patches", "lab", "requirements", "tests")
 FRESH, DEBS = "/opt/fresh", "/opt/debs"
 # A Debian as its installer leaves it, as far as a router needs it.
 BASE = (
@@ -72,10 +73,13 @@ def depends(control: str) -> set[str]:
     return named - set(re.findall(r"^Package: (.*)", control, re.M))
 
 
-def built(progress: Progress) -> Path:
-    """The folder of the packages, built first when it is not there."""
+def built(progress: Progress, *, but: Sequence[str] = ()) -> Path:
+    """The folder of the packages, built first when it is not there; what is below ``but`` may be of
+    an earlier state, and lintian need not have seen them."""
     root = cache.ensure(build_root(), progress) / "root"
-    return cache.ensure(debs(root, cache.ensure(wheels(root), progress)), progress)
+    fetched = cache.ensure(wheels(root), progress)
+    whole = debs(root, fetched)
+    return cache.ensure(whole if whole.path.is_dir() else debs(root, fetched, but), progress)
 
 
 def compare_with_another_build(made: Path, progress: Progress) -> None:
@@ -85,7 +89,8 @@ def compare_with_another_build(made: Path, progress: Progress) -> None:
         again = Path(folder)
         again.chmod(0o755)
         with progress.step("second build"):
-            make(root, cache.ensure(wheels(root), progress), again, progress, "/tmp/else/where")
+            fetched = cache.ensure(wheels(root), progress)
+            make(root, fetched, again, progress, "/tmp/else/where", judged=False)
         differ = [
             deb.name
             for deb in sorted(made.glob("*.deb"))
@@ -109,22 +114,25 @@ def wheels(root: Path) -> Entry:
     return Entry("wheels", digest(root.parent.name, FETCH, REQUIREMENTS.read_bytes()), 100, build)
 
 
-def debs(root: Path, fetched: Path) -> Entry:
-    """The packages, named by a hash of all that they are built from."""
-    files = sorted(path for path in source_files() if not path.is_relative_to(TESTS))
+def debs(root: Path, fetched: Path, but: Sequence[str] = ()) -> Entry:
+    """The packages, named by a hash of all that they are built from but what is below ``but``."""
+    files = sorted(path for path in source_files() if not any(map(path.is_relative_to, but)))
     contents = [part for path in files for part in (str(path), (CHECKOUT / path).read_bytes())]
     key = digest(root.parent.name, fetched.name, BUILD.read_bytes(), *contents)
 
     def build(target: Path, progress: Progress) -> None:
-        make(root, fetched, target, progress)
+        make(root, fetched, target, progress, judged=not but)
 
     return Entry("debs", key, 500, build)
 
 
-def make(root: Path, fetched: Path, target: Path, progress: Progress, *options: str) -> None:
+def make(
+    root: Path, fetched: Path, target: Path, progress: Progress, *options: str, judged: bool = True
+) -> None:
     """Build into target. Without a network: what a package needs is in the root or in fetched."""
     parts = [Part("wheels", fetched, "/wheels"), Part("debs", target, "/debs")]
-    inside = Enclosure(root, parts, source="overlay", network="none")
+    said = {"JUDGED": "yes" if judged else "no"}
+    inside = Enclosure(root, parts, source="overlay", network="none", environment=said)
     command = ["sh", "/src/packaging/deb/build.sh", "/debs", *options]
     names = "".join(f"{name}\n" for name in sorted(map(str, source_files())))
     (target / "sources").write_text(names)

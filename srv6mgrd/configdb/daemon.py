@@ -11,7 +11,7 @@ from srv6mgrd.configdb.door import Door, Pace
 from srv6mgrd.configdb.memory import Memory, UnreadableError
 from srv6mgrd.configdb.source import connect
 from srv6mgrd.configdb.writer import Writer
-from srv6mgrd.datastore.connection import Connection
+from srv6mgrd.datastore.connection import Connection, DatastoreError
 from srv6mgrd.datastore.running import MODULE
 from srv6mgrd.jobs import until_stopped
 from srv6mgrd.settings import DaemonSettings
@@ -69,7 +69,7 @@ def main() -> None:
         "Carries SONiC's CONFIG_DB over into the running configuration.",
         _load,
         _run,
-        (UnreadableError,),
+        (UnreadableError, DatastoreError),
     )
 
 

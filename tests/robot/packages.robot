@@ -19,6 +19,7 @@ Test Tags         fresh
 
 
 *** Variables ***
+@{ENABLED}     srv6-configdbd    srv6-orchagent    srv6-netconf-sshd
 @{SERVICES}    srv6mgrd    srv6-gnmid    srv6-netconfd    redis-server@srv6mgr
 
 
@@ -28,6 +29,13 @@ The Services Are Up
     pe1    @{SERVICES}
     pe2    @{SERVICES}
 
+What Is Off Until It Is Enabled Is Off
+    [Template]    Unit Is Off
+    pe1    srv6-configdbd
+    pe1    srv6-orchagent
+    pe1    srv6-netconf-sshd
+    pe1    srv6-netconf-tls
+
 They Are Closed To The Network
     Only Loopback Listens    pe1    9339
     Writing Is Denied    pe1
@@ -35,9 +43,13 @@ They Are Closed To The Network
 They Have No More Rights Than They Need
     [Documentation]    The scores that docs/install.md states.
     [Template]    The Exposure Is
-    srv6mgrd         3.0
-    srv6-gnmid       2.2
-    srv6-netconfd    1.5
+    srv6mgrd          3.0
+    srv6-gnmid        2.2
+    srv6-netconfd     1.5
+    srv6-configdbd    2.2
+    srv6-orchagent    1.1
+    srv6-netconf-sshd    3.2
+    srv6-netconf-tls     2.3
 
 The Manager Writes Sysctls Of The Network Alone
     ${pid}    Run On    pe1    systemctl show --value -p MainPID srv6mgrd
@@ -58,6 +70,37 @@ The VPN Comes Up
     And All Pings Arrive    ce-blue1    ${SITE2_V6}
     And No Ping Arrives    ce-red1    10.2.0.99
 
+The Doctor Finds Nothing Wrong
+    [Documentation]    What docs/install.md tells an operator to look with.
+    ${said}    Run On    pe1    srv6ctl doctor
+    Should Match Regexp    ${said}    frr.*version 10\\.3
+    Should Contain    ${said}    declared are installed
+
+What Is Enabled Runs
+    When Run On    pe1    systemctl enable --now srv6-configdbd srv6-orchagent
+    Then Units Are Active    pe1    srv6-configdbd    srv6-orchagent
+    And Is Fed    pe1    srv6-configdbd
+    And Is Fed    pe1    srv6-orchagent
+    And Run On    pe1    ps -o user:20= -C srv6-orchagent | grep -x _srv6-orchagent
+
+SONiC's Tables Are Read And Shown
+    When Redis On    pe1    4    HSET    VRF|Vrf1    NULL    NULL
+    Then Wait For Row    pe1    SRV6MGR_CONFIG|VRF|Vrf1    accepted
+    And Run On    pe1    ip link show Vrf1 type vrf
+    And Wait For Row    pe1    SRV6MGR_ASIC|VRF_TABLE|Vrf1    installed
+    When Redis On    pe1    4    DEL    VRF|Vrf1
+    Then Wait Until Holds    pe1    ! ip link show Vrf1    timeout=20
+
+NETCONF Over SSH Is There When It Is Enabled
+    Given Log In With A Key    pe1
+    When Run On    pe1    systemctl enable --now srv6-netconf-sshd
+    Then Only Loopback Listens    pe1    830
+    And NETCONF Says Hello    pe1
+
+The Lab Is There
+    When Install The Tests    pe2
+    Then Run On    pe2    srv6mgr-lab --help
+
 Packets Are Counted Exactly
     Given Note Counters    pe1 ${RED1}    pe2 ${RED2}
     When All Pings Arrive    ce-red1    ${SITE2}    20
@@ -73,10 +116,13 @@ A Crash Of The Manager Loses No Packet
     And No Packet Was Lost    ce-red1    ${SITE2}
 
 An Upgrade Keeps Configuration And Traffic
+    [Documentation]    Byte code of all Python modules is made anew.
+    [Timeout]    10 minutes
     Given Begin Flow    ce-red1    ${SITE2}
     ${before}    Value Of    pe1    /srv6mgr-srv6:srv6    kind=config
     When Upgrade Packages    pe1
     And Wait For Unit    pe1    srv6-gnmid
+    Then Units Are Active    pe1    @{ENABLED}
     ${modules}    Modules Of Ours    pe1
     Then Should Be Equal    ${modules}[srv6mgr-proxy]    2099-01-01
     ${after}    Value Of    pe1    /srv6mgr-srv6:srv6    kind=config
@@ -88,7 +134,9 @@ Removed Packages Leave The Router Forwarding
     Given Begin Flow    ce-red1    ${SITE2}
     And Begin Flow    ce-blue1    ${SITE2_V6}
     When Remove Packages    pe1
-    Then All Pings Arrive    ce-red1    ${SITE2}
+    Then Run Is Refused    pe1    ps -C srv6mgrd,srv6-gnmid,srv6-netconfd,srv6-configdbd,srv6-orchagent
+    And Run Is Refused    pe1    ss -Htln '( sport = :830 or sport = :9339 )' | grep .
+    And All Pings Arrive    ce-red1    ${SITE2}
     And No Packet Was Lost    ce-red1    ${SITE2}
     And No Packet Was Lost    ce-blue1    ${SITE2_V6}
 
@@ -99,6 +147,7 @@ Purged Packages Leave Nothing Of Theirs And All Of Others
     Then Run Is Refused    pe1    ip -6 route show table all | grep 'proto 86'
     And Run Is Refused    pe1    ip -6 rule show | grep 'proto 86'
     And Run Is Refused    pe1    grep -x srv6mgr /sys/class/net/*/ifalias
+    And Run Is Refused    pe1    getent passwd _srv6-orchagent
     And Run Is Refused    pe1    vtysh -c 'show running-config' | grep -E 'vrf red|fcbb|segment-routing'
     ${files}    Files Of Ours    pe1
     And Should Be Empty    ${files}

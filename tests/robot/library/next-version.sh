@@ -1,9 +1,9 @@
 #!/bin/sh
 # Packages of a later version out of those of this one: next-version.sh FOLDER NEW. Of their content
-# only the module srv6mgr-proxy differs: a later revision, with a leaf more.
+# only the module srv6mgr-proxy differs: a later revision, with a leaf more. srv6mgr-tests has none.
 set -e
 mkdir -p "$2"
-for deb in "$1"/*.deb; do
+for deb in $(ls "$1"/*.deb | grep -v tests_); do
     tree=$2/tree
     dpkg-deb --raw-extract "$deb" "$tree"
     version=$(sed -n 's/^Version: //p' "$tree/DEBIAN/control")

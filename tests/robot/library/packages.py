@@ -15,12 +15,18 @@ from tests.robot.library.gnmi import SRV6, session
 from tests.robot.library.network import node
 
 DEBS = "/opt/debs"
+REDIS = "/run/redis-srv6mgr/redis.sock"
 NEXT = "/src/tests/robot/library/next-version.sh"
 # Where NACM keeps its rules; the group of who comes without credentials may write.
 OPEN = """{"ietf-netconf-acm:nacm": {
   "groups": {"group": [{"name": "operators", "user-name": ["anonymous"]}]},
   "rule-list": [{"name": "operators", "group": ["operators"], "rule": [
     {"name": "all", "access-operations": "*", "action": "permit"}]}]}}
+"""
+LOGIN = """set -e
+mkdir -p -m 700 /root/.ssh
+ssh-keygen -q -t ed25519 -N '' -f /root/.ssh/id_ed25519
+cp /root/.ssh/id_ed25519.pub /root/.ssh/authorized_keys
 """
 LOOPBACK = {"127.0.0.1", "[::1]", "[::ffff:127.0.0.1]"}
 APT = (
@@ -39,8 +45,12 @@ class Packages:
     """What apt and systemd do."""
 
     def install_packages(self, *names: str) -> None:
-        """Install the packages, on all routers at the same time; nothing is fetched."""
-        on_all(names, f"{APT} install {DEBS}/*.deb")
+        """Install a router's packages, on all at the same time; nothing is fetched."""
+        on_all(names, f"{APT} install $(ls {DEBS}/*.deb | grep -v tests_)")
+
+    def install_the_tests(self, name: str) -> None:
+        """Install the package that is not for routers."""
+        on_all([name], f"{APT} install {DEBS}/srv6mgr-tests_*.deb")
 
     def upgrade_packages(self, name: str) -> None:
         """Upgrade to packages of a later version, with a later revision of a module."""
@@ -61,6 +71,38 @@ class Packages:
             shown = show(node(name), unit)
             if shown["ActiveState"] != "active" or shown["NRestarts"] != "0":
                 raise AssertionError(f"{name}: {unit}: {shown}")
+
+    def unit_is_off(self, name: str, unit: str) -> None:
+        """It does not run, and a boot does not start it."""
+        command = ["systemctl", "show", "--value", "-p", "ActiveState,UnitFileState", unit]
+        shown = node(name).run(command).stdout.split()
+        if sorted(shown) != ["disabled", "inactive"]:
+            raise AssertionError(f"{name}: {unit}: {shown}")
+
+    def redis_on(self, name: str, db: int, *words: str) -> str:
+        """What the Redis of the packages answers."""
+        return node(name).run(["redis-cli", "-s", REDIS, "-n", str(db), *words]).stdout.strip()
+
+    def wait_for_row(self, name: str, row: str, status: str, timeout: float = 20) -> None:
+        """Wait until a row of STATE_DB has this status."""
+        wait_until(
+            lambda: self.redis_on(name, 6, "HGET", row, "status") == status,
+            f"{name}: {row} is {status}", timeout, 0.1,
+        )  # fmt: skip
+
+    def log_in_with_a_key(self, name: str) -> None:
+        """Root may log in on the node itself."""
+        node(name).run(["sh", "-c", LOGIN])
+
+    def netconf_says_hello(self, name: str) -> None:
+        """RFC 6242 section 3: the subsystem netconf on port 830 begins with a hello."""
+        command = (
+            "ssh -p 830 -o BatchMode=yes -o StrictHostKeyChecking=no -s root@localhost netconf"
+            " </dev/null"
+        )
+        said = node(name).run(["sh", "-c", command], check=False)
+        if "urn:ietf:params:netconf:base:1.1" not in said.stdout:
+            raise AssertionError(f"{name}: {said.stdout}{said.stderr}")
 
     def wait_for_unit(self, name: str, unit: str, timeout: float = 60) -> None:
         """Wait until systemd has a unit ready (again)."""

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import tomllib
+from pathlib import Path
+
+import pytest
 
 from lab import packages
 from lab.enclosure import CHECKOUT
+from orchagent import daemon as orchagent
+from srv6mgrd import settings
+from srv6mgrd.configdb import daemon as configdbd
+from srv6mgrd.gnmi import config as gnmid
 
 CONTROL = (packages.DEBIAN / "control").read_text()
+PAGES = CHECKOUT / "docs/man"
+UNITS = sorted(packages.DEBIAN.glob("*.service"))
+OURS = [path for path in UNITS if "ExecStart=/usr/sbin/srv6" in path.read_text()]
 
 
 def pinned(text: str) -> dict[str, str]:
@@ -54,9 +65,66 @@ def test_dependencies_are_read_without_versions_and_without_ourselves():
     assert not any(name.startswith("srv6mgr") for name in packages.depends(CONTROL))
 
 
-def test_what_is_packed_has_a_manual_page():
-    pages = {path.stem for path in (CHECKOUT / "docs/man").iterdir()}
+def page(name: str) -> str:
+    found = [path for path in PAGES.iterdir() if path.stem == name]
+    assert found, f"{name} has no manual page"
+    return found[0].read_text().replace("\\-", "-")
 
-    assert {
-        "srv6mgrd", "srv6-gnmid", "srv6-netconfd", "srv6ctl", "srv6mgrd.toml", "gnmid.toml"
-    } <= pages  # fmt: skip
+
+def test_every_program_has_a_manual_page():
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
+
+    assert all(page(name) for name in (*project["scripts"], "srv6-netconfd", "srv6mgr-lab"))
+
+
+@pytest.mark.parametrize(
+    ("names", "kind"),
+    [
+        (["srv6mgrd.toml"], settings.Settings),
+        (["gnmid.toml"], gnmid.Config),
+        (["srv6-configdbd"], configdbd.Settings),
+        (["srv6-orchagent", "srv6-configdbd"], orchagent.Settings),
+    ],
+)
+def test_every_setting_is_in_a_manual_page(names, kind):
+    text = "".join(map(page, names))
+
+    assert [f.name for f in dataclasses.fields(kind) if f.name not in text] == []
+
+
+@pytest.mark.parametrize("file", ["srv6mgrd", "gnmid", "srv6-configdbd", "srv6-orchagent"])
+def test_what_is_configured_by_default_is_known(file):
+    read = {
+        "srv6mgrd": settings.load,
+        "gnmid": gnmid.load,
+        "srv6-configdbd": lambda path: settings.read(configdbd.Settings, path, path),
+        "srv6-orchagent": lambda path: settings.read(orchagent.Settings, path, path),
+    }[file]
+
+    assert read(packages.DEBIAN / f"etc/{file}.toml")
+
+
+@pytest.mark.parametrize("unit", OURS, ids=lambda path: path.name)
+def test_units_say_when_they_are_ready_are_watched_and_do_not_restart_for_ever(unit: Path):
+    text = unit.read_text()
+
+    for line in ("Type=notify", "Restart=on-failure", "RestartMaxDelaySec=", "StartLimitBurst="):
+        assert f"\n{line}" in text
+    assert "\nWatchdogSec=" in text or "hence no watchdog" in text
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda path: path.name)
+def test_each_capability_of_a_unit_is_justified(unit: Path):
+    text = unit.read_text()
+    given = re.findall(r"^CapabilityBoundingSet=(.*)", text, re.M)
+    comments = "".join(line for line in text.splitlines() if line.startswith("#   "))
+
+    assert len(given) == 1
+    for capability in given[0].split():
+        assert re.search(rf"\b{capability.removeprefix('CAP_')}\b", comments), capability
+
+
+def test_every_daemon_has_a_unit():
+    daemons = {path.stem for path in PAGES.glob("*.8")}
+
+    assert {path.name.split(".")[-2] for path in OURS} == daemons
