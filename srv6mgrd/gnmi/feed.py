@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from srv6mgrd.counters.node import NodeState
 from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.gnmi.change import Change
 from srv6mgrd.gnmi.mirror import Touched, Tree, apply, tree
@@ -43,6 +44,7 @@ class Feed:
         self._status = Status()
         self._node: Tree = {}
         self._counters = Counters()
+        self._proxies = NodeState()
         self._counting = 0
         self._listeners: list[Listener] = []
         self._above = counters_of(model.root)
@@ -91,7 +93,7 @@ class Feed:
             counters.by_prefix,
             counters.at,
             self._status.problem,
-            counters.proxies,
+            self._proxies.members,
         )
 
     async def sample(self) -> Sample | None:
@@ -140,22 +142,24 @@ class Feed:
         """What is now; cheaper, when there are many SIDs."""
         loop = asyncio.get_running_loop()
         self._update(await loop.run_in_executor(self._thread, self._state.status))
+        self._learn(await loop.run_in_executor(self._thread, self._state.proxies))
         return self.current()
 
     async def snapshot(self) -> Snapshot:
         """What is now, counters included."""
-        status, counters = await asyncio.get_running_loop().run_in_executor(
+        status, counters, proxies = await asyncio.get_running_loop().run_in_executor(
             self._thread, self._read
         )
         self._update(status)
+        self._learn(proxies)
         if self._counting:
             self._count(counters)
         else:
             self._counters = counters
         return self.current(counters)
 
-    def _read(self) -> tuple[Status, Counters]:
-        return self._state.status(), self._state.counters()
+    def _read(self) -> tuple[Status, Counters, NodeState]:
+        return self._state.status(), self._state.counters(), self._state.proxies()
 
     def listen(self, listener: Listener, *, counters: bool = False) -> Callable[[], None]:
         """Call ``listener`` for each change from now on, of counters too if it wants them.
@@ -185,6 +189,7 @@ class Feed:
                     self._status.moment
                 ):
                     self._update(await loop.run_in_executor(self._thread, self._state.status))
+                self._learn(await loop.run_in_executor(self._thread, self._state.proxies))
                 if self._counting:
                     self._count(await loop.run_in_executor(self._thread, self._state.counters))
                 if self._following and await loop.run_in_executor(self._thread, self._is_old):
@@ -237,11 +242,27 @@ class Feed:
                 at = self.model.state_of(ObjectRef(Kind.SID, prefix))
                 if at is not None:
                     touched.updated.append(at)
-        for prefix, proxy in counters.proxies.items():
-            if old.proxies.get(prefix) != proxy and (at := self.model.state_of_proxy(prefix)):
-                touched.updated.append(at)
         before, after = self.current(old), self.current(counters)
         self._tell(Change(counters.at, before, after, touched, counters=True))
+
+    def _learn(self, proxies: NodeState) -> None:
+        """What proxies learned is told as status is; their counters to who listens to counters."""
+        old = self._proxies
+        if proxies.version == old.version:
+            return
+        before = self.current()
+        self._proxies = proxies
+        if not self._listeners:
+            return
+        touched = Touched()
+        for prefix in {**old.members, **proxies.members}:
+            same = old.members.get(prefix) == proxies.members.get(prefix)
+            if not same and (at := self.model.state_of_proxy(prefix)) is not None:
+                touched.updated.append(at)
+        told_at, after = time.time_ns(), self.current()
+        self._tell(Change(told_at, before, after, touched))
+        if self._counting:
+            self._tell(Change(told_at, before, after, touched, counters=True))
 
     def _tell(self, change: Change) -> None:
         if not change.touched:

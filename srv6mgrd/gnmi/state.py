@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from srv6mgrd.counters import proxies
 from srv6mgrd.counters.node import ABSENT, NodeReader, NodeState, Version, beside
@@ -38,8 +37,6 @@ class Counters:
     sample: int = -1
     at: int = 0
     by_prefix: Mapping[str, SidCounters] = field(default_factory=dict)
-    # State of the proxies, by prefix, in RFC 7951 form.
-    proxies: Mapping[str, Any] = field(default_factory=dict)
 
 
 class State:
@@ -54,7 +51,7 @@ class State:
         self._status = Status()
         self._counters = Counters()
         self._proxies = NodeReader(proxies.beside(path))
-        self._counted: tuple[int, int, Version] = (-1, -1, ABSENT)
+        self._counted = -1, -1
         self._records: Records | None = None
 
     def moment(self) -> Moment:
@@ -86,15 +83,18 @@ class State:
     def counters(self) -> Counters:
         try:
             sample, at = self._reader.sample
-            found = self._proxies.read()
             # A new object owns a record before it is sampled: ask the generation as well.
-            read = sample, self._reader.generation, found.version
+            read = sample, self._reader.generation
             if read != self._counted:
                 self._counted = read
-                self._counters = Counters(sample, at, self._reader.counters(), found.members)
+                self._counters = Counters(sample, at, self._reader.counters())
         except (StoreError, OSError):
-            self._counters, self._counted = Counters(), (-1, -1, ABSENT)
+            self._counters, self._counted = Counters(), (-1, -1)
         return self._counters
+
+    def proxies(self) -> NodeState:
+        """State of the proxies, by prefix, in RFC 7951 form. Cheap while it is the same."""
+        return self._proxies.read()
 
     def records(self) -> Records | None:
         """The counters as they are stored; None while there is nothing to read."""

@@ -74,9 +74,9 @@ class Model:
         sid = self._nodes.get(Object.SID)
         self._proxy = None if sid is None else sid.child(_PROXY)
         if self._proxy is not None and (state := self._proxy.child("state")) is not None:
-            # What a proxy learned changes with any packet.
+            # Its counters stand in containers of other names.
             for node in state.descendants():
-                node.counts = True
+                node.counts = node.typedef == "counter64"
 
     def _nodes_of(self, root: Node) -> Iterator[tuple[Node, Object]]:
         for node in root.descendants():

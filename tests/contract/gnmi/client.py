@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from ipaddress import IPv6Network
 from pathlib import Path as File
 from typing import Any
 
@@ -17,6 +18,8 @@ from gnmi_pb import gnmi_pb2 as pb
 from gnmi_pb import gnmi_pb2_grpc as stubs
 
 from srv6mgrd.counters.node import beside
+from srv6mgrd.counters.proxies import ProxiesWriter, ProxyState
+from srv6mgrd.counters.proxies import beside as proxies_beside
 from srv6mgrd.counters.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.store import StoreWriter
 from srv6mgrd.gnmi import wire
@@ -37,6 +40,7 @@ class Core:
         self.changes: list[str] = []
         self.store = StoreWriter(store)
         self.node_file = beside(store)
+        self.proxies = ProxiesWriter(proxies_beside(store))
         self._connection = Connection(originator="core")
         self._session = self._connection.session()
         self._session.subscribe_module_change_unsafe("srv6mgr-srv6", None, self._changed)
@@ -60,10 +64,14 @@ class Core:
     def count(self, counters: Mapping[str, SidCounters], at: int | None = None) -> None:
         self.store.set_counters(counters, {}, at or time.time_ns())
 
+    def learn(self, proxies: Mapping[IPv6Network, ProxyState]) -> None:
+        self.proxies.write(proxies)
+
     def reset(self) -> None:
         self.veto, self.hold = "", None
         self.store.set_statuses({})
         self.node_file.unlink(missing_ok=True)
+        self.proxies.write({})
         self.changes.clear()
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from gnmi_pb import gnmi_ext_pb2 as ext
 from gnmi_pb import gnmi_pb2 as pb
 from gnmi_pb import gnmi_pb2_grpc as stubs
 
+from srv6mgrd.counters.proxies import ProxyCounts, ProxyState
 from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from tests.contract.gnmi.client import Client, Core, deletes, shown, subscription, updates
 from tests.contract.gnmi.conftest import Server
@@ -20,6 +22,17 @@ from tests.contract.gnmi.data import SID, SRV6
 
 ENTRY = f"/srv6/local-sids/sid[prefix={SID}]"
 RED = "/srv6/vrfs/vrf[name=red]"
+PROXY_SID = "/srv6/local-sids/sid[prefix=fcbb:0:1:ad::/64]"
+PROXY = f"{PROXY_SID}/proxy"
+AD = {
+    "locator": "main",
+    "behavior": "End.AD",
+    "srv6mgr-proxy:proxy": {
+        "inner-type": "ipv6",
+        "interface": "fw",
+        "next-hop": "2001:db8:9::2",
+    },
+}
 ONCE, POLL = pb.SubscriptionList.ONCE, pb.SubscriptionList.POLL
 SID_REF, RED_REF = ObjectRef(Kind.SID, SID), ObjectRef(Kind.VRF, "red")
 INSTALLED = ObjectStatus(InstallStatus.INSTALLED, since=1_000_000_000)
@@ -163,6 +176,37 @@ def test_counters_are_told_on_change_when_asked_for(router: Client, core: Core) 
         while (change := stream.next().update).timestamp != 7:
             pass
         assert updates(change) == {f"{ENTRY}/state/counters/in-pkts": "2"}
+
+
+@pytest.mark.parametrize("mode", [pb.ON_CHANGE, pb.TARGET_DEFINED])
+def test_what_a_proxy_learns_is_told_on_change(router: Client, core: Core, mode: int) -> None:
+    prefix, chain = IPv6Network("fcbb:0:1:ad::/64"), f"{PROXY}/state/chain"
+    router.set(update={PROXY_SID: AD})
+    first, second = map(IPv6Address, ("fcbb:0:2::", "fcbb:0:3::"))
+    source = IPv6Address("2001:db8:a::1")
+    core.learn({prefix: ProxyState(ProxyCounts(1, 100), source, (first,), 1_000_000_000)})
+    with router.subscribe(subscription(chain, mode)) as stream:
+        assert stream.until_sync()[f"{chain}/segment[index=0]/sid"] == "fcbb:0:2::"
+        # Packets alone are no news.
+        core.learn({prefix: ProxyState(ProxyCounts(2, 200), source, (first,), 1_000_000_000)})
+        assert stream.quiet()
+        core.learn({prefix: ProxyState(ProxyCounts(3, 300), source, (second,), 2_000_000_000)})
+        assert updates(stream.next().update) == {
+            f"{chain}/segment[index=0]/sid": "fcbb:0:3::",
+            f"{chain}/last-learned": "1970-01-01T00:00:02.000000000+00:00",
+        }
+        core.learn({prefix: ProxyState(ProxyCounts())})
+        assert f"{chain}/segment[index=0]/sid" in deletes(stream.next().update)
+
+
+def test_counters_of_a_proxy_are_told_on_change_when_asked_for(router: Client, core: Core) -> None:
+    prefix, counted = IPv6Network("fcbb:0:1:ad::/64"), f"{PROXY}/state/errors"
+    router.set(update={PROXY_SID: AD})
+    core.learn({prefix: ProxyState(ProxyCounts())})
+    with router.subscribe(subscription(counted)) as stream:
+        assert stream.until_sync()[f"{counted}/hop-limit"] == "0"
+        core.learn({prefix: ProxyState(ProxyCounts(hop_limit=1))})
+        assert updates(stream.next().update) == {f"{counted}/hop-limit": "1"}
 
 
 def test_sample_sends_every_interval_with_the_time_of_the_sample(

@@ -68,7 +68,7 @@ def _proxy() -> Node:
     proxy.add(leaf("interface", module=PROXY))
     state = proxy.add(Node("state", PROXY, config=False))
     errors = state.add(Node("errors", PROXY, config=False))
-    errors.add(leaf("no-srh", Base.UINT64, PROXY, config=False))
+    errors.add(leaf("no-srh", Base.UINT64, PROXY, config=False, typedef="counter64"))
     chain = state.add(Node("chain", PROXY, config=False))
     chain.add(leaf("source-address", module=PROXY, config=False))
     segment = chain.add(Node("segment", PROXY, Kind.LIST, config=False, keys=("index",)))

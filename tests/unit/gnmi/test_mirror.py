@@ -225,10 +225,14 @@ def test_state_of_a_proxy_hangs_below_its_configuration() -> None:
     assert text(elems(where)) == at
 
 
-def test_state_of_a_proxy_is_sampled() -> None:
-    leaves = [n for n in TOP.descendants() if n.is_leaf and "/srv6mgr-proxy:proxy/state" in n.path]
-    assert leaves
-    assert all(map(is_counter, leaves))
+def test_what_a_proxy_learned_is_no_counter() -> None:
+    state = "/srv6mgr-srv6:srv6/local-sids/sid/srv6mgr-proxy:proxy/state"
+    leaves = [n for n in TOP.descendants() if n.is_leaf and n.path.startswith(state)]
+
+    counters = {n.path.removeprefix(state) for n in leaves if is_counter(n)}
+
+    assert counters == {"/errors/no-srh"}
+    assert len(leaves) > len(counters)
 
 
 def test_times_are_rfc_3339_with_fraction() -> None:
