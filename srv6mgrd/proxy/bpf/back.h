@@ -4,6 +4,7 @@
 
 #include "chain.h"
 #include "flow.h"
+#include "hop.h"
 #include "maps.h"
 #include "packet.h"
 
@@ -52,35 +53,6 @@ static __always_inline bool for_node4(const struct chain *chain, const struct po
     if (chain->flags & PASS_LINK_LOCAL && to[0] == 169 && to[1] == 254)
         return true;
     return passed(chain, port, to, 4);
-}
-
-/* Out by the route to the outer destination. What the lookup can't do the stack does: resolve a
- * neighbour, say that the packet is too big. A segment of this node enters by the SID device. */
-static __always_inline int send_on(struct __sk_buff *skb, bool stack)
-{
-    struct bpf_fib_lookup route = {.family = AF_INET6, .ifindex = skb->ifindex};
-    struct ethhdr *eth = start_of(skb);
-    struct ipv6hdr *outer = (void *)(eth + 1);
-    __u32 first = 0;
-
-    if ((void *)(outer + 1) > end_of(skb))
-        return DROP;
-    __builtin_memcpy(route.ipv6_src, &outer->saddr, sizeof(route.ipv6_src));
-    __builtin_memcpy(route.ipv6_dst, &outer->daddr, sizeof(route.ipv6_dst));
-    long found = bpf_fib_lookup(skb, &route, sizeof(route), 0);
-    if (found == BPF_FIB_LKUP_RET_SUCCESS) {
-        __builtin_memcpy(eth->h_dest, route.dmac, ETH_ALEN);
-        __builtin_memcpy(eth->h_source, route.smac, ETH_ALEN);
-        return bpf_redirect(route.ifindex, 0);
-    }
-    if (found != BPF_FIB_LKUP_RET_UNSUPP_LWT && stack) {
-        /* Forwarding counts a hop, and so did the way in. */
-        if (outer->hop_limit < 255)
-            outer->hop_limit++;
-        return STACK;
-    }
-    struct node *node = bpf_map_lookup_elem(&nodes, &first);
-    return node ? bpf_redirect(node->sid_device, BPF_F_INGRESS) : DROP;
 }
 
 /* Make room for the header before an IP packet. */
@@ -193,7 +165,7 @@ static __always_inline int encapsulate(struct __sk_buff *skb, struct chain *chai
     eth->h_proto = bpf_htons(ETH_P_IPV6);
     outer->payload_len = bpf_htons(length - sizeof(*outer) + octets);
     count_packet(id, FROM_PACKETS, octets);
-    return send_on(skb, !frame);
+    return send_on(skb, id, !frame);
 error:
     count_error(id, reason);
     return DROP;
@@ -207,13 +179,22 @@ static __always_inline int demasquerade(struct __sk_buff *skb)
     struct srh *srh;
     struct in6_addr *segment;
 
-    if (pull(skb, ETH_HLEN + MAX_HEADER))
+    if (start_of(skb) + ETH_HLEN + sizeof(*outer) + sizeof(*srh) > end_of(skb) &&
+        pull(skb, ETH_HLEN + MAX_HEADER))
         return NEXT;
     outer = start_of(skb) + ETH_HLEN;
     srh = (void *)(outer + 1);
     if ((void *)(srh + 1) > end_of(skb))
         return NEXT;
     __u32 length = (srh->length + 1) * 8;
+    if ((void *)srh + length > end_of(skb) && pull(skb, ETH_HLEN + MAX_HEADER))
+        return NEXT;
+    /* Read anew, or the verifier loses what they are where the ways meet. */
+    barrier_var(skb);
+    outer = start_of(skb) + ETH_HLEN;
+    srh = (void *)(outer + 1);
+    if ((void *)(srh + 1) > end_of(skb))
+        return NEXT;
     if (srh->segments_left >= srh->last_entry || srh->type != ROUTING_TYPE_SRH ||
         srh->last_entry >= MAX_SEGMENTS ||
         (srh->last_entry + 1) * sizeof(struct in6_addr) + sizeof(*srh) > length)
@@ -234,7 +215,7 @@ static __always_inline int demasquerade(struct __sk_buff *skb)
     count_packet(proxy->id, FROM_PACKETS, skb->len - ETH_HLEN);
     /* This node forwards it, whichever way it goes: the stack counts its hop itself. */
     outer->hop_limit--;
-    return send_on(skb, true);
+    return send_on(skb, proxy->id, true);
 }
 
 static __always_inline int back(struct __sk_buff *skb)

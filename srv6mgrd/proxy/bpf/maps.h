@@ -126,6 +126,21 @@ struct flow_chain {
     struct slot slot;
 };
 
+/* Where packets leave, as it was at this tick of the clock. */
+struct hop {
+    __u64 tick;
+    __u64 source[2], destination[2];
+    __u32 interface;
+    __u32 mtu;
+    __u8 to[6], from[6]; /* MAC addresses */
+    __u32 resolved;      /* whether there are any */
+};
+
+struct hops {
+    struct hop toward; /* to the function */
+    struct hop onward; /* to the next segment, by source and destination */
+};
+
 struct pass {
     __u32 length; /* 64 bits of port, then the prefix's */
     __u32 interface;
@@ -197,6 +212,14 @@ struct {
     __type(key, __u32);
     __type(value, __u64[COUNTERS]);
 } counters SEC(".maps");
+
+/* By the number of the proxy. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, MAX_PROXIES);
+    __type(key, __u32);
+    __type(value, struct hops);
+} hops SEC(".maps");
 
 static __always_inline void count_packet(__u32 id, enum counter packets, __u32 octets)
 {

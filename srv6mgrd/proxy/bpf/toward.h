@@ -5,6 +5,7 @@
 
 #include "chain.h"
 #include "flow.h"
+#include "hop.h"
 #include "maps.h"
 #include "packet.h"
 
@@ -48,9 +49,8 @@ static __always_inline int inner_hop(struct __sk_buff *skb, const struct proxy *
 }
 
 static __always_inline int hand_over(struct __sk_buff *skb, const struct proxy *proxy,
-                                     enum arrival arrival)
+                                     struct hop *hop, enum arrival arrival)
 {
-    struct bpf_redir_neigh hop = {};
     struct ethhdr *eth = start_of(skb);
 
     if ((void *)(eth + 1) > end_of(skb))
@@ -60,19 +60,21 @@ static __always_inline int hand_over(struct __sk_buff *skb, const struct proxy *
         __builtin_memcpy(eth->h_source, proxy->own_mac, ETH_ALEN);
         return bpf_redirect_peer(proxy->interface, 0);
     }
-    if (proxy->inner == INNER_IPV4) {
-        hop.nh_family = AF_INET;
-        __builtin_memcpy(&hop.ipv4_nh, proxy->next_hop, sizeof(hop.ipv4_nh));
-    } else {
-        hop.nh_family = AF_INET6;
-        __builtin_memcpy(hop.ipv6_nh, proxy->next_hop, sizeof(hop.ipv6_nh));
-    }
-    return bpf_redirect_neigh(proxy->interface, &hop, sizeof(hop), 0);
+    return send_toward(skb, proxy, hop, eth);
+}
+
+/* Whether the SID's seg6local route takes this packet: it does better with super-packets
+ * (skb->encapsulation), and what is too big for the function's link it cuts to fragments or tells
+ * the inner sender of. It counts the inner hop itself. */
+static __always_inline bool leave_to_kernel(struct __sk_buff *skb, const struct proxy *proxy,
+                                            const struct hop *hop, __u32 octets)
+{
+    return skb->gso_size || (proxy->inner != INNER_ETHERNET && octets > hop->mtu);
 }
 
 /* Take off the outer header and send the packet or frame to the function. */
-static __always_inline int strip(struct __sk_buff *skb, const struct proxy *proxy, __u32 length,
-                                 enum arrival arrival)
+static __always_inline int strip(struct __sk_buff *skb, const struct proxy *proxy, struct hop *hop,
+                                 __u32 length, enum arrival arrival)
 {
     __u64 flags = BPF_F_ADJ_ROOM_DECAP_L3_IPV6;
     __s32 cut = length;
@@ -97,19 +99,20 @@ static __always_inline int strip(struct __sk_buff *skb, const struct proxy *prox
         return bpf_redirect(proxy->interface, 0);
     }
     eth->h_proto = bpf_htons(proxy->inner == INNER_IPV4 ? ETH_P_IP : ETH_P_IPV6);
-    return hand_over(skb, proxy, arrival);
+    return hand_over(skb, proxy, hop, arrival);
 }
 
 /* End.AM: the function sees the last segment as the destination. */
 static __always_inline int masquerade(struct __sk_buff *skb, const struct proxy *proxy,
-                                      struct ipv6hdr *outer, struct srh *srh, enum arrival arrival)
+                                      struct hop *hop, struct ipv6hdr *outer, struct srh *srh,
+                                      enum arrival arrival)
 {
     if ((void *)(srh->segments + 1) > end_of(skb))
         return DROP;
     srh->segments_left--;
     outer->hop_limit--;
     outer->daddr = srh->segments[0];
-    return hand_over(skb, proxy, arrival);
+    return hand_over(skb, proxy, hop, arrival);
 }
 
 /* What is wrong with an SRH that claims to be of this length; 0: nothing. */
@@ -141,7 +144,12 @@ static __always_inline int toward(struct __sk_buff *skb, enum arrival arrival)
         return NEXT;
 
     __u32 octets = skb->len - ETH_HLEN;
-    int reason = NO_SRH;
+    int reason = NOT_FOR_PROXY;
+    bool by_kernel;
+    struct hop *hop = toward_hop(skb, proxy);
+    if (!hop)
+        goto error;
+    reason = NO_SRH;
     /* A packet shorter than it says. Super-packets need not say. */
     if (!skb->gso_size && sizeof(*outer) + bpf_ntohs(outer->payload_len) > octets)
         goto error;
@@ -156,10 +164,15 @@ static __always_inline int toward(struct __sk_buff *skb, enum arrival arrival)
             goto error;
         if (pull(skb, ETH_HLEN + 2 * sizeof(*outer)))
             goto error;
+        by_kernel = leave_to_kernel(skb, proxy, hop, octets - sizeof(*outer));
         reason = inner_hop(skb, proxy, start_of(skb) + ETH_HLEN + sizeof(*outer), end_of(skb),
-                           proxy->flags & DECREMENT);
+                           proxy->flags & DECREMENT && !by_kernel);
         if (reason)
             goto error;
+        if (by_kernel) {
+            count_packet(proxy->id, TO_PACKETS, octets);
+            return STACK;
+        }
         length = sizeof(*outer);
         goto inner;
     }
@@ -198,15 +211,14 @@ static __always_inline int toward(struct __sk_buff *skb, enum arrival arrival)
         goto error;
     if (proxy->behavior == END_AM) {
         count_packet(proxy->id, TO_PACKETS, octets);
-        return masquerade(skb, proxy, outer, srh, arrival);
+        return masquerade(skb, proxy, hop, outer, srh, arrival);
     }
     reason = NOT_FOR_PROXY;
     if (srh->next_header != (proxy->inner == INNER_IPV6   ? IPPROTO_IPV6
                              : proxy->inner == INNER_IPV4 ? IPPROTO_IPIP
                                                           : NEXT_HEADER_ETHERNET))
         goto error;
-    /* The kernel takes a super-packet apart better (skb->encapsulation), and counts the hop. */
-    bool by_kernel = skb->gso_size;
+    by_kernel = leave_to_kernel(skb, proxy, hop, octets - length);
     reason = inner_hop(skb, proxy, (void *)outer + length, end_of(skb),
                        proxy->flags & DECREMENT && !by_kernel);
     if (reason)
@@ -234,7 +246,7 @@ static __always_inline int toward(struct __sk_buff *skb, enum arrival arrival)
     }
 inner:
     reason = NOT_FOR_PROXY;
-    answer = strip(skb, proxy, length, arrival);
+    answer = strip(skb, proxy, hop, length, arrival);
     if (answer == DROP)
         goto error;
     count_packet(proxy->id, TO_PACKETS, octets);

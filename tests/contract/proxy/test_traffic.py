@@ -103,6 +103,32 @@ def test_the_nodes_own_packets_into_its_own_proxy(network: Network, inner: str) 
     assert (counts.to_packets, counts.from_packets, counts.errors) == (3, 3, 0)
 
 
+@pytest.mark.parametrize("node", ["sink", "function"])
+def test_a_neighbor_gets_another_address(network: Network, node: str) -> None:
+    """What the programs know of it is not older than a tick."""
+    network.steer("ipv6", (FIRST, LAST["ipv6"]))
+    network.declare(declared(Behavior.END_AD, "ipv6", passes=("multicast",)))
+    with network.pinging("ipv6"):
+        wait_until(network.passing, "packets from the function")
+        network.on(node, "ip link set eth0 address 02:00:00:00:00:77")
+        network.run(f"ip neigh flush dev to-{node}")
+        network.repair()
+
+        wait_until(lambda: network.ping("ipv6") == 3, "answers")
+
+
+def test_the_way_on_changes(network: Network) -> None:
+    network.steer("ipv6", (FIRST, LAST["ipv6"]))
+    network.declare(declared(Behavior.END_AD, "ipv6", passes=("multicast",)))
+    with network.pinging("ipv6"):
+        wait_until(network.passing, "packets from the function")
+        network.run("ip -6 route replace blackhole fcbb:0:3::/48")
+        wait_until(lambda: network.ping("ipv6") == 0, "no answers")
+        network.run("ip -6 route replace fcbb:0:3::/48 via 2001:db8:2::2")
+
+        wait_until(lambda: network.ping("ipv6") == 3, "answers")
+
+
 def test_written_once(network: Network) -> None:
     network.declare(declared(Behavior.END_AD, "ipv6", passes=("2001:db8:9::/64", "multicast")))
 
