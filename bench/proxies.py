@@ -18,16 +18,19 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 
 from bench.generator import Generator
 from bench.proxies_network import (
     IN_MAC,
     LAST,
+    NEXT_HOPS,
     OUT_MAC,
     Installed,
     Node,
     declared,
+    link,
     prefix,
 )
 from bench.report import Goal, Report, describe_machine
@@ -37,6 +40,7 @@ from srv6mgrd.plan.actions import Create
 from srv6mgrd.plan.objects import (
     BACK_FUNCTION,
     TOWARD_FUNCTION,
+    ProxyEntry,
     ProxyHook,
     ProxyPrograms,
     Qdisc,
@@ -168,6 +172,9 @@ def main() -> int:
             hooked_kernel.apply([Create(ProxyPrograms())])
             for hook in (ProxyHook("eth0", TOWARD_FUNCTION), ProxyHook("fn1", BACK_FUNCTION)):
                 hooked_kernel.apply([Create(Qdisc(hook.interface)), Create(hook)])
+            # There is one, of others' packets; without the rule that its locator would bring.
+            if hooked_kernel.apply([Create(_other())]):
+                raise RuntimeError("a proxy was refused")
         hooked = bench.add("End, filters of proxies on its way", hooked_node, nothing)
 
         generic_node, spaced_node, many_node = map(bench.node, ("generic", "spaced", "many"))
@@ -234,6 +241,18 @@ def main() -> int:
             report.goals += [Goal(**goal) for goal in lab["goals"]]
         lost = sum(scenario.lost for scenario in bench.scenarios)
         return report.finish() or int(lost > 0)
+
+
+def _other() -> ProxyEntry:
+    """A proxy that no packet is for."""
+    return ProxyEntry(
+        prefix=prefix(2),
+        behavior=Behavior.END_AD,
+        inner_type="ipv4",
+        interface=link(1),
+        return_interface=link(1),
+        next_hop=ip_address(NEXT_HOPS["ipv4"]),
+    )
 
 
 def _installed(bench: Bench, node: Node, *, peer: bool) -> Installed:
