@@ -63,6 +63,12 @@ VALUES_KEPT = (_FLOW_LABEL.key,)
 _FLOW_LABELS = {"zero": "-1", "copy": "0", "compute": "1"}
 _FORWARD_IPV4 = Sysctl("net/ipv4/ip_forward", "1")
 _FORWARD_IPV6 = Sysctl("net/ipv6/conf/all/forwarding", "1")
+# What this node sends into a proxy of its own and the kernel takes apart comes in on the SID device
+# with an address of the node, which else is a martian (__fib_validate_source).
+_OWN_IPV4 = (
+    Sysctl(f"net/ipv4/conf/{SID_DEVICE}/accept_local", "1"),
+    Sysctl(f"net/ipv4/conf/{SID_DEVICE}/rp_filter", "0"),
+)
 _STRICT_MODE = Sysctl("net/vrf/strict_mode", "1")
 _DUMMY = DummyDevice(SID_DEVICE)
 
@@ -312,6 +318,8 @@ def _proxy(
     sid, proxy = declared.sid, declared.proxy
     if proxy.inner_type == "ipv4":
         t.need(_FORWARD_IPV4, ref)
+        for sysctl in _OWN_IPV4:
+            t.need(sysctl, ref)
     if missing := [name for name in declared.interfaces if name not in interfaces]:
         t.pending[ref] = f"interface {', '.join(missing)} does not exist yet"
         return False
