@@ -15,7 +15,7 @@ TOOLS_FOR := requirements/runtime.txt requirements/test.txt requirements/check.t
 TOOLS := $(CACHE)/tools-$(shell cat $(TOOLS_FOR) | sha256sum | cut -c1-12)
 PY := $(TOOLS)/bin
 
-.PHONY: help demo lab-shell test check unit contract robot deb bench frr format clean
+.PHONY: help demo lab-shell test check unit contract stable robot deb bench frr format clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -74,6 +74,11 @@ contract: build/bin/gnmi_cli ## adapters against the real kernel, sysrepo, Redis
 	    /opt/srv6mgr/bin/python -m pytest -v --timeout 180 $(IN_LAB)
 	@echo "== contract tests (in the lab's root, on this host's kernel)"
 	@$(LAB) chroot -- /opt/srv6mgr/bin/python -m pytest -q --timeout 180 $(ON_HOST)
+
+stable: ## the proxies' programs on the kernel of Debian 13 itself (built once, 15 minutes)
+	@echo "== proxies (in the lab, on the kernel of Debian's stable suite)"
+	@LAB_KERNEL=stable $(LAB) run --limit 1800 --name stable -- \
+	    /opt/srv6mgr/bin/python -m pytest -v --timeout 600 tests/contract/proxy
 
 robot: ## system suites in the lab; one with SUITE=name; `packages` only when it is named
 	@echo "== Robot suites (in the lab)"

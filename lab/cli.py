@@ -219,9 +219,15 @@ def image(
     parts = [Part("out", out, "/lab/out")] if out else []
     if os.environ.get("LAB_ROOT") == "/":  # a lab inside a lab
         return machine.Image(Path("/"), None, ())
-    own_kernel = kernel_too and os.environ.get("LAB_KERNEL", "") != "host"
+    wanted = os.environ.get("LAB_KERNEL", "")
+    if wanted not in ("", "host", "stable"):
+        raise LabError(f"LAB_KERNEL={wanted}", "is no kernel of the lab", "use host or stable")
+    source = kernel.STABLE if wanted == "stable" else kernel.NEWEST
+    own_kernel = kernel_too and wanted != "host"
     root = cache.ensure(rootfs.entry(), progress) / "root"
-    binary = cache.ensure(kernel.entry(root), progress) / "linux" if own_kernel else None
+    binary = None
+    if own_kernel:
+        binary = cache.ensure(kernel.entry(root, source), progress) / "linux"
     parts.append(Part("python", cache.ensure(pyenv.product(root), progress), pyenv.HOMES["python"]))
     parts.append(Part("pygnmi", cache.ensure(pyenv.client(root), progress), pyenv.HOMES["pygnmi"]))
     compiled = cache.ensure(programs.entry(root), progress)
@@ -237,7 +243,8 @@ def image(
         parts.append(Part("fresh", cache.ensure(packages.fresh_root(), progress), packages.FRESH))
         parts.append(Part("debs", packages.built(progress, but=packages.TESTING), packages.DEBS))
     memory = int(os.environ.get("LAB_MEMORY", "4096"))
-    cpus = min(int(os.environ.get("LAB_CPUS", str(os.cpu_count() or 1))), kernel.MOST_CPUS)
+    most = kernel.MOST_CPUS if source is kernel.NEWEST else 1
+    cpus = min(int(os.environ.get("LAB_CPUS", str(os.cpu_count() or 1))), most)
     return machine.Image(root, binary, tuple(parts), memory, cpus)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from lab import host, rootfs
@@ -16,24 +17,49 @@ from lab.progress import Progress
 FRAGMENT = Path(__file__).with_name("kernel.config")
 SCRIPT = Path(__file__).with_name("kernel-build.sh")
 MOST_CPUS = 8  # CONFIG_NR_CPUS
-OLDEST = (7, 2)  # seccomp mode with several CPUs
 
 
-def entry(root: Path) -> Entry:
-    key = digest(root.parent.name, FRAGMENT.read_bytes(), SCRIPT.read_bytes())
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the kernel comes from: Debian's suite, the oldest version that does, and options that
+    it doesn't know. ``kind`` names it in the cache."""
+
+    kind: str
+    suite: str
+    oldest: tuple[int, int]
+    lacks: tuple[str, ...] = ()
+
+    @property
+    def fragment(self) -> str:
+        lines = FRAGMENT.read_text().splitlines(keepends=True)
+        return "".join(line for line in lines if line.partition("=")[0] not in self.lacks)
+
+    @property
+    def script(self) -> str:
+        return SCRIPT.read_text().replace(rootfs.BACKPORTS, self.suite)
+
+
+# Seccomp mode with several CPUs came with 7.2.
+NEWEST = Source("kernel", rootfs.BACKPORTS, (7, 2))
+# What a router with Debian 13 runs; User-Mode Linux had one CPU then.
+STABLE = Source("stable-kernel", rootfs.SUITE, (6, 12), ("CONFIG_SMP", "CONFIG_NR_CPUS"))
+
+
+def entry(root: Path, source: Source = NEWEST) -> Entry:
+    key = digest(root.parent.name, source.fragment, source.script)
 
     def build(target: Path, progress: Progress) -> None:
-        _build(root, target, progress)
+        _build(root, source, target, progress)
 
-    return Entry("kernel", key, 3500, build)
+    return Entry(source.kind, key, 3500, build)
 
 
-def _build(root: Path, target: Path, progress: Progress) -> None:
+def _build(root: Path, source: Source, target: Path, progress: Progress) -> None:
     log = log_file("kernel")
     work = target / "work"
     work.mkdir()
-    (work / "fragment").write_text(FRAGMENT.read_text())
-    (work / "build.sh").write_text(SCRIPT.read_text())
+    (work / "fragment").write_text(source.fragment)
+    (work / "build.sh").write_text(source.script)
     inside = Enclosure(root, [Part("build", work, "/build")], source="overlay")
 
     def stage(title: str, name: str) -> None:
@@ -45,11 +71,11 @@ def _build(root: Path, target: Path, progress: Progress) -> None:
 
     stage("kernel source", "source")
     version = (work / "version").read_text().strip()
-    if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
-        wanted = ".".join(map(str, OLDEST))
-        raise LabError("kernel", f"{rootfs.BACKPORTS} has {version}, {wanted} is needed")
+    if tuple(int(part) for part in version.split(".")[:2]) < source.oldest:
+        wanted = ".".join(map(str, source.oldest))
+        raise LabError("kernel", f"{source.suite} has {version}, {wanted} is needed")
     stage(f"kernel {version} configuration", "configure")
-    missing = lost_options(FRAGMENT.read_text(), (work / "src/.config").read_text())
+    missing = lost_options(source.fragment, (work / "src/.config").read_text())
     if missing:
         raise LabError(
             "kernel.config",
