@@ -209,7 +209,11 @@ def _own_kernel(image: Image, end: int) -> tuple[list[str], dict[str, str]]:
     settings = [f"{key}={value}" for key, value in variables.items() if key != "HOME"]
     command = ["sh", "-c", start, str(image.kernel), *arguments, *map(_quoted, settings)]
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK | os.X_OK) else "/tmp"
-    return private_argv(links, command), {**os.environ, "TMPDIR": memory}
+    # Kernels before 6.13 begin their processes as clones of this one, whose rseq area is no longer
+    # mapped then: the host's kernel kills them.
+    tunables = "glibc.pthread.rseq=0"
+    environment = {**os.environ, "TMPDIR": memory, "GLIBC_TUNABLES": tunables}
+    return private_argv(links, command), environment
 
 
 def _quoted(setting: str) -> str:
