@@ -22,9 +22,13 @@ static __always_inline bool advanced(struct __sk_buff *skb, struct slot *copy, _
     struct ipv6hdr *outer = (void *)copy->header;
     struct srh *srh = (void *)(outer + 1);
 
-    /* Known already, but not to the verifier. */
+    /* Known already, but not to the verifier. In two steps: before 6.13 it does not follow the
+     * difference that the compiler would make of them. */
     barrier_var(length);
-    if (length < sizeof(*outer) + sizeof(*srh) || length > MAX_HEADER)
+    if (length > MAX_HEADER)
+        return false;
+    barrier_var(length);
+    if (length < sizeof(*outer) + sizeof(*srh))
         return false;
     copy->length = length;
     if (bpf_skb_load_bytes(skb, ETH_HLEN, copy->header, length) ||
@@ -84,7 +88,10 @@ static __always_inline void learn(const struct proxy *proxy, const struct slot *
 static __always_inline bool store_header(struct __sk_buff *skb, const __u64 *header, __u32 length)
 {
     barrier_var(length);
-    if (!length || length > MAX_HEADER)
+    if (length > MAX_HEADER)
+        return false;
+    barrier_var(length);
+    if (!length)
         return false;
     return !bpf_skb_store_bytes(skb, ETH_HLEN, header, length, 0);
 }
