@@ -146,11 +146,6 @@ What The Node Offers Follows FRR
 
 
 *** Keywords ***
-The Manager Compares Every 2 Seconds
-    Run On    pe1    mkdir -p /etc/srv6mgr && echo 'compare_interval = 2' >/etc/srv6mgr/srv6mgrd.toml
-    Restart Service    pe1    srv6mgrd
-    All Is Installed    pe1
-
 It Comes Back
     [Arguments]    ${command}    ${condition}    ${object}
     ${repairs}    Repairs Of    pe1    ${object}

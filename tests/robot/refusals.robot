@@ -124,6 +124,28 @@ Malformed Route Target
     INVALID_ARGUMENT    VRF red: a route target is AS:number or IPv4-address:number; write it like 65000:100
     ...    update vrfs/vrf[name=red] {"srv6mgr-bgp:bgp": {"import-rt": ["65000"]}}
 
+Route Distinguisher Of Another VRF
+    INVALID_ARGUMENT    VRF red: route distinguisher 65000:120 is already that of VRF blue; give it one of its own
+    ...    update vrfs/vrf[name=red] {"srv6mgr-bgp:bgp": {"rd": "65000:120"}}
+
+Reserved AS Number
+    INVALID_ARGUMENT    BGP: AS number 0 is reserved; choose another as-number
+    ...    update srv6mgr-bgp:bgp {"as-number": 0}
+
+Password With A Blank
+    INVALID_ARGUMENT    BGP neighbor 2001:db8::2: a BGP password consists of printable ASCII characters without blanks; choose another
+    ...    update srv6mgr-bgp:bgp/neighbor[address=2001:db8::2] {"password": "two words"}
+
+Password With A Letter That Is Not ASCII
+    INVALID_ARGUMENT    BGP neighbor 2001:db8::2: a BGP password consists of printable ASCII characters without blanks; choose another
+    ...    update srv6mgr-bgp:bgp/neighbor[address=2001:db8::2] {"password": "geh\u00e4im"}
+
+Neighbor That FRR Refuses In The Middle Of A Commit
+    ABORTED    FRR bgpd 'router bgp 65000 vrf blue': FRR refused it: bgpd: Can not configure the local system as neighbor (at 'router bgp 65000 vrf blue / neighbor 10.1.0.1 remote-as 65100'); correct the configuration, or FRR's own where it stands in the way
+    ...    update vrfs/vrf[name=green] {"table-id": 30, "srv6mgr-bgp:bgp": {"rd": "65000:130", "import-rt": ["65000:30"], "export-rt": ["65000:30"], "export-auto": [null], "locator": "MAIN"}}
+    ...    update vrfs/vrf[name=blue]/srv6mgr-bgp:bgp {"neighbor": [{"address": "10.1.0.1", "remote-as": 65100}], "rd": "65000:125"}
+    ...    update srv6mgr-bgp:bgp {"neighbor": [{"address": "2001:db8::9", "remote-as": 65000}]}
+
 Unknown Node
     NOT_FOUND    VRF red: /srv6mgr-srv6:srv6/vrfs/vrf[name='red']/colour is unknown to the model; correct the name or remove it
     ...    update vrfs/vrf[name=red] {"colour": "red"}

@@ -57,6 +57,18 @@ class Frr:
 
         wait_until(established, f"{name}: BGP session to {neighbor}", timeout, 0.1)
 
+    def times_established(self, name: str, neighbor: str) -> int:
+        """How often the session with a neighbor has come up; one that is up now is asked for."""
+        shown = json.loads(vtysh(name, f"show bgp neighbors {neighbor} json"))[neighbor]
+        assert shown["bgpState"] == "Established", shown["bgpState"]
+        times: int = shown["connectionsEstablished"]
+        return times
+
+    def vtysh_configures(self, name: str, *lines: str) -> None:
+        """An operator types these lines into FRR's configuration."""
+        commands = [word for line in ("configure terminal", *lines) for word in ("-c", line)]
+        node(name).run(["vtysh", *commands])
+
     def frr_daemons(self, name: str) -> dict[str, str]:
         """Process of each daemon of FRR that runs: another one, or none, has died."""
         listing = "for d in mgmtd zebra bgpd staticd; do echo $d $(pgrep -x $d); done"

@@ -1,0 +1,186 @@
+*** Settings ***
+Documentation     FRR stays as declared, whatever happens to it or in it, and says why when it does not advertise.
+...
+...               - [Top] pe1 - p - pe2, tenants red and blue.
+...               - [Cfg] The two-PE VPN; pe1 compares every 2 s, since FRR tells nobody of what an operator types.
+...               - [Ver] FRR that comes after srv6mgrd is configured. What an operator changes of srv6mgr's lines comes
+...               back, what is his stays. Another locator and another function are advertised, and packets follow.
+...               None of it ends the session of the provider edges. The reason of what is not advertised, and sessions
+...               with customers, are told over gNMI, in the operational datastore (NETCONF) and by srv6ctl. What FRR
+...               refuses in the middle of a commit leaves FRR as it was.
+...               - [Ref] RFC 9252, RFC 4364.
+
+Resource          srv6.resource
+Library           tests.robot.library.cli.Cli
+
+Suite Setup       Run Keywords    The VPN Is Up    AND    The Manager Compares Every 2 Seconds
+Suite Teardown    Run On    pe1    rm /etc/srv6mgr/srv6mgrd.toml
+
+
+*** Variables ***
+${PE2}           2001:db8::2
+${RED_BGP}       vrfs/vrf[name=red]/srv6mgr-bgp:bgp
+${RED_VRF}       router bgp 65000 vrf red
+${NEW}           fcbb:0:11:77::/64
+${NO_SESSION}    no BGP session with neighbors in the VRF: 10.1.0.10 is Active
+
+# robocop: off=LEN08
+${REFUSED_AS}    FRR bgpd 'router bgp 65001': FRR refused it: bgpd: BGP instance name and AS number mismatch; BGP instance is already running; AS is 65000 (at 'router bgp 65001 / bgp router-id 192.0.2.1'); correct the configuration, or FRR's own where it stands in the way
+
+
+*** Test Cases ***
+# Each row of a Set stands on one line.
+# robocop: off=LEN04,LEN08
+FRR That Comes After The Manager Is Configured
+    Given Stop Service    pe1    srv6mgrd
+    And Stop Service    pe1    frr
+    When Start Service    pe1    srv6mgrd
+    Then Wait For Status    pe1    ${RED_BGP}    pending
+    And SIDs In Kernel Stay    pe1
+    When Start Service    pe1    frr
+    Then The VPN Has Converged
+
+What An Operator Changes Of Ours Comes Back
+    [Documentation]    Nothing tells of it, so the next compare finds it; under load compares are further apart.
+    ${before}    Running Configuration    pe1
+    When Vtysh Configures    pe1    ${RED_VRF}    no sid vpn per-vrf export    sid vpn per-vrf export 7
+    And Vtysh Configures    pe1    ${RED_VRF}    address-family ipv6 unicast    no import vpn
+    And Vtysh Configures    pe1    ${RED_VRF}    address-family ipv4 unicast    rt vpn both 65000:99
+    And Vtysh Configures    pe1    router bgp 65000    no neighbor ${PE2}
+    Then Wait Until Keyword Succeeds    120 s    0.5 s    The Running Configuration Is    pe1    ${before}
+    And The VPN Has Converged
+
+A Locator That An Operator Removes Comes Back
+    ${before}    Running Configuration    pe1
+    When Vtysh Configures    pe1    segment-routing    srv6    locators    no locator MAIN
+    Then Wait Until Keyword Succeeds    120 s    0.5 s    The Running Configuration Is    pe1    ${before}
+    And The VPN Has Converged
+
+What An Operator Adds Stays
+    [Setup]    Remember The Network    pe1
+    When Vtysh Configures    pe1    router bgp 65000    bgp bestpath as-path ignore
+    And Vtysh Configures    pe1    ${RED_VRF}    address-family ipv4 unicast    network 10.9.0.0/16
+    And Vtysh Configures    pe1    interface to-p    description uplink
+    And Set    pe1    update ${RED_BGP} {"export-rt": ["65000:10", "65000:11"]}
+    And Configure    pe1
+    And Restart Service    pe1    srv6mgrd
+    Then Running Configuration Has    pe1    bgp bestpath as-path ignore    network 10.9.0.0/16    description uplink
+    [Teardown]    Run Keywords
+    ...    Vtysh Configures    pe1    router bgp 65000    no bgp bestpath as-path ignore    AND
+    ...    Vtysh Configures    pe1    ${RED_VRF}    address-family ipv4 unicast    no network 10.9.0.0/16    AND
+    ...    Vtysh Configures    pe1    interface to-p    no description    AND
+    ...    The Network Comes Back    pe1    nhid    nexthops:
+
+A Change Elsewhere Leaves The Session Alone
+    [Documentation]    Each row is one Set on pe1.
+    [Setup]    Run Keywords    The VPN Has Converged    AND    Note The Session
+    [Template]    The Session Survives
+    update vrfs/vrf[name=green] {"table-id": 30, "srv6mgr-bgp:bgp": {"rd": "65000:130", "import-rt": ["65000:30"], "export-rt": ["65000:30"], "export-auto": [null], "locator": "MAIN"}}
+    update vrfs/vrf[name=green]/srv6mgr-bgp:bgp {"rd": "65000:131"}
+    delete vrfs/vrf[name=green]
+    update ${RED_BGP} {"neighbor": [{"address": "10.1.0.10", "remote-as": 65100}]}
+    delete ${RED_BGP}/neighbor[address=10.1.0.10]
+    update srv6mgr-bgp:bgp {"neighbor": [{"address": "2001:db8::9", "remote-as": 65000}]}
+    delete srv6mgr-bgp:bgp/neighbor[address=2001:db8::9]
+    update locators/locator[name=OTHER] {"prefix": "fcbb:0:12::/48"}
+    delete locators/locator[name=OTHER]
+
+A SID Moves To Another Function And Another Locator
+    [Setup]    Note The Session
+    When Set
+    ...    pe1
+    ...    update local-sids/sid[prefix=fcbb:0:1:77::/64] {"locator": "MAIN", "behavior": "End.DT46", "vrf": "red"}
+    ...    update ${RED_BGP} {"export-sid": "fcbb:0:1:77::/64"}
+    Then Packets Go To    fcbb:0:1:77::
+    And The Session Has Stayed
+    When Run On    p    ip -6 route add fcbb:0:11::/48 via 2001:db8:1::1
+    And Run On    pe2    ip -6 route add fcbb:0:11::/48 via 2001:db8:2::2
+    And Set
+    ...    pe1
+    ...    replace locators/locator[name=MAIN] {"name": "MAIN", "prefix": "fcbb:0:11::/48"}
+    ...    replace local-sids {"sid": [{"prefix": "${NEW}", "locator": "MAIN", "behavior": "End.DT46", "vrf": "red"}]}
+    ...    update ${RED_BGP} {"export-sid": "${NEW}"}
+    ...    delete vrfs/vrf[name=blue]/srv6mgr-bgp:bgp
+    Then Packets Go To    fcbb:0:11:77::
+    And The Session Has Stayed
+    [Teardown]    Run Keywords
+    ...    Configure    pe1    AND
+    ...    Run On    p    ip -6 route del fcbb:0:11::/48    AND
+    ...    Run On    pe2    ip -6 route del fcbb:0:11::/48    AND
+    ...    The VPN Has Converged
+
+A Customer Without A Session Is Told Through Every Door
+    When Set    pe1    update ${RED_BGP} {"neighbor": [{"address": "10.1.0.10", "remote-as": 65100}]}
+    Then Wait For Status    pe1    ${RED_BGP}    installed    ${NO_SESSION}
+    And Every Door Tells    ${NO_SESSION}
+    [Teardown]    Set    pe1    delete ${RED_BGP}/neighbor[address=10.1.0.10]
+
+What Is Not Advertised Says Why Through Every Door
+    Given Stop Service    pe2    frr
+    VAR    ${reason}    no BGP session for VPN routes is established: ${PE2} is Active
+    Then Wait For Status    pe1    ${RED_BGP}    pending    ${reason}    timeout=30
+    And Every Door Tells    ${reason}
+    [Teardown]    Run Keywords    Start Service    pe2    frr    AND    The VPN Has Converged
+
+Another AS Beside An Operators Lines Leaves FRR As It Was
+    [Documentation]    The instance of the old AS stays for his sake; FRR refuses another, when ours is gone from it. The order in
+    ...    which FRR lists instances is that of their making.
+    Given Vtysh Configures    pe1    router bgp 65000    bgp bestpath as-path ignore
+    ${before}    Running Configuration    pe1
+    When Set Is Refused    pe1    ABORTED    ${REFUSED_AS}    update srv6mgr-bgp:bgp {"as-number": 65001}
+    ${after}    Running Configuration    pe1
+    Then Should Be Equal    ${{sorted($after.splitlines())}}    ${{sorted($before.splitlines())}}
+    And The VPN Has Converged
+    [Teardown]    Vtysh Configures    pe1    router bgp 65000    no bgp bestpath as-path ignore
+
+
+*** Keywords ***
+SIDs In Kernel Stay
+    [Arguments]    ${at}
+    ${found}    SIDs In Kernel    ${at}
+    Should Be Equal    ${found}    ${{[$RED1, $BLUE1]}}
+
+The Running Configuration Is
+    [Arguments]    ${at}    ${text}
+    ${now}    Running Configuration    ${at}
+    Should Be Equal    ${now}    ${text}
+
+Running Configuration Has
+    [Arguments]    ${at}    @{lines}
+    ${now}    Running Configuration    ${at}
+    FOR    ${line}    IN    @{lines}
+        Should Contain    ${now}    ${line}
+    END
+
+Note The Session
+    ${times}    Times Established    pe1    ${PE2}
+    VAR    ${ESTABLISHED}    ${times}    scope=TEST    # robocop: off=VAR06
+
+The Session Has Stayed
+    ${times}    Times Established    pe1    ${PE2}
+    Should Be Equal    ${times}    ${ESTABLISHED}
+
+The Session Survives
+    [Arguments]    ${line}
+    When Set    pe1    ${line}
+    Then Wait For Traffic    ce-blue1    ${SITE2}
+    And The Session Has Stayed
+
+Packets Go To
+    [Documentation]    pe2 sends red's packets to this SID of pe1, and they arrive.
+    [Arguments]    ${sid}
+    Wait Until Keyword Succeeds    60 s    0.2 s    The Tunnel Of Site 1 Ends At    ${sid}
+    Wait For Traffic    ce-red2    ${SITE1}
+
+The Tunnel Of Site 1 Ends At
+    [Arguments]    ${sid}
+    ${segments}    Encapsulated To    pe2    red    10.1.0.0/24
+    Should Be Equal    ${segments}    ${{[$sid]}}
+
+Every Door Tells
+    [Documentation]    gNMI has been asked already.
+    [Arguments]    ${reason}
+    ${shown}    Ctl Shows    pe1    show vrfs
+    Should Be Equal    ${shown}[vrfs][1][bgp][reason]    ${reason}
+    ${stored}    Run On    pe1    sysrepocfg -X -d operational -f json -m srv6mgr-srv6
+    Should Contain    ${stored}    ${reason}
