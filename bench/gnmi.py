@@ -23,10 +23,10 @@ from bench.gnmi_servers import (
     configure,
     ours,
     peer,
-    place,
     read,
 )
 from bench.report import Goal, Report, describe_machine
+from bench.repository import place
 
 SIDS = 100_000
 ROUNDS = 3

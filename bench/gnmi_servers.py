@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +19,6 @@ from srv6mgrd.counters.store import StoreWriter
 
 # make build/bin/gnmi_peer
 PEER = Path("build/bin/gnmi_peer")
-REPOSITORY = Path("/opt/sysrepo/repository")
 COUNTERS = ",".join(
     f"/srv6/local-sids/sid[prefix=*]/state/counters/{name}"
     for name in ("in-pkts", "in-octets", "in-errors")
@@ -60,21 +57,6 @@ class Server:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-
-
-@contextmanager
-def place() -> Iterator[Path]:
-    """A folder with a sysrepo repository, for this process and its children."""
-    with tempfile.TemporaryDirectory(prefix="bench-") as name:
-        folder = Path(name)
-        shutil.copytree(REPOSITORY, folder / "repository", symlinks=True)
-        os.environ["SYSREPO_REPOSITORY_PATH"] = str(folder / "repository")
-        os.environ["SYSREPO_SHM_PREFIX"] = folder.name
-        try:
-            yield folder
-        finally:
-            for left in Path("/dev/shm").glob(f"{folder.name}*"):
-                left.unlink(missing_ok=True)
 
 
 def configure(count: int) -> None:

@@ -21,8 +21,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bench.gnmi_servers import ours, place
+from bench.gnmi_servers import ours
 from bench.report import Goal, Report, describe_machine
+from bench.repository import place
 from bench.sids import address, config
 from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.store import StoreWriter

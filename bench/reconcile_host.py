@@ -7,20 +7,18 @@ dummy and no VRF, an ifb is the device of the SIDs, and no SID is in a VRF.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from bench.reconcile_node import RUNTIME
+from bench.repository import place
 from bench.sids import NO_VRF
 
-REPOSITORY = Path("/opt/sysrepo/repository")
 _START_SECONDS = 600.0
 
 
@@ -69,11 +67,7 @@ class Host:
 @contextmanager
 def host() -> Iterator[Host]:
     """In the network namespace of the caller."""
-    with tempfile.TemporaryDirectory(prefix="bench-") as name:
-        folder = Path(name)
-        shutil.copytree(REPOSITORY, folder / "repository", symlinks=True)
-        os.environ["SYSREPO_REPOSITORY_PATH"] = str(folder / "repository")
-        os.environ["SYSREPO_SHM_PREFIX"] = folder.name
+    with place() as folder:
         os.environ[RUNTIME] = str(folder / "run")
         os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         vrf = ["ip", "link", "add", "try", "type", "vrf", "table", "1"]
@@ -83,15 +77,13 @@ def host() -> Iterator[Host]:
             ["redis-server", "--port", "0", "--unixsocket", f"{folder}/redis.sock", "--save", ""],
             stdout=subprocess.DEVNULL,
         )
-        place = Host(folder)
+        manager = Host(folder)
         try:
-            yield place
+            yield manager
         finally:
-            place.stop()
+            manager.stop()
             redis.terminate()
             redis.wait()
-            for left in Path("/dev/shm").glob(f"{folder.name}*"):
-                left.unlink(missing_ok=True)
 
 
 def main() -> None:
