@@ -77,7 +77,8 @@ def _once(session: Session, interval: float, count: int) -> None:
         before = state.next_sample(before, interval)
         history.add(before)
         scene = _scene(state, history, _declared(session))
-        console.print(screen(replace(scene, height=10_000, plain=_plain(console))))
+        scene = replace(scene, height=10_000, width=console.width, plain=_plain(console))
+        console.print(screen(scene))
 
 
 def _live(session: Session, interval: float, count: int | None) -> None:
@@ -106,6 +107,7 @@ def _live(session: Session, interval: float, count: int | None) -> None:
                 paused=paused,
                 first=first,
                 height=console.size.height,
+                width=console.size.width,
                 plain=_plain(console),
             )
             live.update(screen(scene), refresh=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import IPv6Network
 
-from rich.console import Group, RenderableType
+from rich.console import Group, JustifyMethod, RenderableType
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -26,7 +26,15 @@ _STYLES = {
     InstallStatus.UNSUPPORTED: "dim",
     InstallStatus.FAILED: "bold red",
 }
-_TREND = 24
+# Samples, and the fewest that are worth a column.
+_TREND, _SHORTEST_TREND = 24, 6
+_PAST = "TREND"
+_NUMBERS = ("PKT/S", "BIT/S", "ERR/S", "PACKETS", "ERRORS")
+_TITLES = (
+    "SID", "BEHAVIOR", "LEADS TO", "PKT/S", "BIT/S", "ERR/S", _PAST, "PACKETS", "ERRORS", "STATUS",
+)  # fmt: skip
+# What a narrow screen does without: the first to go comes first.
+_SPARED = ("ERRORS", "PACKETS", _PAST, "LEADS TO", "BIT/S")
 # Lines that are not SIDs: the panel above, the table's heading and rule, keys below.
 _FRAME = 10
 
@@ -59,6 +67,7 @@ class Scene:
     paused: bool = False
     first: int = 0
     height: int = 24
+    width: int = 80
     plain: bool = False
 
 
@@ -96,10 +105,11 @@ def _head(scene: Scene, names: Sequence[str]) -> RenderableType:
         _gauge("errors/s", total.errors, "bold red" if total.errors else "bold green"),
     )
     past = scene.history.total
+    room = min(KEPT // 2, scene.width // 3 - 4)
     trends = ([r.packets for r in past], [r.bits for r in past], [r.errors for r in past])
     grid.add_row(
         *(
-            Text(sparkline(values, KEPT // 2, plain=scene.plain), style)
+            Text(sparkline(values, room, plain=scene.plain), style)
             for values, style in zip(trends, ("cyan", "magenta", "red"), strict=True)
         )
     )
@@ -120,36 +130,60 @@ def _gauge(name: str, value: float, style: str) -> Text:
 
 
 def _table(scene: Scene, names: Sequence[str]) -> RenderableType:
+    columns = _fitting(_columns(scene, names), scene.width)
     table = Table(box=None, expand=True, pad_edge=False, header_style="bold")
-    table.add_column("SID", style="cyan", no_wrap=True)
-    table.add_column("BEHAVIOR", no_wrap=True)
-    table.add_column("LEADS TO", no_wrap=True, overflow="ellipsis")
-    for title in ("PKT/S", "BIT/S", "ERR/S"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column(f"LAST {_TREND} SAMPLES", style="cyan", no_wrap=True)
-    for title in ("PACKETS", "ERRORS"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("STATUS", no_wrap=True)
-    counters = scene.history.last.counters if scene.history.last else {}
-    for name in names:
-        table.add_row(*_row(scene, name, counters.get(name, SidCounters())))
+    for title in columns:
+        style = "cyan" if title in ("SID", _PAST) else None
+        justify: JustifyMethod = "right" if title in _NUMBERS else "left"
+        table.add_column(title, style=style, justify=justify, no_wrap=True, overflow="ellipsis")
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*row)
     return table
 
 
-def _row(scene: Scene, name: str, c: SidCounters) -> list[str | Text]:
+def _columns(scene: Scene, names: Sequence[str]) -> dict[str, list[Text]]:
+    """Cells of each column, from the left."""
+    counters = scene.history.last.counters if scene.history.last else {}
+    columns: dict[str, list[Text]] = {title: [] for title in _TITLES}
+    for name in names:
+        row = _row(scene, name, counters.get(name, SidCounters()))
+        for title, cell in zip(_TITLES, row, strict=True):
+            columns[title].append(cell)
+    return columns
+
+
+def _fitting(columns: dict[str, list[Text]], width: int) -> dict[str, list[Text]]:
+    """The columns that fit side by side; a terminal of 80 has no room for all."""
+    for title in _SPARED:
+        over = _width(columns) - width
+        if over <= 0:
+            break
+        if title == _PAST and (left := _TREND - over) >= _SHORTEST_TREND:
+            columns[_PAST] = [cell[max(0, len(cell) - left) :] for cell in columns[_PAST]]
+        else:
+            del columns[title]
+    return columns
+
+
+def _width(columns: Mapping[str, Sequence[Text]]) -> int:
+    widest = [max(len(title), *map(len, cells), 0) for title, cells in columns.items()]
+    return sum(widest) + 2 * (len(columns) - 1)
+
+
+def _row(scene: Scene, name: str, c: SidCounters) -> list[Text]:
     sid, rate = scene.declared.get(IPv6Network(name)), scene.history.now(name)
     status = scene.statuses.get(ObjectRef(Kind.SID, name), UNKNOWN)
     past = [r.packets for r in scene.history.of(name)]
     idle = "dim" if not rate.packets else ""
     return [
-        name,
-        behavior_of(sid) if sid else "?",
-        leads_to(sid) if sid else "?",
+        Text(name),
+        Text(behavior_of(sid) if sid else "?"),
+        Text(leads_to(sid) if sid else "?"),
         Text(short(rate.packets), idle),
         Text(short(rate.bits), idle),
         Text(short(rate.errors), "bold red" if rate.errors else "dim"),
-        sparkline(past, _TREND, plain=scene.plain),
-        short(c.packets),
+        Text(sparkline(past, _TREND, plain=scene.plain)),
+        Text(short(c.packets)),
         Text(short(c.errors), "red" if c.errors else "dim"),
         Text(status.status.text, _STYLES[status.status]),
     ]

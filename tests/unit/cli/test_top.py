@@ -3,6 +3,7 @@
 import io
 import json
 import time
+from dataclasses import replace
 from ipaddress import IPv6Network
 
 import pytest
@@ -38,7 +39,7 @@ def scene(made, **more):
 
 def drawn(wanted, width=140):
     console = Console(width=width, height=40, record=True, file=io.StringIO())
-    console.print(screen(wanted))
+    console.print(screen(replace(wanted, width=width)))
     return console.export_text()
 
 
@@ -55,7 +56,14 @@ def test_rates_are_on_the_screen():
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
 def test_it_fits_any_terminal(width):
     made = history(*({SID: (n * n, n, 0)} for n in range(80)))
-    assert all(len(line) <= width for line in drawn(scene(made), width).splitlines())
+    shown = drawn(scene(made), width)
+    assert all(len(line) <= width for line in shown.splitlines())
+    # What is shown is whole; what has no room is not shown at all.
+    assert "…" not in shown
+    row = next(line for line in shown.splitlines() if line.startswith(SID))
+    assert row.split()[1] == "End.DT46"
+    assert row.rstrip().endswith("installed")
+    assert ("PACKETS" in shown) == (width > 100)
 
 
 def test_orders():
