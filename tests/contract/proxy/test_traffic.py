@@ -89,7 +89,9 @@ def test_frames_with_more_tags_than_can_be_put_back_are_errors(network: Network)
     (came,) = network.carry(list(map(bytes, packets)), 1)
 
     assert came.endswith(bytes(frame))
-    assert network.counts().not_for_proxy == network.counts().errors == 1
+    counts = network.counts()
+    # The wire has packets of its own, of which one may come before the frame.
+    assert counts.not_for_proxy == counts.errors - counts.nothing_learned == 1
 
 
 @pytest.mark.parametrize("inner", ["ipv6", "ipv4"])

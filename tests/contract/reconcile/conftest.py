@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import subprocess
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,15 @@ from tests.contract.kernel.conftest import Run, kernel, namespace, run, vrf
 from tests.contract.reconcile.router import Router
 
 __all__ = ["kernel", "namespace", "router", "run", "vrf"]
+
+
+@pytest.fixture
+def own_pins() -> Iterator[None]:
+    """What proxies pin is no part of a network namespace: others would find it."""
+    place = "/sys/fs/bpf"
+    subprocess.run(["mount", "-t", "bpf", "bpf", place], check=True)
+    yield
+    subprocess.run(["umount", place], check=True)
 
 
 @pytest.fixture

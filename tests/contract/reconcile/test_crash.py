@@ -23,7 +23,7 @@ from tests.contract.reconcile.router import picture
 from tests.fakes.frr import FakeFrr
 from tests.transitions import TRANSITIONS, Transition
 
-pytestmark = [pytest.mark.contract, pytest.mark.usefixtures("vrf")]
+pytestmark = [pytest.mark.contract, pytest.mark.usefixtures("vrf", "own_pins")]
 
 # Between them they create, change and remove every kind of object, and move VRFs and ports.
 NAMES = (
