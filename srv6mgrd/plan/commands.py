@@ -202,13 +202,13 @@ def _boundary(action: Action) -> str:
     lines = [f'comment "{LINK_ALIAS}";']
     for name, kind, elements in sets:
         listed = ", ".join(elements)
-        listed = f" elements = {{ {listed} }}" if listed else ""
-        lines.append(f"set {name} {{ {kind}{listed} }}")
+        listed = f" elements = {{ {listed} }};" if listed else ""
+        lines.append(f"set {name} {{ {kind}{listed} }};")
     lines += [
         "chain customer { ip6 daddr @sids counter drop; rt type 4 counter drop;"
-        " ip6 saddr @sources counter drop; }",
+        " ip6 saddr @sources counter drop; };",
         "chain boundary { type filter hook prerouting priority raw; policy accept;"
-        " iifname @customers jump customer; }",
+        " iifname @customers jump customer; };",
     ]
     old = f"delete table ip6 {BOUNDARY_TABLE}; " if isinstance(action, Replace) else ""
     table = f"{old}table ip6 {BOUNDARY_TABLE} {{ {' '.join(lines)} }}"

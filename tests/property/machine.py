@@ -9,13 +9,11 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.refusal import RefusedError
 from srv6mgrd.plan.objects import (
-    Boundary,
     EncapSource,
     FrrBlock,
     Rule,
     SidRoute,
     Sysctl,
-    UnknownBoundary,
     VrfDevice,
     VrfPort,
 )
@@ -181,16 +179,11 @@ class Router(RuleBasedStateMachine):
 
     @rule(data=st.data(), marked=st.booleans())
     def somebody_changes_ours(self, data, marked):
-        self.changed(data.draw(st.sampled_from(sorted(self.ours()) or [""])), data, marked)
-
-    # Of its own, since there are many keys of others.
-    @rule(data=st.data(), marked=st.booleans())
-    @precondition(lambda self: Boundary.key in self.ours())
-    def somebody_changes_the_filter_at_the_boundary(self, data, marked):
-        self.changed(Boundary.key, data, marked)
-
-    def changed(self, key, data, marked):
+        key = data.draw(st.sampled_from(sorted(self.ours()) or [""]))
         made = changes(self.world.kernel.objects[key].object) if key else []
+        self.changed(key, made, data, marked)
+
+    def changed(self, key, made, data, marked):
         assume(made)
         self.world.kernel.put(data.draw(st.sampled_from(made)), ours=marked)
         self.disturbed = True
@@ -271,10 +264,4 @@ def changes(obj):
             ]
         case EncapSource():
             return [OTHER_SOURCE]
-        case Boundary():
-            return [
-                Boundary((), obj.sids, obj.sources),
-                Boundary(obj.interfaces, obj.sids[1:], obj.sources),
-                UnknownBoundary("other rules"),
-            ]
     return []

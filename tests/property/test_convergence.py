@@ -1,9 +1,28 @@
 """Random commits, drift, refusals and restarts on the stand-in for the kernel."""
 
 from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import precondition, rule
 
+from srv6mgrd.plan.objects import Boundary, UnknownBoundary
 from tests.property.machine import Router
 
-TestRouter = Router.TestCase
+
+class RouterAtABoundary(Router):
+    """Somebody changes the filter, too."""
+
+    @rule(data=st.data(), marked=st.booleans())
+    @precondition(lambda self: Boundary.key in self.ours())
+    def somebody_changes_the_filter(self, data, marked):
+        obj = self.world.kernel.objects[Boundary.key].object
+        made = [
+            Boundary((), obj.sids, obj.sources),
+            Boundary(obj.interfaces, obj.sids[1:], obj.sources),
+            UnknownBoundary("other rules"),
+        ]
+        self.changed(Boundary.key, made, data, marked)
+
+
+TestRouter = RouterAtABoundary.TestCase
 # With fewer, some of its many rules never had a turn.
 TestRouter.settings = settings(max_examples=max(200, settings().max_examples))

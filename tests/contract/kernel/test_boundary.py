@@ -11,6 +11,7 @@ import pytest
 from srv6mgrd.kernel import facilities
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.plan.actions import Create, Delete, Replace
+from srv6mgrd.plan.commands import command
 from srv6mgrd.plan.objects import Boundary, UnknownBoundary, boundary
 from tests.contract.kernel.conftest import Run
 
@@ -53,6 +54,31 @@ def test_is_read_back(kernel: LinuxKernel, run: Run) -> None:
     assert "rt type 4 counter packets 0 bytes 0 drop" in shown
     assert "ip6 saddr @sources counter packets 0 bytes 0 drop" in shown
     assert kernel.apply([Delete(WANTED), Delete(WANTED)]) == []
+    assert found(kernel) is None
+
+
+@pytest.mark.parametrize(
+    "wanted", [WANTED, boundary([], SIDS, [SOURCE]), boundary(["a"], [], [])], ids=str
+)
+def test_the_lines_of_a_plan_do_the_same(kernel: LinuxKernel, run: Run, wanted: Boundary) -> None:
+    """As nft shows it; what nft sends for it is not the same, byte by byte."""
+
+    def shown() -> str:
+        # Sets and chains are shown in the order in which they came.
+        return "\n".join(sorted(run("nft list table ip6 srv6mgr").splitlines()))
+
+    before = boundary(["b"], SIDS[:1], [])
+    assert kernel.apply([Create(before)]) == []
+    made = shown()
+    assert kernel.apply([Replace(before, wanted)]) == []
+    changed = shown()
+    assert kernel.apply([Delete(wanted)]) == []
+
+    run(command(Create(before)))
+    assert shown() == made
+    run(command(Replace(before, wanted)))
+    assert shown() == changed
+    run(command(Delete(wanted)))
     assert found(kernel) is None
 
 

@@ -49,13 +49,13 @@ CREATED = [
     (VrfPort("eth1", "red"), "ip link set eth1 vrf red"),
     (Boundary(("eth1", "red"), (LOCATOR,), ()),
      "nft 'table ip6 srv6mgr { comment \"srv6mgr\"; "
-     'set customers { type ifname; elements = { "eth1", "red" } } '
-     "set sids { type ipv6_addr; flags interval; elements = { fcbb:0:1::/48 } } "
-     "set sources { type ipv6_addr; } "
+     'set customers { type ifname; elements = { "eth1", "red" }; }; '
+     "set sids { type ipv6_addr; flags interval; elements = { fcbb:0:1::/48 }; }; "
+     "set sources { type ipv6_addr; }; "
      "chain customer { ip6 daddr @sids counter drop; rt type 4 counter drop; "
-     "ip6 saddr @sources counter drop; } "
+     "ip6 saddr @sources counter drop; }; "
      "chain boundary { type filter hook prerouting priority raw; policy accept; "
-     "iifname @customers jump customer; } }'"),
+     "iifname @customers jump customer; }; }'"),
     (ProxyPrograms(),
      "bpftool prog loadall /usr/lib/srv6mgr/proxy.bpf.o /sys/fs/bpf/srv6mgr"
      " pinmaps /sys/fs/bpf/srv6mgr/maps"),
