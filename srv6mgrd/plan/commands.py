@@ -205,10 +205,11 @@ def _boundary(action: Action) -> str:
         listed = f" elements = {{ {listed} }};" if listed else ""
         lines.append(f"set {name} {{ {kind}{listed} }};")
     lines += [
-        "chain customer { ip6 daddr @sids counter drop; rt type 4 counter drop;"
-        " ip6 saddr @sources counter drop; };",
+        'chain customer { ip6 daddr @sids counter drop comment "to a SID";'
+        ' rt type 4 counter drop comment "source routing";'
+        ' ip6 saddr @sources counter drop comment "as if encapsulated here"; };',
         "chain boundary { type filter hook prerouting priority raw; policy accept;"
-        " iifname @customers jump customer; };",
+        ' iifname @customers jump customer comment "from a customer"; };',
     ]
     old = f"delete table ip6 {BOUNDARY_TABLE}; " if isinstance(action, Replace) else ""
     table = f"{old}table ip6 {BOUNDARY_TABLE} {{ {' '.join(lines)} }}"

@@ -52,10 +52,11 @@ CREATED = [
      'set customers { type ifname; elements = { "eth1", "red" }; }; '
      "set sids { type ipv6_addr; flags interval; elements = { fcbb:0:1::/48 }; }; "
      "set sources { type ipv6_addr; }; "
-     "chain customer { ip6 daddr @sids counter drop; rt type 4 counter drop; "
-     "ip6 saddr @sources counter drop; }; "
+     'chain customer { ip6 daddr @sids counter drop comment "to a SID"; '
+     'rt type 4 counter drop comment "source routing"; '
+     'ip6 saddr @sources counter drop comment "as if encapsulated here"; }; '
      "chain boundary { type filter hook prerouting priority raw; policy accept; "
-     "iifname @customers jump customer; }; }'"),
+     "iifname @customers jump customer comment \"from a customer\"; }; }'"),
     (ProxyPrograms(),
      "bpftool prog loadall /usr/lib/srv6mgr/proxy.bpf.o /sys/fs/bpf/srv6mgr"
      " pinmaps /sys/fs/bpf/srv6mgr/maps"),
