@@ -1,6 +1,6 @@
 """Random commits, drift, refusals and restarts on the stand-in for the kernel."""
 
-from hypothesis import settings
+from hypothesis import assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
@@ -15,6 +15,7 @@ class RouterAtABoundary(Router):
     @precondition(lambda self: Boundary.key in self.ours())
     def somebody_changes_the_filter(self, data, marked):
         obj = self.world.kernel.objects[Boundary.key].object
+        assume(isinstance(obj, Boundary))
         made = [
             Boundary((), obj.sids, obj.sources),
             Boundary(obj.interfaces, obj.sids[1:], obj.sources),
