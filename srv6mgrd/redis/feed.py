@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from srv6mgrd.backoff import Backoff
+from srv6mgrd.jobs import until_one_ends
 from srv6mgrd.redis.connection import Line, dumps, loads, text, track
 from srv6mgrd.redis.rows import MY_SID, SID_LIST
 from srv6mgrd.redis.schema import Fields, RowKey, table
@@ -136,7 +137,7 @@ class Feed:
                 names = [f"{t.name}_KEY_SET" for t in (MY_SID, SID_LIST)]
                 await track(work, watch, [*names, _READY])
                 backoff.reset()
-                await self._serve(work, watch)
+                await until_one_ends(self._listen(watch), self._work(work))
             except WireError as error:
                 if str(error) != self._problem:
                     _LOG.warning("feeding orchagent: %s; retrying", error)
@@ -146,27 +147,20 @@ class Feed:
                 await watch.close()
             await backoff.wait()
 
-    async def _serve(self, work: Line, watch: Line) -> None:
-        async def listen() -> None:
-            while True:
-                await watch.told()
-                self._wake.set()
+    async def _listen(self, watch: Line) -> None:
+        while True:
+            await watch.told()
+            self._wake.set()
 
-        listening = asyncio.create_task(listen())
-        try:
-            while True:
-                self._wake.clear()
-                if self._wanted is not None:
-                    await self._round(work, self._wanted)
-                    self._problem = ""
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(self._settings.compare_interval):
-                        await self._wake.wait()
-                if listening.done():
-                    listening.result()
-        finally:
-            listening.cancel()
-            await asyncio.gather(listening, return_exceptions=True)
+    async def _work(self, work: Line) -> None:
+        while True:
+            self._wake.clear()
+            if self._wanted is not None:
+                await self._round(work, self._wanted)
+                self._problem = ""
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._settings.compare_interval):
+                    await self._wake.wait()
 
     async def _round(self, work: Line, wanted: Mapping[str, Fields]) -> None:
         owned = set(loads(await work.evaluate(_DB, "owned", _OWNED)) or [])
