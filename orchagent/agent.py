@@ -13,6 +13,7 @@ from typing import Protocol
 from orchagent.asic import AsicView
 from orchagent.consumer import Consumer, GuardError, guard, row_of
 from orchagent.graph import Graph, Kind, Node, State
+from srv6mgrd.jobs import until_one_ends
 from srv6mgrd.redis.connection import Line, dumps, text
 from srv6mgrd.redis.rows import time_text
 from srv6mgrd.redis.schema import table
@@ -79,13 +80,11 @@ class Agent:
                     emptied.set()
                 wake.set()
 
-        async def look() -> None:
-            if self._neighbors is not None:
-                async for _ in self._neighbors.changes():
-                    wake.set()
+        async def look(neighbors: Neighbors) -> None:
+            async for _ in neighbors.changes():
+                wake.set()
 
-        listening, looking = asyncio.create_task(listen()), asyncio.create_task(look())
-        try:
+        async def work() -> None:
             while True:
                 emptied.clear()
                 await session.load()
@@ -97,16 +96,13 @@ class Agent:
                     with contextlib.suppress(TimeoutError):
                         async with asyncio.timeout(max(0.0, due - time.monotonic())):
                             await wake.wait()
-                    if listening.done():
-                        listening.result()
                 if not await session.consumer.is_alone():
                     raise GuardError(
                         "another consumer of APPL_DB has come: stop it, or don't run srv6-orchagent"
                     )
-        finally:
-            listening.cancel()
-            looking.cancel()
-            await asyncio.gather(listening, looking, return_exceptions=True)
+
+        looking = [look(self._neighbors)] if self._neighbors is not None else []
+        await until_one_ends(listen(), work(), *looking)
 
     def _note(self, problem: str) -> None:
         if problem and problem != self._problem:
