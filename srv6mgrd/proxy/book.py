@@ -21,6 +21,7 @@ class Book:
         self._maps = maps
         self._values = dict(values(maps))
         self._lengths = Counter(layout.sid_of(key).prefixlen for key in self._values)
+        self._kinds = Counter(value.kind for value in self._values.values())
         taken = {value.id for value in self._values.values()}
         self._free = [n for n in reversed(range(layout.MAX_PROXIES)) if n not in taken]
         self._passes: defaultdict[bytes, set[bytes]] = defaultdict(set)
@@ -37,9 +38,12 @@ class Book:
     def put(self, key: bytes, value: ProxyValue) -> Failure | None:
         if failure := self._maps.proxies.put(key, value.pack()):
             return failure
-        if key not in self._values:
+        if (old := self._values.get(key)) is None:
             self._free.remove(value.id)
             self._lengths[layout.sid_of(key).prefixlen] += 1
+        else:
+            self._kinds[old.kind] -= 1
+        self._kinds[value.kind] += 1
         self._values[key] = value
         return None
 
@@ -48,6 +52,7 @@ class Book:
         if (value := self._values.pop(key, None)) is not None:
             self._free.append(value.id)
             self._lengths[layout.sid_of(key).prefixlen] -= 1
+            self._kinds[value.kind] -= 1
 
     def set_passes(
         self, port: bytes, prefixes: Sequence[IPv4Network | IPv6Network]
@@ -65,9 +70,9 @@ class Book:
         return None
 
     def fit(self, sid_device: int) -> Failure | None:
-        """Tell the programs which lengths of SIDs there are, and the SID device."""
+        """Tell the programs which lengths and kinds of SIDs there are, and the SID device."""
         try:
-            node = layout.node(+self._lengths, sid_device)
+            node = self._node(sid_device)
         except ValueError as error:
             return Failure(errno.E2BIG, str(error))
         nodes = self._maps.nodes
@@ -75,7 +80,10 @@ class Book:
 
     def fits(self, sid_device: int) -> bool:
         """Whether the programs know these."""
-        return self._maps.nodes.get(layout.FIRST) == layout.node(+self._lengths, sid_device)
+        return self._maps.nodes.get(layout.FIRST) == self._node(sid_device)
+
+    def _node(self, sid_device: int) -> bytes:
+        return layout.node(+self._lengths, sid_device, +self._kinds)
 
 
 def values(maps: Maps) -> Iterator[tuple[bytes, ProxyValue]]:

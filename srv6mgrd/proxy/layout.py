@@ -64,13 +64,16 @@ def sid_of(key: bytes) -> IPv6Network:
     return IPv6Network((address, length))
 
 
-def node(prefix_lengths: Iterable[int], sid_device: int) -> bytes:
-    """Raises ValueError when there are more than MAX_LENGTHS different lengths."""
+def node(prefix_lengths: Iterable[int], sid_device: int, kinds: Iterable[int]) -> bytes:
+    """``kinds`` of the proxies that there are, as ``ProxyValue.kind`` gives them. Raises ValueError
+    when there are more than MAX_LENGTHS different lengths."""
     lengths = sorted(set(prefix_lengths), reverse=True)
     if len(lengths) > MAX_LENGTHS:
         raise ValueError(f"SIDs of proxies have {len(lengths)} lengths; {MAX_LENGTHS} are possible")
     masks = b"".join(_SID.pack(IPv6Network((0, n)).netmask.packed, n) for n in lengths)
-    return masks.ljust(MAX_LENGTHS * _SID.size, b"\0") + struct.pack("=I4x", sid_device)
+    return masks.ljust(MAX_LENGTHS * _SID.size, b"\0") + struct.pack(
+        "=II", sid_device, sum(set(kinds))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,11 @@ class ProxyValue:
     def port(self) -> bytes:
         """Key of the chain that comes back."""
         return _PORT.pack(self.return_interface, _INNER[self.inner_type])
+
+    @property
+    def kind(self) -> int:
+        """The bit of what it does with packets that come back, in ``struct node``."""
+        return 1 if self.behavior is Behavior.END_AM else 1 << _INNER[self.inner_type]
 
     def pack(self) -> bytes:
         flags = (_DECREMENT if self.decrement else 0) | (_PEER if self.peer else 0)

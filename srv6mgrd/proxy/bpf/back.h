@@ -221,8 +221,11 @@ static __always_inline int demasquerade(struct __sk_buff *skb)
 static __always_inline int back(struct __sk_buff *skb)
 {
     struct port port = {.interface = skb->ifindex};
+    const struct node *node = this_node();
     struct chain *chain;
 
+    if (!node)
+        return NEXT;
     if (skb->protocol == bpf_htons(ETH_P_IPV6) && !skb->vlan_present) {
         struct ipv6hdr *ip;
 
@@ -232,7 +235,7 @@ static __always_inline int back(struct __sk_buff *skb)
         ip = start_of(skb) + ETH_HLEN;
         if ((void *)(ip + 1) > end_of(skb))
             return NEXT;
-        if (ip->nexthdr == IPPROTO_ROUTING) {
+        if (ip->nexthdr == IPPROTO_ROUTING && node->kinds & MASQUERADES) {
             int done = demasquerade(skb);
 
             if (done != NEXT)
@@ -242,7 +245,7 @@ static __always_inline int back(struct __sk_buff *skb)
                 return NEXT;
         }
         port.inner = INNER_IPV6;
-        chain = bpf_map_lookup_elem(&chains, &port);
+        chain = chain_of(node, &port);
         if (chain) {
             if (for_node6(chain, &port, ip, end_of(skb)))
                 return NEXT;
@@ -258,7 +261,7 @@ static __always_inline int back(struct __sk_buff *skb)
         if ((void *)(ip + 1) > end_of(skb))
             return NEXT;
         port.inner = INNER_IPV4;
-        chain = bpf_map_lookup_elem(&chains, &port);
+        chain = chain_of(node, &port);
         if (chain) {
             if (for_node4(chain, &port, ip))
                 return NEXT;
@@ -266,6 +269,6 @@ static __always_inline int back(struct __sk_buff *skb)
         }
     }
     port.inner = INNER_ETHERNET;
-    chain = bpf_map_lookup_elem(&chains, &port);
+    chain = chain_of(node, &port);
     return chain ? encapsulate(skb, chain, &port) : NEXT;
 }

@@ -148,11 +148,15 @@ struct pass {
     __u8 address[16]; /* IPv4: the first four */
 };
 
+/* What proxies of this node do with what comes back: the inner types that they restore, as
+ * 1 << inner, and whether any masquerades. What none does, no packet is looked up for. */
+#define MASQUERADES 1u
+
 struct node {
     /* Lengths that SIDs have, the longest first; an empty mask ends them. */
     struct sid masks[MAX_LENGTHS];
     __u32 sid_device;
-    __u32 pad;
+    __u32 kinds;
 };
 
 struct {
@@ -239,11 +243,17 @@ static __always_inline void count_error(__u32 id, enum counter reason)
         counts[reason] += 1;
 }
 
+static __always_inline struct node *this_node(void)
+{
+    __u32 first = 0;
+
+    return bpf_map_lookup_elem(&nodes, &first);
+}
+
 /* The proxy whose SID covers this address. */
 static __always_inline struct proxy *proxy_of(const struct in6_addr *address)
 {
-    __u32 first = 0;
-    struct node *node = bpf_map_lookup_elem(&nodes, &first);
+    struct node *node = this_node();
     const __u64 *words = (const void *)address;
 
     if (!node)
@@ -260,4 +270,10 @@ static __always_inline struct proxy *proxy_of(const struct in6_addr *address)
             return proxy;
     }
     return NULL;
+}
+
+/* What comes back on a port goes on with; NULL when no proxy is there. */
+static __always_inline struct chain *chain_of(const struct node *node, const struct port *port)
+{
+    return node->kinds & 1u << port->inner ? bpf_map_lookup_elem(&chains, port) : NULL;
 }

@@ -9,6 +9,8 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
 
 from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.plan.actions import Delete, Replace
+from srv6mgrd.plan.objects import ProxyEntry
 from tests.contract.proxy.conftest import Node, proxy
 from tests.contract.proxy.packets import (
     DROP,
@@ -100,3 +102,28 @@ def test_a_packet_that_ran_out_of_hops_behind_it_is_dropped(node: Node) -> None:
 
     assert node.back(masked)[0] == DROP
     assert node.counts().hop_limit == 1
+
+
+def test_others_of_each_kind_come_and_go(node: Node) -> None:
+    # The programs look a packet up only for what some proxy of the node does.
+    masked = proxy(Behavior.END_AM)
+    plain = proxy(Behavior.END_AS, prefix=IPv6Network("fcbb:0:1:a5::/64"))
+    again = proxy(Behavior.END_AM, prefix=plain.prefix)
+    _, returning = _masked(node, masked)
+    frame = FRAME / inner6()
+
+    node.declare(plain)
+    assert node.back(frame)[0] == STACK
+    assert node.back(returning)[0] == STACK
+    assert node.kernel.apply([Delete(masked)]) == []
+    assert node.back(frame)[0] == STACK
+    assert node.kernel.apply([Replace(plain, again)]) == []
+    assert node.back(frame)[0] == NEXT_FILTER
+    node.declare(masked)
+    assert node.kernel.apply([Delete(again)]) == []
+    assert node.back(returning)[0] == STACK
+
+
+def _masked(node: Node, entry: ProxyEntry) -> tuple[int, bytes]:
+    node.declare(entry)
+    return node.toward(routed(inner6()))
