@@ -29,6 +29,7 @@ class ProxyCounts:
     header_too_long: int = 0
     nothing_learned: int = 0
     not_for_proxy: int = 0
+    too_big: int = 0
 
     @property
     def errors(self) -> int:
@@ -39,6 +40,7 @@ class ProxyCounts:
             + self.header_too_long
             + self.nothing_learned
             + self.not_for_proxy
+            + self.too_big
         )
 
 
@@ -85,6 +87,7 @@ def proxy_state(p: ProxyState) -> dict[str, Any]:
             "header-too-long": str(c.header_too_long),
             "nothing-learned": str(c.nothing_learned),
             "not-for-proxy": str(c.not_for_proxy),
+            "too-big": str(c.too_big),
         },
     }
     if p.mtu:

@@ -85,6 +85,10 @@ _PROXY = {
         "packets of another inner type than the proxy's",
         "declare a second proxy for that inner type on the same interfaces",
     ),
+    "too-big": (
+        "frames or masqueraded packets that are too big for the function's link",
+        "raise mtu of the proxy, or lower that of the senders' links",
+    ),
 }
 
 

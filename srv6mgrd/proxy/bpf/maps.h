@@ -51,6 +51,7 @@ enum counter {
     HEADER_TOO_LONG,
     NOTHING_LEARNED,
     NOT_FOR_PROXY,
+    TOO_BIG,
     COUNTERS,
 };
 

@@ -23,6 +23,7 @@
 
 #define ROUTING_TYPE_SRH 4
 #define NEXT_HEADER_ETHERNET 143
+#define VLAN_HLEN 4
 /* RFC 4861: router solicitation to redirect. */
 #define ND_FIRST 133
 #define ND_LAST 137

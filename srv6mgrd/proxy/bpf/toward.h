@@ -72,6 +72,13 @@ static __always_inline bool leave_to_kernel(struct __sk_buff *skb, const struct 
     return skb->gso_size || (proxy->inner != INNER_ETHERNET && octets > hop->mtu);
 }
 
+/* Whether the function's link would lose a frame (is_skb_forwardable: a VLAN tag is free). */
+static __always_inline bool frame_too_big(const struct __sk_buff *skb, const struct proxy *proxy,
+                                          const struct hop *hop, __u32 octets)
+{
+    return proxy->inner == INNER_ETHERNET && !fits(skb, octets, hop->mtu + ETH_HLEN + VLAN_HLEN);
+}
+
 /* Take off the outer header and send the packet or frame to the function. */
 static __always_inline int strip(struct __sk_buff *skb, const struct proxy *proxy, struct hop *hop,
                                  __u32 length, enum arrival arrival)
@@ -164,6 +171,9 @@ static __always_inline int toward(struct __sk_buff *skb, enum arrival arrival)
             goto error;
         if (pull(skb, ETH_HLEN + 2 * sizeof(*outer)))
             goto error;
+        reason = TOO_BIG;
+        if (frame_too_big(skb, proxy, hop, octets - sizeof(*outer)))
+            goto error;
         by_kernel = leave_to_kernel(skb, proxy, hop, octets - sizeof(*outer));
         reason = inner_hop(skb, proxy, start_of(skb) + ETH_HLEN + sizeof(*outer), end_of(skb),
                            proxy->flags & DECREMENT && !by_kernel);
@@ -210,6 +220,9 @@ static __always_inline int toward(struct __sk_buff *skb, enum arrival arrival)
     if (outer->hop_limit <= 1)
         goto error;
     if (proxy->behavior == END_AM) {
+        reason = TOO_BIG;
+        if (!fits(skb, octets, hop->mtu))
+            goto error;
         count_packet(proxy->id, TO_PACKETS, octets);
         return masquerade(skb, proxy, hop, outer, srh, arrival);
     }
@@ -217,6 +230,9 @@ static __always_inline int toward(struct __sk_buff *skb, enum arrival arrival)
     if (srh->next_header != (proxy->inner == INNER_IPV6   ? IPPROTO_IPV6
                              : proxy->inner == INNER_IPV4 ? IPPROTO_IPIP
                                                           : NEXT_HEADER_ETHERNET))
+        goto error;
+    reason = TOO_BIG;
+    if (frame_too_big(skb, proxy, hop, octets - length))
         goto error;
     by_kernel = leave_to_kernel(skb, proxy, hop, octets - length);
     reason = inner_hop(skb, proxy, (void *)outer + length, end_of(skb),

@@ -8,12 +8,16 @@ import subprocess
 import pytest
 
 from srv6mgrd.model.behavior import Behavior
+from tests.contract.proxy.conftest import Node, proxy
 from tests.contract.proxy.network import FIRST, LAST, SINK, Network, declared
+from tests.contract.proxy.packets import DROP, FRAME, REDIRECT, inner6, routed
 
 pytestmark = pytest.mark.contract
 
 MULTICAST = ("multicast",)
 LINK = 1400
+# What links have of their own.
+ETHERNET = 1500
 # IPv6 header, SRH of two segments.
 CHAIN = 40 + 8 + 2 * 16
 # Header of an echo request, by what it is in.
@@ -68,6 +72,25 @@ def test_the_outer_sender_learns_the_mtu_of_the_way_on(network: Network, inner: 
     ping(network, inner, LINK - CHAIN + 1)
 
     assert told(network) == before + 1
+
+
+@pytest.mark.parametrize("behavior", [Behavior.END_AM, Behavior.END_AD, Behavior.END_AS])
+def test_what_nobody_can_be_told_of_is_counted(node: Node, behavior: Behavior) -> None:
+    """With its list a masqueraded packet fills the function's link; a frame may have a VLAN tag."""
+    inner = "ipv6" if behavior is Behavior.END_AM else "ethernet"
+    room = ETHERNET + 4 if inner == "ethernet" else ETHERNET - CHAIN - 16
+    node.declare(proxy(behavior, inner))
+
+    def sent(length: int) -> int:
+        inside = inner6() if inner == "ipv6" else FRAME / inner6()
+        return node.toward(routed(inside / bytes(length - len(inside))))[0]
+
+    header = 14 if inner == "ethernet" else 0
+    assert sent(room + header) == REDIRECT
+    assert (node.counts().to_packets, node.counts().errors) == (1, 0)
+    assert sent(room + header + 1) == DROP
+
+    assert (node.counts().to_packets, node.counts().too_big, node.counts().errors) == (1, 1, 1)
 
 
 def told(network: Network) -> int:
