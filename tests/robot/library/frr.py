@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from ipaddress import IPv6Address
 from typing import Any
 
 from robot.api import logger
 from robot.api.deco import library
 
-from lab.guest.nodes import wait_until
+from lab.guest.nodes import LabError, wait_until
 from tests.robot.library.network import node, router
 
 _LABEL_BITS = 20
@@ -32,6 +33,28 @@ def advertised(answer: Mapping[str, Any], rd: str) -> list[str]:
 
 def vtysh(name: str, command: str) -> str:
     return node(name).run(["vtysh", "-c", command]).stdout
+
+
+@contextmanager
+def explained(vrf: str, prefixes: Sequence[str]) -> Iterator[None]:
+    """A wait for routes that fails tells what both provider edges know of them."""
+    try:
+        yield
+    except LabError as error:
+        said = [f"{error}"]
+        for name in ("pe1", "pe2"):
+            for command in ("show bgp summary", *_questions(vrf, prefixes)):
+                answer = node(name).run(["vtysh", "-c", command], check=False)
+                said += [f"{name}: {command}", answer.stdout.strip(), answer.stderr.strip()]
+        raise AssertionError("\n".join(filter(None, said))) from error
+
+
+def _questions(vrf: str, prefixes: Sequence[str]) -> Iterator[str]:
+    for prefix in prefixes:
+        bgp, routes = ("ipv6", "ipv6") if ":" in prefix else ("ipv4", "ip")
+        yield f"show bgp {bgp} vpn {prefix}"
+        yield f"show bgp vrf {vrf} {bgp} {prefix}"
+        yield f"show {routes} route vrf {vrf} {prefix}"
 
 
 @library(scope="GLOBAL", auto_keywords=True)

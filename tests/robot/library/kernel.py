@@ -10,6 +10,7 @@ from typing import Any
 from robot.api.deco import library
 
 from lab.guest.nodes import wait_until
+from tests.robot.library.frr import explained
 from tests.robot.library.network import node
 
 SID_TABLE = "8986"
@@ -92,16 +93,14 @@ class Kernel:
     def wait_for_tunnels(self, name: str, vrf: str, *prefixes: str, timeout: float = 90) -> None:
         """Wait until routes of a VRF to these prefixes go through SRv6 tunnels."""
         what = f"{name}: VRF {vrf}: tunnels to {', '.join(prefixes)}"
-        wait_until(lambda: all(_tunnelled(name, vrf, p) for p in prefixes), what, timeout, 0.05)
+        with explained(vrf, prefixes):
+            wait_until(lambda: all(_tunnelled(name, vrf, p) for p in prefixes), what, timeout, 0.05)
 
     def wait_for_no_tunnel(self, name: str, vrf: str, prefix: str, timeout: float = 90) -> None:
         """Wait until a VRF has no tunnel to a prefix any more."""
-        wait_until(
-            lambda: not _tunnelled(name, vrf, prefix),
-            f"{name}: VRF {vrf}: no tunnel to {prefix}",
-            timeout,
-            0.05,
-        )
+        what = f"{name}: VRF {vrf}: no tunnel to {prefix}"
+        with explained(vrf, [prefix]):
+            wait_until(lambda: not _tunnelled(name, vrf, prefix), what, timeout, 0.05)
 
     def vrf_devices(self, name: str) -> list[str]:
         """Names of the VRF devices, in order."""
