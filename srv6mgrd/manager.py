@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeGuard
 
 from srv6mgrd import memory, news
 from srv6mgrd.apply import words
-from srv6mgrd.apply.outcomes import Outcome
+from srv6mgrd.apply.outcomes import INSTALLED, Outcome, declared, exports
 from srv6mgrd.apply.reconciler import Reconciler, Report
 from srv6mgrd.counters import statuses
 from srv6mgrd.counters.accumulator import Accumulator
@@ -89,8 +89,6 @@ class Offering(Protocol):
     def try_out(self) -> bool: ...
 
 
-_INSTALLED = Outcome(InstallStatus.INSTALLED)
-
 # Of each VRF with BGP: the SID that FRR advertises, and the reason when it advertises none.
 Advertised = Mapping[str, tuple[IPv6Address | None, str]]
 
@@ -127,12 +125,17 @@ class Manager:
         self._proxies = proxies
         self._advertised: Advertised = {}
         self._accumulator = Accumulator(store.counters(), store.bases())
-        # The last sample, as long as the next one may be compared with it.
+        # The last sample, as long as the next one may be compared with it; and whether the store
+        # has what it said of all SIDs.
         self._sampled: Mapping[IPv6Network, tuple[int, int, int]] | None = None
+        self._stored_all = False
         # Of what did not come to stand; all else is installed.
         self._outcomes: Mapping[ObjectRef, Outcome] = {}
         self._statuses = store.statuses()
+        # What was declared when statuses were told last, and for which objects that differs by
+        # what FRR or a report says.
         self._published: Desired | None = None
+        self._told: frozenset[ObjectRef] = frozenset()
         # A commit that we agreed to, until sysrepo says what became of it.
         self._before: Desired | None = None
         self._staged: Report | None = None
@@ -296,7 +299,7 @@ class Manager:
     def _drifted(self, compared: Report) -> None:
         # What failed before is tried again; it did not drift.
         stood = [r for r in compared.touched if self._stands(self._statuses.get(r))]
-        back = [r for r in stood if self._stands(compared.outcomes.get(r))]
+        back = [r for r in stood if r not in compared.not_installed]
         differing = {ref: compared.differences.get(ref, "") for ref in stood}
         self._tell(news.drift(differing, back))
         if self._node is not None:
@@ -310,7 +313,7 @@ class Manager:
             self._node.write()
 
     @staticmethod
-    def _stands(known: ObjectStatus | Outcome | None) -> bool:
+    def _stands(known: ObjectStatus | None) -> bool:
         return known is not None and known.status is InstallStatus.INSTALLED
 
     def _plan_retry(self) -> None:
@@ -397,11 +400,11 @@ class Manager:
         raw = {str(p): c for p, c in counted.items() if p in sids}
         moved = self._accumulator.add(raw, now)
         totals, changed = self._accumulator.totals, self._accumulator.changed
-        written = totals if self._sampled is None else {sid: totals[sid] for sid in changed}
+        written = {sid: totals[sid] for sid in changed} if self._stored_all else totals
         self._store.set_counters(written, moved, now)
-        if self._sampled is None or changed:
+        if changed or not self._stored_all:
             self._outward.publish_counters(dict(totals))
-        self._sampled = counted
+        self._sampled, self._stored_all = counted, True
         return bool(changed)
 
     def clear_counters(self, sid: str | None = None) -> None:
@@ -433,12 +436,9 @@ class Manager:
                 found = await asyncio.to_thread(self._advertised_now, desired)
                 if found != self._advertised and self._staged is None:
                     self._advertised = found
-                    self._publish(self._statuses)
-            waiting = any(
-                status.status is InstallStatus.PENDING
-                for ref, status in self._statuses.items()
-                if ref.kind is Kind.VRF_BGP
-            )
+                    self._publish()
+            told = (self._statuses.get(ref) for ref in exports(desired))
+            waiting = any(s is not None and s.status is InstallStatus.PENDING for s in told)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_FRR_POLL_PENDING if waiting else _FRR_POLL_SETTLED):
                     await self._ask_frr.wait()
@@ -446,43 +446,47 @@ class Manager:
 
     def _take(self, report: Report, repaired: Iterable[ObjectRef] = ()) -> None:
         """Make a report known."""
-        self._outcomes = {r: o for r, o in report.outcomes.items() if o != _INSTALLED}
+        self._outcomes = report.not_installed
         self._ask_frr.set()
-        self._accumulator.keep(str(p) for p in self._reconciler.desired.sids)
-        # Which SIDs are counted, and where the store has them, may be otherwise now.
-        self._sampled = None
-        self._publish(report.outcomes, frozenset(repaired))
+        if self._published is not self._reconciler.desired:
+            self._accumulator.keep(str(p) for p in self._reconciler.desired.sids)
+            # Which SIDs are counted, and where the store has them, may be otherwise now.
+            self._sampled, self._stored_all = None, False
+        self._publish(frozenset(repaired))
         self._plan_retry()
 
-    def _publish(
-        self, told: Iterable[ObjectRef], repaired: frozenset[ObjectRef] = frozenset()
-    ) -> None:
-        """``told`` are all declared objects."""
-        outcomes, details = self._with_frr(told)
-        merged = statuses.merge(self._statuses, outcomes, details, repaired, time.time_ns())
+    def _publish(self, repaired: frozenset[ObjectRef] = frozenset()) -> None:
+        desired, before, now = self._reconciler.desired, self._statuses, time.time_ns()
+        outcomes, details = self._with_frr()
+        if same := desired is self._published:
+            # All else was installed, and is.
+            some = self._told.union(outcomes, repaired)
+        else:
+            some = frozenset(declared(desired))
+        told = {ref: outcomes.get(ref, INSTALLED) for ref in some}
+        merged = statuses.merge(before, told, details, repaired, now)
+        self._told, self._published = frozenset(outcomes), desired
         # What goes outward shows more of what is declared than its status.
-        if merged == self._statuses and self._published is self._reconciler.desired:
+        if same and all(before[ref] is status for ref, status in merged.items()):
             return
-        self._tell(news.status_changes(self._statuses, merged))
-        self._statuses, self._published = merged, self._reconciler.desired
-        self._store.set_statuses(merged)
-        self._outward.publish(self._reconciler.desired, merged)
+        self._tell(news.status_changes(before, merged))
+        self._statuses = {**before, **merged} if same else merged
+        self._store.set_statuses(self._statuses)
+        self._outward.publish(desired, self._statuses)
 
-    def _with_frr(
-        self, told: Iterable[ObjectRef]
-    ) -> tuple[dict[ObjectRef, Outcome], dict[ObjectRef, str]]:
+    def _with_frr(self) -> tuple[dict[ObjectRef, Outcome], dict[ObjectRef, str]]:
         """Outcomes with what FRR says of the exports: configured is not yet advertised."""
-        outcomes, details = {**dict.fromkeys(told, _INSTALLED), **self._outcomes}, {}
+        outcomes, details = dict(self._outcomes), {}
         for vrf in self._reconciler.desired.vrfs.values():
             ref = ObjectRef(Kind.VRF_BGP, vrf.name)
-            if vrf.bgp is None or outcomes[ref].status is not InstallStatus.INSTALLED:
+            if vrf.bgp is None or ref in outcomes:
                 continue
-            exports = vrf.bgp.export_sid is not None
-            unasked = (None, "FRR was not asked yet" if exports else "")
+            has_sid = vrf.bgp.export_sid is not None
+            unasked = (None, "FRR was not asked yet" if has_sid else "")
             sid, reason = self._advertised.get(vrf.name, unasked)
             if sid is not None:
                 details[ref] = str(vrf.bgp.export_sid)
-            missing = exports and sid is None
+            missing = has_sid and sid is None
             status = InstallStatus.PENDING if missing else InstallStatus.INSTALLED
             outcomes[ref] = Outcome(status, reason)
         return outcomes, details

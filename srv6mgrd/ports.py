@@ -47,7 +47,8 @@ class Kernel(Protocol):
         ...
 
     def observe(self, sysctls: Iterable[str]) -> Observed:
-        """One consistent dump; dumps that the kernel interrupted are taken again."""
+        """One consistent dump; dumps that the kernel interrupted are taken again. What is told to
+        have changed is so since the last call: one asks."""
         ...
 
     def doubt(self) -> None:

@@ -20,6 +20,9 @@ class Outcome:
     reason: str = ""
 
 
+INSTALLED = Outcome(InstallStatus.INSTALLED)
+
+
 def outcomes(
     desired: Desired,
     t: Target,
@@ -29,15 +32,14 @@ def outcomes(
     *,
     frr_up: bool,
 ) -> dict[ObjectRef, Outcome]:
-    """Status of every declared object from the failures of the objects that serve it, and from
-    what stands in front of them, by their keys."""
-    out = dict.fromkeys(declared(desired), Outcome(InstallStatus.INSTALLED))
+    """Status of every declared object that is not installed, from the failures of the objects
+    that serve it, and from what stands in front of them, by their keys."""
+    out: dict[ObjectRef, Outcome] = {}
     for ref, reason in t.pending.items():
         out[ref] = Outcome(InstallStatus.PENDING, reason)
     if not frr_up:
-        for ref in out:
-            if ref.kind is Kind.VRF_BGP:
-                out[ref] = Outcome(InstallStatus.PENDING, FRR_ABSENT)
+        for ref in exports(desired):
+            out[ref] = Outcome(InstallStatus.PENDING, FRR_ABSENT)
     for key, reason in shadowed.items():
         for ref in t.serves.get(key, ()):
             out[ref] = Outcome(InstallStatus.DRIFTED, reason)
@@ -56,7 +58,12 @@ def declared(desired: Desired) -> list[ObjectRef]:
         *(ObjectRef(Kind.VRF, name) for name in desired.vrfs),
         *(ObjectRef(Kind.INTERFACE, name) for name in desired.roles),
         *(ObjectRef(Kind.SID, str(prefix)) for prefix in desired.sids),
-        *(ObjectRef(Kind.VRF_BGP, v.name) for v in desired.vrfs.values() if v.bgp),
+        *exports(desired),
         *(ObjectRef(Kind.SEGMENT_LIST, name) for name in desired.segment_lists),
         *(ObjectRef(Kind.ROUTE, name) for name in desired.routes),
     ]
+
+
+def exports(desired: Desired) -> list[ObjectRef]:
+    """What FRR is told of VRFs."""
+    return [ObjectRef(Kind.VRF_BGP, v.name) for v in desired.vrfs.values() if v.bgp]

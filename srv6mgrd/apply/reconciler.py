@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from srv6mgrd.apply import words
 from srv6mgrd.apply.executor import Executor
 from srv6mgrd.apply.journal import Journal, JournalError
-from srv6mgrd.apply.outcomes import Outcome, outcomes
+from srv6mgrd.apply.outcomes import INSTALLED, Outcome, declared, outcomes
 from srv6mgrd.apply.patience import Patience
 from srv6mgrd.counters.status import ObjectRef
 from srv6mgrd.model import needs
@@ -36,22 +36,31 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a pass did: the actions carried out, what became of each declared object, and what
-    was refused. ``differences`` says of a repair how what it touched differed."""
+    """What a pass did: the actions carried out, which declared objects are ``not_installed`` for
+    what reason, and what was refused. ``differences`` says of a repair how what it touched
+    differed."""
 
     actions: list[Action] = field(default_factory=list)
-    outcomes: Mapping[ObjectRef, Outcome] = field(default_factory=dict)
+    desired: Desired = field(default_factory=Desired)
+    not_installed: Mapping[ObjectRef, Outcome] = field(default_factory=dict)
     touched: frozenset[ObjectRef] = frozenset()
     refusals: tuple[Refusal, ...] = ()
     differences: Mapping[ObjectRef, str] = field(default_factory=dict)
 
+    @property
+    def outcomes(self) -> Mapping[ObjectRef, Outcome]:
+        """What became of each declared object."""
+        return dict.fromkeys(declared(self.desired), INSTALLED) | dict(self.not_installed)
+
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """What shall stand, what stands, and the difference."""
+    """What shall stand, what stands, and the difference. ``some`` are the keys that were looked
+    at, if not all: the others stood as they shall, and nothing has changed in them."""
 
     target: Target
     observed: Mapping[str, ObservedObject]
+    some: frozenset[str] | None
     plan: Plan
     shadowed: Mapping[str, str]
     frr_up: bool
@@ -104,8 +113,12 @@ class Reconciler:
         self._executor = Executor(kernel, frr, journal)
         self._patience = Patience(clock)
         self._last_target: _TargetOf | None = None
+        # Keys of what was not as it shall at the last compare; None: everything may be otherwise.
+        self._unsettled: set[str] | None = None
         # The last state that passed the checks.
         self._passed: Desired | None = None
+        # The last state that lacks nothing here, and of what.
+        self._carried: tuple[Desired, Capabilities] | None = None
         # Told what is about to be written, and what then was, undone actions included.
         self.before_writing: Callable[[Sequence[Action]], None] = _nobody
         self.after_writing: Callable[[Sequence[Action]], None] = _nobody
@@ -156,7 +169,7 @@ class Reconciler:
         if desired is not None:
             self.desired = expand(desired)
         # What the node lacks since is no reason to let go of the rest.
-        lacking = self._lacking(replace(self.desired, accept_unsupported=True))
+        lacking = self._lacking(self.desired, accept=True)
         return self._pass(self.desired, lacking, atomic=False)
 
     def dry_run(self, desired: Desired) -> Plan:
@@ -174,56 +187,69 @@ class Reconciler:
             raise RefusedError(refusals)
         return desired, lacking
 
-    def _lacking(self, desired: Desired) -> Mapping[ObjectRef, str]:
-        """What the node lacks for the expanded ``desired``. Raises RefusedError.
+    def _lacking(self, desired: Desired, *, accept: bool = False) -> Mapping[ObjectRef, str]:
+        """What the node lacks for the expanded ``desired``. Raises RefusedError, unless such
+        objects are accepted or ``accept`` is set.
 
         What stands as declared goes on standing, whatever became of a try: to take down what
         forwards because something else failed would be the greater fault.
         """
-        lacking = needs.check(replace(desired, accept_unsupported=True), self.capabilities)
+        carried = self._carried
+        if carried is not None and carried[0] is desired and carried[1] is self.capabilities:
+            return {}
+        accepting = replace(desired, accept_unsupported=True)
+        lacking = needs.check(accepting, self.capabilities)
         if not lacking:
+            self._carried = desired, self.capabilities
             return lacking
         now = self._compare(desired)
         differing = {action.object.key for action in now.plan.actions}
         differing |= {conflict.wanted.key for conflict in now.plan.conflicts}
         changed = {ref for key in differing for ref in now.target.serves.get(key, ())}
         standing = lacking.keys() - changed - now.target.pending.keys()
-        return needs.check(desired, self.capabilities, standing)
+        return needs.check(accepting if accept else desired, self.capabilities, standing)
 
     def _compare(self, desired: Desired) -> _Compared:
         frr = self._frr.observe()
         blocks = self._render(desired) if frr is not None else []
         # Before all else, since which sysctls there are depends on it.
-        t = self._target(desired, self._kernel.links(), blocks)
+        unsettled, self._unsettled = self._unsettled, None
+        t, other = self._target(desired, self._kernel.links(), blocks)
         sysctls = [o.path for o in t.objects.values() if isinstance(o, Sysctl)]
         seen = self._kernel.observe(sysctls)
         observed = dict(seen.objects)
-        t.meet(observed)
+        some: frozenset[str] | None = None
+        if unsettled is not None and other is not None and seen.changed is not None:
+            some = seen.changed.union(unsettled, other, (b.key for b in blocks), frr or ())
+        t.meet(observed, some)
         for key, block in (frr or {}).items():
             if key in t.objects or key in self._journal:
                 observed[key] = ObservedObject(self._ours(block, t), False)
         owned = _Owned(self._journal, observed)
-        found = plan(t.objects, observed, owned, self._journal)
+        found = plan(t.objects, observed, owned, self._journal, some)
         shadowed = dict(seen.overruled)
         shadowed |= {s.wanted.key: words.of_shadow(s) for s in found.shadows}
-        return _Compared(t, observed, found, shadowed, frr is not None)
+        self._unsettled = found.unsettled
+        return _Compared(t, observed, some, found, shadowed, frr is not None)
 
-    def _target(self, desired: Desired, links: Links, blocks: list[FrrBlock]) -> Target:
-        """The target; the last one when nothing that it depends on has changed."""
+    def _target(
+        self, desired: Desired, links: Links, blocks: list[FrrBlock]
+    ) -> tuple[Target, frozenset[str] | None]:
+        """The target, the last one when nothing that it depends on has changed; and the keys in
+        which it is otherwise than the last one, None when that is not known."""
         kept = frozenset(key for key in VALUES_KEPT if key in self._journal)
         known = self._last_target
         if known is not None and known[1:4] == (links, blocks, kept):
             if known[0] is desired:
-                return known[4]
-            t = with_sids(known[4], known[0], desired)
+                return known[4], frozenset()
+            derived = with_sids(known[4], known[0], desired)
         else:
-            t = None
-        if t is None:
-            t = target(
-                desired, links.indexes, blocks, kept, links.receivers, borrowed=self._borrowed
-            )
+            derived = None
+        t = derived or target(
+            desired, links.indexes, blocks, kept, links.receivers, borrowed=self._borrowed
+        )
         self._last_target = desired, links, blocks, kept, t
-        return t
+        return t, None if derived is None else derived.differs
 
     def _ours(self, found: FrrBlock, t: Target) -> FrrBlock:
         """Of an FRR context the lines that are ours: wanted or journaled; in the wanted order."""
@@ -236,8 +262,8 @@ class Reconciler:
         kept += [line for line in known if line in present and line not in lines]
         return FrrBlock(found.daemon, found.context, tuple(kept), order=order)
 
-    def _pass(self, declared: Desired, lacking: Mapping[ObjectRef, str], *, atomic: bool) -> Report:
-        desired = needs.without(declared, lacking)
+    def _pass(self, whole: Desired, lacking: Mapping[ObjectRef, str], *, atomic: bool) -> Report:
+        desired = needs.without(whole, lacking)
         now = self._compare(desired)
         actions = now.plan.actions
         failures = {c.wanted.key: words.of_conflict(c) for c in now.plan.conflicts}
@@ -260,7 +286,8 @@ class Reconciler:
         shadowed = (after or now).shadowed
         return Report(
             done,
-            outcomes(declared, now.target, reasons, lacking, shadowed, frr_up=now.frr_up),
+            whole,
+            outcomes(whole, now.target, reasons, lacking, shadowed, frr_up=now.frr_up),
             frozenset(ref for a in done for ref in now.target.serves.get(a.object.key, ())),
             tuple(failures.values()),
             {} if atomic else _by_ref(differences(done), now.target),
@@ -299,15 +326,19 @@ class Reconciler:
         try:
             self._journal_what_stands(now, failures)
         except JournalError as error:
-            # It names what is ours and perhaps more; the next pass tries again.
+            # It names what is ours and perhaps more; the next pass tries again, with all of it.
+            self._unsettled = None
             _LOG.error("%s", error)
 
     def _journal_what_stands(self, now: _Compared, failures: Container[str]) -> None:
         wanted = now.target.objects
         self._journal.intend(
             seen.object
-            for key, seen in now.observed.items()
-            if seen.ours and key not in self._journal and seen.object == wanted.get(key)
+            for key in (now.observed if now.some is None else now.some)
+            if (seen := now.observed.get(key)) is not None
+            and seen.ours
+            and key not in self._journal
+            and seen.object == wanted.get(key)
         )
         self._journal.forget(
             key

@@ -58,6 +58,8 @@ class LinuxKernel:
         # A dump is due, and the links at the last one.
         self._doubted = True
         self._links: list[links.Link] = []
+        # The keys of all but routes in the SID table, the last time.
+        self._others: frozenset[str] = frozenset()
         self._lock = threading.Lock()
         self._netlink = NetlinkSocket()
         self._seg6 = Seg6()
@@ -109,10 +111,10 @@ class LinuxKernel:
     def observe(self, sysctls: Iterable[str]) -> Observed:
         sysctls = list(sysctls)
         with self._lock:
-            objects = self._followed()
+            followed = self._followed()
             # Links after routes: a device that they refer to is known by then.
             sids = []
-            if objects is None:
+            if followed is None:
                 sids = self._netlink.dump(routes.get_table(SID_TABLE), comparable=True)
             defaults = [
                 item
@@ -127,9 +129,12 @@ class LinuxKernel:
             source = self._seg6.source()
             table = list(self._table.observed())
         names = {link.index: link.name for link in all_links}
-        if objects is None:
+        changed: set[str] | None = None
+        if followed is None:
             objects = self._routes.observed(sids, names)
             self._links, self._doubted = all_links, False
+        else:
+            objects, changed = followed
         found: list[ObservedObject] = [
             *devices,
             *rules.observed(rule_dump),
@@ -141,16 +146,23 @@ class LinuxKernel:
         ]
         if source is not None:
             found.append(ObservedObject(EncapSource(source), ours=False))
-        objects |= {item.object.key: item for item in found}
+        others = {item.object.key: item for item in found}
+        objects |= others
+        before, self._others = self._others, frozenset(others)
         overruled = sysctl.overruled(sysctls, self._proc_sys)
-        return Observed(objects, {link.name: link.index for link in all_links}, overruled)
+        return Observed(
+            objects,
+            {link.name: link.index for link in all_links},
+            overruled,
+            None if changed is None else before.union(others, changed),
+        )
 
     def doubt(self) -> None:
         self._doubted = True
 
-    def _followed(self) -> dict[str, ObservedObject] | None:
-        """The SID table by what was told of it; None when it has to be dumped. Then nothing that
-        is told from now on is missed."""
+    def _followed(self) -> tuple[dict[str, ObservedObject], set[str]] | None:
+        """The SID table by what was told of it, and the keys of that; None when it has to be
+        dumped. Then nothing that is told from now on is missed."""
         if self._notices is None:
             return None
         told = self._notices.take(self._routes.followable)
@@ -161,9 +173,9 @@ class LinuxKernel:
         now = links.decode_all(self._netlink.dump(links.get_all()))
         if now != self._links:
             return None
-        objects = self._routes.followed(told, {link.index: link.name for link in now})
-        self._doubted = objects is None
-        return objects
+        followed = self._routes.followed(told, {link.index: link.name for link in now})
+        self._doubted = followed is None
+        return followed
 
     def _is_silent(self) -> bool:
         """Whether routes that go with their device go without a word (fib6_ifdown)."""

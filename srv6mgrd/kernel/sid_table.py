@@ -138,42 +138,45 @@ class SidTable:
 
     def followed(
         self, notices: Iterable[Notice], devices: Mapping[int, str]
-    ) -> dict[str, ObservedObject] | None:
-        """What ``observed`` would give, from what it gave last and what was told since. None when
-        that does not tell it for certain: then a dump has to."""
+    ) -> tuple[dict[str, ObservedObject], set[str]] | None:
+        """What ``observed`` would give, from what it gave last and what was told since, with the
+        keys of what was told. None when that does not tell it for certain: then a dump has to."""
         _, objects = self._stood
         if not self._followable or any(devices.get(i) != n for i, n in self._devices.items()):
             return None
         # Whatever becomes of it, it is no longer what that dump said.
         self._stood = b"", objects
+        told = set()
         for notice in notices:
-            if not self._follow(objects, notice, devices):
+            if (key := self._follow(objects, notice, devices)) is None:
                 self._followable = False
                 return None
-        return dict(objects)
+            told.add(key)
+        return dict(objects), told
 
     def _follow(
         self, objects: dict[str, ObservedObject], notice: Notice, devices: Mapping[int, str]
-    ) -> bool:
-        """Take one in, unless it leaves in doubt what then stands. It may be older than the dump:
-        then those that follow it end where the dump is."""
+    ) -> str | None:
+        """Take one in; its key, or None when it leaves in doubt what then stands. It may be older
+        than the dump: then those that follow it end where the dump is."""
         row = decode(memoryview(notice.message))
         item = self._build(row, devices)
         if row.unknown or row.extras.bpf_program is not None:
-            return False
-        known = objects.get(item.object.key)
+            return None
+        key = item.object.key
+        known = objects.get(key)
         if notice.removed:
             if known is None:
-                return True
-            del objects[item.object.key]
-            return known == item
+                return key
+            del objects[key]
+            return key if known == item else None
         if known == item:
-            return True
+            return key
         if known is not None and not (notice.replaces and _same_place(known, item)):
             # One more to the same prefix.
-            return False
-        objects[item.object.key] = item
-        return True
+            return None
+        objects[key] = item
+        return key
 
     def _build(self, row: Row, devices: Mapping[int, str]) -> ObservedObject:
         self._devices[row.oif] = devices.get(row.oif)

@@ -51,11 +51,18 @@ class Conflict:
 @dataclass(frozen=True, slots=True)
 class Plan:
     """``actions`` in the order to carry them out; ``shadows`` are in front of what is wanted, once
-    it stands."""
+    it stands; ``staying`` are the keys of what stands beside it and is left there."""
 
     actions: list[Action] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
     shadows: list[Shadow] = field(default_factory=list)
+    staying: frozenset[str] = frozenset()
+
+    @property
+    def unsettled(self) -> set[str]:
+        """The keys of what is not as wanted, or not wanted."""
+        differing = {action.object.key for action in self.actions}
+        return differing.union(self.staying, (c.wanted.key for c in self.conflicts))
 
 
 def plan(
@@ -63,13 +70,19 @@ def plan(
     observed: Mapping[str, ObservedObject],
     owned: Container[str],
     named: Container[str] = (),
+    some: Container[str] | None = None,
 ) -> Plan:
     """Actions that turn observed into wanted.
 
     ``owned`` are the keys of what stands as the journal has it. Only what is both journaled and
     marked is removed; kinds without a mark go by the journal. ``named`` are all its keys, whatever
-    stands there now.
+    stands there now. ``some`` are the keys that are looked at, if not all: SID routes may be left
+    out that are known to stand as wanted; all other kinds matter to others.
     """
+    everything = wanted
+    if some is not None:
+        wanted = {key: obj for key, obj in wanted.items() if key in some}
+        observed = {key: seen for key, seen in observed.items() if key in some}
     actions: list[Action] = []
     conflicts: list[Conflict] = []
     beside = {key: seen for key, seen in observed.items() if key not in wanted}
@@ -109,7 +122,8 @@ def plan(
     actions += [Delete(observed[key].object) for key in removable]
     actions += _gone_with_ports(actions, wanted, observed)
     staying = {key: seen.object for key, seen in beside.items() if key not in removable}
-    return Plan(in_order(actions), conflicts, list(shadows(wanted, observed, staying)))
+    in_front = list(shadows(everything, observed, staying))
+    return Plan(in_order(actions), conflicts, in_front, frozenset(staying))
 
 
 def _gone_with_ports(

@@ -33,9 +33,12 @@ class Observed:
     destination, leads into our table or ends packets, route in our SID table, unreachable default
     of a VRF table, plus the sysctls asked for; rules in the order in which the kernel asks them.
     ``interfaces`` are the names of all links, with their ifindex. ``overruled`` are the keys of
-    sysctls that others make of no effect, with the words for it.
+    sysctls that others make of no effect, with the words for it. ``changed`` are the keys of what
+    may be otherwise than at the last time, gone included: all but routes of the SID table that
+    nothing was told of. None: of all.
     """
 
     objects: Mapping[str, ObservedObject] = field(default_factory=dict)
     interfaces: Mapping[str, int] = field(default_factory=dict)
     overruled: Mapping[str, str] = field(default_factory=dict)
+    changed: frozenset[str] | None = None

@@ -77,12 +77,14 @@ _DUMMY = DummyDevice(SID_DEVICE)
 class Target:
     """``objects`` by key; ``serves`` says which declared objects each of them is for;
     ``pending`` holds what can't be put in place yet, with the reason. With ``borrowed`` VRFs are
-    another's: they are waited for, never made, changed or removed."""
+    another's: they are waited for, never made, changed or removed. ``differs`` are the keys in
+    which it is otherwise than the one that it was made of (``with_sids``)."""
 
     objects: dict[str, Object] = field(default_factory=dict)
     serves: dict[str, list[ObjectRef]] = field(default_factory=dict)
     pending: dict[ObjectRef, str] = field(default_factory=dict)
     borrowed: bool = False
+    differs: frozenset[str] = frozenset()
 
     def need(self, obj: Object, *refs: ObjectRef) -> None:
         self.put(obj.key, obj, *refs)
@@ -95,11 +97,12 @@ class Target:
         serves = self.serves.setdefault(key, [])
         serves += [ref for ref in refs if serves[-1:] != [ref]]
 
-    def meet(self, observed: Mapping[str, ObservedObject]) -> None:
+    def meet(self, observed: Mapping[str, ObservedObject], some: Iterable[str] | None) -> None:
         """Have the observed objects where they are equal, so that next time ``is`` tells: to
-        compare a hundred thousand objects by value takes several times as long."""
-        for key, obj in self.objects.items():
-            seen = observed.get(key)
+        compare a hundred thousand objects by value takes several times as long. ``some`` are the
+        keys to look at, if not all."""
+        for key in self.objects if some is None else some:
+            obj, seen = self.objects.get(key), observed.get(key)
             if seen is not None and seen.object is not obj and seen.object == obj:
                 self.objects[key] = seen.object
 
@@ -156,9 +159,10 @@ def with_sids(before: Target, old: Desired, new: Desired) -> Target | None:
     alone = Target()
     for sid in went:
         _sid(alone, sid, old, {})
+    gone = alone.serves.keys()
     for key, refs in alone.serves.items():
-        gone = set(refs)
-        left = [ref for ref in t.serves[key] if ref not in gone]
+        leaving = set(refs)
+        left = [ref for ref in t.serves[key] if ref not in leaving]
         if left:
             t.serves[key] = left
         else:
@@ -169,6 +173,7 @@ def with_sids(before: Target, old: Desired, new: Desired) -> Target | None:
     for key, obj in alone.objects.items():
         t.objects.setdefault(key, obj)
         t.serves[key] = [*t.serves.get(key, ()), *alone.serves[key]]
+    t.differs = frozenset(gone | alone.objects.keys())
     return t
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv6Network
 
@@ -76,6 +76,8 @@ class FakeKernel:
         self._next_index = 100
         # The VRF ifindex that End.DT4/DT46 remember from when they were built.
         self._bound: dict[str, int] = {}
+        # What stood at the last ``observe``; None: everything may be otherwise.
+        self._seen: dict[str, ObservedObject] | None = None
 
     @property
     def writes(self) -> int:
@@ -135,7 +137,7 @@ class FakeKernel:
         return Links(dict(self.interfaces), frozenset(self.interfaces.keys() - ours - {"lo"}))
 
     def doubt(self) -> None:
-        """Nothing is kept."""
+        self._seen = None
 
     def observe(self, sysctls: Iterable[str]) -> Observed:
         # Of routes outside the SID table the kernel is asked for ours alone.
@@ -151,7 +153,9 @@ class FakeKernel:
         for name in self.interfaces:
             mtu = LinkMtu(name, self._mtu(name))
             objects[mtu.key] = ObservedObject(mtu, ours=False)
-        return Observed(objects, dict(self.interfaces))
+        before, self._seen = self._seen, objects
+        changed = None if before is None else frozenset(_changed(before, objects))
+        return Observed(objects, dict(self.interfaces), changed=changed)
 
     def sid_counters(self) -> Mapping[IPv6Network, tuple[int, int, int]]:
         return {
@@ -373,6 +377,15 @@ class FakeKernel:
             if seen and isinstance(seen.object, VrfDevice) and seen.object.table == table:
                 return seen.object
         return None
+
+
+def _changed(
+    before: Mapping[str, ObservedObject], now: Mapping[str, ObservedObject]
+) -> Iterator[str]:
+    for key in before.keys() | now.keys():
+        was, seen = before.get(key), now.get(key)
+        if was != seen or seen is None or not isinstance(seen.object, SidRoute):
+            yield key
 
 
 def _same_vrf(before: Object, after: VrfDevice) -> bool:

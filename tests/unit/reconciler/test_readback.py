@@ -38,7 +38,7 @@ class ForgetfulKernel(FakeKernel):
             else s
             for key, s in found.objects.items()
         }
-        return Observed(objects, found.interfaces)
+        return Observed(objects, found.interfaces, changed=found.changed)
 
 
 def test_what_reads_back_otherwise_refuses_the_commit():

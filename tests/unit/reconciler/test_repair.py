@@ -1,6 +1,7 @@
 """Repairs, and whose things are whose."""
 
 import errno
+from dataclasses import replace
 from ipaddress import IPv6Address
 
 import pytest
@@ -20,7 +21,7 @@ from srv6mgrd.plan.objects import (
 )
 from srv6mgrd.plan.target import target, vrf_ifindex
 from tests.builders import desired, dt46, locator, net, sid, vrf
-from tests.fakes.kernel import STRICT_MODE, Crash
+from tests.fakes.kernel import STRICT_MODE, Crash, FakeKernel
 from tests.unit.reconciler.world import (
     DT46,
     END,
@@ -31,6 +32,7 @@ from tests.unit.reconciler.world import (
     RED,
     RED_BGP,
     VPN,
+    World,
 )
 
 
@@ -186,3 +188,47 @@ def test_a_crash_before_a_write_does_not_make_the_operators_value_ours(world, co
     world.repair(NOTHING)
 
     assert world.kernel.objects[theirs.key].object == theirs
+
+
+class DeafKernel(FakeKernel):
+    """Tells of no change in the SID table, until it is in doubt."""
+
+    def observe(self, sysctls):
+        found = super().observe(sysctls)
+        return replace(found, changed=found.changed and found.changed - {END_KEY})
+
+
+def test_only_sid_routes_that_something_was_told_of_are_compared():
+    world = World(DeafKernel({"eth1": 2}))
+    world.commit(VPN)
+    world.kernel.remove(END_KEY)
+
+    assert world.repair().actions == []
+    world.kernel.doubt()
+    assert [a.object.key for a in world.repair().actions] == [END_KEY]
+
+
+def test_what_was_refused_is_tried_again_though_nothing_was_told_of_it():
+    world = World()
+    world.commit(VPN)
+    world.kernel.remove(END_KEY)
+    world.kernel.refuse(lambda action: action.object.key == END_KEY)
+    assert world.repair().outcomes[END].status is InstallStatus.FAILED
+    assert world.repair().outcomes[END].status is InstallStatus.FAILED
+
+    world.kernel.accept_all()
+
+    assert world.repair().outcomes[END] == INSTALLED
+    assert world.stands(VPN)
+
+
+def test_what_stands_in_front_is_told_as_long_as_it_does():
+    world = World()
+    world.commit(VPN)
+    front = SidRoute(net("fcbb:0:1:1:1::/80"), Behavior.END, 8986, device="eth1")
+    world.kernel.add_foreign(front)
+
+    for _ in range(2):
+        assert world.repair().outcomes[END].status is InstallStatus.DRIFTED
+    world.kernel.remove(front.key)
+    assert world.repair().outcomes[END] == INSTALLED
