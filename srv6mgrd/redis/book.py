@@ -45,6 +45,8 @@ class Book:
         self._states: Mapping[RowKey, Fields] = {}
         # Whether more may differ than what was wanted otherwise before.
         self._all_dirty = True
+        # Whether the identifiers are others than when they were wanted last.
+        self._renamed = True
 
     def adopt(self, rows: Mapping[RowKey, Fields], names: Fields) -> None:
         """Take over what Redis holds: our rows, and all of COUNTERS_SRV6_NAME_MAP.
@@ -58,12 +60,20 @@ class Book:
         self._oids = {**remembered, **self._oids}
         self.foreign.clear()
         self._steady.clear()
-        self._all_dirty = True
+        self._all_dirty = self._renamed = True
 
     def unnamed(self, projection: Projection) -> list[str]:
         """Names that need an object identifier; those of SIDs that are gone are forgotten."""
-        names = set(projection.counted.values())
-        self._oids = {n: o for n, o in self._oids.items() if n in names}
+        counted, changes = projection.counted, projection.changes
+        if changes is None or self._all_dirty:
+            names = set(counted.values())
+            gone = self._oids.keys() - names
+        else:
+            names = {counted[prefix] for prefix in changes.prefixes if prefix in counted}
+            gone = changes.names & self._oids.keys()
+        for name in gone:
+            del self._oids[name]
+        self._renamed |= bool(gone)
         return sorted(names - self._oids.keys())
 
     @property
@@ -75,36 +85,41 @@ class Book:
     def name(self, names: Sequence[str], first_index: int) -> None:
         """Give these names consecutive object identifiers."""
         self._oids.update((n, oid_of(first_index + i)) for i, n in enumerate(names))
+        self._renamed = True
         self._highest = first_index + len(names) - 1
 
     def absorb(self, projection: Projection) -> None:
-        """Make this what is wanted. Every counted SID has an identifier by now."""
-        wanted = {**projection.rows, **self._states}
-        if self._oids:
-            wanted[OID_ROW] = wanted[NAME_ROW] = dict(self._oids)
-        keys = self._keys_of(projection)
-        if keys.keys() != self._counter_keys.keys():
-            self._counters = {p: c for p, c in self._counters.items() if p in keys}
-        self._steady &= {p for p, key in keys.items() if self._counter_keys.get(p) == key}
-        for prefix, key in keys.items():
-            if prefix in self._steady:
-                wanted[key] = self._wanted[key]
-            elif (sample := self._counters.get(prefix)) is not None:
-                wanted[key] = sonic.fields(sample)
-            elif fields := self._known.get(key):
-                wanted[key] = fields  # ours from before a restart; the first sample is to come
-        before, self._wanted, self._counter_keys = self._wanted, wanted, keys
+        """Make this what is wanted: all of it, or what changed since the one before. Every counted
+        SID has an identifier by now."""
+        wanted, known, changes = self._wanted, self._known, projection.changes
+        rows = projection.rows
+        some = set(rows if changes is None else changes.keys)
+        for key in some:
+            if (fields := rows.get(key)) is not None:
+                wanted[key] = fields
+            else:
+                wanted.pop(key, None)
+        if changes is None or self._all_dirty:
+            some |= self._count({*self._counter_keys, *projection.counted}, projection.counted)
+        else:
+            some |= self._count(changes.prefixes, projection.counted)
+        if self._renamed:
+            # A copy: what is wanted is never changed in place.
+            told = dict(self._oids)
+            for key in _OF_CELLS:
+                some.add(key)
+                if told:
+                    wanted[key] = told
+                else:
+                    wanted.pop(key, None)
+            self._renamed = False
         self.foreign = {
             (k, f) for k, f in self.foreign if k in wanted and (not f or f in wanted[k])
         }
-        known = self._known
+        # What was carried out is known to be as it was wanted.
+        some |= self._dirty | {key for key, _ in self.foreign}
         if self._all_dirty:
-            some: Iterable[RowKey] = wanted.keys() | known.keys()
-        else:
-            # What was carried out is known to be as it was wanted.
-            some = {k for k, fields in wanted.items() if before.get(k) is not fields}
-            some |= before.keys() - wanted.keys()
-            some |= self._dirty | {key for key, _ in self.foreign}
+            some |= wanted.keys() | known.keys()
         self._dirty = set()
         for key in some:
             shall, now = wanted.get(key), known.get(key)
@@ -115,16 +130,30 @@ class Book:
                 known[key] = shall
         self._all_dirty = False
 
-    def _keys_of(self, projection: Projection) -> dict[str, RowKey]:
-        """Keys of the COUNTERS rows, by SID prefix."""
-        made: dict[str, RowKey] = {}
-        for prefix, name in projection.counted.items():
-            oid = self._oids[name]
-            key = self._counter_keys.get(prefix)
-            if key is None or not key.key.endswith(oid):
-                key = counters_key(oid)
-            made[prefix] = key
-        return made
+    def _count(self, prefixes: Iterable[str], counted: Mapping[str, str]) -> set[RowKey]:
+        """Want the COUNTERS rows of these SIDs, those that are counted; the keys of all of them,
+        of those before as well."""
+        keys, wanted = set[RowKey](), self._wanted
+        for prefix in prefixes:
+            name, before = counted.get(prefix), self._counter_keys.get(prefix)
+            key = counters_key(self._oids[name]) if name is not None else None
+            if before is not None and key != before:
+                wanted.pop(before, None)
+                keys.add(before)
+                self._steady.discard(prefix)
+                del self._counter_keys[prefix]
+            if key is None:
+                self._counters.pop(prefix, None)
+                continue
+            key = self._counter_keys.setdefault(prefix, key)
+            keys.add(key)
+            if prefix in self._steady:
+                continue
+            if (sample := self._counters.get(prefix)) is not None:
+                wanted[key] = sonic.fields(sample)
+            elif fields := self._known.get(key):
+                wanted[key] = fields  # ours from before a restart; the first sample is to come
+        return keys
 
     def sample(self, counters: Mapping[str, SidCounters]) -> Iterator[tuple[list[str], list[str]]]:
         """Take over counters by SID prefix; batches of SIDs whose rows stand already, and what

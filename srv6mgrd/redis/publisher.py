@@ -191,9 +191,13 @@ class Publisher:
         declared = self._declared
         if declared is not None and declared is not self._absorbed:
             projection = self._projector.project(*declared)
-            if names := book.unnamed(projection):
-                book.name(names, await wire.allocate(len(names), book.highest_index))
-            book.absorb(projection)
+            try:
+                if names := book.unnamed(projection):
+                    book.name(names, await wire.allocate(len(names), book.highest_index))
+                book.absorb(projection)
+            except BaseException:
+                self._projector.again()
+                raise
             self._absorbed = declared
         due = now >= self._sample_due and self._has_counted
         if due:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -13,6 +13,7 @@ from srv6mgrd.counters.proxies import ProxyState
 from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.desired import Desired, Locator, Sid
+from srv6mgrd.model.prefix import Prefix
 from srv6mgrd.redis.schema import Fields, Row, RowKey, table
 
 OWNER = "srv6mgr"
@@ -72,11 +73,22 @@ class Projection:
     """What shall stand in Redis: rows, and the SIDs that have counters.
 
     ``counted`` leads from a SID's prefix to its name in COUNTERS_SRV6_NAME_MAP. The rows of the
-    counters are not among ``rows``: their keys hold identifiers that Redis gives out.
+    counters are not among ``rows``: their keys hold identifiers that Redis gives out. ``changes``
+    is what is otherwise than in the projection before; None: there was none.
     """
 
     rows: Mapping[RowKey, Fields] = field(default_factory=dict)
     counted: Mapping[str, str] = field(default_factory=dict)
+    changes: Changes | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Keys of rows, prefixes of SIDs, and names that no SID has any more."""
+
+    keys: Set[RowKey] = frozenset()
+    prefixes: Set[str] = frozenset()
+    names: Set[str] = frozenset()
 
 
 def project(desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> Projection:
@@ -86,50 +98,112 @@ def project(desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> Pro
 
 @dataclass(frozen=True, slots=True)
 class _SidRows:
-    """What was made of a SID, behind all that it was made of."""
+    """What was made of a SID."""
 
-    sid: Sid
-    locator: Locator
-    status: ObjectStatus
     # A row is a key and the fields at the same place: less memory than a pair of each.
     keys: tuple[RowKey, ...]
     fields: tuple[Fields, ...]
     name: str
 
-    def is_of(self, sid: Sid, locator: Locator, status: ObjectStatus) -> bool:
-        return self.sid is sid and self.locator is locator and self.status is status
+    def rows(self) -> dict[RowKey, Fields]:
+        return dict(zip(self.keys, self.fields, strict=True))
 
 
 class Projector:
-    """``project`` again and again: rows of what is still the same object are the same mapping."""
+    """``project`` again and again: only rows of what is another object are made anew. The mappings
+    of a projection are those of the next one, too."""
 
     def __init__(self, *, alone: bool = True) -> None:
         """``alone`` False: beside SONiC's own daemons, whose rows are left to them."""
         self._alone = alone
+        self._desired = Desired()
+        self._statuses: Mapping[ObjectRef, ObjectStatus] = {}
         self._made: dict[str, _SidRows] = {}
+        self._few: dict[RowKey, Fields] = {}
+        self._rows: dict[RowKey, Fields] = {}
+        self._counted: dict[str, str] = {}
+        # What was told last, and what of it has to be told again.
+        self._told: Changes | None = None
+        self._left: Changes | None = None
+
+    def again(self) -> None:
+        """The last projection came to nothing: the next one tells of its changes, too."""
+        self._left = self._told
 
     def project(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> Projection:
-        rows: dict[RowKey, Fields] = {}
+        keys, prefixes, names = set[RowKey](), self._otherwise(desired, statuses), set[str]()
+        for text, sid in prefixes.items():
+            made = None
+            if sid is not None:
+                status = statuses.get(ObjectRef(Kind.SID, text), _UNKNOWN)
+                made = _sid_rows(text, sid, desired.locators[sid.locator], status)
+            keys |= self._take(text, made)
+            if (name := self._counted.pop(text, None)) is not None:
+                names.add(name)
+            if made is not None and self._alone:
+                self._counted[text] = made.name
+                names.discard(made.name)
+        few: dict[RowKey, Fields] = {}
         for name in desired.vrfs:
-            rows.update(_vrf(name, statuses.get(ObjectRef(Kind.VRF, name), _UNKNOWN)))
-        rows.update(_segment_lists(desired, statuses))
-        before, self._made, counted = self._made, {}, {}
-        for sid in desired.sids.values():
-            text = str(sid.prefix)
-            locator = desired.locators[sid.locator]
-            status = statuses.get(ObjectRef(Kind.SID, text), _UNKNOWN)
-            made = before.get(text)
-            if made is None or not made.is_of(sid, locator, status):
-                made = _sid_rows(text, sid, locator, status)
+            few.update(_vrf(name, statuses.get(ObjectRef(Kind.VRF, name), _UNKNOWN)))
+        few.update(_segment_lists(desired, statuses))
+        keys |= self._exchange(self._few, few)
+        self._few, self._desired, self._statuses = few, desired, statuses
+        self._told, self._left = self._with_left(Changes(keys, prefixes.keys(), names)), Changes()
+        return Projection(self._rows, self._counted, self._told)
+
+    def _with_left(self, now: Changes) -> Changes | None:
+        left, counted = self._left, self._counted
+        if left is None:
+            return None
+        back = {counted[text] for text in now.prefixes if text in counted}
+        names = (left.names - back) | now.names
+        return Changes(left.keys | now.keys, left.prefixes | now.prefixes, names)
+
+    def _otherwise(
+        self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]
+    ) -> dict[str, Sid | None]:
+        """The SIDs that rows have to be made of, by prefix; None for those that are gone."""
+        before, sids, locators = self._desired, desired.sids, desired.locators
+        found: dict[str, Sid | None] = {}
+        if before.sids is not sids:
+            found |= {str(p): None for p in before.sids if p not in sids}
+            found |= {str(p): s for p, s in sids.items() if before.sids.get(p) is not s}
+        if any(before.locators.get(name) is not locator for name, locator in locators.items()):
+            found |= {str(p): s for p, s in sids.items()}
+        if statuses is not self._statuses:
+            was = self._statuses
+            told = [ref for ref, status in statuses.items() if was.get(ref) is not status]
+            for ref in [*told, *(was.keys() - statuses.keys())]:
+                if ref.kind is Kind.SID and (sid := sids.get(Prefix.parse(ref.name))) is not None:
+                    found[ref.name] = sid
+        return found
+
+    def _take(self, text: str, made: _SidRows | None) -> set[RowKey]:
+        """The keys of rows of a SID that are otherwise now."""
+        before = self._made.pop(text, None)
+        if made is not None:
             self._made[text] = made
-            rows.update(zip(made.keys, made.fields, strict=True))
-            counted[text] = made.name
-        return Projection(rows, counted) if self._alone else Projection(_own(rows))
+        return self._exchange(*(r.rows() if r is not None else {} for r in (before, made)))
+
+    def _exchange(
+        self, before: Mapping[RowKey, Fields], now: Mapping[RowKey, Fields]
+    ) -> set[RowKey]:
+        changed = set[RowKey]()
+        for key in before.keys() | now.keys():
+            fields = now.get(key) if self._alone or _is_own(key) else None
+            if fields is None:
+                if self._rows.pop(key, None) is not None:
+                    changed.add(key)
+            elif self._rows.get(key) is not fields:
+                self._rows[key] = fields
+                changed.add(key)
+        return changed
 
 
-def _own(rows: Mapping[RowKey, Fields]) -> dict[RowKey, Fields]:
-    """Rows of tables that stock SONiC does not have."""
-    return {key: fields for key, fields in rows.items() if key.key.startswith("SRV6MGR_")}
+def _is_own(key: RowKey) -> bool:
+    """Whether it is of a table that stock SONiC does not have."""
+    return key.key.startswith("SRV6MGR_")
 
 
 def fed(desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> dict[RowKey, Fields]:
@@ -150,7 +224,7 @@ def _sid_rows(text: str, sid: Sid, locator: Locator, status: ObjectStatus) -> _S
     fields = _status_fields(status.status, status.reason, status.since, asic)
     shown = SID_STATUS.key(text), fields
     keys, mappings = zip(*_sid(sid, lengths, address, status), shown, strict=True)
-    return _SidRows(sid, locator, status, keys, mappings, sonic.name(text, *lengths[:3]))
+    return _SidRows(keys, mappings, sonic.name(text, *lengths[:3]))
 
 
 def proxy_rows(proxies: Mapping[IPv6Network, ProxyState]) -> dict[RowKey, Fields]:

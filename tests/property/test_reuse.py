@@ -9,7 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from srv6mgrd.apply.outcomes import declared
-from srv6mgrd.counters.status import InstallStatus, ObjectStatus
+from srv6mgrd.counters import sonic
+from srv6mgrd.counters.status import InstallStatus, ObjectStatus, SidCounters
 from srv6mgrd.model import domain
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.model.checks import check
@@ -17,7 +18,9 @@ from srv6mgrd.model.desired import Desired, Proxy, Sid
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.refusal import RefusedError
 from srv6mgrd.plan.target import target, with_sids
-from srv6mgrd.redis.rows import Projector, project
+from srv6mgrd.redis.book import NAME_ROW, OID_ROW, Book
+from srv6mgrd.redis.rows import Projector, counters_key, project
+from srv6mgrd.redis.schema import RowKey
 from tests.builders import desired, locator, sid, vrf
 from tests.property.strategies import INTERFACES, desireds
 
@@ -169,3 +172,66 @@ def test_rows_that_are_kept_are_those_that_would_be_made(pairs, data):
         assert projector.project(state, statuses) == project(state, statuses)
         again = projector.project(state, statuses)
         assert again == project(state, statuses)
+
+
+class Rows:
+    """What stands in Redis."""
+
+    def __init__(self):
+        self.held = {}
+
+    def bring_about(self, book):
+        for _, batch in book.changes():
+            for key, operation in batch:
+                row = self.held.setdefault(key, {})
+                match operation:
+                    case ("put", _, _, words, gone):
+                        row.update(zip(words[::2], words[1::2], strict=True))
+                        for name in gone:
+                            del row[name]
+                    case ("cell", _, name, _, value) if value:
+                        row[name] = value
+                    case ("cell", _, name, _, _):
+                        del row[name]
+                if operation[0] == "drop" or not row:
+                    del self.held[key]
+            assert book.done(batch, []) == []
+
+    def count(self, book, counters):
+        for prefixes, lines in book.sample(counters):
+            for line in lines:
+                name, *numbers = line.split()
+                self.held[RowKey("COUNTERS_DB", name)].update(
+                    zip(sonic.FIELDS, numbers, strict=True)
+                )
+            book.counted(prefixes)
+        self.bring_about(book)
+
+
+@given(st.lists(neighbors(), min_size=1, max_size=3), st.data())
+def test_redis_gets_what_is_declared_though_it_was_lost_now_and_then(pairs, data):
+    projector, book, redis = Projector(), Book(), Rows()
+    book.adopt({}, {})
+    for number, state in enumerate(state for pair in pairs for state in pair):
+        statuses = {
+            ref: ObjectStatus(data.draw(st.sampled_from(InstallStatus))) for ref in declared(state)
+        }
+        projection = projector.project(state, statuses)
+        if data.draw(st.booleans()):
+            projector.again()
+            continue
+        if names := book.unnamed(projection):
+            book.name(names, book.highest_index + 1)
+        book.absorb(projection)
+        redis.bring_about(book)
+        counters = {str(p): SidCounters(number, n, 1) for n, p in enumerate(state.sids)}
+        redis.count(book, counters)
+
+        made, held = project(state, statuses), dict(redis.held)
+        told, oids = held.pop(NAME_ROW, {}), held.pop(OID_ROW, {})
+        assert told == oids
+        assert told.keys() == set(made.counted.values())
+        expected = {k: dict(fields) for k, fields in made.rows.items()}
+        for prefix, name in made.counted.items():
+            expected[counters_key(oids[name])] = dict(sonic.fields(counters[prefix]))
+        assert held == expected
