@@ -73,16 +73,16 @@ def ours(folder: Path) -> Iterator[Server]:
     settings.write_text(
         f'listen = ["127.0.0.1:{port}"]\nplaintext = ["unix:{plain}"]\n'
         f'state_directory = "{state}"\nstore = "{folder}/store"\nmax_connections = 1000\n'
+        'log_level = "warning"\n'
     )
     notify = folder / "notify"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ready:
         ready.bind(str(notify))
         ready.settimeout(_STARTING)
         process = _pinned(
-            [sys.executable, "-m", "srv6mgrd.gnmi.daemon", "--config", str(settings),
-             "--log-level", "warning"],
+            [sys.executable, "-m", "srv6mgrd.gnmi.daemon", "--config", str(settings)],
             {"NOTIFY_SOCKET": str(notify)},
-        )  # fmt: skip
+        )
         server = Server(process, f"unix:{plain}", f"127.0.0.1:{port}", state / "selfsigned.crt")
         try:
             ready.recv(100)

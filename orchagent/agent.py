@@ -13,6 +13,7 @@ from typing import Protocol
 from orchagent.asic import AsicView
 from orchagent.consumer import Consumer, GuardError, guard, row_of
 from orchagent.graph import Graph, Kind, Node, State
+from srv6mgrd.backoff import Backoff
 from srv6mgrd.jobs import until_one_ends
 from srv6mgrd.redis.connection import Line, dumps, text
 from srv6mgrd.redis.rows import time_text
@@ -23,7 +24,6 @@ _LOG = logging.getLogger("srv6-orchagent")
 _NAME = "srv6-orchagent"
 _STATE = table("STATE_DB", "SRV6MGR_ASIC")
 _BATCH = 500
-_BACKOFF = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,7 @@ class Agent:
     async def run(self) -> None:
         # Before anything else: it must not be found out by taking rows from another one.
         first = True
+        backoff = Backoff(self._redis.backoff_first, self._redis.backoff_last)
         while True:
             work, watch = Line(self._redis, _NAME), Line(self._redis, _NAME)
             try:
@@ -61,6 +62,8 @@ class Agent:
                 await consumer.begin()
                 await self._serve(_Session(work, consumer, self._neighbors))
             except WireError as error:
+                if not self._problem:  # it had loaded before
+                    backoff.reset()
                 self._note(f"Redis at {self._redis.where}: {error}; retrying")
             except GuardError:
                 # Our own connection that was lost may not be gone yet.
@@ -69,7 +72,7 @@ class Agent:
             finally:
                 await work.close()
                 await watch.close()
-            await asyncio.sleep(_BACKOFF)
+            await backoff.wait()
 
     async def _serve(self, session: _Session) -> None:
         wake, emptied = asyncio.Event(), asyncio.Event()

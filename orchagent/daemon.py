@@ -59,6 +59,7 @@ def main() -> None:
         _load,
         _run,
         (GuardError, KernelError),
+        alone_in=lambda settings: settings.runtime_directory,
     )
 
 

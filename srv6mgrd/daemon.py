@@ -54,6 +54,7 @@ def main() -> None:
         settings_file.load,
         _run,
         (JournalError, AdapterError),
+        alone_in=lambda settings: settings.runtime_directory,
     )
 
 

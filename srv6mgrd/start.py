@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import logging
 import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from srv6mgrd import memory
 from srv6mgrd.alone import AlreadyRunningError, alone
-from srv6mgrd.settings import SettingsError, Some
+from srv6mgrd.settings import SettingsError
+
+_LEVELS = ("debug", "info", "warning", "error")
+
+
+class Configured(Protocol):
+    """Settings of a daemon, as far as they are every daemon's."""
+
+    @property
+    def log_level(self) -> str: ...
+
+
+Some = TypeVar("Some", bound=Configured)
 
 
 def start(
@@ -21,20 +34,35 @@ def start(
     load: Callable[[Path | None], Some],
     run: Callable[[Some], Coroutine[Any, Any, None]],
     failures: tuple[type[Exception], ...] = (),
+    *,
+    alone_in: Callable[[Some], str] | None = None,
+    options: Callable[[argparse.ArgumentParser], object] | None = None,
 ) -> None:
     """Run a daemon until it ends. Its settings, and ``failures``, end it with one line that says
-    why; of whatever else goes wrong the whole trace is told."""
+    why; of whatever else goes wrong the whole trace is told.
+
+    ``alone_in`` tells the folder of its lock, if there may be one of its name only; ``options``
+    adds those that do something else than start."""
     parser = argparse.ArgumentParser(prog=name, description=description)
-    parser.add_argument("--config", type=Path, help=f"settings (/etc/srv6mgr/{name}.toml)")
+    parser.add_argument("--config", type=Path, help=f"settings, see {name}(8)")
+    if options is not None:
+        options(parser)
     arguments = parser.parse_args()
     told: tuple[type[Exception], ...] = (SettingsError, AlreadyRunningError, *failures)
     try:
         settings = load(arguments.config)
         logging.basicConfig(
-            level=settings.log_level.upper(), format="%(levelname)s %(name)s: %(message)s"
+            level=_level(settings.log_level), format="%(levelname)s %(name)s: %(message)s"
         )
         memory.keep_freed()
-        with alone(Path(settings.runtime_directory), name):
+        lock = alone(Path(alone_in(settings)), name) if alone_in else contextlib.nullcontext()
+        with lock:
             asyncio.run(run(settings))
     except told as error:
         sys.exit(f"{name}: {error}")
+
+
+def _level(named: str) -> str:
+    if named.lower() not in _LEVELS:
+        raise SettingsError(f"log_level = {named!r} is unknown; write one of {', '.join(_LEVELS)}")
+    return named.upper()

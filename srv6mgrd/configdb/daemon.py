@@ -70,6 +70,7 @@ def main() -> None:
         _load,
         _run,
         (UnreadableError, DatastoreError),
+        alone_in=lambda settings: settings.runtime_directory,
     )
 
 

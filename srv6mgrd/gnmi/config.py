@@ -9,10 +9,12 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from srv6mgrd.settings import SettingsError
+
 DEFAULT_FILE = Path("/etc/srv6mgr/gnmid.toml")
 
 
-class ConfigError(Exception):
+class ConfigError(SettingsError):
     """The settings can't be used."""
 
 
@@ -34,6 +36,7 @@ class Config:
     ``max_subscribers``   Subscribe RPCs at once, of all clients together
     ``max_message``  MiB of one request
     ``keepalive``    seconds between pings on a connection; a client that doesn't answer is gone
+    ``log_level``    debug, info, warning or error
     """
 
     listen: tuple[str, ...] = ("127.0.0.1:9339", "[::1]:9339")
@@ -54,19 +57,23 @@ class Config:
     # 100k SIDs in one Set or Get are 20 MB; gRPC's own default is 4 MB.
     max_message: int = 64
     keepalive: float = 30.0
+    log_level: str = "info"
 
 
-def load(path: Path, *, required: bool = False) -> Config:
-    """Settings from a file; defaults when it is absent and not ``required``."""
+def load(path: Path | None, default: Path = DEFAULT_FILE) -> Config:
+    """Settings from a file; without ``path`` those of the default file if it is there.
+
+    Raises ConfigError."""
+    file = path or default
     try:
-        with path.open("rb") as f:
-            return parse(tomllib.load(f), str(path))
+        with file.open("rb") as f:
+            return parse(tomllib.load(f), str(file))
     except FileNotFoundError:
-        if required:
-            raise ConfigError(f"{path}: absent; name an existing file with --config") from None
+        if path is not None:
+            raise ConfigError(f"{file}: absent; name an existing file with --config") from None
         return Config()
-    except tomllib.TOMLDecodeError as e:
-        raise ConfigError(f"{path}: {e}; correct it") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
+        raise ConfigError(f"{file}: {e}; correct it") from None
 
 
 def parse(settings: Mapping[str, Any], where: str = "settings") -> Config:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import getpass
 import logging
-import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from srv6mgrd import memory
-from srv6mgrd.datastore.connection import Connection
-from srv6mgrd.gnmi import config as settings
+from srv6mgrd.datastore.connection import Connection, DatastoreError
 from srv6mgrd.gnmi import models, tls, wire
 from srv6mgrd.gnmi.access import Access, hash_password
 from srv6mgrd.gnmi.authority import Authority
-from srv6mgrd.gnmi.config import Config, ConfigError
+from srv6mgrd.gnmi.config import Config, ConfigError, load
 from srv6mgrd.gnmi.feed import Feed
 from srv6mgrd.gnmi.projections import VIEWS
 from srv6mgrd.gnmi.service import Service
@@ -27,16 +28,17 @@ from srv6mgrd.gnmi.state import State
 from srv6mgrd.gnmi.subscribe import Pace
 from srv6mgrd.gnmi.view import Model
 from srv6mgrd.gnmi.writer import Writer
-from srv6mgrd.jobs import told_to_stop
-from srv6mgrd.systemd import notify, watchdog
+from srv6mgrd.jobs import until_stopped
+from srv6mgrd.start import start
 
-_LOG = logging.getLogger("srv6-gnmid")
+_NAME = "srv6-gnmid"
+_LOG = logging.getLogger(_NAME)
 
 # How long a client may take to answer a ping, if not less than the time between two.
 _ANSWER_S = 10.0
 
 
-def _options(config: Config) -> list[tuple[str, int]]:
+def _channel(config: Config) -> list[tuple[str, int]]:
     answer = int(min(config.keepalive, _ANSWER_S) * 1000)
     return [
         ("grpc.max_receive_message_length", config.max_message << 20),
@@ -54,10 +56,9 @@ def _options(config: Config) -> list[tuple[str, int]]:
     ]
 
 
-async def serve(config: Config, stop: asyncio.Event) -> None:
-    """Serve until ``stop`` is set."""
+async def _run(config: Config) -> None:
     loop = asyncio.get_running_loop()
-    connection = Connection(originator="srv6-gnmid")
+    connection = Connection(originator=_NAME)
     try:
         with connection.context() as context:
             found = models.load(context, config.models)
@@ -84,23 +85,20 @@ async def serve(config: Config, stop: asyncio.Event) -> None:
         server = await _server(config, service)
         await server.start()
         _LOG.info("serving %s", ", ".join((*config.listen, *config.plaintext)))
-        notify("READY=1")
-        beside = [loop.create_task(job) for job in (memory.give_back(), watchdog())]
-        await stop.wait()
-        for task in beside:
-            task.cancel()
-        notify("STOPPING=1")
-        service.end()
-        await server.stop(grace=1)
-        service.close()
-        feed.close()
-        await loop.run_in_executor(None, authority.close)
+        try:
+            await until_stopped(memory.give_back())
+        finally:
+            service.end()
+            await server.stop(grace=1)
+            service.close()
+            feed.close()
+            await loop.run_in_executor(None, authority.close)
     finally:
         await loop.run_in_executor(None, connection.close)
 
 
 async def _server(config: Config, service: Service) -> grpc.aio.Server:
-    server = grpc.aio.server(options=_options(config))
+    server = grpc.aio.server(options=_channel(config))
     server.add_generic_rpc_handlers((service.handlers(),))
     checks = health.aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(checks, server)
@@ -110,45 +108,50 @@ async def _server(config: Config, service: Service) -> grpc.aio.Server:
     names = (wire.SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME)
     reflection.enable_server_reflection(names, server)
     for address in config.listen:
-        _bind(address, server.add_secure_port(address, tls.credentials(config)))
+        with _binding(address):
+            server.add_secure_port(address, tls.credentials(config))
     for address in config.plaintext:
-        _bind(address, server.add_insecure_port(address))
+        with _binding(address):
+            server.add_insecure_port(address)
     return server
 
 
-def _bind(address: str, port: int) -> None:
-    if not port:
-        raise ConfigError(f"listen {address}: can't be bound; is another server running?")
-
-
-async def _run(config: Config) -> None:
-    await serve(config, told_to_stop())
-
-
-def main() -> int:
-    """Entry point."""
-    parser = argparse.ArgumentParser(prog="srv6-gnmid", description="gNMI server of srv6mgr")
-    parser.add_argument("--config", type=Path, help=f"settings (default {settings.DEFAULT_FILE})")
-    parser.add_argument("--log-level", default="info", choices=("debug", "info", "warning"))
-    parser.add_argument(
-        "--hash-password", action="store_true", help="hash a password for the setting users"
-    )
-    given = parser.parse_args()
-    if given.hash_password:
-        print(hash_password(getpass.getpass()))
-        return 0
-    logging.basicConfig(
-        level=given.log_level.upper(), format="%(name)s: %(levelname)s: %(message)s"
-    )
-    memory.keep_freed()
+@contextlib.contextmanager
+def _binding(address: str) -> Iterator[None]:
     try:
-        path = given.config or settings.DEFAULT_FILE
-        asyncio.run(_run(settings.load(path, required=given.config is not None)))
-    except (ConfigError, RuntimeError) as e:
-        print(f"srv6-gnmid: {e}", file=sys.stderr)
-        return 1
-    return 0
+        yield
+    except RuntimeError:  # what grpc.aio has instead of an OSError
+        raise ConfigError(f"listen {address}: can't be bound; is another server running?") from None
+
+
+class _HashPassword(argparse.Action):
+    """Print what the setting ``users`` wants of a password, and end."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        print(hash_password(getpass.getpass()))
+        parser.exit()
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--hash-password",
+        action=_HashPassword,
+        nargs=0,
+        help="hash a password for the setting users",
+    )
+
+
+def main() -> None:
+    """Entry point."""
+    start(
+        _NAME,
+        "gNMI server of srv6mgr.",
+        load,
+        _run,
+        (DatastoreError,),
+        options=_options,
+    )
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

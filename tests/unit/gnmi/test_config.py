@@ -20,9 +20,9 @@ def test_defaults_are_loopback_with_tls() -> None:
 
 def test_a_file(tmp_path: Path) -> None:
     file = tmp_path / "gnmid.toml"
-    assert load(file) == Config()
+    assert load(None, file) == Config()
     with pytest.raises(ConfigError, match="absent"):
-        load(file, required=True)
+        load(file)
     file.write_text('listen = ["[::1]:57400"]\ncounter_interval = 2\n')
     assert load(file).listen == ("[::1]:57400",)
     file.write_text("listen = ")
