@@ -85,7 +85,8 @@ def built(progress: Progress, *, but: Sequence[str] = ()) -> Path:
 def compare_with_another_build(made: Path, progress: Progress) -> None:
     """Build in another folder and at another time; LabError names the packages that differ."""
     root = cache.ensure(build_root(), progress) / "root"
-    with tempfile.TemporaryDirectory(dir=cache.cache_dir(), prefix=".building-again-") as folder:
+    # Not in the cache, whose unfinished folders another build takes away (cache._sweep).
+    with tempfile.TemporaryDirectory(prefix="srv6mgr-debs-") as folder:
         again = Path(folder)
         again.chmod(0o755)
         with progress.step("second build"):
