@@ -35,7 +35,11 @@ SIDS, MANY = 10_000, 100_000
 ROUNDS = 5
 # Seconds from an edit-config of so many SIDs to its answer, on two CPUs.
 EDIT_GOAL = 0.5
+# ... from the get of one of MANY SIDs to its answer.
+ONE_GOAL = 0.1
 MODULE = "srv6mgr-srv6"
+# As srv6-gnmid finds it, too.
+STORE = "store"
 BASE = "urn:ietf:params:xml:ns:netconf:base:1.0"
 OURS = "urn:srv6mgr:yang:srv6mgr-srv6"
 HELLO = (
@@ -87,7 +91,10 @@ def netconf(folder: Path) -> Iterator[Path]:
         ready.bind(str(notify))
         ready.settimeout(60)
         environment = {**os.environ, "NOTIFY_SOCKET": str(notify)}
-        argv = [SERVER, "--socket", path, "--tls-socket", folder / "netconf-tls.sock"]
+        argv = [
+            SERVER, "--socket", path, "--tls-socket", folder / "netconf-tls.sock",
+            "--store", folder / STORE,
+        ]  # fmt: skip
         process = subprocess.Popen(argv, env=environment)
         try:
             ready.recv(100)
@@ -176,18 +183,32 @@ def _alone(text: str) -> float:
         return time.monotonic() - start
 
 
+def _gnmi_get(target: str, prefix: str) -> Callable[[], object]:
+    import grpc
+    from gnmi_pb import gnmi_pb2 as pb
+    from gnmi_pb import gnmi_pb2_grpc as stubs
+
+    names = ("srv6", "local-sids", "sid", "state", "counters")
+    path = pb.Path(elem=[pb.PathElem(name=name) for name in names])
+    path.elem[2].key["prefix"] = prefix
+    options = [("grpc.max_receive_message_length", -1)]
+    stub = stubs.gNMIStub(grpc.insecure_channel(target, options=options))
+    request = pb.GetRequest(path=[path], encoding=pb.JSON_IETF)
+    return lambda: stub.Get(request, timeout=600)
+
+
 @contextmanager
 def _state(folder: Path, count: int) -> Iterator[None]:
     """Status and counters of SIDs 1 to ``count``, served as srv6mgrd does."""
     import sysrepo
 
-    store = StoreWriter(folder / "netconf-store")
+    store = StoreWriter(folder / STORE)
     now = time.time_ns()
     installed = ObjectStatus(InstallStatus.INSTALLED, since=now)
     names = [address(number) for number in range(1, count + 1)]
     store.set_statuses({ObjectRef(Kind.SID, name): installed for name in names})
     store.set_counters({name: SidCounters(7, 700, 1, now) for name in names}, {}, now)
-    operational = OperationalSubscription(folder / "netconf-store")
+    operational = OperationalSubscription(folder / STORE)
     with sysrepo.SysrepoConnection() as connection:
         session = connection.start_session("running")
         session.subscribe_module_change_unsafe(MODULE, None, _told, done_only=True)
@@ -209,26 +230,56 @@ def _get(xpath: str) -> str:
 
 
 def measure_read(folder: Path) -> list[Goal]:
-    everything = _get("/s:srv6/s:local-sids/s:sid/s:state/s:counters")
-    one = _get(f"/s:srv6/s:local-sids/s:sid[s:prefix='{address(MANY // 2)}']/s:state")
-    runs: dict[str, list[float]] = {"all": [], "one": []}
+    """Beside NETCONF stand gNMI, and who asks sysrepo and so srv6mgrd."""
+    counters = "/s:srv6/s:local-sids/s:sid{}/s:state/s:counters"
+    name = address(MANY // 2)
+    asked = {"all": "", "one": f"[s:prefix='{name}']"}
+    runs: dict[str, list[float]] = {
+        f"{door} {what}": [] for door in ("netconf", "gnmi", "sysrepo") for what in asked
+    }
     with netconf(folder) as path:
         client = Client(path)
         client.timed(edit(as_xml(config(MANY))))
-        with _state(folder, MANY):
-            for _ in range(3):
-                took, answer = client.timed(everything)
-                runs["all"].append(took)
-                counted = answer.count(b"<in-pkts>7</in-pkts>")
-                if counted != MANY:
-                    raise RuntimeError(f"counters of {counted} SIDs were told, not of {MANY}")
-                runs["one"].append(client.timed(one)[0])
+        with _state(folder, MANY), ours(folder) as server:
+            gets = {"all": _gnmi_get(server.plain, "*"), "one": _gnmi_get(server.plain, name)}
+            for number in range(ROUNDS):
+                for what, key in asked.items():
+                    took, answer = client.timed(_get(counters.format(key)))
+                    runs[f"netconf {what}"].append(took)
+                    counted, meant = answer.count(b"<in-pkts>7</in-pkts>"), MANY if not key else 1
+                    if counted != meant:
+                        raise RuntimeError(f"counters of {counted} SIDs were told, not of {meant}")
+                    if number < 2:
+                        runs[f"gnmi {what}"].append(_timed(gets[what]))
+                        runs[f"sysrepo {what}"].append(_timed(_from_sysrepo(counters.format(key))))
         client.timed(REMOVE)
         client.close()
+    size = f"{MANY // 1000}k SIDs"
     return [
-        Goal(f"get of the counters of {MANY // 1000}k SIDs", runs["all"], [], None, of="median"),
-        Goal(f"get of those of one of {MANY // 1000}k SIDs", runs["one"], [], None, of="median"),
-    ]
+        Goal("get of the counters of one of " + size, runs["netconf one"], [], ONE_GOAL, of="most"),
+        *(
+            Goal(
+                f"get of the counters of {label}{size}, or {peer}",
+                runs[f"netconf {what}"], runs[f"{door} {what}"], None, of="median",
+            )
+            for what, label in (("one", "one of "), ("all", ""))
+            for door, peer in (("gnmi", "a gNMI Get"), ("sysrepo", "sysrepo alone"))
+        ),
+    ]  # fmt: skip
+
+
+def _from_sysrepo(xpath: str) -> Callable[[], object]:
+    """What ``sysrepocfg -X -d operational`` does, but for the printing."""
+    import sysrepo
+
+    def ask() -> None:
+        with sysrepo.SysrepoConnection() as connection:
+            session = connection.start_session("operational")
+            with session.get_data_ly(path, timeout_ms=TIMEOUT_MS):
+                pass
+
+    path = xpath.replace("/s:srv6", f"/{MODULE}:srv6").replace("s:", f"{MODULE}:")
+    return ask
 
 
 def measure_stall(folder: Path) -> list[Goal]:

@@ -17,10 +17,12 @@
 #include "manager.h"
 #include "monitoring.h"
 #include "session.h"
+#include "store.h"
 #include "text.h"
 
 #define SOCKET "/run/srv6mgr/netconf.sock"
 #define TLS_SOCKET "/run/srv6mgr/netconf-tls.sock"
+#define STORE "/run/srv6mgr/store"
 
 static sr_subscription_ctx_t *nacm, *nacm_statistics;
 
@@ -71,19 +73,30 @@ static void stop_all(void) {
 int main(int argc, char **argv) {
     static const struct option options[] = {{"socket", required_argument, NULL, 's'},
                                             {"tls-socket", required_argument, NULL, 't'},
+                                            {"store", required_argument, NULL, 'c'},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
     struct door doors[DOORS] = {{.path = SOCKET, .transport = "netconf-ssh"},
                                 {.path = TLS_SOCKET, .transport = "netconf-tls"}};
+    const char *store = STORE;
     int option;
-    while ((option = getopt_long(argc, argv, "s:t:h", options, NULL)) != -1) {
-        if (option != 's' && option != 't') {
+    while ((option = getopt_long(argc, argv, "s:t:c:h", options, NULL)) != -1) {
+        switch (option) {
+        case 's':
+        case 't':
+            doors[option == 't'].path = optarg;
+            break;
+        case 'c':
+            store = optarg;
+            break;
+        default:
             printf("usage: srv6-netconfd [--socket PATH]       (default " SOCKET ")\n"
-                   "                     [--tls-socket PATH]   (default " TLS_SOCKET ")\n");
+                   "                     [--tls-socket PATH]   (default " TLS_SOCKET ")\n"
+                   "                     [--store PATH]        (default " STORE ")\n");
             return option == 'h' ? 0 : 2;
         }
-        doors[option == 't'].path = optarg;
     }
+    store_at(store);
     sigset_t ends;
     sigemptyset(&ends);
     sigaddset(&ends, SIGTERM);

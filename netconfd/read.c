@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counted.h"
 #include "operations.h"
 #include "problem.h"
 #include "request.h"
@@ -74,6 +75,11 @@ struct reply *get(struct session *session, struct lyd_node *rpc) {
     struct lyd_node *tree = NULL;
     char *xpath = NULL;
     struct reply *reply = request_filter(session, rpc, &xpath);
+    struct reply *from_store = !reply && xpath ? counted(session, rpc, xpath) : NULL;
+    if (from_store) {
+        free(xpath);
+        return from_store;
+    }
     if (!reply && xpath && !selects_state_only(session, xpath)) {
         reply = read_into(session, SR_DS_RUNNING, xpath, 0, 0, &tree);
     }
@@ -161,6 +167,14 @@ struct reply *get_data(struct session *session, struct lyd_node *rpc) {
     }
     uint32_t levels =
         depth && strcmp(depth, "unbounded") != 0 ? (uint32_t)strtoul(depth, NULL, 10) : 0;
+    if (!reply && xpath && datastore == SR_DS_OPERATIONAL && !levels &&
+        !(options & ~SR_OPER_NO_CONFIG)) {
+        struct reply *from_store = counted(session, rpc, xpath);
+        if (from_store) {
+            free(xpath);
+            return from_store;
+        }
+    }
     if (!reply && xpath && !nothing) {
         reply = read_into(session, datastore, xpath, levels, options, &tree);
     }

@@ -21,6 +21,13 @@ struct reply *reply_data(struct lyd_node *output, uint32_t with_defaults) {
     return reply;
 }
 
+struct reply *reply_xml(struct text xml) {
+    struct reply *reply = must_alloc(sizeof *reply);
+    reply->kind = REPLY_XML;
+    reply->xml = xml;
+    return reply;
+}
+
 struct reply *reply_of(struct error *errors) {
     struct reply *reply = must_alloc(sizeof *reply);
     reply->kind = REPLY_ERRORS;
@@ -44,6 +51,7 @@ void reply_free(struct reply *reply) {
         return;
     }
     lyd_free_all(reply->data);
+    text_free(&reply->xml);
     error_free(reply->errors);
     free(reply);
 }
@@ -199,6 +207,9 @@ void reply_print(const struct reply *reply, const char *attributes, const struct
         break;
     case REPLY_DATA:
         put_data(text, reply);
+        break;
+    case REPLY_XML:
+        text_add(text, reply->xml.bytes, reply->xml.length);
         break;
     case REPLY_ERRORS:
         for (const struct error *error = reply->errors; error; error = error->next) {

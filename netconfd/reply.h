@@ -23,17 +23,21 @@ struct error {
     struct error *next;
 };
 
-enum reply_kind { REPLY_OK, REPLY_DATA, REPLY_ERRORS };
+enum reply_kind { REPLY_OK, REPLY_DATA, REPLY_XML, REPLY_ERRORS };
 
 struct reply {
     enum reply_kind kind;
     struct lyd_node *data;  /* the RPC or action with its output; owned */
     uint32_t with_defaults; /* LYD_PRINT_WD_* */
+    struct text xml;        /* what stands in the reply, ready made */
     struct error *errors;   /* owned, in order */
 };
 
 struct reply *reply_ok(void);
 struct reply *reply_data(struct lyd_node *output, uint32_t with_defaults);
+
+/* Takes what the text holds. */
+struct reply *reply_xml(struct text xml);
 
 /* An answer with one error; message is formatted. */
 struct reply *reply_error(const char *tag, const char *type, const char *format, ...)

@@ -76,7 +76,10 @@ void text_printf(struct text *text, const char *format, ...) {
 }
 
 void text_put_xml(struct text *text, const char *string) {
-    for (; *string; string++) {
+    while (*string) {
+        size_t plain = strcspn(string, "&<>\"");
+        text_add(text, string, plain);
+        string += plain;
         switch (*string) {
         case '&':
             text_puts(text, "&amp;");
@@ -91,8 +94,16 @@ void text_put_xml(struct text *text, const char *string) {
             text_puts(text, "&quot;");
             break;
         default:
-            text_add(text, string, 1);
+            return;
         }
+        string++;
+    }
+}
+
+void text_cut(struct text *text, size_t length) {
+    if (length < text->length) {
+        text->length = length;
+        text->bytes[length] = '\0';
     }
 }
 

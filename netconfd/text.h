@@ -21,6 +21,9 @@ ssize_t text_write(void *text, const void *bytes, size_t length);
 /* string with the characters escaped that XML gives a meaning. */
 void text_put_xml(struct text *text, const char *string);
 
+/* Take back what was added since it had that length. */
+void text_cut(struct text *text, size_t length);
+
 void text_free(struct text *text);
 
 /* malloc(3) and strdup(3) that do not fail. */

@@ -66,12 +66,16 @@ class Server:
 
     def __init__(self, place: Path, program: Path = PROGRAM, name: str = "netconf") -> None:
         self.socket, self.tls_socket = place / f"{name}.sock", place / f"{name}-tls.sock"
+        self.store = place / f"{name}-store"
         self.log = place / f"{name}.log"
         self._place, self._program, self._name = place, program, name
         self.start()
 
     def start(self) -> None:
-        argv = [self._program, "--socket", self.socket, "--tls-socket", self.tls_socket]
+        argv = [
+            self._program, "--socket", self.socket, "--tls-socket", self.tls_socket,
+            "--store", self.store,
+        ]  # fmt: skip
         self.process = started(argv, self._place / f"{self._name}.notify", self.log)
 
     def kill(self) -> None:

@@ -1,0 +1,16 @@
+/* State of SIDs for get and get-data, from the store.
+ *
+ * sysrepo would load the configuration of all SIDs, have srv6mgrd make a document of their state,
+ * parse, merge and filter it: seconds for a hundred thousand, even where one is asked for.
+ */
+#ifndef COUNTED_H
+#define COUNTED_H
+
+#include "reply.h"
+#include "session.h"
+
+/* The answer to rpc, if xpath selects nothing but that, and no rule of NACM's keeps the user from
+ * reading anything. NULL: sysrepo has to answer. */
+struct reply *counted(const struct session *session, const struct lyd_node *rpc, const char *xpath);
+
+#endif

@@ -1,0 +1,191 @@
+#include "store.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAGIC "srv6mgr"
+#define LAYOUT 2
+#define PAGE 4096
+#define KIND_SID 3
+#define STATUSES 5
+
+struct header {
+    char magic[8];
+    uint32_t layout, capacity;
+    uint64_t lock, generation, sample, sampled_at;
+    uint32_t used, replaced;
+};
+
+struct object {
+    uint8_t kind, status, name_length, detail_length;
+    uint16_t reason_length, unused;
+    uint64_t since, last_repair, repairs;
+    char name[64], detail[64], reason[216];
+};
+
+/* A counter record, and one of the counters when they were cleared. */
+struct counted {
+    uint64_t packets, octets, errors, at;
+};
+
+struct base {
+    uint64_t packets, octets, errors;
+};
+
+_Static_assert(sizeof(struct header) == 56 && sizeof(struct object) == 376, "as in store.py");
+
+static const char *path;
+
+/* Mapped once for all sessions: each page of it is touched, by whoever looks for a SID. */
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static const struct header *map;
+static size_t length;
+static ino_t inode;
+
+void store_at(const char *at) {
+    path = at;
+}
+
+static size_t needed(uint64_t capacity) {
+    return PAGE + (size_t)capacity *
+                      (sizeof(struct object) + 2 * sizeof(struct counted) + sizeof(struct base));
+}
+
+static void unmap(void) {
+    if (map) {
+        munmap((void *)map, length);
+        map = NULL;
+    }
+}
+
+static bool is_current(void) {
+    struct stat status;
+    return map && !__atomic_load_n(&map->replaced, __ATOMIC_ACQUIRE) && !stat(path, &status) &&
+           status.st_ino == inode;
+}
+
+static void map_anew(void) {
+    struct stat status;
+    unmap();
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return;
+    }
+    if (!fstat(file, &status) && status.st_size >= PAGE) {
+        length = (size_t)status.st_size;
+        inode = status.st_ino;
+        void *made = mmap(NULL, length, PROT_READ, MAP_SHARED | MAP_POPULATE, file, 0);
+        map = made == MAP_FAILED ? NULL : made;
+    }
+    close(file);
+    if (map && (strcmp(map->magic, MAGIC) != 0 || map->layout != LAYOUT ||
+                length < needed(map->capacity))) {
+        unmap();
+    }
+}
+
+/* False: there is no store. Else it is held until the lock is released. */
+static bool hold(void) {
+    pthread_rwlock_rdlock(&lock);
+    if (is_current()) {
+        return true;
+    }
+    pthread_rwlock_unlock(&lock);
+    pthread_rwlock_wrlock(&lock);
+    if (!is_current()) {
+        map_anew();
+    }
+    bool found = map != NULL;
+    pthread_rwlock_unlock(&lock);
+    if (found) {
+        pthread_rwlock_rdlock(&lock);
+        found = map != NULL;
+        if (!found) {
+            pthread_rwlock_unlock(&lock);
+        }
+    }
+    return found;
+}
+
+static void since_cleared(struct sid *sid, const struct counted *total,
+                          const struct counted *cleared) {
+    bool counts = cleared->at && total->at <= cleared->at;
+    const struct counted none = {0};
+    const struct counted *base = counts ? cleared : &none;
+    sid->packets = total->packets - base->packets;
+    sid->octets = total->octets - base->octets;
+    sid->errors = total->errors - base->errors;
+    sid->discontinuity = counts ? cleared->at : total->at;
+}
+
+static void put(char *to, size_t room, const char *from, size_t size) {
+    size = size < room ? size : room - 1;
+    memcpy(to, from, size);
+    to[size] = '\0';
+}
+
+/* What is torn meanwhile is thrown away afterwards, but it must not lead astray. */
+static void read_all(const char *prefix, store_visit *visit, void *data, struct text *text) {
+    const size_t capacity = map->capacity, wanted = prefix ? strlen(prefix) : 0;
+    const size_t used = map->used < capacity ? map->used : capacity;
+    const struct object *objects = (const void *)((const char *)map + PAGE);
+    const struct counted *totals = (const void *)(objects + capacity);
+    const struct base *bases = (const void *)(totals + capacity);
+    const struct counted *cleared = (const void *)(bases + capacity);
+    for (size_t slot = 0; slot < used; slot++) {
+        const struct object *object = &objects[slot];
+        if (object->kind != KIND_SID || (prefix && (object->name_length != wanted ||
+                                                    memcmp(object->name, prefix, wanted) != 0))) {
+            continue;
+        }
+        struct sid sid = {.status = object->status <= STATUSES ? object->status : 0,
+                          .since = object->since,
+                          .last_repair = object->last_repair,
+                          .repairs = object->repairs};
+        put(sid.prefix, sizeof sid.prefix, object->name, object->name_length);
+        put(sid.reason, sizeof sid.reason, object->reason, object->reason_length);
+        since_cleared(&sid, &totals[slot], &cleared[slot]);
+        visit(&sid, data, text);
+        if (prefix) {
+            break;
+        }
+    }
+}
+
+bool store_read(const char *prefix, store_visit *visit, void *data, struct text *text) {
+    const size_t before = text->length;
+    uint64_t stuck = 0;
+    struct timespec begin = {0}, now;
+    if (!path || !hold()) {
+        return false;
+    }
+    bool is_whole = false;
+    while (!is_whole) {
+        uint64_t at = __atomic_load_n(&map->lock, __ATOMIC_ACQUIRE);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (at != stuck || !begin.tv_sec) {
+            /* It writes: only who says nothing new for a second is dead. */
+            stuck = at;
+            begin = now;
+        } else if (now.tv_sec - begin.tv_sec > 1) {
+            break;
+        }
+        if (at % 2 == 0) {
+            read_all(prefix, visit, data, text);
+            __atomic_thread_fence(__ATOMIC_ACQUIRE);
+            is_whole = __atomic_load_n(&map->lock, __ATOMIC_RELAXED) == at;
+        }
+        if (!is_whole) {
+            text_cut(text, before);
+            sched_yield();
+        }
+    }
+    pthread_rwlock_unlock(&lock);
+    return is_whole;
+}

@@ -1,0 +1,145 @@
+"""State of SIDs, which srv6-netconfd reads from the store, beside the way of all other data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.counters.store import StoreWriter
+from tests.contract.netconf.client import NS, Client, texts
+from tests.contract.netconf.conftest import Router, Server
+from tests.contract.netconf.data import OTHER, ROUTER, SID, sid, srv6
+
+SIDS = "/s:srv6/s:local-sids/s:sid"
+OF_SID = f"{SIDS}[s:prefix='{SID}']"
+# Always true, and more than a plain path: sysrepo answers.
+LONG_WAY = "[true()]"
+OPERATIONAL = "<nmda:datastore>ds:operational</nmda:datastore>"
+
+
+def get(client: Client, xpath: str) -> Any:
+    return client.rpc(f'<nc:get><nc:filter type="xpath" select="{xpath}"/></nc:get>')
+
+
+def get_data(client: Client, xpath: str, more: str = "") -> Any:
+    filter_ = f"<nmda:xpath-filter>{xpath}</nmda:xpath-filter>"
+    return client.rpc(f"<nmda:get-data>{OPERATIONAL}{filter_}{more}</nmda:get-data>")
+
+
+def told(tree: Any) -> dict[str, dict[str, str]]:
+    """Values of each SID by the names of their leaves."""
+    return {
+        entry.findtext("s:prefix", namespaces=NS): {
+            leaf.tag: leaf.text for leaf in entry.iter() if len(leaf) == 0
+        }
+        for entry in tree.iterfind(".//s:sid", NS)
+    }
+
+
+@pytest.fixture(autouse=True)
+def counted(client: Client, router: Router) -> None:
+    client.edit(ROUTER)
+    client.edit(srv6(sid(OTHER)))
+    now = time.time_ns()
+    router.store.set_statuses({
+        ObjectRef(Kind.SID, SID): ObjectStatus(InstallStatus.INSTALLED, since=now, repairs=2),
+        ObjectRef(Kind.LOCATOR, "main"): ObjectStatus(InstallStatus.INSTALLED, since=now),
+        ObjectRef(Kind.SID, OTHER): ObjectStatus(
+            InstallStatus.FAILED, "SID <x>: a & b; try", now, last_repair=now - 10**9
+        ),
+    })  # fmt: skip
+    counters = {SID: SidCounters(7, 700, 1, now), OTHER: SidCounters(8, 2**64 - 1, 0, 0)}
+    router.store.set_counters(counters, {}, now)
+
+
+@pytest.fixture
+def elsewhere(server: Server) -> Iterator[None]:
+    """The server's store is another one than that which sysrepo is answered from."""
+    aside = server.store.with_name("aside")
+    server.store.rename(aside)
+    store = StoreWriter(server.store)
+    store.set_statuses({ObjectRef(Kind.SID, SID): ObjectStatus(InstallStatus.INSTALLED)})
+    store.set_counters({SID: SidCounters(42, 4200, 0, 0)}, {}, time.time_ns())
+    yield
+    store.close()
+    aside.rename(server.store)
+
+
+@pytest.mark.parametrize("sids", [SIDS, OF_SID, f"{SIDS}[s:prefix='::9/128']"])
+@pytest.mark.parametrize(
+    "below", ["", "/s:counters", "/s:counters/s:in-octets", "/s:reason", "/s:last-repair"]
+)
+def test_it_is_what_sysrepo_has(client: Client, sids: str, below: str) -> None:
+    path = f"{sids}/s:state{below}"
+    whole = told(get(client, path + LONG_WAY))
+    assert told(get(client, path)) == whole
+    assert told(get_data(client, path)) == whole
+    assert bool(whole) == ("::9/" not in sids and (sids == SIDS or "repair" not in below))
+
+
+SUBTREES = {
+    "counters": "<s:sid><s:state><s:counters/></s:state></s:sid>",
+    "state": "<s:sid><s:state/></s:sid>",
+    "of one": f"<s:sid><s:prefix>{SID}</s:prefix><s:state><s:counters/></s:state></s:sid>",
+    "with keys": "<s:sid><s:prefix/><s:state/></s:sid>",
+}
+
+
+@pytest.mark.parametrize("kind", SUBTREES)
+@pytest.mark.usefixtures("elsewhere")
+def test_it_comes_from_the_store(client: Client, kind: str) -> None:
+    filter_ = srv6(f"<s:local-sids>{SUBTREES[kind]}</s:local-sids>")
+    for tree in (
+        client.rpc(f"<nc:get><nc:filter>{filter_}</nc:filter></nc:get>"),
+        client.rpc(
+            f"<nmda:get-data>{OPERATIONAL}<nmda:subtree-filter>{filter_}</nmda:subtree-filter>"
+            "</nmda:get-data>"
+        ),
+    ):
+        assert told(tree)[SID][f"{{{NS['s']}}}in-pkts"] == "42"
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_keys_are_compared_in_canonical_form(client: Client) -> None:
+    one = f"{SIDS}[s:prefix='FCBB:0:1:64:0::/64']/s:state/s:counters/s:in-pkts"
+    assert texts(get(client, one), "//s:in-pkts") == ["42"]
+    refused = f"{SIDS}[s:prefix='nothing']/s:state/s:counters"
+    assert told(get(client, refused)) == {}
+
+
+def test_what_a_rule_hides_is_not_there(client: Client, server: Server) -> None:
+    """Where rules make a difference sysrepo answers, which knows them."""
+    path = f"{SIDS}/s:state/s:counters"
+    alice = Client(server.socket, "nobody")
+    try:
+        assert set(told(get(alice, path))) == {SID, OTHER}
+        client.edit(rule(f"/s:srv6/s:local-sids/s:sid[s:prefix='{OTHER}']"))
+        assert set(told(get(alice, path))) == {SID}
+        assert set(told(get_data(alice, path))) == {SID}
+        assert set(told(get(client, path))) == {SID, OTHER}
+        client.edit("<acm:nacm><acm:read-default>deny</acm:read-default></acm:nacm>")
+        assert told(get(alice, path)) == {}
+    finally:
+        client.edit('<acm:nacm nc:operation="remove"/>')
+        alice.close()
+
+
+def test_without_a_store_sysrepo_answers(client: Client, server: Server) -> None:
+    aside = server.store.with_name("aside")
+    server.store.rename(aside)
+    try:
+        assert set(told(get(client, f"{SIDS}/s:state"))) == {SID, OTHER}
+    finally:
+        aside.rename(server.store)
+
+
+def rule(path: str) -> str:
+    return (
+        "<acm:nacm><acm:rule-list><acm:name>hidden</acm:name><acm:group>*</acm:group><acm:rule>"
+        f"<acm:name>one</acm:name><acm:path>{path}</acm:path><acm:action>deny</acm:action>"
+        "</acm:rule></acm:rule-list></acm:nacm>"
+    )
