@@ -29,9 +29,9 @@ void manager_tell(const char *state) {
 int manager_interval(void) {
     const char *microseconds = getenv("WATCHDOG_USEC");
     const char *process = getenv("WATCHDOG_PID");
-    if (!microseconds || (process && atol(process) != getpid())) {
+    if (!microseconds || (process && strtol(process, NULL, 10) != getpid())) {
         return -1;
     }
-    long half = atol(microseconds) / 1000 / 2;
+    long half = strtol(microseconds, NULL, 10) / 1000 / 2;
     return half > 0 && half < INT_MAX ? (int)half : -1;
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -113,7 +113,10 @@ def watches(
     """The subscriptions of a SubscriptionList, of what ``permit`` lets through; TARGET_DEFINED
     becomes two of them."""
     check_list(asked)
-    chosen = Selection(want_models(lambda _: True, asked.use_models, known), permit, depth)
+    want = want_models(lambda _: True, asked.use_models, known)
+    chosen = Selection(want, permit, depth)
+    told = replace(chosen, want=lambda n: want(n) and not is_counter(n))
+    counted = replace(chosen, want=lambda n: want(n) and is_counter(n))
     out: list[Watch] = []
     with as_status():
         prefix = wire.read_path(asked.prefix)
@@ -125,26 +128,54 @@ def watches(
                 raise RpcError(StatusCode.UNIMPLEMENTED, str(e)) from e  # 3.5.2.4
             out += (
                 replace(watch, **_packed(model, watch.patterns, watch.chosen))
-                for watch in _watch(item, path, patterns, chosen, pace)
+                for watch in (
+                    _by_target(item, path, patterns, (told, counted), pace)
+                    if item.mode == pb.TARGET_DEFINED
+                    else [_watch(item, path, patterns, chosen, pace)]
+                )
             )
-    return out
+    return _joined(out)
 
 
 def _watch(
     item: Any, path: Path, patterns: tuple[Pattern, ...], chosen: Selection, pace: Pace
-) -> Iterable[Watch]:
+) -> Watch:
     interval, heartbeat = paced(item, path, pace)
-    if item.mode == pb.ON_CHANGE:
-        return [Watch(patterns, chosen, heartbeat=heartbeat)]
-    if item.mode == pb.SAMPLE:
-        return [Watch(patterns, chosen, interval, item.suppress_redundant, heartbeat)]
-    want = chosen.want
-    told = replace(chosen, want=lambda n: want(n) and not is_counter(n))
-    counted = replace(chosen, want=lambda n: want(n) and is_counter(n))
+    suppress = item.suppress_redundant and item.mode == pb.SAMPLE
+    return Watch(patterns, chosen, interval, suppress, heartbeat)
+
+
+def _by_target(
+    item: Any,
+    path: Path,
+    patterns: tuple[Pattern, ...],
+    chosen: tuple[Selection, Selection],
+    pace: Pace,
+) -> list[Watch]:
+    """What is told on change, and the counters, which are sampled."""
+    told, counted = chosen
+    interval, heartbeat = paced(item, path, pace)
     return [
         Watch(patterns, told, heartbeat=heartbeat),
-        Watch(patterns, counted, interval, False, heartbeat),
+        Watch(patterns, counted, interval, heartbeat=heartbeat),
     ]
+
+
+def _joined(found: list[Watch]) -> list[Watch]:
+    """Counters of every SID as one Watch where they differ in nothing but the path: each leaf a
+    path of its own is how collectors ask for them."""
+    out: list[Watch] = []
+    alike: dict[tuple[Any, ...], int] = {}
+    for watch in found:
+        kind = (watch.chosen, watch.interval, watch.suppress, watch.heartbeat)
+        at = alike.setdefault(kind, len(out)) if watch.only_packed else len(out)
+        if at == len(out):
+            out.append(watch)
+            continue
+        first = out[at]
+        packed = tuple(dict.fromkeys((*first.packed, *watch.packed)))
+        out[at] = replace(first, patterns=(*first.patterns, *watch.patterns), packed=packed)
+    return out
 
 
 def paced(item: Any, path: Path, pace: Pace) -> tuple[float, float]:

@@ -10,8 +10,12 @@ import grpc
 import pytest
 from gnmi_pb import gnmi_pb2 as pb
 
+from srv6mgrd.gnmi import wire
 from srv6mgrd.gnmi.failure import RpcError
-from srv6mgrd.gnmi.subscribe import first_request
+from srv6mgrd.gnmi.path import parse
+from srv6mgrd.gnmi.subscribe import Pace, first_request, watches
+from srv6mgrd.gnmi.view import Model
+from tests.unit.gnmi.models import SRV6, schema
 
 
 async def requests(*given: Any) -> AsyncIterator[Any]:
@@ -39,3 +43,34 @@ async def test_who_says_nothing_is_not_waited_for() -> None:
     with pytest.raises(RpcError, match=r"no SubscriptionList came for 0\.01 s") as e:
         await first_request(nothing(), 0.01)
     assert e.value.code is grpc.StatusCode.DEADLINE_EXCEEDED
+
+
+COUNTERS = "/srv6/local-sids/sid[prefix=*]/state/counters"
+
+
+@pytest.mark.parametrize("mode", [pb.ON_CHANGE, pb.SAMPLE, pb.TARGET_DEFINED])
+def test_counters_of_all_sids_are_one_watch_however_they_are_named(mode: int) -> None:
+    def packed(*paths: str, **more: Any) -> list[set[str]]:
+        asked = pb.SubscriptionList(
+            subscription=[
+                pb.Subscription(path=wire.path(parse(path)), mode=mode) for path in paths
+            ],
+            **more,
+        )
+        found = watches(Model(schema()), asked, frozenset({SRV6}), Pace())
+        return [{leaf.name for leaf in w.packed} for w in found if w.only_packed]
+
+    leaves = [f"{COUNTERS}/{name}" for name in ("in-pkts", "in-octets")]
+    assert packed(*leaves) == [{"in-pkts", "in-octets"}]
+    assert packed(*leaves, leaves[0]) == [{"in-pkts", "in-octets"}]
+    assert packed(f"{COUNTERS}/in-pkts") == [{"in-pkts"}]
+
+
+def test_counters_at_another_pace_are_another_watch() -> None:
+    asked = pb.SubscriptionList()
+    for seconds in (1, 2, 1):
+        asked.subscription.add(
+            path=wire.path(parse(COUNTERS)), mode=pb.SAMPLE, sample_interval=seconds * 10**9
+        )
+    found = watches(Model(schema()), asked, frozenset({SRV6}), Pace())
+    assert [w.interval for w in found] == [1, 2]
