@@ -29,6 +29,7 @@ FRESH, DEBS = "/opt/fresh", "/opt/debs"
 # A Debian as its installer leaves it, as far as a router needs it.
 BASE = (
     "systemd-sysv", "dbus", "apt", "iproute2", "iputils-ping", "procps", "kmod", "nftables", "jq",
+    "zsh", "fish",
 )  # fmt: skip
 FETCH = """set -e
 python3 -m pip download --quiet --no-deps --no-build-isolation --require-hashes \\

@@ -20,6 +20,7 @@ Test Tags         fresh
 
 *** Variables ***
 @{ENABLED}     srv6-configdbd    srv6-orchagent    srv6-netconf-sshd
+${NETWORKD}    /etc/systemd/networkd.conf.d
 @{SERVICES}    srv6mgrd    srv6-gnmid    srv6-netconfd    redis-server@srv6mgr
 
 
@@ -60,6 +61,28 @@ The Manager Writes Sysctls Of The Network Alone
 The Autopkgtest Passes
     Run On    pe2    sh /src/packaging/deb/debian/tests/l3vpn
 
+Without The Drop-In Networkd Takes Away What Others Made
+    [Documentation]    What the drop-in is for; masked as systemd.syntax(7) says, it counts for nothing.
+    Given Run On    pe2    ip -6 rule add pref 3000 to 2001:db8:99::/48 lookup 99 protocol bgp
+    And Run On    pe2    ip -6 route add unreachable 2001:db8:98::/48 proto bgp
+    ${made}    Routes And Rules    pe2
+    When Networkd Configures    pe2    to-p
+    ${left}    Routes And Rules    pe2
+    Then Should Be Equal    ${left}    ${made}
+    When Run On    pe2    mkdir -p ${NETWORKD} && ln -s /dev/null ${NETWORKD}/50-srv6mgr.conf
+    And Networkd Configures    pe2    to-p
+    Then Run Is Refused    pe2    ip -6 rule | grep 2001:db8:99::
+    And Run Is Refused    pe2    ip -6 route | grep 2001:db8:98::
+    ${said}    Run On    pe2    srv6ctl doctor || true
+    And Should Contain    ${said}    systemd-networkd removes routes and rules of others
+    [Teardown]    Networkd Ends    pe2
+
+Shells Complete What Is Typed
+    [Template]    Shell Completes
+    pe2    bash
+    pe2    zsh
+    pe2    fish
+
 The VPN Comes Up
     Given Start BGP    pe1    pe2
     And Let Anonymous Write    pe1    pe2
@@ -75,6 +98,18 @@ The Doctor Finds Nothing Wrong
     ${said}    Run On    pe1    srv6ctl doctor
     Should Match Regexp    ${said}    frr.*version 10\\.3
     Should Contain    ${said}    declared are installed
+
+Networkd Leaves The VPN Alone
+    [Documentation]    It gets the link to p to configure, and the packages' drop-in.
+    Given Begin Flow    ce-red1    ${SITE2}
+    ${before}    Routes And Rules    pe1
+    When Networkd Configures    pe1    to-p
+    ${after}    Routes And Rules    pe1
+    Then Should Be Equal    ${after}    ${before}
+    And No Packet Was Lost    ce-red1    ${SITE2}
+    ${said}    Run On    pe1    srv6ctl doctor
+    And Should Contain    ${said}    systemd-networkd leaves foreign routes and rules alone
+    [Teardown]    Run Keywords    End All Flows    AND    Networkd Ends    pe1
 
 What Is Enabled Runs
     When Run On    pe1    systemctl enable --now srv6-configdbd srv6-orchagent

@@ -28,6 +28,30 @@ mkdir -p -m 700 /root/.ssh
 ssh-keygen -q -t ed25519 -N '' -f /root/.ssh/id_ed25519
 cp /root/.ssh/id_ed25519.pub /root/.ssh/authorized_keys
 """
+# systemd-networkd is given one link. It waits for udev to have seen them all, which is not there.
+NETWORKD = """set -e
+mkdir -p /run/systemd/network /run/udev/data
+for file in /sys/class/net/*/ifindex; do echo I:1 >/run/udev/data/n$(cat $file); done
+{ printf '[Match]\\nName=%s\\n[Network]\\nIPv6AcceptRA=no\\n' LINK
+  ip -j address show dev LINK scope global |
+    jq -r '.[0].addr_info[] | "Address=\\(.local)/\\(.prefixlen)"'
+} >/run/systemd/network/LINK.network
+systemctl restart systemd-networkd
+"""
+NETWORKD_ENDS = """systemctl stop systemd-networkd.socket systemd-networkd
+rm -r /run/systemd/network /run/udev/data
+rm -f /etc/systemd/networkd.conf.d/50-srv6mgr.conf
+"""
+# What each shell offers for "srv6ctl ro", from where it looks for completions by itself.
+COMPLETING = {
+    "bash": ". /usr/share/bash-completion/completions/srv6ctl;"
+    ' COMP_WORDS=(srv6ctl ro); COMP_CWORD=1; _srv6ctl_completion srv6ctl; echo "${COMPREPLY[@]}"',
+    # What would say to the line editor what there is, prints it.
+    "zsh": "autoload -Uz compinit; compinit -u -D; compadd() { };"
+    " _describe() { print -r -- ${(P)argv[-2]} }; words=(srv6ctl ro); CURRENT=2;"
+    " autoload -Uz $_comps[srv6ctl]; $_comps[srv6ctl]",
+    "fish": "complete -C 'srv6ctl ro'",
+}
 LOOPBACK = {"127.0.0.1", "[::1]", "[::ffff:127.0.0.1]"}
 APT = (
     "DEBIAN_FRONTEND=noninteractive apt-get -qy -o APT::Sandbox::User=root"
@@ -140,6 +164,35 @@ class Packages:
                 return
             raise
         raise AssertionError(f"{name}: it was not refused")
+
+    def networkd_configures(self, name: str, link: str) -> None:
+        """systemd-networkd starts (again) and configures this link, with the addresses it has."""
+        on = node(name)
+        on.run(["sh", "-c", NETWORKD.replace("LINK", link)], timeout=60)
+        listed = ["networkctl", "--no-legend", "--no-pager", "list", link]
+        wait_until(
+            lambda: on.run(listed).stdout.split()[-1:] == ["configured"],
+            f"{name}: systemd-networkd has configured {link}", 60, 0.2,
+        )  # fmt: skip
+
+    def networkd_ends(self, name: str) -> None:
+        """It is as if it had never run."""
+        node(name).run(["sh", "-c", NETWORKD_ENDS], timeout=60)
+
+    def routes_and_rules(self, name: str) -> list[str]:
+        """Those that neither the kernel nor networkd made."""
+        command = (
+            "ip -4 rule; ip -6 rule; for p in 86 bgp static;"
+            " do ip -4 route show table all proto $p; ip -6 route show table all proto $p; done"
+        )
+        return sorted(node(name).run(["sh", "-c", command]).stdout.splitlines())
+
+    def shell_completes(self, name: str, shell: str) -> None:
+        """The shell has a completion of srv6ctl, which asks the program."""
+        command = [shell, *(["-f"] if shell == "zsh" else []), "-c", COMPLETING[shell]]
+        said = node(name).run(command, timeout=60)
+        if "rollback" not in said.stdout:
+            raise AssertionError(f"{name}: {shell}: {said.stdout!r} {said.stderr!r}")
 
     def exposure_of(self, name: str, unit: str) -> float:
         """The score of ``systemd-analyze security``, without asking the running system."""
