@@ -19,9 +19,10 @@ Test Tags         fresh
 
 
 *** Variables ***
-@{ENABLED}     srv6-configdbd    srv6-orchagent    srv6-netconf-sshd
-${NETWORKD}    /etc/systemd/networkd.conf.d
-@{SERVICES}    srv6mgrd    srv6-gnmid    srv6-netconfd    redis-server@srv6mgr
+${CERTIFICATE}    /var/lib/srv6mgr/gnmid/selfsigned
+@{ENABLED}        srv6-configdbd    srv6-orchagent    srv6-netconf-sshd
+${NETWORKD}       /etc/systemd/networkd.conf.d
+@{SERVICES}       srv6mgrd    srv6-gnmid    srv6-netconfd    redis-server@srv6mgr
 
 
 *** Test Cases ***
@@ -40,6 +41,12 @@ What Is Off Until It Is Enabled Is Off
 They Are Closed To The Network
     Only Loopback Listens    pe1    9339
     Writing Is Denied    pe1
+
+Each Has A Certificate Of Its Own
+    ${one}    Run On    pe1    sha256sum <${CERTIFICATE}.crt
+    ${other}    Run On    pe2    sha256sum <${CERTIFICATE}.crt
+    Should Not Be Equal    ${one}    ${other}
+    Run On    pe1    stat -c %U:%a ${CERTIFICATE}.key | grep -x root:600
 
 They Have No More Rights Than They Need
     [Documentation]    The scores that docs/install.md states.
@@ -63,19 +70,20 @@ The Autopkgtest Passes
 
 Without The Drop-In Networkd Takes Away What Others Made
     [Documentation]    What the drop-in is for; masked as systemd.syntax(7) says, it counts for nothing.
-    Given Run On    pe2    ip -6 rule add pref 3000 to 2001:db8:99::/48 lookup 99 protocol bgp
+    Given Run On    pe2    ip link add other type dummy && ip link set other up
+    And Run On    pe2    ip -6 rule add pref 3000 to 2001:db8:99::/48 lookup 99 protocol bgp
     And Run On    pe2    ip -6 route add unreachable 2001:db8:98::/48 proto bgp
     ${made}    Routes And Rules    pe2
-    When Networkd Configures    pe2    to-p
+    When Networkd Configures    pe2    other
     ${left}    Routes And Rules    pe2
     Then Should Be Equal    ${left}    ${made}
     When Run On    pe2    mkdir -p ${NETWORKD} && ln -s /dev/null ${NETWORKD}/50-srv6mgr.conf
-    And Networkd Configures    pe2    to-p
+    And Networkd Configures    pe2    other
     Then Run Is Refused    pe2    ip -6 rule | grep 2001:db8:99::
     And Run Is Refused    pe2    ip -6 route | grep 2001:db8:98::
     ${said}    Run On    pe2    srv6ctl doctor || true
     And Should Contain    ${said}    systemd-networkd removes routes and rules of others
-    [Teardown]    Networkd Ends    pe2
+    [Teardown]    Run Keywords    Networkd Ends    pe2    AND    Run On    pe2    ip link delete other
 
 Shells Complete What Is Typed
     [Template]    Shell Completes

@@ -9,6 +9,7 @@ from srv6mgrd.cli import host
 from srv6mgrd.cli.explain.causes import CERTAIN, LIKELY, POSSIBLE, Facts, causes
 from srv6mgrd.cli.explain.listen import program_for, verdict
 from srv6mgrd.cli.problem import Exit
+from srv6mgrd.counters.proxies import ProxyCounts, ProxyState, proxy_state
 from srv6mgrd.counters.status import InstallStatus
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.model.desired import Proxy, Sid
@@ -109,6 +110,14 @@ def test_errors_of_a_proxy_have_their_reasons():
     (only,) = found
     assert only.how == CERTAIN
     assert only.what == "4 packets without a segment routing header"
+
+
+@pytest.mark.parametrize("reason", proxy_state(ProxyState(ProxyCounts()))["errors"])
+def test_each_error_that_a_proxy_counts_is_explained(reason):
+    proxy = Proxy("ipv4", "in", "out")
+    (only,) = causes(sid(Behavior.END_AD, proxy=proxy), Facts(proxy={reason: 1}))
+    assert only.what != f"1 {reason}"
+    assert only.remedy
 
 
 @pytest.mark.parametrize("behavior", list(Behavior))
