@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import packages
+from lab import packages, rootfs
 from lab.enclosure import CHECKOUT
 from orchagent import daemon as orchagent
 from srv6mgrd import settings
@@ -50,6 +50,11 @@ def test_every_file_has_its_hash():
     lines = packages.REQUIREMENTS.read_text().splitlines()
 
     assert all("--hash=sha256:" in line for line in lines if not line.startswith("#"))
+
+
+def test_what_the_operator_takes_from_backports_is_what_is_tested():
+    told = (CHECKOUT / "docs/install.md").read_text().replace("\n    ", "\n")
+    assert rootfs.PREFERENCES in told
 
 
 def test_the_version_is_the_products():
