@@ -34,7 +34,7 @@ mkdir -p /run/systemd/network /run/udev/data
 for file in /sys/class/net/*/ifindex; do echo I:1 >/run/udev/data/n$(cat $file); done
 { printf '[Match]\\nName=%s\\n[Network]\\nIPv6AcceptRA=no\\n' LINK
   ip -j address show dev LINK scope global |
-    jq -r '.[0].addr_info[] | "Address=\\(.local)/\\(.prefixlen)"'
+    jq -r '.[].addr_info[]? | "Address=\\(.local)/\\(.prefixlen)"'
 } >/run/systemd/network/LINK.network
 systemctl restart systemd-networkd
 """
