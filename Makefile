@@ -31,7 +31,7 @@ test: check unit contract robot ## everything that CI needs
 	@echo
 	@echo "All passed. Robot's report: build/lab/robot/report.html"
 
-check: $(TOOLS)/.ready ## format, lint, types, YANG
+check: $(TOOLS)/.ready ## format, lint, types, YANG, C
 	@echo "== ruff"
 	@$(PY)/ruff format --quiet --check . || { echo "run 'make format'"; exit 1; }
 	@$(PY)/ruff check --quiet .
@@ -48,6 +48,8 @@ check: $(TOOLS)/.ready ## format, lint, types, YANG
 	@PATH=$(PY):$$PATH docs/generate.sh --check
 	@echo "== clang-format"
 	@git ls-files '*.c' '*.h' | xargs -r $(PY)/clang-format --dry-run -Werror
+	@echo "== clang-tidy"
+	@PATH=$(PY):$$PATH netconfd/check-tidy.sh "$$($(LAB) root)" $(CACHE)/tidy
 	@echo "== robocop"
 	@$(PY)/robocop check --silent tests/robot
 	@$(PY)/robocop format --check --silent tests/robot

@@ -77,6 +77,11 @@ def patched_frr(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def print_root(_: argparse.Namespace) -> int:
+    print(cache.ensure(rootfs.entry(), Progress()) / "root")
+    return 0
+
+
 def run(arguments: argparse.Namespace) -> int:
     progress = Progress()
     wanted = read_topology(arguments.topology)
@@ -299,6 +304,9 @@ def _parser() -> argparse.ArgumentParser:
     one = commands.add_parser("frr", help="build Debian's FRR with frr-patches, print its folder")
     one.add_argument("--check", action="store_true", help="only see that the patches apply")
     one.set_defaults(go=patched_frr)
+
+    one = commands.add_parser("root", help="print the folder of the root")
+    one.set_defaults(go=print_root)
 
     one = commands.add_parser("run", help="boot, run a command, end")
     one.add_argument("--topology", metavar="FILE", help="bring up this network first")
