@@ -7,6 +7,7 @@ import contextlib
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Network
 from typing import Any, Protocol, TypeGuard
 
@@ -458,21 +459,39 @@ class Manager:
     def _publish(self, repaired: frozenset[ObjectRef] = frozenset()) -> None:
         desired, before, now = self._reconciler.desired, self._statuses, time.time_ns()
         outcomes, details = self._with_frr()
-        if same := desired is self._published:
-            # All else was installed, and is.
-            some = self._told.union(outcomes, repaired)
-        else:
-            some = frozenset(declared(desired))
+        kept, came = self._otherwise(desired)
+        # All else was installed, and is.
+        some = {ref for ref in self._told.union(repaired) if ref in kept}.union(outcomes, came)
         told = {ref: outcomes.get(ref, INSTALLED) for ref in some}
         merged = statuses.merge(before, told, details, repaired, now)
+        same = desired is self._published
         self._told, self._published = frozenset(outcomes), desired
         # What goes outward shows more of what is declared than its status.
         if same and all(before[ref] is status for ref, status in merged.items()):
             return
         self._tell(news.status_changes(before, merged))
-        self._statuses = {**before, **merged} if same else merged
+        self._statuses = {**kept, **merged}
         self._store.set_statuses(self._statuses)
         self._outward.publish(desired, self._statuses)
+
+    def _otherwise(
+        self, desired: Desired
+    ) -> tuple[Mapping[ObjectRef, ObjectStatus], list[ObjectRef]]:
+        """The statuses of what goes on being declared, and what is declared otherwise."""
+        before = self._published
+        if before is desired:
+            return self._statuses, []
+        if before is None:
+            return {}, declared(desired)
+        old, new = before.sids, desired.sids
+        came = declared(
+            replace(desired, sids={p: s for p, s in new.items() if old.get(p) is not s})
+        )
+        went = declared(replace(before, sids={p: s for p, s in old.items() if p not in new}))
+        kept = dict(self._statuses)
+        for ref in set(went).difference(came):
+            kept.pop(ref, None)
+        return kept, came
 
     def _with_frr(self) -> tuple[dict[ObjectRef, Outcome], dict[ObjectRef, str]]:
         """Outcomes with what FRR says of the exports: configured is not yet advertised."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from ipaddress import IPv6Address, IPv6Network
 
 from srv6mgrd.kernel import wire
@@ -79,12 +79,12 @@ def observed(datagrams: Sequence[bytes]) -> Iterator[ObservedObject]:
     for at, found in enumerate(all_of_it):
         if first[found.object.key] != at:
             assert isinstance(found.object, Rule | UnknownRule)
-            found = ObservedObject(_further(found.object, taken), found.ours)
+            found = ObservedObject(further(found.object, taken), found.ours)
             taken.add(found.object.key)
         yield found
 
 
-def _further(rule: Rule | UnknownRule, taken: set[str]) -> UnknownRule:
+def further(rule: Rule | UnknownRule, taken: Container[str]) -> UnknownRule:
     """A further rule with the same priority and prefix, under a key of its own."""
     words = f"table {rule.table}" if isinstance(rule, Rule) else rule.description
     key = f"{rule.key} {words}"

@@ -19,6 +19,7 @@ from srv6mgrd.plan.objects import (
     NextHopRoute,
     Object,
     Qdisc,
+    Rule,
     SidRoute,
     Sysctl,
     UnreachableDefault,
@@ -115,6 +116,9 @@ def plan(
             key in named or _is_ours(seen.object.vrf, wanted, observed)
         ):
             conflicts.append(Conflict(obj, seen.object))
+        elif isinstance(obj, Rule) and key in owned and not seen.ours:
+            # It stays where it is: a deletion of ours would not hit it, nor an undo bring it back.
+            actions.append(Create(obj))
         elif seen.ours or key in owned or isinstance(obj, (*_UNMARKED, *_VALUES)):
             actions.append(Replace(seen.object, obj))
         else:

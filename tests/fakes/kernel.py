@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ipaddress import IPv6Network
 
 from srv6mgrd.counters.proxies import ProxyCounts, ProxyState
+from srv6mgrd.kernel import rules
 from srv6mgrd.kernel.errors import Failure
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
@@ -23,6 +24,7 @@ from srv6mgrd.plan.objects import (
     ProxyEntry,
     ProxyHook,
     Qdisc,
+    Rule,
     SidRoute,
     Sysctl,
     UnknownBoundary,
@@ -78,6 +80,8 @@ class FakeKernel:
         self._bound: dict[str, int] = {}
         # What stood at the last ``observe``; None: everything may be otherwise.
         self._seen: dict[str, ObservedObject] | None = None
+        # Rules of others that were at the place of one of ours before it, by the key of that.
+        self._beside: dict[str, ObservedObject] = {}
 
     @property
     def writes(self) -> int:
@@ -245,7 +249,10 @@ class FakeKernel:
             return None
         if isinstance(obj, DummyDevice | VrfDevice) and obj.name in self.interfaces:
             return Failure.of(errno.EEXIST)
-        return Failure.of(errno.EEXIST) if obj.key in self.objects else None
+        seen = self.objects.get(obj.key)
+        if seen is None or (isinstance(obj, Rule) and not seen.ours):
+            return None
+        return Failure.of(errno.EEXIST)
 
     def _check(self, obj: KernelObject) -> Failure | None:
         if isinstance(obj, SidRoute):
@@ -301,11 +308,22 @@ class FakeKernel:
             if self.objects[obj.key].object == obj:
                 return
             self._remove(self.objects[obj.key].object)
+        if isinstance(obj, Rule):
+            self._make_way(obj)
         self.objects[obj.key] = ObservedObject(obj, not isinstance(obj, _UNMARKED))
         if isinstance(obj, VrfPort):
             self._cycle(obj.interface)
         if isinstance(obj, DummyDevice | VrfDevice):
             self._add_link(obj)
+
+    def _make_way(self, rule: Rule) -> None:
+        """A rule of somebody else's at the same place stays, and is asked first."""
+        seen = self.objects.get(rule.key)
+        if seen is not None and not seen.ours:
+            assert isinstance(seen.object, Rule | UnknownRule)
+            other = rules.further(seen.object, self.objects)
+            self._beside[rule.key] = self.objects.pop(rule.key)
+            self.objects[other.key] = ObservedObject(other, ours=False)
 
     def _built(self, sid: SidRoute) -> None:
         vrf = self._vrf_on(sid.vrf_table)
@@ -336,6 +354,12 @@ class FakeKernel:
 
     def _remove(self, obj: Object) -> None:
         self.objects.pop(obj.key, None)
+        if isinstance(obj, UnknownRule):
+            self._beside.pop(Rule(obj.priority, obj.to, 0).key, None)
+        elif isinstance(obj, Rule) and (other := self._beside.pop(obj.key, None)) is not None:
+            assert isinstance(other.object, Rule | UnknownRule)
+            del self.objects[rules.further(other.object, ()).key]
+            self.objects[obj.key] = other
         if isinstance(obj, SidRoute):
             self.counters.pop(obj.prefix, None)
             self._bound.pop(obj.key, None)

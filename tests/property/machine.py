@@ -6,6 +6,7 @@ from hypothesis import assume, note
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
+from srv6mgrd.kernel.rules import further
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.refusal import RefusedError
 from srv6mgrd.plan.objects import (
@@ -185,11 +186,18 @@ class Router(RuleBasedStateMachine):
 
     def changed(self, key, made, data, marked):
         assume(made)
-        self.world.kernel.put(data.draw(st.sampled_from(made)), ours=marked)
+        obj = data.draw(st.sampled_from(made))
+        self.world.kernel.put(obj, ours=marked)
         self.disturbed = True
         if not self.world.kernel.objects[key].ours:
+            beside = further(obj, ()) if isinstance(obj, Rule) else None
+            if beside is not None:
+                # A rule without our mark is his, and stays beside ours until he takes it away.
+                self.world.foreign[beside.key] = beside
             # Until then it is taken back; undeclared before, it would be his.
             self.repair()
+            if beside is not None:
+                self.world.remove_foreign(beside.key)
 
     @rule(data=st.data())
     def somebody_sets_a_sysctl(self, data):

@@ -20,6 +20,7 @@ from srv6mgrd.plan.objects import (
     UnknownRule,
     UnreachableDefault,
 )
+from srv6mgrd.plan.observed import ObservedObject
 from tests.contract.kernel.conftest import Run
 
 pytestmark = pytest.mark.contract
@@ -65,6 +66,18 @@ def test_rule_with_a_source(kernel: LinuxKernel, run: Run, before: Rule, after: 
     assert [(s.object, s.ours) for s in seen.values() if s.ours] == [(after, True)]
     assert kernel.apply([Replace(after, before), Delete(before)]) == []
     assert run("ip -6 rule").count("2000:") == 1
+
+
+def test_a_rule_of_somebody_else_stays_beside_ours(kernel: LinuxKernel, run: Run) -> None:
+    for what in ("lookup 253", "from fc00::7 lookup 8986", "fwmark 7 lookup 8986"):
+        run(f"ip -6 rule add pref 2000 to fc00:1::/48 {what} proto 99")
+
+        assert kernel.apply([Create(RULE)]) == []
+
+        assert kernel.observe([]).objects[RULE.key] == ObservedObject(RULE, ours=True)
+        assert kernel.apply([Delete(RULE)]) == []
+        assert run("ip -6 rule").count("2000:") == 1
+        run("ip -6 rule del pref 2000")
 
 
 def test_foreign_rules(kernel: LinuxKernel, run: Run) -> None:

@@ -11,9 +11,18 @@ from ipaddress import IPv6Network
 from pathlib import Path
 
 from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.kernel.notices import SidNotices
 from srv6mgrd.plan.actions import Action, Create, Delete
 from srv6mgrd.plan.commands import command
-from srv6mgrd.plan.objects import KernelObject, LinkMtu, SidRoute, Sysctl, VrfDevice
+from srv6mgrd.plan.objects import (
+    KernelObject,
+    LinkMtu,
+    Rule,
+    SidRoute,
+    Sysctl,
+    UnknownRule,
+    VrfDevice,
+)
 from srv6mgrd.plan.observed import Links, Observed, ObservedObject
 from srv6mgrd.ports import RefusedAction
 from tests.fakes.fate import Fate
@@ -45,24 +54,26 @@ class RealKernel:
     def __init__(self, _: Fate, interfaces: Mapping[str, int]) -> None:
         for name, index in interfaces.items():
             self.add_interface(name, index)
-        self._linux = LinuxKernel()
+        # As srv6mgrd has it; others look for themselves.
+        self._linux, self._others = LinuxKernel(notices=SidNotices()), LinuxKernel()
         self._refused: Callable[[Action], bool] = lambda _: False
         self.sysctls = Sysctls()
 
     def close(self) -> None:
         self._linux.close()
+        self._others.close()
 
     # What stands.
 
     @property
     def objects(self) -> dict[str, ObservedObject]:
         """Things; the MTU of a link is a value of it, as a sysctl is of the node."""
-        seen = self._linux.observe([]).objects
+        seen = self._others.observe([]).objects
         return {k: item for k, item in seen.items() if not isinstance(item.object, LinkMtu)}
 
     @property
     def interfaces(self) -> dict[str, int]:
-        return dict(self._linux.links().indexes)
+        return dict(self._others.links().indexes)
 
     def forwards(self, sid: SidRoute) -> bool:
         """Packets are sent elsewhere (kernel/test_traffic)."""
@@ -94,7 +105,12 @@ class RealKernel:
 
     def remove(self, key: str) -> None:
         seen = self.objects[key]
-        words = command(Delete(seen.object))
+        obj = seen.object
+        if isinstance(obj, UnknownRule):
+            # One that its selectors, source and table make up.
+            source = obj.source.network_address if obj.source is not None else None
+            obj = Rule(obj.priority, obj.to, obj.table, source)
+        words = command(Delete(obj))
         _ip(words if seen.ours else words.replace(_OURS, _THEIRS))
 
     def add_interface(self, name: str, _: int) -> None:
@@ -108,6 +124,9 @@ class RealKernel:
     @property
     def writes(self) -> int:
         return self._linux.writes
+
+    def doubt(self) -> None:
+        self._linux.doubt()
 
     def links(self) -> Links:
         return self._linux.links()

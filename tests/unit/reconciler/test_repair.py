@@ -10,6 +10,7 @@ from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.outcomes import Outcome
 from srv6mgrd.counters.status import InstallStatus
 from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.refusal import RefusedError
 from srv6mgrd.plan.objects import (
     EncapSource,
     Rule,
@@ -232,3 +233,35 @@ def test_what_stands_in_front_is_told_as_long_as_it_does():
         assert world.repair().outcomes[END].status is InstallStatus.DRIFTED
     world.kernel.remove(front.key)
     assert world.repair().outcomes[END] == INSTALLED
+
+
+RULE_KEY = "rule 2000 to fcbb:0:1::/48"
+
+
+def test_a_rule_without_our_mark_stays_and_ours_stands_beside_it():
+    world = World()
+    world.commit(VPN)
+    theirs = Rule(2000, net("fcbb:0:1::/48"), 253)
+    world.kernel.put(theirs, ours=False)
+
+    report = world.repair()
+
+    assert [a.object.key for a in report.actions] == [RULE_KEY]
+    assert world.stands(VPN)
+    assert f"{RULE_KEY} table 253" in world.kernel.objects
+    assert report.outcomes[MAIN].status is InstallStatus.DRIFTED
+    assert "table 253" in report.outcomes[MAIN].reason
+
+
+def test_undoing_leaves_no_rule_of_ours_in_the_place_of_theirs():
+    world = World()
+    world.commit(VPN)
+    world.kernel.put(Rule(2000, net("fcbb:0:1::/48"), 253), ours=False)
+    there = dict(world.kernel.objects)
+    refused = sid("fcbb:0:1:2::/64")
+    world.kernel.refuse(lambda action: "fcbb:0:1:2::/64" in action.object.key)
+
+    with pytest.raises(RefusedError):
+        world.commit(replace(VPN, sids={**VPN.sids, refused.prefix: refused}))
+
+    assert world.kernel.objects == there
