@@ -250,7 +250,7 @@ class FakeKernel:
         if isinstance(obj, DummyDevice | VrfDevice) and obj.name in self.interfaces:
             return Failure.of(errno.EEXIST)
         seen = self.objects.get(obj.key)
-        if seen is None or (isinstance(obj, Rule) and not seen.ours):
+        if seen is None or (isinstance(obj, Rule) and not seen.ours and seen.object != obj):
             return None
         return Failure.of(errno.EEXIST)
 
