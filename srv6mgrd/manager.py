@@ -27,6 +27,7 @@ from srv6mgrd.counters.status import (
     SidCounters,
 )
 from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.counters.yang import advertised_detail
 from srv6mgrd.model.capabilities import Capabilities
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.needs import MISSING
@@ -500,11 +501,12 @@ class Manager:
             ref = ObjectRef(Kind.VRF_BGP, vrf.name)
             if vrf.bgp is None or ref in outcomes:
                 continue
-            has_sid = vrf.bgp.export_sid is not None
+            has_sid = bool(vrf.bgp.export_sids)
             unasked = (None, "FRR was not asked yet" if has_sid else "")
             sid, reason = self._advertised.get(vrf.name, unasked)
             if sid is not None:
-                details[ref] = str(vrf.bgp.export_sid)
+                of_each = (vrf.bgp.export_sid_ipv4, vrf.bgp.export_sid_ipv6)
+                details[ref] = advertised_detail(vrf.bgp.export_sid, *of_each)
             missing = has_sid and sid is None
             status = InstallStatus.PENDING if missing else InstallStatus.INSTALLED
             outcomes[ref] = Outcome(status, reason)

@@ -48,8 +48,8 @@ class ObjectRef(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ObjectStatus:
-    """Times are nanoseconds since the epoch; 0 is never. ``detail`` is the SID that a VRF_BGP
-    advertises, empty for other kinds."""
+    """Times are nanoseconds since the epoch; 0 is never. ``detail`` tells the SIDs that a VRF_BGP
+    advertises (``yang.advertised``); it is empty for other kinds."""
 
     status: InstallStatus
     reason: str = ""

@@ -6,7 +6,7 @@ and cleared records; object ``i`` owns record ``i`` of each.
     header   magic 8s, layout u32, capacity u32, lock u64, generation u64, sample u64,
              sampled_at u64 (ns), used u32, replaced u32
     object   kind u8, status u8, name_length u8, detail_length u8, reason_length u16, pad,
-             since u64, last_repair u64, repairs u64, name 64s, detail 64s, reason 216s
+             since u64, last_repair u64, repairs u64, name 64s, detail 104s, reason 216s
     counters packets u64, octets u64, errors u64, discontinuity u64 (ns)
     base     packets u64, octets u64, errors u64: what earlier routes of the SID counted; the
              writer's own, written before the counters so that a crash in between loses nothing
@@ -44,16 +44,18 @@ from srv6mgrd.counters.status import (
 DEFAULT_PATH = Path("/run/srv6mgr/store")
 
 _MAGIC = b"srv6mgr\0"
-_LAYOUT = 2
+_LAYOUT = 3
 _PAGE = 4096
 _HEADER = struct.Struct("<8sIIQQQQII")
 # The header as u64 words, each read and written in one piece (struct goes byte by byte, zeros
 # first). ``used`` and ``replaced`` share the last one.
 _LOCK, _GENERATION, _SAMPLE, _SAMPLED_AT, _USED = range(2, 7)
 _REPLACED = 1 << 32
-_OBJECT = struct.Struct(f"<BBBBH2xQQQ64s64s{REASON_LENGTH}s")
+# Room for two SIDs of any length, each with its family.
+_DETAIL_LENGTH = 104
+_OBJECT = struct.Struct(f"<BBBBH2xQQQ64s{_DETAIL_LENGTH}s{REASON_LENGTH}s")
 # The same, but kind and name alone.
-_NAME = struct.Struct(f"<BxB29x64s{64 + REASON_LENGTH}x")
+_NAME = struct.Struct(f"<BxB29x64s{_DETAIL_LENGTH + REASON_LENGTH}x")
 _COUNTERS = struct.Struct("<QQQQ")
 _BASE = struct.Struct("<QQQ")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import IPv6Network
 from typing import Any
 
 from srv6mgrd.counters.node import time_text
@@ -24,8 +25,26 @@ def object_state(
     if ref.kind is Kind.SID:
         state["counters"] = sid_counters(counters or SidCounters())
     elif ref.kind is Kind.VRF_BGP and status.detail:
-        state["advertised-sid"] = status.detail
+        state |= advertised(status.detail)
     return state
+
+
+def advertised_detail(
+    both: IPv6Network | None, ipv4: IPv6Network | None, ipv6: IPv6Network | None
+) -> str:
+    """The SIDs that a VRF advertises, for both families or for each, as ``ObjectStatus.detail``."""
+    if both is not None:
+        return str(both)
+    return " ".join(f"{f} {sid}" for f, sid in (("ipv4", ipv4), ("ipv6", ipv6)) if sid is not None)
+
+
+def advertised(detail: str) -> dict[str, str]:
+    """Leaves of what ``advertised_detail`` made; none when nothing is advertised."""
+    words = detail.split()
+    if len(words) == 1:
+        return {"advertised-sid": detail}
+    pairs = zip(words[::2], words[1::2], strict=True)
+    return {f"advertised-sid-{family}": sid for family, sid in pairs}
 
 
 def sid_counters(c: SidCounters) -> dict[str, str]:

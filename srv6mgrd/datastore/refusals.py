@@ -83,6 +83,8 @@ _LISTS = {
 _SHAPES = {
     "prefix": ("IPv6 prefix", "fcbb:0:1:64::/64"),
     "export-sid": ("IPv6 prefix", "fcbb:0:1:64::/64"),
+    "export-sid-ipv4": ("IPv6 prefix", "fcbb:0:1:64::/64"),
+    "export-sid-ipv6": ("IPv6 prefix", "fcbb:0:1:64::/64"),
     "source-address": ("IPv6 address", "fcbb:0:1::1"),
     "router-id": ("IPv4 address", "192.0.2.1"),
     "address": ("IP address", "2001:db8::1"),

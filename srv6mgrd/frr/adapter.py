@@ -20,7 +20,7 @@ from srv6mgrd.frr.script import (
     removals,
     removes_instance,
 )
-from srv6mgrd.frr.sids_first import arrived, asked, stages
+from srv6mgrd.frr.sids_first import Arrivals, stages
 from srv6mgrd.frr.vty import Answer, Instances, Vty, VtyError, instance
 from srv6mgrd.model.capabilities import FrrOffer
 from srv6mgrd.plan.actions import Action, Delete
@@ -136,11 +136,10 @@ class FrrSockets:
 
     def _write(self, steps: Sequence[Step], refused: _Refused) -> None:
         *before, last = stages(steps)
-        waiting = True
+        arrivals = Arrivals(self)
         for stage in before:
             self._run(stage, refused)
-            vrfs = asked(stage)
-            waiting = waiting and (not vrfs or arrived(self, vrfs))
+            arrivals.wait(stage)
         self._run(last, refused)
 
     def _standing(self, actions: Sequence[Action], refused: _Refused) -> dict[str, FrrBlock]:

@@ -34,6 +34,7 @@ _SLOTS = tuple(
             r"neighbor \S+ ebgp-multihop",
             r"neighbor \S+ timers",
             r"sid vpn per-vrf export",
+            r"sid vpn export",
             r"rd vpn export",
             # FRR prints `both` when the lists are equal and two lines when they are not; ours
             # always name both directions, so a new one covers whatever was there.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from ipaddress import IPv6Network
 
 from srv6mgrd.frr.render import export_locator, locator_of
 from srv6mgrd.model.checks.names import bgp_path
@@ -33,11 +34,10 @@ def limits(desired: Desired) -> list[Refusal]:
         vpn = desired.vrfs[name].bgp
         if vpn is not None:
             found += _descriptions(vpn.neighbors, bgp_path(name))
-        if vpn is None or vpn.export_sid is None:
-            continue
-        locator = locator_of(desired, vpn)
-        if locator is not None and chosen is not None:
-            found += _export(name, vpn, locator, chosen)
+        for sid in vpn.export_sids if vpn is not None else ():
+            locator = locator_of(desired, sid)
+            if vpn is not None and locator is not None and chosen is not None:
+                found += _export(name, vpn, sid, locator, chosen)
     if chosen is not None:
         found += _locator(chosen)
     return found
@@ -57,9 +57,12 @@ def _descriptions(neighbors: Iterable[Neighbor], path: str) -> list[Refusal]:
     ]
 
 
-def _export(vrf: str, vpn: VrfBgp, locator: Locator, chosen: Locator) -> list[Refusal]:
-    where = f"VRF {vrf}, export SID {vpn.export_sid}"
-    path = f"/srv6mgr-srv6:srv6/vrfs/vrf[name='{vrf}']/srv6mgr-bgp:bgp/export-sid"
+def _export(
+    vrf: str, vpn: VrfBgp, sid: IPv6Network, locator: Locator, chosen: Locator
+) -> list[Refusal]:
+    where = f"VRF {vrf}, export SID {sid}"
+    leaf = {vpn.export_sid_ipv4: "export-sid-ipv4", vpn.export_sid_ipv6: "export-sid-ipv6"}
+    path = f"{bgp_path(vrf)}/{leaf.get(sid, 'export-sid')}"
     if locator != chosen:
         # bgpd composes every SID from the locator of its default instance
         # (ensure_vrf_tovpn_sid_per_vrf); one in the VRF's own instance is ignored.

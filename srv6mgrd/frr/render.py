@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterable, Sequence
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from collections.abc import Iterable, Mapping, Sequence
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
 from srv6mgrd.frr.blocks import BGPD, ENCAPSULATION, LOCATORS, ZEBRA, block
 from srv6mgrd.model.desired import Bgp, Desired, Locator, Neighbor, Vrf, VrfBgp
@@ -29,13 +29,13 @@ def render(desired: Desired) -> list[FrrBlock]:
     for name in sorted(desired.vrfs):
         vrf = desired.vrfs[name]
         if vrf.bgp is not None:
-            blocks += _vrf(bgp, vrf, vrf.bgp, _function_of(desired, vrf.bgp, exporting))
+            blocks += _vrf(bgp, vrf, vrf.bgp, _indexes(desired, vrf.bgp, exporting))
     return blocks
 
 
-def locator_of(desired: Desired, vrf: VrfBgp) -> Locator | None:
+def locator_of(desired: Desired, export_sid: IPv6Network) -> Locator | None:
     """The locator of a VRF's export SID."""
-    sid = desired.sids.get(vrf.export_sid) if vrf.export_sid is not None else None
+    sid = desired.sids.get(export_sid)
     return desired.locators.get(sid.locator) if sid is not None else None
 
 
@@ -43,8 +43,9 @@ def export_locator(desired: Desired) -> Locator | None:
     """The one locator that bgpd takes SIDs from (see ``limits`` for when there are several)."""
     for name in sorted(desired.vrfs):
         vpn = desired.vrfs[name].bgp
-        if vpn is not None and (locator := locator_of(desired, vpn)) is not None:
-            return locator
+        for sid in vpn.export_sids if vpn is not None else ():
+            if (locator := locator_of(desired, sid)) is not None:
+                return locator
     return None
 
 
@@ -69,12 +70,14 @@ def _route_target(value: str) -> tuple[tuple[int, int, int], str]:
     return (2 if asn > 0xFFFF else 0, asn, number), f"{asn}:{number}"
 
 
-def _function_of(desired: Desired, vpn: VrfBgp, exporting: Locator | None) -> int | None:
-    """The index that makes bgpd compose the declared export SID; None when it can't or shan't."""
-    locator = locator_of(desired, vpn)
-    if locator is None or vpn.export_sid is None or locator != exporting:
-        return None
-    return locator.function_of(vpn.export_sid) or None
+def _indexes(desired: Desired, vpn: VrfBgp, exporting: Locator | None) -> Mapping[IPv6Network, int]:
+    """The index that makes bgpd compose each declared export SID; none where it can't or shan't."""
+    found = {}
+    for sid in vpn.export_sids:
+        locator = locator_of(desired, sid)
+        if locator is not None and locator == exporting and (index := locator.function_of(sid)):
+            found[sid] = index
+    return found
 
 
 def _locator(locator: Locator) -> FrrBlock:
@@ -146,22 +149,35 @@ def _neighbor(neighbor: Neighbor, *, vpn: bool) -> list[str]:
     return lines
 
 
-def _vrf(bgp: Bgp, vrf: Vrf, vpn: VrfBgp, function: int | None) -> list[FrrBlock]:
+def _vrf(bgp: Bgp, vrf: Vrf, vpn: VrfBgp, indexes: Mapping[IPv6Network, int]) -> list[FrrBlock]:
     root = f"router bgp {bgp.as_number} vrf {vrf.name}"
-    exports = function is not None
     # Without an identifier of its own the instance takes one that zebra picks when the VRF gets its
     # first address, upon which bgpd replaces RD and RTs by ones made from it
     # (vpn_handle_router_id_update).
     top = [f"bgp router-id {bgp.router_id}"]
-    if exports:
-        top.append(f"sid vpn per-vrf export {function}")
+    if vpn.export_sid is not None and vpn.export_sid in indexes:
+        top.append(f"sid vpn per-vrf export {indexes[vpn.export_sid]}")
     top += _sessions(bgp.as_number, vpn.neighbors, vpn=False)
     blocks = [block(BGPD, (root,), top)]
+    for family in (4, 6):
+        of_family = [n for n in vpn.neighbors if (":" in n.address) == (family == 6)]
+        active = [line for n in of_family for line in _active(n)]
+        path = (root, f"address-family ipv{family} unicast")
+        blocks.append(block(BGPD, path, [*active, *_leaked(vpn, family, indexes)]))
+    return blocks
+
+
+def _leaked(vpn: VrfBgp, family: int, indexes: Mapping[IPv6Network, int]) -> list[str]:
+    """What an address family of a VRF says of VPN routes."""
+    sid = vpn.export_sid_of(family)
+    exports = sid in indexes
     lines = []
     if exports and vpn.redistribute_connected:
         lines.append("redistribute connected")
     if exports and vpn.redistribute_static:
         lines.append("redistribute static")
+    if sid is not None and exports and sid != vpn.export_sid:
+        lines.append(f"sid vpn export {indexes[sid]}")
     lines.append(f"rd vpn export {vpn.rd}")
     imports, exported = route_targets(vpn.import_rts), route_targets(vpn.export_rts)
     if imports == exported:
@@ -171,9 +187,4 @@ def _vrf(bgp: Bgp, vrf: Vrf, vpn: VrfBgp, function: int | None) -> list[FrrBlock
     if exports:
         lines.append("export vpn")
     lines.append("import vpn")
-    for family in ("ipv4", "ipv6"):
-        of_family = [n for n in vpn.neighbors if (":" in n.address) == (family == "ipv6")]
-        active = [line for n in of_family for line in _active(n)]
-        path = (root, f"address-family {family} unicast")
-        blocks.append(block(BGPD, path, [*active, *lines]))
-    return blocks
+    return lines

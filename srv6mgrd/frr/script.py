@@ -18,7 +18,7 @@ from srv6mgrd.plan.objects import FrrBlock, without_secret
 # Single-valued lines that FRR does not overwrite: a second index for a SID is ignored without a
 # word, a second locator of bgpd is refused, another prefix for a locator leaves SIDs of the old
 # one behind. They are cleared first. Each with the levels to climb for the command that clears.
-_CLEAR_FIRST = {"sid vpn per-vrf export": 0, "locator": 1, "prefix": 1}
+_CLEAR_FIRST = {"sid vpn per-vrf export": 0, "sid vpn export": 0, "locator": 1, "prefix": 1}
 
 
 # What bgpd prints in an instance of its own accord under one or the other profile ("frr defaults"):
@@ -177,7 +177,7 @@ def _addition(action: Create | Replace, obj: FrrBlock) -> list[Step]:
     for line in new:
         slot = slot_of(line)
         if slot in _CLEAR_FIRST and isinstance(action, Replace):
-            steps.append(_clearing(obj, slot, action))
+            steps.append(_clearing(obj, slot, action, line))
         steps.append(Step(obj.daemon, obj.context, line, action))
     return steps
 
@@ -201,9 +201,10 @@ def _with_export_paused(
     ]
 
 
-def _clearing(obj: FrrBlock, slot: str, action: Action) -> Step:
+def _clearing(obj: FrrBlock, slot: str, action: Action, line: str) -> Step:
     if _CLEAR_FIRST[slot] == 0:
-        return Step(obj.daemon, obj.context, f"no {slot}", action, optional=True)
+        # Any index will do, where one has to be named.
+        return Step(obj.daemon, obj.context, negated(line), action, optional=True)
     inner = obj.context[-1]
     return Step(obj.daemon, obj.context[:-1], f"no {inner}", action, optional=True)
 

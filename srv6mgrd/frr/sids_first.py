@@ -5,55 +5,136 @@ once more for every SID that is still to come, which is answered each time
 (bgp_zebra_srv6_sid_notify): eight at a time cost 140 requests each. Every other line of a VRF that
 has to wait for its SID asks too. So SIDs are asked for while their VRFs do not export yet, one at a
 time, and nothing is written meanwhile.
+
+bgpd shows its SIDs only all at once, which for each of many VRFs is quadratic work of its own. But
+it hands each SID that it was given to zebra as a route, which zebra finds by its address. A SID is
+asked for twice, once for each family; the second answer must be through as well, or it makes bgpd
+ask twice more for the SID of the next VRF, and so on: twice as often for each.
 """
 
 from __future__ import annotations
 
+import errno
+import json
 import logging
+import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv6Address
 
-from srv6mgrd.frr.blocks import BGPD
+from srv6mgrd.frr.blocks import BGPD, ZEBRA
 from srv6mgrd.frr.script import Step
-from srv6mgrd.frr.status import Shows, has_sid
+from srv6mgrd.frr.status import Shows, sid_layout
 from srv6mgrd.frr.vty import VtyError
 
 _LOG = logging.getLogger(__name__)
-_SID = "sid vpn per-vrf export "
-# A SID comes in milliseconds. One that does not waits for a device or a locator, and is not
-# waited for here.
-_DEADLINE = 1.0
+_SIDS = ("sid vpn per-vrf export ", "sid vpn export ")
+# A SID comes in milliseconds; with many routes, or where others need the CPU, in seconds. Going on
+# without it is what costs bgpd minutes.
+_DEADLINE = 15.0
+# One that has not come by then may be that of a VRF without a device, which never does.
+_DOUBT = 0.25
+_PERIOD = 0.001
+_QUEUED = re.compile(r"put Fifo: (\d+):")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A VRF asks for the SID of this index."""
+
+    vrf: str
+    index: int
 
 
 def stages(steps: Sequence[Step]) -> list[list[Step]]:
     """The steps in stages; after each of them but the last its SIDs are waited for."""
-    asking = {s.context[0]: s for s in steps if len(s.context) == 1 and s.line.startswith(_SID)}
+    asking = {s.context[0] for s in steps if s.context and s.line.startswith(_SIDS)}
     if not asking:
         return [list(steps)]
-    before = [s for s in steps if not s.context or s.context[0] not in asking]
-    first = [s for s in steps if s.context and s.context[0] in asking and len(s.context) == 1]
-    last = [s for s in steps if s.context and s.context[0] in asking and len(s.context) > 1]
+    before: list[Step] = []
+    last: list[Step] = []
     staged: dict[str, list[Step]] = {}
-    for step in first:
-        staged.setdefault(step.context[0], []).append(step)
+    for step in steps:
+        if not step.context or step.context[0] not in asking:
+            before.append(step)
+        elif len(step.context) == 1 or step.line.startswith(_SIDS):
+            staged.setdefault(step.context[0], []).append(step)
+        else:
+            last.append(step)
     return [before, *staged.values(), last]
 
 
-def asked(steps: Sequence[Step]) -> frozenset[str]:
-    """VRFs whose SID these steps ask for."""
-    return frozenset(s.context[0].rpartition(" vrf ")[2] for s in steps if s.line.startswith(_SID))
+def asked(steps: Sequence[Step]) -> list[Asked]:
+    """The SIDs that these steps ask for."""
+    return [
+        Asked(s.context[0].rpartition(" vrf ")[2], int(s.line.rpartition(" ")[2]))
+        for s in steps
+        if s.line.startswith(_SIDS)
+    ]
 
 
-def arrived(frr: Shows, vrfs: frozenset[str]) -> bool:
-    """Return when bgpd has a SID for each of these VRFs, or False after a while."""
-    until = time.monotonic() + _DEADLINE
-    while True:
+class Arrivals:
+    """Waits for SIDs, one after the other, until one does not come that could."""
+
+    def __init__(self, frr: Shows) -> None:
+        self._frr = frr
+        self._layout: tuple[IPv6Address, int] | None = None
+        self._waiting = True
+
+    def wait(self, steps: Sequence[Step]) -> None:
+        """Return when bgpd has the SIDs that these steps asked for, or there is no point."""
+        for one in asked(steps) if self._waiting else ():
+            try:
+                self._waiting = self._arrives(one)
+            except VtyError as error:
+                _LOG.debug("SIDs of %s are not waited for: %s", BGPD, error)
+                self._waiting = False
+            if not self._waiting:
+                return
+
+    def _arrives(self, one: Asked) -> bool:
+        """False when it makes no sense to wait for others either."""
+        for since in _ticks(_DEADLINE):
+            if self._layout is None:
+                self._layout = sid_layout(self._frr)
+            if self._layout is not None and self._held(one, *self._layout) and self._answered():
+                return True
+            if since > _DOUBT:
+                if self._layout is None:
+                    return False  # without its locator bgpd asks for no SID
+                if not self._has_device(one.vrf):
+                    return True
+        _LOG.warning("SID %d of VRF %s is not there after %g s", one.index, one.vrf, _DEADLINE)
+        return False
+
+    def _held(self, one: Asked, locator: IPv6Address, shift: int) -> bool:
+        sid = IPv6Address(int(locator) | one.index << shift)
         try:
-            given = all(has_sid(frr, vrf) for vrf in vrfs)
+            shown = self._frr.show(ZEBRA, f"show ipv6 route {sid}/128 json")
         except VtyError as error:
-            _LOG.debug("SIDs of %s are not waited for: %s", BGPD, error)
+            if error.errno == errno.EOPNOTSUPP:
+                return False  # so zebra says that it has no such route
+            raise
+        return "seg6local" in shown
+
+    def _answered(self) -> bool:
+        """Whether bgpd has read all that zebra had to say to its questions."""
+        clients = self._frr.show(ZEBRA, "show zebra client")
+        if any(int(length) for length in _QUEUED.findall(clients)):
             return False
-        if given:
-            return True
-        if time.monotonic() > until:
-            return False
+        # What lies in its socket is read in the round in which this is.
+        self._frr.show(BGPD, "show version")
+        return True
+
+    def _has_device(self, vrf: str) -> bool:
+        shown = json.loads(self._frr.show(BGPD, "show bgp vrfs json") or "{}")
+        return int(shown.get("vrfs", {}).get(vrf, {}).get("vrfId", -1)) >= 0
+
+
+def _ticks(seconds: float) -> Iterator[float]:
+    """Seconds that have passed, time and again, more slowly as they do."""
+    start = time.monotonic()
+    while (since := time.monotonic() - start) < seconds:
+        yield since
+        time.sleep(min(_PERIOD + since / 4, 0.1))

@@ -6,18 +6,21 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv6Address
+from ipaddress import IPv6Address, IPv6Network
 from typing import Any, Protocol
 
 from srv6mgrd.frr.blocks import BGPD, ZEBRA
 from srv6mgrd.frr.render import locator_of, peer
 from srv6mgrd.frr.vty import VtyError
-from srv6mgrd.model.desired import Desired, Neighbor, Vrf, VrfBgp
+from srv6mgrd.model.desired import Desired, Neighbor, Vrf
 
 Verdict = tuple[IPv6Address | None, str]
 
 _NULL = "(null)"
+# How bgpd shows the SID of a VRF for both families, and for one.
 _SID = "per-vrf tovpn_sid"
+_FAMILY_SID = {4: "vpn_policy[AFI_IP].tovpn_sid", 6: "vpn_policy[AFI_IP6].tovpn_sid"}
+_LENGTHS = ("block", "node", "func")
 _UP = "Established"
 _VPN = ("ipv4Vpn", "ipv6Vpn")
 _UNICAST = ("ipv4Unicast", "ipv6Unicast")
@@ -35,7 +38,7 @@ class _Facts:
 
     zebra_locators: Mapping[str, str] = field(default_factory=dict)
     bgp_locator: str | None = None
-    sids: Mapping[str, IPv6Address | None] = field(default_factory=dict)
+    sids: Mapping[str, Mapping[int | None, IPv6Address]] = field(default_factory=dict)
     known_vrfs: Mapping[str, bool] = field(default_factory=dict)
     # Of the router itself, for VPN routes; and of each VRF.
     sessions: Mapping[str, str] = field(default_factory=dict)
@@ -43,7 +46,8 @@ class _Facts:
 
 
 def vrf_status(desired: Desired, frr: Shows) -> dict[str, Verdict]:
-    """Per VRF with BGP: the SID advertised, or None with the reason in plain words.
+    """Per VRF with BGP: the SID advertised, or None with the reason in plain words. Of a VRF with
+    a SID for each family it is that of the first one, when both are advertised.
 
     Beside a SID, and for a VRF that exports nothing by declaration, the words name the neighbors in
     the VRF without a session; they are empty when nothing is missing.
@@ -63,25 +67,37 @@ def vpn_routes(frr: Shows, family: int = 4) -> dict[str, Any]:
     return _json(frr, BGPD, f"show bgp ipv{family} vpn json")
 
 
-def has_sid(frr: Shows, vrf: str) -> bool:
-    """Whether bgpd holds a SID for the VRF, be it advertised or not. Cheap with many VRFs."""
+def sid_layout(frr: Shows) -> tuple[IPv6Address, int] | None:
+    """How bgpd composes SIDs: the address of its locator, and how far to the left of its end the
+    function stands. None while bgpd has no locator."""
     text = frr.show(BGPD, "show bgp segment-routing srv6")
-    start = text.find(f"- name: {vrf}\n")
-    value = text[start:].partition(f"{_SID}: ")[2].partition("\n")[0] if start >= 0 else _NULL
-    return value not in (_NULL, "::", "")
+    prefix = re.search(r"^  prefix: (\S+)/\d+$", text, re.MULTILINE)
+    lengths = [re.search(rf"^  {n}-length: (\d+)$", text, re.MULTILINE) for n in _LENGTHS]
+    if prefix is None:
+        return None
+    return IPv6Address(prefix[1]), 128 - sum(int(found[1]) for found in lengths if found)
 
 
 def _verdict(desired: Desired, vrf: Vrf, facts: _Facts) -> Verdict:
     vpn = vrf.bgp
     if vpn is None:
         return None, ""
-    if vpn.export_sid is None:
+    if not vpn.export_sids:
         return None, _silent_customers(vrf, facts)
-    locator = locator_of(desired, vpn)
-    allocated = facts.sids.get(vrf.name)
-    reason = ""
+    exported = {None: vpn.export_sid, 4: vpn.export_sid_ipv4, 6: vpn.export_sid_ipv6}
+    found = [_export(desired, vrf, f, sid, facts) for f, sid in exported.items() if sid is not None]
+    reason = next((reason for _, reason in found if reason), "")
+    return (None, reason) if reason else (found[0][0], _silent_customers(vrf, facts))
+
+
+def _export(
+    desired: Desired, vrf: Vrf, family: int | None, sid: IPv6Network, facts: _Facts
+) -> Verdict:
+    """Of one SID that the VRF exports, for a family or, with None, for both."""
+    locator = locator_of(desired, sid)
+    allocated = facts.sids.get(vrf.name, {}).get(family)
     if locator is None:
-        reason = f"export SID {vpn.export_sid} is not declared in a locator"
+        reason = f"export SID {sid} is not declared in a locator"
     elif locator.name not in facts.zebra_locators:
         reason = f"zebra has no locator {locator.name} yet"
     elif facts.bgp_locator is None:
@@ -91,17 +107,12 @@ def _verdict(desired: Desired, vrf: Vrf, facts: _Facts) -> Verdict:
     elif not facts.known_vrfs[vrf.name]:
         reason = f"FRR does not see the device of VRF {vrf.name} yet"
     elif allocated is None:
-        reason = f"zebra has not given SID {vpn.export_sid} to bgpd yet; see its log if that lasts"
+        reason = f"zebra has not given SID {sid} to bgpd yet; see its log if that lasts"
+    elif allocated != sid.network_address:
+        reason = f"bgpd holds SID {allocated} instead of {sid.network_address}"
     else:
-        reason = _mismatch(vpn, allocated) or _no_session(desired, facts)
-    return (None, reason) if reason else (allocated, _silent_customers(vrf, facts))
-
-
-def _mismatch(vpn: VrfBgp, allocated: IPv6Address) -> str:
-    assert vpn.export_sid is not None
-    if allocated == vpn.export_sid.network_address:
-        return ""
-    return f"bgpd holds SID {allocated} instead of {vpn.export_sid.network_address}"
+        reason = _no_session(desired, facts)
+    return allocated, reason
 
 
 def _no_session(desired: Desired, facts: _Facts) -> str:
@@ -159,17 +170,20 @@ def _states(summary: Mapping[str, Any], families: Iterable[str]) -> dict[str, st
     return found
 
 
-def _segment_routing(text: str) -> tuple[str | None, dict[str, IPv6Address | None]]:
-    """``show bgp segment-routing srv6``, which has no JSON: bgpd's locator and each VRF's SID."""
+def _segment_routing(
+    text: str,
+) -> tuple[str | None, dict[str, dict[int | None, IPv6Address]]]:
+    """``show bgp segment-routing srv6``, which has no JSON: bgpd's locator and the VRFs' SIDs."""
     prefix = re.search(r"^  prefix: (\S+)$", text, re.MULTILINE)
-    sids: dict[str, IPv6Address | None] = {}
+    families = {_SID: None} | {head: family for family, head in _FAMILY_SID.items()}
+    sids: dict[str, dict[int | None, IPv6Address]] = {}
     name = ""
     for line in text.splitlines():
         head, _, value = line.strip().partition(": ")
         if head == "- name":
             name = value
-        elif head == _SID and name:
-            sids[name] = None if value in (_NULL, "::", "") else IPv6Address(value)
+        elif head in families and name and value not in (_NULL, "::", ""):
+            sids.setdefault(name, {})[families[head]] = IPv6Address(value)
     return prefix.group(1) if prefix else None, sids
 
 

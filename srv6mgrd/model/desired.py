@@ -49,7 +49,8 @@ class VrfBgp:
     """``/srv6/vrfs/vrf/bgp``: what a VRF exports and imports.
 
     At most one of ``export_sid`` (a declared SID), ``export_function`` and ``export_auto`` (a SID
-    that is made for the VRF in ``locator``).
+    that is made for the VRF in ``locator``), or else ``export_sid_ipv4`` and ``export_sid_ipv6``
+    (declared SIDs of one address family).
     """
 
     rd: str
@@ -62,6 +63,18 @@ class VrfBgp:
     export_auto: bool = False
     locator: str | None = None
     neighbors: tuple[Neighbor, ...] = ()
+    export_sid_ipv4: IPv6Network | None = None
+    export_sid_ipv6: IPv6Network | None = None
+
+    @property
+    def export_sids(self) -> tuple[IPv6Network, ...]:
+        """All SIDs that exported routes carry: one for both families, or one for each."""
+        found = (self.export_sid, self.export_sid_ipv4, self.export_sid_ipv6)
+        return tuple(sid for sid in found if sid is not None)
+
+    def export_sid_of(self, family: int) -> IPv6Network | None:
+        """The SID that exported routes of a family (4 or 6) carry."""
+        return self.export_sid or (self.export_sid_ipv4 if family == 4 else self.export_sid_ipv6)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,9 +59,9 @@ def is_made(bgp: VrfBgp) -> bool:
     return bgp.export_function is not None or bgp.export_auto
 
 
-def exports(sid: Sid, vrf: Vrf) -> bool:
-    """Whether the VRF can export this SID."""
-    return sid.behavior is Behavior.END_DT46 and sid.vrf == vrf.name
+def exports(sid: Sid, vrf: Vrf, behavior: Behavior = Behavior.END_DT46) -> bool:
+    """Whether the VRF can export this SID where one of ``behavior`` is asked for."""
+    return sid.behavior is behavior and sid.vrf == vrf.name
 
 
 def made_prefix(desired: Desired, vrf: Vrf) -> IPv6Network | None:

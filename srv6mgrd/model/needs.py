@@ -196,9 +196,8 @@ def _with_dependents(desired: Desired, reasons: dict[ObjectRef, str]) -> dict[Ob
     for vrf in desired.vrfs.values():
         if vrf.bgp is not None:
             because(_bgp_ref(vrf), ObjectRef(Kind.VRF, vrf.name), f"VRF {vrf.name}")
-            if vrf.bgp.export_sid is not None:
-                exported = ObjectRef(Kind.SID, str(vrf.bgp.export_sid))
-                because(_bgp_ref(vrf), exported, f"SID {vrf.bgp.export_sid}")
+            for exported in vrf.bgp.export_sids:
+                because(_bgp_ref(vrf), ObjectRef(Kind.SID, str(exported)), f"SID {exported}")
     for route in desired.routes.values():
         if route.vrf is not None:
             because(_route_ref(route), ObjectRef(Kind.VRF, route.vrf), f"VRF {route.vrf}")

@@ -148,13 +148,12 @@ def _vrf(e: _Entry) -> Vrf:
 
 
 def _vrf_bgp(e: _Entry) -> VrfBgp:
-    sid = e.get("export-sid")
     redistribute = e.get("redistribute", {})
     return VrfBgp(
         rd=e["rd"],
         import_rts=tuple(sorted(e.get("import-rt", ()))),
         export_rts=tuple(sorted(e.get("export-rt", ()))),
-        export_sid=Prefix.parse(sid) if sid else None,
+        export_sid=_prefix(e.get("export-sid")),
         redistribute_connected=redistribute.get("connected", True),
         redistribute_static=redistribute.get("static", False),
         export_function=e.get("export-function"),
@@ -162,7 +161,13 @@ def _vrf_bgp(e: _Entry) -> VrfBgp:
         export_auto="export-auto" in e,
         locator=e.get("locator"),
         neighbors=_neighbors(e),
+        export_sid_ipv4=_prefix(e.get("export-sid-ipv4")),
+        export_sid_ipv6=_prefix(e.get("export-sid-ipv6")),
     )
+
+
+def _prefix(text: str | None) -> IPv6Network | None:
+    return Prefix.parse(text) if text else None
 
 
 def _segment_list(e: _Entry) -> SegmentList:

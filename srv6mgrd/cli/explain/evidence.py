@@ -56,7 +56,7 @@ def gather(session: Session, wanted: str, seconds: float) -> Evidence:
         tuple(
             vrf.name
             for vrf in desired.vrfs.values()
-            if vrf.bgp is not None and vrf.bgp.export_sid == sid.prefix
+            if vrf.bgp is not None and sid.prefix in vrf.bgp.export_sids
         ),
         next((r for r in seen.routes if r.prefix == sid.prefix and r.encap == "seg6local"), None),
         _facts(sid, seen, heard[0] if heard else None, state.proxies().get(name, {})),

@@ -12,7 +12,7 @@ from srv6mgrd.cli.output import Cell, Column, Row
 from srv6mgrd.cli.session import Session, json_option, pass_session
 from srv6mgrd.cli.show import rows
 from srv6mgrd.counters.status import Kind, ObjectRef, ObjectStatus, SidCounters
-from srv6mgrd.counters.yang import sid_counters
+from srv6mgrd.counters.yang import advertised, sid_counters
 from srv6mgrd.model.desired import Desired
 
 Statuses = Mapping[ObjectRef, ObjectStatus]
@@ -106,7 +106,7 @@ def vrfs(session: Session) -> None:
     for vrf in sorted(desired.vrfs.values(), key=lambda v: v.name):
         status = statuses.get(ObjectRef(Kind.VRF, vrf.name), rows.UNKNOWN)
         bgp = statuses.get(ObjectRef(Kind.VRF_BGP, vrf.name))
-        advertised = bgp.detail if bgp else ""
+        detail = bgp.detail if bgp else ""
         # Two objects, one line: the one that is not well tells why.
         reason = status.reason or (bgp.reason if bgp else "")
         table.append(
@@ -115,7 +115,7 @@ def vrfs(session: Session) -> None:
                 str(vrf.table),
                 " ".join(vrf.interfaces) or "-",
                 rows.status_cell(bgp) if bgp else "-",
-                advertised or "-",
+                detail or "-",
                 rows.status_cell(status),
                 rows.since_cell(status, now),
                 reason,
@@ -128,7 +128,7 @@ def vrfs(session: Session) -> None:
             **rows.status_json(status),
         }
         if bgp:
-            told["bgp"] = rows.status_json(bgp) | {"advertised-sid": advertised}
+            told["bgp"] = rows.status_json(bgp) | (advertised(detail) or {"advertised-sid": ""})
         listed.append(told)
     columns = (
         Column("VRF"),

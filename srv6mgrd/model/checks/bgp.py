@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv6Network, ip_address
 
+from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks.locators import unroutable
 from srv6mgrd.model.checks.names import bgp_path, vrf_path
 from srv6mgrd.model.desired import Desired, Locator, Neighbor, Sid, Vrf, VrfBgp
@@ -26,26 +27,37 @@ def check(desired: Desired) -> Iterator[Refusal]:
 
 def _declared_exports(desired: Desired) -> Iterator[Refusal]:
     for vrf in desired.vrfs.values():
-        if vrf.bgp is None or vrf.bgp.export_sid is None or is_made(vrf.bgp):
+        if vrf.bgp is None or is_made(vrf.bgp):
             continue
-        sid = desired.sids[vrf.bgp.export_sid]
-        if not exports(sid, vrf):
-            what = sid.behavior + (f" of VRF {sid.vrf}" if sid.vrf else "")
-            yield _refusal(
-                vrf,
-                f"export-sid {sid.prefix} is {what}",
-                f"name an End.DT46 SID of VRF {vrf.name}",
-                "export-sid-behavior",
-            )
-            continue
-        locator = desired.locators[sid.locator]
-        if not fits_label(locator, locator.function_of(sid.prefix)):
-            yield _refusal(
-                vrf,
-                f"export-sid {sid.prefix} has a function too small for a VPN label",
-                "choose a function from 16",
-                "export-sid-label",
-            )
+        for leaf, prefix, behavior in (
+            ("export-sid", vrf.bgp.export_sid, Behavior.END_DT46),
+            ("export-sid-ipv4", vrf.bgp.export_sid_ipv4, Behavior.END_DT4),
+            ("export-sid-ipv6", vrf.bgp.export_sid_ipv6, Behavior.END_DT6),
+        ):
+            if prefix is not None:
+                yield from _declared_export(desired, vrf, leaf, desired.sids[prefix], behavior)
+
+
+def _declared_export(
+    desired: Desired, vrf: Vrf, leaf: str, sid: Sid, behavior: Behavior
+) -> Iterator[Refusal]:
+    if not exports(sid, vrf, behavior):
+        what = sid.behavior + (f" of VRF {sid.vrf}" if sid.vrf else "")
+        yield _refusal(
+            vrf,
+            f"{leaf} {sid.prefix} is {what}",
+            f"name an {behavior} SID of VRF {vrf.name}",
+            "export-sid-behavior",
+        )
+        return
+    locator = desired.locators[sid.locator]
+    if not fits_label(locator, locator.function_of(sid.prefix)):
+        yield _refusal(
+            vrf,
+            f"{leaf} {sid.prefix} has a function too small for a VPN label",
+            "choose a function from 16",
+            "export-sid-label",
+        )
 
 
 def fits_label(locator: Locator, function: int) -> bool:

@@ -52,7 +52,7 @@ def _duplicates(desired: Desired) -> Iterator[Refusal]:
 
 
 def _exports(bgp: VrfBgp) -> bool:
-    return bgp.export_sid is not None or is_made(bgp)
+    return bool(bgp.export_sids) or is_made(bgp)
 
 
 def _fits(value: str) -> bool:

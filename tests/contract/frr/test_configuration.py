@@ -9,7 +9,8 @@ import pytest
 
 from lab.guest.nodes import wait_until
 from srv6mgrd.frr.status import vpn_routes
-from srv6mgrd.model.desired import Bgp, Desired, Neighbor, Vrf, VrfBgp
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.desired import Bgp, Desired, Neighbor, Sid, Vrf, VrfBgp
 from tests.contract.frr.conftest import Pe, declaration, sid
 
 pytestmark = pytest.mark.contract
@@ -50,11 +51,22 @@ def micro_segments(state: Desired) -> Desired:
     return replace(state, locators=found)
 
 
+def per_family(*families: int) -> Desired:
+    """red exports a SID of its own for each of these families."""
+    sids = {4: IPv6Network("fcbb:0:1:400::/64"), 6: IPv6Network("fcbb:0:1:600::/64")}
+    behaviors = {4: Behavior.END_DT4, 6: Behavior.END_DT6}
+    chosen = {f"export_sid_ipv{family}": sids[family] for family in families}
+    declared = {sids[f]: Sid(sids[f], "MAIN", behaviors[f], "red") for f in families}
+    return replace(red(export_sid=None, **chosen), sids={**BASE.sids, **declared})
+
+
 CHANGES = {
     "rd": red(rd="10.0.0.1:7"),
     "route targets": red(import_rts=("65000:9", "1:2"), export_rts=("65536:1", "10.0.0.1:5")),
     "redistribution": red(redistribute_connected=False, redistribute_static=True),
     "import only": red(export_sid=None),
+    "a SID for each family": per_family(4, 6),
+    "IPv6 alone": per_family(6),
     "SIDs": declaration(1, "red", "blue", function=300),
     "neighbors": replace(
         BASE,

@@ -24,6 +24,19 @@ PE1 = Desired(
 )
 
 
+RED_SIDS = {4: IPv6Network("fcbb:0:1:4::/64"), 6: IPv6Network("fcbb:0:1:6::/64")}
+
+
+def with_families(*families: int) -> Desired:
+    """red exports a SID for each of these families, and none for both."""
+    vrf, behaviors = PE1.vrfs["red"], {4: Behavior.END_DT4, 6: Behavior.END_DT6}
+    assert vrf.bgp is not None
+    sids = {4: RED_SIDS[4] if 4 in families else None, 6: RED_SIDS[6] if 6 in families else None}
+    bgp = replace(vrf.bgp, export_sid=None, export_sid_ipv4=sids[4], export_sid_ipv6=sids[6])
+    declared = {RED_SIDS[f]: Sid(RED_SIDS[f], "MAIN", behaviors[f], "red") for f in families}
+    return replace(PE1, vrfs={**PE1.vrfs, "red": replace(vrf, bgp=bgp)}, sids=declared)
+
+
 def with_export(desired: Desired, vrf: str, sid: IPv6Network, locator: str = "MAIN") -> Desired:
     """The same, with another export SID for a VRF."""
     was = desired.vrfs[vrf]

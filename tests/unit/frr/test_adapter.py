@@ -27,8 +27,9 @@ class Daemons:
         if command == "show running-config":
             return 0, self.running
         if command == "show bgp segment-routing srv6":
-            names = {c.split()[-1] for c in self.bgpd.seen if c.startswith("router bgp 65000 vrf")}
-            return 0, "".join(f"- name: {n}\n  per-vrf tovpn_sid: fc00::1\n" for n in names)
+            return 0, "  prefix: fcbb:0:1::/48\n  block-length: 32\n  node-length: 16\n"
+        if command.startswith("show ipv6 route "):
+            return 0, "seg6local"
         for piece, words in self.refuse.items():
             if piece in command and not command.startswith("no "):
                 return 13, f"% {words}\n"

@@ -11,7 +11,7 @@ from srv6mgrd.frr.render import address, render, route_targets
 from srv6mgrd.frr.running import parse
 from srv6mgrd.model.desired import Bgp, Desired, Locator, Neighbor
 from srv6mgrd.plan.objects import without_secret
-from tests.unit.frr.samples import PE1, RED_SID, with_export
+from tests.unit.frr.samples import PE1, RED_SID, RED_SIDS, with_export, with_families
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -175,3 +175,35 @@ def test_import_only_vrf_exports_nothing() -> None:
     assert "import vpn" in lines
     assert not [ln for ln in lines if ln.startswith(("export vpn", "sid", "redistribute"))]
     assert RED_SID in PE1.sids
+
+
+def family_of(desired: Desired, family: str) -> tuple[str, ...]:
+    return next(
+        b.lines
+        for b in render(desired)
+        if b.context == ("router bgp 65000 vrf red", f"address-family {family} unicast")
+    )
+
+
+def test_a_sid_for_each_family() -> None:
+    both = with_families(4, 6)
+    assert "sid vpn export 4" in family_of(both, "ipv4")
+    assert "sid vpn export 6" in family_of(both, "ipv6")
+    assert not any("per-vrf" in line for b in render(both) for line in b.lines)
+    assert limits(both) == []
+
+
+def test_a_family_without_a_sid_only_imports() -> None:
+    lines = family_of(with_families(6), "ipv4")
+    assert not {"export vpn", "redistribute static", "redistribute connected"} & set(lines)
+    assert "import vpn" in lines
+    assert "export vpn" in family_of(with_families(6), "ipv6")
+
+
+def test_a_sid_of_a_family_in_another_locator() -> None:
+    both = with_families(4, 6)
+    far = replace(both.sids[RED_SIDS[6]], locator="FAR")
+    locators = {**both.locators, "FAR": Locator("FAR", IPv6Network("fcbb:0:9::/48"))}
+    (found,) = limits(replace(both, locators=locators, sids={**both.sids, RED_SIDS[6]: far}))
+    assert found.path.endswith("/vrf[name='red']/srv6mgr-bgp:bgp/export-sid-ipv6")
+    assert "bgpd exports from MAIN alone" in found.cause

@@ -9,7 +9,7 @@ from srv6mgrd.frr.script import Command, additions, commands, refusals, removals
 from srv6mgrd.frr.vty import Answer
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.objects import FrrBlock
-from tests.unit.frr.samples import PE1, with_export
+from tests.unit.frr.samples import PE1, with_export, with_families
 
 BLOCKS = {b.key: b for b in render(PE1)}
 RED = ("router bgp 65000 vrf red",)
@@ -73,6 +73,26 @@ def test_another_sid_is_written_after_the_old_one_is_cleared() -> None:
     sent = texts(commands(additions([Replace(of(*RED), new)], {})))
     assert sent == [*RED, "no sid vpn per-vrf export", "sid vpn per-vrf export 101"]
     assert removals([Replace(of(*RED), new)], {}) == []
+
+
+def test_another_sid_of_a_family_is_written_after_the_old_one_is_cleared() -> None:
+    """bgpd knows no short form of its negation, and looks at no index in the long one."""
+    family = (*RED, "address-family ipv4 unicast")
+    old = next(b for b in render(with_families(4)) if b.context == family)
+    new = replace(
+        old, lines=tuple(ln.replace("sid vpn export 4", "sid vpn export 5") for ln in old.lines)
+    )
+    sent = texts(commands(additions([Replace(old, new)], {})))
+    assert sent == [*family, "no sid vpn export 5", "sid vpn export 5"]
+    assert removals([Replace(old, new)], {}) == []
+
+
+def test_a_sid_of_both_families_goes_before_those_of_each_come() -> None:
+    then = {b.context: b for b in render(with_families(4, 6))}
+    actions = [Replace(b, then[b.context]) for b in render(PE1) if b.context[0] == RED[0]]
+    assert [s.line for s in removals(actions, {})] == ["no sid vpn per-vrf export"]
+    written = [s.line for s in additions(actions, {}) if not s.optional]
+    assert written == ["sid vpn export 4", "sid vpn export 6"]
 
 
 def test_another_locator_of_bgpd_is_written_after_the_old_one_is_cleared() -> None:

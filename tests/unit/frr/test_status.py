@@ -11,7 +11,7 @@ from typing import Any
 from srv6mgrd.frr.status import vpn_routes, vrf_status
 from srv6mgrd.frr.vty import VtyError
 from srv6mgrd.model.desired import Desired, Neighbor
-from tests.unit.frr.samples import PE1
+from tests.unit.frr.samples import PE1, with_families
 
 SID = IPv6Address("fcbb:0:1:64::")
 
@@ -122,3 +122,24 @@ def test_nothing_to_ask_for() -> None:
 
 def test_vpn_routes() -> None:
     assert vpn_routes(Shown(), 6) == {"routes": {}}
+
+
+class ShownFamilies(Shown):
+    def show(self, daemon: str, command: str) -> str:
+        text = super().show(daemon, command)
+        name, _, sid = self.red_sid.partition("=")
+        return text.replace(f"[{name}].tovpn_sid: (null)", f"[{name}].tovpn_sid: {sid}").replace(
+            f"per-vrf tovpn_sid: {self.red_sid}", "per-vrf tovpn_sid: (null)"
+        )
+
+
+def test_a_sid_of_one_family() -> None:
+    shown = ShownFamilies(red_sid="AFI_IP6=fcbb:0:1:6::")
+    assert vrf_status(with_families(6), shown)["red"] == (IPv6Address("fcbb:0:1:6::"), "")
+
+
+def test_the_sid_of_the_other_family_is_missing() -> None:
+    shown = ShownFamilies(red_sid="AFI_IP=fcbb:0:1:4::")
+    sid, reason = vrf_status(with_families(4, 6), shown)["red"]
+    assert sid is None
+    assert reason.startswith("zebra has not given SID fcbb:0:1:6::/64 to bgpd yet")

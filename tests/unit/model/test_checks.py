@@ -7,7 +7,7 @@ import pytest
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import check
 from srv6mgrd.model.refusal import RefusedError
-from tests.builders import desired, dt46, locator, sid, small_vpn, vpn, vrf
+from tests.builders import desired, dt46, locator, net, sid, small_vpn, vpn, vrf
 
 RED = vrf("red", 10)
 
@@ -114,6 +114,28 @@ REFUSED = {
         ],
         "VRF red: export-sid fcbb:0:1:64::/64 is End.DT4 of VRF red; "
         "name an End.DT46 SID of VRF red",
+        "export-sid-behavior",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+    ),
+    "an export of an End.DT6 for IPv4": (
+        [
+            locator(),
+            vrf("red", 10, bgp=replace(vpn(), export_sid_ipv4=net("fcbb:0:1:64::/64"))),
+            sid("fcbb:0:1:64::/64", Behavior.END_DT6, "red"),
+        ],
+        "VRF red: export-sid-ipv4 fcbb:0:1:64::/64 is End.DT6 of VRF red; "
+        "name an End.DT4 SID of VRF red",
+        "export-sid-behavior",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+    ),
+    "an export of an End.DT46 for IPv6": (
+        [
+            locator(),
+            vrf("red", 10, bgp=replace(vpn(), export_sid_ipv6=net("fcbb:0:1:64::/64"))),
+            dt46("fcbb:0:1:64::/64", "red"),
+        ],
+        "VRF red: export-sid-ipv6 fcbb:0:1:64::/64 is End.DT46 of VRF red; "
+        "name an End.DT6 SID of VRF red",
         "export-sid-behavior",
         "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
     ),
