@@ -58,7 +58,7 @@ def stages(steps: Sequence[Step]) -> list[list[Step]]:
     for step in steps:
         if not step.context or step.context[0] not in asking:
             before.append(step)
-        elif len(step.context) == 1 or step.line.startswith(_SIDS):
+        elif len(step.context) == 1 or step.line.removeprefix("no ").startswith(_SIDS):
             staged.setdefault(step.context[0], []).append(step)
         else:
             last.append(step)

@@ -49,8 +49,9 @@ def vrf_status(desired: Desired, frr: Shows) -> dict[str, Verdict]:
     """Per VRF with BGP: the SID advertised, or None with the reason in plain words. Of a VRF with
     a SID for each family it is that of the first one, when both are advertised.
 
-    Beside a SID, and for a VRF that exports nothing by declaration, the words name the neighbors in
-    the VRF without a session; they are empty when nothing is missing.
+    Beside a SID the words name the neighbors without a session, those for VPN routes and those in
+    the VRF; of a VRF that exports nothing by declaration the latter. They are empty when nothing is
+    missing.
     """
     vrfs = {n: v for n, v in desired.vrfs.items() if v.bgp is not None}
     if not vrfs:
@@ -87,7 +88,10 @@ def _verdict(desired: Desired, vrf: Vrf, facts: _Facts) -> Verdict:
     exported = {None: vpn.export_sid, 4: vpn.export_sid_ipv4, 6: vpn.export_sid_ipv6}
     found = [_export(desired, vrf, f, sid, facts) for f, sid in exported.items() if sid is not None]
     reason = next((reason for _, reason in found if reason), "")
-    return (None, reason) if reason else (found[0][0], _silent_customers(vrf, facts))
+    if reason:
+        return None, reason
+    silent = (_silent_speakers(desired, facts), _silent_customers(vrf, facts))
+    return found[0][0], "; ".join(filter(None, silent))
 
 
 def _export(
@@ -122,6 +126,13 @@ def _no_session(desired: Desired, facts: _Facts) -> str:
     if not neighbors:
         return "no BGP neighbor is configured"
     return f"no BGP session for VPN routes is established: {_silent(neighbors, facts.sessions)}"
+
+
+def _silent_speakers(desired: Desired, facts: _Facts) -> str:
+    """Of several neighbors that VPN routes are exchanged with, those without a session."""
+    neighbors = desired.bgp.neighbors if desired.bgp is not None else ()
+    silent = _silent(neighbors, facts.sessions)
+    return f"no BGP session for VPN routes with some neighbors: {silent}" if silent else ""
 
 
 def _silent_customers(vrf: Vrf, facts: _Facts) -> str:

@@ -12,6 +12,7 @@ Documentation     FRR stays as declared, whatever happens to it or in it, and sa
 
 Resource          srv6.resource
 Library           tests.robot.library.cli.Cli
+Library           tests.robot.library.netconf.Netconf
 
 Suite Setup       Run Keywords    The VPN Is Up    AND    The Manager Compares Every 2 Seconds
 Suite Teardown    Run On    pe1    rm /etc/srv6mgr/srv6mgrd.toml
@@ -22,6 +23,9 @@ ${PE2}           2001:db8::2
 ${RED_BGP}       vrfs/vrf[name=red]/srv6mgr-bgp:bgp
 ${RED_VRF}       router bgp 65000 vrf red
 ${NEW}           fcbb:0:11:77::/64
+${DT4}           fcbb:0:1:400::/64
+${DT6}           fcbb:0:1:600::/64
+${ONE_SILENT}    no BGP session for VPN routes with some neighbors: 2001:db8:1::2 is Active
 ${NO_SESSION}    no BGP session with neighbors in the VRF: 10.1.0.10 is Active
 
 # robocop: off=LEN08
@@ -109,6 +113,43 @@ A SID Moves To Another Function And Another Locator
     ...    Run On    pe2    ip -6 route del fcbb:0:11::/48    AND
     ...    The VPN Has Converged
 
+A VRF Exports A SID For Each Address Family
+    [Documentation]    End.DT4 and End.DT6 of red: the routes carry them, packets go to them, and they are counted.
+    When Set
+    ...    pe1
+    ...    delete ${RED_BGP}/export-sid
+    ...    update local-sids/sid[prefix=${DT4}] {"locator": "MAIN", "behavior": "End.DT4", "vrf": "red"}
+    ...    update local-sids/sid[prefix=${DT6}] {"locator": "MAIN", "behavior": "End.DT6", "vrf": "red"}
+    ...    update ${RED_BGP} {"export-sid-ipv4": "${DT4}", "export-sid-ipv6": "${DT6}"}
+    Then Wait Until Keyword Succeeds    90 s    0.2 s    The Tunnel Ends At    10.1.0.0/24    fcbb:0:1:400::
+    And Wait Until Keyword Succeeds    90 s    0.2 s    The Tunnel Ends At    fd00:1::/64    fcbb:0:1:600::
+    And Wait For Traffic    ce-red2    ${SITE1}
+    And Wait For Traffic    ce-red2    ${SITE1_V6}
+    And Wait For Status    pe1    ${RED_BGP}    installed    timeout=30
+    ${shown}    Ctl Shows    pe1    show vrfs
+    And Should Be Equal    ${shown}[vrfs][1][bgp][advertised-sid-ipv4]    ${DT4}
+    And Should Be Equal    ${shown}[vrfs][1][bgp][advertised-sid-ipv6]    ${DT6}
+    When Note Counters    pe1 ${DT4}    pe1 ${DT6}
+    And All Pings Arrive    ce-red2    ${SITE1}
+    Then Counted Since    pe1 ${DT4}    10
+    When Note Counters    pe1 ${DT4}    pe1 ${DT6}
+    And All Pings Arrive    ce-red2    ${SITE1_V6}
+    Then Counted Since    pe1 ${DT6}    10
+    And Counted Since    pe1 ${DT4}    0
+    [Teardown]    Run Keywords    Configure    pe1    AND    The VPN Has Converged
+
+All Is There Again After A Daemon Was Killed
+    [Documentation]    FRR's watchfrr starts it again, with or without the others; it reads its own file, in which nothing of
+    ...    srv6mgr's stands.
+    [Template]    The Daemon Is Killed
+    mgmtd
+    staticd
+
+One Of Several Neighbors Without A Session Is Told
+    When Set    pe1    update srv6mgr-bgp:bgp {"neighbor": [{"address": "2001:db8:1::2", "remote-as": 65000}]}
+    Then Wait For Status    pe1    ${RED_BGP}    installed    ${ONE_SILENT}    timeout=30
+    [Teardown]    Set    pe1    delete srv6mgr-bgp:bgp/neighbor[address=2001:db8:1::2]
+
 A Customer Without A Session Is Told Through Every Door
     When Set    pe1    update ${RED_BGP} {"neighbor": [{"address": "10.1.0.10", "remote-as": 65100}]}
     Then Wait For Status    pe1    ${RED_BGP}    installed    ${NO_SESSION}
@@ -120,7 +161,12 @@ What Is Not Advertised Says Why Through Every Door
     VAR    ${reason}    no BGP session for VPN routes is established: ${PE2} is Active
     Then Wait For Status    pe1    ${RED_BGP}    pending    ${reason}    timeout=30
     And Every Door Tells    ${reason}
-    [Teardown]    Run Keywords    Start Service    pe2    frr    AND    The VPN Has Converged
+    When Start Netconf    pe1
+    Then Netconf Tells    pe1    ${reason}
+    [Teardown]    Run Keywords
+    ...    Stop Netconf    pe1    AND
+    ...    Start Service    pe2    frr    AND
+    ...    The VPN Has Converged
 
 Another AS Beside An Operators Lines Leaves FRR As It Was
     [Documentation]    The instance of the old AS stays for his sake; FRR refuses another, when ours is gone from it. The order in
@@ -174,8 +220,22 @@ Packets Go To
 
 The Tunnel Of Site 1 Ends At
     [Arguments]    ${sid}
-    ${segments}    Encapsulated To    pe2    red    10.1.0.0/24
+    The Tunnel Ends At    10.1.0.0/24    ${sid}
+
+The Tunnel Ends At
+    [Arguments]    ${prefix}    ${sid}
+    ${segments}    Encapsulated To    pe2    red    ${prefix}
     Should Be Equal    ${segments}    ${{[$sid]}}
+
+The Daemon Is Killed
+    [Arguments]    ${daemon}
+    ${before}    Running Configuration    pe1
+    ${daemons}    FRR Daemons    pe1
+    When Kill Service    pe1    ${daemon}
+    Then FRR Daemon Runs Again    pe1    ${daemon}    ${daemons}
+    And Wait Until Keyword Succeeds    120 s    0.5 s    The Running Configuration Is    pe1    ${before}
+    And The VPN Has Converged
+    And Wait For Traffic    ce-red1    ${SITE2}
 
 Every Door Tells
     [Documentation]    gNMI has been asked already.

@@ -98,6 +98,16 @@ class Frr:
         shown = node(name).run(["sh", "-c", listing]).stdout
         return {line.partition(" ")[0]: line.partition(" ")[2] for line in shown.splitlines()}
 
+    def frr_daemon_runs_again(self, name: str, daemon: str, before: dict[str, str]) -> None:
+        """Wait until all daemons run, this one as another process: FRR's own watchfrr has seen that
+        it had died."""
+
+        def again() -> bool:
+            now = self.frr_daemons(name)
+            return all(now.values()) and now[daemon] != before[daemon]
+
+        wait_until(again, f"{name}: {daemon} started again", 120, 0.2)
+
     def frr_is_whole(self, name: str) -> None:
         """Restart FRR where one of its daemons has died, with a warning in the report: a suite
         begins with all of them, whatever the one before has done."""

@@ -11,7 +11,7 @@ from typing import Any
 from lxml import etree
 from robot.api.deco import library
 
-from lab.guest.nodes import Node
+from lab.guest.nodes import Node, wait_until
 from tests.robot.library.network import node, router
 
 KEY = "/tmp/netconf-key"
@@ -147,6 +147,15 @@ class Netconf:
     def sid_edit_is_refused(self, name: str, tag: str, words: str, prefix: str) -> None:
         config = _SID.format(_NS["s"], prefix)
         self.netconf_is_refused(name, tag, words, "edit_config", config=config, target="running")
+
+    def netconf_tells(self, name: str, words: str, timeout: float = 30) -> None:
+        """Wait until ``get`` has these words in what it tells of the VRFs."""
+        xml = (
+            '<get xmlns="urn:ietf:params:xml:ns:netconf:base:1.0"><filter type="subtree">'
+            f'<srv6 xmlns="{_NS["s"]}"><vrfs/></srv6></filter></get>'
+        )
+        what = f"{name}: {words} over NETCONF"
+        wait_until(lambda: words in self.netconf(name, "dispatch", xml=xml), what, timeout)
 
     def packets_by_netconf(self, name: str, prefix: str) -> int:
         """What ``get`` tells that a SID counted."""

@@ -50,11 +50,13 @@ def test_what_asks_for_no_sid_goes_as_it_is() -> None:
 def test_sids_of_families_come_before_the_rest_of_them() -> None:
     whole = [
         instance("red", "bgp router-id 1.1.1.1"),
+        instance("red", "no sid vpn export 4", "address-family ipv4 unicast"),
         instance("red", "sid vpn export 4", "address-family ipv4 unicast"),
         instance("red", "export vpn", "address-family ipv4 unicast"),
         instance("red", "sid vpn export 6", "address-family ipv6 unicast"),
     ]
     _, red, last = stages(whole)
+    assert [s.line for s in red][1:3] == ["no sid vpn export 4", "sid vpn export 4"]
     assert asked(red) == [Asked("red", 4), Asked("red", 6)]
     assert [s.line for s in last] == ["export vpn"]
 

@@ -110,6 +110,17 @@ def test_a_customer_of_a_vrf_that_only_imports() -> None:
     assert vrf_status(wanted, Shown())["watch"] == (None, words)
 
 
+def test_one_of_several_neighbors_without_a_session_is_named_beside_the_sid() -> None:
+    assert PE1.bgp is not None
+    other = Neighbor("fcbb:0:3:0::1", 65000)
+    several = replace(PE1, bgp=replace(PE1.bgp, neighbors=(*PE1.bgp.neighbors, other)))
+    words = "no BGP session for VPN routes with some neighbors: fcbb:0:3:0::1 is unknown"
+    assert vrf_status(several, Shown())["red"] == (SID, words)
+    both = replace(several, vrfs=with_customers("red", "10.1.0.11").vrfs)
+    customer = "no BGP session with neighbors in the VRF: 10.1.0.11 is unknown"
+    assert vrf_status(both, Shown())["red"] == (SID, f"{words}; {customer}")
+
+
 def test_no_neighbor() -> None:
     assert PE1.bgp is not None
     alone = replace(PE1, bgp=replace(PE1.bgp, neighbors=()))
