@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define MAGIC "srv6mgr"
-#define LAYOUT 2
+#define LAYOUT 3
 #define PAGE 4096
 #define KIND_SID 3
 #define STATUSES 5
@@ -26,7 +26,7 @@ struct object {
     uint8_t kind, status, name_length, detail_length;
     uint16_t reason_length, unused;
     uint64_t since, last_repair, repairs;
-    char name[64], detail[64], reason[216];
+    char name[64], detail[104], reason[216];
 };
 
 /* A counter record, and one of the counters when they were cleared. */
@@ -38,7 +38,7 @@ struct base {
     uint64_t packets, octets, errors;
 };
 
-_Static_assert(sizeof(struct header) == 56 && sizeof(struct object) == 376, "as in store.py");
+_Static_assert(sizeof(struct header) == 56 && sizeof(struct object) == 416, "as in store.py");
 
 static const char *path;
 

@@ -374,8 +374,8 @@ def test_a_record_torn_by_a_death_is_dropped(writer, path):
     writer.set_statuses(statuses(1, 2, 3))
     writer.close()
     content = bytearray(path.read_bytes())
-    content[4096 + 376 + 1] = 99  # no such status
-    content[4096 + 2 * 376 + 32] = 0xFF  # no UTF-8
+    content[4096 + 416 + 1] = 99  # no such status
+    content[4096 + 2 * 416 + 32] = 0xFF  # no UTF-8
     path.write_bytes(content)
 
     again = StoreWriter(path)
