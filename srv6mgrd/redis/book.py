@@ -19,7 +19,7 @@ from srv6mgrd.redis.schema import Fields, RowKey
 
 NAME_ROW, OID_ROW = NAME_MAP.key(), SID_OID.key()
 _OID = SID_OID.map[1]
-# Changed in place, field by field.
+# Changed field by field: what is known of them is a mapping of its own while it is not as wanted.
 _OF_CELLS = (NAME_ROW, OID_ROW)
 
 
@@ -34,6 +34,7 @@ class Book:
         self._wanted: dict[RowKey, Fields] = {}
         self._known: diff.Known = {}
         self._dirty: set[RowKey] = set()
+        # Replaced, never changed: it is what is wanted, and known, of both rows of cells.
         self._oids: dict[str, str] = {}
         self._highest = 0
         self._counters: dict[str, SidCounters] = {}
@@ -71,9 +72,9 @@ class Book:
         else:
             names = {counted[prefix] for prefix in changes.prefixes if prefix in counted}
             gone = changes.names & self._oids.keys()
-        for name in gone:
-            del self._oids[name]
-        self._renamed |= bool(gone)
+        if gone:
+            self._oids = {n: o for n, o in self._oids.items() if n not in gone}
+            self._renamed = True
         return sorted(names - self._oids.keys())
 
     @property
@@ -84,7 +85,7 @@ class Book:
 
     def name(self, names: Sequence[str], first_index: int) -> None:
         """Give these names consecutive object identifiers."""
-        self._oids.update((n, oid_of(first_index + i)) for i, n in enumerate(names))
+        self._oids = self._oids | {n: oid_of(first_index + i) for i, n in enumerate(names)}
         self._renamed = True
         self._highest = first_index + len(names) - 1
 
@@ -104,12 +105,12 @@ class Book:
         else:
             some |= self._count(changes.prefixes, projection.counted)
         if self._renamed:
-            # A copy: what is wanted is never changed in place.
-            told = dict(self._oids)
             for key in _OF_CELLS:
                 some.add(key)
-                if told:
-                    wanted[key] = told
+                if key in known:
+                    known[key] = dict(known[key])
+                if self._oids:
+                    wanted[key] = self._oids
                 else:
                     wanted.pop(key, None)
             self._renamed = False
@@ -125,7 +126,7 @@ class Book:
             shall, now = wanted.get(key), known.get(key)
             if shall != now:
                 self._dirty.add(key)
-            elif shall is not None and key not in _OF_CELLS:
+            elif shall is not None:
                 # One mapping serves both; what Redis answered is not kept beside it.
                 known[key] = shall
         self._all_dirty = False
@@ -238,7 +239,10 @@ class Book:
     def changes(self) -> Iterator[tuple[str, list[diff.Change]]]:
         """Batches of changes to make, by database; each is reported to ``done``."""
         dirty, self._dirty = self._dirty, set()
-        return diff.changes(dirty, self._wanted, self._known)
+        yield from diff.changes(dirty, self._wanted, self._known)
+        for key in dirty.intersection(_OF_CELLS):
+            if key in self._wanted and self._known.get(key) == self._wanted[key]:
+                self._known[key] = self._wanted[key]
 
     def done(self, batch: Sequence[diff.Change], refused: Iterable[int]) -> list[RowKey]:
         """Note that a batch was carried out but for what was refused; return what was refused

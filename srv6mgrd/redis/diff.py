@@ -68,8 +68,7 @@ def done(known: Known, change: Change, wanted: Mapping[RowKey, Fields]) -> None:
     """Note in ``known`` that an operation was carried out."""
     key, operation = change
     if operation[0] == "put":
-        # Shared: neither is changed in place, only replaced; but for the rows of cells, which
-        # are never put.
+        # Shared: neither is changed in place, only replaced.
         known[key] = wanted[key]
     elif operation[0] == "drop":
         known.pop(key, None)

@@ -164,6 +164,17 @@ async def test_a_change_by_somebody_else_is_put_right(running: Running) -> None:
     await until(lambda: rows_in(running.redis) | before == before)
 
 
+async def test_a_name_that_somebody_takes_away_stays_remembered(running: Running) -> None:
+    await running.publish(declared(A, B))
+    names = running.redis.rows["COUNTERS_DB"][MAP]
+    oid = names.pop(A)
+    running.redis.tell([MAP])
+    await running.publish(declared(A, B, "fc00:0:1:c::/64"))
+    now = running.redis.rows["COUNTERS_DB"][MAP]
+    assert (now[A], len(now)) == (oid, 3)
+    assert running.redis.rows["COUNTERS_DB"]["SRV6MGR_SID_OID"] == now
+
+
 async def test_rows_of_others_are_left_alone_until_they_go(running: Running) -> None:
     redis = running.redis
     redis.db("STATE_DB")["VRF_TABLE|Vrf1"] = {"state": "ok", "theirs": "1"}
