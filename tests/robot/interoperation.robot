@@ -72,7 +72,9 @@ ExaBGP Speaks For PE2
     Wait For Tunnels    pe1    red    @{SITE2_PREFIXES}
 
 FRR Speaks For PE2
+    [Documentation]    Routes by an interface of the underlay outlive the VRF whose table they are in.
     End ExaBGP    pe2
+    Run On    pe2    ip route del 10.1.0.0/24 vrf red ; ip -6 route del fd00:1::/64 vrf red metric 1024 ; true
     Start Service    pe2    frr
     Configure    pe1
     The VPN Has Converged

@@ -165,10 +165,15 @@ FRR Survives VRFs That Come And Go
 
 *** Keywords ***
 There Is No Configuration
+    [Documentation]    Nor is any tunnel left, whoever made it.
     Set    pe1    delete /srv6mgr-srv6:srv6
     Set    pe2    delete /srv6mgr-srv6:srv6
     Restart Service    pe1    frr
     Restart Service    pe2    frr
+    FOR    ${at}    IN    pe1    pe2
+        Wait Until Holds    ${at}    ! ip route show table all | grep -w segs    timeout=30
+        Wait Until Holds    ${at}    ! ip -6 route show table all | grep -w segs    timeout=30
+    END
     Remember The Network    pe1
 
 SIDs In Kernel Are
