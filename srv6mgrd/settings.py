@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from srv6mgrd.redis import wire
 
@@ -87,17 +87,24 @@ def load(path: Path | None) -> Settings:
 Some = TypeVar("Some", bound=DaemonSettings)
 
 
-def read(kind: type[Some], path: Path | None, default: Path) -> Some:
-    """Settings of this kind. Raises SettingsError."""
+def table(path: Path | None, default: Path) -> dict[str, Any]:
+    """What a file says; without ``path`` what the default file says, which may be absent.
+
+    Raises SettingsError."""
     file = path or default
     try:
-        values = tomllib.loads(file.read_text())
+        return tomllib.loads(file.read_text())
     except FileNotFoundError:
         if path is None:
-            return kind()
+            return {}
         raise SettingsError(f"{file}: absent; create it or leave out --config") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{file}: {error}; correct this line") from None
+
+
+def read(kind: type[Some], path: Path | None, default: Path) -> Some:
+    """Settings of this kind. Raises SettingsError."""
+    file, values = path or default, table(path, default)
     known = {f.name: f.default for f in fields(kind)}
     for name, value in values.items():
         if name not in known:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from srv6mgrd.settings import SettingsError
+from srv6mgrd.settings import SettingsError, table
 
 DEFAULT_FILE = Path("/etc/srv6mgr/gnmid.toml")
-
-
-class ConfigError(SettingsError):
-    """The settings can't be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +58,8 @@ class Config:
 def load(path: Path | None, default: Path = DEFAULT_FILE) -> Config:
     """Settings from a file; without ``path`` those of the default file if it is there.
 
-    Raises ConfigError."""
-    file = path or default
-    try:
-        with file.open("rb") as f:
-            return parse(tomllib.load(f), str(file))
-    except FileNotFoundError:
-        if path is not None:
-            raise ConfigError(f"{file}: absent; name an existing file with --config") from None
-        return Config()
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
-        raise ConfigError(f"{file}: {e}; correct it") from None
+    Raises SettingsError."""
+    return parse(table(path, default), str(path or default))
 
 
 def parse(settings: Mapping[str, Any], where: str = "settings") -> Config:
@@ -82,7 +68,7 @@ def parse(settings: Mapping[str, Any], where: str = "settings") -> Config:
     values: dict[str, Any] = {}
     for name, value in settings.items():
         if name not in known:
-            raise ConfigError(f"{where}: {name} is unknown; known are {', '.join(known)}")
+            raise SettingsError(f"{where}: {name} is unknown; known are {', '.join(known)}")
         default = getattr(Config(), name)
         if isinstance(default, tuple):
             ok = isinstance(value, list) and all(isinstance(v, str) for v in value)
@@ -96,7 +82,7 @@ def parse(settings: Mapping[str, Any], where: str = "settings") -> Config:
         else:
             ok = isinstance(value, type(default))
         if not ok:
-            raise ConfigError(f"{where}: {name} can't be {value!r}; see the manual")
+            raise SettingsError(f"{where}: {name} can't be {value!r}; see the manual")
         values[name] = value
     config = Config(**values)
     _check(config, where)
@@ -105,11 +91,11 @@ def parse(settings: Mapping[str, Any], where: str = "settings") -> Config:
 
 def _check(config: Config, where: str) -> None:
     if bool(config.certificate) != bool(config.key):
-        raise ConfigError(f"{where}: certificate and key belong together; name both or none")
+        raise SettingsError(f"{where}: certificate and key belong together; name both or none")
     for address in config.plaintext:
         # gnmi-specification.md 3.1: no fallback to unencrypted sessions over a network.
         if not is_local(address):
-            raise ConfigError(
+            raise SettingsError(
                 f"{where}: plaintext {address} is no UNIX socket or loopback address; move it to"
                 " listen"
             )
@@ -117,7 +103,7 @@ def _check(config: Config, where: str) -> None:
         return
     for address in config.listen:
         if not is_local(address):
-            raise ConfigError(
+            raise SettingsError(
                 f"{where}: listen {address} is open to a network without credentials; set"
                 " client_ca or users (or anonymous = true)"
             )

@@ -20,7 +20,7 @@ from srv6mgrd.datastore.connection import Connection, DatastoreError
 from srv6mgrd.gnmi import models, tls, wire
 from srv6mgrd.gnmi.access import Access, hash_password
 from srv6mgrd.gnmi.authority import Authority
-from srv6mgrd.gnmi.config import Config, ConfigError, load
+from srv6mgrd.gnmi.config import Config, load
 from srv6mgrd.gnmi.feed import Feed
 from srv6mgrd.gnmi.projections import VIEWS
 from srv6mgrd.gnmi.service import Service
@@ -29,6 +29,7 @@ from srv6mgrd.gnmi.subscribe import Pace
 from srv6mgrd.gnmi.view import Model
 from srv6mgrd.gnmi.writer import Writer
 from srv6mgrd.jobs import until_stopped
+from srv6mgrd.settings import SettingsError
 from srv6mgrd.start import start
 
 _NAME = "srv6-gnmid"
@@ -63,7 +64,7 @@ async def _run(config: Config) -> None:
         with connection.context() as context:
             found = models.load(context, config.models)
         if not found.configurable:
-            raise ConfigError(
+            raise SettingsError(
                 f"sysrepo: has no module like {', '.join(config.models)}; install the YANG modules"
             )
         model = Model(found.root, VIEWS)
@@ -121,7 +122,9 @@ def _binding(address: str) -> Iterator[None]:
     try:
         yield
     except RuntimeError:  # what grpc.aio has instead of an OSError
-        raise ConfigError(f"listen {address}: can't be bound; is another server running?") from None
+        raise SettingsError(
+            f"listen {address}: can't be bound; is another server running?"
+        ) from None
 
 
 class _HashPassword(argparse.Action):

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import grpc
 
-from srv6mgrd.gnmi.config import Config, ConfigError
+from srv6mgrd.gnmi.config import Config
+from srv6mgrd.settings import SettingsError
 
 if TYPE_CHECKING:
     from cryptography.x509 import GeneralName
@@ -48,7 +49,7 @@ class Bundle:
         self._problem = ""
 
     def read(self) -> grpc.ServerCertificateConfiguration:
-        """Raises ConfigError when the files can't be used."""
+        """Raises SettingsError when the files can't be used."""
         certificate, key, client_ca = self._paths
         found = (_read(certificate), _read(key), _read(client_ca) if client_ca else None)
         self._check(*found)
@@ -60,7 +61,7 @@ class Bundle:
         before = self._seen
         try:
             found = self.read()
-        except ConfigError as e:
+        except SettingsError as e:
             if str(e) != self._problem:  # once, not for each connection
                 self._problem = str(e)
                 _LOG.error("%s; the last good certificate stays in service", e)
@@ -86,9 +87,9 @@ class Bundle:
                 at = self._paths[2]
                 x509.load_pem_x509_certificates(client_ca)
         except (ValueError, TypeError) as e:
-            raise ConfigError(f"{at}: no PEM file that can be used ({e}); correct it") from None
+            raise SettingsError(f"{at}: no PEM file that can be used ({e}); correct it") from None
         if private.public_key() != first.public_key():
-            raise ConfigError(
+            raise SettingsError(
                 f"{self._paths[1]}: not the key of {self._paths[0]}; replace both files"
             )
 
@@ -97,7 +98,7 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as e:
-        raise ConfigError(f"{path}: {e.strerror}; correct the path or its permissions") from None
+        raise SettingsError(f"{path}: {e.strerror}; correct the path or its permissions") from None
 
 
 def files(config: Config) -> tuple[Path, Path]:

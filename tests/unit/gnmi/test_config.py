@@ -9,8 +9,9 @@ import grpc
 import pytest
 
 from srv6mgrd.gnmi.access import Access, certified, hash_password
-from srv6mgrd.gnmi.config import Config, ConfigError, load, parse
+from srv6mgrd.gnmi.config import Config, load, parse
 from srv6mgrd.gnmi.failure import RpcError
+from srv6mgrd.settings import SettingsError
 
 
 def test_defaults_are_loopback_with_tls() -> None:
@@ -21,12 +22,12 @@ def test_defaults_are_loopback_with_tls() -> None:
 def test_a_file(tmp_path: Path) -> None:
     file = tmp_path / "gnmid.toml"
     assert load(None, file) == Config()
-    with pytest.raises(ConfigError, match="absent"):
+    with pytest.raises(SettingsError, match="absent"):
         load(file)
     file.write_text('listen = ["[::1]:57400"]\ncounter_interval = 2\n')
     assert load(file).listen == ("[::1]:57400",)
     file.write_text("listen = ")
-    with pytest.raises(ConfigError, match=r"gnmid\.toml"):
+    with pytest.raises(SettingsError, match=r"gnmid\.toml"):
         load(file)
 
 
@@ -44,7 +45,7 @@ def test_a_file(tmp_path: Path) -> None:
     ],
 )
 def test_settings_that_are_refused(settings: dict[str, Any], says: str) -> None:
-    with pytest.raises(ConfigError, match=says):
+    with pytest.raises(SettingsError, match=says):
         parse(settings)
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from srv6mgrd.gnmi.config import Config, ConfigError
+from srv6mgrd.gnmi.config import Config
 from srv6mgrd.gnmi.tls import Bundle, files
+from srv6mgrd.settings import SettingsError
 
 
 def made(place: Path) -> tuple[bytes, bytes]:
@@ -48,7 +49,7 @@ def test_a_first_certificate_must_be_good(tmp_path: Path) -> None:
     files_ = tmp_path / "tls.crt", tmp_path / "tls.key", tmp_path / "ca.crt"
     for path, content in zip(files_, (certificate, key, b"nothing"), strict=True):
         path.write_bytes(content)
-    with pytest.raises(ConfigError, match=r"ca\.crt: no PEM file"):
+    with pytest.raises(SettingsError, match=r"ca\.crt: no PEM file"):
         Bundle(*files_).read()
     files_[2].write_bytes(certificate)
     assert Bundle(*files_).read() is not None
