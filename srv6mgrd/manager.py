@@ -7,13 +7,12 @@ import contextlib
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv6Network
 from typing import Any, Protocol, TypeGuard
 
 from srv6mgrd import memory, news
 from srv6mgrd.apply import words
-from srv6mgrd.apply.outcomes import INSTALLED, Outcome, declared, exports
+from srv6mgrd.apply.outcomes import INSTALLED, Outcome, exports
 from srv6mgrd.apply.reconciler import Reconciler, Report
 from srv6mgrd.counters import statuses
 from srv6mgrd.counters.accumulator import Accumulator
@@ -21,13 +20,11 @@ from srv6mgrd.counters.node import Statistics
 from srv6mgrd.counters.proxies import ProxyState
 from srv6mgrd.counters.status import (
     InstallStatus,
-    Kind,
     ObjectRef,
     ObjectStatus,
     SidCounters,
 )
 from srv6mgrd.counters.store import StoreWriter
-from srv6mgrd.counters.yang import advertised_detail
 from srv6mgrd.model.capabilities import Capabilities
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.needs import MISSING
@@ -91,10 +88,6 @@ class Offering(Protocol):
     def try_out(self) -> bool: ...
 
 
-# Of each VRF with BGP: the SID that FRR advertises, and the reason when it advertises none.
-Advertised = Mapping[str, tuple[IPv6Address | None, str]]
-
-
 class Manager:
     """One instance per network namespace; everything runs in the event loop's thread."""
 
@@ -105,7 +98,7 @@ class Manager:
         *,
         store: StoreWriter,
         outward: Outward,
-        advertised: Callable[[Desired], Advertised],
+        advertised: Callable[[Desired], statuses.Advertised],
         running: Callable[[], Mapping[str, Any]],
         node: Node | None = None,
         herald: Herald | None = None,
@@ -125,7 +118,7 @@ class Manager:
         self._herald = herald
         self._offering = offering
         self._proxies = proxies
-        self._advertised: Advertised = {}
+        self._advertised: statuses.Advertised = {}
         self._accumulator = Accumulator(store.counters(), store.bases())
         # The last sample, as long as the next one may be compared with it; and whether the store
         # has what it said of all SIDs.
@@ -459,8 +452,8 @@ class Manager:
 
     def _publish(self, repaired: frozenset[ObjectRef] = frozenset()) -> None:
         desired, before, now = self._reconciler.desired, self._statuses, time.time_ns()
-        outcomes, details = self._with_frr()
-        kept, came = self._otherwise(desired)
+        outcomes, details = statuses.with_frr(desired, self._outcomes, self._advertised)
+        kept, came = statuses.kept(before, self._published, desired)
         # All else was installed, and is.
         some = {ref for ref in self._told.union(repaired) if ref in kept}.union(outcomes, came)
         told = {ref: outcomes.get(ref, INSTALLED) for ref in some}
@@ -474,43 +467,6 @@ class Manager:
         self._statuses = {**kept, **merged}
         self._store.set_statuses(self._statuses)
         self._outward.publish(desired, self._statuses)
-
-    def _otherwise(
-        self, desired: Desired
-    ) -> tuple[Mapping[ObjectRef, ObjectStatus], list[ObjectRef]]:
-        """The statuses of what goes on being declared, and what is declared otherwise."""
-        before = self._published
-        if before is desired:
-            return self._statuses, []
-        if before is None:
-            return {}, declared(desired)
-        old, new = before.sids, desired.sids
-        came = declared(
-            replace(desired, sids={p: s for p, s in new.items() if old.get(p) is not s})
-        )
-        went = declared(replace(before, sids={p: s for p, s in old.items() if p not in new}))
-        kept = dict(self._statuses)
-        for ref in set(went).difference(came):
-            kept.pop(ref, None)
-        return kept, came
-
-    def _with_frr(self) -> tuple[dict[ObjectRef, Outcome], dict[ObjectRef, str]]:
-        """Outcomes with what FRR says of the exports: configured is not yet advertised."""
-        outcomes, details = dict(self._outcomes), {}
-        for vrf in self._reconciler.desired.vrfs.values():
-            ref = ObjectRef(Kind.VRF_BGP, vrf.name)
-            if vrf.bgp is None or ref in outcomes:
-                continue
-            has_sid = bool(vrf.bgp.export_sids)
-            unasked = (None, "FRR was not asked yet" if has_sid else "")
-            sid, reason = self._advertised.get(vrf.name, unasked)
-            if sid is not None:
-                of_each = (vrf.bgp.export_sid_ipv4, vrf.bgp.export_sid_ipv6)
-                details[ref] = advertised_detail(vrf.bgp.export_sid, *of_each)
-            missing = has_sid and sid is None
-            status = InstallStatus.PENDING if missing else InstallStatus.INSTALLED
-            outcomes[ref] = Outcome(status, reason)
-        return outcomes, details
 
 
 def _counts(obj: Object) -> TypeGuard[SidRoute | ProxyEntry]:

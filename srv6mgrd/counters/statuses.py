@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
+from ipaddress import IPv6Address
 
-from srv6mgrd.apply.outcomes import Outcome
-from srv6mgrd.counters.status import ObjectRef, ObjectStatus, clipped
+from srv6mgrd.apply.outcomes import Outcome, declared
+from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, clipped
+from srv6mgrd.counters.yang import advertised_detail
+from srv6mgrd.model.desired import Desired
+
+# Of each VRF with BGP: the SID that FRR advertises, and the reason when it advertises none.
+Advertised = Mapping[str, tuple[IPv6Address | None, str]]
 
 
 def merge(
@@ -41,3 +48,40 @@ def merge(
         )
         merged[ref] = alike.setdefault(made, made)
     return merged
+
+
+def kept(
+    known: Mapping[ObjectRef, ObjectStatus], before: Desired | None, desired: Desired
+) -> tuple[Mapping[ObjectRef, ObjectStatus], list[ObjectRef]]:
+    """Those known of what goes on being declared, and what is declared otherwise now."""
+    if before is desired:
+        return known, []
+    if before is None:
+        return {}, declared(desired)
+    old, new = before.sids, desired.sids
+    came = declared(replace(desired, sids={p: s for p, s in new.items() if old.get(p) is not s}))
+    went = declared(replace(before, sids={p: s for p, s in old.items() if p not in new}))
+    found = dict(known)
+    for ref in set(went).difference(came):
+        found.pop(ref, None)
+    return found, came
+
+
+def with_frr(
+    desired: Desired, outcomes: Mapping[ObjectRef, Outcome], told: Advertised
+) -> tuple[dict[ObjectRef, Outcome], dict[ObjectRef, str]]:
+    """Outcomes with what FRR says of the exports, and details: configured is not advertised yet."""
+    found, details = dict(outcomes), {}
+    for vrf in desired.vrfs.values():
+        ref = ObjectRef(Kind.VRF_BGP, vrf.name)
+        if vrf.bgp is None or ref in found:
+            continue
+        has_sid = bool(vrf.bgp.export_sids)
+        sid, reason = told.get(vrf.name, (None, "FRR was not asked yet" if has_sid else ""))
+        if sid is not None:
+            of_each = (vrf.bgp.export_sid_ipv4, vrf.bgp.export_sid_ipv6)
+            details[ref] = advertised_detail(vrf.bgp.export_sid, *of_each)
+        missing = has_sid and sid is None
+        status = InstallStatus.PENDING if missing else InstallStatus.INSTALLED
+        found[ref] = Outcome(status, reason)
+    return found, details
