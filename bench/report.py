@@ -24,6 +24,7 @@ _OF: dict[str, Callable[[Sequence[float]], float]] = {
     "median": statistics.median,
     "p50": lambda runs: _percentile(runs, 50),
     "p99": lambda runs: _percentile(runs, 99),
+    "rounds": statistics.median,
 }
 
 
@@ -31,7 +32,9 @@ _OF: dict[str, Callable[[Sequence[float]], float]] = {
 class Goal:
     """``ours`` may be at most ``goal`` times ``peer``, or at least when ``more`` is better.
     Without a peer ``goal`` is a number of ``unit`` itself, and without a goal the line only tells.
-    Of the runs the one counts that ``of`` names: all that disturbs adds, so the best by default."""
+    Of the runs the one counts that ``of`` names: all that disturbs adds, so the best by default.
+    "rounds": both ran in turn, and of the ratios of the rounds the median counts; what disturbs for
+    longer than a round disturbs both."""
 
     name: str
     ours: list[float]
@@ -46,7 +49,12 @@ class Goal:
 
     @property
     def ratio(self) -> float | None:
-        return self.of_runs(self.ours) / self.of_runs(self.peer) if self.peer else None
+        if not self.peer:
+            return None
+        if self.of == "rounds":
+            pairs = zip(self.ours, self.peer, strict=True)
+            return statistics.median(ours / peer for ours, peer in pairs)
+        return self.of_runs(self.ours) / self.of_runs(self.peer)
 
     @property
     def met(self) -> bool:
