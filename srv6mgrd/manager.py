@@ -395,10 +395,10 @@ class Manager:
         raw = {str(p): c for p, c in counted.items() if p in sids}
         moved = self._accumulator.add(raw, now)
         totals, changed = self._accumulator.totals, self._accumulator.changed
-        written = {sid: totals[sid] for sid in changed} if self._stored_all else totals
+        written = {sid: totals[sid] for sid in changed} if self._stored_all else dict(totals)
         self._store.set_counters(written, moved, now)
         if changed or not self._stored_all:
-            self._outward.publish_counters(dict(totals))
+            self._outward.publish_counters(written)
         self._sampled, self._stored_all = counted, True
         return bool(changed)
 

@@ -38,10 +38,13 @@ class Accumulator:
         """
         moved, self._moved = self._moved, {}
         self.changed = []
+        # Most of many new ones have counted nothing: one object serves them all.
+        alike: dict[Raw, SidCounters] = {}
         for sid, raw in sample.items():
             total = self.totals.get(sid)
             if total is None:
-                self.totals[sid] = SidCounters(*raw, discontinuity=now)
+                total = alike.get(raw) or SidCounters(*raw, discontinuity=now)
+                self.totals[sid] = alike.setdefault(raw, total)
                 self.changed.append(sid)
                 moved[sid] = _ZERO
                 continue

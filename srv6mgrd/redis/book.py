@@ -10,7 +10,7 @@ from srv6mgrd.redis import diff
 from srv6mgrd.redis.rows import (
     NAME_MAP,
     SID_OID,
-    Projection,
+    Changes,
     counters_key,
     index_of,
     oid_of,
@@ -63,15 +63,16 @@ class Book:
         self._steady.clear()
         self._all_dirty = self._renamed = True
 
-    def unnamed(self, projection: Projection) -> list[str]:
+    def unnamed(self, changes: Changes) -> list[str]:
         """Names that need an object identifier; those of SIDs that are gone are forgotten."""
-        counted, changes = projection.counted, projection.changes
-        if changes is None or self._all_dirty:
-            names = set(counted.values())
+        names = {name for name in changes.counted.values() if name is not None}
+        if changes.whole:
             gone = self._oids.keys() - names
         else:
-            names = {counted[prefix] for prefix in changes.prefixes if prefix in counted}
-            gone = changes.names & self._oids.keys()
+            gone = changes.uncounted & self._oids.keys()
+            if self._all_dirty:  # Redis remembers some that nobody has
+                used = set(self._counter_keys.values())
+                gone |= {n for n, o in self._oids.items() if counters_key(o) not in used} - names
         if gone:
             self._oids = {n: o for n, o in self._oids.items() if n not in gone}
             self._renamed = True
@@ -89,21 +90,20 @@ class Book:
         self._renamed = True
         self._highest = first_index + len(names) - 1
 
-    def absorb(self, projection: Projection) -> None:
-        """Make this what is wanted: all of it, or what changed since the one before. Every counted
-        SID has an identifier by now."""
-        wanted, known, changes = self._wanted, self._known, projection.changes
-        rows = projection.rows
-        some = set(rows if changes is None else changes.keys)
-        for key in some:
-            if (fields := rows.get(key)) is not None:
+    def absorb(self, changes: Changes) -> None:
+        """Take over what shall be otherwise. Every counted SID has an identifier by now."""
+        if changes.whole:
+            self._wanted = dict(self._states)
+            self._counter_keys.clear()
+            self._steady.clear()
+            self._all_dirty = self._renamed = True
+        wanted, known = self._wanted, self._known
+        for key, fields in changes.rows.items():
+            if fields is not None:
                 wanted[key] = fields
             else:
                 wanted.pop(key, None)
-        if changes is None or self._all_dirty:
-            some |= self._count({*self._counter_keys, *projection.counted}, projection.counted)
-        else:
-            some |= self._count(changes.prefixes, projection.counted)
+        some = {*changes.rows, *self._count(changes.counted)}
         if self._renamed:
             for key in _OF_CELLS:
                 some.add(key)
@@ -120,6 +120,7 @@ class Book:
         # What was carried out is known to be as it was wanted.
         some |= self._dirty | {key for key, _ in self.foreign}
         if self._all_dirty:
+            self._count_all()
             some |= wanted.keys() | known.keys()
         self._dirty = set()
         for key in some:
@@ -131,30 +132,31 @@ class Book:
                 known[key] = shall
         self._all_dirty = False
 
-    def _count(self, prefixes: Iterable[str], counted: Mapping[str, str]) -> set[RowKey]:
-        """Want the COUNTERS rows of these SIDs, those that are counted; the keys of all of them,
-        of those before as well."""
-        keys, wanted = set[RowKey](), self._wanted
-        for prefix in prefixes:
-            name, before = counted.get(prefix), self._counter_keys.get(prefix)
-            key = counters_key(self._oids[name]) if name is not None else None
-            if before is not None and key != before:
-                wanted.pop(before, None)
-                keys.add(before)
+    def _count(self, counted: Mapping[str, str | None]) -> Iterator[RowKey]:
+        """Want the COUNTERS rows of these SIDs, None: not any more; the keys of all of them, of
+        those before as well."""
+        for prefix, name in counted.items():
+            if (before := self._counter_keys.pop(prefix, None)) is not None:
+                self._wanted.pop(before, None)
                 self._steady.discard(prefix)
-                del self._counter_keys[prefix]
-            if key is None:
+                yield before
+            if name is None:
                 self._counters.pop(prefix, None)
-                continue
-            key = self._counter_keys.setdefault(prefix, key)
-            keys.add(key)
-            if prefix in self._steady:
-                continue
-            if (sample := self._counters.get(prefix)) is not None:
-                wanted[key] = sonic.fields(sample)
-            elif fields := self._known.get(key):
-                wanted[key] = fields  # ours from before a restart; the first sample is to come
-        return keys
+            else:
+                key = self._counter_keys[prefix] = counters_key(self._oids[name])
+                self._want_counters(prefix, key)
+                yield key
+
+    def _count_all(self) -> None:
+        for prefix, key in self._counter_keys.items():
+            if prefix not in self._steady:
+                self._want_counters(prefix, key)
+
+    def _want_counters(self, prefix: str, key: RowKey) -> None:
+        if (sample := self._counters.get(prefix)) is not None:
+            self._wanted[key] = sonic.fields(sample)
+        elif fields := self._known.get(key):
+            self._wanted[key] = fields  # ours from before a restart; the first sample is to come
 
     def sample(self, counters: Mapping[str, SidCounters]) -> Iterator[tuple[list[str], list[str]]]:
         """Take over counters by SID prefix; batches of SIDs whose rows stand already, and what

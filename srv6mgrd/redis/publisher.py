@@ -86,9 +86,10 @@ class Publisher:
         self._stir()
 
     def publish_counters(self, counters: Mapping[str, SidCounters]) -> None:
-        """A sample, by SID prefix. Only the latest is written, at most one per interval; a SID
-        that it leaves out keeps its counters. The mapping must not change afterwards."""
-        self._sample = counters
+        """What SIDs have counted, by prefix. Only the latest of each is written, at most once per
+        interval; a SID that is left out keeps its counters. The mapping must not change
+        afterwards."""
+        self._sample = {**self._sample, **counters} if self._sample else counters
         self._stir()
 
     def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None:
@@ -190,11 +191,11 @@ class Publisher:
             book.reread(await _read(wire, book.concerns(touched)))
         declared = self._declared
         if declared is not None and declared is not self._absorbed:
-            projection = self._projector.project(*declared)
+            changes = self._projector.project(*declared)
             try:
-                if names := book.unnamed(projection):
+                if names := book.unnamed(changes):
                     book.name(names, await wire.allocate(len(names), book.highest_index))
-                book.absorb(projection)
+                book.absorb(changes)
             except BaseException:
                 self._projector.again()
                 raise

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import lru_cache
 from ipaddress import IPv6Network
@@ -73,132 +73,123 @@ class Projection:
     """What shall stand in Redis: rows, and the SIDs that have counters.
 
     ``counted`` leads from a SID's prefix to its name in COUNTERS_SRV6_NAME_MAP. The rows of the
-    counters are not among ``rows``: their keys hold identifiers that Redis gives out. ``changes``
-    is what is otherwise than in the projection before; None: there was none.
+    counters are not among ``rows``: their keys hold identifiers that Redis gives out.
     """
 
-    rows: Mapping[RowKey, Fields] = field(default_factory=dict)
-    counted: Mapping[str, str] = field(default_factory=dict)
-    changes: Changes | None = field(default=None, compare=False)
+    rows: Mapping[RowKey, Fields]
+    counted: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Keys of rows, prefixes of SIDs, and names that no SID has any more."""
+    """What of a projection is otherwise than in the one before: None for a row that goes, and for
+    a SID that has no counters any more. ``uncounted`` are names that no SID has any more;
+    ``whole``: there is nothing else than this."""
 
-    keys: Set[RowKey] = frozenset()
-    prefixes: Set[str] = frozenset()
-    names: Set[str] = frozenset()
+    rows: Mapping[RowKey, Fields | None]
+    counted: Mapping[str, str | None]
+    uncounted: Set[str]
+    whole: bool
 
 
 def project(desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> Projection:
     """Rows of a desired state whose objects have these statuses; none yet counts as pending."""
-    return Projector().project(desired, statuses)
-
-
-@dataclass(frozen=True, slots=True)
-class _SidRows:
-    """What was made of a SID."""
-
-    # A row is a key and the fields at the same place: less memory than a pair of each.
-    keys: tuple[RowKey, ...]
-    fields: tuple[Fields, ...]
-    name: str
-
-    def rows(self) -> dict[RowKey, Fields]:
-        return dict(zip(self.keys, self.fields, strict=True))
+    made = Projector().project(desired, statuses)
+    return Projection(
+        {key: fields for key, fields in made.rows.items() if fields is not None},
+        {prefix: name for prefix, name in made.counted.items() if name is not None},
+    )
 
 
 class Projector:
-    """``project`` again and again: only rows of what is another object are made anew. The mappings
-    of a projection are those of the next one, too."""
+    """``project`` again and again: rows are made of what is another object only. Which rows there
+    were is told by what they were made of: kept, they took as much memory as all objects."""
 
     def __init__(self, *, alone: bool = True) -> None:
         """``alone`` False: beside SONiC's own daemons, whose rows are left to them."""
         self._alone = alone
         self._desired = Desired()
         self._statuses: Mapping[ObjectRef, ObjectStatus] = {}
-        self._made: dict[str, _SidRows] = {}
-        self._few: dict[RowKey, Fields] = {}
-        self._rows: dict[RowKey, Fields] = {}
-        self._counted: dict[str, str] = {}
-        # What was told last, and what of it has to be told again.
-        self._told: Changes | None = None
-        self._left: Changes | None = None
+        self._few: Mapping[RowKey, Fields] = {}
+        self._whole = True
 
     def again(self) -> None:
-        """The last projection came to nothing: the next one tells of its changes, too."""
-        self._left = self._told
+        """The last projection came to nothing: the next one tells all."""
+        self._desired, self._statuses, self._few, self._whole = Desired(), {}, {}, True
 
-    def project(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> Projection:
-        keys, prefixes, names = set[RowKey](), self._otherwise(desired, statuses), set[str]()
-        for text, sid in prefixes.items():
-            made = None
-            if sid is not None:
-                status = statuses.get(ObjectRef(Kind.SID, text), _UNKNOWN)
-                made = _sid_rows(text, sid, desired.locators[sid.locator], status)
-            keys |= self._take(text, made)
-            if (name := self._counted.pop(text, None)) is not None:
-                names.add(name)
-            if made is not None and self._alone:
-                self._counted[text] = made.name
-                names.discard(made.name)
+    def project(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> Changes:
+        rows: dict[RowKey, Fields | None] = {}
+        counted: dict[str, str | None] = {}
+        uncounted = set[str]()
+        for text, (was, sid) in self._otherwise(desired, statuses).items():
+            before, name_before = self._sid_rows(text, was, self._desired, self._statuses)
+            now, name = self._sid_rows(text, sid, desired, statuses)
+            rows.update(_exchange(before, now))
+            if name != name_before:
+                counted[text] = name
+                if name_before is not None:
+                    uncounted.add(name_before)
         few: dict[RowKey, Fields] = {}
-        for name in desired.vrfs:
-            few.update(_vrf(name, statuses.get(ObjectRef(Kind.VRF, name), _UNKNOWN)))
+        for vrf in desired.vrfs:
+            few.update(_vrf(vrf, statuses.get(ObjectRef(Kind.VRF, vrf), _UNKNOWN)))
         few.update(_segment_lists(desired, statuses))
-        keys |= self._exchange(self._few, few)
+        few = self._left_to_us(few.items())
+        rows.update(_exchange(self._few, few))
+        whole, self._whole = self._whole, False
         self._few, self._desired, self._statuses = few, desired, statuses
-        self._told, self._left = self._with_left(Changes(keys, prefixes.keys(), names)), Changes()
-        return Projection(self._rows, self._counted, self._told)
-
-    def _with_left(self, now: Changes) -> Changes | None:
-        left, counted = self._left, self._counted
-        if left is None:
-            return None
-        back = {counted[text] for text in now.prefixes if text in counted}
-        names = (left.names - back) | now.names
-        return Changes(left.keys | now.keys, left.prefixes | now.prefixes, names)
+        return Changes(rows, counted, uncounted.difference(counted.values()), whole)
 
     def _otherwise(
         self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]
-    ) -> dict[str, Sid | None]:
-        """The SIDs that rows have to be made of, by prefix; None for those that are gone."""
-        before, sids, locators = self._desired, desired.sids, desired.locators
-        found: dict[str, Sid | None] = {}
-        if before.sids is not sids:
-            found |= {str(p): None for p in before.sids if p not in sids}
-            found |= {str(p): s for p, s in sids.items() if before.sids.get(p) is not s}
-        if any(before.locators.get(name) is not locator for name, locator in locators.items()):
-            found |= {str(p): s for p, s in sids.items()}
+    ) -> dict[str, tuple[Sid | None, Sid | None]]:
+        """The SIDs whose rows may be otherwise, by prefix: as they were, as they are."""
+        before, sids, locators = self._desired.sids, desired.sids, desired.locators
+        found: dict[str, tuple[Sid | None, Sid | None]] = {}
+        if before is not sids:
+            found |= {str(p): (s, None) for p, s in before.items() if p not in sids}
+            found |= {str(p): (was, s) for p, s in sids.items() if (was := before.get(p)) is not s}
+        known = self._desired.locators
+        if any(known.get(name) is not locator for name, locator in locators.items()):
+            found |= {str(p): (before.get(p), s) for p, s in sids.items()}
         if statuses is not self._statuses:
-            was = self._statuses
-            told = [ref for ref, status in statuses.items() if was.get(ref) is not status]
-            for ref in [*told, *(was.keys() - statuses.keys())]:
-                if ref.kind is Kind.SID and (sid := sids.get(Prefix.parse(ref.name))) is not None:
-                    found[ref.name] = sid
+            was_told = self._statuses
+            told = [ref for ref, status in statuses.items() if was_told.get(ref) is not status]
+            for ref in [*told, *(was_told.keys() - statuses.keys())]:
+                if ref.kind is Kind.SID and ref.name not in found:
+                    prefix = Prefix.parse(ref.name)
+                    if (sid := sids.get(prefix)) is not None:
+                        found[ref.name] = before.get(prefix), sid
         return found
 
-    def _take(self, text: str, made: _SidRows | None) -> set[RowKey]:
-        """The keys of rows of a SID that are otherwise now."""
-        before = self._made.pop(text, None)
-        if made is not None:
-            self._made[text] = made
-        return self._exchange(*(r.rows() if r is not None else {} for r in (before, made)))
+    def _sid_rows(
+        self,
+        text: str,
+        sid: Sid | None,
+        desired: Desired,
+        statuses: Mapping[ObjectRef, ObjectStatus],
+    ) -> tuple[Mapping[RowKey, Fields], str | None]:
+        """The rows of a SID, and its name when it has counters."""
+        if sid is None:
+            return {}, None
+        status = statuses.get(ObjectRef(Kind.SID, text), _UNKNOWN)
+        lengths = _lengths(sid, desired.locators[sid.locator])
+        address = text.partition("/")[0]  # network_address would be formatted anew
+        asic = "unsupported" if sid.behavior in _SAI_LACKS else None
+        fields = _status_fields(status.status, status.reason, status.since, asic)
+        shown = SID_STATUS.key(text), fields
+        rows = self._left_to_us([*_sid(sid, lengths, address, status), shown])
+        return rows, sonic.name(text, *lengths[:3]) if self._alone else None
 
-    def _exchange(
-        self, before: Mapping[RowKey, Fields], now: Mapping[RowKey, Fields]
-    ) -> set[RowKey]:
-        changed = set[RowKey]()
-        for key in before.keys() | now.keys():
-            fields = now.get(key) if self._alone or _is_own(key) else None
-            if fields is None:
-                if self._rows.pop(key, None) is not None:
-                    changed.add(key)
-            elif self._rows.get(key) is not fields:
-                self._rows[key] = fields
-                changed.add(key)
-        return changed
+    def _left_to_us(self, rows: Iterable[Row]) -> dict[RowKey, Fields]:
+        return {key: fields for key, fields in rows if self._alone or _is_own(key)}
+
+
+def _exchange(
+    before: Mapping[RowKey, Fields], now: Mapping[RowKey, Fields]
+) -> Iterator[tuple[RowKey, Fields | None]]:
+    """The rows that are otherwise now; None for those that go."""
+    yield from ((key, None) for key in before.keys() - now.keys())
+    yield from ((key, fields) for key, fields in now.items() if before.get(key) != fields)
 
 
 def _is_own(key: RowKey) -> bool:
@@ -215,16 +206,6 @@ def fed(desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> dict[Ro
         for key, f in rows.items()
         if key.db == MY_SID.database and key.key.startswith(starts)
     }
-
-
-def _sid_rows(text: str, sid: Sid, locator: Locator, status: ObjectStatus) -> _SidRows:
-    lengths = _lengths(sid, locator)
-    address = text.partition("/")[0]  # network_address would be formatted anew
-    asic = "unsupported" if sid.behavior in _SAI_LACKS else None
-    fields = _status_fields(status.status, status.reason, status.since, asic)
-    shown = SID_STATUS.key(text), fields
-    keys, mappings = zip(*_sid(sid, lengths, address, status), shown, strict=True)
-    return _SidRows(keys, mappings, sonic.name(text, *lengths[:3]))
 
 
 def proxy_rows(proxies: Mapping[IPv6Network, ProxyState]) -> dict[RowKey, Fields]:

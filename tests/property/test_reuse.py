@@ -19,7 +19,7 @@ from srv6mgrd.model.parse import parse
 from srv6mgrd.model.refusal import RefusedError
 from srv6mgrd.plan.target import target, with_sids
 from srv6mgrd.redis.book import NAME_ROW, OID_ROW, Book
-from srv6mgrd.redis.rows import Projector, counters_key, project
+from srv6mgrd.redis.rows import Changes, Projector, counters_key, project
 from srv6mgrd.redis.schema import RowKey
 from tests.builders import desired, locator, sid, vrf
 from tests.property.strategies import INTERFACES, desireds
@@ -162,16 +162,28 @@ def test_any_leaf_of_a_sid_makes_another_one(field):
     assert parse(now, Desired(sids={prefix: known})).sids == {prefix: made}
 
 
+def take(held, changes):
+    for key, value in changes.items():
+        if value is None:
+            del held[key]
+        else:
+            held[key] = value
+
+
 @given(st.lists(neighbors(), min_size=1, max_size=3), st.data())
-def test_rows_that_are_kept_are_those_that_would_be_made(pairs, data):
-    projector = Projector()
+def test_rows_that_are_told_make_up_those_that_would_be_made(pairs, data):
+    projector, rows, counted = Projector(), {}, {}
     for state in (state for pair in pairs for state in pair):
         statuses = {
             ref: ObjectStatus(data.draw(st.sampled_from(InstallStatus))) for ref in declared(state)
         }
-        assert projector.project(state, statuses) == project(state, statuses)
-        again = projector.project(state, statuses)
-        assert again == project(state, statuses)
+        changes, made = projector.project(state, statuses), project(state, statuses)
+        take(rows, changes.rows)
+        take(counted, changes.counted)
+        assert (rows, counted) == (made.rows, made.counted)
+        assert not changes.uncounted & set(counted.values())
+        same = projector.project(state, statuses)
+        assert same == Changes({}, {}, frozenset(), whole=False)
 
 
 class Rows:
