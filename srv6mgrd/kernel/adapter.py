@@ -16,6 +16,7 @@ from srv6mgrd.kernel.notices import SidNotices
 from srv6mgrd.kernel.seg6 import Seg6
 from srv6mgrd.kernel.sid_table import SidTable, unreachable
 from srv6mgrd.kernel.socket import NetlinkSocket
+from srv6mgrd.kernel.traffic import Traffic
 from srv6mgrd.kernel.writer import Run, Writer
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.plan.actions import Action, Delete
@@ -68,6 +69,9 @@ class LinuxKernel:
         self._proxies = Proxies(self._netlink, programs)
         self._writer = Writer(self._netlink, self._seg6, self._table, proc_sys, self._proxies)
         self._routes = SidTable()
+        # What routes have counted, until a packet comes in.
+        self._traffic = Traffic()
+        self._counted: Mapping[IPv6Network, tuple[int, int, int]] | None = None
         self._headend = HeadendRoutes()
 
     @property
@@ -89,9 +93,13 @@ class LinuxKernel:
 
     def sid_counters(self) -> Mapping[IPv6Network, tuple[int, int, int]]:
         with self._lock:
-            dump = self._netlink.dump(routes.get_table(SID_TABLE, ROUTE_PROTOCOL), comparable=True)
+            if self._traffic.may_have_counted(self._writer.writes) or self._counted is None:
+                self._counted = None
+                request = routes.get_table(SID_TABLE, ROUTE_PROTOCOL)
+                dump = self._netlink.dump(request, comparable=True)
+                self._counted = self._routes.counters(dump)
+            routed = self._counted
             proxies = self._proxies.counts()
-        routed = self._routes.counters(dump)
         if not proxies:
             return routed
         found = dict(routed)

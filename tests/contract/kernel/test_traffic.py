@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import socket
 import struct
 import time
@@ -9,6 +10,7 @@ from ipaddress import IPv6Address, IPv6Network
 
 import pytest
 
+from lab.guest.nodes import wait_until
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import SID_TABLE
@@ -90,3 +92,29 @@ def test_pinned_ifindex_revives_the_sid(router: LinuxKernel, run: Run) -> None:
     send(4)
     packets, _, errors = router.sid_counters()[SID.prefix]
     assert (packets, errors) == (4, 3)
+
+
+def test_routes_are_not_dumped_again_before_a_packet_comes_in(
+    router: LinuxKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dumps = []
+    dump = router._netlink.dump
+    monkeypatch.setattr(
+        router._netlink, "dump", lambda *a, **named: dumps.append(a) or dump(*a, **named)
+    )
+
+    def dumped() -> int:
+        del dumps[:]
+        router.sid_counters()
+        return len(dumps)
+
+    # Links that came up have something to say.
+    wait_until(lambda: (dumped(), dumped()) == (0, 0), "no dump while nothing comes in")
+    send(3)
+    assert router.sid_counters()[SID.prefix][0] == 3
+    wait_until(lambda: (dumped(), dumped()) == (0, 0), "no dump afterwards")
+    assert router.sid_counters()[SID.prefix][0] == 3
+    # A second route, without a packet.
+    another = dataclasses.replace(SID, prefix=IPv6Network("fc00:1::2/128"))
+    assert router.apply([Create(another)]) == []
+    assert router.sid_counters()[another.prefix] == (0, 0, 0)
