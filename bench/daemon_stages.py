@@ -18,14 +18,15 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple, TextIO
 
-MAINS = {"srv6mgrd": "srv6mgrd.daemon", "srv6-gnmid": "srv6mgrd.gnmi.daemon"}
+MAINS = {"srv6mgrd": "bench.reconcile_host", "srv6-gnmid": "srv6mgrd.gnmi.daemon"}
 # What is called where, by the stage it belongs to. Each place exists, or the bench fails.
 STAGES = {
     "srv6mgrd": {
-        "commit, its other parts": [
-            "srv6mgrd.datastore.subscription:ConfigSubscription._event",
-            "srv6mgrd.apply.reconciler:Reconciler.commit",
+        "commit, its other parts": ["srv6mgrd.apply.reconciler:Reconciler.commit"],
+        "events of sysrepo, other parts": [
+            "srv6mgrd.datastore.subscription:ConfigSubscription._event"
         ],
+        "history": ["srv6mgrd.datastore.history:History.record"],
         "sysrepo: the new configuration as JSON": ["srv6mgrd.datastore.subscription:read"],
         "model": ["srv6mgrd.manager:parse", "srv6mgrd.apply.reconciler:Reconciler._checked"],
         "plan": ["srv6mgrd.apply.reconciler:Reconciler._compare"],

@@ -1,10 +1,11 @@
 """gNMI: counters streamed, many subscribers with one that never reads, and what leaks.
 
-    make bench BENCH=gnmi [PART="stream crowd leak set"]
+    make bench BENCH=gnmi [PART="stream crowd leak host set"]
 
 The server has one CPU, who reads and who counts another one. The peer is openconfig's cache with
 its Subscribe server (``bench/peer``), fed in its own process; the reader is the same for both.
-How fast a Set is, down to the kernel, is measured in the lab (``bench.gnmi_lab``).
+How fast a Set is, down to the kernel, is measured there too (``host``), and in the lab
+(``bench.gnmi_lab``, ``set``), where FRR and VRFs are. PART="host ..." is what takes no lab.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from bench.gnmi_servers import (
     peer,
     read,
 )
+from bench.gnmi_set import goals_of
+from bench.reconcile_host import host, own_network
 from bench.report import Goal, Report, describe_machine
 from bench.repository import place
 
@@ -40,7 +43,7 @@ CROWD_SECONDS = 15
 # What one that never reads may take from the rate of the others, and in memory (MiB).
 CROWD_GOAL, CROWD_MEMORY = 0.95, 16.0
 FROM_LAB = Path("build/lab/bench/gnmi.json")
-PARTS = ("stream", "crowd", "leak", "set")
+PARTS = ("stream", "crowd", "leak", "host", "set")
 
 
 def main() -> int:
@@ -53,7 +56,12 @@ def main() -> int:
             report.goals += _crowd(folder)
         if "leak" in asked:
             report.goals += leaks(folder)
-    if "set" in asked and FROM_LAB.exists():
+    if "host" in asked:
+        os.sched_setaffinity(0, range(os.cpu_count() or 1))
+        own_network()
+        with host(gnmi=True) as daemons:
+            report.goals += goals_of(daemons)
+    if "set" in asked and "host" not in sys.argv[1:] and FROM_LAB.exists():
         lab = json.loads(FROM_LAB.read_text())
         report.machine += f"\nlab: {lab['machine']}"
         report.goals += [Goal(**goal) for goal in lab["goals"]]

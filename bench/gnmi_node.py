@@ -3,12 +3,13 @@
 ``set COUNT TIMES``   seconds of a Set that brings so many SIDs to a router without any, with its
                       stages, and of one that takes them all away
 
-Both daemons run under ``bench.daemon_stages``, and note into FILES.
+Both daemons run under ``bench.daemon_stages``, and note into ``notes``.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -23,16 +24,25 @@ from bench.daemon_stages import Span
 from bench.sids import config
 from srv6mgrd.kernel.adapter import LinuxKernel
 
-FILES = {"srv6mgrd": Path("/tmp/stages-srv6mgrd"), "srv6-gnmid": Path("/tmp/stages-srv6-gnmid")}
-CERTIFICATE = Path("/var/lib/srv6mgr/gnmid/selfsigned.crt")
+# Name the state directory of srv6-gnmid, where it is not the default one, and where notes go.
+STATE, NOTES = "BENCH_GNMI_STATE", "BENCH_NOTES"
+# The span in whose end all is in the kernel and was read back.
+INSTALLED = "commit, its other parts"
 MODULE = "srv6mgr-srv6"
 TIMEOUT = 600
 # After a commit the startup configuration is written, and a compare may follow.
 QUIET_SECONDS = 3.0
 
 
+def notes() -> dict[str, Path]:
+    """The files of the daemons, in the order in which these are started."""
+    folder = Path(os.environ.get(NOTES, "/tmp"))
+    return {daemon: folder / f"stages-{daemon}" for daemon in ("srv6mgrd", "srv6-gnmid")}
+
+
 def set_(count: int, times: int) -> list[dict[str, float]]:
-    credentials = grpc.ssl_channel_credentials(CERTIFICATE.read_bytes())
+    state = Path(os.environ.get(STATE, "/var/lib/srv6mgr/gnmid"))
+    credentials = grpc.ssl_channel_credentials((state / "selfsigned.crt").read_bytes())
     value = pb.TypedValue(json_ietf_val=json.dumps(config(count)).encode())
     put = pb.SetRequest(update=[pb.Update(path=pb.Path(), val=value)])
     take = pb.SetRequest(delete=[pb.Path(elem=[pb.PathElem(name="srv6")])])
@@ -42,41 +52,45 @@ def set_(count: int, times: int) -> list[dict[str, float]]:
         stub.Capabilities(pb.CapabilityRequest(), timeout=TIMEOUT)
         for _ in range(times):
             _wait()
-            whole, stages = _timed(stub, put)
+            start, whole = _timed(stub, put)
+            stages = _stages(start, start + whole)
             counted = _counted()
             if counted != count:
                 raise RuntimeError(f"{counted} SIDs of {count} are installed and counted")
             _wait()
-            gone, _ = _timed(stub, take)
+            _, gone = _timed(stub, take)
             if counted := _counted():
                 raise RuntimeError(f"{counted} SIDs are left")
             runs.append({"all": whole, "none": gone, **stages})
     return runs
 
 
-def _timed(stub: Any, request: Any) -> tuple[float, dict[str, float]]:
+def _timed(stub: Any, request: Any) -> tuple[float, float]:
+    """When it began, and how long it took."""
     start = time.monotonic()
     stub.Set(request, timeout=TIMEOUT)
-    end = time.monotonic()
-    return end - start, _stages(start, end)
+    return start, time.monotonic() - start
 
 
 def _stages(start: float, end: float) -> dict[str, float]:
-    """What each stage took of this time, the stages in it left out."""
+    """What each stage took of this time, the stages in it left out; ``counted`` is how long it took
+    until all was in the kernel and read back."""
     took: dict[str, float] = {}
-    elsewhere = 0.0
-    for file in FILES.values():
+    elsewhere = counted = 0.0
+    for file in notes().values():
         for line in file.read_text().splitlines():
             span = Span(*json.loads(line))
             if not start <= span.start <= end:
                 continue
             took[span.stage] = took.get(span.stage, 0.0) + span.own
+            if span.stage == INSTALLED:
+                counted = span.start + span.took - start
             # sysrepo waits for what its subscribers do in threads of their own.
             if not span.depth and span.stage != "gRPC" and span.start + span.took <= end:
                 elsewhere += span.took
     took["sysrepo"] = took.get("sysrepo", 0.0) - elsewhere
     took["gRPC"] = end - start - sum(seconds for stage, seconds in took.items() if stage != "gRPC")
-    return took
+    return {"counted": counted, **took}
 
 
 def _counted() -> int:

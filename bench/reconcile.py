@@ -10,7 +10,6 @@ named, and PART="host 100k" those on the host's kernel alone.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import subprocess
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.reconcile_daemon import goals_of, parts
-from bench.reconcile_host import host
+from bench.reconcile_host import host, own_network
 from bench.report import Goal, Report, describe_machine
 from bench.sids import SIDS, address
 from srv6mgrd.kernel.adapter import LinuxKernel
@@ -36,15 +35,13 @@ from srv6mgrd.plan.objects import MAIN_TABLE, ROUTE_PROTOCOL, SID_DEVICE, SID_ME
 ROUNDS = 3
 # pyroute2 takes its time; a sample tells the rate.
 _SAMPLE = 1000
-_CLONE_NEWNET = 0x40000000
 FROM_LAB = Path("build/lab/bench/reconcile.json")
 
 
 def main() -> int:
     asked = sys.argv[1:] or ["rates", "vrf", "10k"]
-    _own_network()
+    own_network()
     goals = _all_rates() if "rates" in asked else []
-    subprocess.run(["ip", "link", "delete", SID_DEVICE], check=True)
     for name in asked:
         if name in parts():
             with host() as place:
@@ -59,6 +56,13 @@ def main() -> int:
 
 
 def _all_rates() -> list[Goal]:
+    stand_in = f"ip link add {SID_DEVICE} type veth peer name far && ip link set far up"
+    subprocess.run(
+        f"ip link add {SID_DEVICE} type dummy 2>/dev/null || ({stand_in}); "
+        f"ip link set {SID_DEVICE} up",
+        shell=True,
+        check=True,
+    )
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
         program = folder / "routes"
@@ -66,19 +70,8 @@ def _all_rates() -> list[Goal]:
         kernel = LinuxKernel()
         goals = [goal for count in SIDS for goal in _rates(kernel, program, folder, count)]
         kernel.close()
+    subprocess.run(["ip", "link", "delete", SID_DEVICE], check=True)
     return goals
-
-
-def _own_network() -> None:
-    if ctypes.CDLL(None, use_errno=True).unshare(_CLONE_NEWNET):
-        raise OSError(ctypes.get_errno(), "a network namespace needs root")
-    stand_in = f"ip link add {SID_DEVICE} type veth peer name far && ip link set far up"
-    subprocess.run(
-        f"ip link add {SID_DEVICE} type dummy 2>/dev/null || ({stand_in}); "
-        f"ip link set lo up; ip link set {SID_DEVICE} up",
-        shell=True,
-        check=True,
-    )
 
 
 def _rates(kernel: LinuxKernel, program: Path, folder: Path, count: int) -> list[Goal]:
