@@ -28,7 +28,7 @@ from srv6mgrd.plan.diff import Plan, plan
 from srv6mgrd.plan.drift import differences
 from srv6mgrd.plan.objects import FrrBlock, Sysctl
 from srv6mgrd.plan.observed import Links, ObservedObject
-from srv6mgrd.plan.target import VALUES_KEPT, Target, target, with_sids
+from srv6mgrd.plan.target import VALUES_KEPT, Target, met, target, with_sids
 from srv6mgrd.ports import AdapterError, Frr, Kernel, RefusedAction
 
 _LOG = logging.getLogger(__name__)
@@ -238,6 +238,7 @@ class Reconciler:
         """The target, the last one when nothing that it depends on has changed; and the keys in
         which it is otherwise than the last one, None when that is not known."""
         kept = frozenset(key for key in VALUES_KEPT if key in self._journal)
+        links = met(desired, links, borrowed=self._borrowed)
         known = self._last_target
         if known is not None and known[1:4] == (links, blocks, kept):
             if known[0] is desired:

@@ -203,6 +203,6 @@ class LinuxKernel:
 
     def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:
         put = (a.object for a in actions if not isinstance(a, Delete))
-        self._routes.recognise(o.prefix for o in put if isinstance(o, SidRoute))
+        self._routes.recognise(o for o in put if isinstance(o, SidRoute))
         with self._lock:
             return Run(self._writer, actions).carry_out()

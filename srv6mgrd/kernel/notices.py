@@ -35,13 +35,16 @@ class SidNotices:
     """Collects notifications from its making on."""
 
     def __init__(self, buffer: int = _BUFFER) -> None:
-        self._socket = open_socket(wire.NETLINK_ROUTE, buffer)
-        attach(self._socket, program(0))
-        self._socket.bind((0, 0))
-        self._socket.setsockopt(
-            wire.SOL_NETLINK, wire.NETLINK_ADD_MEMBERSHIP, wire.RTNLGRP_IPV6_ROUTE
-        )
-        self._socket.setblocking(False)
+        self._buffer = buffer
+        self._socket = self._listening()
+
+    def _listening(self) -> socket.socket:
+        made = open_socket(wire.NETLINK_ROUTE, self._buffer)
+        attach(made, program(0))
+        made.bind((0, 0))
+        made.setsockopt(wire.SOL_NETLINK, wire.NETLINK_ADD_MEMBERSHIP, wire.RTNLGRP_IPV6_ROUTE)
+        made.setblocking(False)
+        return made
 
     def close(self) -> None:
         self._socket.close()
@@ -49,8 +52,8 @@ class SidNotices:
     def take(self, at_most: int) -> list[Notice] | None:
         """What has been told since the last time; None when something was lost, or when it is more
         than ``at_most``: then it is not even looked at."""
-        found: list[Notice] | None = []
-        while True:
+        found: list[Notice] = []
+        while len(found) <= at_most:
             try:
                 datagram = self._socket.recv(_DATAGRAM)
             except BlockingIOError:
@@ -58,12 +61,12 @@ class SidNotices:
             except OSError as error:
                 if error.errno != errno.ENOBUFS:
                     raise
-                found = None
-                continue
-            if found is not None:
-                found += _notices(datagram)
-                if len(found) > at_most:
-                    found = None
+                break
+            found += _notices(datagram)
+        # To take the rest one by one is what takes long; another socket begins without it.
+        left, self._socket = self._socket, self._listening()
+        left.close()
+        return None
 
 
 def _notices(datagram: bytes) -> list[Notice]:

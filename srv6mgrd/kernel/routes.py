@@ -14,6 +14,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 from srv6mgrd.kernel import seg6local, wire
 from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.prefix import packed
 from srv6mgrd.plan.objects import (
     ROUTE_PROTOCOL,
     UNREACHABLE_METRIC,
@@ -75,12 +76,12 @@ def put_sid(
         program,
     )
     head, tail = _put_template(flags, route.prefix.prefixlen, ifindex, shape)
-    return head + route.prefix.network_address.packed + tail
+    return head + packed(route.prefix) + tail
 
 
 def delete_sid(route: SidRoute) -> bytes:
     head, tail = _delete_template(route.prefix.prefixlen, route.table, route.metric)
-    return head + route.prefix.network_address.packed + tail
+    return head + packed(route.prefix) + tail
 
 
 @lru_cache(maxsize=4096)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from hashlib import blake2b
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
+from operator import attrgetter
+from typing import Any
 
 from srv6mgrd.kernel import bpf, wire
 from srv6mgrd.kernel.notices import Notice
@@ -28,6 +31,12 @@ from srv6mgrd.plan.observed import ObservedObject
 _Items = dict[tuple[object, ...], ObservedObject]
 
 
+# What a SID route has beside its prefix, in the order of its fields.
+_NAMES = [f.name for f in fields(SidRoute) if f.init][1:]
+_VALUES: Callable[[SidRoute], tuple[Any, ...]] = attrgetter(*_NAMES)
+# That of all routes of one kind, and whether they are ours.
+_Alike = tuple[tuple[Any, ...], bool]
+
 _NONE: Counters = (0, 0, 0)
 # So many notices are followed whatever a dump would take.
 _FEW = 64
@@ -44,6 +53,7 @@ class SidTable:
         # Whether notifications can tell what became of it.
         self._followable = False
         self._prefixes: dict[tuple[bytes, int], Prefix] = {}
+        self._expected: dict[tuple[bytes, int], SidRoute] = {}
         self._items: dict[tuple[object, ...], _Items] = {}
         self._devices: dict[int, str | None] = {}
 
@@ -53,12 +63,16 @@ class SidTable:
         dump; none where a dump is due anyhow."""
         return _FEW + len(self._stood[1]) // 4 if self._followable else 0
 
-    def recognise(self, prefixes: Iterable[IPv6Network]) -> None:
-        """What is found under these prefixes is to be told with these very objects: there are many
-        of them, so one serves all who hold it."""
-        for prefix in prefixes:
+    def recognise(self, routes: Iterable[SidRoute]) -> None:
+        """What is found like these is to be told with these very objects: there are many of them,
+        so one serves all who hold it, and to compare is cheaper than to make. Those that are not in
+        the next dump are forgotten."""
+        for route in routes:
+            prefix = route.prefix
             if isinstance(prefix, Prefix):
-                self._prefixes[prefix.packed, prefix.prefixlen] = prefix
+                key = prefix.packed, prefix.prefixlen
+                self._prefixes[key] = prefix
+                self._expected[key] = route
 
     def counters(self, datagrams: Sequence[bytes]) -> Mapping[IPv6Network, Counters]:
         """packets, bytes, errors by prefix; routes without counters are left out. The very
@@ -100,9 +114,11 @@ class SidTable:
             return dict(self._stood[1])
         whole = True
         made: dict[tuple[object, ...], _Items] = {}
+        kinds: dict[tuple[object, ...], dict[tuple[object, ...], _Alike | None]] = {}
         objects: dict[str, ObservedObject] = {}
         several: dict[str, list[ObservedObject]] = {}
         current: Template | None = None
+        alike: dict[tuple[object, ...], _Alike | None] = {}
         before: _Items = {}
         now: _Items = {}
         for template, values in rows(datagrams):
@@ -116,8 +132,18 @@ class SidTable:
                     current = template
                     before = self._items.get(template.shared, {})
                     now = made.setdefault(template.shared, {})
+                    alike = kinds.setdefault(template.shared, {})
                 identity = template.identity(values)
-                item = before.get(identity) or self._build(template.row(values), devices)
+                if (known := before.get(identity)) is not None:
+                    item = known
+                # What all but the prefix makes: one for thousands of SIDs.
+                elif (kind := identity[2:]) not in alike:
+                    item = self._build(template.row(values), devices)
+                    alike[kind] = _alike(item)
+                elif (values_of := alike[kind]) is not None:
+                    item = self._like(values_of, identity[:2])
+                else:
+                    item = self._build(template.row(values), devices)
                 now[identity] = item
                 key = item.object.key
             if key in objects:
@@ -130,7 +156,7 @@ class SidTable:
             for item in items[1:]:
                 further = _further(item)
                 objects[further.object.key] = further
-        self._items = made
+        self._items, self._expected = made, {}
         # Where several lead to one prefix, a notification does not tell which is left.
         self._followable = whole and not several
         self._stood = (digest, dict(objects)) if whole else (b"", {})
@@ -186,10 +212,23 @@ class SidTable:
         # A foreign route behind ours leaves room for it.
         return _further(item) if not item.ours and row.metric > SID_METRIC else item
 
+    def _like(self, known: _Alike, place: tuple[bytes, int]) -> ObservedObject:
+        """As ``_build`` would make it of a route of this kind."""
+        values, ours = known
+        route = self._expected.get(place)
+        if route is None or _VALUES(route) != values:
+            route = SidRoute(self._prefix(place), *values)
+        return ObservedObject(route, ours)
+
     def _prefix(self, key: tuple[bytes, int]) -> Prefix:
         if (prefix := self._prefixes.get(key)) is None:
             prefix = self._prefixes[key] = Prefix.of(*key)
         return prefix
+
+
+def _alike(item: ObservedObject) -> _Alike | None:
+    """What an item has in common with all of its kind; None where they differ in more."""
+    return (_VALUES(item.object), item.ours) if isinstance(item.object, SidRoute) else None
 
 
 def _same_place(one: ObservedObject, other: ObservedObject) -> bool:

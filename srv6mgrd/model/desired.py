@@ -8,6 +8,7 @@ from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
+from srv6mgrd.model.prefix import number
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Locator:
     def function_of(self, sid: IPv6Network) -> int:
         """Function bits of a SID of this locator, as an integer."""
         shift = 128 - self.prefix.prefixlen - self.function_length
-        return (int(sid.network_address) >> shift) & ((1 << self.function_length) - 1)
+        return (number(sid) >> shift) & ((1 << self.function_length) - 1)
 
 
 @dataclass(frozen=True, slots=True)

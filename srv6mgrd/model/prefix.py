@@ -70,13 +70,18 @@ class Prefix(IPv6Network):
         return IPv6Address(int.from_bytes(self._packed) | int(self.hostmask))
 
     @property
+    def prefixlen(self) -> int:
+        return self._bits
+
+    @property
     def packed(self) -> bytes:
         """The address in network order."""
         return self._packed
 
     def __hash__(self) -> int:
         if self._hash is None:
-            self._hash = super().__hash__()
+            # As of the plain one, which makes two addresses for it.
+            self._hash = hash(int.from_bytes(self._packed) ^ int(_mask(self._bits)))
         return self._hash
 
     def __eq__(self, other: object) -> bool:
@@ -94,6 +99,17 @@ class Prefix(IPv6Network):
             else:
                 self._text = super().__str__()
         return self._text
+
+
+def packed(prefix: IPv6Network) -> bytes:
+    """The address in network order. An IPv6Address made only to be asked for that costs more than
+    most of what is done with it."""
+    return prefix.packed if isinstance(prefix, Prefix) else prefix.network_address.packed
+
+
+def number(prefix: IPv6Network) -> int:
+    """The address as an integer."""
+    return int.from_bytes(packed(prefix))
 
 
 @lru_cache(maxsize=_BITS + 1)

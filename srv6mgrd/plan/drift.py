@@ -93,7 +93,7 @@ def _changes(was: Object, obj: Object) -> str:
     changes = [
         f"{field.name.replace('_', ' ')} was {_text(old)}, is {_text(new)}"
         for field in fields(obj)
-        if (old := getattr(was, field.name)) != (new := getattr(obj, field.name))
+        if field.compare and (old := getattr(was, field.name)) != (new := getattr(obj, field.name))
     ]
     return "; ".join(changes) or "lacked our mark"
 

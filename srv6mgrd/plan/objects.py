@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, collapse_addresses
 from typing import ClassVar, Literal
 
@@ -143,11 +143,15 @@ class SidRoute:
     bpf_program: str | None = None
     flavors: frozenset[Flavor] = frozenset()
     csid_lengths: tuple[int, int] | None = None
+    _key: str = field(default="", init=False, repr=False, compare=False)
 
     @property
     def key(self) -> str:
-        # One text for all who hold it, by the hundred thousand.
-        return sys.intern(f"route6 table {self.table} {self.prefix}")
+        # Asked for a dozen times in a commit; one text for all who hold it, by the 100,000.
+        if not self._key:
+            key = sys.intern(f"route6 table {self.table} {self.prefix}")
+            object.__setattr__(self, "_key", key)
+        return self._key
 
 
 @dataclass(frozen=True, slots=True)

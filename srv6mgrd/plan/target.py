@@ -34,7 +34,7 @@ from srv6mgrd.plan.objects import (
     VrfPort,
     boundary,
 )
-from srv6mgrd.plan.observed import ObservedObject
+from srv6mgrd.plan.observed import Links, ObservedObject
 from srv6mgrd.plan.proxies import Declared
 
 # After the l3mdev rule (1000): packets of a VRF meet their own table first and end at its
@@ -69,8 +69,11 @@ _OWN_IPV4 = (
     Sysctl(f"net/ipv4/conf/{SID_DEVICE}/accept_local", "1"),
     Sysctl(f"net/ipv4/conf/{SID_DEVICE}/rp_filter", "0"),
 )
+# With their keys at hand: every SID needs them.
 _STRICT_MODE = Sysctl("net/vrf/strict_mode", "1")
+_STRICT_MODE_KEY = _STRICT_MODE.key
 _DUMMY = DummyDevice(SID_DEVICE)
+_DUMMY_KEY = _DUMMY.key
 
 
 @dataclass(slots=True)
@@ -138,6 +141,20 @@ def target(
     for block in frr_blocks:
         t.need(block, *_served_by(block, desired))
     return t
+
+
+def met(desired: Desired, links: Links, *, borrowed: bool = False) -> Links:
+    """Of the links those that ``target`` looks at: whatever becomes of others, it is the same."""
+    declared = list(proxies.declared(desired))
+    names = {sid.interface for sid in desired.sids.values()}
+    names.update(route.interface for route in desired.routes.values())
+    names.update(desired.roles, *(vrf.interfaces for vrf in desired.vrfs.values()))
+    names.update(*(d.interfaces for d in declared), desired.vrfs if borrowed else ())
+    indexes = links.indexes
+    return Links(
+        {name: indexes[name] for name in names if name is not None and name in indexes},
+        links.receivers if declared else frozenset(),
+    )
 
 
 def with_sids(before: Target, old: Desired, new: Desired) -> Target | None:
@@ -258,13 +275,13 @@ def _sid(t: Target, sid: Sid, desired: Desired, interfaces: Mapping[str, int]) -
     if t.borrowed and sid.vrf is not None and sid.vrf not in interfaces:
         t.pending[ref] = _not_borrowed(sid.vrf)
         return
-    t.put(_DUMMY.key, _DUMMY, ref)
+    t.put(_DUMMY_KEY, _DUMMY, ref)
     if sid.behavior is Behavior.END_DX4:
         t.need(_FORWARD_IPV4, ref)
     vrf_table, lookup_table = _tables(sid, desired)
     if vrf_table is not None:
         # End.DT* are refused without it (seg6_end_dt_vrf_build).
-        t.put(_STRICT_MODE.key, _STRICT_MODE, ref)
+        t.put(_STRICT_MODE_KEY, _STRICT_MODE, ref)
     if sid.behavior in (Behavior.END_DT4, Behavior.END_DT46) and sid.vrf is not None:
         # What comes out of the tunnel comes in on the VRF (end_dt_vrf_rcv), and leads back through
         # the underlay: no reverse path would do, not even a loose one on a device without

@@ -7,7 +7,7 @@ from ipaddress import IPv6Network
 from operator import itemgetter
 from typing import TypeVar
 
-from srv6mgrd.model.prefix import Prefix
+from srv6mgrd.model.prefix import number
 
 T = TypeVar("T")
 
@@ -15,22 +15,18 @@ T = TypeVar("T")
 def within(inner: IPv6Network, outer: IPv6Network) -> bool:
     """Whether every address of ``inner`` is in ``outer``."""
     shift = 128 - outer.prefixlen
-    return inner.prefixlen >= outer.prefixlen and not (
-        (int(inner.network_address) ^ int(outer.network_address)) >> shift
-    )
+    return inner.prefixlen >= outer.prefixlen and not ((number(inner) ^ number(outer)) >> shift)
 
 
 def overlaps(items: Iterable[T], prefix_of: Callable[[T], IPv6Network]) -> Iterator[tuple[T, T]]:
     """Each item within another, with that other. Prefixes nest or lie apart, so in their order
     the last one that is in no other is the only one to compare with."""
 
-    def number(item: T) -> tuple[int, int]:
+    def place(item: T) -> tuple[int, int]:
         prefix = prefix_of(item)
-        # An IPv6Address made of it only to be asked for its number costs more than all else.
-        start = prefix.packed if isinstance(prefix, Prefix) else prefix.network_address.packed
-        return int.from_bytes(start), prefix.prefixlen
+        return number(prefix), prefix.prefixlen
 
-    numbered = [(number(item), item) for item in items]
+    numbered = [(place(item), item) for item in items]
     numbered.sort(key=itemgetter(0))
     outer: T | None = None
     last = -1
