@@ -134,17 +134,21 @@ class Journal:
         before the old ones are gone does not disown them."""
         rows = {}
         for obj in objects:
-            known = self._lines.get(obj.key)
-            lines = _union(known or (), _lines(obj))
+            key = obj.key
+            known, lines = self._lines.get(key), _lines(obj)
+            if known:
+                lines = _union(known, lines)
             if known != lines:
-                rows[obj.key] = lines
+                rows[key] = lines
         self._write(rows)
 
     def done(self, objects: Iterable[Object]) -> None:
         """After writing: lines that are no longer there are not ours."""
         rows = {}
         for obj in objects:
-            known, there = self._lines.get(obj.key, ()), _lines(obj)
+            if not (known := self._lines.get(obj.key)):
+                continue
+            there = _lines(obj)
             if any(line not in there for line in known):
                 rows[obj.key] = tuple(line for line in known if line in there)
         self._write(rows)

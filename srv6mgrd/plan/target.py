@@ -98,7 +98,9 @@ class Target:
         # A declared object is done before the next one, so it is the last one if it is there;
         # the SID device serves all SIDs, and a search among them would be quadratic.
         serves = self.serves.setdefault(key, [])
-        serves += [ref for ref in refs if serves[-1:] != [ref]]
+        for ref in refs:
+            if not serves or serves[-1] != ref:
+                serves.append(ref)
 
     def meet(self, observed: Mapping[str, ObservedObject], some: Iterable[str] | None) -> None:
         """Have the observed objects where they are equal, so that next time ``is`` tells: to

@@ -83,6 +83,22 @@ def test_sids() -> None:
         assert [seen[s.key] for s in SIDS] == [ObservedObject(s, ours=True) for s in SIDS]
 
 
+def test_what_was_written_is_told_with_the_same_objects() -> None:
+    table = SidTable()
+    written = [replace(s, prefix=Prefix(s.prefix)) for s in SIDS]
+    # Written otherwise than it stands.
+    written[-1] = replace(written[-1], counters=not written[-1].counters)
+    table.recognise(written)
+
+    seen = table.observed(dump("sids"), names())
+
+    same = [seen[s.key].object is s for s in written]
+    # The first of each kind is made of what the kernel says.
+    assert sum(same) > 0
+    assert not same[-1]
+    assert [seen[s.key] for s in SIDS] == [ObservedObject(s, ours=True) for s in SIDS]
+
+
 def test_what_differs() -> None:
     seen = SidTable().observed(dump("sids"), names())
 

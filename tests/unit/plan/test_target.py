@@ -27,7 +27,8 @@ from srv6mgrd.plan.objects import (
     VrfDevice,
     VrfPort,
 )
-from srv6mgrd.plan.target import Target, target, vrf_ifindex, with_sids
+from srv6mgrd.plan.observed import Links
+from srv6mgrd.plan.target import Target, met, target, vrf_ifindex, with_sids
 from tests.builders import by_key, desired, locator, net, sid, small_vpn, vpn, vrf
 
 RED = ObjectRef(Kind.VRF, "red")
@@ -348,6 +349,40 @@ def test_a_proxy_waits_for_its_function():
 
     assert found.pending == {END: "interface fw does not exist yet"}
     assert not any(isinstance(o, ProxyEntry | ProxyHook) for o in found.objects.values())
+
+
+@pytest.mark.parametrize("borrowed", [False, True])
+def test_other_links_are_of_no_matter(borrowed: bool) -> None:
+    proxy = replace(made(Behavior.END_AD), proxy=Proxy("ipv6", "fw", "back", next_hop=B))
+    out = replace(made(Behavior.END_X, next_hop=B, interface="eth1"), prefix=net("fcbb:0:1:9::/64"))
+    route = SteeredRoute("red", IPv4Network("10.9.0.0/16"), "path", interface="eth5")
+    state = replace(
+        desired(locator(), vrf("red", 10, "eth2"), proxy, out),
+        roles={"eth3": Role.CORE},
+        segment_lists={"path": LIST},
+        routes={route.name: route},
+    )
+    links = Links(
+        {"eth1": 1, "eth2": 2, "eth3": 3, "eth5": 5, "fw": 6, "back": 7, "red": 8, "eth9": 9},
+        frozenset({"eth1", "eth9"}),
+    )
+
+    def of(links: Links) -> Target:
+        return target(state, links.indexes, receivers=links.receivers, borrowed=borrowed)
+
+    known = met(state, links, borrowed=borrowed)
+    assert of(known) == of(links)
+    assert met(state, replace(links, indexes={**links.indexes, "eth10": 10})) == met(state, links)
+    assert "eth9" not in known.indexes
+    for name in known.indexes:
+        left = {n: i for n, i in links.indexes.items() if n != name}
+        assert of(replace(links, indexes=left)) != of(links)
+
+
+def test_who_receives_is_of_no_matter_without_a_proxy() -> None:
+    state = small_vpn("eth1")
+
+    assert met(state, Links({"eth1": 1}, frozenset({"eth1"}))) == Links({"eth1": 1})
 
 
 def steered(
