@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sysrepo/netconf_acm.h>
 #include <time.h>
 
+#include "access.h"
 #include "request.h"
 #include "store.h"
 
@@ -16,12 +16,13 @@
 static const char *const statuses[] = {"",       "pending",     "installed",
                                        "failed", "unsupported", "drifted"};
 
-/* What of each SID is asked for: leaves of that name; with_state, those beside the counters too. */
+#define COUNTERS ((1u << SID_LEAVES) - (1u << SID_IN_PKTS))
+#define STATE ((1u << SID_IN_PKTS) - 1)
+
+/* What of each SID is asked for, and may be told. */
 struct wanted {
-    const char *leaf; /* NULL: all */
-    size_t leaf_length;
-    bool with_state;
-    bool with_counters;
+    uint32_t leaves; /* bits 1 << SID_* */
+    const struct access *access;
     /* Most times are of few seconds: the text of the last one. */
     uint64_t second;
     char day[sizeof "2026-01-01T00:00:00"];
@@ -86,18 +87,19 @@ static const char *path_of_sid(const char *at, bool is_first, char **key) {
     return same ? at : NULL;
 }
 
-/* What follows the state, or a part of it, that is told in *wanted. */
-static const char *path_of_state(const char *at, struct wanted *wanted) {
+/* What follows the state, or a part of it, that is told in *leaves. */
+static const char *path_of_state(const char *at, uint32_t *leaves) {
     const char *below = step(at, "counters");
-    wanted->with_counters = below || *at != '/';
-    wanted->with_state = !below;
+    *leaves = below ? COUNTERS : STATE | COUNTERS;
     at = below ? below : at;
     if (*at == '/') {
-        at++;
-        at += strncmp(at, MODULE ":", sizeof MODULE) != 0 ? 0 : sizeof MODULE;
-        wanted->leaf = at;
-        wanted->leaf_length = strcspn(at, ENDS);
-        at += wanted->leaf_length;
+        const uint32_t group = below ? COUNTERS : STATE;
+        *leaves = 0;
+        for (unsigned leaf = 0; leaf < SID_LEAVES && !*leaves; leaf++) {
+            const char *after = group & 1u << leaf ? step(at, sid_leaves[leaf]) : NULL;
+            *leaves = after ? 1u << leaf : 0;
+            at = after ? after : at;
+        }
     }
     return at;
 }
@@ -105,7 +107,7 @@ static const char *path_of_state(const char *at, struct wanted *wanted) {
 /* Whether xpath is a plain path to state of SIDs, or of one, whose key is to be freed. A subtree
  * filter becomes a union in parentheses, with the key beside it if that was named: it is there
  * anyhow. */
-static bool understood(const struct session *session, const char *xpath, struct wanted *wanted,
+static bool understood(const struct session *session, const char *xpath, uint32_t *leaves,
                        char **key) {
     const bool is_union = *xpath == '(';
     bool is_first = true, has_state = false;
@@ -118,7 +120,7 @@ static bool understood(const struct session *session, const char *xpath, struct 
             return false;
         }
         has_state = has_state || state;
-        at = state ? path_of_state(state, wanted) : step(at, "prefix");
+        at = state ? path_of_state(state, leaves) : step(at, "prefix");
         is_first = false;
     } while (at && is_union && !strncmp(at, " | ", 3));
     if (!at || !has_state || strcmp(at, is_union ? ")" : "") != 0) {
@@ -147,83 +149,33 @@ static bool make_canonical(const struct session *session, char **key) {
     return true;
 }
 
-static const char *value_of(const struct lyd_node *node, const char *name) {
-    const char *value = request_value(node, name);
-    return value ? value : "";
+static void put_text(struct text *text, enum sid_leaf leaf, const char *value) {
+    text_puts(text, "<");
+    text_puts(text, sid_leaves[leaf]);
+    text_puts(text, ">");
+    text_put_xml(text, value);
+    text_puts(text, "</");
+    text_puts(text, sid_leaves[leaf]);
+    text_puts(text, ">");
 }
 
-static bool denies_reading(const struct lyd_node *rule) {
-    const char *operations = value_of(rule, "access-operations");
-    return !strcmp(value_of(rule, "action"), "deny") && !request_child(rule, "rpc-name") &&
-           !request_child(rule, "notification-name") &&
-           (!*operations || strchr(operations, '*') || strstr(operations, "read"));
-}
-
-/* Whether NACM lets everybody read everything; where it makes a difference, sysrepo decides. */
-static bool all_may_be_read(const struct lyd_node *nacm) {
-    const struct lyd_node *list, *rule;
-    if (!strcmp(value_of(nacm, "enable-nacm"), "false")) {
-        return true;
-    }
-    if (strcmp(value_of(nacm, "read-default"), "permit") != 0) {
-        return false;
-    }
-    LY_LIST_FOR(lyd_child(nacm), list) {
-        LY_LIST_FOR(lyd_child(list), rule) {
-            if (!strcmp(LYD_NAME(rule), "rule") && denies_reading(rule)) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-static bool may_read(const struct session *session) {
-    sr_session_ctx_t *sr = NULL;
-    sr_data_t *data = NULL;
-    if (!strcmp(session->user, sr_nacm_get_recovery_user())) {
-        return true;
-    }
-    bool may = !sr_session_start(server.connection, SR_DS_RUNNING, &sr) &&
-               !sr_get_data(sr, "/ietf-netconf-acm:nacm", 0, READ_TIMEOUT_MS, 0, &data) && data &&
-               data->tree && all_may_be_read(data->tree);
-    sr_release_data(data);
-    sr_session_stop(sr);
-    return may;
-}
-
-static bool is_wanted(const struct wanted *wanted, const char *leaf) {
-    return !wanted->leaf || (strlen(leaf) == wanted->leaf_length &&
-                             !strncmp(leaf, wanted->leaf, wanted->leaf_length));
-}
-
-static void put_text(struct text *text, const struct wanted *wanted, const char *leaf,
-                     const char *value) {
-    if (is_wanted(wanted, leaf)) {
-        text_puts(text, "<");
-        text_puts(text, leaf);
-        text_puts(text, ">");
-        text_put_xml(text, value);
-        text_puts(text, "</");
-        text_puts(text, leaf);
-        text_puts(text, ">");
-    }
-}
-
-static void put_number(struct text *text, const struct wanted *wanted, const char *leaf,
-                       uint64_t value) {
+static void put_number(struct text *text, uint32_t leaves, enum sid_leaf leaf, uint64_t value) {
     char digits[21], *at = digits + sizeof digits - 1;
+    if (!(leaves & 1u << leaf)) {
+        return;
+    }
     *at = '\0';
     do {
         *--at = (char)('0' + value % 10);
         value /= 10;
     } while (value);
-    put_text(text, wanted, leaf, at);
+    put_text(text, leaf, at);
 }
 
-static void put_time(struct text *text, struct wanted *wanted, const char *leaf, uint64_t at) {
+static void put_time(struct text *text, uint32_t leaves, struct wanted *wanted, enum sid_leaf leaf,
+                     uint64_t at) {
     char written[sizeof wanted->day + sizeof ".000000000+00:00"];
-    if (!at || !is_wanted(wanted, leaf)) {
+    if (!at || !(leaves & 1u << leaf)) {
         return;
     }
     if (wanted->second != at / SECOND) {
@@ -236,17 +188,18 @@ static void put_time(struct text *text, struct wanted *wanted, const char *leaf,
         wanted->second = at / SECOND;
     }
     snprintf(written, sizeof written, "%s.%09u+00:00", wanted->day, (unsigned)(at % SECOND));
-    put_text(text, wanted, leaf, written);
+    put_text(text, leaf, written);
 }
 
-static void put_counters(struct text *text, struct wanted *wanted, const struct sid *sid) {
+static void put_counters(struct text *text, uint32_t leaves, struct wanted *wanted,
+                         const struct sid *sid) {
     const size_t before = text->length;
     text_puts(text, "<counters>");
     const size_t opened = text->length;
-    put_number(text, wanted, "in-pkts", sid->packets);
-    put_number(text, wanted, "in-octets", sid->octets);
-    put_number(text, wanted, "in-errors", sid->errors);
-    put_time(text, wanted, "discontinuity-time", sid->discontinuity);
+    put_number(text, leaves, SID_IN_PKTS, sid->packets);
+    put_number(text, leaves, SID_IN_OCTETS, sid->octets);
+    put_number(text, leaves, SID_IN_ERRORS, sid->errors);
+    put_time(text, leaves, wanted, SID_DISCONTINUITY_TIME, sid->discontinuity);
     if (text->length == opened) {
         text_cut(text, before);
     } else {
@@ -256,21 +209,22 @@ static void put_counters(struct text *text, struct wanted *wanted, const struct 
 
 static void put_sid(const struct sid *sid, void *data, struct text *text) {
     struct wanted *wanted = data;
+    const uint32_t leaves = wanted->leaves & access_to_sid(wanted->access, sid->prefix);
     const size_t before = text->length;
     text_puts(text, "<sid><prefix>");
     text_put_xml(text, sid->prefix);
     text_puts(text, "</prefix><state>");
     const size_t opened = text->length;
-    if (wanted->with_state) {
-        put_text(text, wanted, "install-status", statuses[sid->status]);
-        put_text(text, wanted, "reason", sid->reason);
-        put_time(text, wanted, "since", sid->since);
-        put_time(text, wanted, "last-repair", sid->last_repair);
-        put_number(text, wanted, "repairs", sid->repairs);
+    if (leaves & 1u << SID_INSTALL_STATUS) {
+        put_text(text, SID_INSTALL_STATUS, statuses[sid->status]);
     }
-    if (wanted->with_counters) {
-        put_counters(text, wanted, sid);
+    if (leaves & 1u << SID_REASON) {
+        put_text(text, SID_REASON, sid->reason);
     }
+    put_time(text, leaves, wanted, SID_SINCE, sid->since);
+    put_time(text, leaves, wanted, SID_LAST_REPAIR, sid->last_repair);
+    put_number(text, leaves, SID_REPAIRS, sid->repairs);
+    put_counters(text, leaves, wanted, sid);
     if (text->length == opened) {
         text_cut(text, before);
     } else {
@@ -304,9 +258,12 @@ struct reply *counted(const struct session *session, const struct lyd_node *rpc,
     struct wanted wanted = {0};
     struct reply *reply = NULL;
     char *key = NULL;
-    if (understood(session, xpath, &wanted, &key) && (!key || make_canonical(session, &key)) &&
-        may_read(session)) {
-        reply = read_store(session, rpc, key, &wanted);
+    if (understood(session, xpath, &wanted.leaves, &key) &&
+        (!key || make_canonical(session, &key))) {
+        struct access *access = access_of(session);
+        wanted.access = access;
+        reply = access ? read_store(session, rpc, key, &wanted) : NULL;
+        access_free(access);
     }
     free(key);
     return reply;

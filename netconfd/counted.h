@@ -9,8 +9,8 @@
 #include "reply.h"
 #include "session.h"
 
-/* The answer to rpc, if xpath selects nothing but that, and no rule of NACM's keeps the user from
- * reading anything. NULL: sysrepo has to answer. */
+/* The answer to rpc, if xpath selects nothing but that, without what NACM keeps from the user.
+ * NULL: sysrepo has to answer. */
 struct reply *counted(const struct session *session, const struct lyd_node *rpc, const char *xpath);
 
 #endif

@@ -102,6 +102,7 @@ class Router:
 
     def __init__(self, place: Path) -> None:
         store = place / "netconf-store"
+        self._path = store
         self.store = StoreWriter(store)
         self.node = NodeWriter(beside(store), now=time.time_ns())
         self.notifier = Notifier()
@@ -129,6 +130,7 @@ class Router:
         self.loop.close()
         self.notifier.close()
         self.store.close()
+        self._path.unlink()
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -111,21 +111,79 @@ def test_keys_are_compared_in_canonical_form(client: Client) -> None:
     assert told(get(client, refused)) == {}
 
 
-def test_what_a_rule_hides_is_not_there(client: Client, server: Server) -> None:
-    """Where rules make a difference sysrepo answers, which knows them."""
-    path = f"{SIDS}/s:state/s:counters"
+ALL = "/s:srv6/s:local-sids/s:sid"
+ONE = f"{ALL}[s:prefix='{OTHER}']"
+DENIED = "<acm:read-default>deny</acm:read-default>"
+# Defaults and rules (name of their list's group, path, action), in order.
+RULES: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
+    "one SID": ("", [("*", ONE, "deny")]),
+    "counters": ("", [("*", f"{ALL}/s:state/s:counters", "deny")]),
+    "a leaf of one": ("", [("*", f"{ONE}/s:state/s:counters/s:in-pkts", "deny")]),
+    "all but one": ("", [("*", ONE, "permit"), ("*", ALL, "deny")]),
+    "all, which comes first": ("", [("*", ALL, "deny"), ("*", ONE, "permit")]),
+    "all but a leaf": ("", [("*", f"{ALL}/s:state/s:reason", "permit"), ("*", "/s:srv6", "deny")]),
+    "all but the counters": (DENIED, [("*", f"{ALL}/s:state/s:counters", "permit")]),
+    "all but the counters of one": (DENIED, [("*", f"{ONE}/s:state/s:counters", "permit")]),
+    "all by default": (DENIED, []),
+    "nothing": (DENIED, [("*", "/", "permit")]),
+    "of others": ("", [("operators", ALL, "deny")]),
+    "of the user's group": ("", [("guests", ALL, "deny")]),
+    "of a group of the system": ("", [("nogroup", ALL, "deny")]),
+    "elsewhere": ("", [("*", "/s:srv6/s:vrfs", "deny")]),
+    "where NACM is off": (f"<acm:enable-nacm>false</acm:enable-nacm>{DENIED}", []),
+    "where groups of the system are no groups": (
+        "<acm:enable-external-groups>false</acm:enable-external-groups>",
+        [("nogroup", ALL, "deny")],
+    ),
+}
+HIDE_NOTHING = {
+    "nothing", "of others", "elsewhere", "where NACM is off",
+    "where groups of the system are no groups",
+}  # fmt: skip
+
+
+def nacm(defaults: str, rules: Sequence[tuple[str, str, str]]) -> str:
+    lists = "".join(
+        f"<acm:rule-list><acm:name>{number}</acm:name><acm:group>{group}</acm:group><acm:rule>"
+        f"<acm:name>one</acm:name><acm:path>{path}</acm:path>"
+        f"<acm:access-operations>read</acm:access-operations><acm:action>{action}</acm:action>"
+        "</acm:rule></acm:rule-list>"
+        for number, (group, path, action) in enumerate(rules)
+    )
+    guests = (
+        "<acm:groups><acm:group><acm:name>guests</acm:name><acm:user-name>nobody</acm:user-name>"
+        "</acm:group></acm:groups>"
+    )
+    return f"<acm:nacm>{defaults}{guests}{lists}</acm:nacm>"
+
+
+@pytest.fixture
+def alice(server: Server, client: Client) -> Iterator[Client]:
     alice = Client(server.socket, "nobody")
-    try:
-        assert set(told(get(alice, path))) == {SID, OTHER}
-        client.edit(rule(f"/s:srv6/s:local-sids/s:sid[s:prefix='{OTHER}']"))
-        assert set(told(get(alice, path))) == {SID}
-        assert set(told(get_data(alice, path))) == {SID}
-        assert set(told(get(client, path))) == {SID, OTHER}
-        client.edit("<acm:nacm><acm:read-default>deny</acm:read-default></acm:nacm>")
-        assert told(get(alice, path)) == {}
-    finally:
-        client.edit('<acm:nacm nc:operation="remove"/>')
-        alice.close()
+    yield alice
+    alice.close()
+    client.edit('<acm:nacm nc:operation="remove"/>')
+
+
+@pytest.mark.parametrize("kind", RULES)
+def test_rules_hide_what_they_hide_by_sysrepo(client: Client, alice: Client, kind: str) -> None:
+    client.edit(nacm(*RULES[kind]))
+    for below in ("", "/s:counters", "/s:reason"):
+        path = f"{SIDS}/s:state{below}"
+        assert told(get(alice, path)) == told(get(alice, path + LONG_WAY)), path
+        assert told(get_data(alice, path)) == told(get_data(alice, path + LONG_WAY)), path
+    whole = told(get(client, f"{SIDS}/s:state"))
+    assert set(whole) == {SID, OTHER}
+    assert (told(get(alice, f"{SIDS}/s:state")) == whole) == (kind in HIDE_NOTHING)
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_with_rules_it_comes_from_the_store(client: Client, alice: Client) -> None:
+    client.edit(nacm(*RULES["one SID"]))
+    path = f"{SIDS}/s:state/s:counters/s:in-pkts"
+    assert texts(get(alice, path), "//s:in-pkts") == ["42"]
+    client.edit(nacm("", [("*", f"{ALL}[s:prefix='{SID}']/s:state", "deny")]))
+    assert told(get(alice, path)) == {}
 
 
 def test_without_a_store_sysrepo_answers(client: Client, server: Server) -> None:
@@ -135,11 +193,3 @@ def test_without_a_store_sysrepo_answers(client: Client, server: Server) -> None
         assert set(told(get(client, f"{SIDS}/s:state"))) == {SID, OTHER}
     finally:
         aside.rename(server.store)
-
-
-def rule(path: str) -> str:
-    return (
-        "<acm:nacm><acm:rule-list><acm:name>hidden</acm:name><acm:group>*</acm:group><acm:rule>"
-        f"<acm:name>one</acm:name><acm:path>{path}</acm:path><acm:action>deny</acm:action>"
-        "</acm:rule></acm:rule-list></acm:nacm>"
-    )

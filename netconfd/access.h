@@ -1,0 +1,36 @@
+/* What a user may read of the state of SIDs (RFC 8341 section 3.4.5), for what is answered without
+ * sysrepo. Rules are taken as sysrepo takes them for all else. */
+#ifndef ACCESS_H
+#define ACCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "session.h"
+
+/* The leaves below /srv6/local-sids/sid/state. */
+enum sid_leaf {
+    SID_INSTALL_STATUS,
+    SID_REASON,
+    SID_SINCE,
+    SID_LAST_REPAIR,
+    SID_REPAIRS,
+    SID_IN_PKTS,
+    SID_IN_OCTETS,
+    SID_IN_ERRORS,
+    SID_DISCONTINUITY_TIME,
+    SID_LEAVES
+};
+
+extern const char *const sid_leaves[SID_LEAVES]; /* their names */
+
+struct access;
+
+/* What the rules of the moment let the session's user read; to be freed. NULL: sysrepo refuses. */
+struct access *access_of(const struct session *session);
+void access_free(struct access *access);
+
+/* Bits 1 << SID_*: the leaves of this SID that may be read. */
+uint32_t access_to_sid(const struct access *access, const char *prefix);
+
+#endif
