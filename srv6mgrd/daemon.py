@@ -26,7 +26,7 @@ from srv6mgrd.datastore.subscription import ConfigSubscription
 from srv6mgrd.frr.adapter import FrrSockets
 from srv6mgrd.frr.limits import limits
 from srv6mgrd.frr.render import render
-from srv6mgrd.frr.status import vrf_status
+from srv6mgrd.frr.status import told
 from srv6mgrd.jobs import until_stopped
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.events import KernelEvents
@@ -87,7 +87,7 @@ async def _run(settings: Settings) -> None:
             kernel,
             store=store,
             outward=publisher,
-            advertised=lambda desired: vrf_status(desired, frr),
+            advertised=lambda desired: told(desired, frr),
             running=datastore.running,
             node=node,
             herald=notifier,

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeGuard
 
 from srv6mgrd import memory, news
 from srv6mgrd.apply import words
-from srv6mgrd.apply.outcomes import INSTALLED, Outcome, exports
+from srv6mgrd.apply.outcomes import INSTALLED, Outcome, carried
 from srv6mgrd.apply.reconciler import Reconciler, Report
 from srv6mgrd.counters import statuses
 from srv6mgrd.counters.accumulator import Accumulator
@@ -427,12 +427,12 @@ class Manager:
         """Learn which SIDs FRR advertises; quickly while something is on its way."""
         while True:
             desired = self._reconciler.desired
-            if any(vrf.bgp for vrf in desired.vrfs.values()):
+            if carried(desired):
                 found = await asyncio.to_thread(self._advertised_now, desired)
                 if found != self._advertised and self._staged is None:
                     self._advertised = found
                     self._publish()
-            told = (self._statuses.get(ref) for ref in exports(desired))
+            told = (self._statuses.get(ref) for ref in carried(desired))
             waiting = any(s is not None and s.status is InstallStatus.PENDING for s in told)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_FRR_POLL_PENDING if waiting else _FRR_POLL_SETTLED):

@@ -38,7 +38,7 @@ def outcomes(
     for ref, reason in t.pending.items():
         out[ref] = Outcome(InstallStatus.PENDING, reason)
     if not frr_up:
-        for ref in exports(desired):
+        for ref in carried(desired):
             out[ref] = Outcome(InstallStatus.PENDING, FRR_ABSENT)
     for key, reason in shadowed.items():
         for ref in t.serves.get(key, ()):
@@ -67,3 +67,10 @@ def declared(desired: Desired) -> list[ObjectRef]:
 def exports(desired: Desired) -> list[ObjectRef]:
     """What FRR is told of VRFs."""
     return [ObjectRef(Kind.VRF_BGP, v.name) for v in desired.vrfs.values() if v.bgp]
+
+
+def carried(desired: Desired) -> list[ObjectRef]:
+    """The declared objects that are not in place until FRR says so."""
+    isis = desired.isis
+    locators = [ObjectRef(Kind.LOCATOR, isis.locator)] if isis is not None else []
+    return [*exports(desired), *locators]

@@ -11,8 +11,9 @@ from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatu
 from srv6mgrd.counters.yang import advertised_detail
 from srv6mgrd.model.desired import Desired
 
-# Of each VRF with BGP: the SID that FRR advertises, and the reason when it advertises none.
-Advertised = Mapping[str, tuple[IPv6Address | None, str]]
+# Of each VRF with BGP: the SID that FRR advertises, and the reason when it advertises none. Of a
+# locator in IS-IS the reason alone.
+Advertised = Mapping[ObjectRef, tuple[IPv6Address | None, str]]
 
 
 def merge(
@@ -77,11 +78,16 @@ def with_frr(
         if vrf.bgp is None or ref in found:
             continue
         has_sid = bool(vrf.bgp.export_sids)
-        sid, reason = told.get(vrf.name, (None, "FRR was not asked yet" if has_sid else ""))
+        sid, reason = told.get(ref, (None, "FRR was not asked yet" if has_sid else ""))
         if sid is not None:
             of_each = (vrf.bgp.export_sid_ipv4, vrf.bgp.export_sid_ipv6)
             details[ref] = advertised_detail(vrf.bgp.export_sid, *of_each)
         missing = has_sid and sid is None
         status = InstallStatus.PENDING if missing else InstallStatus.INSTALLED
         found[ref] = Outcome(status, reason)
+    if desired.isis is not None:
+        ref = ObjectRef(Kind.LOCATOR, desired.isis.locator)
+        _, reason = told.get(ref, (None, "FRR was not asked yet"))
+        if reason:
+            found.setdefault(ref, Outcome(InstallStatus.PENDING, reason))
     return found, details

@@ -37,6 +37,7 @@ def _entry(path: str, key: str, group: str = "name") -> str:
 
 _VRF = _entry(f"{_ROOT}/vrfs/vrf", "name", "vrf")
 _BGP = "/srv6mgr-bgp:bgp"
+_ISIS = "/srv6mgr-isis:isis"
 _ROUTE = "/srv6mgr-steering:steering/route"
 
 # Objects within an object come first.
@@ -53,9 +54,12 @@ _OBJECTS = (
     # libyang leaves the parents off the path of a duplicate.
     (_entry(f"(?:{_ROOT})?{_BGP}/neighbor", "address"), "BGP neighbor {name}"),
     (_entry(f"(?:{_ROOT})?{_ROUTE}", "prefix"), "route {name}"),
+    (_entry(f"(?:{_ROOT})?{_ISIS}/interface", "name"), "IS-IS interface {name}"),
     # libyang tells of a bad key before it knows the entry.
     (rf"{_ROOT}{_BGP}/neighbor\b", "BGP neighbor"),
     (rf"{_ROOT}{_BGP}\b", "BGP"),
+    (rf"{_ROOT}{_ISIS}/interface\b", "IS-IS interface"),
+    (rf"{_ROOT}{_ISIS}\b", "IS-IS"),
     (rf"{_ROOT}{_ROUTE}\b", "route"),
     (rf"{_ROOT}/vrfs/vrf\b", "VRF"),
     (rf"{_ROOT}/local-sids/sid\b", "SID"),
@@ -66,7 +70,10 @@ _OBJECTS = (
     (rf"{_ROOT}/unsupported\b", "SRv6"),
 )
 # Names of objects whose key isn't known.
-_KEYLESS = ("BGP neighbor", "route", "VRF", "SID", "locator", "segment list", "interface")
+_KEYLESS = (
+    *("BGP neighbor", "route", "VRF", "SID", "locator", "segment list", "interface"),
+    "IS-IS interface",
+)
 
 # So much of an overlong name is shown.
 _SHOWN = 40

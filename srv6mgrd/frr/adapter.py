@@ -8,7 +8,7 @@ from pathlib import Path
 
 from srv6mgrd.frr import running
 from srv6mgrd.frr import vrfs as vrf_steps
-from srv6mgrd.frr.blocks import BGPD, LOCATORS, ZEBRA
+from srv6mgrd.frr.blocks import BGPD, ISISD, LOCATORS, ZEBRA
 from srv6mgrd.frr.offer import offer as frr_offer
 from srv6mgrd.frr.script import (
     Step,
@@ -16,9 +16,9 @@ from srv6mgrd.frr.script import (
     changes_router_id,
     commands,
     frr_block,
+    is_instance,
     refusals,
     removals,
-    removes_instance,
 )
 from srv6mgrd.frr.sids_first import Arrivals, stages
 from srv6mgrd.frr.vty import Answer, Instances, Vty, VtyError, instance
@@ -43,10 +43,12 @@ class FrrSockets:
         self,
         directory: Path = DEFAULT_DIRECTORY,
         daemons: Sequence[str] = (ZEBRA, BGPD),
+        optional: Sequence[str] = (ISISD,),
         timeout: float = 30.0,
     ) -> None:
         self._directory = directory
         self._daemons = tuple(daemons)
+        self._optional = tuple(optional)
         self._timeout = timeout
         self._unreachable = ""
         self._writes = 0
@@ -62,12 +64,16 @@ class FrrSockets:
         return self._writes
 
     def observe(self) -> Mapping[str, FrrBlock] | None:
-        """All contexts of the daemons' running configuration, the operator's lines included."""
+        """All contexts of the daemons' running configuration, the operator's lines included; of a
+        daemon that few need, none while it does not run."""
         blocks: dict[str, FrrBlock] = {}
         self._unreachable = ""
         try:
             for daemon in self._daemons:
                 blocks.update(self._running(daemon))
+            for daemon in self._optional:
+                if instance(self._path(daemon)) is not None:
+                    blocks.update(self._running(daemon))
         except VtyError as error:
             self._unreachable = str(error)
             return None
@@ -109,7 +115,7 @@ class FrrSockets:
 
     def instances(self) -> Instances:
         """Which processes serve the daemons' sockets now; cheap, never waits."""
-        return tuple(instance(self._path(daemon)) for daemon in self._daemons)
+        return tuple(instance(self._path(daemon)) for daemon in (*self._daemons, *self._optional))
 
     def offer(self) -> FrrOffer:
         """What the running daemons offer. ``VtyError`` (ETIMEDOUT) when one is silent."""
@@ -126,12 +132,12 @@ class FrrSockets:
 
     def _carry_out(self, actions: Sequence[Action], refused: _Refused) -> None:
         whole = [a for a in actions if isinstance(a, Delete)]
-        standing = self._standing(whole, refused) if removes_instance(whole) else {}
+        standing = self._standing(whole, refused)
         left = [a for a in actions if id(a) not in refused]
         self._run(removals(left, standing), refused)
         left = [a for a in left if id(a) not in refused]
         renamed = [a for a in left if changes_router_id(a)]
-        standing = self._standing(renamed, refused) if renamed else {}
+        standing = self._standing(renamed, refused)
         self._write(additions([a for a in left if id(a) not in refused], standing), refused)
 
     def _write(self, steps: Sequence[Step], refused: _Refused) -> None:
@@ -143,14 +149,18 @@ class FrrSockets:
         self._run(last, refused)
 
     def _standing(self, actions: Sequence[Action], refused: _Refused) -> dict[str, FrrBlock]:
-        """What bgpd runs; when it does not say, the actions that hang on it are refused."""
-        try:
-            return self._running(BGPD)
-        except VtyError as error:
-            for action in actions:
-                if frr_block(action).daemon == BGPD:
-                    refused[id(action)] = (action, str(error))
-            return {}
+        """What the daemons run whose instances these actions are about; when one does not say, the
+        actions that hang on it are refused."""
+        found: dict[str, FrrBlock] = {}
+        blocks = [frr_block(a) for a in actions]
+        for daemon in dict.fromkeys(b.daemon for b in blocks if is_instance(b)):
+            try:
+                found |= self._running(daemon)
+            except VtyError as error:
+                for action in actions:
+                    if frr_block(action).daemon == daemon:
+                        refused[id(action)] = (action, str(error))
+        return found
 
     def _run(self, steps: Sequence[Step], refused: _Refused) -> None:
         """One session per daemon, in the order in which the steps first name them."""

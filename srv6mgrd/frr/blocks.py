@@ -14,6 +14,7 @@ from srv6mgrd.plan.objects import FrrBlock
 
 ZEBRA = "zebra"
 BGPD = "bgpd"
+ISISD = "isisd"
 
 LOCATORS = ("segment-routing", "srv6", "locators")
 ENCAPSULATION = ("segment-routing", "srv6", "encapsulation")
@@ -39,6 +40,8 @@ _SLOTS = tuple(
             # FRR prints `both` when the lists are equal and two lines when they are not; ours
             # always name both directions, so a new one covers whatever was there.
             r"rt vpn(?= (?:import|export|both) )",
+            r"is-type",
+            r"isis metric",
         ),
     )
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from ipaddress import IPv6Network
 
-from srv6mgrd.frr.render import export_locator, locator_of
-from srv6mgrd.model.checks.names import bgp_path
+from srv6mgrd.frr.render import export_locator, isis_locator, locator_of
+from srv6mgrd.model.checks.names import bgp_path, isis_path
 from srv6mgrd.model.desired import Desired, Locator, Neighbor, VrfBgp
 from srv6mgrd.model.refusal import Refusal
 
@@ -16,9 +16,14 @@ LONGEST_LINE = 3500
 
 
 def limits(desired: Desired) -> list[Refusal]:
-    """Why FRR could not export a VRF with its declared SID; empty when it can."""
+    """Why FRR could not carry out what is declared; empty when it can."""
     found = []
-    chosen = export_locator(desired)
+    chosen = export_locator(desired) if desired.bgp is not None else None
+    advertised = isis_locator(desired)
+    if advertised is not None and chosen is not None and advertised != chosen:
+        cause = f"it advertises locator {advertised.name}, but VRFs export SIDs of {chosen.name}"
+        remedy = f"name locator {chosen.name}"
+        found.append(_refusal("IS-IS", cause, remedy, f"{isis_path()}/locator"))
     if desired.bgp is not None and desired.bgp.as_number == 0:
         found.append(
             _refusal(
@@ -38,8 +43,8 @@ def limits(desired: Desired) -> list[Refusal]:
             locator = locator_of(desired, sid)
             if vpn is not None and locator is not None and chosen is not None:
                 found += _export(name, vpn, sid, locator, chosen)
-    if chosen is not None:
-        found += _locator(chosen)
+    if known := chosen or advertised:
+        found += _locator(known)
     return found
 
 

@@ -10,8 +10,7 @@ import errno
 import re
 
 from srv6mgrd.frr.blocks import BGPD, ZEBRA
-from srv6mgrd.frr.status import Shows
-from srv6mgrd.frr.vty import VtyError
+from srv6mgrd.frr.vty import Shows, VtyError
 from srv6mgrd.model.capabilities import FrrOffer
 
 # What ``render`` writes: the facility, the daemon, the command, its node.

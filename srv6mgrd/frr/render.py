@@ -6,25 +6,29 @@ import socket
 from collections.abc import Iterable, Mapping, Sequence
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
+from srv6mgrd.frr import isis
 from srv6mgrd.frr.blocks import BGPD, ENCAPSULATION, LOCATORS, ZEBRA, block
 from srv6mgrd.model.desired import Bgp, Desired, Locator, Neighbor, Vrf, VrfBgp
 from srv6mgrd.plan.objects import FrrBlock
 
 
 def render(desired: Desired) -> list[FrrBlock]:
-    """All blocks, in the order of writing. Without a BGP speaker FRR has nothing to carry."""
+    """All blocks, in the order of writing. Without BGP and IS-IS FRR has nothing to carry."""
     bgp = desired.bgp
-    if bgp is None:
-        return []
     blocks = []
-    if desired.encapsulation_source is not None:
+    if bgp is not None and desired.encapsulation_source is not None:
         line = f"source-address {address(desired.encapsulation_source)}"
         blocks.append(block(ZEBRA, ENCAPSULATION, [line]))
-    exporting = export_locator(desired)
-    if exporting is not None:
+    exporting = export_locator(desired) if bgp is not None else None
+    known = exporting or isis_locator(desired)
+    if known is not None:
         # Only this one: each further locator that zebra has and loses unsettles bgpd, which does
         # not look at the name of the locator removed.
-        blocks.append(_locator(exporting))
+        blocks.append(_locator(known))
+    if desired.isis is not None:
+        blocks += isis.blocks(desired.isis)
+    if bgp is None:
+        return blocks
     blocks += _speaker(bgp, exporting)
     for name in sorted(desired.vrfs):
         vrf = desired.vrfs[name]
@@ -47,6 +51,11 @@ def export_locator(desired: Desired) -> Locator | None:
             if (locator := locator_of(desired, sid)) is not None:
                 return locator
     return None
+
+
+def isis_locator(desired: Desired) -> Locator | None:
+    """The locator that isisd advertises: the same, when VRFs export (see ``limits``)."""
+    return desired.locators[desired.isis.locator] if desired.isis is not None else None
 
 
 def address(value: IPv4Address | IPv6Address) -> str:

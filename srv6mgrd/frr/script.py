@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from srv6mgrd.frr.blocks import BGPD, LOCATORS, ZEBRA, negated, slot_of
+from srv6mgrd.frr.blocks import BGPD, ISISD, LOCATORS, ZEBRA, negated, slot_of
 from srv6mgrd.frr.vty import Answer
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.objects import FrrBlock, without_secret
@@ -71,25 +71,21 @@ def frr_block(action: Action) -> FrrBlock:
     return found
 
 
-def removes_instance(actions: Iterable[Action]) -> bool:
-    """Whether ``removals`` has to know what else stands in the contexts."""
-    return any(isinstance(a, Delete) and _is_instance(frr_block(a)) for a in actions)
-
-
 def changes_router_id(action: Action) -> bool:
     """Whether ``additions`` has to know which address families of the instance export."""
     if not isinstance(action, Replace) or not isinstance(action.before, FrrBlock):
         return False
     obj = frr_block(action)
     gone = set(obj.lines) - set(action.before.lines)
-    return _is_instance(obj) and any(slot_of(line) == "bgp router-id" for line in gone)
+    return is_instance(obj) and any(slot_of(line) == "bgp router-id" for line in gone)
 
 
 def removals(actions: Sequence[Action], running: Mapping[str, FrrBlock]) -> list[Step]:
     """Steps that take away, from ``Delete`` and from lines gone in ``Replace``.
 
-    A BGP instance is removed as a whole only when nothing but the lines to be deleted stands in
-    it; otherwise our lines go one by one and those of others stay.
+    An instance of a protocol is removed as a whole only when nothing but the lines to be deleted
+    stands in it; otherwise our lines go one by one and those of others stay. ``running`` has to
+    hold what stands in those that ``is_instance`` tells.
     """
     deletes = [a for a in actions if isinstance(a, Delete)]
     whole = _removable_instances(deletes, running)
@@ -125,13 +121,14 @@ def _removal(action: Action, obj: FrrBlock, whole: set[str]) -> list[Step]:
     return steps
 
 
-def _is_instance(obj: FrrBlock) -> bool:
-    return obj.daemon == BGPD and len(obj.context) == 1
+def is_instance(obj: FrrBlock) -> bool:
+    """Whether it is the outer context of a routing protocol."""
+    return len(obj.context) == 1 and obj.context[0].startswith("router ")
 
 
 def _removable_instances(deletes: Sequence[Delete], running: Mapping[str, FrrBlock]) -> set[str]:
     going = {(frr_block(d).context, line) for d in deletes for line in frr_block(d).lines}
-    instances = {frr_block(d).context[0] for d in deletes if _is_instance(frr_block(d))}
+    instances = {frr_block(d).context[0] for d in deletes if is_instance(frr_block(d))}
     for found in running.values():
         instance = found.context[0]
         foreign = [ln for ln in found.lines if ln not in _OF_A_PROFILE]
@@ -159,7 +156,7 @@ def additions(actions: Iterable[Action], running: Mapping[str, FrrBlock]) -> lis
 def _place(obj: FrrBlock, way: int) -> tuple[int, int, str, int]:
     """Sort key; ``way`` 1 for writing, -1 for removal. Blocks of one instance stay together:
     entering an instance makes bgpd look at all its VPN routes."""
-    daemon = (ZEBRA, BGPD).index(obj.daemon)
+    daemon = (ZEBRA, ISISD, BGPD).index(obj.daemon)
     return way * daemon, way * (obj.order // 10), obj.context[0], way * obj.order
 
 

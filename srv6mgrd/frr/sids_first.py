@@ -25,8 +25,8 @@ from ipaddress import IPv6Address
 
 from srv6mgrd.frr.blocks import BGPD, ZEBRA
 from srv6mgrd.frr.script import Step
-from srv6mgrd.frr.status import Shows, sid_layout
-from srv6mgrd.frr.vty import VtyError
+from srv6mgrd.frr.status import sid_layout
+from srv6mgrd.frr.vty import Shows, VtyError
 
 _LOG = logging.getLogger(__name__)
 _SIDS = ("sid vpn per-vrf export ", "sid vpn export ")

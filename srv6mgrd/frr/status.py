@@ -7,11 +7,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address, IPv6Network
-from typing import Any, Protocol
+from typing import Any
 
+from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.frr.blocks import BGPD, ZEBRA
+from srv6mgrd.frr.isis import unadvertised
 from srv6mgrd.frr.render import locator_of, peer
-from srv6mgrd.frr.vty import VtyError
+from srv6mgrd.frr.vty import Shows, VtyError
 from srv6mgrd.model.desired import Desired, Neighbor, Vrf
 
 Verdict = tuple[IPv6Address | None, str]
@@ -26,12 +28,6 @@ _VPN = ("ipv4Vpn", "ipv6Vpn")
 _UNICAST = ("ipv4Unicast", "ipv6Unicast")
 
 
-class Shows(Protocol):
-    """What ``FrrSockets`` offers: the output of a show command, or ``VtyError``."""
-
-    def show(self, daemon: str, command: str) -> str: ...
-
-
 @dataclass(slots=True)
 class _Facts:
     """Read from the daemons in one go."""
@@ -43,6 +39,16 @@ class _Facts:
     # Of the router itself, for VPN routes; and of each VRF.
     sessions: Mapping[str, str] = field(default_factory=dict)
     customers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+def told(desired: Desired, frr: Shows) -> dict[ObjectRef, Verdict]:
+    """All that FRR says of declared objects: ``vrf_status``, and with IS-IS its locator, None with
+    the reason why other routers don't have it."""
+    found = {ObjectRef(Kind.VRF_BGP, n): v for n, v in vrf_status(desired, frr).items()}
+    if desired.isis is not None:
+        ref = ObjectRef(Kind.LOCATOR, desired.isis.locator)
+        found[ref] = None, unadvertised(desired, frr)
+    return found
 
 
 def vrf_status(desired: Desired, frr: Shows) -> dict[str, Verdict]:

@@ -16,8 +16,7 @@ import time
 from collections.abc import Sequence
 
 from srv6mgrd.frr.blocks import ZEBRA
-from srv6mgrd.frr.status import Shows
-from srv6mgrd.frr.vty import VtyError
+from srv6mgrd.frr.vty import Shows, VtyError
 
 _LOG = logging.getLogger(__name__)
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 from types import TracebackType
+from typing import Protocol
 
 SUCCESS = 0  # CMD_SUCCESS in lib/command.h; every other status is a refusal
 _MARK = b"\0\0\0"
@@ -72,6 +73,12 @@ class VtyError(OSError):
 
     def __str__(self) -> str:
         return str(self.strerror)
+
+
+class Shows(Protocol):
+    """What ``FrrSockets`` offers: the output of a show command, or ``VtyError``."""
+
+    def show(self, daemon: str, command: str) -> str: ...
 
 
 class Vty:

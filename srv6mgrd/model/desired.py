@@ -166,6 +166,28 @@ class Bgp:
 
 
 @dataclass(frozen=True, slots=True)
+class IsisInterface:
+    """``/srv6/isis/interface``; ``metric`` None is FRR's own."""
+
+    name: str
+    passive: bool = False
+    point_to_point: bool = False
+    metric: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Isis:
+    """``/srv6/isis``: IS-IS of the underlay. ``level`` is the YANG enum; ``locator`` the one
+    that is advertised."""
+
+    area: str
+    system_id: str
+    locator: str
+    level: str = "level-2"
+    interfaces: tuple[IsisInterface, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Desired:
     """All that the configuration declares. Mappings are keyed by the YANG list key; ``routes`` by
     ``SteeredRoute.name``. ``flow_label`` is the YANG enum. ``roles`` of interfaces are those
@@ -177,6 +199,7 @@ class Desired:
     roles: Mapping[str, Role] = field(default_factory=dict)
     sids: Mapping[IPv6Network, Sid] = field(default_factory=dict)
     bgp: Bgp | None = None
+    isis: Isis | None = None
     hop_limit: int | None = None
     flow_label: str = "copy"
     segment_lists: Mapping[str, SegmentList] = field(default_factory=dict)

@@ -16,6 +16,8 @@ from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.desired import (
     Bgp,
     Desired,
+    Isis,
+    IsisInterface,
     Locator,
     Neighbor,
     Proxy,
@@ -31,6 +33,7 @@ from srv6mgrd.model.refusal import Refusal, RefusedError
 
 SRV6 = "srv6mgr-srv6:srv6"
 BGP = "srv6mgr-bgp:bgp"
+ISIS = "srv6mgr-isis:isis"
 STEERING = "srv6mgr-steering:steering"
 PROXY = "srv6mgr-proxy:proxy"
 
@@ -68,6 +71,7 @@ def parse(config: _Entry, known: Desired = _NOTHING) -> Desired:
         roles={e["name"]: Role(e["role"]) for e in _entries(srv6, "interfaces", "interface")},
         sids=_sids(_entries(srv6, "local-sids", "sid"), known.sids),
         bgp=_bgp(srv6[BGP]) if BGP in srv6 else None,
+        isis=_isis(srv6[ISIS]) if ISIS in srv6 else None,
         hop_limit=encapsulation.get("hop-limit"),
         flow_label=encapsulation.get("flow-label", "copy"),
         segment_lists={
@@ -244,6 +248,25 @@ def _bgp(e: _Entry) -> Bgp:
         as_number=e["as-number"],
         router_id=IPv4Address(e["router-id"]),
         neighbors=_neighbors(e),
+    )
+
+
+def _isis(e: _Entry) -> Isis:
+    interfaces = (
+        IsisInterface(
+            name=i["name"],
+            passive=i.get("passive", False),
+            point_to_point=i.get("point-to-point", False),
+            metric=i.get("metric"),
+        )
+        for i in e.get("interface", ())
+    )
+    return Isis(
+        area=e["area"],
+        system_id=e["system-id"],
+        locator=e["locator"],
+        level=e.get("level", "level-2"),
+        interfaces=tuple(sorted(interfaces, key=lambda i: i.name)),
     )
 
 

@@ -472,6 +472,8 @@ def _underlay(
 
 def _served_by(block: FrrBlock, desired: Desired) -> list[ObjectRef]:
     """The declared objects that an FRR context is for, by the names in its commands."""
+    if block.daemon == "isisd" and desired.isis is not None:
+        return [ObjectRef(Kind.LOCATOR, desired.isis.locator)]
     words = {word for command in block.context for word in command.split()}
     refs = [ObjectRef(Kind.VRF_BGP, v.name) for v in desired.vrfs.values() if v.bgp]
     mine = [ref for ref in refs if ref.name in words]

@@ -25,10 +25,13 @@ ${RED_VRF}       router bgp 65000 vrf red
 ${NEW}           fcbb:0:11:77::/64
 ${DT4}           fcbb:0:1:400::/64
 ${DT6}           fcbb:0:1:600::/64
+${MAIN}          locators/locator[name=MAIN]
 ${ONE_SILENT}    no BGP session for VPN routes with some neighbors: 2001:db8:1::2 is Active
 ${NO_SESSION}    no BGP session with neighbors in the VRF: 10.1.0.10 is Active
 
 # robocop: off=LEN08
+${ISIS}          update srv6mgr-isis:isis {"area": "49.0001", "system-id": "0000.0000.0001", "locator": "MAIN", "interface": [{"name": "lo", "passive": true}, {"name": "to-p", "point-to-point": true}]}
+${NO_ISISD}      FRR isisd 'interface lo': FRR refused it: isisd: isisd can't be reached at /run/frr/isisd.vty (No such file or directory); start frr and see that the daemon is enabled (at 'interface lo / ipv6 router isis srv6mgr'); correct the configuration, or FRR's own where it stands in the way
 ${REFUSED_AS}    FRR bgpd 'router bgp 65001': FRR refused it: bgpd: BGP instance name and AS number mismatch; BGP instance is already running; AS is 65000 (at 'router bgp 65001 / bgp router-id 192.0.2.1'); correct the configuration, or FRR's own where it stands in the way
 
 
@@ -168,6 +171,31 @@ What Is Not Advertised Says Why Through Every Door
     ...    Start Service    pe2    frr    AND
     ...    The VPN Has Converged
 
+IS-IS Carries The Locator
+    [Documentation]    p learns pe1's locator from isisd, and the locator's state tells what is missing until then.
+    ...    isisd makes its link state PDU anew after 30 s at the earliest (lsp-gen-interval).
+    Given Start Service    p    frr
+    When Set Is Refused    pe1    ABORTED    ${NO_ISISD}    ${ISIS}
+    And Start Isisd    pe1
+    And Start Isisd    p
+    And Set    pe1    ${ISIS}
+    Then Wait For Status    pe1    ${MAIN}    pending    no IS-IS neighbor at to-p    timeout=90
+    When Vtysh Configures    p    interface to-pe1    ipv6 router isis core    isis network point-to-point
+    And Vtysh Configures    p    router isis core    is-type level-2-only    net 49.0001.0000.0000.0003.00
+    Then Wait For Status    pe1    ${MAIN}    installed    timeout=90
+    And Wait Until Keyword Succeeds    90 s    0.5 s    Isisd Has Learned    p    fcbb:0:1::/48
+    When Stop Isisd    pe1
+    Then Wait For Status    pe1    ${MAIN}    failed    timeout=60
+    When Start Isisd    pe1
+    Then Wait For Status    pe1    ${MAIN}    installed    timeout=90
+    [Teardown]    Run Keywords
+    ...    Set    pe1    delete srv6mgr-isis:isis    AND
+    ...    Stop Isisd    pe1    AND
+    ...    Stop Isisd    p    AND
+    ...    Stop Service    p    frr    AND
+    ...    Run On    p    ip -6 route flush proto isis    AND
+    ...    The VPN Has Converged
+
 Another AS Beside An Operators Lines Leaves FRR As It Was
     [Documentation]    The instance of the old AS stays for his sake; FRR refuses another, when ours is gone from it. The order in
     ...    which FRR lists instances is that of their making.
@@ -181,6 +209,20 @@ Another AS Beside An Operators Lines Leaves FRR As It Was
 
 
 *** Keywords ***
+Start Isisd
+    [Arguments]    ${at}
+    Run On    ${at}    /usr/lib/frr/isisd -d -f /dev/null --log file:/tmp/isisd.log </dev/null >/tmp/isisd.out 2>&1
+
+Stop Isisd
+    [Documentation]    Nothing is left at its socket when it has ended.
+    [Arguments]    ${at}
+    Run On    ${at}    pid=$(cat /run/frr/isisd.pid) || exit 0; kill "$pid"; while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+
+Isisd Has Learned
+    [Arguments]    ${at}    ${prefix}
+    ${routes}    Run On    ${at}    vtysh -c 'show ipv6 route isis'
+    Should Contain    ${routes}    ${prefix}
+
 SIDs In Kernel Stay
     [Arguments]    ${at}
     ${found}    SIDs In Kernel    ${at}

@@ -8,8 +8,8 @@ from pathlib import Path
 from srv6mgrd.cli.doctor.finding import Finding, fail, note, or_ok, skip, warn
 from srv6mgrd.cli.units import counted
 from srv6mgrd.frr.adapter import FrrSockets
-from srv6mgrd.frr.status import Shows, sessions
-from srv6mgrd.frr.vty import VtyError
+from srv6mgrd.frr.status import sessions
+from srv6mgrd.frr.vty import Shows, VtyError
 from srv6mgrd.model.capabilities import FrrOffer
 from srv6mgrd.model.desired import Bgp, Desired
 
@@ -44,7 +44,7 @@ def offered(offer: FrrOffer, *, needed: bool) -> Iterator[Finding]:
     patched = _PATCHED in offer.version
     which = f"{offer.version} ({'with the patches of srv6mgr' if patched else 'stock'})"
     yield from or_ok("frr", f"version {which} knows all that is written", lacking)
-    lacks = "exports from one locator only, and announces none by IS-IS"
+    lacks = "exports from one locator only"
     if patched:
         yield note("frr", f"it {lacks}; zebra's own copies of SIDs count with sid-counters alone")
         return

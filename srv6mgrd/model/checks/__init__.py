@@ -6,6 +6,7 @@ from srv6mgrd.model.checks import (
     bgp,
     communities,
     interfaces,
+    isis,
     locators,
     proxies,
     sids,
@@ -47,6 +48,7 @@ def check(desired: Desired, passed: Desired | None = None) -> None:
         *steering.check(desired),
         *communities.check(desired),
         *bgp.check(desired),
+        *isis.check(desired),
     ]
     if refusals:
         raise RefusedError(refusals)

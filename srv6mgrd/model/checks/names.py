@@ -41,6 +41,11 @@ def bgp_path(vrf: str | None) -> str:
     return f"{'/srv6mgr-srv6:srv6' if vrf is None else vrf_path(vrf)}/srv6mgr-bgp:bgp"
 
 
+def isis_path() -> str:
+    """IS-IS of the underlay."""
+    return "/srv6mgr-srv6:srv6/srv6mgr-isis:isis"
+
+
 def route_object(route: SteeredRoute) -> str:
     """``route 10.0.0.0/8`` of the main table, ``route 10.0.0.0/8 of VRF red``."""
     of = f" of VRF {route.vrf}" if route.vrf is not None else ""

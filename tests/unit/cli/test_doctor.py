@@ -253,7 +253,7 @@ def node(ctl, tmp_path, monkeypatch):
     )
     (tmp_path / "settings.toml").write_text(settings)
     ctl.door.modules = lambda: frozenset(
-        f"srv6mgr-{n}" for n in ("types", "srv6", "bgp", "steering", "proxy", "operations")
+        f"srv6mgr-{n}" for n in ("types", "srv6", "bgp", "isis", "steering", "proxy", "operations")
     )
     ctl.door.startup = ctl.door.running
     monkeypatch.setattr(host, "read", lambda *_: SOUND)

@@ -2,7 +2,10 @@
 
 import asyncio
 
-from srv6mgrd.counters.status import InstallStatus
+import pytest
+
+from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef
+from srv6mgrd.model.refusal import RefusedError
 from tests.unit.manager.world import (
     EXPORT,
     RED_BGP,
@@ -10,6 +13,20 @@ from tests.unit.manager.world import (
     running,
     tree,
 )
+
+MAIN = ObjectRef(Kind.LOCATOR, "MAIN")
+
+
+def with_isis():
+    """One SID, and IS-IS for its locator."""
+    config = tree(1, export=False)
+    config["srv6mgr-srv6:srv6"]["srv6mgr-isis:isis"] = {
+        "area": "49.0001",
+        "system-id": "0000.0000.0001",
+        "locator": "MAIN",
+        "interface": [{"name": "core"}],
+    }
+    return config
 
 
 @in_virtual_time
@@ -38,6 +55,31 @@ async def test_a_neighbor_in_the_vrf_that_is_down_is_told_beside_what_is_adverti
     found = world.status(RED_BGP)
     assert (found.status, found.reason) == (InstallStatus.INSTALLED, "10.1.0.10 is Active")
     assert found.detail == str(EXPORT)
+
+
+@in_virtual_time
+async def test_a_locator_is_installed_when_isis_has_carried_it(world):
+    world.commit(with_isis())
+    assert world.status(MAIN).reason == "FRR was not asked yet"
+
+    async with running(world.manager.watch_frr()):
+        world.reached[MAIN] = (None, "no IS-IS neighbor at core")
+        await asyncio.sleep(1)
+        found = world.status(MAIN)
+        assert (found.status, found.reason) == (InstallStatus.PENDING, "no IS-IS neighbor at core")
+        world.reached[MAIN] = (None, "")
+        await asyncio.sleep(1)
+
+    assert world.status(MAIN).status is InstallStatus.INSTALLED
+
+
+@in_virtual_time
+async def test_isis_without_its_daemon_is_refused_for_its_locator(world):
+    world.frr.refuse["router isis srv6mgr"] = "isisd can't be reached"
+    with pytest.raises(RefusedError, match="isisd can't be reached"):
+        world.commit(with_isis())
+
+    assert not any("isis" in key for key in world.frr.contexts)
 
 
 @in_virtual_time

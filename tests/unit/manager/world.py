@@ -97,6 +97,8 @@ class World:
         self.journal = Journal(None)
         self.running = {}
         self.advertised = {}
+        # What FRR says of locators.
+        self.reached = {}
         self.restart()
         self.reader = StoreReader(path)
 
@@ -108,11 +110,16 @@ class World:
             self.kernel,
             store=StoreWriter(self.path),
             outward=self.outward,
-            advertised=lambda desired: {
-                name: self.advertised.get(name, (None, "bgpd has no SID yet"))
-                for name, vrf in desired.vrfs.items()
-                if vrf.bgp
-            },
+            advertised=lambda desired: (
+                {
+                    ObjectRef(Kind.VRF_BGP, name): self.advertised.get(
+                        name, (None, "bgpd has no SID yet")
+                    )
+                    for name, vrf in desired.vrfs.items()
+                    if vrf.bgp
+                }
+                | self.reached
+            ),
             running=lambda: self.running,
             proxies=self,
         )

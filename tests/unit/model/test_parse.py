@@ -8,6 +8,8 @@ from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.desired import (
     Bgp,
     Desired,
+    Isis,
+    IsisInterface,
     Locator,
     Neighbor,
     Proxy,
@@ -318,6 +320,18 @@ def test_a_sid_made_by_function_and_by_itself():
     assert (by_function.export_function, by_function.export_auto) == (100, False)
     assert (by_itself.export_function, by_itself.export_auto) == (None, True)
     assert by_function.locator == by_itself.locator == "MAIN"
+
+
+def test_isis():
+    interfaces = [{"name": "to-p", "point-to-point": True, "metric": 20}, {"name": "lo"}]
+    isis = {"area": "49", "system-id": "0000.0000.0001", "locator": "MAIN", "interface": interfaces}
+
+    found = parse(srv6(**{"srv6mgr-isis:isis": isis})).isis
+
+    by_name = (IsisInterface("lo"), IsisInterface("to-p", False, True, 20))
+    assert found == Isis("49", "0000.0000.0001", "MAIN", "level-2", by_name)
+    level = parse(srv6(**{"srv6mgr-isis:isis": {**isis, "level": "level-1"}})).isis.level
+    assert level == "level-1"
 
 
 def test_everything_of_a_neighbor():
