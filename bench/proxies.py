@@ -43,7 +43,6 @@ from srv6mgrd.plan.objects import (
     ProxyEntry,
     ProxyHook,
     ProxyPrograms,
-    Qdisc,
 )
 from srv6mgrd.proxy.programs import Programs
 
@@ -172,7 +171,7 @@ def main() -> int:
         with hooked_node.entered():
             hooked_kernel.apply([Create(ProxyPrograms())])
             for hook in (ProxyHook("eth0", TOWARD_FUNCTION), ProxyHook("fn1", BACK_FUNCTION)):
-                hooked_kernel.apply([Create(Qdisc(hook.interface)), Create(hook)])
+                hooked_kernel.apply([Create(hook)])
             # There is one, of others' packets; without the rule that its locator would bring.
             if hooked_kernel.apply([Create(_other())]):
                 raise RuntimeError("a proxy was refused")

@@ -18,14 +18,14 @@ from contextlib import contextmanager
 from ipaddress import IPv6Address, IPv6Network, ip_address
 
 from srv6mgrd.kernel.adapter import LinuxKernel
-from srv6mgrd.kernel.socket import NetlinkSocket
+from srv6mgrd.kernel.errors import Failure
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import SID_DEVICE
 from srv6mgrd.model.desired import Desired, Locator, Proxy, SegmentList, Sid
 from srv6mgrd.plan.diff import plan
 from srv6mgrd.plan.objects import LINK_ALIAS, DummyDevice, Sysctl
 from srv6mgrd.plan.target import target
-from srv6mgrd.proxy import hooks
+from srv6mgrd.proxy import libbpf
 
 LOCATOR = IPv6Network("fcbb:0:1::/48")
 LAST = "fcbb:0:9::"
@@ -68,13 +68,10 @@ class Node:
         self.on(self.name, f"ip -6 neigh add 2001:db8:b::2 lladdr {OUT_MAC} dev eth1 nud permanent")
         self.on(self.name, "ip -6 route add fcbb:0:9::/48 via 2001:db8:b::2")
         self._connect()
-        self.on(self.name, "tc qdisc add dev eth1 clsact")
-        # Not by tc in the namespace, for which the pins are hidden below another /sys.
         with self.entered():
-            netlink = NetlinkSocket()
-            request = (socket.if_nametoindex("eth1"), hooks.EGRESS, "count", counter)
-            assert not netlink.write([hooks.put_filter(*request, replace=False)])
-            netlink.close()
+            self._counting = libbpf.link(counter, socket.if_nametoindex("eth1"), libbpf.EGRESS)
+        if isinstance(self._counting, Failure):
+            raise RuntimeError(self._counting.words)
 
     def _connect(self) -> None:
         """The function's link."""
@@ -128,6 +125,8 @@ class Node:
         self._batch(self.name, [*others, last])
 
     def close(self) -> None:
+        if isinstance(self._counting, int):
+            os.close(self._counting)
         for space in (self.name, self.function, self._far):
             subprocess.run(["ip", "netns", "delete", space], check=False, capture_output=True)
 

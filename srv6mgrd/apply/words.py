@@ -25,7 +25,6 @@ from srv6mgrd.plan.objects import (
     ProxyEntry,
     ProxyHook,
     ProxyPrograms,
-    Qdisc,
     Rule,
     SidRoute,
     Sysctl,
@@ -79,10 +78,8 @@ def name(obj: Object) -> str:
             return "programs of the proxies"
         case LinkMtu():
             return f"MTU {obj.mtu} of interface {obj.interface}"
-        case Qdisc():
-            return f"clsact qdisc of {obj.interface}"
         case ProxyHook():
-            return f"{obj.side} filter of the proxies on {obj.interface}"
+            return f"{obj.side} hook of the proxies on {obj.interface}"
         case FrrBlock():
             return f"FRR {obj.daemon} '{' / '.join(obj.context)}'"
 

@@ -24,6 +24,7 @@ from srv6mgrd.plan.objects import (
     MAIN_TABLE,
     ROUTE_PROTOCOL,
     EncapSource,
+    ProxyHook,
     SidRoute,
     Sysctl,
     UnreachableDefault,
@@ -32,6 +33,7 @@ from srv6mgrd.plan.objects import (
 from srv6mgrd.plan.observed import Links, Observed, ObservedObject
 from srv6mgrd.ports import RefusedAction
 from srv6mgrd.proxy.adapter import Proxies
+from srv6mgrd.proxy.hooks import haste
 from srv6mgrd.proxy.programs import Programs
 
 _PROC_SYS = Path("/proc/sys")
@@ -204,5 +206,6 @@ class LinuxKernel:
     def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:
         put = (a.object for a in actions if not isinstance(a, Delete))
         self._routes.recognise(o for o in put if isinstance(o, SidRoute))
-        with self._lock:
+        hooks = sum(isinstance(a.object, ProxyHook) for a in actions)
+        with self._lock, haste(hooks):
             return Run(self._writer, actions).carry_out()

@@ -1,9 +1,9 @@
 """What changes in the kernel, as it happens: links, routes of ours and in their way, IPv6 rules,
-the nftables table at the boundary, and the places where our filters hang.
+and the nftables table at the boundary.
 
 A filter in the kernel (SO_ATTACH_FILTER) drops what is of no interest before it costs a wake-up or
 room in the receive buffer: routes of foreign tables, which may be a full BGP feed, and changes of
-routes and filters that we made ourselves.
+routes that we made ourselves.
 """
 
 from __future__ import annotations
@@ -29,13 +29,11 @@ from srv6mgrd.plan.objects import (
     Family,
     UnreachableDefault,
 )
-from srv6mgrd.proxy import hooks
 
 _BUFFER = 32 << 20
 _DATAGRAM = 1 << 16
 _GROUPS = (
     wire.RTNLGRP_LINK,
-    wire.RTNLGRP_TC,
     wire.RTNLGRP_IPV4_ROUTE,
     wire.RTNLGRP_IPV6_ROUTE,
     wire.RTNLGRP_IPV6_RULE,
@@ -49,15 +47,13 @@ class EventKind(StrEnum):
     ROUTE = "route"
     RULE = "rule"
     BOUNDARY = "boundary"
-    FILTER = "filter"
     LOST = "lost"
 
 
 @dataclass(frozen=True, slots=True)
 class KernelEvent:
     """Something changed. ``key`` is that of the plan's object; of a link it is ``link NAME``, its
-    VRF port is meant too; of a filter or qdisc it names the ifindex and the place there. LOST:
-    notifications were dropped, so read everything again."""
+    VRF port is meant too. LOST: notifications were dropped, so read everything again."""
 
     kind: EventKind
     key: str = ""
@@ -68,9 +64,9 @@ class KernelEvent:
 class KernelEvents:
     """Async iterator over batches of events; each batch is what has come in since the last one.
 
-    ``ignore_port`` is the port id of the socket whose changes of routes and filters are not
-    reported (LinuxKernel.port); ``buffer`` is in bytes. Start it before the first observe, so that
-    nothing falls in between.
+    ``ignore_port`` is the port id of the socket whose changes of routes are not reported
+    (LinuxKernel.port); ``buffer`` is in bytes. Start it before the first observe, so that nothing
+    falls in between.
     """
 
     def __init__(self, ignore_port: int = 0, buffer: int = _BUFFER) -> None:
@@ -164,9 +160,6 @@ def decode(kind: int, body: memoryview) -> KernelEvent | None:
     if kind in nft.TOLD and nft.table_of(body) == BOUNDARY_TABLE:
         removed = kind == nft.NFT_MSG_DELTABLE
         return KernelEvent(EventKind.BOUNDARY, Boundary.key, removed)
-    if (place := hooks.place(kind, body)) is not None:
-        removed = kind in (hooks.RTM_DELQDISC, hooks.RTM_DELTFILTER)
-        return KernelEvent(EventKind.FILTER, place, removed)
     return None
 
 
@@ -203,9 +196,8 @@ _ALL = 0xFFFFFFFF
 
 
 def program(ignore_port: int) -> bytes:
-    """Classic BPF over one notification: accept all but routes and filters; of routes those of
-    our protocol, those in the SID table and unreachable defaults; neither when the change came
-    from ``ignore_port``."""
+    """Classic BPF over one notification: accept all but routes; of those the ones of our protocol,
+    in the SID table, and unreachable defaults, unless the change came from ``ignore_port``."""
     rtm = wire.NLMSGHDR.size
     attribute = rtm + wire.RTMSG.size
     accept, drop = "accept", "drop"
@@ -213,11 +205,7 @@ def program(ignore_port: int) -> bytes:
     lines: list[tuple[int, int, str, str]] = [
         (_LOAD_HALF, 4, "", ""),
         (_JUMP_EQUAL, _network(wire.RTM_NEWROUTE, 2), "route", ""),
-        (_JUMP_EQUAL, _network(wire.RTM_DELROUTE, 2), "route", ""),
-        (_JUMP_EQUAL, _network(hooks.RTM_NEWTFILTER, 2), "filter", ""),
-        (_JUMP_EQUAL, _network(hooks.RTM_DELTFILTER, 2), "filter", ""),
-        (_JUMP_EQUAL, _network(hooks.RTM_NEWQDISC, 2), "filter", ""),
-        (_JUMP_EQUAL, _network(hooks.RTM_DELQDISC, 2), "filter", accept),
+        (_JUMP_EQUAL, _network(wire.RTM_DELROUTE, 2), "route", accept),
         # Port 0 is the kernel itself, which is never ignored.
         (_LOAD_WORD, 12, "", ""),
         (_JUMP_EQUAL, _network(ignore_port, 4), drop if ignore_port else "", ""),
@@ -235,13 +223,11 @@ def program(ignore_port: int) -> bytes:
         (_JUMP_EQUAL, _network(wire.RTA_TABLE, 2), "", accept),
         (_LOAD_WORD, attribute + 4, "", ""),
         (_JUMP_EQUAL, _network(SID_TABLE, 4), accept, drop),
-        (_LOAD_WORD, 12, "", ""),
-        (_JUMP_EQUAL, _network(ignore_port, 4), drop if ignore_port else accept, accept),
         (_RETURN, _ALL, "", ""),
         (_RETURN, 0, "", ""),
     ]
     last = len(lines)
-    at = {"route": 7, "table": 15, "filter": last - 4, accept: last - 2, drop: last - 1}
+    at = {"route": 3, "table": 11, accept: last - 2, drop: last - 1}
 
     def jump(target: str, line: int) -> int:
         return at[target] - line - 1 if target else 0

@@ -26,7 +26,6 @@ from srv6mgrd.plan.objects import (
     ProxyEntry,
     ProxyHook,
     ProxyPrograms,
-    Qdisc,
     Rule,
     SidRoute,
     Sysctl,
@@ -221,9 +220,9 @@ class Run:
             case Delete(Boundary() | UnknownBoundary()):
                 return self._writer.set_boundary(None, None)
             case (
-                Create(ProxyPrograms() | ProxyEntry() | Qdisc() | ProxyHook())
-                | Replace(_, ProxyPrograms() | ProxyEntry() | Qdisc() | ProxyHook())
-                | Delete(ProxyPrograms() | ProxyEntry() | Qdisc() | ProxyHook())
+                Create(ProxyPrograms() | ProxyEntry() | ProxyHook())
+                | Replace(_, ProxyPrograms() | ProxyEntry() | ProxyHook())
+                | Delete(ProxyPrograms() | ProxyEntry() | ProxyHook())
             ):
                 return self._writer.apply_proxy(action)
             case Delete(LinkMtu()):

@@ -14,7 +14,6 @@ from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.objects import (
     BOUNDARY_TABLE,
-    FILTER_PRIORITY,
     LINK_ALIAS,
     PROXY_FOLDER,
     PROXY_OBJECT,
@@ -31,7 +30,6 @@ from srv6mgrd.plan.objects import (
     ProxyEntry,
     ProxyHook,
     ProxyPrograms,
-    Qdisc,
     Rule,
     SidRoute,
     Sysctl,
@@ -243,19 +241,12 @@ def _mtu(action: Action) -> str:
     return f"ip link set dev {obj.interface} mtu {obj.mtu}"
 
 
-def _qdisc(action: Action) -> str:
-    obj: Qdisc = _object(action)
-    return (
-        f"tc qdisc {'delete' if isinstance(action, Delete) else 'add'} dev {obj.interface} clsact"
-    )
-
-
-def _filter(action: Action) -> str:
+def _hook(action: Action) -> str:
     obj: ProxyHook = _object(action)
-    done = {Create: "add", Replace: "replace", Delete: "delete"}[type(action)]
-    where = f"dev {obj.interface} {obj.side} prio {FILTER_PRIORITY} handle 1 bpf"
-    how = "" if isinstance(action, Delete) else f" da object-pinned {PROXY_FOLDER}/{obj.program}"
-    return f"tc filter {done} {where}{how}"
+    place = f"dev {obj.interface}"
+    if isinstance(action, Delete):
+        return f"bpftool net detach tcx_{obj.side} {place}"
+    return f"bpftool net attach tcx_{obj.side} pinned {PROXY_FOLDER}/{obj.program} {place}"
 
 
 def _frr(action: Action) -> str:
@@ -295,7 +286,6 @@ _RENDERERS: dict[type[Object], Callable[[Action], str]] = {
     ProxyPrograms: _programs,
     ProxyEntry: _proxy,
     LinkMtu: _mtu,
-    Qdisc: _qdisc,
-    ProxyHook: _filter,
+    ProxyHook: _hook,
     FrrBlock: _frr,
 }

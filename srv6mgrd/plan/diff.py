@@ -18,7 +18,6 @@ from srv6mgrd.plan.objects import (
     LinkMtu,
     NextHopRoute,
     Object,
-    Qdisc,
     Rule,
     SidRoute,
     Sysctl,
@@ -30,7 +29,7 @@ from srv6mgrd.plan.observed import ObservedObject
 from srv6mgrd.plan.shadow import Shadow, shadows
 
 # Kinds that bear no mark of ours in the kernel: the journal alone says that they are ours.
-_UNMARKED = (VrfPort, EncapSource, Qdisc, FrrBlock)
+_UNMARKED = (VrfPort, EncapSource, FrrBlock)
 # Kinds that somebody can put in our place as they were but for the mark: without it they could not
 # be removed, and SIDs would not be counted. A rule without it stands beside ours.
 _REMARKED = (SidRoute, UnreachableDefault, VrfDevice, DummyDevice)

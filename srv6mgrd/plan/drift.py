@@ -20,7 +20,6 @@ from srv6mgrd.plan.objects import (
     ProxyEntry,
     ProxyHook,
     ProxyPrograms,
-    Qdisc,
     Rule,
     SidRoute,
     Sysctl,
@@ -149,10 +148,8 @@ def _noun(obj: Object) -> str:
             return f"proxy on {obj.interface}"
         case LinkMtu():
             return f"MTU of {obj.interface}"
-        case Qdisc():
-            return f"clsact qdisc of {obj.interface}"
         case ProxyHook():
-            return f"{obj.side} filter of the proxies on {obj.interface}"
+            return f"{obj.side} hook of the proxies on {obj.interface}"
         case FrrBlock():
             return f"FRR {obj.daemon} '{' / '.join(obj.context)}'"
     return obj.key

@@ -213,9 +213,6 @@ BACK_FUNCTION = "back_function"
 # Where they are installed, and where they and their maps are pinned: our mark on them.
 PROXY_OBJECT = "/usr/lib/srv6mgr/proxy.bpf.o"
 PROXY_FOLDER = "/sys/fs/bpf/srv6mgr"
-# Place of our filters among others: behind those that somebody puts first on purpose, before
-# those that the kernel numbers itself (from 49152 downwards).
-FILTER_PRIORITY = 86
 PROXY_PROGRAMS = (TOWARD_FUNCTION, TOWARD_AGAIN, TOWARD_LOCAL, BACK_FUNCTION)
 
 
@@ -271,22 +268,9 @@ class LinkMtu:
 
 
 @dataclass(frozen=True, slots=True)
-class Qdisc:
-    """The clsact qdisc of an interface, where filters hang. It bears no mark, and is everybody's:
-    it goes with the last filter on it, if it came with ours."""
-
-    rank: ClassVar[int] = 54
-    interface: str
-
-    @property
-    def key(self) -> str:
-        return f"qdisc {self.interface}"
-
-
-@dataclass(frozen=True, slots=True)
 class ProxyHook:
-    """A filter that runs one of the programs on an interface. ``current`` False: the program is of
-    another version."""
+    """Has one of the programs run on an interface. ``current`` False: the program is of another
+    version."""
 
     rank: ClassVar[int] = 56
     interface: str
@@ -439,7 +423,6 @@ KernelObject = (
     | ProxyPrograms
     | ProxyEntry
     | LinkMtu
-    | Qdisc
     | ProxyHook
     | UnknownLink
     | UnknownRule

@@ -23,9 +23,7 @@ from srv6mgrd.plan.objects import (
     LinkMtu,
     NextHopRoute,
     Object,
-    ProxyHook,
     ProxyPrograms,
-    Qdisc,
     Rule,
     SidRoute,
     Sysctl,
@@ -328,7 +326,7 @@ def _proxies(
         t.need(_FORWARD_IPV6, *refs)
         t.need(ProxyPrograms(), *refs)
         for hook in proxies.arrivals(desired, receivers):
-            _hook(t, hook, refs)
+            t.need(hook, *refs)
 
 
 def _proxy(
@@ -357,13 +355,8 @@ def _proxy(
             t.need(LinkMtu(name, proxy.mtu), ref)
     t.need(proxies.entry(sid, proxy, _segments(desired, proxy.segment_list)), ref)
     t.need(proxies.route(sid, proxy, next_hop), ref)
-    _hook(t, proxies.back(proxy), [ref])
+    t.need(proxies.back(proxy), ref)
     return True
-
-
-def _hook(t: Target, hook: ProxyHook, refs: Iterable[ObjectRef]) -> None:
-    t.need(Qdisc(hook.interface), *refs)
-    t.need(hook, *refs)
 
 
 def _tables(sid: Sid, desired: Desired) -> tuple[int | None, int | None]:

@@ -18,26 +18,24 @@ from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.objects import (
     SID_DEVICE,
+    TOWARD_FUNCTION,
+    TOWARD_LOCAL,
     ProxyEntry,
     ProxyHook,
     ProxyPrograms,
-    Qdisc,
 )
 from srv6mgrd.plan.observed import ObservedObject
-from srv6mgrd.proxy import hooks, layout, libbpf
+from srv6mgrd.proxy import layout, libbpf
 from srv6mgrd.proxy.book import Book, values
-from srv6mgrd.proxy.hooks import Filter
 from srv6mgrd.proxy.layout import ChainValue, FlowChainValue, ProxyValue
 from srv6mgrd.proxy.programs import Maps, Programs
 
 SECOND = 1_000_000_000
 _TENTH = SECOND // 10
-# What a hook or qdisc meets when its interface has gone: there is nothing to hang it on then.
-_NO_INTERFACE = frozenset({errno.ENODEV, errno.ENOENT, errno.EINVAL})
 
 
 class Proxies:
-    """Reads and writes ProxyPrograms, ProxyEntry, Qdisc and ProxyHook. Not thread-safe."""
+    """Reads and writes ProxyPrograms, ProxyEntry and ProxyHook. Not thread-safe."""
 
     def __init__(self, netlink: NetlinkSocket, programs: Programs | None = None) -> None:
         self._netlink = netlink
@@ -45,6 +43,8 @@ class Proxies:
         # As last observed; both save a look at a thousand others with each write.
         self._book: Book | None = None
         self._links: Mapping[str, Link] = {}
+        # Whether pins are left of interfaces that are gone.
+        self._untidy = False
 
     def close(self) -> None:
         self._programs.close()
@@ -65,19 +65,18 @@ class Proxies:
             yield ObservedObject(ProxyPrograms(intact), ours=True)
             if maps is not None:
                 yield from self._entries(maps, self._links, names)
-        ids = self._programs.ids() if present else {}
-        for index in hooks.qdiscs(self._netlink.dump(hooks.get_qdiscs())):
-            name = names.get(index)
-            if name is None:
-                continue
-            yield ObservedObject(Qdisc(name), ours=False)
-            for item in self._filters(index):
-                current = ids.get(item.program_id) == item.program
-                yield ObservedObject(ProxyHook(name, item.program, current), ours=True)
-
-    def _filters(self, index: int) -> Iterator[Filter]:
-        for parent in (hooks.INGRESS, hooks.EGRESS):
-            yield from hooks.filters(self._netlink.dump(hooks.get_filters(index, parent)))
+            ids = self._programs.ids()
+            for item in self._programs.hooks.standing():
+                self._untidy |= not item.ifindex
+                if (name := names.get(item.ifindex)) is not None:
+                    program = ids.get(item.program_id)
+                    egress = item.side == libbpf.EGRESS
+                    hook = ProxyHook(
+                        name,
+                        program or (TOWARD_LOCAL if egress else TOWARD_FUNCTION),
+                        current=program is not None,
+                    )
+                    yield ObservedObject(hook, ours=True)
 
     def _entries(
         self, maps: Maps, by_name: Mapping[str, Link], names: Mapping[int, str]
@@ -191,6 +190,9 @@ class Proxies:
     # Writing.
 
     def apply(self, action: Action) -> Failure | None:
+        if self._untidy:
+            self._programs.hooks.tidy()
+            self._untidy = False
         match action:
             case Create(ProxyPrograms()) | Replace(_, ProxyPrograms()):
                 self._book = None
@@ -205,16 +207,11 @@ class Proxies:
                 return self._put(entry, before)
             case Delete(ProxyEntry() as entry):
                 return self._take(entry)
-            case Create(Qdisc() as qdisc):
-                return self._create_qdisc(qdisc)
-            case Delete(Qdisc() as qdisc):
-                return self._delete_qdisc(qdisc)
-            case Create(ProxyHook() as hook):
-                return self._hang(hook, replace=False)
-            case Replace(_, ProxyHook() as hook):
-                return self._hang(hook, replace=True)
+            case Create(ProxyHook() as hook) | Replace(_, ProxyHook() as hook):
+                return self._hang(hook)
             case Delete(ProxyHook() as hook):
-                return self._take_down(hook)
+                self._take_down(hook)
+                return None
         return Failure(errno.EOPNOTSUPP, f"{action.object.key} is no part of a proxy")
 
     def _opened(self) -> tuple[Maps, Book] | None:
@@ -313,23 +310,7 @@ class Proxies:
         device = self._link(SID_DEVICE)
         return opened[1].fit(device.index if device is not None else 0)
 
-    def _create_qdisc(self, qdisc: Qdisc) -> Failure | None:
-        link = self._link(qdisc.interface)
-        if link is None:
-            return None
-        return _unless(self._write(hooks.create_qdisc(link.index)), {errno.ENODEV})
-
-    def _delete_qdisc(self, qdisc: Qdisc) -> Failure | None:
-        """With it all filters on it would go, also those that are not ours."""
-        link = self._link(qdisc.interface)
-        if link is None:
-            return None
-        for parent in (hooks.INGRESS, hooks.EGRESS):
-            if hooks.count_filters(self._netlink.dump(hooks.get_filters(link.index, parent))):
-                return None
-        return _unless(self._write(hooks.delete_qdisc(link.index)), _NO_INTERFACE)
-
-    def _hang(self, hook: ProxyHook, *, replace: bool) -> Failure | None:
+    def _hang(self, hook: ProxyHook) -> Failure | None:
         link = self._link(hook.interface)
         if link is None:
             return None
@@ -337,28 +318,22 @@ class Proxies:
         if program is None:
             return _not_loaded()
         try:
-            request = hooks.put_filter(
-                link.index, _side(hook), hook.program, program, replace=replace
-            )
-            failure = self._write(request)
+            failure = self._programs.hooks.hang(link.index, _side(hook), program)
         finally:
             os.close(program)
+        # An interface that has gone meanwhile has nothing that it could hang on.
+        failure = _unless(failure, {errno.ENODEV})
         return failure or (self._fit() if hook.interface == SID_DEVICE else None)
 
-    def _take_down(self, hook: ProxyHook) -> Failure | None:
-        link = self._link(hook.interface)
-        if link is None:
-            return None
-        return _unless(self._write(hooks.delete_filter(link.index, _side(hook))), _NO_INTERFACE)
+    def _take_down(self, hook: ProxyHook) -> None:
+        if (link := self._link(hook.interface)) is not None:
+            self._programs.hooks.take_down(link.index, _side(hook))
 
     def _link(self, name: str) -> Link | None:
         if (known := self._links.get(name)) is not None:
             return known
         answer = self._netlink.read(links.get(name))
         return None if isinstance(answer, Failure) else links.decode(answer)
-
-    def _write(self, request: bytes) -> Failure | None:
-        return self._netlink.write([request]).get(0)
 
 
 def _forget_flows(maps: Maps, value: ProxyValue) -> None:
@@ -386,7 +361,7 @@ def _with_peer(value: ProxyValue, peer: tuple[bytes, bytes] | None) -> ProxyValu
 
 
 def _side(hook: ProxyHook) -> int:
-    return hooks.EGRESS if hook.side == "egress" else hooks.INGRESS
+    return libbpf.EGRESS if hook.side == "egress" else libbpf.INGRESS
 
 
 def _unless(failure: Failure | None, expected: Container[int]) -> Failure | None:

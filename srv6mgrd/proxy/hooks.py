@@ -1,129 +1,109 @@
-"""Where the programs hang: filters of the clsact qdisc (net/sched/cls_api.c, cls_bpf.c).
+"""Where the programs hang: links to tcx (Linux 6.6, kernel/bpf/tcx.c), pinned in a folder of ours.
 
-A filter of ours bears our name and stands at a place of its own, so that others' filters on the
-same interface stay what they are; what our programs don't care about goes on to them.
+A pinned link outlives srv6mgrd, and goes with nobody's qdisc or filter. Programs of others on the
+same interface run before and behind ours; what ours don't care about goes on to them.
 """
 
 from __future__ import annotations
 
-import socket
-import struct
-from collections.abc import Iterator, Sequence
+import contextlib
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
-from srv6mgrd.kernel import wire
-from srv6mgrd.kernel.socket import answers
-from srv6mgrd.plan.objects import FILTER_PRIORITY
+from srv6mgrd.kernel.errors import Failure
+from srv6mgrd.proxy import libbpf
+from srv6mgrd.proxy.libbpf import EGRESS, INGRESS
 
-# linux/rtnetlink.h, linux/pkt_sched.h, linux/pkt_cls.h
-RTM_NEWQDISC = 36
-RTM_DELQDISC = 37
-RTM_GETQDISC = 38
-RTM_NEWTFILTER = 44
-RTM_DELTFILTER = 45
-RTM_GETTFILTER = 46
-_TCMSG = struct.Struct("=BxxxiIII")
-_CLSACT = 0xFFFFFFF1
-_HANDLE = 0xFFFF0000
-INGRESS, EGRESS = 0xFFFFFFF2, 0xFFFFFFF3
-_TCA_KIND, _TCA_OPTIONS = 1, 2
-_TCA_BPF_FD, _TCA_BPF_NAME, _TCA_BPF_FLAGS, _TCA_BPF_ID = 6, 7, 8, 11
-_TCA_BPF_FLAG_ACT_DIRECT = 1
-_ETH_P_ALL = 3
-
-_FILTER = 1
-_MARK = "srv6mgr:"
+_EXPEDITED = Path("/sys/kernel/rcu_expedited")
+# So few are hung without haste.
+_FEW = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
-    """A BPF filter of ours: the name of its program, and the kernel's number of it."""
+class Hanging:
+    """A program, by the kernel's number of it, on an interface; ``ifindex`` 0: that one is gone."""
 
     ifindex: int
-    parent: int
-    program: str
+    side: int
     program_id: int
 
 
-def create_qdisc(ifindex: int) -> bytes:
-    kind = wire.nla_text(_TCA_KIND, "clsact")
-    flags = wire.NLM_F_CREATE | wire.NLM_F_EXCL
-    return _message(RTM_NEWQDISC, flags, (ifindex, _HANDLE, _CLSACT, 0), kind)
+class Hooks:
+    """The links pinned in ``folder``, by interface and side."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def standing(self) -> Iterator[Hanging]:
+        for pin in self._pins():
+            if (fd := libbpf.pinned(pin)) is not None:
+                with _closing(fd):
+                    found = libbpf.link_info(fd)
+                yield Hanging(found.ifindex, found.side, found.program_id)
+
+    def hang(self, ifindex: int, side: int, program: int) -> Failure | None:
+        """Run a program, given by its descriptor, behind those that are there. One of ours that
+        hangs there already changes its program between two packets."""
+        pin = self._pin(ifindex, side)
+        if (fd := libbpf.pinned(pin)) is not None:
+            with _closing(fd):
+                if libbpf.link_info(fd).ifindex == ifindex:
+                    return libbpf.update_link(fd, program)
+            pin.unlink()
+        made = libbpf.link(program, ifindex, side)
+        if isinstance(made, Failure):
+            return made
+        with _closing(made):
+            self._folder.mkdir(exist_ok=True)
+            return libbpf.pin({pin.name: made}, self._folder)
+
+    def take_down(self, ifindex: int, side: int) -> None:
+        pin = self._pin(ifindex, side)
+        if (fd := libbpf.pinned(pin)) is not None:
+            with _closing(fd):
+                # Somebody else may hold it too.
+                libbpf.detach_link(fd)
+            pin.unlink()
+
+    def tidy(self) -> None:
+        """Unpin what was on interfaces that are gone."""
+        for pin in self._pins():
+            if (fd := libbpf.pinned(pin)) is not None:
+                with _closing(fd):
+                    gone = not libbpf.link_info(fd).ifindex
+                if gone:
+                    pin.unlink()
+
+    def _pins(self) -> list[Path]:
+        return sorted(self._folder.iterdir()) if self._folder.is_dir() else []
+
+    def _pin(self, ifindex: int, side: int) -> Path:
+        # A name with a dot, which an interface's may have, is refused (bpf_lookup).
+        return self._folder / f"{ifindex}-{ {INGRESS: 'ingress', EGRESS: 'egress'}[side] }"
 
 
-def delete_qdisc(ifindex: int) -> bytes:
-    return _message(RTM_DELQDISC, 0, (ifindex, _HANDLE, _CLSACT, 0))
+@contextlib.contextmanager
+def haste(changes: int) -> Iterator[None]:
+    """Each change of what hangs somewhere waits for a grace period of RCU (tcx_entry_sync): 10 ms,
+    a hundredth of it when they are expedited. That is a switch of the whole kernel, so only for
+    many changes, and not where it can't be written or somebody has turned it already."""
+    hurried = False
+    with contextlib.suppress(OSError):
+        if changes > _FEW and _EXPEDITED.read_text().strip() == "0":
+            _EXPEDITED.write_text("1")
+            hurried = True
+    try:
+        yield
+    finally:
+        if hurried:
+            _EXPEDITED.write_text("0")
 
 
-def get_qdiscs() -> bytes:
-    return _message(RTM_GETQDISC, 0, (0, 0, 0, 0))
-
-
-def put_filter(ifindex: int, parent: int, program: str, fd: int, *, replace: bool) -> bytes:
-    """A filter that runs the program. ``replace``: the one of ours that stands there changes its
-    program between two packets."""
-    options = wire.nla_u32(_TCA_BPF_FD, fd) + wire.nla_text(_TCA_BPF_NAME, _MARK + program)
-    options += wire.nla_u32(_TCA_BPF_FLAGS, _TCA_BPF_FLAG_ACT_DIRECT)
-    attributes = wire.nla_text(_TCA_KIND, "bpf") + wire.nested(_TCA_OPTIONS, options)
-    flags = wire.NLM_F_CREATE | (0 if replace else wire.NLM_F_EXCL)
-    return _message(RTM_NEWTFILTER, flags, (ifindex, _FILTER, parent, _info()), attributes)
-
-
-def delete_filter(ifindex: int, parent: int) -> bytes:
-    kind = wire.nla_text(_TCA_KIND, "bpf")
-    return _message(RTM_DELTFILTER, 0, (ifindex, _FILTER, parent, _info()), kind)
-
-
-def get_filters(ifindex: int, parent: int) -> bytes:
-    return _message(RTM_GETTFILTER, 0, (ifindex, 0, parent, 0))
-
-
-def _message(
-    kind: int, flags: int, place: tuple[int, int, int, int], attributes: bytes = b""
-) -> bytes:
-    """``place``: ifindex, handle, parent, and of a filter priority and protocol."""
-    return wire.message(kind, flags, _TCMSG.pack(socket.AF_UNSPEC, *place) + attributes)
-
-
-def _info() -> int:
-    return FILTER_PRIORITY << 16 | socket.htons(_ETH_P_ALL)
-
-
-def place(kind: int, body: memoryview) -> str | None:
-    """Where filters of ours can hang or do hang, given a notification; None for any other."""
-    if kind in (RTM_NEWQDISC, RTM_DELQDISC):
-        _, ifindex, _, parent, _ = _TCMSG.unpack_from(body)
-        return f"qdisc {ifindex}" if parent == _CLSACT else None
-    if kind in (RTM_NEWTFILTER, RTM_DELTFILTER):
-        _, ifindex, _, parent, info = _TCMSG.unpack_from(body)
-        # All filters of a priority that go at once are told of with handle 0.
-        of_ours = parent in (INGRESS, EGRESS) and info >> 16 in (0, FILTER_PRIORITY)
-        return f"filter {ifindex} {parent & 0xFF:x}" if of_ours else None
-    return None
-
-
-def qdiscs(datagrams: Sequence[bytes]) -> Iterator[int]:
-    """Ifindexes of the links that have a place for filters at their ingress."""
-    for body in answers(datagrams, RTM_NEWQDISC):
-        _, ifindex, _, parent, _ = _TCMSG.unpack_from(body)
-        if parent == _CLSACT:
-            yield ifindex
-
-
-def count_filters(datagrams: Sequence[bytes]) -> int:
-    """How many filters there are, whosever."""
-    return sum(1 for body in answers(datagrams, RTM_NEWTFILTER) if _TCMSG.unpack_from(body)[2] != 0)
-
-
-def filters(datagrams: Sequence[bytes]) -> Iterator[Filter]:
-    """Those of ours among the filters."""
-    for body in answers(datagrams, RTM_NEWTFILTER):
-        _, ifindex, handle, parent, info = _TCMSG.unpack_from(body)
-        found = wire.attribute_map(body, _TCMSG.size)
-        if handle != _FILTER or info != _info() or _TCA_OPTIONS not in found:
-            continue
-        options = wire.attribute_map(found[_TCA_OPTIONS])
-        name = wire.text(options.get(_TCA_BPF_NAME, b""))
-        if name.startswith(_MARK) and _TCA_BPF_ID in options:
-            program = name.removeprefix(_MARK)
-            yield Filter(ifindex, parent, program, wire.u32(options[_TCA_BPF_ID]))
+@contextlib.contextmanager
+def _closing(fd: int) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        os.close(fd)

@@ -11,6 +11,7 @@ import os
 import re
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -53,12 +54,19 @@ int bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t fla
 int bpf_map_delete_elem(int fd, const void *key);
 int bpf_map_get_next_key(int fd, const void *key, void *next);
 int bpf_prog_get_info_by_fd(int fd, void *info, uint32_t *length);
+int bpf_link_create(int program, int target, int type, const void *options);
+int bpf_link_update(int link, int program, const void *options);
+int bpf_link_detach(int link);
+int bpf_link_get_info_by_fd(int fd, void *info, uint32_t *length);
 """
 # Elements that are not preallocated come from a small pool that the kernel refills from an
 # interrupt (bpf_mem_refill): a burst of writes may find it empty.
 _TRIES, _REFILL = 20, 0.005
-# linux/bpf.h: struct bpf_prog_info begins with type and id.
+# linux/bpf.h: struct bpf_prog_info begins with type and id, struct bpf_link_info with type, id and
+# that of the program; from byte 16 on a link to tcx has ifindex and side.
 _INFO = 256
+# BPF_TCX_INGRESS and BPF_TCX_EGRESS: the sides of an interface.
+INGRESS, EGRESS = 46, 47
 _BPF_F_LOCK = 4
 # Room for the verifier's log; how it traces instructions (print_insn_state), and what follows the
 # reason.
@@ -217,6 +225,43 @@ def program_id(fd: int) -> int:
         raise KernelError("BPF program", os.strerror(-code), "run with CAP_BPF")
     number: int = info[1]
     return number
+
+
+@dataclass(frozen=True, slots=True)
+class LinkInfo:
+    """A link to tcx; ``ifindex`` is 0 when its interface is gone, or it was detached."""
+
+    program_id: int
+    ifindex: int
+    side: int
+
+
+def link(program: int, ifindex: int, side: int) -> int | Failure:
+    """Have a program run on one side of an interface, behind those that are there. A descriptor of
+    the link, which the caller closes: it goes with its last one, or its pin."""
+    ffi, library = _library()
+    fd: int = library.bpf_link_create(program, ifindex, side, ffi.NULL)
+    return fd if fd >= 0 else Failure.of(-fd)
+
+
+def link_info(fd: int) -> LinkInfo:
+    ffi, library = _library()
+    info, length = ffi.new("uint32_t[]", _INFO // 4), ffi.new("uint32_t *", _INFO)
+    if code := library.bpf_link_get_info_by_fd(fd, info, length):
+        raise KernelError("BPF link", os.strerror(-code), "run with CAP_BPF")
+    return LinkInfo(program_id=info[2], ifindex=info[4], side=info[5])
+
+
+def update_link(fd: int, program: int) -> Failure | None:
+    """Another program in place of the one that the link runs, between two packets."""
+    ffi, library = _library()
+    code = library.bpf_link_update(fd, program, ffi.NULL)
+    return Failure.of(-code) if code else None
+
+
+def detach_link(fd: int) -> None:
+    """The program no longer runs there, whoever holds the link."""
+    _library()[1].bpf_link_detach(fd)
 
 
 # linux/magic.h, statfs(2), mount(2)

@@ -2,6 +2,7 @@
 
 FOLDER/maps/NAME       configuration, chains and counters; they outlive the programs
 FOLDER/DIGEST/NAME     programs, under a digest of the object file that they are from
+FOLDER/links/PLACE     what has them run on interfaces
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from srv6mgrd.kernel.errors import Failure
 from srv6mgrd.plan.objects import PROXY_FOLDER, PROXY_OBJECT, PROXY_PROGRAMS
 from srv6mgrd.proxy import layout, libbpf
+from srv6mgrd.proxy.hooks import Hooks
 from srv6mgrd.proxy.libbpf import Map
 
 OBJECT = Path(PROXY_OBJECT)
@@ -53,6 +56,7 @@ class Programs:
     def __init__(self, path: Path = OBJECT, folder: Path = FOLDER) -> None:
         self._path = path
         self.folder = folder
+        self.hooks = Hooks(folder / "links")
         self._fds: dict[str, int] = {}
         # Version of the file, and the digest of that.
         self._digest: tuple[tuple[int, ...], str] = ((), "")
@@ -86,14 +90,18 @@ class Programs:
         return all(pin.exists() for pin in pins)
 
     def load_only(self) -> Failure | None:
-        """Whether the kernel takes the programs; nothing stays."""
+        """Whether the kernel takes the programs, and can have them run; nothing stays."""
         if not self._path.exists():
             return Failure(errno.ENOENT, f"{self._path} is not installed")
         loaded = libbpf.load(self._path, None)
         if isinstance(loaded, Failure):
             return loaded
+        # There is no such interface, and a kernel without tcx does not come as far as that.
+        refused = libbpf.link(loaded[PROXY_PROGRAMS[0]], 0, libbpf.INGRESS)
         for fd in loaded.values():
             os.close(fd)
+        if isinstance(refused, Failure) and refused.errno == errno.EINVAL:
+            return Failure(errno.EINVAL, "the kernel has no tcx, which Linux 6.6 brought")
         return None
 
     def install(self) -> Failure | None:
@@ -105,7 +113,7 @@ class Programs:
             self.folder.parent.mkdir(parents=True, exist_ok=True)
             if failure := libbpf.mount(self.folder.parent):
                 return failure
-            self._unpin(keep_maps=True)
+            self._unpin(keep=("maps", "links"))
             (self.folder / "maps").mkdir(parents=True, exist_ok=True)
             here.mkdir()
         except OSError as error:
@@ -123,9 +131,9 @@ class Programs:
                 os.close(fd)
 
     def remove(self) -> None:
-        """Unpin all. Programs that are attached somewhere stay until they are detached."""
+        """Unpin all: no program runs anywhere any more."""
         self.close()
-        self._unpin(keep_maps=False)
+        self._unpin()
 
     def close(self) -> None:
         for fd in self._fds.values():
@@ -161,13 +169,13 @@ class Programs:
         digest = self.digest
         return self.folder / digest if digest else None
 
-    def _unpin(self, *, keep_maps: bool) -> None:
+    def _unpin(self, keep: Sequence[str] = ()) -> None:
         if not self.folder.is_dir():
             return
         for folder in list(self.folder.iterdir()):
-            if not (keep_maps and folder.name == "maps"):
+            if folder.name not in keep:
                 for pin in list(folder.iterdir()):
                     pin.unlink()
                 folder.rmdir()
-        if not keep_maps:
+        if not keep:
             self.folder.rmdir()

@@ -23,7 +23,6 @@ from srv6mgrd.plan.objects import (
     Object,
     ProxyEntry,
     ProxyHook,
-    Qdisc,
     Rule,
     SidRoute,
     Sysctl,
@@ -41,7 +40,7 @@ STRICT_MODE = "net/vrf/strict_mode"
 # Of a link unless it was set, and of a VRF (vrf_setup).
 MTU, VRF_MTU = 1500, 65575
 NEW_PROXY = ProxyState(ProxyCounts())
-_UNMARKED = (Sysctl, VrfPort, EncapSource, Qdisc)
+_UNMARKED = (Sysctl, VrfPort, EncapSource)
 _LINKS = (DummyDevice, VrfDevice, UnknownLink)
 # Routes, which go with their device.
 _ON_DEVICE = (SidRoute, EncapRoute, NextHopRoute)
@@ -373,7 +372,7 @@ class FakeKernel:
                 if (
                     (isinstance(other, _ON_DEVICE) and other.device == obj.name)
                     or (isinstance(other, VrfPort) and obj.name in (other.vrf, other.interface))
-                    or (isinstance(other, Qdisc | ProxyHook) and other.interface == obj.name)
+                    or (isinstance(other, ProxyHook) and other.interface == obj.name)
                 ):
                     self._remove(other)
 

@@ -13,8 +13,8 @@ from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.events import EventKind, KernelEvent, KernelEvents
 from srv6mgrd.model.behavior import Behavior, Headend
 from srv6mgrd.model.checks import SID_TABLE
-from srv6mgrd.plan.actions import Create, Delete, Replace
-from srv6mgrd.plan.objects import FILTER_PRIORITY, EncapRoute, Qdisc, SidRoute, boundary
+from srv6mgrd.plan.actions import Create, Replace
+from srv6mgrd.plan.objects import EncapRoute, SidRoute, boundary
 from tests.contract.kernel.conftest import Run
 
 pytestmark = pytest.mark.contract
@@ -119,37 +119,3 @@ async def test_waits(kernel: LinuxKernel, events: KernelEvents, run: Run) -> Non
     run("ip -6 rule del pref 2000")
     (event,) = await asyncio.wait_for(anext(aiter(events)), 5)
     assert event.removed
-
-
-def test_somebody_takes_down_what_filters_hang_on(events: KernelEvents, run: Run) -> None:
-    run("ip link add p0 type veth peer name p1")
-    index = int(run("ip -o link show p0").partition(":")[0])
-    events.take()
-    nothing = "bpf bytecode '1,6 0 0 0,'"
-
-    run(
-        f"tc qdisc add dev p0 clsact; tc filter add dev p0 ingress prio {FILTER_PRIORITY} {nothing}"
-    )
-    assert {e.key for e in events.take()} == {f"qdisc {index}", f"filter {index} f2"}
-
-    run(f"tc filter del dev p0 ingress prio {FILTER_PRIORITY}")
-    assert events.take() == [KernelEvent(EventKind.FILTER, f"filter {index} f2", removed=True)]
-
-    run("tc qdisc del dev p0 clsact")
-    assert KernelEvent(EventKind.FILTER, f"qdisc {index}", removed=True) in events.take()
-
-
-def test_others_filters_are_not_reported(events: KernelEvents, run: Run) -> None:
-    run("ip link add p0 type veth peer name p1; tc qdisc add dev p0 clsact")
-    events.take()
-    run("tc filter add dev p0 ingress prio 5 bpf bytecode '1,6 0 0 0,'")
-    run("tc qdisc add dev p1 root pfifo")
-    assert events.take() == []
-
-
-def test_own_filters_are_silent(kernel: LinuxKernel, events: KernelEvents, run: Run) -> None:
-    run("ip link add p0 type veth peer name p1")
-    events.take()
-    qdisc = Qdisc("p0")
-    assert kernel.apply([Create(qdisc), Delete(qdisc)]) == []
-    assert events.take() == []

@@ -183,13 +183,13 @@ def test_the_functions_link_goes_and_comes_while_packets_flow(network: Network) 
     assert network.differing() == []
 
 
-def test_nothing_stays(network: Network) -> None:
+def test_nothing_stays(network: Network, programs: Programs) -> None:
     network.declare(declared(Behavior.END_AD, "ipv6"))
     network.declare(Desired())
 
     assert network.differing() == []
-    assert "bpf" not in network.run("tc filter show dev to-source ingress")
-    assert "clsact" not in network.run("tc qdisc show")
+    assert "tcx" not in network.run("bpftool net show")
+    assert not programs.folder.exists()
 
 
 def test_a_restart_goes_on_with_what_was_learned(network: Network, programs: Programs) -> None:
@@ -202,17 +202,15 @@ def test_a_restart_goes_on_with_what_was_learned(network: Network, programs: Pro
     assert network.counts().to_packets == 3
 
 
-@pytest.mark.parametrize(
-    "harm",
-    [
-        "tc filter del dev to-source ingress prio 86",
-        "tc qdisc del dev to-function clsact",
-    ],
-)
-def test_repairs_what_was_detached(network: Network, harm: str) -> None:
+@pytest.mark.parametrize("harm", ["rm {}", "bpftool link detach pinned {}"])
+@pytest.mark.parametrize("interface", ["to-source", "to-function"])
+def test_repairs_what_was_detached(
+    network: Network, programs: Programs, interface: str, harm: str
+) -> None:
     network.steer("ipv6", (FIRST, LAST["ipv6"]))
     network.declare(declared(Behavior.END_AD, "ipv6", passes=("multicast",)))
-    network.run(harm)
+    index = network.kernel.links().indexes[interface]
+    network.run(harm.format(programs.folder / "links" / f"{index}-ingress"))
     network.ping("ipv6", 1)
     assert network.counts().from_packets == 0
 
@@ -236,7 +234,7 @@ def test_repairs_pins_without_forgetting(network: Network, programs: Programs) -
     assert network.ping("ipv6") == 3
 
 
-def test_others_filters_stay(network: Network) -> None:
+def test_others_programs_and_filters_stay(network: Network) -> None:
     network.run("tc qdisc add dev to-source clsact")
     network.run("tc filter add dev to-source ingress prio 9 bpf bytecode '1,6 0 0 0,' classid 1:1")
     before = network.run("tc filter show dev to-source ingress")
@@ -245,3 +243,28 @@ def test_others_filters_stay(network: Network) -> None:
     network.declare(replace(found, sids={}))
 
     assert network.run("tc filter show dev to-source ingress") == before
+
+
+def test_ours_stay_when_others_take_theirs_down(network: Network) -> None:
+    network.steer("ipv6", (FIRST, LAST["ipv6"]))
+    network.declare(declared(Behavior.END_AD, "ipv6"))
+    for interface in ("to-source", "to-function"):
+        network.run(f"tc qdisc add dev {interface} clsact; tc qdisc del dev {interface} clsact")
+
+    assert network.differing() == []
+    assert network.ping("ipv6") == 3
+    assert network.counts().from_packets == 3
+
+
+def test_the_place_of_an_interface_that_is_gone_is_free(
+    network: Network, programs: Programs
+) -> None:
+    network.declare(declared(Behavior.END_AD, "ipv6"))
+    pins = {pin.name for pin in (programs.folder / "links").iterdir()}
+    network.take_function()
+    network.repair()
+    network.bring_function()
+    network.repair()
+
+    assert network.differing() == []
+    assert len({pin.name for pin in (programs.folder / "links").iterdir()}) == len(pins)

@@ -20,7 +20,6 @@ from srv6mgrd.plan.objects import (
     ProxyEntry,
     ProxyHook,
     ProxyPrograms,
-    Qdisc,
     Rule,
     SidRoute,
     Sysctl,
@@ -70,13 +69,10 @@ CREATED = [
      " value End.AS ethernet dev eth1 back eth1 src fcbb:0:2:: segs fcbb:0:2::,fcbb:0:3::"
      " transparent"),
     (LinkMtu("eth1", 1420), "ip link set dev eth1 mtu 1420"),
-    (Qdisc("eth1"), "tc qdisc add dev eth1 clsact"),
     (ProxyHook("eth1", "back_function"),
-     "tc filter add dev eth1 ingress prio 86 handle 1 bpf"
-     " da object-pinned /sys/fs/bpf/srv6mgr/back_function"),
+     "bpftool net attach tcx_ingress pinned /sys/fs/bpf/srv6mgr/back_function dev eth1"),
     (ProxyHook("srv6mgr", "toward_local"),
-     "tc filter add dev srv6mgr egress prio 86 handle 1 bpf"
-     " da object-pinned /sys/fs/bpf/srv6mgr/toward_local"),
+     "bpftool net attach tcx_egress pinned /sys/fs/bpf/srv6mgr/toward_local dev srv6mgr"),
     (Rule(2000, LOCATOR, 8986),
      "ip -6 rule add priority 2000 to fcbb:0:1::/48 table 8986 protocol 86"),
     (Rule(990, LOCATOR, 254, IPv6Address("2001:db8::1")),

@@ -17,7 +17,6 @@ from srv6mgrd.plan.objects import (
     ProxyEntry,
     ProxyHook,
     ProxyPrograms,
-    Qdisc,
     Rule,
     SidRoute,
     Sysctl,
@@ -59,18 +58,17 @@ BGP = FrrBlock("bgpd", ("router bgp 65000", "address-family ipv4"), ("a", "b", "
             Replace(VrfDevice("red", 20, 7, up=False), RED),
             "VRF device red: table was 20, is 10; ifindex was 7, is 1000; up was off, is on",
         ),
-        (Create(Qdisc("eth0")), "clsact qdisc of eth0 was deleted"),
         (
             Create(ProxyHook("srv6mgr", "toward_local")),
-            "egress filter of the proxies on srv6mgr was deleted",
+            "egress hook of the proxies on srv6mgr was deleted",
         ),
         (
             Replace(ProxyHook("eth0", "back_function", current=False), HOOK),
-            "ingress filter of the proxies on eth0 ran another program",
+            "ingress hook of the proxies on eth0 ran another program",
         ),
         (
             Replace(ProxyHook("eth0", "toward_function"), HOOK),
-            "ingress filter of the proxies on eth0: program was toward_function, is back_function",
+            "ingress hook of the proxies on eth0: program was toward_function, is back_function",
         ),
         (
             Replace(ProxyPrograms(intact=False), ProxyPrograms()),
