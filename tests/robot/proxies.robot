@@ -11,6 +11,7 @@ Documentation     Service proxies: functions that know no SRv6 stand in the chai
 ...               - [Ref] draft-ietf-spring-sr-service-programming sections 6.1 to 6.4; RFC 8754.
 
 Resource          srv6.resource
+Library           tests.robot.library.cli.Cli
 
 Suite Setup       Functions Stand Behind Both Provider Edges
 Suite Teardown    The Functions Go
@@ -29,8 +30,9 @@ ${WIRE}        fcbb:0:1:d2::/64
 ${FAR_MAC}     02:00:00:00:07:02
 ${BACK}        fcbb:0:2:ad4::/64
 &{UNDERLAY}    pe1=via inet6 2001:db8:1::2 dev to-p    pe2=via inet6 2001:db8:2::2 dev to-p
-${HAS_IN}      tc filter show dev to-p ingress | grep -q "pref 86 bpf.*srv6mgr:toward_function direct-action"
-${HAS_BACK}    tc filter show dev to-fw ingress | grep -q "pref 86 bpf.*srv6mgr:back_function direct-action"
+${LINKS}       /sys/fs/bpf/srv6mgr/links
+${HAS_IN}      bpftool net show dev to-p | grep -q "tcx/ingress toward_function"
+${HAS_BACK}    bpftool net show dev to-fw | grep -q "tcx/ingress back_function"
 
 
 *** Test Cases ***
@@ -120,9 +122,12 @@ What Can Not Be Processed Is An Error
 
 What Is Taken Away Comes Back Within A Second
     [Template]    It Comes Back
-    tc filter del dev to-p ingress prio 86     ${HAS_IN}
-    tc qdisc del dev to-fw clsact              ${HAS_BACK}
     ip -6 route del ${AD4} table 8986          ip -6 route show table 8986 | grep -q "^${AD4} .*End.DX4"
+
+What Is Taken Off An Interface Is Found By A Compare
+    [Template]    It Comes Back When Compared
+    rm ${LINKS}/$(cat /sys/class/net/to-p/ifindex)-ingress                             ${HAS_IN}
+    bpftool link detach pinned ${LINKS}/$(cat /sys/class/net/to-fw/ifindex)-ingress    ${HAS_BACK}
 
 A Killed Manager Loses No Packet And Forgets No Chain
     Given Red Sends From    pe2    ${SITE1}    ${AD4}    ${RED1}
@@ -147,7 +152,7 @@ What Is No Longer Declared Leaves Nothing Behind
     When Set    pe1    delete local-sids/sid[prefix=${AD6}]    delete local-sids/sid[prefix=${AD4}]
     ...    delete local-sids/sid[prefix=${AS6}]    delete local-sids/sid[prefix=${AS4}]
     ...    delete local-sids/sid[prefix=${AM}]
-    Then Run On    pe1    ! tc qdisc show | grep clsact
+    Then Run On    pe1    ! bpftool net show | grep tcx
     And Run On    pe1    test ! -e /sys/fs/bpf/srv6mgr
     And Run On    pe1    ! ip -6 route show table 8986 | grep -E "End.DX[246]"
 
@@ -321,6 +326,14 @@ Pings Are Errors
     Given Note Counters    pe1 ${prefix}
     When Ping    p    ${address}    ${packets}
     Then Counted Since    pe1 ${prefix}    0    errors=${packets}
+
+It Comes Back When Compared
+    [Arguments]    ${harm}    ${holds}
+    Given Run On    pe1    ${holds}
+    And Run On    pe1    ${harm}
+    And Run On    pe1    ! ${holds}
+    When Ctl    pe1    reconcile
+    Then Run On    pe1    ${holds}
 
 It Comes Back
     [Arguments]    ${harm}    ${holds}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from srv6mgrd.kernel.errors import Failure
+from srv6mgrd.proxy import libbpf
 from srv6mgrd.proxy.programs import Programs
 
 pytestmark = pytest.mark.contract
@@ -48,3 +50,14 @@ def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
 
     assert isinstance(failure, Failure)
     assert str(compiled) in failure.words
+
+
+def test_a_kernel_without_tcx_is_told(programs: Programs, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert programs.load_only() is None
+    # What bpf(2) says of a kind of link that it does not know.
+    monkeypatch.setattr(libbpf, "link", lambda *_: Failure.of(errno.EINVAL))
+
+    failure = programs.load_only()
+
+    assert failure is not None
+    assert failure.words == "the kernel has no tcx, which Linux 6.6 brought"
