@@ -10,11 +10,15 @@ The node is the namespace of the test; it is planned and written as srv6mgrd doe
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import json
 import os
+import select
 import socket
+import struct
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -55,6 +59,10 @@ BRIDGED = "from-function"
 # first one's gateway, so that frames that it routes are the second one's.
 WIRE = "2001:db8:7::"
 FAR_MAC = "02:00:00:00:07:02"
+# Of a function behind a tap.
+TAP_MAC = "02:00:00:00:09:02"
+# linux/if_tun.h
+_TUNSETIFF, _IFF_TAP, _IFF_NO_PI = 0x400454CA, 0x0002, 0x1000
 
 
 def declared(behavior: Behavior, inner: str, **more: Any) -> Desired:
@@ -83,6 +91,15 @@ def masked(desired: Desired) -> Desired:
     proxy = replace(sid.proxy, age=None, per_flow=False)
     more = replace(sid, prefix=prefix, behavior=Behavior.END_AM, proxy=proxy)
     return replace(desired, sids={**desired.sids, prefix: more})
+
+
+def _reflect(tap: int, until: int) -> None:
+    """Send back what comes for TAP_MAC, until the pipe's other end is closed."""
+    own = bytes.fromhex(TAP_MAC.replace(":", ""))
+    while until not in select.select([tap, until], [], [])[0]:
+        frame = os.read(tap, 65536)
+        if frame.startswith(own):
+            os.write(tap, frame[6:12] + own + frame[12:])
 
 
 class Network:
@@ -148,6 +165,27 @@ class Network:
 
     def bring_function(self) -> None:
         self._connect("function")
+
+    @contextmanager
+    def behind_a_tap(self) -> Iterator[None]:
+        """The function is a process that sends back what it gets."""
+        self.take_function()
+        tap = os.open("/dev/net/tun", os.O_RDWR)
+        fcntl.ioctl(tap, _TUNSETIFF, struct.pack("16sH22x", b"to-function", _IFF_TAP | _IFF_NO_PI))
+        self.run("ip addr add 2001:db8:9::1/64 dev to-function nodad")
+        self.run("ip addr add 10.9.0.1/24 dev to-function; ip link set to-function up")
+        for hop in HOPS.values():
+            self.run(f"ip neigh add {hop} lladdr {TAP_MAC} dev to-function nud permanent")
+        here, there = os.pipe()
+        thread = threading.Thread(target=_reflect, args=(tap, here))
+        thread.start()
+        try:
+            yield
+        finally:
+            os.close(there)
+            thread.join()
+            os.close(here)
+            os.close(tap)
 
     def build_wire(self) -> None:
         """A host behind the source and one behind the sink, and a function that bridges."""

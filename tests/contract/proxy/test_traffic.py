@@ -42,6 +42,19 @@ def test_there_and_on(network: Network, behavior: Behavior, inner: str) -> None:
     assert (counts.to_packets, counts.from_packets, counts.errors) == (3, 3, 0)
 
 
+@pytest.mark.parametrize(("behavior", "inner"), CASES)
+def test_there_and_on_by_a_tap(network: Network, behavior: Behavior, inner: str) -> None:
+    network.steer(inner, (FIRST, LAST[inner]))
+    with network.behind_a_tap():
+        network.declare(declared(behavior, inner, passes=("multicast",)))
+
+        assert network.ping(inner) == 3
+
+        counts = network.counts()
+        assert (counts.to_packets, counts.from_packets, counts.errors) == (3, 3, 0)
+        network.declare(Desired())
+
+
 @pytest.mark.parametrize("behavior", [Behavior.END_AD, Behavior.END_AS])
 def test_frames_there_and_on(network: Network, behavior: Behavior) -> None:
     network.build_wire()
