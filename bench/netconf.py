@@ -37,6 +37,8 @@ ROUNDS = 5
 EDIT_GOAL = 0.5
 # ... from the get of one of MANY SIDs to its answer.
 ONE_GOAL = 0.1
+# ... of everything, with MANY SIDs.
+WHOLE_GOAL = 20.0
 MODULE = "srv6mgr-srv6"
 # As srv6-gnmid finds it, too.
 STORE = "store"
@@ -252,10 +254,14 @@ def measure_read(folder: Path) -> list[Goal]:
                     if number == 0:
                         runs[f"gnmi {what}"].append(_timed(gets[what]))
                         runs[f"sysrepo {what}"].append(_timed(_from_sysrepo(counters.format(key))))
+            whole = [_everything(client) for _ in range(3)]
+            whole_of_sysrepo = [_timed(_from_sysrepo("/*"))]
         client.timed(REMOVE)
         client.close()
     size = f"{MANY // 1000}k SIDs"
     return [
+        Goal(f"get without a filter, {size}", whole, [], WHOLE_GOAL, of="most"),
+        Goal("the same, or sysrepo alone", whole, whole_of_sysrepo, None, of="median"),
         Goal("get of the counters of one of " + size, runs["netconf one"], [], ONE_GOAL, of="most"),
         *(
             Goal(
@@ -266,6 +272,14 @@ def measure_read(folder: Path) -> list[Goal]:
             for door, peer in (("gnmi", "a gNMI Get"), ("sysrepo", "sysrepo alone"))
         ),
     ]  # fmt: skip
+
+
+def _everything(client: Client) -> float:
+    """Seconds of a get without a filter: configuration, and state of all there is."""
+    took, answer = client.timed("<get/>")
+    if answer.count(b"<in-pkts>7</in-pkts>") != MANY or answer.count(b"<behavior") != MANY:
+        raise RuntimeError("the answer lacks SIDs")
+    return took
 
 
 def _from_sysrepo(xpath: str) -> Callable[[], object]:

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "access.h"
 #include "request.h"
@@ -10,11 +9,7 @@
 
 #define MODULE "srv6mgr-srv6"
 #define SID "/" MODULE ":srv6/local-sids/sid"
-#define SECOND 1000000000u
 #define ENDS "/[ )" /* what may follow a name, if anything does */
-
-static const char *const statuses[] = {"",       "pending",     "installed",
-                                       "failed", "unsupported", "drifted"};
 
 #define COUNTERS ((1u << SID_LEAVES) - (1u << SID_IN_PKTS))
 #define STATE ((1u << SID_IN_PKTS) - 1)
@@ -23,9 +18,7 @@ static const char *const statuses[] = {"",       "pending",     "installed",
 struct wanted {
     uint32_t leaves; /* bits 1 << SID_* */
     const struct access *access;
-    /* Most times are of few seconds: the text of the last one. */
-    uint64_t second;
-    char day[sizeof "2026-01-01T00:00:00"];
+    struct text_moment last;
 };
 
 /* What follows a step of that name; NULL: it is another one. */
@@ -174,21 +167,9 @@ static void put_number(struct text *text, uint32_t leaves, enum sid_leaf leaf, u
 
 static void put_time(struct text *text, uint32_t leaves, struct wanted *wanted, enum sid_leaf leaf,
                      uint64_t at) {
-    char written[sizeof wanted->day + sizeof ".000000000+00:00"];
-    if (!at || !(leaves & 1u << leaf)) {
-        return;
+    if (at && leaves & 1u << leaf) {
+        put_text(text, leaf, text_of_time(&wanted->last, at));
     }
-    if (wanted->second != at / SECOND) {
-        struct tm tm;
-        time_t second = (time_t)(at / SECOND);
-        if (!gmtime_r(&second, &tm) ||
-            !strftime(wanted->day, sizeof wanted->day, "%Y-%m-%dT%H:%M:%S", &tm)) {
-            return;
-        }
-        wanted->second = at / SECOND;
-    }
-    snprintf(written, sizeof written, "%s.%09u+00:00", wanted->day, (unsigned)(at % SECOND));
-    put_text(text, leaf, written);
 }
 
 static void put_counters(struct text *text, uint32_t leaves, struct wanted *wanted,
@@ -216,7 +197,7 @@ static void put_sid(const struct sid *sid, void *data, struct text *text) {
     text_puts(text, "</prefix><state>");
     const size_t opened = text->length;
     if (leaves & 1u << SID_INSTALL_STATUS) {
-        put_text(text, SID_INSTALL_STATUS, statuses[sid->status]);
+        put_text(text, SID_INSTALL_STATUS, store_status(sid->status));
     }
     if (leaves & 1u << SID_REASON) {
         put_text(text, SID_REASON, sid->reason);

@@ -6,6 +6,7 @@
 #include "operations.h"
 #include "problem.h"
 #include "request.h"
+#include "sids.h"
 
 /* What xpath selects is put into *tree. */
 static struct reply *read_into(struct session *session, sr_datastore_t datastore, const char *xpath,
@@ -71,6 +72,24 @@ static bool selects_state_only(const struct session *session, const char *xpath)
     return only;
 }
 
+/* State that xpath selects: of SIDs from the store, if all of it is asked for. */
+static struct reply *read_state(struct session *session, const char *xpath,
+                                struct lyd_node **tree) {
+    char *beside = NULL;
+    if (!sids_selected(session, xpath, &beside) || !sids_into(session, tree)) {
+        free(beside);
+        return read_into(session, SR_DS_OPERATIONAL, xpath, 0, SR_OPER_NO_CONFIG, tree);
+    }
+    const char *proxies = sids_proxies(session, *tree);
+    struct reply *reply =
+        beside ? read_into(session, SR_DS_OPERATIONAL, beside, 0, SR_OPER_NO_CONFIG, tree) : NULL;
+    if (!reply && proxies) {
+        reply = read_into(session, SR_DS_OPERATIONAL, proxies, 0, SR_OPER_NO_CONFIG, tree);
+    }
+    free(beside);
+    return reply;
+}
+
 struct reply *get(struct session *session, struct lyd_node *rpc) {
     struct lyd_node *tree = NULL;
     char *xpath = NULL;
@@ -84,7 +103,7 @@ struct reply *get(struct session *session, struct lyd_node *rpc) {
         reply = read_into(session, SR_DS_RUNNING, xpath, 0, 0, &tree);
     }
     if (!reply && xpath) {
-        reply = read_into(session, SR_DS_OPERATIONAL, xpath, 0, SR_OPER_NO_CONFIG, &tree);
+        reply = read_state(session, xpath, &tree);
     }
     free(xpath);
     if (reply) {

@@ -13,7 +13,6 @@
 #define LAYOUT 3
 #define PAGE 4096
 #define KIND_SID 3
-#define STATUSES 5
 
 struct header {
     char magic[8];
@@ -40,6 +39,11 @@ struct base {
 
 _Static_assert(sizeof(struct header) == 56 && sizeof(struct object) == 416, "as in store.py");
 
+static const char *const statuses[] = {"",       "pending",     "installed",
+                                       "failed", "unsupported", "drifted"};
+
+#define STATUSES (sizeof statuses / sizeof *statuses)
+
 static const char *path;
 
 /* Mapped once for all sessions: each page of it is touched, by whoever looks for a SID. */
@@ -47,6 +51,10 @@ static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static const struct header *map;
 static size_t length;
 static ino_t inode;
+
+const char *store_status(uint8_t status) {
+    return statuses[status < STATUSES ? status : 0];
+}
 
 void store_at(const char *at) {
     path = at;
@@ -144,7 +152,7 @@ static void read_all(const char *prefix, store_visit *visit, void *data, struct 
                                                     memcmp(object->name, prefix, wanted) != 0))) {
             continue;
         }
-        struct sid sid = {.status = object->status <= STATUSES ? object->status : 0,
+        struct sid sid = {.status = object->status < STATUSES ? object->status : 0,
                           .since = object->since,
                           .last_repair = object->last_repair,
                           .repairs = object->repairs};

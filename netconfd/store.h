@@ -16,6 +16,9 @@ struct sid {
     uint64_t packets, octets, errors, discontinuity;
 };
 
+/* The status as YANG has it. */
+const char *store_status(uint8_t status);
+
 typedef void store_visit(const struct sid *sid, void *data, struct text *text);
 
 /* Where it is; once, before it is read. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 void *must_alloc(size_t size) {
     void *made = calloc(1, size ? size : 1);
@@ -110,4 +111,21 @@ void text_cut(struct text *text, size_t length) {
 void text_free(struct text *text) {
     free(text->bytes);
     *text = (struct text){0};
+}
+
+const char *text_of_time(struct text_moment *last, uint64_t at) {
+    const uint64_t second = at / 1000000000u;
+    const size_t date = sizeof "2026-01-01T00:00:00" - 1;
+    if (last->second != second || !*last->written) {
+        struct tm tm;
+        time_t given = (time_t)second;
+        last->second = second;
+        if (!gmtime_r(&given, &tm) ||
+            strftime(last->written, sizeof last->written, "%Y-%m-%dT%H:%M:%S", &tm) != date) {
+            return memset(last->written, 0, 1);
+        }
+    }
+    snprintf(last->written + date, sizeof last->written - date, ".%09u+00:00",
+             (unsigned)(at % 1000000000u));
+    return last->written;
 }

@@ -3,6 +3,7 @@
 #define TEXT_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct text {
@@ -25,6 +26,15 @@ void text_put_xml(struct text *text, const char *string);
 void text_cut(struct text *text, size_t length);
 
 void text_free(struct text *text);
+
+/* A time as text_of_time wrote it last; most times are of few seconds. {0} at first. */
+struct text_moment {
+    uint64_t second;
+    char written[sizeof "2026-01-01T00:00:00.000000000+00:00"];
+};
+
+/* Nanoseconds since 1970 as date-and-time (RFC 6991), in *last; "" where they are too many. */
+const char *text_of_time(struct text_moment *last, uint64_t at);
 
 /* malloc(3) and strdup(3) that do not fail. */
 void *must_alloc(size_t size);

@@ -107,6 +107,12 @@ def lists(member: str, objects: Objects, counters: Counters, want: Wanted) -> Me
     return {entries: made}
 
 
+def proxies_alone(proxies: Mapping[str, Any], only: str | None) -> Member:
+    """SIDs of proxies with the state of these and nothing else."""
+    found = {prefix: proxies[prefix] for prefix in proxies if only in (None, prefix)}
+    return {"sid": [{"prefix": p, _PROXY: {"state": state}} for p, state in found.items()]}
+
+
 def with_proxies(sids: Member, proxies: Mapping[str, Any]) -> Member:
     """The SIDs, those of proxies with the state of these."""
     for entry in sids["sid"]:
@@ -204,6 +210,8 @@ class OperationalSubscription:
     def _sids(self, want: Wanted) -> Member:
         if not (want.state or want.proxy):
             return {}
+        if not want.state:
+            return proxies_alone(self._proxies.read().members, want.key)
         sids = lists("local-sids", self._objects, self._counters(), want)
         return with_proxies(sids, self._proxies.read().members) if want.proxy else sids
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from srv6mgrd.counters import proxies
+from srv6mgrd.counters.node import publish
 from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.store import StoreWriter
 from tests.contract.netconf.client import NS, Client, texts
@@ -18,6 +20,7 @@ SIDS = "/s:srv6/s:local-sids/s:sid"
 OF_SID = f"{SIDS}[s:prefix='{SID}']"
 # Always true, and more than a plain path: sysrepo answers.
 LONG_WAY = "[true()]"
+PROXY = "urn:srv6mgr:yang:srv6mgr-proxy"
 OPERATIONAL = "<nmda:datastore>ds:operational</nmda:datastore>"
 
 
@@ -184,6 +187,70 @@ def test_with_rules_it_comes_from_the_store(client: Client, alice: Client) -> No
     assert texts(get(alice, path), "//s:in-pkts") == ["42"]
     client.edit(nacm("", [("*", f"{ALL}[s:prefix='{SID}']/s:state", "deny")]))
     assert told(get(alice, path)) == {}
+
+
+# What has all of the state of SIDs beside other data, and the same the long way.
+WHOLE = {
+    "everything": ("/*", f"/*{LONG_WAY}"),
+    "srv6": ("/s:srv6", f"/s:srv6{LONG_WAY}"),
+    "SIDs": ("/s:srv6/s:local-sids", f"/s:srv6/s:local-sids{LONG_WAY}"),
+    "entries": (SIDS, SIDS + LONG_WAY),
+}
+
+
+def leaves(tree: Any) -> set[tuple[str, str]]:
+    """Paths and values below srv6, of list entries with their keys; of the rest paths alone."""
+    found = set()
+    for leaf in tree.iter():
+        steps = [leaf, *leaf.iterancestors()]
+        path = "/".join(
+            node.tag + "".join(node.xpath("*[1]/text()")[:1] if "}sid" in node.tag else [])
+            for node in reversed(steps)
+        )
+        value = leaf.text if len(leaf) == 0 and f"{{{NS['s']}}}srv6" in path else ""
+        found.add((path, value or ""))
+    return found
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+@pytest.mark.parametrize("rules", ["", "one SID", "counters", "all but the counters"])
+def test_all_of_it_is_what_sysrepo_has(
+    client: Client, alice: Client, kind: str, rules: str
+) -> None:
+    plain, long = WHOLE[kind]
+    client.edit(nacm(*RULES.get(rules, ("", []))))
+    for reader in (client, alice):
+        whole = leaves(get(reader, long))
+        assert leaves(get(reader, plain)) == whole
+    assert any(SID in path and value == "7" for path, value in leaves(get(client, plain)))
+
+
+@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.parametrize("what", ["", f"<nc:filter>{srv6('')}</nc:filter>"])
+def test_of_all_of_it_state_of_sids_comes_from_the_store(client: Client, what: str) -> None:
+    tree = client.rpc(f"<nc:get>{what}</nc:get>")
+    assert texts(tree, f"//s:sid[s:prefix='{SID}']/s:state/s:counters/s:in-pkts") == ["42"]
+    assert texts(tree, f"//s:sid[s:prefix='{OTHER}']/s:behavior") == ["End"]
+    assert texts(tree, f"//s:sid[s:prefix='{OTHER}']/s:state") == []
+    assert texts(tree, "//s:locator/s:state/s:install-status") == ["installed"]
+
+
+def test_all_of_it_has_the_state_of_proxies(client: Client, server: Server) -> None:
+    """Which the store has no room for: srv6mgrd tells it."""
+    proxy = (
+        f'<proxy xmlns="{PROXY}"><inner-type>ipv6</inner-type>'
+        "<interface>eth2</interface><next-hop>2001:db8::2</next-hop></proxy>"
+    )
+    client.edit(srv6(sid(OTHER, "End.AD", more=proxy)))
+    state = {"to-function": {"pkts": "3"}}
+    told_by_srv6mgrd = proxies.beside(server.store)
+    publish(told_by_srv6mgrd, {OTHER: state})
+    plain, long = WHOLE["everything"]
+    tree = get(client, plain)
+    assert leaves(tree) == leaves(get(client, long))
+    packets = "//p:proxy/p:state/p:to-function/p:pkts/text()"
+    assert tree.xpath(packets, namespaces={"p": PROXY}) == ["3"]
+    told_by_srv6mgrd.unlink()
 
 
 def test_without_a_store_sysrepo_answers(client: Client, server: Server) -> None:

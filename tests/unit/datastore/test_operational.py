@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
-from srv6mgrd.datastore.operational import EVERYTHING, Wanted, lists, wanted, with_proxies
+from srv6mgrd.datastore.operational import (
+    EVERYTHING,
+    Wanted,
+    lists,
+    proxies_alone,
+    wanted,
+    with_proxies,
+)
 
 SIDS = "/srv6mgr-srv6:srv6/local-sids"
 ONE = "fc00::/64"
@@ -85,3 +92,14 @@ def test_sids_of_proxies_show_their_state() -> None:
     found = with_proxies(sids, {"fcbb:0:1:2::/64": state})
 
     assert [entry.get("srv6mgr-proxy:proxy") for entry in found["sid"]] == [None, {"state": state}]
+
+
+def test_state_of_proxies_alone_names_no_other_sid() -> None:
+    first, second = "fcbb:0:1:1::/64", "fcbb:0:1:2::/64"
+    known = {first: {"mtu": 1500}, second: {"mtu": 1280}}
+
+    def entry(prefix: str) -> dict[str, Any]:
+        return {"prefix": prefix, "srv6mgr-proxy:proxy": {"state": known[prefix]}}
+
+    assert proxies_alone(known, None) == {"sid": [entry(first), entry(second)]}
+    assert proxies_alone(known, second) == {"sid": [entry(second)]}
