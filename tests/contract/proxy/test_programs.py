@@ -19,7 +19,7 @@ UNCHECKED = """
 __attribute__((section("tc"), used))
 int unchecked(struct __sk_buff *skb)
 {
-    return *(int *)(long)skb->data;
+    return *(char *)(long)skb->data;
 }
 char _license[] __attribute__((section("license"), used)) = "GPL";
 """
@@ -38,7 +38,7 @@ def test_the_verifier_is_quoted(tmp_path: Path) -> None:
     failure = Programs(compiled, tmp_path).load_only()
 
     assert isinstance(failure, Failure)
-    assert failure.words.startswith("Permission denied: invalid access to packet, off=0 size=4")
+    assert failure.words.startswith("Permission denied: invalid access to packet, off=0 size=1")
     assert "processed" not in failure.words
 
 
