@@ -39,7 +39,7 @@ SIZES = (1, 100, 1000)
 FASTER = 4.0
 ONE_MORE = 1.0
 PATIENCE = 900.0
-# What vtysh and frr-reload are given; bgpd may be busy for hours.
+# What vtysh and frr-reload are given at least; bgpd may be busy for hours.
 LIMIT = 300.0
 FIRST = 1000
 TEXT = "/tmp/whole.conf"
@@ -68,7 +68,7 @@ def main() -> int:
         goals += _size(pe1, pe2, size)
         OUTPUT.write_text(json.dumps({"machine": machine, "goals": [asdict(g) for g in goals]}))
     for edge in (pe1, pe2):
-        edge.router.stop("frr")
+        edge.stop()
     return 0
 
 
@@ -86,11 +86,14 @@ class Edge:
         # It restarts a bgpd that is busy for 90 s, as `vtysh -f` of 100 VRFs makes it.
         self.router.kill("watchfrr")
 
-    def restart(self) -> None:
+    def stop(self) -> None:
         # bgpd with many VRFs behind it takes minutes to stop of its own accord.
         for daemon in FRR_DAEMONS:
             self.router.kill(daemon)
         self.router.stop("frr")
+
+    def restart(self) -> None:
+        self.stop()
         self.start()
 
     def cpu(self) -> float:
@@ -132,21 +135,22 @@ def _size(pe1: Edge, pe2: Edge, count: int) -> list[Goal]:
     flaps = float(pe2.established() - before)
 
     _fresh(pe1, pe2, base)
-    vtysh = partial(pe1.node.run, ["vtysh", "-f", TEXT], timeout=LIMIT)
-    reload = partial(pe1.node.run, ["/usr/lib/frr/frr-reload.py", "--reload", TEXT], timeout=LIMIT)
+    limit = max(LIMIT, FASTER * ours.received)
+    vtysh = partial(pe1.node.run, ["vtysh", "-f", TEXT], timeout=limit)
+    reload = partial(pe1.node.run, ["/usr/lib/frr/frr-reload.py", "--reload", TEXT], timeout=limit)
     pe1.node.write_file(TEXT, text(creations(whole, base)))
-    theirs = _limited(pe1, pe2, count, vtysh)
+    theirs = _limited(pe1, pe2, count, vtysh, limit)
     their_one = reloaded = None
     if theirs is not None:
         pe1.node.write_file(TEXT, text(creations(more, base)))
-        their_one = _limited(pe1, pe2, count + 1, vtysh)
+        their_one = _limited(pe1, pe2, count + 1, vtysh, limit)
     if their_one is not None:
         # It compares with all that runs: it is given that, less one VRF and then with it again.
         running = pe1.node.run(["vtysh", "-c", "show running-config no-header"]).stdout
         pe1.frr.apply(deletions(more, whole))
         wait_until(lambda: pe2.received() == count, "one VRF less", PATIENCE)
         pe1.node.write_file(TEXT, running)
-        reloaded = _limited(pe1, pe2, count + 1, reload)
+        reloaded = _limited(pe1, pe2, count + 1, reload, limit)
 
     largest = count == SIZES[-1]
 
@@ -154,7 +158,7 @@ def _size(pe1: Edge, pe2: Edge, count: int) -> list[Goal]:
         name: str, mine: float, peer: Cost | None, what: str, goal: float | None = None
     ) -> Goal:
         if peer is None:  # it can't be that fast
-            return Goal(f"{size}: {name} (not within {LIMIT:.0f} s)", [mine], [LIMIT], goal)
+            return Goal(f"{size}: {name} (not within {limit:.0f} s)", [mine], [limit], goal)
         return Goal(f"{size}: {name}", [mine], [getattr(peer, what)], goal)
 
     return [
@@ -200,10 +204,12 @@ def _timed(
     return cost
 
 
-def _limited(pe1: Edge, pe2: Edge, count: int, work: Callable[[], object]) -> Cost | None:
-    """None when it has not come to an end within ``LIMIT``."""
+def _limited(
+    pe1: Edge, pe2: Edge, count: int, work: Callable[[], object], limit: float
+) -> Cost | None:
+    """None when it has not come to an end within so many seconds."""
     try:
-        return _timed(pe1, pe2, count, work, LIMIT)
+        return _timed(pe1, pe2, count, work, limit)
     except (LabError, subprocess.TimeoutExpired) as error:
         print(f"-- {count} routes: {error}", file=sys.stderr, flush=True)
         return None

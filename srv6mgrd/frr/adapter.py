@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from srv6mgrd.frr.script import (
     removals,
 )
 from srv6mgrd.frr.sids_first import Arrivals, stages
-from srv6mgrd.frr.vty import Answer, Instances, Vty, VtyError, instance
+from srv6mgrd.frr.vty import Answer, Instances, Sessions, VtyError, instance
 from srv6mgrd.model.capabilities import FrrOffer
 from srv6mgrd.plan.actions import Action, Delete
 from srv6mgrd.plan.objects import FrrBlock
@@ -106,12 +105,8 @@ class FrrSockets:
 
     def show(self, daemon: str, command: str) -> str:
         """Output of a show command; ``VtyError`` when refused or out of reach."""
-        with self._open(daemon) as vty:
-            answer = vty.run([command])[0]
-        if not answer.ok:
-            message = f"{daemon} refused '{command}': {answer.words}; see its FRR version"
-            raise VtyError(errno.EOPNOTSUPP, message)
-        return answer.text
+        with self._sessions() as sessions:
+            return sessions.show(daemon, command)
 
     def instances(self) -> Instances:
         """Which processes serve the daemons' sockets now; cheap, never waits."""
@@ -124,8 +119,8 @@ class FrrSockets:
     def _path(self, daemon: str) -> Path:
         return self._directory / f"{daemon}.vty"
 
-    def _open(self, daemon: str) -> Vty:
-        return Vty(self._path(daemon), self._timeout)
+    def _sessions(self) -> Sessions:
+        return Sessions(self._directory, self._timeout)
 
     def _running(self, daemon: str) -> dict[str, FrrBlock]:
         return running.parse(daemon, self.show(daemon, "show running-config"))
@@ -142,10 +137,12 @@ class FrrSockets:
 
     def _write(self, steps: Sequence[Step], refused: _Refused) -> None:
         *before, last = stages(steps)
-        arrivals = Arrivals(self)
-        for stage in before:
-            self._run(stage, refused)
-            arrivals.wait(stage)
+        # With a session for each question zebra would do little else.
+        with self._sessions() as sessions:
+            arrivals = Arrivals(sessions)
+            for stage in before:
+                self._run(stage, refused, sessions)
+                arrivals.wait(stage)
         self._run(last, refused)
 
     def _standing(self, actions: Sequence[Action], refused: _Refused) -> dict[str, FrrBlock]:
@@ -162,20 +159,26 @@ class FrrSockets:
                         refused[id(action)] = (action, str(error))
         return found
 
-    def _run(self, steps: Sequence[Step], refused: _Refused) -> None:
-        """One session per daemon, in the order in which the steps first name them."""
+    def _run(
+        self, steps: Sequence[Step], refused: _Refused, sessions: Sessions | None = None
+    ) -> None:
+        """Daemon by daemon, in the order in which the steps first name them."""
         for daemon in dict.fromkeys(step.daemon for step in steps):
             sent = commands([s for s in steps if s.daemon == daemon])
             texts = ["configure terminal", *(c.text for c in sent), "end"]
-            answers, silence = self._send(daemon, texts)
+            answers, silence = self._send(daemon, texts, sessions)
             for key, found in refusals(sent, answers[1:], silence).items():
                 refused.setdefault(key, found)
 
-    def _send(self, daemon: str, texts: Sequence[str]) -> tuple[list[Answer], str]:
+    def _send(
+        self, daemon: str, texts: Sequence[str], sessions: Sessions | None
+    ) -> tuple[list[Answer], str]:
         self._writes += len(texts) - 2
         try:
-            with self._open(daemon) as vty:
-                return vty.run(texts), ""
+            if sessions is not None:
+                return sessions.run(daemon, texts), ""
+            with self._sessions() as own:
+                return own.run(daemon, texts), ""
         except VtyError as error:
             return error.answers, str(error)
 

@@ -9,7 +9,10 @@ time, and nothing is written meanwhile.
 bgpd shows its SIDs only all at once, which for each of many VRFs is quadratic work of its own. But
 it hands each SID that it was given to zebra as a route, which zebra finds by its address. A SID is
 asked for twice, once for each family; the second answer must be through as well, or it makes bgpd
-ask twice more for the SID of the next VRF, and so on: twice as often for each.
+ask twice more for the SID of the next VRF, and so on: twice as often for each. An instance that has
+just been made is told by zebra that its device is up, upon which bgpd goes through all routes as
+well (bgp_ifp_up), and asks twice more if the SID has been asked for already: so that is waited for
+before.
 """
 
 from __future__ import annotations
@@ -18,8 +21,7 @@ import errno
 import json
 import logging
 import re
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv6Address
 
@@ -27,6 +29,7 @@ from srv6mgrd.frr.blocks import BGPD, ZEBRA
 from srv6mgrd.frr.script import Step
 from srv6mgrd.frr.status import sid_layout
 from srv6mgrd.frr.vty import Shows, VtyError
+from srv6mgrd.frr.waiting import comes_true, ticks
 
 _LOG = logging.getLogger(__name__)
 _SIDS = ("sid vpn per-vrf export ", "sid vpn export ")
@@ -35,7 +38,6 @@ _SIDS = ("sid vpn per-vrf export ", "sid vpn export ")
 _DEADLINE = 15.0
 # One that has not come by then may be that of a VRF without a device, which never does.
 _DOUBT = 0.25
-_PERIOD = 0.001
 _QUEUED = re.compile(r"put Fifo: (\d+):")
 
 
@@ -48,21 +50,26 @@ class Asked:
 
 
 def stages(steps: Sequence[Step]) -> list[list[Step]]:
-    """The steps in stages; after each of them but the last its SIDs are waited for."""
+    """The steps in stages; after each of them but the last ``Arrivals.wait`` is due. Of each VRF
+    they are its instance, and then what asks for SIDs."""
     asking = {s.context[0] for s in steps if s.context and s.line.startswith(_SIDS)}
     if not asking:
         return [list(steps)]
     before: list[Step] = []
     last: list[Step] = []
-    staged: dict[str, list[Step]] = {}
+    staged: dict[str, tuple[list[Step], list[Step]]] = {}
     for step in steps:
         if not step.context or step.context[0] not in asking:
             before.append(step)
-        elif len(step.context) == 1 or step.line.removeprefix("no ").startswith(_SIDS):
-            staged.setdefault(step.context[0], []).append(step)
+            continue
+        made, sids = staged.setdefault(step.context[0], ([], []))
+        if step.line.removeprefix("no ").startswith(_SIDS):
+            sids.append(step)
+        elif len(step.context) == 1:
+            made.append(step)
         else:
             last.append(step)
-    return [before, *staged.values(), last]
+    return [before, *(stage for both in staged.values() for stage in both if stage), last]
 
 
 def asked(steps: Sequence[Step]) -> list[Asked]:
@@ -83,22 +90,25 @@ class Arrivals:
         self._waiting = True
 
     def wait(self, steps: Sequence[Step]) -> None:
-        """Return when bgpd has the SIDs that these steps asked for, or there is no point."""
-        for one in asked(steps) if self._waiting else ():
-            try:
-                self._waiting = self._arrives(one)
-            except VtyError as error:
-                _LOG.debug("SIDs of %s are not waited for: %s", BGPD, error)
-                self._waiting = False
-            if not self._waiting:
-                return
+        """Return when bgpd has the SIDs that these steps asked for, or there is no point; and in
+        any case when it has read what zebra had to say to them."""
+        if not self._waiting or not steps:
+            return
+        try:
+            self._waiting = all(map(self._arrives, asked(steps))) and self._is_quiet()
+        except VtyError as error:
+            _LOG.debug("SIDs of %s are not waited for: %s", BGPD, error)
+            self._waiting = False
+
+    def _is_quiet(self) -> bool:
+        return comes_true(self._answered, _DEADLINE)
 
     def _arrives(self, one: Asked) -> bool:
         """False when it makes no sense to wait for others either."""
-        for since in _ticks(_DEADLINE):
+        for since in ticks(_DEADLINE):
             if self._layout is None:
                 self._layout = sid_layout(self._frr)
-            if self._layout is not None and self._held(one, *self._layout) and self._answered():
+            if self._layout is not None and self._held(one, *self._layout):
                 return True
             if since > _DOUBT:
                 if self._layout is None:
@@ -130,11 +140,3 @@ class Arrivals:
     def _has_device(self, vrf: str) -> bool:
         shown = json.loads(self._frr.show(BGPD, "show bgp vrfs json") or "{}")
         return int(shown.get("vrfs", {}).get(vrf, {}).get("vrfId", -1)) >= 0
-
-
-def _ticks(seconds: float) -> Iterator[float]:
-    """Seconds that have passed, time and again, more slowly as they do."""
-    start = time.monotonic()
-    while (since := time.monotonic() - start) < seconds:
-        yield since
-        time.sleep(min(_PERIOD + since / 4, 0.1))

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import logging
 import re
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from srv6mgrd.frr.blocks import ZEBRA
 from srv6mgrd.frr.vty import Shows, VtyError
+from srv6mgrd.frr.waiting import comes_true
 
 _LOG = logging.getLogger(__name__)
 
@@ -29,34 +29,36 @@ _PROVIDER = re.compile(r"in: (\d+),.*out: (\d+),")
 
 def meet(frr: Shows, vrfs: Sequence[str]) -> None:
     """Return once zebra knows these VRFs; after 2 s in any case."""
-    until = time.monotonic() + _DEADLINE
-    try:
-        while time.monotonic() < until:
-            shown = frr.show(ZEBRA, "show vrf")
-            if all(f"vrf {vrf} id " in shown for vrf in vrfs):
-                return
-    except VtyError as error:
-        _LOG.debug("not waited for: %s", error)
-        return
-    _LOG.warning("zebra does not know VRFs %s yet", ", ".join(vrfs))
+
+    def known() -> bool:
+        shown = frr.show(ZEBRA, "show vrf")
+        return all(f"vrf {vrf} id " in shown for vrf in vrfs)
+
+    if not _comes_true(known):
+        _LOG.warning("zebra does not know VRFs %s yet", ", ".join(vrfs))
 
 
 def let_go(frr: Shows, vrfs: Sequence[str]) -> None:
     """Return once zebra holds no route of these VRFs and its dataplane is idle; after 2 s in any
     case, since an operator's routes may stay and what is asked for must go on."""
-    until = time.monotonic() + _DEADLINE
+    left = list(vrfs)
+
+    def done() -> bool:
+        while left and not _has_routes(frr, left[-1]):
+            left.pop()
+        return not left and _idle(frr.show(ZEBRA, "show zebra dplane providers"))
+
+    if not _comes_true(done):
+        _LOG.warning("zebra is still busy with routes of VRFs %s", ", ".join(vrfs))
+
+
+def _comes_true(holds: Callable[[], bool]) -> bool:
+    """True, too, where zebra can't be asked: then there is nothing to keep step with."""
     try:
-        for vrf in vrfs:
-            while _has_routes(frr, vrf) and time.monotonic() < until:
-                pass
-        while (
-            not _idle(frr.show(ZEBRA, "show zebra dplane providers")) and time.monotonic() < until
-        ):
-            pass
+        return comes_true(holds, _DEADLINE)
     except VtyError as error:
         _LOG.debug("not waited for: %s", error)
-    if time.monotonic() >= until:
-        _LOG.warning("zebra is still busy with routes of VRFs %s", ", ".join(vrfs))
+        return True
 
 
 def _has_routes(frr: Shows, vrf: str) -> bool:

@@ -165,3 +165,44 @@ class Vty:
     def _gone(self, number: int, answers: Sequence[Answer]) -> VtyError:
         cause = f"{self._name} closed the session after {len(answers)} commands"
         return VtyError(number, f"{cause}; it has stopped or restarted, see its log", answers)
+
+
+class Sessions:
+    """One session with each daemon, from the first question on until the ``with`` ends."""
+
+    def __init__(self, directory: Path, timeout: float) -> None:
+        self._directory = directory
+        self._timeout = timeout
+        self._open: dict[str, Vty] = {}
+
+    def __enter__(self) -> Sessions:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for vty in self._open.values():
+            vty.close()
+        self._open.clear()
+
+    def run(self, daemon: str, commands: Sequence[str]) -> list[Answer]:
+        """``Vty.run``. After a VtyError the daemon gets a new session with the next call."""
+        try:
+            if daemon not in self._open:
+                self._open[daemon] = Vty(self._directory / f"{daemon}.vty", self._timeout)
+            return self._open[daemon].run(commands)
+        except VtyError:
+            if daemon in self._open:
+                self._open.pop(daemon).close()
+            raise
+
+    def show(self, daemon: str, command: str) -> str:
+        """Output of a show command; ``VtyError`` when refused or out of reach."""
+        (answer,) = self.run(daemon, [command])
+        if not answer.ok:
+            message = f"{daemon} refused '{command}': {answer.words}; see its FRR version"
+            raise VtyError(errno.EOPNOTSUPP, message)
+        return answer.text

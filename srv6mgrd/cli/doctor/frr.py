@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from srv6mgrd.apply.outcomes import carried, exports
 from srv6mgrd.cli.doctor.finding import Finding, fail, note, or_ok, skip, warn
 from srv6mgrd.cli.units import counted
 from srv6mgrd.frr.adapter import FrrSockets
+from srv6mgrd.frr.isis import unadvertised
 from srv6mgrd.frr.status import sessions
 from srv6mgrd.frr.vty import Shows, VtyError
 from srv6mgrd.model.capabilities import FrrOffer
-from srv6mgrd.model.desired import Bgp, Desired
+from srv6mgrd.model.desired import Bgp, Desired, Isis
 
 # What frr-patches/build.sh adds to the version.
 _PATCHED = "+srv6mgr"
@@ -20,19 +22,23 @@ _PATCHED = "+srv6mgr"
 def frr(directory: Path, desired: Desired | None) -> Iterator[Finding]:
     """What of it matters for what is declared; all of it where that is not known."""
     sockets = FrrSockets(directory)
-    needed = desired is not None and any(vrf.bgp for vrf in desired.vrfs.values())
+    needed = desired is not None and bool(carried(desired))
     try:
         offer = sockets.offer()
     except (VtyError, OSError) as error:
         yield warn("frr", str(error), "see the logs of zebra and bgpd")
         return
     yield from offered(offer, needed=needed)
-    if needed and desired is not None and desired.bgp is not None and "frr" not in offer.missing:
+    if desired is None or "frr" in offer.missing:
+        return
+    if desired.bgp is not None and exports(desired):
         yield from neighbors(desired.bgp, sockets)
+    if desired.isis is not None:
+        yield from underlay(desired, desired.isis, sockets)
 
 
 def offered(offer: FrrOffer, *, needed: bool) -> Iterator[Finding]:
-    """Its version, stock or patched, and what it lacks. ``needed``: VRFs are in BGP."""
+    """Its version, stock or patched, and what it lacks. ``needed`` by what is declared."""
     if "frr" in offer.missing:
         cause, _, remedy = offer.missing["frr"].partition("; ")
         yield (fail if needed else note)("frr", cause, remedy)
@@ -64,6 +70,18 @@ def neighbors(bgp: Bgp, shows: Shows) -> list[Finding]:
         return [skip("bgp", str(error))]
     words = f"{counted(len(bgp.neighbors), 'session')} for VPN routes established"
     return or_ok("bgp", words, _down(bgp, states)) if bgp.neighbors else [_alone()]
+
+
+def underlay(desired: Desired, isis: Isis, shows: Shows) -> list[Finding]:
+    """IS-IS carries the locator to other routers."""
+    reason = unadvertised(desired, shows)
+    missing = warn(
+        "isis",
+        f"locator {isis.locator} does not reach other routers: {reason}",
+        "isisd=yes in /etc/frr/daemons; vtysh -c 'show isis neighbor' and 'show isis interface'",
+    )
+    words = f"locator {isis.locator} is advertised, every interface has a neighbor"
+    return or_ok("isis", words, [missing] if reason else [])
 
 
 def _down(bgp: Bgp, states: dict[str, str]) -> Iterator[Finding]:

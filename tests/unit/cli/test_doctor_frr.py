@@ -4,10 +4,11 @@ import json
 from ipaddress import IPv4Address
 
 from srv6mgrd.cli.doctor.finding import Level
-from srv6mgrd.cli.doctor.frr import neighbors, offered
+from srv6mgrd.cli.doctor.frr import neighbors, offered, underlay
 from srv6mgrd.frr.vty import VtyError
 from srv6mgrd.model.capabilities import FrrOffer
 from srv6mgrd.model.desired import Bgp, Neighbor
+from tests.unit.frr.test_isis import SPOKEN, WANTED, Shown
 
 BGP = Bgp(65000, IPv4Address("10.0.0.1"), (Neighbor("fc00::1", 65000), Neighbor("fc00::2", 65000)))
 
@@ -48,6 +49,15 @@ def test_a_bgpd_that_does_not_answer():
 def test_nobody_to_tell():
     (found,) = neighbors(Bgp(65000, IPv4Address("10.0.0.1")), Summary())
     assert found.level is Level.WARN
+
+
+def test_the_underlay():
+    (found,) = underlay(WANTED, SPOKEN, Shown())
+    words = "locator MAIN is advertised, every interface has a neighbor"
+    assert (found.level, found.words) == (Level.OK, words)
+    (found,) = underlay(WANTED, SPOKEN, Shown(met="lo"))
+    assert found.level is Level.WARN
+    assert found.words.endswith("does not reach other routers: no IS-IS neighbor at core")
 
 
 def test_which_frr_runs():

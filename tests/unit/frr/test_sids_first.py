@@ -28,10 +28,12 @@ def steps(*names: str) -> list[Step]:
 
 def test_export_comes_after_all_sids() -> None:
     whole = steps("red", "blue")
-    before, red, blue, last = stages(whole)
+    before, *sids, last = stages(whole)
     assert before == []
-    for stage, name in ((red, "red"), (blue, "blue")):
-        assert [s.line for s in stage] == ["bgp router-id 1.1.1.1", "sid vpn per-vrf export 100"]
+    for made, stage, name in ((*sids[:2], "red"), (*sids[2:], "blue")):
+        assert [s.line for s in made] == ["bgp router-id 1.1.1.1"]
+        assert asked(made) == []
+        assert [s.line for s in stage] == ["sid vpn per-vrf export 100"]
         assert asked(stage) == [Asked(name, 100)]
     assert [s.line for s in last] == ["export vpn"] * 2
     assert asked(last) == []
@@ -41,10 +43,11 @@ def test_what_asks_for_no_sid_goes_as_it_is() -> None:
     zebra = Step(ZEBRA, ("segment-routing", "srv6", "encapsulation"), "source-address ::1", None)
     other = instance("blue", "import vpn", "address-family ipv4 unicast")
     assert stages([zebra, other]) == [[zebra, other]]
-    before, sids, last = stages([zebra, other, *steps("red")])
+    before, made, sids, last = stages([zebra, other, *steps("red")])
     assert before == [zebra, other]
-    assert len(sids) == 2
-    assert len(last) == 1
+    assert [len(stage) for stage in (made, sids, last)] == [1, 1, 1]
+    # The instance stands already.
+    assert len(stages([zebra, instance("red", "sid vpn per-vrf export 100")])) == 3
 
 
 def test_sids_of_families_come_before_the_rest_of_them() -> None:
@@ -55,8 +58,8 @@ def test_sids_of_families_come_before_the_rest_of_them() -> None:
         instance("red", "export vpn", "address-family ipv4 unicast"),
         instance("red", "sid vpn export 6", "address-family ipv6 unicast"),
     ]
-    _, red, last = stages(whole)
-    assert [s.line for s in red][1:3] == ["no sid vpn export 4", "sid vpn export 4"]
+    _, _, red, last = stages(whole)
+    assert [s.line for s in red][:2] == ["no sid vpn export 4", "sid vpn export 4"]
     assert asked(red) == [Asked("red", 4), Asked("red", 6)]
     assert [s.line for s in last] == ["export vpn"]
 
@@ -113,6 +116,13 @@ def test_what_else_zebra_has_to_say_is_waited_for() -> None:
     Arrivals(daemons).wait(steps("red"))
     assert daemons.seen.count("show zebra client") == 3
     assert daemons.seen[-1] == "show version"
+
+
+def test_what_zebra_says_to_a_new_instance_is_waited_for() -> None:
+    daemons = Daemons()
+    daemons.queued = [0, 12]
+    Arrivals(daemons).wait([instance("red", "bgp router-id 1.1.1.1")])
+    assert daemons.seen == ["show zebra client", "show zebra client", "show version"]
 
 
 def test_a_vrf_without_a_device_is_left_and_the_next_waited_for() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from srv6mgrd.frr.vty import Answer, Vty, VtyError
+from srv6mgrd.frr.vty import Answer, Sessions, Vty, VtyError
 from tests.unit.frr.server import VtyServer
 
 Serve = Callable[..., VtyServer]
@@ -92,3 +92,30 @@ def test_words_are_frrs_without_decoration() -> None:
     assert Answer(13, "% Malformed rd\n").words == "Malformed rd"
     assert Answer(13, "a\nFailed: b\n").words == "a; Failed: b"
     assert Answer(13, "").words == "refused without a word (status 13)"
+
+
+def test_many_questions_take_one_session(serve: Serve, path: Path) -> None:
+    server = serve(lambda c: (0, f"said {c}"))
+    with Sessions(path.parent, 5.0) as sessions:
+        assert [sessions.show("bgpd", c) for c in ("one", "two")] == ["said one", "said two"]
+        assert sessions.run("bgpd", ["three"]) == [Answer(0, "said three")]
+    assert server.seen == ["enable", "one", "two", "three"]
+
+
+def test_a_session_that_ended_is_opened_anew(serve: Serve, path: Path) -> None:
+    server = serve(die_after=2)
+    with Sessions(path.parent, 5.0) as sessions:
+        sessions.show("bgpd", "one")
+        with pytest.raises(VtyError, match="closed the session"):
+            sessions.show("bgpd", "two")
+        sessions.show("bgpd", "three")
+    assert server.seen == ["enable", "one", "enable", "three"]
+
+
+def test_a_question_that_is_refused_leaves_the_session(serve: Serve, path: Path) -> None:
+    server = serve(lambda c: (2 if c == "odd" else 0, "% Unknown command\n" if c == "odd" else ""))
+    with Sessions(path.parent, 5.0) as sessions:
+        with pytest.raises(VtyError, match="bgpd refused 'odd': Unknown command"):
+            sessions.show("bgpd", "odd")
+        sessions.show("bgpd", "even")
+    assert server.seen == ["enable", "odd", "even"]
