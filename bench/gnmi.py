@@ -1,6 +1,6 @@
 """gNMI: counters streamed, many subscribers with one that never reads, and what leaks.
 
-    make bench BENCH=gnmi [PART="stream crowd leak host set"]
+    make bench BENCH=gnmi [PART="stream get crowd leak host set"]
 
 The server has one CPU, who reads and who counts another one. The peer is openconfig's cache with
 its Subscribe server (``bench/peer``), fed in its own process; the reader is the same for both.
@@ -13,7 +13,11 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from pathlib import Path
+
+import grpc
+from gnmi_pb import gnmi_pb2 as pb
 
 from bench.gnmi_leak import leaks
 from bench.gnmi_servers import (
@@ -43,7 +47,7 @@ CROWD_SECONDS = 15
 # What one that never reads may take from the rate of the others, and in memory (MiB).
 CROWD_GOAL, CROWD_MEMORY = 0.95, 16.0
 FROM_LAB = Path("build/lab/bench/gnmi.json")
-PARTS = ("stream", "crowd", "leak", "host", "set")
+PARTS = ("stream", "get", "crowd", "leak", "host", "set")
 
 
 def main() -> int:
@@ -52,6 +56,8 @@ def main() -> int:
     with place() as folder:
         if "stream" in asked:
             report.goals += _stream(folder)
+        if "get" in asked:
+            report.goals += _get(folder)
         if "crowd" in asked:
             report.goals += _crowd(folder)
         if "leak" in asked:
@@ -133,6 +139,35 @@ def _stream(folder: Path) -> list[Goal]:
             beside(f"from sample to reader, p50, {how}", "p50", "s"),
             beside(f"from sample to reader, p99, {how}", "p99", "s"),
         ]
+    return goals
+
+
+def _get(folder: Path) -> list[Goal]:
+    """The counters of all SIDs in one answer."""
+    _say(f"{SIDS} SIDs are configured")
+    configure(SIDS)
+    feeder = Feeder(folder / "store", SIDS)
+    names = ("srv6", "local-sids", "sid", "state", "counters")
+    path = pb.Path(elem=[pb.PathElem(name=name) for name in names])
+    goals = []
+    try:
+        with ours(folder) as server:
+            options = [("grpc.max_receive_message_length", -1)]
+            with grpc.insecure_channel(server.plain, options=options) as channel:
+                # Whoever decodes it takes longer than the server.
+                get = channel.unary_unary("/gnmi.gNMI/Get")
+                for encoding in (pb.PROTO, pb.JSON_IETF):
+                    request = pb.GetRequest(path=[path], encoding=encoding).SerializeToString()
+                    runs = []
+                    for _ in range(ROUNDS + 1):
+                        start = time.perf_counter()
+                        get(request, timeout=600)
+                        runs.append(time.perf_counter() - start)
+                    name = f"Get of the counters of {SIDS} SIDs, {pb.Encoding.Name(encoding)}"
+                    goals.append(Goal(f"{name}, the first", runs[:1], [], None))
+                    goals.append(Goal(name, runs[1:], [], None, of="median"))
+    finally:
+        feeder.close()
     return goals
 
 

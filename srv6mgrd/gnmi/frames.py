@@ -77,6 +77,12 @@ def update(encoding: int, at: Pattern, value: Any, duplicates: int = 0) -> bytes
     return _delimited(b"\x22", body)
 
 
+def whole_update(at: Pattern, value: Any) -> bytes:
+    """The same with a TypedValue that is made already."""
+    body = _delimited(b"\x0a", path(at)) + _delimited(b"\x1a", value.SerializeToString())
+    return _delimited(b"\x22", body)
+
+
 def delete(at: Pattern) -> bytes:
     """Notification.delete = 5"""
     return _delimited(b"\x2a", path(at))

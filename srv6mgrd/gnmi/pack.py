@@ -9,8 +9,9 @@ from __future__ import annotations
 import logging
 import sys
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import accumulate
 from pathlib import Path as File
 from typing import Any, NamedTuple, Protocol
 
@@ -18,9 +19,10 @@ import cffi
 
 from srv6mgrd.counters.store import Records, since
 from srv6mgrd.counters.yang import sid_counters
-from srv6mgrd.gnmi import frames, wire
+from srv6mgrd.gnmi import encode, frames, wire
 from srv6mgrd.gnmi.path import Path, Pattern, Step
 from srv6mgrd.gnmi.schema import Node
+from srv6mgrd.gnmi.view import Want
 
 _LOG = logging.getLogger(__name__)
 
@@ -37,6 +39,7 @@ struct srv6_rows {
   const uint8_t *head; uint32_t head_length;
   const uint8_t *entries; const uint32_t *offsets; const uint32_t *slots;
   const uint8_t *tails; const uint32_t *tail_offsets; const uint8_t *columns; uint32_t leaves;
+  const uint8_t *members; const uint32_t *member_offsets;
   const uint8_t *frame; uint32_t frame_length; uint32_t duplicates; uint32_t encoding;
 };
 size_t srv6_pack(const struct srv6_rows *r, const uint64_t *counters, const uint64_t *cleared,
@@ -67,21 +70,24 @@ class Table:
             self.offsets.append(at)
         self.longest = max(map(len, elements), default=0)
 
-    def tail(self, leaf: Node) -> Pattern:
-        """The steps from below the entry to a leaf."""
-        return Step(self._state), Step(self._counters), Step(leaf)
+    def tail(self, node: Node) -> Pattern:
+        """The steps from below the entry to a leaf, or to the container of them."""
+        above = Step(self._state), Step(self._counters)
+        return above if node is self._counters else (*above, Step(node))
 
-    def at(self, key: tuple[str, ...], leaf: Node) -> Pattern:
-        return (*self._above, Step(self._list, key), *self.tail(leaf))
+    def at(self, key: tuple[str, ...], node: Node) -> Pattern:
+        return (*self._above, Step(self._list, key), *self.tail(node))
 
 
 class Request(NamedTuple):
-    """What a subscriber is told: these leaves of each SID, so encoded."""
+    """What is told: these leaves of each SID, so encoded; or with ``whole`` the container that they
+    are in, as one JSON value with these members."""
 
     leaves: tuple[Node, ...]
     encoding: int
     prefix: Path
     duplicates: int = 0
+    whole: Node | None = None
 
 
 class Told:
@@ -122,6 +128,12 @@ class Sample:
         self._pack = pack or packer()
         self._made: dict[tuple[Any, ...], bytes] = {}
 
+    def response(self, asked: Request) -> bytes:
+        """All of it as a GetResponse with one Notification, which has the bytes of a
+        SubscribeResponse with it; several are one with all of theirs. Empty when there is nothing
+        to tell."""
+        return self._pack(self.table, self.records, asked, range(len(self.table.keys)), None)
+
     def messages(self, asked: Request, told: Told | None = None) -> Iterator[bytes]:
         """SubscribeResponses; with ``told`` only what differs from it."""
         if told is not None:
@@ -148,6 +160,12 @@ def in_python(
         found = since(sample.counters, sample.cleared, slot)
         numbers = (found.packets, found.octets, found.errors, found.discontinuity)
         texts = sid_counters(found)
+        if asked.whole is not None:
+            members = {leaf.member: texts[leaf.name] for leaf in asked.leaves if leaf.name in texts}
+            if members:
+                value = wire.tree_value(asked.encoding, asked.whole, members)
+                updates.append(frames.whole_update(table.at(key, asked.whole), value))
+            continue
         for leaf in asked.leaves:
             column = COLUMNS[leaf.name]
             if told is not None:
@@ -178,13 +196,13 @@ class InC:
         self, table: Table, sample: Records, asked: Request, rows: range, told: Told | None
     ) -> bytes:
         ffi = self._ffi
-        tails = [frames.path(table.tail(leaf)) for leaf in asked.leaves]
-        offsets = array("I", [0])
-        for tail in tails:
-            offsets.append(offsets[-1] + len(tail))
+        named = asked.leaves if asked.whole is None else [asked.whole] * len(asked.leaves)
+        tails = [frames.path(table.tail(node)) for node in named]
+        members = [] if asked.whole is None else _members(asked)
+        offsets, member_offsets = _offsets(tails), _offsets(members)
         frame = frames.frame(sample.at, frames.prefix(asked.prefix))
         # The numbers take 40 bytes at most, tags and lengths 30.
-        each = len(table.head) + table.longest + max(map(len, tails), default=0) + 80
+        each = len(table.head) + table.longest + max(map(len, [*tails, *members]), default=0) + 80
         room = bytearray(each * len(rows) * len(asked.leaves) + len(frame) + 64)
         columns = bytes(COLUMNS[leaf.name] for leaf in asked.leaves)
         kept = [
@@ -198,11 +216,15 @@ class InC:
                 ("uint32_t[]", offsets),
                 ("uint8_t[]", columns),
                 ("uint8_t[]", frame),
+                ("uint8_t[]", b"".join(members)),
+                ("uint32_t[]", member_offsets),
             )
         ]
         given: Any = ffi.new("struct srv6_rows *")
         (given.head, given.entries, given.offsets, given.slots, given.tails, given.tail_offsets,
-         given.columns, given.frame) = kept  # fmt: skip
+         given.columns, given.frame, given.members, given.member_offsets) = kept  # fmt: skip
+        if not members:
+            given.members = ffi.NULL
         given.head_length, given.frame_length = len(table.head), len(frame)
         given.leaves, given.duplicates = len(asked.leaves), asked.duplicates
         given.encoding = _ENCODINGS[asked.encoding]
@@ -222,6 +244,19 @@ class InC:
         return bytes(memoryview(room)[start : stop[0]]) if start else b""
 
 
+def _members(asked: Request) -> list[bytes]:
+    """What each leaf is called in the value of the container, with its colon."""
+    assert asked.whole is not None
+    make = encode.json_ietf if asked.encoding == wire.JSON_IETF else encode.json_plain
+    names = (next(iter(make(asked.whole, {leaf.member: "0"}))) for leaf in asked.leaves)
+    return [encode.dumps(name) + b":" for name in names]
+
+
+def _offsets(parts: Sequence[bytes]) -> array[int]:
+    """Where each begins in all of them joined, and where the last one ends."""
+    return array("I", accumulate(map(len, parts), initial=0))
+
+
 @cache
 def packer() -> Packer:
     """The one in C if it is installed with this Python."""
@@ -239,6 +274,23 @@ def counters_of(root: Node) -> Node | None:
     for name in ("srv6", "local-sids", "sid", "state", "counters"):
         node = None if node is None else node.child(name)
     return node
+
+
+def named(root: Node, patterns: Iterable[Pattern], want: Want) -> tuple[tuple[Node, ...], bool]:
+    """The wanted counters of every SID that these paths name, and whether they name no other
+    wanted leaf."""
+    patterns = list(patterns)
+    above = counters_of(root)
+    known = [leaf for leaf in above.children.values() if leaf.name in COLUMNS] if above else []
+    taken = [leaf for leaf in known if any(counts_all(p, leaf) for p in patterns)]
+    packed = tuple(leaf for leaf in taken if want(leaf))
+    rest = (
+        leaf
+        for pattern in patterns
+        for leaf in (pattern[-1].node if pattern else root).descendants()
+        if leaf.is_leaf and leaf not in taken and want(leaf)
+    )
+    return packed, bool(packed) and not any(True for _ in rest)
 
 
 def counts_all(pattern: Pattern, leaf: Node) -> bool:

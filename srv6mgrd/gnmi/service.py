@@ -104,6 +104,8 @@ class Service:
         except Exception as e:
             _LOG.exception("an RPC failed")
             code, text = grpc.StatusCode.INTERNAL, f"srv6-gnmid: {type(e).__name__}; see its log"
+        # Behind a write that waits for its reader no status can be sent (RFC 9113 section 5.2): the
+        # stream of such a one is reset, when the server ends or its client leaves.
         return await context.abort(code, clipped(text))
 
     async def capabilities(self, request: Any, _user: str | None) -> Any:
@@ -121,12 +123,17 @@ class Service:
     async def get(self, request: Any, user: str | None) -> Any:
         """3.3"""
         depth = extensions.read(request, extensions.GET).depth
-        snapshot = await self._feed.snapshot()
+        run = partial(asyncio.get_running_loop().run_in_executor, self._readers)
+        permit, model = self._permit(user), self._feed.model
         if sonic.concerns(request):
-            read = partial(sonic.get, request, snapshot, self._permit(user))
-        else:
-            read = partial(get.get, request, snapshot, self._known, self._permit(user), depth)
-        return await asyncio.get_running_loop().run_in_executor(self._readers, read)
+            return await run(sonic.get, request, await self._feed.snapshot(), permit)
+        asked = await run(get.read, request, model, self._known, permit, depth)
+        packs = get.packs(asked, model)
+        if packs is not None and (sample := await self._feed.sample()) is not None:
+            answer = await run(get.packed, asked, packs, sample)
+            if answer is not None:
+                return answer
+        return await run(get.get, asked, await self._feed.snapshot())
 
     async def set(self, request: Any, user: str | None) -> Any:
         """3.4. The feed has the change before this returns: sysrepo waits for its subscribers."""

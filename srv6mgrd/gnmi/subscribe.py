@@ -19,7 +19,7 @@ from srv6mgrd.gnmi.failure import RpcError, as_status, check_encoding
 from srv6mgrd.gnmi.feed import Feed
 from srv6mgrd.gnmi.get import want_models
 from srv6mgrd.gnmi.outbox import Batch, Outbox, responses
-from srv6mgrd.gnmi.pack import COLUMNS, Request, Sample, Told, counters_of, counts_all
+from srv6mgrd.gnmi.pack import Request, Sample, Told, counts_all, named
 from srv6mgrd.gnmi.path import Path, Pattern, UnknownPathError, absolute, resolve
 from srv6mgrd.gnmi.rights import Permit
 from srv6mgrd.gnmi.schema import Node
@@ -63,21 +63,6 @@ class Watch:
         return any(
             counts_all(p, at[-1].node) and self.chosen.takes(at, len(p)) for p in self.patterns
         )
-
-
-def _packed(model: Model, patterns: tuple[Pattern, ...], chosen: Selection) -> dict[str, Any]:
-    """The counters in a Watch on these paths."""
-    above = counters_of(model.root)
-    known = [leaf for leaf in above.children.values() if leaf.name in COLUMNS] if above else []
-    taken = [leaf for leaf in known if any(counts_all(p, leaf) for p in patterns)]
-    packed = tuple(leaf for leaf in taken if chosen.want(leaf))
-    rest = (
-        leaf
-        for pattern in patterns
-        for leaf in (pattern[-1].node if pattern else model.root).descendants()
-        if leaf.is_leaf and leaf not in taken and chosen.want(leaf)
-    )
-    return {"packed": packed, "only_packed": bool(packed) and not any(True for _ in rest)}
 
 
 def check_list(asked: Any) -> None:
@@ -127,7 +112,7 @@ def watches(
             except UnknownPathError as e:
                 raise RpcError(StatusCode.UNIMPLEMENTED, str(e)) from e  # 3.5.2.4
             out += (
-                replace(watch, **_packed(model, watch.patterns, watch.chosen))
+                _with_packed(model, watch)
                 for watch in (
                     _by_target(item, path, patterns, (told, counted), pace)
                     if item.mode == pb.TARGET_DEFINED
@@ -135,6 +120,11 @@ def watches(
                 )
             )
     return _joined(out)
+
+
+def _with_packed(model: Model, watch: Watch) -> Watch:
+    packed, only = named(model.root, watch.patterns, watch.chosen.want)
+    return replace(watch, packed=packed, only_packed=only)
 
 
 def _watch(

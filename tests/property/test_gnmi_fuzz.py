@@ -236,7 +236,7 @@ def test_a_deep_value_is_refused() -> None:
 
 def test_numbers_that_are_no_enumerators_are_refused() -> None:
     with pytest.raises(RpcError, match="type 5: unknown"):
-        get.get(pb.GetRequest(type=5), Snapshot(MODEL), KNOWN, None, 0)
+        get.read(pb.GetRequest(type=5), MODEL, KNOWN, None, 0)
     path = wire.path(parse("/srv6"))
     for list_mode, mode in ((7, 0), (0, 7)):
         asked = pb.SubscriptionList(
@@ -256,7 +256,7 @@ def test_a_get_is_answered_or_refused(request: Any) -> None:
         if sonic.concerns(request):
             sonic.get(request, Snapshot(MODEL), None)
         else:
-            get.get(request, Snapshot(MODEL), KNOWN, None, depth)
+            get.get(get.read(request, MODEL, KNOWN, None, depth), Snapshot(MODEL))
     except RpcError as error:
         in_words(error)
 

@@ -171,6 +171,35 @@ def test_a_rule_that_comes_later_holds_for_counters_of_all_sids(
         eventually(lambda: told() == {SID, other}, 10)
 
 
+def test_get_of_the_counters_of_all_sids_obeys_rules(
+    guarded: Server, gnmi: Client, core: Core, rules: Callable[..., None]
+) -> None:
+    other = "fcbb:0:1:65::/64"
+    end = {"prefix": other, "locator": "main", "behavior": "End"}
+    gnmi.set(update={"/srv6": SRV6, "/srv6/local-sids": {"sid": [end]}})
+    core.tell({ObjectRef(Kind.SID, p): ObjectStatus(InstallStatus.INSTALLED) for p in (SID, other)})
+    core.count({p: SidCounters(1, 2, 3, 4) for p in (SID, other)})
+    alice = secure(guarded, user("alice"))
+    every = "/srv6/local-sids/sid/state/counters/in-pkts"
+    leaves = {p: f"/srv6/local-sids/sid[prefix={p}]/state/counters/in-pkts" for p in (SID, other)}
+    assert alice.get(every).keys() == set(leaves.values())
+
+    hidden = f"/srv6mgr-srv6:srv6/local-sids/sid[prefix='{other}']"
+    rules({"path": hidden, "access-operations": "read", "action": "deny"})
+    eventually(lambda: alice.get(every).keys() == {leaves[SID]}, 10)
+    counters = "/srv6mgr-srv6:srv6/local-sids/sid/state/counters/in-pkts"
+    rules({"path": counters, "access-operations": "read", "action": "deny"})
+    eventually(lambda: _nothing(alice, every), 10)
+
+
+def _nothing(client: Client, path: str) -> bool:
+    try:
+        client.get(path)
+    except grpc.RpcError as error:
+        return bool(error.code() is grpc.StatusCode.NOT_FOUND)
+    return False
+
+
 def test_a_certificate_says_who_is_there(
     place: Path, gnmi: Client, rules: Callable[..., None]
 ) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import grpc
 import pytest
 from gnmi_pb import gnmi_pb2 as pb
+from gnmi_pb import gnmi_pb2_grpc as stubs
 from google.protobuf import descriptor_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
@@ -17,6 +18,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from srv6mgrd.gnmi.access import hash_password
 from tests.contract.gnmi.client import Client, subscription
 from tests.contract.gnmi.conftest import Server
+from tests.contract.gnmi.data import SRV6
 
 
 def secure(server: Server, metadata: object = (), **pair: bytes) -> Client:
@@ -108,6 +110,32 @@ def test_a_server_that_stops_tells_its_subscribers(place: Path, gnmi: Client) ->
     silent.cancel()
     reads.close()
     never.close()
+
+
+def test_a_server_that_stops_cuts_off_who_reads_nothing(place: Path, gnmi: Client) -> None:
+    """Our words would come behind messages that the client takes no byte of (RFC 9113 sections 5.2,
+    8.1), so its stream is reset."""
+    sids = [f"fcbb:0:1:{n:x}::/64" for n in range(0x1000, 0x1000 + 5000)]
+    entries = [{"prefix": p, "locator": "main", "behavior": "End"} for p in sids]
+    gnmi.set(update={"/srv6": SRV6, "/srv6/local-sids": {"sid": entries}})
+    stopping = Server(place, "stopping-too", "")
+    # It takes in no more ahead than 64 kB.
+    options = [("grpc.http2.bdp_probe", 0), ("grpc.use_local_subchannel_pool", 1)]
+    channel = grpc.insecure_channel(f"unix:{stopping.socket}", options=options)
+    asked = pb.SubscriptionList(subscription=[subscription("/srv6")], encoding=pb.JSON_IETF)
+    call = stubs.gNMIStub(channel).Subscribe(iter([pb.SubscribeRequest(subscribe=asked)]))
+    # More than that is on its way.
+    assert len(next(call).update.update) < len(sids)
+
+    assert stopping.stop() == 0
+
+    # Behind what had come before.
+    with pytest.raises(grpc.RpcError):
+        list(call)
+    # As the reset stream or the closed connection is seen first.
+    assert call.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
+    assert "Traceback" not in stopping.log.read_text()
+    channel.close()
 
 
 def test_a_new_server_finds_the_configuration(place: Path, channel: Client) -> None:

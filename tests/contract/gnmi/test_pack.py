@@ -67,10 +67,11 @@ def table(found: Records) -> Table:
     duplicates=st.sampled_from([0, 1, 300]),
     at=st.integers(1, (1 << 62)),
     leaves=st.sets(st.sampled_from(range(4)), min_size=1),
+    whole=st.booleans(),
 )
 def test_c_and_python_agree(
     in_c: InC, *, totals: Any, cleared: Any, encoding: int, asked: Path, duplicates: int, at: int,
-    leaves: set[int],
+    leaves: set[int], whole: bool,
 ) -> None:  # fmt: skip
     # Cleared counters are never above the total (counters/store.py).
     cleared = [
@@ -79,12 +80,17 @@ def test_c_and_python_agree(
     ]
     found = records(totals, cleared, at)
     request = Request(tuple(LEAVES[n] for n in sorted(leaves)), encoding, asked, duplicates)
+    if whole and encoding in (wire.JSON, wire.JSON_IETF):
+        request = request._replace(whole=COUNTERS, duplicates=0)
     ours, theirs = (
         list(Sample(table(found), found, packer).messages(request)) for packer in (in_c, in_python)
     )
     assert ours == theirs
     for message in ours:
         assert pb.SubscribeResponse.FromString(message).SerializeToString() == message
+    one, other = (Sample(table(found), found, p).response(request) for p in (in_c, in_python))
+    assert one == other
+    assert pb.GetResponse.FromString(one).SerializeToString() == one
 
 
 def told(messages: Any) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import grpc
 import pytest
@@ -156,6 +157,37 @@ def test_state_stands_beside_configuration(gnmi: Client, core: Core) -> None:
         "discontinuity-time": "2023-11-14T22:13:20.123456789+00:00",
     }
     assert gnmi.value("/srv6/vrfs/vrf[name=red]/state/reason") == "eth1 is missing"
+
+
+@pytest.mark.parametrize("encoding", [pb.JSON_IETF, pb.JSON, pb.PROTO, pb.ASCII])
+@pytest.mark.parametrize("leaf", ["", "/in-pkts", "/in-octets", "/discontinuity-time"])
+@pytest.mark.parametrize("depth", [0, 1])
+def test_counters_of_all_sids_are_those_of_each(
+    gnmi: Client, core: Core, encoding: int, leaf: str, depth: int
+) -> None:
+    sids = {f"fcbb:0:1:{n:x}::/64": SidCounters(n, n << 40, 0, 1 + n) for n in range(0x65, 0x69)}
+    ends = [{"prefix": p, "locator": "main", "behavior": "End"} for p in sids]
+    gnmi.set(update={"/srv6": SRV6, "/srv6/local-sids": {"sid": ends}})
+    core.tell({ObjectRef(Kind.SID, p): ObjectStatus(InstallStatus.INSTALLED) for p in (SID, *sids)})
+    # One that never counted has no discontinuity-time.
+    core.count(sids, at=42)
+    more = [ext.Extension(depth=ext.Depth(level=depth))] if depth else []
+
+    def of(*prefixes: str) -> Any:
+        paths = [f"/srv6/local-sids/sid[prefix={p}]/state/counters{leaf}" for p in prefixes]
+        return gnmi.raw_get(*paths, encoding=encoding, extension=more).notification
+
+    counted = list(sids) if leaf == "/discontinuity-time" else [SID, *sids]
+    each = of(*counted)
+    assert len(each) == len(counted)
+    (every,) = of("*")
+    twice = of("*", "*")
+
+    assert list(twice) == [every, every]
+    assert every.timestamp == 42
+    assert {n.timestamp for n in each} == {42}
+    expected = sorted((u for n in each for u in n.update), key=str)
+    assert sorted(every.update, key=str) == expected
 
 
 def test_type_separates_configuration_from_state(gnmi: Client, core: Core) -> None:
