@@ -136,8 +136,8 @@ def _size(pe1: Edge, pe2: Edge, count: int) -> list[Goal]:
 
     _fresh(pe1, pe2, base)
     limit = max(LIMIT, FASTER * ours.received)
-    vtysh = partial(pe1.node.run, ["vtysh", "-f", TEXT], timeout=limit)
-    reload = partial(pe1.node.run, ["/usr/lib/frr/frr-reload.py", "--reload", TEXT], timeout=limit)
+    vtysh = partial(_quietly, pe1.node, f"vtysh -f {TEXT}", limit)
+    reload = partial(_quietly, pe1.node, f"/usr/lib/frr/frr-reload.py --reload {TEXT}", limit)
     pe1.node.write_file(TEXT, text(creations(whole, base)))
     theirs = _limited(pe1, pe2, count, vtysh, limit)
     their_one = reloaded = None
@@ -202,6 +202,11 @@ def _timed(
     cost = Cost(accepted, received, pe1.cpu() - used, pe1.memory())
     print(f"-- {count} routes: {cost}", file=sys.stderr, flush=True)
     return cost
+
+
+def _quietly(node: Node, command: str, limit: float) -> None:
+    # vtysh leaves a child for each daemon behind when it is killed: they would hold a pipe open.
+    node.run(["sh", "-c", f"exec {command} </dev/null >/dev/null 2>&1"], timeout=limit)
 
 
 def _limited(
