@@ -19,7 +19,7 @@ from srv6mgrd.redis.schema import Fields, RowKey
 
 NAME_ROW, OID_ROW = NAME_MAP.key(), SID_OID.key()
 _OID = SID_OID.map[1]
-# Changed field by field: what is known of them is a mapping of its own while it is not as wanted.
+# Of thousands of fields, changed one by one.
 _OF_CELLS = (NAME_ROW, OID_ROW)
 
 
@@ -31,16 +31,16 @@ class Book:
 
     def __init__(self) -> None:
         self.foreign: set[tuple[RowKey, str]] = set()
-        self._wanted: dict[RowKey, Fields] = {}
-        self._known: diff.Known = {}
+        self._rows = diff.Rows()
+        # Those that may be apart, and were not tried in vain.
         self._dirty: set[RowKey] = set()
         # Replaced, never changed: it is what is wanted, and known, of both rows of cells.
         self._oids: dict[str, str] = {}
         self._highest = 0
         self._counters: dict[str, SidCounters] = {}
         self._counter_keys: dict[str, RowKey] = {}
-        # SIDs whose rows hold what was counted last. Of these the wanted and the known fields are
-        # one mapping, of some sample before: to make one for each sample costs more than all else.
+        # SIDs whose rows hold what was counted last. The fields that we hold of these are of some
+        # sample before: to make them for each sample costs more than all else.
         self._steady: set[str] = set()
         # Rows that change by themselves, beside those of the projection.
         self._states: Mapping[RowKey, Fields] = {}
@@ -55,7 +55,7 @@ class Book:
         An identifier that we hold already goes before the one that Redis remembers: SIDs keep
         theirs through a Redis that lost all, or came back with a past of its own.
         """
-        self._known = {key: dict(fields) for key, fields in rows.items()}
+        self._rows.adopt(rows)
         remembered = {n: o for n, o in rows.get(OID_ROW, {}).items() if _OID.fault(o) is None}
         self._set_names(names, remembered)
         self._oids = {**remembered, **self._oids}
@@ -93,43 +93,34 @@ class Book:
     def absorb(self, changes: Changes) -> None:
         """Take over what shall be otherwise. Every counted SID has an identifier by now."""
         if changes.whole:
-            self._wanted = dict(self._states)
+            self._rows.clear()
+            for key, fields in self._states.items():
+                self._rows.want(key, fields)
             self._counter_keys.clear()
             self._steady.clear()
             self._all_dirty = self._renamed = True
-        wanted, known = self._wanted, self._known
-        for key, fields in changes.rows.items():
-            if fields is not None:
-                wanted[key] = fields
-            else:
-                wanted.pop(key, None)
+        rows = self._rows
+        for key, wanted in changes.rows.items():
+            rows.want(key, wanted)
         some = {*changes.rows, *self._count(changes.counted)}
         if self._renamed:
             for key in _OF_CELLS:
+                known = rows.known(key)
+                rows.want(key, self._oids or None)
+                if known is not None:
+                    rows.know(key, dict(known))
                 some.add(key)
-                if key in known:
-                    known[key] = dict(known[key])
-                if self._oids:
-                    wanted[key] = self._oids
-                else:
-                    wanted.pop(key, None)
             self._renamed = False
         self.foreign = {
-            (k, f) for k, f in self.foreign if k in wanted and (not f or f in wanted[k])
+            (key, field)
+            for key, field in self.foreign
+            if (shall := rows.wanted(key)) is not None and (not field or field in shall)
         }
-        # What was carried out is known to be as it was wanted.
         some |= self._dirty | {key for key, _ in self.foreign}
         if self._all_dirty:
             self._count_all()
-            some |= wanted.keys() | known.keys()
-        self._dirty = set()
-        for key in some:
-            shall, now = wanted.get(key), known.get(key)
-            if shall != now:
-                self._dirty.add(key)
-            elif shall is not None:
-                # One mapping serves both; what Redis answered is not kept beside it.
-                known[key] = shall
+            some |= rows.apart
+        self._dirty = some & rows.apart
         self._all_dirty = False
 
     def _count(self, counted: Mapping[str, str | None]) -> Iterator[RowKey]:
@@ -137,7 +128,7 @@ class Book:
         those before as well."""
         for prefix, name in counted.items():
             if (before := self._counter_keys.pop(prefix, None)) is not None:
-                self._wanted.pop(before, None)
+                self._rows.want(before, None)
                 self._steady.discard(prefix)
                 yield before
             if name is None:
@@ -154,9 +145,9 @@ class Book:
 
     def _want_counters(self, prefix: str, key: RowKey) -> None:
         if (sample := self._counters.get(prefix)) is not None:
-            self._wanted[key] = sonic.fields(sample)
-        elif fields := self._known.get(key):
-            self._wanted[key] = fields  # ours from before a restart; the first sample is to come
+            self._rows.want(key, sonic.fields(sample))
+        elif fields := self._rows.known(key):
+            self._rows.want(key, fields)  # ours from before a restart; the first sample is to come
 
     def sample(self, counters: Mapping[str, SidCounters]) -> Iterator[tuple[list[str], list[str]]]:
         """Take over counters by SID prefix; batches of SIDs whose rows stand already, and what
@@ -174,11 +165,10 @@ class Book:
             if (key := keys.get(prefix)) is None:
                 continue
             if prefix not in steady:
-                fields = self._wanted[key] = sonic.fields(c)
-                now = self._known.get(key)
-                if now == fields:
+                self._rows.want(key, sonic.fields(c))
+                if key not in self._rows.apart:
                     continue
-                if not now:
+                if not self._rows.known(key):
                     self._dirty.add(key)
                     continue
             prefixes.append(prefix)
@@ -193,18 +183,18 @@ class Book:
         """Note that the counters of these SIDs were written."""
         for prefix in set(prefixes) - self._steady:
             key = self._counter_keys[prefix]
-            self._known[key] = self._wanted[key]
+            self._rows.know(key, self._rows.wanted(key))
             self._steady.add(prefix)
 
     def states(self, rows: Mapping[RowKey, Fields]) -> None:
         """Make these the rows of what changes by itself; those before that are not among them
         go."""
         for key in self._states.keys() - rows.keys():
-            del self._wanted[key]
+            self._rows.want(key, None)
             self._dirty.add(key)
         for key, fields in rows.items():
-            if self._wanted.get(key) != fields:
-                self._wanted[key] = fields
+            if self._rows.wanted(key) != fields:
+                self._rows.want(key, fields)
                 self._dirty.add(key)
         self._states = rows
 
@@ -215,9 +205,9 @@ class Book:
         for text in keys:
             for db in diff.DATABASES:
                 row = RowKey(db, text)
-                if row in self._known or row == NAME_ROW:
+                if self._rows.known(row) is not None or row == NAME_ROW:
                     out.append(row)
-                elif row in self._wanted:
+                elif self._rows.wanted(row) is not None:
                     self._dirty.add(row)
         return out
 
@@ -228,10 +218,10 @@ class Book:
                 self._set_names(fields, {})
             elif key == OID_ROW:
                 same = self._told_alike(fields)
-                self._known[key] = same | {n: o for n, o in fields.items() if n not in same}
+                known = same | {n: o for n, o in fields.items() if n not in same}
+                self._rows.know(key, known)
             else:
-                shall = self._wanted.get(key)
-                self._known[key] = shall if shall == fields and shall else dict(fields)
+                self._rows.know(key, dict(fields) or None)
             self._dirty.add(key)
 
     def _told_alike(self, fields: Fields) -> dict[str, str]:
@@ -241,10 +231,9 @@ class Book:
     def changes(self) -> Iterator[tuple[str, list[diff.Change]]]:
         """Batches of changes to make, by database; each is reported to ``done``."""
         dirty, self._dirty = self._dirty, set()
-        yield from diff.changes(dirty, self._wanted, self._known)
+        yield from diff.changes(dirty, self._rows)
         for key in dirty.intersection(_OF_CELLS):
-            if key in self._wanted and self._known.get(key) == self._wanted[key]:
-                self._known[key] = self._wanted[key]
+            self._rows.settle(key)
 
     def done(self, batch: Sequence[diff.Change], refused: Iterable[int]) -> list[RowKey]:
         """Note that a batch was carried out but for what was refused; return what was refused
@@ -252,13 +241,13 @@ class Book:
         skipped = set(refused)
         if not skipped and not self.foreign:
             for change in batch:
-                diff.done(self._known, change, self._wanted)
+                self._rows.done(change)
             return []
         fresh = []
         for number, (key, operation) in enumerate(batch):
             place = (key, str(operation[2]) if operation[0] == "cell" else "")
             if number not in skipped:
-                diff.done(self._known, (key, operation), self._wanted)
+                self._rows.done((key, operation))
                 self.foreign.discard(place)
             elif place not in self.foreign:
                 self.foreign.add(place)
@@ -269,4 +258,4 @@ class Book:
         # A field is ours if it leads to our object: no identifier is given out twice.
         ours = self._told_alike(names)
         ours |= {n: o for n, o in names.items() if n not in ours and o == remembered.get(n)}
-        self._known[NAME_ROW] = ours
+        self._rows.know(NAME_ROW, ours)

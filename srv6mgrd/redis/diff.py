@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import groupby
 
 from srv6mgrd.redis.schema import Fields, RowKey, Table, table_of, tables
@@ -15,16 +15,89 @@ BATCH = 500
 DATABASES = tuple(dict.fromkeys(t.database for t in tables() if t.order))
 
 Change = tuple[RowKey, Operation]
-Known = dict[RowKey, Fields]
 
 
 class ForeignTableError(Exception):
     """A row of a table that redis-schema doesn't know: a mistake of the caller."""
 
 
-def changes(
-    keys: Iterable[RowKey], wanted: Mapping[RowKey, Fields], known: Mapping[RowKey, Fields]
-) -> Iterator[tuple[str, list[Change]]]:
+class Rows:
+    """Rows as they shall be, and as they are known to be: one entry where that is the same."""
+
+    def __init__(self) -> None:
+        self._wanted: dict[RowKey, Fields] = {}
+        # What is known of those that are otherwise; None: there is no such row.
+        self._apart: dict[RowKey, Fields | None] = {}
+
+    def wanted(self, key: RowKey) -> Fields | None:
+        return self._wanted.get(key)
+
+    def known(self, key: RowKey) -> Fields | None:
+        return self._apart[key] if key in self._apart else self._wanted.get(key)
+
+    @property
+    def apart(self) -> Set[RowKey]:
+        """Rows that are otherwise than they shall be."""
+        return self._apart.keys()
+
+    def want(self, key: RowKey, fields: Fields | None) -> None:
+        """None: the row shall not be."""
+        known = self.known(key)
+        if fields is None:
+            self._wanted.pop(key, None)
+        else:
+            self._wanted[key] = fields
+        self.know(key, known)
+
+    def know(self, key: RowKey, fields: Fields | None) -> None:
+        """None: there is no such row. The fields are changed by ``done``, if cell by cell."""
+        if fields == self._wanted.get(key):
+            self._together(key)
+        else:
+            self._apart[key] = fields
+
+    def adopt(self, found: Mapping[RowKey, Fields]) -> None:
+        """These are all rows that there are."""
+        self._apart = dict.fromkeys(self._wanted.keys() - found.keys())
+        for key, fields in found.items():
+            self.know(key, dict(fields))
+
+    def clear(self) -> None:
+        """No row shall be."""
+        self._apart = {key: f for key in [*self._wanted, *self._apart] if (f := self.known(key))}
+        self._wanted = {}
+
+    def done(self, change: Change) -> None:
+        """An operation was carried out."""
+        key, operation = change
+        if operation[0] == "put":
+            self._together(key)
+        elif operation[0] == "drop":
+            self.know(key, None)
+        else:
+            _, _, field, _, new = operation
+            cells = self._apart.get(key)
+            if cells is None:
+                cells = self._apart[key] = dict(self.known(key) or {})
+            assert isinstance(cells, dict)
+            # Not compared after each of thousands: ``settle`` does.
+            if new:
+                cells[str(field)] = str(new)
+            else:
+                cells.pop(str(field), None)
+
+    def _together(self, key: RowKey) -> None:
+        self._apart.pop(key, None)
+        if not self._apart:
+            # A dict that held many keeps their room.
+            self._apart = {}
+
+    def settle(self, key: RowKey) -> None:
+        """All that was to be done with a row was."""
+        self.know(key, self.known(key))
+
+
+def changes(keys: Iterable[RowKey], rows: Rows) -> Iterator[tuple[str, list[Change]]]:
     """Batches of operations, by database, that make these rows as wanted; none for equal rows.
 
     What is removed goes first, last written first removed: a reader that follows a reference
@@ -33,7 +106,7 @@ def changes(
     removals: list[tuple[Table, Change]] = []
     puts: list[tuple[Table, Change]] = []
     for key in keys:
-        shall, now = wanted.get(key), known.get(key)
+        shall, now = rows.wanted(key), rows.known(key)
         if shall == now:
             continue
         table = table_of(key)
@@ -62,24 +135,6 @@ def _put(key: RowKey, shall: Fields, now: Fields) -> Operation:
     set_ = [word for f, v in shall.items() if now.get(f) != v for word in (f, v)]
     gone = [f for f in now if f not in shall]
     return ("put", key.key, 0, set_, gone)
-
-
-def done(known: Known, change: Change, wanted: Mapping[RowKey, Fields]) -> None:
-    """Note in ``known`` that an operation was carried out."""
-    key, operation = change
-    if operation[0] == "put":
-        # Shared: neither is changed in place, only replaced.
-        known[key] = wanted[key]
-    elif operation[0] == "drop":
-        known.pop(key, None)
-    else:
-        _, _, field, _, new = operation
-        cells = known[key]
-        assert isinstance(cells, dict)
-        if new:
-            cells[str(field)] = str(new)
-        else:
-            cells.pop(str(field), None)
 
 
 def _cells(shall: Fields, now: Fields) -> Iterator[tuple[str, str, str]]:
