@@ -137,7 +137,9 @@ class Manager:
         self._waited = False
         # Why the running configuration is not taken over; empty when it is.
         self._held = ""
-        self._compare_cost = Cost()
+        # Whether the next compare looks at everything, and what the last one of those took.
+        self._doubted = False
+        self._whole_cost = Cost()
         self._wake = asyncio.Event()
         self._ask_frr = asyncio.Event()
         self._retry: asyncio.TimerHandle | None = None
@@ -256,8 +258,11 @@ class Manager:
         if self._held:
             self.start()
             return Report()
-        with self._compare_cost:
+        cost = Cost()
+        with cost:
             report = self._repair()
+        if self._doubted:
+            self._doubted, self._whole_cost = False, cost
         if _wants(report.refusals) and self._offers_otherwise():
             self.disturbed()
         return report
@@ -331,14 +336,21 @@ class Manager:
         """Compare without an event too, since events can be lost."""
         staged, pace = None, Pace(seconds, quiet=0.002, free=0.2)
         while True:
-            await asyncio.sleep(pace.after(self._compare_cost.seconds, quiet=True))
+            await asyncio.sleep(seconds)
+            # What the last one took is known by now.
+            due = pace.after(self._whole_cost.seconds, quiet=True)
+            await asyncio.sleep(due - seconds)
             if self._staged is not None and self._staged is staged:
                 _LOG.warning("a commit was left half-way; back to the running configuration")
                 self._settled()
                 self._held = "a commit was left half-way"
             staged = self._staged
-            self._kernel.doubt()
+            self._doubt()
             self.disturbed()
+
+    def _doubt(self) -> None:
+        self._doubted = True
+        self._kernel.doubt()
 
     async def follow(self, events: AsyncIterator[object]) -> None:
         """Be disturbed by every event of the kernel."""
@@ -411,7 +423,7 @@ class Manager:
 
     def reconcile(self) -> list[Action]:
         """Compare now; what was done. An empty configuration is taken over too."""
-        self._kernel.doubt()
+        self._doubt()
         if self._held:
             self.start(by_order=True)
         return self.compare().actions

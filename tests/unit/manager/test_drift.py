@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import itertools
+from unittest.mock import patch
 
 import pytest
 
@@ -171,6 +172,34 @@ async def test_what_could_not_be_undone_is_found_by_a_compare(world):
         await asyncio.sleep(1)
 
     assert added not in world.kernel.objects
+
+
+@in_virtual_time
+async def test_a_whole_compare_that_takes_long_is_rare_whatever_else_is_compared(world):
+    world.commit(tree(1))
+    loop, spent, doubted, doubts = asyncio.get_running_loop(), [0.0], [], []
+    observe = world.kernel.observe
+
+    def doubt():
+        doubts.append(loop.time())
+        doubted.append(True)
+
+    def taking_time(sysctls):
+        spent[0] += 0.5 if doubted else 0.001
+        doubted.clear()
+        return observe(sysctls)
+
+    world.kernel.doubt, world.kernel.observe = doubt, taking_time
+    began = loop.time()
+
+    with patch("time.thread_time", lambda: spent[0]):
+        async with running(world.manager.keep(), world.manager.compare_every(30)):
+            for _ in range(100):
+                await asyncio.sleep(6)
+                world.manager.disturbed()
+
+    # Half a second is a five hundredth of 250 s.
+    assert [round(at - began) for at in doubts] == [30, 280, 530]
 
 
 @in_virtual_time
