@@ -28,6 +28,7 @@ def test_capabilities_name_models_encodings_and_version(gnmi: Client) -> None:
     assert {(m.name, m.organization) for m in answer.supported_models} == {
         ("srv6mgr-srv6", "srv6mgr"),
         ("srv6mgr-bgp", "srv6mgr"),
+        ("srv6mgr-isis", "srv6mgr"),
         ("srv6mgr-types", "srv6mgr"),
         ("srv6mgr-steering", "srv6mgr"),
         ("srv6mgr-proxy", "srv6mgr"),
