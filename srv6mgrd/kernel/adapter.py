@@ -16,7 +16,7 @@ from srv6mgrd.kernel.notices import SidNotices
 from srv6mgrd.kernel.seg6 import Seg6
 from srv6mgrd.kernel.sid_table import SidTable, unreachable
 from srv6mgrd.kernel.socket import NetlinkSocket
-from srv6mgrd.kernel.traffic import Traffic
+from srv6mgrd.kernel.traffic import Counted, Traffic
 from srv6mgrd.kernel.writer import Run, Writer
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.plan.actions import Action, Delete
@@ -71,9 +71,7 @@ class LinuxKernel:
         self._proxies = Proxies(self._netlink, programs)
         self._writer = Writer(self._netlink, self._seg6, self._table, proc_sys, self._proxies)
         self._routes = SidTable()
-        # What routes have counted, until a packet comes in.
         self._traffic = Traffic()
-        self._counted: Mapping[IPv6Network, tuple[int, int, int]] | None = None
         self._headend = HeadendRoutes()
 
     @property
@@ -93,14 +91,9 @@ class LinuxKernel:
         if self._notices is not None:
             self._notices.close()
 
-    def sid_counters(self) -> Mapping[IPv6Network, tuple[int, int, int]]:
+    def sid_counters(self) -> Counted:
         with self._lock:
-            if self._traffic.may_have_counted(self._writer.writes) or self._counted is None:
-                self._counted = None
-                request = routes.get_table(SID_TABLE, ROUTE_PROTOCOL)
-                dump = self._netlink.dump(request, comparable=True)
-                self._counted = self._routes.counters(dump)
-            routed = self._counted
+            routed = self._traffic.counted(self._dump_counted)
             proxies = self._proxies.counts()
         if not proxies:
             return routed
@@ -108,6 +101,10 @@ class LinuxKernel:
         for prefix, c in proxies.items():
             found[prefix] = (c.to_packets, c.to_octets, c.errors)
         return found
+
+    def _dump_counted(self) -> Counted:
+        request = routes.get_table(SID_TABLE, ROUTE_PROTOCOL)
+        return self._routes.counters(self._netlink.dump(request, comparable=True))
 
     def proxies(self) -> Mapping[IPv6Network, ProxyState]:
         with self._lock:
@@ -208,4 +205,8 @@ class LinuxKernel:
         self._routes.recognise(o for o in put if isinstance(o, SidRoute))
         hooks = sum(isinstance(a.object, ProxyHook) for a in actions)
         with self._lock, haste(hooks):
-            return Run(self._writer, actions).carry_out()
+            counted = self._traffic.forget()
+            refused = Run(self._writer, actions).carry_out()
+            if not refused:
+                self._traffic.recall(counted, actions)
+            return refused

@@ -16,6 +16,7 @@ from srv6mgrd.kernel.route_dump import Counters, Row, Template, decode, rows
 from srv6mgrd.kernel.routes import NOWHERE
 from srv6mgrd.kernel.seg6local import BEHAVIOR, Extras
 from srv6mgrd.kernel.socket import answers
+from srv6mgrd.kernel.traffic import NOTHING
 from srv6mgrd.model.prefix import Prefix
 from srv6mgrd.plan.objects import (
     ROUTE_PROTOCOL,
@@ -37,7 +38,6 @@ _VALUES: Callable[[SidRoute], tuple[Any, ...]] = attrgetter(*_NAMES)
 # That of all routes of one kind, and whether they are ours.
 _Alike = tuple[tuple[Any, ...], bool]
 
-_NONE: Counters = (0, 0, 0)
 # So many notices are followed whatever a dump would take.
 _FEW = 64
 
@@ -95,7 +95,7 @@ class SidTable:
                 counters = template.counters(values)
                 # One for all that were never used.
                 found[known.get(key) or self._prefix(key)] = (
-                    _NONE if counters == _NONE else counters
+                    NOTHING if counters == NOTHING else counters
                 )
         if len(known) > 2 * len(found):
             self._prefixes = {}

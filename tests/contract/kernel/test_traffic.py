@@ -114,7 +114,14 @@ def test_routes_are_not_dumped_again_before_a_packet_comes_in(
     assert router.sid_counters()[SID.prefix][0] == 3
     wait_until(lambda: (dumped(), dumped()) == (0, 0), "no dump afterwards")
     assert router.sid_counters()[SID.prefix][0] == 3
-    # A second route, without a packet.
+    # A second route, and the first one anew, without a packet.
     another = dataclasses.replace(SID, prefix=IPv6Network("fc00:1::2/128"))
-    assert router.apply([Create(another)]) == []
-    assert router.sid_counters()[another.prefix] == (0, 0, 0)
+    assert router.apply([Create(another), Replace(SID, SID)]) == []
+    assert dumped() == 0
+    written = dict(router.sid_counters())
+    assert written == {SID.prefix: (0, 0, 0), another.prefix: (0, 0, 0)}
+    # What is known is what a dump would bring.
+    router._traffic.forget()
+    assert router.sid_counters() == written
+    send(2)
+    assert router.sid_counters()[SID.prefix][0] == 2

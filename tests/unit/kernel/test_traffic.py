@@ -2,38 +2,97 @@
 
 from __future__ import annotations
 
-from srv6mgrd.kernel.traffic import Traffic, received
+import dataclasses
+from ipaddress import IPv6Network
+
+import pytest
+
+from srv6mgrd.kernel.traffic import Counted, Traffic, received
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.plan.actions import Action, Create, Delete, Replace
+from srv6mgrd.plan.objects import DummyDevice, SidRoute
+
+RED, BLUE = (
+    SidRoute(IPv6Network(f"fc00:1::{n}/128"), Behavior.END_DT46, SID_TABLE, vrf_table=100)
+    for n in (1, 2)
+)
+
+
+class Dumps:
+    """Answers dumps with what it is told to, and counts them."""
+
+    def __init__(self) -> None:
+        self.answer: Counted = {RED.prefix: (5, 500, 1)}
+        self.count = 0
+
+    def __call__(self) -> Counted:
+        self.count += 1
+        return dict(self.answer)
+
+
+def settled(dumps: Dumps) -> Traffic:
+    traffic = Traffic(lambda: 7)
+    for _ in range(3):
+        traffic.counted(dumps)
+    assert dumps.count == 2
+    return traffic
 
 
 def test_a_packet_is_followed_by_two_dumps() -> None:
     came_in = iter([5, 5, 5, 7, 7, 7, 7])
-    traffic = Traffic(lambda: next(came_in))
-    assert [traffic.may_have_counted(0) for _ in range(7)] == [
-        True,
-        True,  # what was under way during the first one
-        False,
-        True,
-        True,
-        False,
-        False,
-    ]
+    traffic, dumps = Traffic(lambda: next(came_in)), Dumps()
+    found = [(traffic.counted(dumps), dumps.count)[1] for _ in range(7)]
+    # The second dump is for what was under way during the first one.
+    assert found == [1, 2, 2, 3, 4, 4, 4]
 
 
-def test_what_was_written_counts_from_0() -> None:
-    traffic = Traffic(lambda: 5)
-    assert [traffic.may_have_counted(writes) for writes in (0, 0, 0, 1, 1, 1)] == [
-        True,
-        True,
-        False,
-        True,
-        True,
-        False,
-    ]
+@pytest.mark.parametrize("action", [Create(BLUE), Replace(BLUE, BLUE)])
+def test_what_is_put_in_place_counts_from_0(action: Action) -> None:
+    dumps = Dumps()
+    traffic = settled(dumps)
+    before = traffic.counted(dumps)
+    traffic.recall(traffic.forget(), [action])
+    assert traffic.counted(dumps) == {RED.prefix: (5, 500, 1), BLUE.prefix: (0, 0, 0)}
+    traffic.recall(traffic.forget(), [Replace(RED, RED)])
+    assert traffic.counted(dumps) == {RED.prefix: (0, 0, 0), BLUE.prefix: (0, 0, 0)}
+    assert before == {RED.prefix: (5, 500, 1)}
+    assert dumps.count == 2
+
+
+@pytest.mark.parametrize(
+    "action", [Delete(RED), Replace(RED, dataclasses.replace(RED, counters=False))]
+)
+def test_what_no_longer_counts_is_left_out(action: Action) -> None:
+    dumps = Dumps()
+    traffic = settled(dumps)
+    traffic.recall(traffic.forget(), [action])
+    assert traffic.counted(dumps) == {}
+    assert dumps.count == 2
+
+
+def test_what_takes_routes_with_it_is_followed_by_a_dump() -> None:
+    dumps = Dumps()
+    traffic = settled(dumps)
+    traffic.recall(traffic.forget(), [Delete(DummyDevice("sr0"))])
+    dumps.answer = {}
+    assert traffic.counted(dumps) == {}
+    assert dumps.count == 3
+
+
+def test_what_was_refused_is_followed_by_a_dump() -> None:
+    dumps = Dumps()
+    traffic = settled(dumps)
+    traffic.forget()
+    assert traffic.counted(dumps) == dumps.answer
+    assert dumps.count == 3
 
 
 def test_a_kernel_that_does_not_tell() -> None:
-    traffic = Traffic(lambda: None)
-    assert all(traffic.may_have_counted(0) for _ in range(3))
+    traffic, dumps = Traffic(lambda: None), Dumps()
+    for _ in range(3):
+        traffic.counted(dumps)
+    assert dumps.count == 3
 
 
 def test_this_kernel_tells() -> None:
