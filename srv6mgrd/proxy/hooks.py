@@ -9,25 +9,15 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from srv6mgrd.kernel.errors import Failure
 from srv6mgrd.proxy import libbpf
-from srv6mgrd.proxy.libbpf import EGRESS, INGRESS
+from srv6mgrd.proxy.libbpf import EGRESS, INGRESS, LinkInfo
 
 _EXPEDITED = Path("/sys/kernel/rcu_expedited")
 # So few are hung without haste.
 _FEW = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Hanging:
-    """A program, by the kernel's number of it, on an interface; ``ifindex`` 0: that one is gone."""
-
-    ifindex: int
-    side: int
-    program_id: int
 
 
 class Hooks:
@@ -36,12 +26,8 @@ class Hooks:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def standing(self) -> Iterator[Hanging]:
-        for pin in self._pins():
-            if (fd := libbpf.pinned(pin)) is not None:
-                with _closing(fd):
-                    found = libbpf.link_info(fd)
-                yield Hanging(found.ifindex, found.side, found.program_id)
+    def standing(self) -> Iterator[LinkInfo]:
+        return (found for _, found in self._links())
 
     def hang(self, ifindex: int, side: int, program: int) -> Failure | None:
         """Run a program, given by its descriptor, behind those that are there. One of ours that
@@ -69,15 +55,16 @@ class Hooks:
 
     def tidy(self) -> None:
         """Unpin what was on interfaces that are gone."""
-        for pin in self._pins():
+        for pin, found in self._links():
+            if not found.ifindex:
+                pin.unlink()
+
+    def _links(self) -> Iterator[tuple[Path, LinkInfo]]:
+        for pin in sorted(self._folder.iterdir()) if self._folder.is_dir() else ():
             if (fd := libbpf.pinned(pin)) is not None:
                 with _closing(fd):
-                    gone = not libbpf.link_info(fd).ifindex
-                if gone:
-                    pin.unlink()
-
-    def _pins(self) -> list[Path]:
-        return sorted(self._folder.iterdir()) if self._folder.is_dir() else []
+                    found = libbpf.link_info(fd)
+                yield pin, found
 
     def _pin(self, ifindex: int, side: int) -> Path:
         # A name with a dot, which an interface's may have, is refused (bpf_lookup).
