@@ -18,7 +18,7 @@ LONGEST_LINE = 3500
 def limits(desired: Desired) -> list[Refusal]:
     """Why FRR could not carry out what is declared; empty when it can."""
     found = []
-    chosen = export_locator(desired) if desired.bgp is not None else None
+    chosen = export_locator(desired)
     advertised = isis_locator(desired)
     if advertised is not None and chosen is not None and advertised != chosen:
         cause = f"it advertises locator {advertised.name}, but VRFs export SIDs of {chosen.name}"

@@ -19,7 +19,7 @@ def render(desired: Desired) -> list[FrrBlock]:
     if bgp is not None and desired.encapsulation_source is not None:
         line = f"source-address {address(desired.encapsulation_source)}"
         blocks.append(block(ZEBRA, ENCAPSULATION, [line]))
-    exporting = export_locator(desired) if bgp is not None else None
+    exporting = export_locator(desired)
     known = exporting or isis_locator(desired)
     if known is not None:
         # Only this one: each further locator that zebra has and loses unsettles bgpd, which does
@@ -45,7 +45,7 @@ def locator_of(desired: Desired, export_sid: IPv6Network) -> Locator | None:
 
 def export_locator(desired: Desired) -> Locator | None:
     """The one locator that bgpd takes SIDs from (see ``limits`` for when there are several)."""
-    for name in sorted(desired.vrfs):
+    for name in sorted(desired.vrfs if desired.bgp is not None else ()):
         vpn = desired.vrfs[name].bgp
         for sid in vpn.export_sids if vpn is not None else ():
             if (locator := locator_of(desired, sid)) is not None:

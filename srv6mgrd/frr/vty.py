@@ -12,6 +12,7 @@ import os
 import socket
 import struct
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
@@ -167,32 +168,21 @@ class Vty:
         return VtyError(number, f"{cause}; it has stopped or restarted, see its log", answers)
 
 
-class Sessions:
+class Sessions(ExitStack):
     """One session with each daemon, from the first question on until the ``with`` ends."""
 
     def __init__(self, directory: Path, timeout: float) -> None:
+        super().__init__()
         self._directory = directory
         self._timeout = timeout
         self._open: dict[str, Vty] = {}
-
-    def __enter__(self) -> Sessions:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for vty in self._open.values():
-            vty.close()
-        self._open.clear()
 
     def run(self, daemon: str, commands: Sequence[str]) -> list[Answer]:
         """``Vty.run``. After a VtyError the daemon gets a new session with the next call."""
         try:
             if daemon not in self._open:
-                self._open[daemon] = Vty(self._directory / f"{daemon}.vty", self._timeout)
+                vty = Vty(self._directory / f"{daemon}.vty", self._timeout)
+                self._open[daemon] = self.enter_context(vty)
             return self._open[daemon].run(commands)
         except VtyError:
             if daemon in self._open:
