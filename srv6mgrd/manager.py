@@ -439,12 +439,13 @@ class Manager:
         """Learn which SIDs FRR advertises; quickly while something is on its way."""
         while True:
             desired = self._reconciler.desired
-            if carried(desired):
+            refs = carried(desired)
+            if refs:
                 found = await asyncio.to_thread(self._advertised_now, desired)
                 if found != self._advertised and self._staged is None:
                     self._advertised = found
                     self._publish()
-            told = (self._statuses.get(ref) for ref in carried(desired))
+            told = (self._statuses.get(ref) for ref in refs)
             waiting = any(s is not None and s.status is InstallStatus.PENDING for s in told)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_FRR_POLL_PENDING if waiting else _FRR_POLL_SETTLED):

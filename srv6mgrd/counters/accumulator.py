@@ -43,8 +43,9 @@ class Accumulator:
         for sid, raw in sample.items():
             total = self.totals.get(sid)
             if total is None:
-                total = alike.get(raw) or SidCounters(*raw, discontinuity=now)
-                self.totals[sid] = alike.setdefault(raw, total)
+                if raw not in alike:
+                    alike[raw] = SidCounters(*raw, discontinuity=now)
+                self.totals[sid] = alike[raw]
                 self.changed.append(sid)
                 moved[sid] = _ZERO
                 continue

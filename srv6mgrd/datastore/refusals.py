@@ -71,8 +71,14 @@ _OBJECTS = (
 )
 # Names of objects whose key isn't known.
 _KEYLESS = (
-    *("BGP neighbor", "route", "VRF", "SID", "locator", "segment list", "interface"),
+    "BGP neighbor",
     "IS-IS interface",
+    "route",
+    "VRF",
+    "SID",
+    "locator",
+    "segment list",
+    "interface",
 )
 
 # So much of an overlong name is shown.
