@@ -9,9 +9,6 @@
 
 #include "request.h"
 
-#define MODULE "srv6mgr-srv6"
-#define TOP "/" MODULE ":srv6"
-#define SIDS TOP "/local-sids"
 #define KEY "[prefix='"
 
 const char *const sid_leaves[SID_LEAVES] = {

@@ -8,6 +8,10 @@
 
 #include "session.h"
 
+#define MODULE "srv6mgr-srv6"
+#define TOP "/" MODULE ":srv6"
+#define SIDS TOP "/local-sids"
+
 /* The leaves below /srv6/local-sids/sid/state. */
 enum sid_leaf {
     SID_INSTALL_STATUS,

@@ -7,8 +7,7 @@
 #include "request.h"
 #include "store.h"
 
-#define MODULE "srv6mgr-srv6"
-#define SID "/" MODULE ":srv6/local-sids/sid"
+#define SID SIDS "/sid"
 #define ENDS "/[ )" /* what may follow a name, if anything does */
 
 #define COUNTERS ((1u << SID_LEAVES) - (1u << SID_IN_PKTS))

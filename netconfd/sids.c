@@ -9,9 +9,6 @@
 #include "request.h"
 #include "store.h"
 
-#define MODULE "srv6mgr-srv6"
-#define TOP "/" MODULE ":srv6"
-#define SIDS TOP "/local-sids"
 #define PROXY SIDS "/sid/srv6mgr-proxy:proxy"
 
 static void add_path(struct text *paths, const char *above, const struct lysc_node *node) {
