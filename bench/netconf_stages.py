@@ -23,7 +23,7 @@ from bench.report import Goal
 YANG = Path(__file__).parent.parent / "yang"
 SYSREPO_YANG = "/usr/share/yang/modules/sysrepo"
 MODEL = "srv6mgr-srv6.yang"
-MODULES = ("types", "srv6", "bgp", "steering", "proxy", "operations")
+OURS = re.compile(r"^srv6mgr-\S+\.yang", re.MULTILINE)
 ROUNDS = 5
 TIMEOUT_MS = 600_000
 
@@ -55,7 +55,8 @@ def _repository(folder: Path, left_out: tuple[tuple[str, str], ...]) -> Iterator
     before = {name: os.environ[name] for name in ("SYSREPO_REPOSITORY_PATH", "SYSREPO_SHM_PREFIX")}
     os.environ["SYSREPO_REPOSITORY_PATH"] = str(folder / "repository")
     os.environ["SYSREPO_SHM_PREFIX"] = f"{before['SYSREPO_SHM_PREFIX']}-stages"
-    install = [part for name in MODULES for part in ("--install", modules / f"srv6mgr-{name}.yang")]
+    names = OURS.findall((YANG / "install.txt").read_text())
+    install = [part for name in names for part in ("--install", modules / name)]
     try:
         argv = ["sysrepoctl", "--search-dirs", f"{modules}:{SYSREPO_YANG}", *map(str, install)]
         subprocess.run(argv, check=True, capture_output=True)
