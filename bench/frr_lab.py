@@ -1,9 +1,10 @@
 """In the lab: what it takes to have FRR advertise a SID for each of many VRFs.
 
-    python -m bench.frr_lab [1] [100] [1000]
+    python -m bench.frr_lab [1] [100] [1000] [patched]
 
 The same configuration goes to the same FRR on pe1 in three ways: through srv6mgr's adapter, by
-``vtysh -f`` and by frr-reload. It is done when pe2 has received a route from every VRF.
+``vtysh -f`` and by frr-reload. It is done when pe2 has received a route from every VRF. ``patched``
+is the largest once more, through the adapter alone, to an FRR with ``frr-patches`` (``make frr``).
 Leaves its goals as JSON for ``bench.frr``.
 """
 
@@ -43,6 +44,9 @@ PATIENCE = 900.0
 LIMIT = 300.0
 FIRST = 1000
 TEXT = "/tmp/whole.conf"
+# What `make frr` has built, and where Debian's is.
+PATCHED = Path("/opt/frr/root")
+PROGRAMS = ("/usr/lib/frr", "/usr/lib/x86_64-linux-gnu/frr")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +60,19 @@ class Cost:
 
 
 def main() -> int:
-    sizes = [int(name) for name in sys.argv[1:] if name.isdigit()] or list(SIZES)
+    sizes = [int(name) for name in sys.argv[1:] if name.isdigit()]
+    patched = "patched" in sys.argv[1:]
+    if not (sizes or patched):
+        sizes, patched = list(SIZES), PATCHED.is_dir()
     machine, goals = describe_machine(), list[Goal]()
     pe2 = Edge("pe2")
     pe2.start()
     assert pe2.frr.apply(creations(declaration(2, 0))) == []
     pe1 = Edge("pe1")
     pe1.start()
-    _devices(pe1.node, max(sizes) + 1)
-    for size in sizes:
-        goals += _size(pe1, pe2, size)
+    _devices(pe1.node, max(sizes or SIZES) + 1)
+    for measure, size in [(_size, n) for n in sizes] + [(_patched, SIZES[-1])] * patched:
+        goals += measure(pe1, pe2, size)
         OUTPUT.write_text(json.dumps({"machine": machine, "goals": [asdict(g) for g in goals]}))
     for edge in (pe1, pe2):
         edge.stop()
@@ -126,13 +133,7 @@ class Edge:
 def _size(pe1: Edge, pe2: Edge, count: int) -> list[Goal]:
     base, whole, more = (declaration(1, n) for n in (0, count, count + 1))
     size = f"{count} VRF" + ("s" if count > 1 else "")
-
-    _fresh(pe1, pe2, base)
-    ours = _timed(pe1, pe2, count, lambda: _apply(pe1, creations(whole, base)))
-    before = pe2.established()
-    one = _timed(pe1, pe2, count + 1, lambda: _apply(pe1, creations(more, whole)))
-    gone = _timed(pe1, pe2, 0, lambda: _apply(pe1, deletions(more, base)))
-    flaps = float(pe2.established() - before)
+    ours, one, gone, flaps = _through_srv6mgr(pe1, pe2, count)
 
     _fresh(pe1, pe2, base)
     limit = max(LIMIT, FASTER * ours.received)
@@ -176,6 +177,38 @@ def _size(pe1: Edge, pe2: Edge, count: int) -> list[Goal]:
         Goal(f"{size}: all deleted, withdrawn at the peer", [gone.received], [], None),
         Goal(f"{size}: flaps of the session", [flaps], [], 0, ""),
     ]  # fmt: skip
+
+
+def _patched(pe1: Edge, pe2: Edge, count: int) -> list[Goal]:
+    """The same by srv6mgr, with the patched FRR on both edges."""
+    for edge in (pe1, pe2):
+        edge.stop()
+        for place in PROGRAMS:
+            edge.node.run(["mount", "--bind", f"{PATCHED}{place}", place])
+        edge.start()
+    assert pe2.frr.apply(creations(declaration(2, 0))) == []
+    ours, one, gone, flaps = _through_srv6mgr(pe1, pe2, count)
+    size = f"{count} VRFs, patched FRR"
+    return [
+        Goal(f"{size}: accepted", [ours.accepted], [], None),
+        Goal(f"{size}: received by the peer", [ours.received], [], None),
+        Goal(f"{size}: CPU of bgpd and zebra", [ours.cpu], [], None),
+        Goal(f"{size}: memory of bgpd and zebra", [ours.memory], [], None, "MiB"),
+        Goal(f"{size}: one more, received", [one.received], [], ONE_MORE),
+        Goal(f"{size}: all deleted, withdrawn at the peer", [gone.received], [], None),
+        Goal(f"{size}: flaps of the session", [flaps], [], 0, ""),
+    ]
+
+
+def _through_srv6mgr(pe1: Edge, pe2: Edge, count: int) -> tuple[Cost, Cost, Cost, float]:
+    """Of all VRFs, of one more, of taking all away; and how often the session came up anew."""
+    base, whole, more = (declaration(1, n) for n in (0, count, count + 1))
+    _fresh(pe1, pe2, base)
+    before = pe2.established()
+    ours = _timed(pe1, pe2, count, lambda: _apply(pe1, creations(whole, base)))
+    one = _timed(pe1, pe2, count + 1, lambda: _apply(pe1, creations(more, whole)))
+    gone = _timed(pe1, pe2, 0, lambda: _apply(pe1, deletions(more, base)))
+    return ours, one, gone, float(pe2.established() - before)
 
 
 def _fresh(pe1: Edge, pe2: Edge, base: Desired) -> None:
