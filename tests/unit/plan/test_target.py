@@ -6,12 +6,11 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address
 import pytest
 
 from srv6mgrd.counters.status import Kind, ObjectRef
-from srv6mgrd.model.behavior import Behavior, Flavor, Headend
+from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.model.desired import Proxy, Role, SegmentList, Sid, SteeredRoute
 from srv6mgrd.plan.objects import (
     Boundary,
     DummyDevice,
-    EncapRoute,
     EncapSource,
     FrrBlock,
     LinkMtu,
@@ -27,7 +26,7 @@ from srv6mgrd.plan.objects import (
     VrfPort,
 )
 from srv6mgrd.plan.observed import Links
-from srv6mgrd.plan.target import Target, met, target, vrf_ifindex, with_sids
+from srv6mgrd.plan.target import Target, met, target, vrf_ifindex
 from tests.builders import by_key, desired, locator, net, sid, small_vpn, vpn, vrf
 
 RED = ObjectRef(Kind.VRF, "red")
@@ -186,7 +185,6 @@ def test_an_frr_context_is_for_the_vrf_or_locator_it_names_else_for_every_export
 
 A, B = IPv6Address("fcbb:0:2::1"), IPv6Address("fc00:5::1")
 LIST = SegmentList("path", (A, B))
-HERE = SegmentList("here", (IPv6Address("fcbb:0:1:1::"), B))
 
 
 def one(made: Sid, *interfaces: str, **more: object) -> Target:
@@ -381,169 +379,3 @@ def test_who_receives_is_of_no_matter_without_a_proxy() -> None:
     state = small_vpn("eth1")
 
     assert met(state, Links({"eth1": 1}, frozenset({"eth1"}))) == Links({"eth1": 1})
-
-
-def steered(
-    route: SteeredRoute, *interfaces: str, source: str | None = None, **more: object
-) -> Target:
-    state = replace(
-        desired(locator(), vrf("red", 10), source=source),
-        segment_lists={"path": LIST, "far": SegmentList("far", (B,)), "here": HERE},
-        routes={route.name: route},
-    )
-    state = replace(state, **more)  # type: ignore[arg-type]
-    return target(state, dict.fromkeys(interfaces, 2))
-
-
-def test_a_steered_route():
-    route = SteeredRoute(None, IPv4Network("10.0.0.0/8"), "path", metric=7)
-
-    found = steered(route, hop_limit=42)
-
-    expected = EncapRoute(route.prefix, 254, Headend.H_ENCAPS, (A, B), metric=7, hop_limit=42)
-    assert found.objects[expected.key] == expected
-    assert found.serves[expected.key] == [ObjectRef(Kind.ROUTE, "main 10.0.0.0/8")]
-    assert {"link srv6mgr", "sysctl net/ipv4/ip_forward"} <= found.objects.keys()
-
-
-def test_a_steered_route_of_a_vrf():
-    """Around IPv6 there is no hop limit to set."""
-    route = SteeredRoute("red", net("fc00:7::/64"), "path", Headend.H_ENCAPS_RED, A, "eth1")
-
-    found = steered(route, "eth1", hop_limit=42)
-
-    expected = EncapRoute(route.prefix, 10, Headend.H_ENCAPS_RED, (A, B), "eth1", source=A)
-    assert found.objects[expected.key] == expected
-
-
-@pytest.mark.parametrize(
-    ("segments", "source", "rule"),
-    [
-        ("path", None, None),
-        ("path", B, Rule(990, net(f"{A}/128"), 254, B)),
-        ("far", None, Rule(990, net(f"{B}/128"), 254, A)),
-        ("here", None, None),
-        ("here", B, Rule(989, net("fcbb:0:1:1::/128"), 8986, B)),
-    ],
-    ids=["in our block", "own source", "elsewhere", "here", "own source, here"],
-)
-def test_the_way_out_of_a_vrf(segments: str, source: IPv6Address | None, rule: Rule | None) -> None:
-    route = SteeredRoute("red", net("fc00:7::/64"), segments, source=source)
-
-    found = steered(route, source=str(A))
-
-    of_locator = {
-        Rule(989, net("fcbb:0:1::/48"), 8986, A),
-        Rule(990, net("fcbb::/32"), 254, A),
-        Rule(2000, net("fcbb:0:1::/48"), 8986),
-    }
-    rules = {o for o in found.objects.values() if isinstance(o, Rule)}
-    assert rules == of_locator | ({rule} if rule else set())
-
-
-def test_a_route_on_a_missing_interface():
-    route = SteeredRoute(None, net("fc00:7::/64"), "path", interface="eth1")
-
-    found = steered(route)
-
-    assert found.pending == {
-        ObjectRef(Kind.ROUTE, "main fc00:7::/64"): "interface eth1 does not exist yet"
-    }
-
-
-@pytest.mark.parametrize(
-    ("label", "owned", "value"),
-    [("copy", False, None), ("copy", True, "0"), ("zero", False, "-1"), ("compute", True, "1")],
-)
-def test_flow_label(label: str, owned: bool, value: str | None) -> None:
-    key = "sysctl net/ipv6/seg6_flowlabel"
-    state = replace(desired(), flow_label=label)
-
-    found = target(state, {}, (), {key} if owned else ()).objects.get(key)
-
-    assert found == (Sysctl("net/ipv6/seg6_flowlabel", value) if value else None)
-
-
-CORE, CUSTOMER = Role.CORE, Role.CUSTOMER
-EDGE = ObjectRef(Kind.INTERFACE, "eth9")
-
-
-def boundary_of(state, interfaces=()):
-    return target(state, dict.fromkeys(interfaces, 1)).objects.get("boundary")
-
-
-def test_the_boundary_is_there_before_the_interfaces_are():
-    found = boundary_of(small_vpn("eth1", "eth2"))
-
-    assert found.interfaces == ("eth1", "eth2", "red")
-
-
-def test_an_interface_without_vrf_is_a_customer_when_declared_so():
-    state = replace(desired(locator(), sid("fcbb:0:1:1::/64")), roles={"eth9": CUSTOMER})
-
-    found = target(state, {"eth9": 9})
-
-    assert found.objects["boundary"].interfaces == ("eth9",)
-    assert found.serves["boundary"] == [EDGE]
-    path = "net/ipv6/conf/eth9/seg6_enabled"
-    assert found.objects[f"sysctl {path}"] == Sysctl(path, "0")
-
-
-def test_a_vrf_with_an_interface_to_the_core_lets_the_domain_through():
-    state = replace(small_vpn("eth1", "eth2"), roles={"eth2": CORE})
-
-    assert boundary_of(state, ["eth1", "eth2"]).interfaces == ("eth1",)
-
-
-def test_a_core_interface_processes_source_routing():
-    state = replace(desired(locator()), roles={"eth9": CORE})
-
-    found = target(state, {"eth9": 9})
-
-    assert "boundary" not in found.objects
-    for name in ("all", "eth9"):
-        path = f"net/ipv6/conf/{name}/seg6_enabled"
-        assert found.objects[f"sysctl {path}"] == Sysctl(path, "1")
-    assert target(state, {}).pending == {EDGE: "interface eth9 does not exist yet"}
-
-
-def test_out_of_reach_are_blocks_and_segments_elsewhere():
-    path = SegmentList("PATH", (IPv6Address("fcbb:0:9::"), IPv6Address("2001:db8:9::1")))
-    route = SteeredRoute(None, IPv4Network("10.0.0.0/8"), "PATH", source=IPv6Address("2001:db8::7"))
-    other = locator("OTHER", "fcbc:1::/32", block_length=16, node_length=16)
-    state = replace(
-        desired(locator(), other, vrf("red", 10), source="2001:db8::1"),
-        segment_lists={"PATH": path},
-        routes={route.name: route},
-    )
-
-    found = boundary_of(state)
-
-    assert found.sids == (net("2001:db8:9::1/128"), net("fcbb::/32"), net("fcbc::/16"))
-    assert found.sources == (IPv6Address("2001:db8::1"), IPv6Address("2001:db8::7"))
-
-
-@pytest.mark.parametrize(
-    "state",
-    [
-        desired(vrf("red", 10, "eth1")),
-        desired(locator(), sid("fcbb:0:1:1::/64")),
-        replace(desired(locator()), roles={"eth9": CUSTOMER}),
-    ],
-    ids=["no SIDs", "no customers", "nothing in use"],
-)
-def test_no_boundary_where_there_is_nothing_to_guard(state):
-    found = target(state, {"eth1": 2}).objects
-
-    assert "boundary" not in found
-    assert "sysctl net/ipv6/conf/eth1/seg6_enabled" not in found
-
-
-def test_with_the_first_sid_the_boundary_is_guarded():
-    without = replace(desired(locator()), roles={"eth1": Role.CUSTOMER})
-    one = replace(without, sids=desired(locator(), sid("fcbb:0:1:1::/64")).sids)
-
-    assert "boundary" not in target(without, {"eth1": 2}).objects
-    assert "boundary" in target(one, {"eth1": 2}).objects
-    assert with_sids(target(without, {"eth1": 2}), without, one) is None
-    assert with_sids(target(one, {"eth1": 2}), one, without) is None
