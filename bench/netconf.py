@@ -122,6 +122,10 @@ def edit(config_xml: str, more: str = "") -> str:
     return f"<edit-config>{target}{more}<config>{config_xml}</config></edit-config>"
 
 
+DATA = (
+    '<get-data xmlns="urn:ietf:params:xml:ns:yang:ietf-netconf-nmda" xmlns:ds="urn:ietf:params:xml'
+    ':ns:yang:ietf-datastores"><datastore>ds:operational</datastore></get-data>'
+)
 REMOVE = edit(f'<srv6 xmlns="{OURS}" xmlns:nc="{BASE}" nc:operation="remove"/>')
 
 
@@ -253,7 +257,7 @@ def measure_read(folder: Path) -> list[Goal]:
                     if number == 0:
                         runs[f"gnmi {what}"].append(_timed(gets[what]))
                         runs[f"sysrepo {what}"].append(_timed(_from_sysrepo(counters.format(key))))
-            whole = [_everything(client) for _ in range(3)]
+            whole, data = ([_everything(client, rpc) for _ in range(3)] for rpc in ("<get/>", DATA))
             whole_of_sysrepo = [_timed(_from_sysrepo("/*"))]
         client.timed(REMOVE)
         client.close()
@@ -261,6 +265,7 @@ def measure_read(folder: Path) -> list[Goal]:
     return [
         Goal(f"get without a filter, {size}", whole, [], None, of="most"),
         Goal("the same, or sysrepo alone", whole, whole_of_sysrepo, None, of="median"),
+        Goal("the same by get-data, or sysrepo alone", data, whole_of_sysrepo, None, of="median"),
         Goal("get of the counters of one of " + size, runs["netconf one"], [], ONE_GOAL, of="most"),
         *(
             Goal(
@@ -273,9 +278,9 @@ def measure_read(folder: Path) -> list[Goal]:
     ]  # fmt: skip
 
 
-def _everything(client: Client) -> float:
-    """Seconds of a get without a filter: configuration, and state of all there is."""
-    took, answer = client.timed("<get/>")
+def _everything(client: Client, rpc: str) -> float:
+    """Seconds of a read without a filter: configuration, and state of all there is."""
+    took, answer = client.timed(rpc)
     if answer.count(b"<in-pkts>7</in-pkts>") != MANY or answer.count(b"<behavior") != MANY:
         raise RuntimeError("the answer lacks SIDs")
     return took

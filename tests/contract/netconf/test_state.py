@@ -212,6 +212,13 @@ def leaves(tree: Any) -> set[tuple[str, str]]:
     return found
 
 
+CONFIG = "<nmda:config-filter>{}</nmda:config-filter>"
+MORE = (
+    "", CONFIG.format("true"), CONFIG.format("false"),
+    "<nmda:max-depth>3</nmda:max-depth>", "<nmda:with-origin/>",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("kind", WHOLE)
 @pytest.mark.parametrize("rules", ["", "one SID", "counters", "all but the counters"])
 def test_all_of_it_is_what_sysrepo_has(
@@ -222,17 +229,26 @@ def test_all_of_it_is_what_sysrepo_has(
     for reader in (client, alice):
         whole = leaves(get(reader, long))
         assert leaves(get(reader, plain)) == whole
+        for more in MORE:
+            assert leaves(get_data(reader, plain, more)) == leaves(get_data(reader, long, more))
     assert any(SID in path and value == "7" for path, value in leaves(get(client, plain)))
 
 
 @pytest.mark.usefixtures("elsewhere")
 @pytest.mark.parametrize("what", ["", f"<nc:filter>{srv6('')}</nc:filter>"])
 def test_of_all_of_it_state_of_sids_comes_from_the_store(client: Client, what: str) -> None:
-    tree = client.rpc(f"<nc:get>{what}</nc:get>")
-    assert texts(tree, f"//s:sid[s:prefix='{SID}']/s:state/s:counters/s:in-pkts") == ["42"]
-    assert texts(tree, f"//s:sid[s:prefix='{OTHER}']/s:behavior") == ["End"]
-    assert texts(tree, f"//s:sid[s:prefix='{OTHER}']/s:state") == []
-    assert texts(tree, "//s:locator/s:state/s:install-status") == ["installed"]
+    data = what.replace("nc:filter", "nmda:subtree-filter")
+    for rpc in (
+        f"<nc:get>{what}</nc:get>",
+        f"<nmda:get-data>{OPERATIONAL}{data}</nmda:get-data>",
+        f"<nmda:get-data>{OPERATIONAL}{data}{CONFIG.format('false')}</nmda:get-data>",
+    ):
+        tree = client.rpc(rpc)
+        assert texts(tree, f"//s:sid[s:prefix='{SID}']/s:state/s:counters/s:in-pkts") == ["42"]
+        configured = [] if "config-filter" in rpc else ["End"]
+        assert texts(tree, f"//s:sid[s:prefix='{OTHER}']/s:behavior") == configured
+        assert texts(tree, f"//s:sid[s:prefix='{OTHER}']/s:state") == []
+        assert texts(tree, "//s:locator/s:state/s:install-status") == ["installed"]
 
 
 def test_all_of_it_has_the_state_of_proxies(client: Client, server: Server) -> None:
