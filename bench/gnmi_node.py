@@ -26,8 +26,8 @@ from srv6mgrd.kernel.adapter import LinuxKernel
 
 # Name the state directory of srv6-gnmid, where it is not the default one, and where notes go.
 STATE, NOTES = "BENCH_GNMI_STATE", "BENCH_NOTES"
-# The span in whose end all is in the kernel and was read back.
-INSTALLED = "commit, its other parts"
+# The span at whose last end the kernel has acknowledged all, and that in which all is read back.
+WRITING, COMMIT = "kernel: writing", "commit, its other parts"
 MODULE = "srv6mgr-srv6"
 TIMEOUT = 600
 # After a commit the startup configuration is written, and a compare may follow.
@@ -73,24 +73,24 @@ def _timed(stub: Any, request: Any) -> tuple[float, float]:
 
 
 def _stages(start: float, end: float) -> dict[str, float]:
-    """What each stage took of this time, the stages in it left out; ``counted`` is how long it took
-    until all was in the kernel and read back."""
+    """What each stage took of this time, the stages in it left out; and how long it took until all
+    was in the kernel (``installed``) and read back (``compared``)."""
     took: dict[str, float] = {}
-    elsewhere = counted = 0.0
+    elsewhere = 0.0
+    ends: dict[str, float] = {}
     for file in notes().values():
         for line in file.read_text().splitlines():
             span = Span(*json.loads(line))
             if not start <= span.start <= end:
                 continue
             took[span.stage] = took.get(span.stage, 0.0) + span.own
-            if span.stage == INSTALLED:
-                counted = span.start + span.took - start
+            ends[span.stage] = span.start + span.took - start
             # sysrepo waits for what its subscribers do in threads of their own.
             if not span.depth and span.stage != "gRPC" and span.start + span.took <= end:
                 elsewhere += span.took
     took["sysrepo"] = took.get("sysrepo", 0.0) - elsewhere
     took["gRPC"] = end - start - sum(seconds for stage, seconds in took.items() if stage != "gRPC")
-    return {"counted": counted, **took}
+    return {"installed": ends[WRITING], "compared": ends[COMMIT], **took}
 
 
 def _counted() -> int:
