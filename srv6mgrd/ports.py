@@ -61,7 +61,8 @@ class Kernel(Protocol):
         ...
 
     def sid_counters(self) -> Mapping[IPv6Network, tuple[int, int, int]]:
-        """packets, bytes, errors of every SID of ours, from one dump."""
+        """packets, bytes, errors of every SID of ours, all of one moment; the very mapping of the
+        last time when nothing can have counted since."""
         ...
 
     def proxies(self) -> Mapping[IPv6Network, ProxyState]:
