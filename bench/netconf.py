@@ -254,8 +254,8 @@ def measure_read(folder: Path) -> list[Goal]:
                     counted, meant = answer.count(b"<in-pkts>7</in-pkts>"), MANY if not key else 1
                     if counted != meant:
                         raise RuntimeError(f"counters of {counted} SIDs were told, not of {meant}")
+                    runs[f"gnmi {what}"].append(_timed(gets[what]))
                     if number == 0:
-                        runs[f"gnmi {what}"].append(_timed(gets[what]))
                         runs[f"sysrepo {what}"].append(_timed(_from_sysrepo(counters.format(key))))
             whole, data = ([_everything(client, rpc) for _ in range(3)] for rpc in ("<get/>", DATA))
             whole_of_sysrepo = [_timed(_from_sysrepo("/*"))]
