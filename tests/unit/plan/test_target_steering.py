@@ -18,14 +18,14 @@ HERE = SegmentList("here", (IPv6Address("fcbb:0:1:1::"), B))
 
 
 def steered(
-    route: SteeredRoute, *interfaces: str, source: str | None = None, **more: object
+    route: SteeredRoute, *interfaces: str, source: str | None = None, hop_limit: int | None = None
 ) -> Target:
     state = replace(
         desired(locator(), vrf("red", 10), source=source),
         segment_lists={"path": LIST, "far": SegmentList("far", (B,)), "here": HERE},
         routes={route.name: route},
+        hop_limit=hop_limit,
     )
-    state = replace(state, **more)  # type: ignore[arg-type]
     return target(state, dict.fromkeys(interfaces, 2))
 
 
