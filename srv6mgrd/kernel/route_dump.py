@@ -18,7 +18,9 @@ from typing import Any
 from srv6mgrd.kernel import seg6local, wire
 from srv6mgrd.kernel.seg6local import PLAIN, Extras
 
+# packets, bytes, errors
 Counters = tuple[int, int, int]
+NOTHING: Counters = (0, 0, 0)
 _BODY = wire.NLMSGHDR.size + wire.RTMSG.size
 # Attributes of a SID route as we write it and the kernel returns it.
 _SID_ATTRIBUTES = frozenset(

@@ -12,11 +12,10 @@ from typing import Any
 
 from srv6mgrd.kernel import bpf, wire
 from srv6mgrd.kernel.notices import Notice
-from srv6mgrd.kernel.route_dump import Counters, Row, Template, decode, rows
+from srv6mgrd.kernel.route_dump import NOTHING, Counters, Row, Template, decode, rows
 from srv6mgrd.kernel.routes import NOWHERE
 from srv6mgrd.kernel.seg6local import BEHAVIOR, Extras
 from srv6mgrd.kernel.socket import answers
-from srv6mgrd.kernel.traffic import NOTHING
 from srv6mgrd.model.prefix import Prefix
 from srv6mgrd.plan.objects import (
     ROUTE_PROTOCOL,

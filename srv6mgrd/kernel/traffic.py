@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from ipaddress import IPv6Network
 from pathlib import Path
 
+from srv6mgrd.kernel.route_dump import NOTHING, Counters
 from srv6mgrd.plan.actions import Action, Delete
 from srv6mgrd.plan.objects import DummyDevice, SidRoute, UnknownLink, UnknownRoute, VrfDevice
 
-# packets, bytes, errors by prefix
-Counted = Mapping[IPv6Network, tuple[int, int, int]]
+Counted = Mapping[IPv6Network, Counters]
 
-NOTHING = (0, 0, 0)
 # What may take routes with it, or have hidden one behind it.
 _TAKES_ROUTES = (DummyDevice, VrfDevice, UnknownLink, UnknownRoute)
 
