@@ -90,28 +90,26 @@ static struct reply *read_state(struct session *session, const char *xpath,
     return reply;
 }
 
-/* What xpath selects of a datastore's configuration and, unless options say otherwise, of state. */
-static struct reply *read_both(struct session *session, sr_datastore_t datastore, const char *xpath,
+/* What xpath selects of a datastore's configuration and, unless options say otherwise, of state:
+ * the answer to rpc, where it comes from the store alone, else put into *tree. */
+static struct reply *read_both(struct session *session, const struct lyd_node *rpc,
+                               sr_datastore_t datastore, const char *xpath,
                                sr_get_options_t options, struct lyd_node **tree) {
-    struct reply *reply = NULL;
-    if (!(options & SR_OPER_NO_CONFIG) && !selects_state_only(session, xpath)) {
+    const bool has_state = !(options & SR_OPER_NO_STATE);
+    struct reply *reply = has_state ? counted(session, rpc, xpath) : NULL;
+    if (!reply && !(options & SR_OPER_NO_CONFIG) && !selects_state_only(session, xpath)) {
         const sr_get_options_t only = datastore == SR_DS_OPERATIONAL ? SR_OPER_NO_STATE : 0;
         reply = read_into(session, datastore, xpath, 0, only, tree);
     }
-    return reply || options & SR_OPER_NO_STATE ? reply : read_state(session, xpath, tree);
+    return reply || !has_state ? reply : read_state(session, xpath, tree);
 }
 
 struct reply *get(struct session *session, struct lyd_node *rpc) {
     struct lyd_node *tree = NULL;
     char *xpath = NULL;
     struct reply *reply = request_filter(session, rpc, &xpath);
-    struct reply *from_store = !reply && xpath ? counted(session, rpc, xpath) : NULL;
-    if (from_store) {
-        free(xpath);
-        return from_store;
-    }
     if (!reply && xpath) {
-        reply = read_both(session, SR_DS_RUNNING, xpath, 0, &tree);
+        reply = read_both(session, rpc, SR_DS_RUNNING, xpath, 0, &tree);
     }
     free(xpath);
     if (reply) {
@@ -195,18 +193,14 @@ struct reply *get_data(struct session *session, struct lyd_node *rpc) {
     uint32_t levels =
         depth && strcmp(depth, "unbounded") != 0 ? (uint32_t)strtoul(depth, NULL, 10) : 0;
     const bool plain = datastore == SR_DS_OPERATIONAL && !levels && !origins;
-    struct reply *from_store = NULL;
-    if (!reply && xpath && plain && !(options & SR_OPER_NO_STATE)) {
-        from_store = counted(session, rpc, xpath);
-    }
-    if (!reply && xpath && !nothing && !from_store) {
-        reply = plain ? read_both(session, datastore, xpath, options, &tree)
+    if (!reply && xpath && !nothing) {
+        reply = plain ? read_both(session, rpc, datastore, xpath, options, &tree)
                       : read_into(session, datastore, xpath, levels, options, &tree);
     }
     free(xpath);
-    if (reply || from_store) {
+    if (reply) {
         lyd_free_siblings(tree);
-        return reply ? reply : from_store;
+        return reply;
     }
     if (origins) {
         filter_origins(rpc, tree, "ietf-origin:unknown", &tree);
