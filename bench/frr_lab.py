@@ -22,7 +22,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from pathlib import Path
 
 from bench.report import Goal, describe_machine
-from lab.guest.catalogue import FRR_CONFIG, FRR_DAEMONS
+from lab.guest.catalogue import FRR_CONFIG, FRR_DAEMONS, PATCHED_FRR
 from lab.guest.nodes import Node, wait_until
 from lab.guest.services import Router
 from lab.problem import LabError
@@ -44,8 +44,7 @@ PATIENCE = 900.0
 LIMIT = 300.0
 FIRST = 1000
 TEXT = "/tmp/whole.conf"
-# What `make frr` has built, and where Debian's is.
-PATCHED = Path("/opt/frr/root")
+# Where Debian's FRR is.
 PROGRAMS = ("/usr/lib/frr", "/usr/lib/x86_64-linux-gnu/frr")
 
 
@@ -63,15 +62,18 @@ def main() -> int:
     sizes = [int(name) for name in sys.argv[1:] if name.isdigit()]
     patched = "patched" in sys.argv[1:]
     if not (sizes or patched):
-        sizes, patched = list(SIZES), PATCHED.is_dir()
+        sizes, patched = list(SIZES), PATCHED_FRR.is_dir()
     machine, goals = describe_machine(), list[Goal]()
     pe2 = Edge("pe2")
     pe2.start()
     assert pe2.frr.apply(creations(declaration(2, 0))) == []
     pe1 = Edge("pe1")
     pe1.start()
-    _devices(pe1.node, max(sizes or SIZES) + 1)
-    for measure, size in [(_size, n) for n in sizes] + [(_patched, SIZES[-1])] * patched:
+    runs = [(_size, size) for size in sizes]
+    if patched:
+        runs.append((_patched, SIZES[-1]))
+    _devices(pe1.node, max(size for _, size in runs) + 1)
+    for measure, size in runs:
         goals += measure(pe1, pe2, size)
         OUTPUT.write_text(json.dumps({"machine": machine, "goals": [asdict(g) for g in goals]}))
     for edge in (pe1, pe2):
@@ -171,11 +173,9 @@ def _size(pe1: Edge, pe2: Edge, count: int) -> list[Goal]:
              [theirs.cpu] if theirs else [], None),
         Goal(f"{size}: memory of bgpd and zebra, or vtysh -f", [ours.memory],
              [theirs.memory] if theirs else [], None, "MiB"),
-        Goal(f"{size}: one more, received", [one.received], [], ONE_MORE),
+        *_afterwards(size, one, gone, flaps),
         beside("one more, or vtysh -f of all", one.received, their_one, "received"),
         beside("one more, or frr-reload of all", one.received, reloaded, "received"),
-        Goal(f"{size}: all deleted, withdrawn at the peer", [gone.received], [], None),
-        Goal(f"{size}: flaps of the session", [flaps], [], 0, ""),
     ]  # fmt: skip
 
 
@@ -184,7 +184,7 @@ def _patched(pe1: Edge, pe2: Edge, count: int) -> list[Goal]:
     for edge in (pe1, pe2):
         edge.stop()
         for place in PROGRAMS:
-            edge.node.run(["mount", "--bind", f"{PATCHED}{place}", place])
+            edge.node.run(["mount", "--bind", f"{PATCHED_FRR}{place}", place])
         edge.start()
     assert pe2.frr.apply(creations(declaration(2, 0))) == []
     ours, one, gone, flaps = _through_srv6mgr(pe1, pe2, count)
@@ -194,6 +194,12 @@ def _patched(pe1: Edge, pe2: Edge, count: int) -> list[Goal]:
         Goal(f"{size}: received by the peer", [ours.received], [], None),
         Goal(f"{size}: CPU of bgpd and zebra", [ours.cpu], [], None),
         Goal(f"{size}: memory of bgpd and zebra", [ours.memory], [], None, "MiB"),
+        *_afterwards(size, one, gone, flaps),
+    ]
+
+
+def _afterwards(size: str, one: Cost, gone: Cost, flaps: float) -> list[Goal]:
+    return [
         Goal(f"{size}: one more, received", [one.received], [], ONE_MORE),
         Goal(f"{size}: all deleted, withdrawn at the peer", [gone.received], [], None),
         Goal(f"{size}: flaps of the session", [flaps], [], 0, ""),

@@ -20,6 +20,8 @@ daemonize no
 databases 16
 """
 HOST_KEY = "/etc/ssh/ssh_host_ed25519_key"
+# Debian's FRR with frr-patches, where `make frr` has built it.
+PATCHED_FRR = Path("/opt/frr/root")
 FRR_DAEMONS = ("mgmtd", "zebra", "bgpd", "staticd")
 # As the outer namespace still has it; a node on which it differs was given one to start with.
 PACKAGED_FRR_CONFIG = Path("/etc/frr/frr.conf")

@@ -29,8 +29,6 @@ from srv6mgrd.ports import RefusedAction
 
 DAEMONS = ("mgmtd", "zebra", "bgpd")
 STOCK = Path("/")
-# Debian's FRR with frr-patches, where `make frr` has built it.
-PATCHED = Path("/opt/frr/root")
 TABLES = {"red": 10, "blue": 20}
 
 

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from lab.guest.catalogue import PATCHED_FRR
 from lab.guest.nodes import Node, wait_until
 from lab.problem import LabError
 from srv6mgrd.frr.blocks import BGPD, LOCATORS, ZEBRA
 from srv6mgrd.model.desired import Desired, Vrf, VrfBgp
-from tests.contract.frr.conftest import PATCHED, STOCK, TABLES, Pe, declaration, sid
+from tests.contract.frr.conftest import STOCK, TABLES, Pe, declaration, sid
 from tests.contract.frr.test_vpn import Pes, arrive, push, up
 
 pytestmark = pytest.mark.contract
@@ -31,13 +32,13 @@ MANY = range(300, 312)
             marks=pytest.mark.xfail(raises=(AssertionError, LabError), strict=True),
             id="stock",
         ),
-        pytest.param(PATCHED, id="patched"),
+        pytest.param(PATCHED_FRR, id="patched"),
     ]
 )
 def programs(request: pytest.FixtureRequest) -> Path:
     """The stock FRR has to fail: otherwise the patch is needed no more, or the test no good. That
     takes minutes, and tells something about the patches alone: with them, or not at all."""
-    if not PATCHED.is_dir():
+    if not PATCHED_FRR.is_dir():
         pytest.skip("no patched FRR: make frr")
     found: Path = request.param
     return found
