@@ -56,6 +56,13 @@ def test_a_snapshot_leaves_out_what_moves() -> None:
     assert snapshot.lines_of(first) == snapshot.lines_of(later)
 
 
+def test_a_snapshot_leaves_out_next_hops_that_zebra_keeps_for_a_while() -> None:
+    shown = '[{"id": 7, "dev": "red", "protocol": "zebra"}, {"id": 8, "dev": "red"}]'
+    assert snapshot.kernel_lines(shown) == ['{"dev": "red", "id": 8}']
+    route = '[{"dst": "a", "nhid": 7, "protocol": "bgp"}]'
+    assert len(snapshot.kernel_lines(route)) == 1
+
+
 def test_differences() -> None:
     before = {"rules": ["a", "b"], "FRR": ["x"]}
     after = {"rules": ["b", "c"], "FRR": ["x", "y"]}
