@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
+from srv6mgrd.model.record import record
+
 
 class InstallStatus(IntEnum):
     """YANG typedef install-status; the value is its number in the store."""
@@ -46,7 +48,7 @@ class ObjectRef(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ObjectStatus:
     """Times are nanoseconds since the epoch; 0 is never. ``detail`` tells the SIDs that a VRF_BGP
     advertises (``yang.advertised``); it is empty for other kinds."""

@@ -9,6 +9,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.prefix import number
+from srv6mgrd.model.record import record
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,7 @@ class Proxy:
     mtu: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sid:
     """``/srv6/local-sids/sid``: a local SID, keyed by its prefix."""
 

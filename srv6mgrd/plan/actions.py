@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from srv6mgrd.model.record import record
 from srv6mgrd.plan.objects import Object
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Create:
     """Add what is not there. Fails when something with this key exists."""
 
@@ -18,7 +17,7 @@ class Create:
         return Delete(self.object)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Replace:
     """Turn ``before`` into ``object``, without a gap where the kernel allows it."""
 
@@ -30,7 +29,7 @@ class Replace:
         return Replace(self.object, self.before)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Delete:
     """Remove what is there. Missing is no error."""
 

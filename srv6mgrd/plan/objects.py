@@ -14,6 +14,7 @@ from typing import ClassVar, Literal
 
 from srv6mgrd.model import checks
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
+from srv6mgrd.model.record import record
 
 # Our mark on routes and rules (rtm_protocol, FRA_PROTOCOL). Mnemonic: RFC 8986. Not in
 # /etc/iproute2/rt_protos and not among FRR's numbers (zebra/rt_netlink.h).
@@ -118,7 +119,7 @@ class UnreachableDefault:
         return f"route{self.family} table {self.table} default"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SidRoute:
     """A seg6local route in our table (net/ipv6/seg6_local.c).
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from srv6mgrd.model.record import record
 from srv6mgrd.plan.objects import Object
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ObservedObject:
     """An object as it stands; ``ours`` says that it bears our mark."""
 

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.model.checks.locators import unroutable
 from srv6mgrd.model.checks.names import SID_DEVICE, sid_path
 from srv6mgrd.model.checks.overlap import overlaps, within
 from srv6mgrd.model.desired import Desired, Locator, Sid
+from srv6mgrd.model.prefix import number
 from srv6mgrd.model.refusal import Refusal
 
 
 def check(desired: Desired, passed: Desired | None = None) -> Iterator[Refusal]:
     fresh = _fresh(desired, passed)
     for sid in fresh:
-        yield from _place(sid, desired.locators[sid.locator])
+        locator = desired.locators[sid.locator]
+        if sid.flavors or not _has_function(sid.prefix, locator):
+            yield from _place(sid, locator)
     if fresh:
         yield from _overlaps(desired)
     for sid in fresh:
-        yield from _next_hop(sid)
-        yield from _interface(desired, sid)
+        if sid.next_hop is not None:
+            yield from _next_hop(sid, sid.next_hop)
+        if sid.interface is not None:
+            yield from _interface(desired, sid)
 
 
 def _fresh(desired: Desired, passed: Desired | None) -> list[Sid]:
@@ -31,6 +37,18 @@ def _fresh(desired: Desired, passed: Desired | None) -> list[Sid]:
     old = passed.sids
     changed = {n for n, loc in desired.locators.items() if passed.locators.get(n) is not loc}
     return [s for p, s in sids.items() if old.get(p) is not s or s.locator in changed]
+
+
+def _has_function(sid: IPv6Network, locator: Locator) -> bool:
+    """Whether ``_place`` has nothing to say of a SID without flavors: as of most of many."""
+    length = locator.prefix.prefixlen + locator.function_length
+    bits = number(sid) >> (128 - length)
+    return (
+        sid.prefixlen >= length
+        and bits >> locator.function_length
+        == number(locator.prefix) >> (128 - locator.prefix.prefixlen)
+        and bits & ((1 << locator.function_length) - 1) != 0
+    )
 
 
 def is_locator_itself(sid: Sid, locator: Locator) -> bool:
@@ -95,22 +113,20 @@ def _overlaps(desired: Desired) -> Iterator[Refusal]:
         )
 
 
-def _next_hop(sid: Sid) -> Iterator[Refusal]:
-    if sid.next_hop is None:
-        return
-    if sid.next_hop.is_link_local:
+def _next_hop(sid: Sid, next_hop: IPv4Address | IPv6Address) -> Iterator[Refusal]:
+    if next_hop.is_link_local:
         # The kernel looks the next hop up, and a link-local address is on every link.
         if sid.interface is None:
             yield _refusal(
                 sid,
-                f"next-hop {sid.next_hop} is link-local and does not say on which link",
+                f"next-hop {next_hop} is link-local and does not say on which link",
                 "add interface",
                 "sid-interface-missing",
             )
-    elif why := unroutable(sid.next_hop):
+    elif why := unroutable(next_hop):
         yield _refusal(
             sid,
-            f"next-hop {sid.next_hop} is {why}",
+            f"next-hop {next_hop} is {why}",
             "name the address of a neighbor",
             "next-hop-reserved",
         )
