@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from bench.report import Goal
 
 SIDS = 10_000
-ROUNDS = 5
+ROUNDS = 9
 # Seconds until all are installed, with their counters, on two CPUs.
 SET_GOAL = 1.0
 

@@ -77,7 +77,7 @@ async def _run(config: Config) -> None:
         service = Service(
             found,
             feed,
-            Writer(connection, found.configurable, authority).commit,
+            Writer(connection, found.configurable, authority, feed.is_bare).commit,
             Access(config.users, required=required, anonymous=config.anonymous_user or None),
             permit=authority.permit,
             pace=Pace(counters=config.counter_interval),

@@ -16,7 +16,7 @@ from typing import Any
 from srv6mgrd.counters.node import NodeState
 from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.gnmi.change import Change
-from srv6mgrd.gnmi.mirror import Touched, Tree, apply, tree
+from srv6mgrd.gnmi.mirror import Touched, Tree, apply, entries, tree
 from srv6mgrd.gnmi.pack import Sample, Table, counters_of
 from srv6mgrd.gnmi.path import Step
 from srv6mgrd.gnmi.projections.view import sids_of
@@ -27,6 +27,8 @@ from srv6mgrd.gnmi.view import Model, Snapshot, with_node
 _LOG = logging.getLogger(__name__)
 
 _POLL_S = 0.05
+# Entries of lists that are as good as none.
+_BARE = 100
 # The state of the node hangs below it.
 _TOP = "srv6mgr-srv6:srv6"
 
@@ -63,6 +65,10 @@ class Feed:
     def root(self) -> Node:
         """The schema."""
         return self.model.root
+
+    def is_bare(self) -> bool:
+        """Whether as good as nothing is configured, as far as sysrepo has told; for any thread."""
+        return entries(self.model.root, self._config) < _BARE
 
     def follow(self, loop: asyncio.AbstractEventLoop) -> Callable[[str], None]:
         """What to call, in one other thread at a time, with each change (JSON diff).

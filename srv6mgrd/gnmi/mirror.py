@@ -37,6 +37,18 @@ def lexical(value: Any) -> str:
     return str(value)
 
 
+def entries(node: Node, tree: Tree) -> int:
+    """How many entries its lists have; those in entries are not counted."""
+    count = 0
+    for member, below in tree.items():
+        child = node.children.get(member)
+        if child is not None and child.kind is Kind.LIST:
+            count += len(below)
+        elif child is not None and child.kind is Kind.CONTAINER:
+            count += entries(child, below)
+    return count
+
+
 def tree(root: Node, data: Mapping[str, Any]) -> Tree:
     """RFC 7951 JSON in the shape above."""
     return apply(root, {}, data)[0]

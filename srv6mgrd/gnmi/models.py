@@ -44,7 +44,8 @@ def load(context: Any, patterns: Iterable[str]) -> Models:
         children = list(module.children())
         for child in children:
             _add(top, child)
-        if any(not c.config_false() for c in children):
+        # RPCs and notifications are no configuration either.
+        if any(not c.config_false() for c in children if c.nodetype() in _kinds()):
             configurable.append(name)
     return Models(top, tuple(sorted(served, key=lambda m: m.name)), tuple(configurable))
 

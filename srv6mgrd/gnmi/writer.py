@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from srv6mgrd.datastore import ffi
 from srv6mgrd.datastore.connection import Connection, DatastoreError, worded
@@ -21,12 +21,18 @@ class Writer:
     DatastoreError with nothing changed."""
 
     def __init__(
-        self, connection: Connection, modules: Sequence[str], authority: Authority
+        self,
+        connection: Connection,
+        modules: Sequence[str],
+        authority: Authority,
+        is_bare: Callable[[], bool],
     ) -> None:
-        """``modules`` are those whose configuration may be written."""
+        """``modules`` are those whose configuration may be written; ``is_bare`` tells
+        ``commit``."""
         self._connection = connection
         self._modules = modules
         self._authority = authority
+        self._is_bare = is_bare
 
     def commit(self, edits: Sequence[Edit], user: str | None, confirmed: Confirmed | None) -> None:
         """Apply edits, or take a step of a commit to be confirmed; ``user`` needs the right to
@@ -52,7 +58,13 @@ class Writer:
 
     def _apply(self, edits: Sequence[Edit], user: str | None, name: str) -> None:
         with self._connection.session_of(_DOOR, user or "", name) as session:
-            commit(session, self._modules, edits, lambda: self._authority.acting(session, user))
+            commit(
+                session,
+                self._modules,
+                edits,
+                lambda: self._authority.acting(session, user),
+                bare=self._is_bare(),
+            )
 
     def _call(self, rpc: str, given: dict[str, str | int], user: str | None) -> None:
         with (

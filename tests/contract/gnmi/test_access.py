@@ -105,6 +105,23 @@ def test_a_write_needs_a_rule(guarded: Server, gnmi: Client, rules: Callable[...
     gnmi.set(delete=["/srv6/local-sids"])
 
 
+def test_the_first_set_needs_no_right_to_write_what_is_left_at_its_default(
+    guarded: Server, gnmi: Client, rules: Callable[..., None]
+) -> None:
+    counters = "/srv6mgr-srv6:srv6/local-sids/sid/counters"
+    rules(
+        {"path": counters, "access-operations": "create update delete", "action": "deny"},
+        {"access-operations": "*", "action": "permit"},
+    )
+    alice = secure(guarded, user("alice"))
+    eventually(lambda: alice.value("/srv6") is not None)
+    explicit = {"/srv6": SRV6, f"/srv6/local-sids/sid[prefix={SID}]/counters": False}
+    status, text = failing(alice.set, update=explicit)
+    assert status is grpc.StatusCode.PERMISSION_DENIED, text
+    alice.set(update={"/srv6": SRV6})
+    assert gnmi.value(f"/srv6/local-sids/sid[prefix={SID}]/counters") is True
+
+
 def test_a_replace_by_a_user_keeps_what_the_user_does_not_see(
     guarded: Server, gnmi: Client, rules: Callable[..., None]
 ) -> None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import grpc
 import pytest
 from gnmi_pb import gnmi_ext_pb2 as ext
 from gnmi_pb import gnmi_pb2 as pb
 
+from srv6mgrd.datastore.connection import Connection
+from srv6mgrd.datastore.running import Running
+from srv6mgrd.gnmi import models
 from tests.contract.gnmi.client import (
     Client,
     Core,
@@ -82,6 +88,27 @@ def test_replace_restores_defaults_and_update_does_not(router: Client) -> None:
     assert router.value(LENGTH) == 20
     router.set(replace={"/srv6/locators/locator[name=main]": {"prefix": "fcbb:0:1::/48"}})
     assert router.value(LENGTH) == 16
+
+
+def test_what_has_rpcs_alone_is_no_configuration(place: Path) -> None:
+    connection = Connection(originator="test")
+    with connection.context() as context:
+        found = models.load(context, ["srv6mgr-*"])
+    connection.close()
+    assert "srv6mgr-operations" in [m.name for m in found.served]
+    assert found.configurable == ("srv6mgr-srv6",)
+
+
+def test_defaults_stay_defaults(gnmi: Client) -> None:
+    """The first Set is written another way than those on top of much."""
+    gnmi.set(update={"/srv6": SRV6})
+    gnmi.set(update={NEW_SID: {"locator": "main", "behavior": "End"}})
+    running = Running()
+    sids = json.loads(running.read())["srv6mgr-srv6:srv6"]["local-sids"]["sid"]
+    running.close()
+    assert len(sids) == 2
+    assert [sid for sid in sids if "counters" in sid] == []
+    assert gnmi.value(f"{NEW_SID}/counters") is True
 
 
 def test_delete_of_a_leaf_restores_its_default(router: Client) -> None:

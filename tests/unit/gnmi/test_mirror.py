@@ -11,7 +11,7 @@ from srv6mgrd.counters.node import time_text
 from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.gnmi.change import Change, select
 from srv6mgrd.gnmi.encode import json_ietf, json_plain
-from srv6mgrd.gnmi.mirror import Touched, Tree, apply
+from srv6mgrd.gnmi.mirror import Touched, Tree, apply, entries
 from srv6mgrd.gnmi.path import Path, Pattern, elems, parse, resolve, text
 from srv6mgrd.gnmi.view import Model, Selection, Snapshot, is_counter
 from tests.unit.gnmi.models import schema
@@ -37,6 +37,21 @@ def srv6(**members: Any) -> dict[str, Any]:
 def changed(tree: Tree, diff: dict[str, Any]) -> tuple[Tree, list[str], list[str]]:
     new, touched = apply(TOP, tree, diff)
     return new, [text(elems(p)) for p in touched.updated], [text(elems(p)) for p in touched.deleted]
+
+
+def test_entries_of_lists_are_counted_not_those_in_them() -> None:
+    vrfs = [{"name": name, "table-id": n, "interface": ["a", "b"]} for n, name in enumerate("xyz")]
+    sids = [{"prefix": SID, "behavior": "End", "locator": "main"}]
+    diff = {
+        "srv6mgr-srv6:srv6": {
+            "@": op("create"),
+            "unsupported": "accept",
+            "vrfs": {"vrf": vrfs},
+            "local-sids": {"sid": sids},
+        }
+    }
+    assert entries(TOP, {}) == 0
+    assert entries(TOP, changed({}, diff)[0]) == 4
 
 
 CREATED = srv6(
