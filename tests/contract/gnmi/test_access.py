@@ -105,7 +105,7 @@ def test_a_write_needs_a_rule(guarded: Server, gnmi: Client, rules: Callable[...
     gnmi.set(delete=["/srv6/local-sids"])
 
 
-def test_the_first_set_needs_no_right_to_write_what_is_left_at_its_default(
+def test_a_default_needs_no_right_to_be_written(
     guarded: Server, gnmi: Client, rules: Callable[..., None]
 ) -> None:
     counters = "/srv6mgr-srv6:srv6/local-sids/sid/counters"
@@ -120,6 +120,10 @@ def test_the_first_set_needs_no_right_to_write_what_is_left_at_its_default(
     assert status is grpc.StatusCode.PERMISSION_DENIED, text
     alice.set(update={"/srv6": SRV6})
     assert gnmi.value(f"/srv6/local-sids/sid[prefix={SID}]/counters") is True
+    sid = {"locator": "main", "behavior": "End.DT4", "vrf": "red"}
+    alice.set(replace={f"/srv6/local-sids/sid[prefix={SID}]": sid})
+    alice.set(replace={"/srv6/local-sids/sid[prefix=fcbb:0:1:65::/64]": sid})
+    assert gnmi.value(f"/srv6/local-sids/sid[prefix={SID}]/behavior") == "End.DT4"
 
 
 def test_a_replace_by_a_user_keeps_what_the_user_does_not_see(
