@@ -5,8 +5,16 @@ from __future__ import annotations
 import socket
 from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network
+from typing import NamedTuple
 
 _BITS = 128
+
+
+class _Numbers(NamedTuple):
+    """What the hash of a network is made of: anything that ``int`` takes."""
+
+    network_address: int
+    netmask: int
 
 
 class Prefix(IPv6Network):
@@ -80,8 +88,10 @@ class Prefix(IPv6Network):
 
     def __hash__(self) -> int:
         if self._hash is None:
-            # As of the plain one (_BaseNetwork.__hash__), which makes two addresses for it.
-            self._hash = hash(int.from_bytes(self._packed) ^ _mask_number(self._bits))
+            # As of the plain one, which makes two addresses only to ask for their numbers; what it
+            # makes of them differs between versions of Python.
+            numbers = _Numbers(int.from_bytes(self._packed), _mask_number(self._bits))
+            self._hash = IPv6Network.__hash__(numbers)  # type: ignore[arg-type]
         return self._hash
 
     def __eq__(self, other: object) -> bool:
