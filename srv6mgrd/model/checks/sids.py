@@ -42,12 +42,12 @@ def _fresh(desired: Desired, passed: Desired | None) -> list[Sid]:
 def _has_function(sid: IPv6Network, locator: Locator) -> bool:
     """Whether ``_place`` has nothing to say of a SID without flavors: as of most of many."""
     length = locator.prefix.prefixlen + locator.function_length
+    if sid.prefixlen < length:
+        return False
     bits = number(sid) >> (128 - length)
+    own = number(locator.prefix) >> (128 - locator.prefix.prefixlen)
     return (
-        sid.prefixlen >= length
-        and bits >> locator.function_length
-        == number(locator.prefix) >> (128 - locator.prefix.prefixlen)
-        and bits & ((1 << locator.function_length) - 1) != 0
+        bits >> locator.function_length == own and bits & ((1 << locator.function_length) - 1) != 0
     )
 
 

@@ -59,6 +59,13 @@ REFUSED = {
         "sid-prefix-short",
         "/srv6mgr-srv6:srv6/local-sids/sid[prefix='fcbb:0:1:8000::/63']",
     ),
+    "a SID of a locator without room for it, which YANG refuses": (
+        [locator("MAIN", "fcbb::1:0/120"), sid("fcbb::1:1/128")],
+        "SID fcbb::1:1/128: its prefix is shorter than locator and function of MAIN (136); "
+        "write it as /136 or /128",
+        "sid-prefix-short",
+        "/srv6mgr-srv6:srv6/local-sids/sid[prefix='fcbb::1:1/128']",
+    ),
     "function 0": (
         [locator(), sid("fcbb:0:1::/64")],
         "SID fcbb:0:1::/64: function 0 is the locator itself; choose a function from 1",
