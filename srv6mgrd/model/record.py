@@ -11,5 +11,5 @@ _T = TypeVar("_T")
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def record(cls: type[_T]) -> type[_T]:
     """``dataclass(frozen=True, slots=True)`` that is frozen for the type checker alone: to make a
-    frozen one goes through ``object.__setattr__`` field by field, and takes three times as long."""
+    frozen one goes through ``object.__setattr__`` field by field, and takes twice as long."""
     return dataclass(slots=True, unsafe_hash=True)(cls)
