@@ -112,11 +112,12 @@ What Stands In Front Is Told And Left Alone
     rule    pref 100 to fcbb:0:1:64::/64 blackhole    ${LOCATOR}
 
 A Second Manager Is Refused
+    [Documentation]    bgpd may still be at its own copy of a SID after what stood in front of it: that is not srv6mgrd's.
     ${pid}    Run On    pe1    cat /run/srv6mgr/lock
     When Begin To Listen    pe1
     ${words}    Run Is Refused    pe1    /opt/srv6mgr/bin/srv6mgrd
     Then Should Be Equal    ${words}    srv6mgrd: already running as process ${pid}; stop it first
-    And Nothing Was Written    pe1
+    And Nothing Was Written    pe1    proto bgp    proto zebra
 
 Redis Gets All Rows Back
     [Template]    The Rows Come Back After
