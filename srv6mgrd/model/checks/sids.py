@@ -10,7 +10,6 @@ from srv6mgrd.model.checks.locators import unroutable
 from srv6mgrd.model.checks.names import SID_DEVICE, sid_path
 from srv6mgrd.model.checks.overlap import overlaps, within
 from srv6mgrd.model.desired import Desired, Locator, Sid
-from srv6mgrd.model.prefix import number
 from srv6mgrd.model.refusal import Refusal
 
 
@@ -41,13 +40,10 @@ def _fresh(desired: Desired, passed: Desired | None) -> list[Sid]:
 
 def _has_function(sid: IPv6Network, locator: Locator) -> bool:
     """Whether ``_place`` has nothing to say of a SID without flavors: as of most of many."""
-    length = locator.prefix.prefixlen + locator.function_length
-    if sid.prefixlen < length:
-        return False
-    bits = number(sid) >> (128 - length)
-    own = number(locator.prefix) >> (128 - locator.prefix.prefixlen)
     return (
-        bits >> locator.function_length == own and bits & ((1 << locator.function_length) - 1) != 0
+        sid.prefixlen >= locator.prefix.prefixlen + locator.function_length
+        and within(sid, locator.prefix)
+        and locator.function_of(sid) != 0
     )
 
 
