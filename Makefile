@@ -15,7 +15,8 @@ TOOLS_FOR := requirements/runtime.txt requirements/test.txt requirements/check.t
 TOOLS := $(CACHE)/tools-$(shell cat $(TOOLS_FOR) | sha256sum | cut -c1-12)
 PY := $(TOOLS)/bin
 
-.PHONY: help demo lab-shell test check unit contract stable robot deb bench frr format clean
+.PHONY: help demo lab-shell test check unit contract robot near one job slow soak nightly deb bench frr \
+    format clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -27,33 +28,41 @@ lab-shell: ## the demo's network, configured and left open, with things to try
 	@$(LAB) run $(if $(shell test -t 0 && echo tty),--tty) --topology $(TOPOLOGY) -- \
 	    /opt/srv6mgr/bin/python -m examples.demo --stay
 
-test: check unit contract robot ## everything that CI needs
-	@echo
-	@echo "All passed. Robot's report: build/lab/robot/report.html"
+# Stages run side by side; a stage that fails hides none of the others.
+RUNNER := $(PY)/python -m tests.runner
+
+test: $(TOOLS)/.ready ## all checks and tests that a change has to pass
+	@$(RUNNER) stages check unit contract robot
 
 check: $(TOOLS)/.ready ## format, lint, types, YANG, C
-	@echo "== ruff"
-	@$(PY)/ruff format --quiet --check . || { echo "run 'make format'"; exit 1; }
-	@$(PY)/ruff check --quiet .
-	@echo "== mypy"
-	@$(PY)/mypy --no-error-summary
-	@echo "== pyang"
-	@$(PY)/pyang --lint -p yang yang/*.yang
-	@PATH=$(PY):$$PATH yang/check-update.sh
-	@echo "== yanglint"
-	@$(LAB) chroot -- sh -c 'yanglint -p yang -p /usr/share/yang/modules/sysrepo yang/*.yang'
-	@echo "== frr-patches apply"
-	@$(LAB) frr --check
-	@echo "== generated pages are current"
-	@PATH=$(PY):$$PATH docs/generate.sh --check
-	@echo "== clang-format"
-	@git ls-files '*.c' '*.h' | xargs -r $(PY)/clang-format --dry-run -Werror
-	@echo "== clang-tidy"
-	@PATH=$(PY):$$PATH netconfd/check-tidy.sh "$$($(LAB) root)" $(CACHE)/tidy
-	@echo "== robocop"
-	@$(PY)/robocop check --silent tests/robot
-	@$(PY)/robocop format --check --silent tests/robot
-	@echo "check passed"
+	@$(RUNNER) stages check
+
+unit: $(TOOLS)/.ready ## unit and property tests, on this host, without root
+	@$(RUNNER) stages unit
+
+contract: $(TOOLS)/.ready ## adapters against the real kernel, sysrepo, Redis and FRR
+	@$(RUNNER) stages contract
+
+robot: $(TOOLS)/.ready ## system suites in the lab; one with SUITE=name
+	@$(if $(SUITE),$(RUNNER) suite $(SUITE),$(RUNNER) stages robot)
+
+near: $(TOOLS)/.ready ## the tests nearest to what changed since BASE (HEAD), within a minute
+	@$(RUNNER) near $(if $(BASE),--base $(BASE))
+
+one: $(TOOLS)/.ready ## one test or suite where it belongs: TEST=tests/contract/frr/test_vpn.py::test_vpn
+	@$(RUNNER) one '$(TEST)'
+
+job: $(TOOLS)/.ready ## one job of the stages: JOB=contract/frr-vpn
+	@$(RUNNER) job $(JOB)
+
+slow: $(TOOLS)/.ready ## where the time of the last run went
+	@$(RUNNER) slow
+
+soak: $(TOOLS)/.ready ## what needs long, by a seed: MINUTES=30 SEED=n
+	@$(RUNNER) soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
+
+nightly: $(TOOLS)/.ready ## all that exists: test, packages, stable, soak
+	@$(RUNNER) nightly
 
 format: $(TOOLS)/.ready ## put the sources in form
 	@$(PY)/ruff format --quiet .
@@ -61,35 +70,6 @@ format: $(TOOLS)/.ready ## put the sources in form
 	@$(PY)/robocop format --silent tests/robot
 	@git ls-files '*.c' '*.h' | xargs -r $(PY)/clang-format -i
 	@PATH=$(PY):$$PATH docs/generate.sh
-
-unit: $(TOOLS)/.ready ## unit and property tests, on this host, without root
-	@echo "== unit and property tests"
-	@$(PY)/python -m pytest tests/unit tests/property
-
-# These need no other kernel than the host's, under which they are many times faster.
-ON_HOST := $(addprefix tests/contract/,cli configdb datastore gnmi netconf orchagent redis yang)
-IN_LAB := $(filter-out $(ON_HOST) %.py,$(wildcard tests/contract/[a-z]*))
-
-contract: build/bin/gnmi_cli ## adapters against the real kernel, sysrepo, Redis and FRR, in the lab
-	@echo "== contract tests (in the lab, on its kernel)"
-	@$(LAB) run --tries 2 --limit 1800 --name contract --topology $(TOPOLOGY) -- \
-	    /opt/srv6mgr/bin/python -m pytest -v --timeout 180 $(IN_LAB)
-	@echo "== contract tests (in the lab's root, on this host's kernel)"
-	@$(LAB) chroot -- /opt/srv6mgr/bin/python -m pytest -q --timeout 180 $(ON_HOST)
-
-stable: ## the proxies' programs on the kernel of Debian 13 itself (built once, 15 minutes)
-	@echo "== proxies (in the lab, on the kernel of Debian's stable suite)"
-	@LAB_KERNEL=stable $(LAB) run --limit 1800 --name stable -- \
-	    /opt/srv6mgr/bin/python -m pytest -v --timeout 600 tests/contract/proxy
-
-robot: ## system suites in the lab; one with SUITE=name; `packages` only when it is named
-	@echo "== Robot suites (in the lab)"
-	@$(if $(filter packages,$(SUITE)),,\
-	    $(LAB) run --tries 2 --limit 2700 --name robot --topology $(TOPOLOGY) -- tests/robot/run $(SUITE))
-	@# The provider edges of this one have nothing but what the packages bring.
-	@$(if $(filter packages,$(SUITE)),\
-	    $(LAB) run --tries 2 --limit 1800 --name packages --fresh pe1 --fresh pe2 --topology $(TOPOLOGY) -- \
-	    tests/robot/run packages)
 
 deb: ## the Debian packages, from a clean root: build/deb; TWICE=1: a second build must equal it; FRR=1: with the patched FRR
 	@$(LAB) deb $(if $(TWICE),--twice) $(if $(FRR),--frr) build/deb

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import os
 import re
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -90,23 +90,30 @@ def run(arguments: argparse.Namespace) -> int:
         if wanted is None:
             raise LabError("--fresh", "needs a topology", "name one with --topology")
         wanted = wanted.with_fresh(arguments.fresh)
-    made = image(progress, out=output_folder(name), fresh=bool(arguments.fresh))
+    out = output_folder(name)
+    made = image(progress, out=out, fresh=bool(arguments.fresh))
     for _ in range(arguments.tries - 1):
         try:
-            return run_once(made, wanted, arguments)
+            return run_once(made, wanted, out, arguments)
         except MachineError as error:
-            print(f"lab: {error}\nlab: once more, on one CPU", file=sys.stderr, flush=True)
-            made = dataclasses.replace(made, cpus=1)
-    return run_once(made, wanted, arguments)
+            print(f"lab: {error}\nlab: once more", file=sys.stderr, flush=True)
+    return run_once(made, wanted, out, arguments)
 
 
 def run_once(
-    made: machine.Image, wanted: topology.Topology | None, arguments: argparse.Namespace
+    made: machine.Image,
+    wanted: topology.Topology | None,
+    out: Path,
+    arguments: argparse.Namespace,
 ) -> int:
+    started = time.monotonic()
     running = machine.Machine(made)
     try:
+        record_boot(out, "kernel", time.monotonic() - started)
         if wanted is not None:
+            started = time.monotonic()
             bring_up(running, wanted)
+            record_boot(out, f"topology {wanted.name}", time.monotonic() - started)
         job = Session(running, 2, [(running.console_fd, running.console_ready)])
         return job.run(
             arguments.command, environment=environment(arguments.env), raw=arguments.tty,
@@ -116,6 +123,12 @@ def run_once(
         raise MachineError("lab run", f"the command {late}; {doing(running)}") from None
     finally:
         running.close()
+
+
+def record_boot(out: Path, part: str, seconds: float) -> None:
+    """Append to ``boot.jsonl`` how long a part of the start took."""
+    with (out / "boot.jsonl").open("a") as file:
+        print(json.dumps({"kind": "boot", "id": part, "seconds": round(seconds, 3)}), file=file)
 
 
 def doing(running: machine.Machine) -> str:
@@ -130,8 +143,14 @@ def doing(running: machine.Machine) -> str:
 
 def chroot(arguments: argparse.Namespace) -> int:
     made = image(Progress(), kernel_too=False)
-    inside = Enclosure(made.root, made.parts, environment=environment(arguments.env))
-    return inside.call(arguments.command or ["bash"])
+    network = "none" if arguments.isolated else "host"
+    inside = Enclosure(
+        made.root, made.parts, network=network, environment=environment(arguments.env)
+    )
+    command = arguments.command or ["bash"]
+    if arguments.isolated:
+        command = ["sh", "-c", 'ip link set lo up; exec "$@"', "sh", *command]
+    return inside.call(command)
 
 
 def deb(arguments: argparse.Namespace) -> int:
@@ -248,9 +267,7 @@ def image(
         parts.append(Part("fresh", cache.ensure(packages.fresh_root(), progress), packages.FRESH))
         parts.append(Part("debs", packages.built(progress, but=packages.TESTING), packages.DEBS))
     memory = int(os.environ.get("LAB_MEMORY", "4096"))
-    most = kernel.MOST_CPUS if source is kernel.NEWEST else 1
-    cpus = min(int(os.environ.get("LAB_CPUS", str(os.cpu_count() or 1))), most)
-    return machine.Image(root, binary, tuple(parts), memory, cpus)
+    return machine.Image(root, binary, tuple(parts), memory)
 
 
 def bring_up(running: machine.Machine, wanted: topology.Topology) -> None:
@@ -352,6 +369,7 @@ def _parser() -> argparse.ArgumentParser:
 
     one = commands.add_parser("chroot", help="run a command in the root, on the host's kernel")
     one.add_argument("--env", metavar="K=V", action="append", default=[])
+    one.add_argument("--isolated", action="store_true", help="with a network namespace of its own")
     one.add_argument("command", nargs="*")
     one.set_defaults(go=chroot)
     return parser

@@ -16,33 +16,29 @@ from lab.progress import Progress
 
 FRAGMENT = Path(__file__).with_name("kernel.config")
 SCRIPT = Path(__file__).with_name("kernel-build.sh")
-MOST_CPUS = 8  # CONFIG_NR_CPUS
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where the kernel comes from: Debian's suite, the oldest version that does, and options that
-    it doesn't know. ``kind`` names it in the cache."""
+    """Debian's suite that the kernel comes from, and the oldest version that serves. ``kind``
+    names it in the cache."""
 
     kind: str
     suite: str
     oldest: tuple[int, int]
-    lacks: tuple[str, ...] = ()
 
     @property
     def fragment(self) -> str:
-        lines = FRAGMENT.read_text().splitlines(keepends=True)
-        return "".join(line for line in lines if line.partition("=")[0] not in self.lacks)
+        return FRAGMENT.read_text()
 
     @property
     def script(self) -> str:
         return SCRIPT.read_text().replace(rootfs.BACKPORTS, self.suite)
 
 
-# Seccomp mode with several CPUs came with 7.2.
 NEWEST = Source("kernel", rootfs.BACKPORTS, (7, 2))
-# What a router with Debian 13 runs; User-Mode Linux had one CPU then.
-STABLE = Source("stable-kernel", rootfs.SUITE, (6, 12), ("CONFIG_SMP", "CONFIG_NR_CPUS"))
+# What a router with Debian 13 runs.
+STABLE = Source("stable-kernel", rootfs.SUITE, (6, 12))
 
 
 def entry(root: Path, source: Source = NEWEST) -> Entry:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab import cpu
 from lab.enclosure import CHECKOUT, Enclosure, Part, guest_environment, parts_variable, private_argv
 from lab.link import CREDIT, SILENCE, Frame, Kind, Unpacker
 from lab.problem import LabError, MachineError
@@ -31,7 +32,6 @@ class Image:
     kernel: Path | None  # None: the host's own
     parts: tuple[Part, ...]
     memory_mib: int = 4096
-    cpus: int = 2
 
 
 class Machine:
@@ -47,11 +47,18 @@ class Machine:
         self._heard = time.monotonic()
         end = theirs.fileno()
         read_end, write_end = os.pipe()
+        self._cpu = cpu.claim()
         argv, environment = (_own_kernel if image.kernel else _host_kernel)(image, end)
         self._process = subprocess.Popen(
-            argv, env=environment, stdin=subprocess.DEVNULL, stdout=write_end, stderr=write_end,
-            pass_fds=(end,), start_new_session=True,
-        )  # fmt: skip
+            argv,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=write_end,
+            stderr=write_end,
+            pass_fds=(end,),
+            start_new_session=True,
+        )
+        os.sched_setaffinity(self._process.pid, {self._cpu.number})  # fmt: skip
         os.close(write_end)
         theirs.close()
         os.set_blocking(read_end, False)
@@ -107,7 +114,7 @@ class Machine:
             raise MachineError(
                 "lab machine", f"hangs: silent for {silent:.0f} s; its processes: {states}"
                 f"{last_words(self._console.decode(errors='replace'))}",
-                "run it again; with LAB_CPUS=1 when that happens often",
+                "run it again",
             )  # fmt: skip
 
     def death(self) -> MachineError:
@@ -127,6 +134,7 @@ class Machine:
             self._process.kill()
             self._process.wait()
         self._link.close()
+        self._cpu.release()
         if self._console_fd >= 0:
             os.close(self._console_fd)
             self._console_fd = -1
@@ -197,7 +205,7 @@ def _own_kernel(image: Image, end: int) -> tuple[list[str], dict[str, str]]:
     assert image.kernel is not None
     links = {"root": image.root, "src": CHECKOUT, **{p.name: p.folder for p in image.parts}}
     arguments = [
-        f"mem={image.memory_mib}M", f"ncpus={image.cpus}", "seccomp=on",
+        f"mem={image.memory_mib}M", "seccomp=on",
         "rootfstype=hostfs", "rw", "init=/lab/init", "quiet", "loglevel=4", "noreboot",
         "con=null", "con0=null,fd:1", "ssl=null", f"ssl0=fd:{end}",
     ]  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,10 +84,13 @@ def _prepare_frr(node: Node, _: Service) -> None:
 
 
 def _frr_ready(node: Node) -> bool:
-    return all(
-        node.run(["vtysh", "-d", daemon, "-c", "show version"], check=False).returncode == 0
-        for daemon in FRR_DAEMONS
-    )
+    """Each daemon listens at its vty; vtysh would take 0.2 s to ask one of them."""
+    return all(_answers(node.path(f"/run/frr/{daemon}.vty")) for daemon in FRR_DAEMONS)
+
+
+def _answers(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(str(path)) == 0
 
 
 def _prepare_sysrepo(node: Node, _: Service) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 
+FILES = 0x00000200
 MOUNT = 0x00020000
 UTS = 0x04000000
 PID = 0x20000000
@@ -20,6 +21,17 @@ def setns(fd: int, kinds: int) -> None:
 
 def unshare(kinds: int) -> None:
     _done(_libc.unshare(kinds))
+
+
+def enter(pid: int, kinds: int) -> None:
+    """Join namespaces of a process, for the calling thread and what it starts."""
+    pidfd = os.pidfd_open(pid)
+    try:
+        # A thread that shares its working directory with others can't leave their mounts.
+        unshare(FILES)
+        setns(pidfd, kinds)
+    finally:
+        os.close(pidfd)
 
 
 def stay_in_own_pid_namespace() -> None:

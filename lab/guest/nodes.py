@@ -9,7 +9,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -99,26 +100,21 @@ class Node:
         new_session: bool = False,
     ) -> subprocess.Popen[Any]:
         """Start a command on the node. The child is a direct one: its pid can be signalled."""
-        pidfd = os.pidfd_open(self.pid)
-
-        def enter() -> None:
-            namespaces.setns(pidfd, NAMESPACES)
-            os.chdir(cwd)
-
         environment = {**os.environ, "LAB_NODE": self.name, "HOSTNAME": self.name, **(env or {})}
-        try:
-            # A pid namespace is entered by the next child of the thread that asked for it.
-            namespaces.setns(pidfd, namespaces.PID)
-            try:
-                # Only a child can be moved; between fork and exec it calls nothing but setns.
-                return subprocess.Popen(
-                    argv, stdin=stdin, stdout=stdout, stderr=stderr, env=environment, text=text,
-                    preexec_fn=enter, start_new_session=new_session,  # noqa: PLW1509
-                )  # fmt: skip
-            finally:
-                namespaces.stay_in_own_pid_namespace()
-        finally:
-            os.close(pidfd)
+        start = partial(
+            subprocess.Popen, argv, stdin=stdin, stdout=stdout, stderr=stderr, env=environment,
+            text=text, cwd=cwd, start_new_session=new_session,
+        )  # fmt: skip
+        return _thread_in(self.pid).submit(start).result()
+
+
+@cache
+def _thread_in(pid: int) -> ThreadPoolExecutor:
+    """A thread that lives in a node's namespaces and starts processes there by vfork(2). A child
+    that joins them by itself needs fork(2), which takes twenty times as long here: the memory of a
+    test run is large, and User-Mode Linux copies page tables slowly."""
+    every = NAMESPACES | namespaces.PID
+    return ThreadPoolExecutor(1, f"node-{pid}", partial(namespaces.enter, pid, every))
 
 
 def names() -> list[str]:
@@ -128,12 +124,14 @@ def names() -> list[str]:
 def wait_until(
     condition: Callable[[], object], what: str, timeout: float = DEADLINE, period: float = PERIOD
 ) -> None:
-    """Return as soon as the condition holds; LabError when it does not in time."""
-    deadline = time.monotonic() + timeout
+    """Return as soon as the condition holds; LabError when it does not in time. Asks less often
+    the longer it lasts: one that takes long is seen up to a tenth later."""
+    started = time.monotonic()
     while not condition():
-        if time.monotonic() > deadline:
+        elapsed = time.monotonic() - started
+        if elapsed > timeout:
             raise LabError(what, f"not within {timeout:.0f} s")
-        time.sleep(period)
+        time.sleep(max(period, elapsed / 10))
 
 
 def bring_up(wanted: topology.Topology) -> None:

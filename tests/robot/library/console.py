@@ -1,8 +1,14 @@
-"""What a run says on the terminal: one line per test, the words of a failure below it."""
+"""What a run says on the terminal: one line per test, the words of a failure below it. The same
+goes to ``$TEST_RECORDS``, with the last lines of the services' logs."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
+
+from tests.runner import records
+from tests.runner.records import Record
 
 
 class Console:
@@ -18,7 +24,9 @@ class Console:
             _say(f"\n{data.name.lower()}")
 
     def end_test(self, data: Any, result: Any) -> None:
-        _say(line(result.passed, data.name, result.elapsed_time.total_seconds()))
+        seconds = result.elapsed_time.total_seconds()
+        _say(line(result.passed, data.name, seconds))
+        self._record("test", f"{_file(data.parent)}::{data.name}", seconds, result)
         if result.passed:
             self._passed += 1
         else:
@@ -26,16 +34,31 @@ class Console:
             _say(indented(result.message))
 
     def end_suite(self, data: Any, result: Any) -> None:
+        for part in (result.setup, result.teardown):
+            if part:
+                name = f"{_file(data)}::{part.type.lower()}"
+                self._record("suite", name, part.elapsed_time.total_seconds(), part)
         if data.tests:
             _say(f"  {result.elapsed_time.total_seconds():.1f} s")
         elif result.setup.failed:
             _say(indented(result.message))
 
     def report_file(self, path: Any) -> None:
-        _say(f"\nreport: build/lab/robot/{path.name} (in $LAB_OUT, where that is set)")
+        _say(f"\nreport: {path.name} in the folder of the results")
+
+    def _record(self, kind: str, name: str, seconds: float, result: Any) -> None:
+        if path := os.environ.get(records.VARIABLE):
+            text = "" if result.passed else f"{result.message}\n{records.log_tails()}"
+            outcome = "passed" if result.passed else "failed"
+            records.append(Path(path), Record(kind, name, seconds, outcome, text))
 
     def close(self) -> None:
         _say(f"{self._passed} passed, {self._failed} failed")
+
+
+def _file(suite: Any) -> str:
+    """The suite's file, below the checkout."""
+    return os.path.relpath(suite.source, Path(__file__).parents[3])
 
 
 def line(passed: bool, name: str, seconds: float) -> str:

@@ -1,0 +1,297 @@
+"""All jobs: which command, where, and what it needs first.
+
+A job runs on the host (tools of the checkout), in the lab's root on the host's kernel (``lab
+chroot``), or in a lab with a kernel of its own (``lab run``).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from lab.cache import cache_dir
+from tests.runner import records
+from tests.runner.job import Job
+from tests.runner.near import Choice
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+OUT = CHECKOUT / "build/test"
+TOPOLOGY = "lab/topologies/two-pe.toml"
+LAB = str(CHECKOUT / "lab/lab")
+TOOLS = Path(sys.executable).parent
+PYTHON = "/opt/srv6mgr/bin/python"
+# Seconds and busy CPUs of each job when it runs alone: [seconds, load]. `make slow` measures them.
+EXPECTED = Path(__file__).with_name("expected.toml")
+
+# Contract tests that need sysrepo, Redis or files, and no kernel with VRFs.
+ON_HOST = ("cli", "configdb", "datastore", "gnmi", "netconf", "orchagent", "redis", "yang")
+# On the host's kernel first, which runs them many times faster; tests that it skips (no VRF device)
+# run in the lab.
+ON_HOST_KERNEL = ("kernel", "proxy")
+# The oldest kernel that the product runs on; an older one tests nothing.
+OLDEST_KERNEL = (6, 12)
+# In the lab; each group of files is a job.
+FRR = {
+    "configuration": ("test_configuration",),
+    "vpn": ("test_vpn",),
+    "isis": ("test_isis",),
+}
+# System suites that share a network, one after the other.
+SUITES = (
+    ("lab", "behaviors", "boundary", "vrf"),
+    ("cli", "gnmi", "netconf", "transactions"),
+    ("frr",),
+    ("interoperation", "sonic", "vpn"),
+    ("proxies",),
+    ("reconcile", "refusals"),
+)
+# These need a topology or packages of their own and run in `make nightly`.
+NIGHTLY_SUITES = ("packages",)
+
+BUILD_LAB = "build/lab"
+BUILD_GNMI_CLI = "build/gnmi_cli"
+
+
+def folder(job: Job) -> Path:
+    """Where the job's output, records and logs are."""
+    return OUT / job.slug
+
+
+def all_jobs() -> dict[str, Job]:
+    """Every job of `make test`, by name."""
+    jobs = [*_build(), *_check(), *_unit(), *_contract(), *_robot()]
+    return {job.name: job for job in jobs}
+
+
+def of_stages(stages: Iterable[str]) -> list[Job]:
+    """The jobs of these stages, and what they need."""
+    wanted = set(stages)
+    return with_needs(job.name for job in all_jobs().values() if job.stage in wanted)
+
+
+def with_needs(names: Iterable[str]) -> list[Job]:
+    """Jobs by name, each with all that it needs, in the order of the catalogue."""
+    jobs = all_jobs()
+    wanted: set[str] = set()
+
+    def take(name: str) -> None:
+        if name not in wanted:
+            wanted.add(name)
+            for need in jobs[name].after:
+                take(need)
+
+    for name in names:
+        take(name)
+    return [job for name, job in jobs.items() if name in wanted]
+
+
+def _build() -> list[Job]:
+    return [
+        _job(BUILD_LAB, (LAB, "build"), limit=3600),
+        _job(BUILD_GNMI_CLI, ("make", "build/bin/gnmi_cli")),
+    ]
+
+
+def _check() -> list[Job]:
+    cache = cache_dir()
+    in_root = f"{LAB} chroot -- sh -c"
+    format_hint = "|| { echo \"run 'make format'\"; exit 1; }"
+    shell = {
+        "ruff": f"ruff format --quiet --check . {format_hint}; ruff check --quiet .",
+        "mypy": "mypy --no-error-summary",
+        "pyang": "pyang --lint -p yang yang/*.yang; yang/check-update.sh",
+        "clang-format": "git ls-files '*.c' '*.h' | xargs -r clang-format --dry-run -Werror",
+        "robocop": "robocop check --silent tests/robot;"
+        " robocop format --check --silent tests/robot",
+        "generated": "docs/generate.sh --check",
+    }
+    with_lab = {
+        "yanglint": f"{in_root} 'yanglint -p yang -p /usr/share/yang/modules/sysrepo yang/*.yang'",
+        "frr-patches": f"{LAB} frr --check",
+        "clang-tidy": f'netconfd/check-tidy.sh "$({LAB} root)" {cache}/tidy',
+    }
+    return [
+        *(_job(f"check/{name}", _shell(line)) for name, line in shell.items()),
+        *(
+            _job(f"check/{name}", _shell(line), after=(BUILD_LAB,))
+            for name, line in with_lab.items()
+        ),
+    ]
+
+
+def _unit() -> list[Job]:
+    pytest = (sys.executable, "-m", "pytest")
+    return [
+        _job("unit/unit", (*pytest, "tests/unit")),
+        _job("unit/property", (*pytest, "tests/property")),
+    ]
+
+
+def _contract() -> list[Job]:
+    jobs = [
+        in_root(f"contract/{room}", [f"tests/contract/{room}"], _needs_of(room)) for room in ON_HOST
+    ]
+    rooms = [f"tests/contract/{room}" for room in ON_HOST_KERNEL]
+    jobs += _kernel_tests("contract/kernel", rooms)
+    reconcile = _pytest(["tests/contract/reconcile"])
+    jobs.append(in_lab("contract/reconcile", reconcile, topology=None))
+    files = {path.stem for path in (CHECKOUT / "tests/contract/frr").glob("test_*.py")}
+    groups = {**FRR, "rest": sorted(files - {f for group in FRR.values() for f in group})}
+    for name, group in groups.items():
+        paths = [f"tests/contract/frr/{file}.py" for file in group]
+        jobs.append(in_lab(f"contract/frr-{name}", _pytest(paths)))
+    return jobs
+
+
+def _kernel_tests(name: str, arguments: Sequence[str]) -> list[Job]:
+    """Two jobs: on the host's kernel, and in the lab what that one lacks."""
+    on_host = in_root(name, arguments)
+    if host_kernel() < OLDEST_KERNEL:
+        return [in_lab(f"{name}-lab", _pytest(arguments), topology=None)]
+    skipped = folder(on_host).relative_to(CHECKOUT) / "records.jsonl"
+    rest = _pytest([*arguments, "--only-skipped-in", str(skipped)])
+    return [on_host, in_lab(f"{name}-lab", rest, (BUILD_LAB, on_host.name), topology=None)]
+
+
+def host_kernel() -> tuple[int, int]:
+    """Version of the running kernel."""
+    major, minor = os.uname().release.split(".")[:2]
+    return int(major), int(re.match(r"\d*", minor)[0] or 0)  # type: ignore[index]
+
+
+def _robot() -> list[Job]:
+    return [suites(group) for group in SUITES]
+
+
+def suites(names: Sequence[str], *options: str) -> Job:
+    """System suites on one network, with further options of Robot Framework."""
+    name = f"robot/{'-'.join(names)}"
+    command = ("tests/robot/run", *names, *(("--", *options) if options else ()))
+    fresh = ("pe1", "pe2") if set(names) & set(NIGHTLY_SUITES) else ()
+    return in_lab(name, command, limit=1500, fresh=fresh)
+
+
+def one(test: str) -> list[Job]:
+    """The jobs that run one test (pytest's id, or ``FILE.robot::Test Case``) where it belongs.
+
+    Raises ValueError for what is no test of ours.
+    """
+    file, _, case = test.partition("::")
+    parts = Path(file).parts
+    if not (CHECKOUT / file).exists() or parts[:1] != ("tests",) or len(parts) < 3:
+        raise ValueError(f"{file} is no test; name one like tests/contract/frr/test_vpn.py")
+    if file.endswith(".robot"):
+        jobs = [suites([Path(file).stem], *(("--test", case) if case else ()))]
+    elif parts[1] in ("unit", "property"):
+        jobs = [_job("unit/one", (sys.executable, "-m", "pytest", test))]
+    elif parts[1] == "soak":
+        jobs = [in_lab("soak/one", _pytest([test]))]
+    elif parts[2] in ON_HOST:
+        jobs = [in_root("contract/one", [test], _needs_of(parts[2]))]
+    elif parts[2] in ON_HOST_KERNEL:
+        jobs = _kernel_tests("contract/one", [test])
+    else:
+        jobs = [in_lab("contract/one", _pytest([test]))]
+    return [*(all_jobs()[need] for need in _needs(jobs)), *jobs]
+
+
+def near(choice: Choice) -> list[Job]:
+    """Quick checks, and the tests of a choice."""
+    rooms: dict[str, list[str]] = {}
+    for file in choice.files:
+        rooms.setdefault("/".join(Path(file).parts[1:3]), []).append(file)
+    on_host = [f for f in choice.files if Path(f).parts[1] in ("unit", "property")]
+    jobs = [job for job in _check() if job.name in ("check/ruff", "check/mypy")]
+    if on_host:
+        jobs.append(_job("unit/near", (sys.executable, "-m", "pytest", *on_host)))
+    for room, files in rooms.items():
+        stage, _, name = room.partition("/")
+        if stage == "contract" and name in ON_HOST:
+            jobs.append(in_root(f"{room}-near", files, _needs_of(name)))
+        elif stage == "contract" and name in ON_HOST_KERNEL:
+            jobs.append(in_root(f"{room}-near", files))
+    return [*(all_jobs()[need] for need in _needs(jobs)), *jobs]
+
+
+def nightly(seconds: float, seed: int) -> list[Job]:
+    """All that exists."""
+    stable = in_lab(
+        "nightly/stable-kernel", _pytest(["tests/contract/proxy"], timeout=600),
+        limit=1800, env={"LAB_KERNEL": "stable"},
+    )  # fmt: skip
+    packages = [suites([name]) for name in NIGHTLY_SUITES]
+    return [*all_jobs().values(), stable, *packages, *soak(seconds, seed)]
+
+
+def soak(seconds: float, seed: int) -> list[Job]:
+    """What needs long, again and again with another seed each time, until the time is over."""
+    command = (PYTHON, "-m", "tests.soak", "--seconds", f"{seconds:.0f}", "--seed", str(seed))
+    job = in_lab("soak/lab", command, (), limit=2 * seconds + 600)
+    return [all_jobs()[BUILD_LAB], job]
+
+
+def _needs(jobs: Iterable[Job]) -> list[str]:
+    jobs = list(jobs)
+    own = {job.name for job in jobs}
+    return sorted({need for job in jobs for need in job.after} - own)
+
+
+def _needs_of(room: str) -> tuple[str, ...]:
+    return (BUILD_LAB, BUILD_GNMI_CLI) if room == "gnmi" else (BUILD_LAB,)
+
+
+def in_root(name: str, arguments: Sequence[str], after: tuple[str, ...] = (BUILD_LAB,)) -> Job:
+    """Tests in the lab's root, on the host's kernel, in a network namespace of their own."""
+    file = "/src" / (OUT / name.replace("/", "-") / "records.jsonl").relative_to(CHECKOUT)
+    command = ("chroot", "--isolated", "--env", f"{records.VARIABLE}={file}", "--")
+    return _job(name, (LAB, *command, *_pytest(arguments)), after)
+
+
+def in_lab(
+    name: str,
+    command: Sequence[str],
+    after: tuple[str, ...] = (BUILD_LAB,),
+    topology: str | None = TOPOLOGY,
+    limit: float = 1200.0,
+    fresh: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+) -> Job:
+    """A command in a lab with a kernel of its own; what it writes to ``$LAB_OUT`` is kept."""
+    network = ("--topology", topology) if topology else ()
+    argv = (
+        LAB, "run", "--tries", "2", "--limit", f"{limit:.0f}", *network,
+        *(word for node in fresh for word in ("--fresh", node)),
+        "--env", f"{records.VARIABLE}=/lab/out/records.jsonl", "--", *command,
+    )  # fmt: skip
+    out = str(OUT / name.replace("/", "-"))
+    return _job(name, argv, after, limit=2 * limit + 60, env={"LAB_OUT": out, **(env or {})})
+
+
+def _pytest(arguments: Sequence[str], timeout: int = 180) -> tuple[str, ...]:
+    return (PYTHON, "-m", "pytest", "-v", "--timeout", str(timeout), *arguments)
+
+
+def _shell(line: str) -> tuple[str, ...]:
+    return ("bash", "-euo", "pipefail", "-c", line)
+
+
+def _job(
+    name: str,
+    argv: Sequence[str],
+    after: tuple[str, ...] = (),
+    limit: float = 1200.0,
+    env: dict[str, str] | None = None,
+) -> Job:
+    seconds, load = _expected().get(name, (60.0, 1.0))
+    path = {"PATH": f"{TOOLS}:{os.environ['PATH']}"}
+    return Job(name, tuple(argv), seconds, load, after, {**path, **(env or {})}, limit)
+
+
+def _expected() -> dict[str, tuple[float, float]]:
+    if not EXPECTED.exists():
+        return {}
+    return {name: (s, load) for name, (s, load) in tomllib.loads(EXPECTED.read_text()).items()}
