@@ -71,10 +71,13 @@ def _by_seed(given: argparse.Namespace) -> list[Job]:
 
 def _near(given: argparse.Namespace) -> list[Job]:
     changed = near.changed_files(catalogue.CHECKOUT, given.base)
-    seconds: dict[str, float] = defaultdict(float)
+    longest: dict[str, float] = {}
     for record in records.read(run.DURATIONS):
         if record.kind == "test":
-            seconds[record.id.partition("::")[0]] += record.total
+            longest[record.id] = max(record.total, longest.get(record.id, 0.0))
+    seconds: dict[str, float] = defaultdict(float)
+    for test, duration in longest.items():
+        seconds[test.partition("::")[0]] += duration
     graph = near.import_graph(catalogue.CHECKOUT)
     choice = near.choose(graph, changed, seconds, NEAR_BUDGET)
     print(f"{len(changed)} changed files; tests in {len(choice.files)} files", flush=True)

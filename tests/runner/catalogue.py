@@ -230,7 +230,7 @@ def nightly(seconds: float, seed: int) -> list[Job]:
 def soak(seconds: float, seed: int) -> list[Job]:
     """What needs long, again and again with another seed each time, until the time is over."""
     command = (PYTHON, "-m", "tests.soak", "--seconds", f"{seconds:.0f}", "--seed", str(seed))
-    job = in_lab("soak/lab", command, (), limit=2 * seconds + 600)
+    job = in_lab("soak/lab", command, limit=2 * seconds + 600)
     return [all_jobs()[BUILD_LAB], job]
 
 
@@ -255,6 +255,7 @@ def in_lab(
     name: str,
     command: Sequence[str],
     after: tuple[str, ...] = (BUILD_LAB,),
+    *,
     topology: str | None = TOPOLOGY,
     limit: float = 1200.0,
     fresh: Sequence[str] = (),

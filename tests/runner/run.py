@@ -52,9 +52,15 @@ class Run:
         seconds = time.monotonic() - started
         used = process.cpu_times() - before
         self._records.append(Record("run", " ".join(_stages(self._jobs)), seconds, cpu=used.busy))
-        records.write(DURATIONS, self._records)
+        self._keep_durations()
         print(report.ending(self._records, seconds, used), flush=True)
         return 1 if any(r.outcome == "failed" for r in self._records) else 0
+
+    def _keep_durations(self) -> None:
+        """Other jobs keep those of an earlier run."""
+        again = {"", *(job.name for job in self._jobs)}
+        earlier = [r for r in records.read(DURATIONS) if r.job not in again]
+        records.write(DURATIONS, [*earlier, *self._records])
 
     def _start_ready(self) -> None:
         for job, need in self._schedule.blocked():
