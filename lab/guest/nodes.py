@@ -122,15 +122,20 @@ def names() -> list[str]:
 
 
 def wait_until(
-    condition: Callable[[], object], what: str, timeout: float = DEADLINE, period: float = PERIOD
+    condition: Callable[[], object],
+    what: str,
+    timeout: float = DEADLINE,
+    period: float = PERIOD,
+    seen: Callable[[], object] | None = None,
 ) -> None:
-    """Return as soon as the condition holds; LabError when it does not in time. Asks less often
-    the longer it lasts: one that takes long is seen up to a tenth later."""
+    """Return as soon as the condition holds; LabError when it does not in time, with what ``seen``
+    returns then. Asks less often the longer it lasts: up to a tenth of the time is added."""
     started = time.monotonic()
     while not condition():
         elapsed = time.monotonic() - started
         if elapsed > timeout:
-            raise LabError(what, f"not within {timeout:.0f} s")
+            instead = f"; there is {seen()}" if seen else ""
+            raise LabError(what, f"not within {timeout:.0f} s{instead}")
         time.sleep(max(period, elapsed / 10))
 
 

@@ -258,6 +258,7 @@ Frames Pass By
     ${segments}    Evaluate    ",".join(p.partition("/")[0] for p in $prefixes)
     Given The Bridge Is Behind    ${behavior}    ${proxy}
     And Run On    pe2    ip -6 route replace 2001:db8:7::2 encap seg6 mode l2encap segs ${segments} dev to-p
+    And Wait Until Quiet    pe1    to-br    from-br
     And Note Counters    pe1 ${proxy}    pe1 ${WIRE}
     ${before}    Echo Requests At The Far End
     When Run On    pe2    ip netns exec near ping -6 -c 6 -i 0.05 -W 1 2001:db8:7::2 >/dev/null || true

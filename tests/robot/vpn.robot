@@ -65,6 +65,8 @@ Packets Pass And Are Counted Exactly
     ce-blue2    ${SITE1_V6}    13         pe1 ${BLUE1}           pe2 ${BLUE2}
 
 Tenants Cannot Reach Each Other
+    [Documentation]    pe2 tells red's host that the address is unreachable when it has found no neighbor, 3 s later;
+    ...    these errors are packets through red's SID, too.
     Given Run On    ce-blue2    ip address add ${BLUE_ONLY}/32 dev lo
     When All Pings Arrive    ce-blue1    ${BLUE_ONLY}
     ${echoes}    Echoes Received By    ce-blue2
@@ -72,6 +74,7 @@ Tenants Cannot Reach Each Other
     And All Pings Arrive    ce-red1    ${SITE2}
     ${after}    Echoes Received By    ce-blue2
     And Should Be Equal    ${after}    ${echoes}
+    And Wait Until Holds    pe2    ! ip neighbor show to ${BLUE_ONLY} | grep INCOMPLETE    timeout=20
     [Teardown]    Run On    ce-blue2    ip address del ${BLUE_ONLY}/32 dev lo
 
 Customers Cannot Reach SIDs

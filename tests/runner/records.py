@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ VARIABLE = "TEST_RECORDS"
 # Lines of a failure that are kept, and of each service's log beside it.
 FAILURE_LINES = 40
 LOG_LINES = 6
+# Seconds: what was written before has nothing to say about a failure.
+RECENT = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +87,12 @@ def last_lines(text: str, count: int) -> str:
 
 
 def log_tails(folder: Path | None = None) -> str:
-    """The last lines of each service's log of the lab, newest file last; empty outside of it."""
+    """The last lines of each log of the lab that was written of late, newest last; empty outside of it."""
     folder = folder or (Path(os.environ["LAB_OUT"]) if "LAB_OUT" in os.environ else None)
     if folder is None or not folder.is_dir():
         return ""
-    found = [path for path in folder.glob("*/*.log") if path.stat().st_size]
+    recent = time.time() - RECENT
+    found = [p for p in folder.glob("*/*.log") if p.stat().st_size and p.stat().st_mtime > recent]
     found.sort(key=lambda path: path.stat().st_mtime)
     return "\n".join(
         f"-- {path.parent.name}/{path.name}\n{last_lines(_end_of(path), LOG_LINES)}"

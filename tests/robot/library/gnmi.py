@@ -256,7 +256,9 @@ class Gnmi:
     def all_is_installed(self, name: str, timeout: float = 30) -> None:
         """Wait until every declared object has the status ``installed``."""
         what = f"{name}: everything declared is installed"
-        wait_until(lambda: not _missing(name), what, timeout, 0.1)
+        wait_until(
+            lambda: not _missing(name), what, timeout, 0.1, seen=lambda: "\n".join(_missing(name))
+        )
 
     def repairs_of(self, name: str, path: str) -> int:
         """How often an object was put back after drift."""
@@ -265,7 +267,10 @@ class Gnmi:
     def wait_for_repair(self, name: str, path: str, before: int, timeout: float = 5) -> None:
         """Wait until an object has been put back more often than before."""
         what = f"{name}: {path}: more than {before} repairs"
-        wait_until(lambda: self.repairs_of(name, path) > before, what, timeout, 0.05)
+        wait_until(
+            lambda: self.repairs_of(name, path) > before, what, timeout, 0.05,
+            seen=lambda: state(name, path),
+        )  # fmt: skip
 
     def subscribe(self, name: str, mode: str, *subscriptions: str) -> None:
         """Subscribe ONCE, POLL or STREAM. A subscription is ``PATH [MODE [SECONDS]]``."""
@@ -339,16 +344,18 @@ def _refused(call: Callable[[], object], code: str, message: str) -> None:
 
 
 def _missing(name: str) -> list[str]:
-    """Declared objects that are not installed."""
+    """Declared objects that are not installed, each with its status and reason."""
     tree = bare(session(name).get(SRV6)[0])
     return not_installed(tree)
 
 
 def not_installed(tree: Any, path: str = "") -> list[str]:
-    """Paths of the objects in a tree whose status is another than ``installed``. Pure."""
+    """Objects in a tree whose status is another than ``installed``: path, status, reason. Pure."""
     if isinstance(tree, list):
         return [p for i, entry in enumerate(tree) for p in not_installed(entry, f"{path}[{i}]")]
     if not isinstance(tree, dict):
         return []
-    own = [path] if tree.get("install-status", "installed") != "installed" else []
+    status = tree.get("install-status", "installed")
+    reason = tree.get("reason", "")
+    own = [f"{path}: {status} {reason}".rstrip()] if status != "installed" else []
     return own + [p for k, v in tree.items() for p in not_installed(v, f"{path}/{k}")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from tests.robot.library.frr import explained
 from tests.robot.library.network import node
 
 SID_TABLE = "8986"
+# Seconds between packets that the kernel sends on a link by itself after it came up.
+LONGEST_GAP = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,10 @@ class Kernel:
     def wait_for_sid(self, name: str, prefix: str, timeout: float = 1) -> float:
         """Wait until the kernel has a SID; the seconds that it took."""
         started = time.monotonic()
-        wait_until(lambda: prefix in sid_routes(name), f"{name}: SID {prefix}", timeout)
+        wait_until(
+            lambda: prefix in sid_routes(name), f"{name}: SID {prefix}", timeout,
+            seen=lambda: ", ".join(sid_routes(name)) or "no SID",
+        )  # fmt: skip
         return time.monotonic() - started
 
     def encapsulated_to(self, name: str, vrf: str, prefix: str) -> list[str]:
@@ -115,16 +121,37 @@ class Kernel:
         """Wait until a shell line succeeds on a node; the seconds that it took."""
         started = time.monotonic()
         there = node(name)
+        shell = ["sh", "-c", command]
         wait_until(
-            lambda: there.run(["sh", "-c", command], check=False).returncode == 0,
-            f"{name}: {command}",
-            timeout,
-        )
+            lambda: there.run(shell, check=False).returncode == 0, f"{name}: {command}", timeout,
+            seen=lambda: said(there.run(shell, check=False)),
+        )  # fmt: skip
         return time.monotonic() - started
+
+    def wait_until_quiet(self, name: str, *links: str) -> None:
+        """Wait until a node has sent nothing on its links for longer than the gaps between what
+        the kernel sends when they come up (RFC 3810 section 9.11, RFC 4861 section 10)."""
+        before: list[int] = []
+        since = time.monotonic()
+
+        def quiet() -> bool:
+            nonlocal before, since
+            shown = node(name).json(["ip", "-j", "-s", "link", "show"])
+            sent = [x["stats64"]["tx"]["packets"] for x in shown if x["ifname"] in links]
+            if sent != before:
+                before, since = sent, time.monotonic()
+            return time.monotonic() - since > LONGEST_GAP
+
+        wait_until(quiet, f"{name}: quiet on {', '.join(links)}", 30, seen=lambda: before)
 
     def sysctl_of(self, name: str, key: str) -> str:
         """Value of a sysctl."""
         return node(name).run(["sysctl", "-n", key]).stdout.strip()
+
+
+def said(done: subprocess.CompletedProcess[str]) -> str:
+    """What a command printed, and its status."""
+    return f"status {done.returncode}: {done.stderr.strip() or done.stdout.strip()}"
 
 
 def _tunnelled(name: str, vrf: str, prefix: str) -> bool:

@@ -54,7 +54,10 @@ class Traffic:
     def wait_for_traffic(self, name: str, address: str, timeout: float = 90) -> None:
         """Wait until ten echo requests in a row have their replies."""
         what = f"{name}: traffic to {address}"
-        wait_until(lambda: self.ping(name, address) == 10, what, timeout)
+        wait_until(
+            lambda: self.ping(name, address) == 10, what, timeout,
+            seen=lambda: f"{self.ping(name, address)} of 10 replies",
+        )  # fmt: skip
 
     def no_ping_arrives(self, name: str, address: str) -> None:
         """Not one of three echo requests has a reply."""

@@ -99,4 +99,4 @@ def test_not_installed() -> None:
             {"name": "blue", "state": {"install-status": "pending"}},
         ]
     }
-    assert not_installed(tree) == ["/vrf[1]/state"]
+    assert not_installed(tree) == ["/vrf[1]/state: pending"]
