@@ -12,30 +12,35 @@ import random
 from dataclasses import dataclass
 
 from lab.cache import cache_dir
+from lab.problem import LabError
+
+# More labs than this on a CPU are not spread any more.
+_MOST = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A CPU. It is claimed as long as the lock file is open."""
+    """A place on a CPU. It is claimed as long as the lock file is open."""
 
     number: int
-    lock: int | None
+    lock: int
 
     def release(self) -> None:
-        if self.lock is not None:
-            os.close(self.lock)
+        os.close(self.lock)
 
 
 def claim() -> Claim:
-    """A CPU on which no other lab runs, or any one where a lab runs on each."""
+    """A place on one of the CPUs with the fewest labs."""
     allowed = sorted(os.sched_getaffinity(0))
     folder = cache_dir() / "cpu"
     folder.mkdir(parents=True, exist_ok=True)
-    for number in random.sample(allowed, len(allowed)):
-        lock = os.open(folder / str(number), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return Claim(number, lock)
-        except BlockingIOError:
-            os.close(lock)
-    return Claim(random.choice(allowed), None)
+    for place in range(_MOST):
+        for number in random.sample(allowed, len(allowed)):
+            file = folder / f"{number}-{place}"
+            lock = os.open(file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return Claim(number, lock)
+            except BlockingIOError:
+                os.close(lock)
+    raise LabError("lab", f"{_MOST} labs run on each CPU", "stop some of them")

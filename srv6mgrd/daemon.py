@@ -26,9 +26,11 @@ from srv6mgrd.datastore.subscription import ConfigSubscription
 from srv6mgrd.frr.adapter import FrrSockets
 from srv6mgrd.frr.limits import limits
 from srv6mgrd.frr.render import render
+from srv6mgrd.frr.sid_loop import SidLoops
 from srv6mgrd.frr.status import told
 from srv6mgrd.jobs import until_stopped
 from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.kernel.bgp_routes import BgpHostRoutes
 from srv6mgrd.kernel.events import KernelEvents
 from srv6mgrd.kernel.notices import SidNotices
 from srv6mgrd.kernel.path_mtu import PathMtu
@@ -101,6 +103,7 @@ async def _run(settings: Settings) -> None:
         ietf = IetfSubscription(runtime / "store", lambda: reconciler.desired.sids)
         # Before the first dump, so that nothing falls in between.
         events = KernelEvents(ignore_port=kernel.port)
+        bgp_routes = BgpHostRoutes()
         datastore.start(clock.change, clock.stored, clock.aborted)
         manager.start()
         clock.start(datastore.text())
@@ -114,6 +117,7 @@ async def _run(settings: Settings) -> None:
             manager.compare_every(settings.compare_interval),
             manager.sample_every(settings.sample_interval),
             manager.watch_frr(),
+            SidLoops(frr, lambda: reconciler.desired, manager.disturbed).run(bgp_routes),
             PathMtu(lambda: reconciler.desired).run(),
             manager.try_out_every(settings.probe_interval),
             offering.follow_frr(manager.disturbed),
@@ -124,6 +128,7 @@ async def _run(settings: Settings) -> None:
     finally:
         _LOG.info("stopping; what is installed goes on forwarding")
         events.close()
+        bgp_routes.close()
         notifier.close()
         await clock.close()
         rpcs.close()

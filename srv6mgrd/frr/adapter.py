@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from srv6mgrd.frr import running
 from srv6mgrd.frr import vrfs as vrf_steps
-from srv6mgrd.frr.blocks import BGPD, ISISD, LOCATORS, ZEBRA
+from srv6mgrd.frr.blocks import BGPD, ISISD, LOCATORS, ZEBRA, negated
 from srv6mgrd.frr.offer import offer as frr_offer
 from srv6mgrd.frr.script import (
     Step,
@@ -102,6 +102,17 @@ class FrrSockets:
     def let_go(self, vrfs: Sequence[str]) -> None:
         """Return once zebra has nothing under way for these VRFs."""
         vrf_steps.let_go(self, vrfs)
+
+    def withdraw_sids(self, vrfs: Collection[str]) -> None:
+        """Remove the lines that give these VRFs their SIDs; that is drift. Raises VtyError."""
+        steps = [
+            Step(BGPD, block.context, negated(line), None)
+            for block in self._running(BGPD).values()
+            if block.context[0].partition(" vrf ")[2] in vrfs
+            for line in block.lines
+            if line.startswith(("sid vpn per-vrf export ", "sid vpn export "))
+        ]
+        self._run(steps, {})
 
     def show(self, daemon: str, command: str) -> str:
         """Output of a show command; ``VtyError`` when refused or out of reach."""

@@ -87,7 +87,7 @@ def last_lines(text: str, count: int) -> str:
 
 
 def log_tails(folder: Path | None = None) -> str:
-    """The last lines of each log of the lab that was written of late, newest last; empty outside of it."""
+    """The last lines of each log of the lab that was written of late, newest last."""
     folder = folder or (Path(os.environ["LAB_OUT"]) if "LAB_OUT" in os.environ else None)
     if folder is None or not folder.is_dir():
         return ""

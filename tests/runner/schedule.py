@@ -7,9 +7,6 @@ from collections.abc import Iterable, Mapping
 
 from tests.runner.job import Job
 
-# Labs wait for timers of FRR part of the time, so a little more than the CPUs is admitted.
-OVERCOMMIT = 1.25
-
 
 class Schedule:
     """State of one run. Call ``start`` for what ``ready`` returned, ``end`` when a job ended."""
@@ -17,7 +14,7 @@ class Schedule:
     def __init__(self, jobs: Iterable[Job], cpus: int) -> None:
         self._waiting = {job.name: job for job in jobs}
         self._known = frozenset(self._waiting)
-        self._capacity = cpus * OVERCOMMIT
+        self._capacity = float(cpus)
         self._running: dict[str, Job] = {}
         self._passed: set[str] = set()
         self._failed: set[str] = set()
@@ -37,7 +34,7 @@ class Schedule:
         candidates = [job for job in self._waiting.values() if self._may_start(job)]
         candidates.sort(key=lambda job: (-self._path[job.name], job.name))
         for job in candidates:
-            if not self._running or load + job.load <= self._capacity:
+            if not self._running or load + job.load <= self._capacity + 0.01:
                 return job
         return None
 

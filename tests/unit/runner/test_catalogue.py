@@ -1,0 +1,68 @@
+"""Every test belongs to a job, and to one only."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.runner import catalogue
+
+CHECKOUT = catalogue.CHECKOUT
+
+
+def arguments(job: str) -> set[str]:
+    return set(catalogue.all_jobs()[job].argv)
+
+
+def test_each_suite_runs_in_one_job() -> None:
+    there = {path.stem for path in (CHECKOUT / "tests/robot").glob("[a-z]*.robot")}
+    named = [name for group in catalogue.SUITES for name in group]
+    named += catalogue.NIGHTLY_SUITES
+    assert sorted(named) == sorted(there)
+
+
+def test_each_room_of_contract_tests_runs() -> None:
+    rooms = {path.name for path in (CHECKOUT / "tests/contract").glob("[a-z]*") if path.is_dir()}
+    named = {*catalogue.ON_HOST, *catalogue.ON_HOST_KERNEL, "reconcile", "frr"}
+    assert named == rooms
+
+
+def test_each_file_of_frr_runs_in_one_job() -> None:
+    there = {
+        str(path.relative_to(CHECKOUT)) for path in CHECKOUT.glob("tests/contract/frr/test_*.py")
+    }
+    jobs = [name for name in catalogue.all_jobs() if name.startswith("contract/frr-")]
+    files = [word for name in jobs for word in arguments(name) if word.endswith(".py")]
+    assert sorted(files) == sorted(there)
+
+
+def test_all_that_a_job_needs_is_run_too() -> None:
+    jobs = catalogue.with_needs(["contract/gnmi"])
+    assert [job.name for job in jobs] == ["build/lab", "build/gnmi_cli", "contract/gnmi"]
+
+
+def test_expected_times_are_those_of_jobs() -> None:
+    assert set(tomllib.loads(catalogue.EXPECTED.read_text())) <= set(catalogue.all_jobs())
+
+
+@pytest.mark.parametrize(
+    ("test", "job"),
+    [
+        ("tests/unit/runner/test_catalogue.py", "unit/one"),
+        ("tests/contract/gnmi/test_set.py::test_any", "contract/one"),
+        ("tests/contract/frr/test_vpn.py::test_vpn", "contract/one"),
+        ("tests/robot/vpn.robot::SONiC Finds Every SID", "robot/vpn"),
+    ],
+)
+def test_one_test_runs_where_it_belongs(test: str, job: str) -> None:
+    jobs = catalogue.one(test)
+    assert jobs[-1].name == job
+    assert test.rpartition("::")[2] in " ".join(jobs[-1].argv)
+
+
+def test_what_is_no_test_is_rejected() -> None:
+    for wrong in ("tests/unit/nothing.py", "README.md", str(Path("/etc/passwd"))):
+        with pytest.raises(ValueError, match="is no test"):
+            catalogue.one(wrong)
