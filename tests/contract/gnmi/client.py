@@ -22,8 +22,10 @@ from srv6mgrd.counters.proxies import ProxiesWriter, ProxyState
 from srv6mgrd.counters.proxies import beside as proxies_beside
 from srv6mgrd.counters.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.datastore.running import read
 from srv6mgrd.gnmi import wire
 from srv6mgrd.gnmi.path import parse, text
+from srv6mgrd.model.refusal import RefusedError
 
 _OPTIONS = [("grpc.max_receive_message_length", 64 << 20)]
 
@@ -35,6 +37,8 @@ class Core:
         from srv6mgrd.datastore.connection import Connection
 
         self.veto = ""
+        # Raises RefusedError for a configuration that it rejects.
+        self.judge: Callable[[Mapping[str, Any]], None] | None = None
         # Called in the middle of each commit.
         self.hold: Callable[[], None] | None = None
         self.changes: list[str] = []
@@ -50,13 +54,24 @@ class Core:
 
         if event == "change" and self.hold is not None:
             self.hold()
-        if event == "change" and self.veto:
+        veto = self._verdict(session) if event == "change" else ""
+        if veto:
             # As srv6mgrd does: the binding passes a text on only when it is set by hand.
-            error = sysrepo.SysrepoCallbackFailedError(self.veto)
+            error = sysrepo.SysrepoCallbackFailedError(veto)
             session.set_error(error)
             raise error
         if event == "done":
             self.changes.append(event)
+
+    def _verdict(self, session: Any) -> str:
+        """Why the new configuration is rejected; empty when it is not."""
+        if self.veto or self.judge is None:
+            return self.veto
+        try:
+            self.judge(json.loads(read(session)))
+        except RefusedError as refused:
+            return str(refused)
+        return ""
 
     def tell(self, statuses: Mapping[ObjectRef, ObjectStatus]) -> None:
         self.store.set_statuses(statuses)
@@ -68,7 +83,7 @@ class Core:
         self.proxies.write(proxies)
 
     def reset(self) -> None:
-        self.veto, self.hold = "", None
+        self.veto, self.judge, self.hold = "", None, None
         self.store.set_statuses({})
         self.node_file.unlink(missing_ok=True)
         self.proxies.write({})
