@@ -11,6 +11,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from lab.cache import cache_dir
@@ -54,6 +55,7 @@ NIGHTLY_SUITES = ("packages",)
 
 BUILD_LAB = "build/lab"
 BUILD_GNMI_CLI = "build/gnmi_cli"
+BUILD_FRR = "build/frr"
 
 
 def folder(job: Job) -> Path:
@@ -224,7 +226,12 @@ def nightly(seconds: float, seed: int) -> list[Job]:
         limit=1800, env={"LAB_KERNEL": "stable"},
     )  # fmt: skip
     packages = [suites([name]) for name in NIGHTLY_SUITES]
-    return [*all_jobs().values(), stable, *packages, *soak(seconds, seed)]
+    *_, soaked = soak(seconds, seed)
+    frr = _job(BUILD_FRR, (LAB, "frr"), (BUILD_LAB,), limit=3600)
+    jobs = [*all_jobs().values(), stable, *packages, soaked]
+    # With FRR's patches built, the tests of each patch run too.
+    after = {j.name: (*j.after, BUILD_FRR) for j in jobs if j.name.startswith("contract/frr")}
+    return [frr, *(replace(job, after=after.get(job.name, job.after)) for job in jobs)]
 
 
 def soak(seconds: float, seed: int) -> list[Job]:

@@ -11,7 +11,7 @@ from lab.guest.nodes import wait_until
 from srv6mgrd.frr.status import vpn_routes
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Bgp, Desired, Neighbor, Sid, Vrf, VrfBgp
-from tests.contract.frr.conftest import Pe, declaration, sid
+from tests.contract.frr.conftest import Pe, declaration
 
 pytestmark = pytest.mark.contract
 
@@ -180,19 +180,3 @@ def test_another_as_that_runs_already_is_named(pe: Pe) -> None:
     refused = pe.push(declaration(1))
     assert refused
     assert all("AS is 65099" in r.words for r in refused)
-
-
-def test_many_vrfs_are_fast(pe: Pe) -> None:
-    vrf = BASE.vrfs["red"]
-    assert vrf.bgp is not None
-    vrfs, sids = {}, {}
-    for n in range(200):
-        name, export = f"v{n}", sid(1, 1000 + n)
-        rt = (f"65000:{1000 + n}",)
-        vrfs[name] = Vrf(name, 1000 + n, bgp=VrfBgp(f"65000:{1000 + n}", rt, rt, export))
-        sids[export] = replace(next(iter(BASE.sids.values())), prefix=export, vrf=name)
-    many = replace(BASE, vrfs={**BASE.vrfs, **vrfs}, sids={**BASE.sids, **sids})
-    assert pe.push(many) == []
-    assert pe.plan(many) == []
-    assert pe.push(BASE) == []
-    assert pe.plan(BASE) == []

@@ -21,7 +21,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from pathlib import Path
 from typing import Any
@@ -100,6 +100,35 @@ def _reflect(tap: int, until: int) -> None:
         frame = os.read(tap, 65536)
         if frame.startswith(own):
             os.write(tap, frame[6:12] + own + frame[12:])
+
+
+# What the node's IP stack counts of packets that it neither delivered nor sent on.
+_DROPS = ("IpInDiscards", "IpOutDiscards", "Ip6InDiscards", "Ip6OutDiscards", "Ip6OutNoRoutes")
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """What a transfer cost. ``sent_again``, ``timeouts`` and ``out_of_order`` are TCP's at its
+    ends: segments, retransmission timers that ran out (a machine that stalls makes them), segments
+    that came before their turn. ``dropped`` are packets that the node lost."""
+
+    sent_again: int
+    timeouts: int
+    out_of_order: int
+    dropped: int
+
+    def __sub__(self, other: Transfer) -> Transfer:
+        return Transfer(
+            self.sent_again - other.sent_again,
+            self.timeouts - other.timeouts,
+            self.out_of_order - other.out_of_order,
+            self.dropped - other.dropped,
+        )
+
+
+def _snmp(shown: str) -> dict[str, int]:
+    found: dict[str, int] = json.loads(shown)["kernel"]
+    return found
 
 
 class Network:
@@ -288,10 +317,10 @@ class Network:
         way = "via 2001:db8:2::1" if inner == "ipv6" else "dev eth0"
         self.on("sink", f"ip {family}route replace {SOURCE[inner]}/{length} {how} {way}")
 
-    def transfer(self, inner: str, octets: int, *, local: bool = False) -> int:
+    def transfer(self, inner: str, octets: int, *, local: bool = False) -> Transfer:
         """TCP from the source (``local``: the node) to the sink and the same back, whose digests
-        must be equal; how many segments source and sink had to send again."""
-        before = self._sent_again()
+        must be equal."""
+        before = self._transferred()
         server = subprocess.Popen(
             ["ip", "netns", "exec", self.name("sink"), sys.executable, _TRANSFER, SINK[inner]],
             stdout=subprocess.PIPE, text=True,
@@ -307,11 +336,19 @@ class Network:
         finally:
             server.kill()
             server.wait()
-        return self._sent_again() - before
+        return self._transferred() - before
 
-    def _sent_again(self) -> int:
-        nodes = ("source", "sink")
-        return sum(int(self.on(n, "nstat -asz TcpRetransSegs").split()[-2]) for n in nodes)
+    def _transferred(self) -> Transfer:
+        ends = ("ip netns exec " + self.name(n) + " " for n in ("source", "sink"))
+        ours = [_snmp(self.run(f"{end}nstat -asz -j")) for end in (*ends, "")]
+        links = json.loads(self.run("ip -s -j link"))
+        dropped = sum(link["stats64"][way]["dropped"] for link in links for way in ("rx", "tx"))
+        return Transfer(
+            sent_again=sum(at["TcpRetransSegs"] for at in ours),
+            timeouts=sum(at["TcpExtTCPTimeouts"] for at in ours),
+            out_of_order=sum(at["TcpExtTCPOFOQueue"] for at in ours),
+            dropped=dropped + sum(ours[-1][name] for name in _DROPS),
+        )
 
     def declare(self, desired: Desired) -> list[Action]:
         """Compare and write; what was done."""

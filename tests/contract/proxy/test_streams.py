@@ -5,14 +5,33 @@ from __future__ import annotations
 import pytest
 
 from srv6mgrd.model.behavior import Behavior
-from tests.contract.proxy.network import FIRST, HOME, LAST, MASKED, MTU, Network, declared, masked
+from tests.contract.proxy.network import (
+    FIRST,
+    HOME,
+    LAST,
+    MASKED,
+    MTU,
+    Network,
+    Transfer,
+    declared,
+    masked,
+)
 
 pytestmark = pytest.mark.contract
 
 OCTETS = 8 << 20
-# Segments sent again, of all: some always are on a machine that is busy. A function that gets no
-# super-packets, or sends none back, brings the transfer to a standstill.
-FEW = OCTETS // MTU // 10
+
+
+def passed_whole(network: Network, transfer: Transfer) -> int:
+    """Nothing was lost, spoiled or put out of order by the node; how many packets went to the
+    function. TCP's retransmissions say nothing: its timers run out on a machine that stalls."""
+    counts = network.counts()
+    assert counts.to_packets == counts.from_packets > 0
+    assert counts.errors == 0
+    assert transfer.dropped == 0, transfer
+    # What was sent again may overtake what was not.
+    assert not transfer.out_of_order or transfer.sent_again, transfer
+    return counts.to_packets
 
 
 @pytest.mark.parametrize(
@@ -31,13 +50,8 @@ def test_data_one_way_and_acknowledgements(
     network.steer(inner, (FIRST, LAST[inner]))
     network.declare(declared(behavior, inner, passes=("multicast",)))
 
-    assert network.transfer(inner, OCTETS) <= FEW
-
-    counts = network.counts()
-    assert counts.to_packets == counts.from_packets
-    assert counts.errors == 0
     # Super-packets went through as such.
-    assert counts.to_packets < OCTETS / MTU
+    assert passed_whole(network, network.transfer(inner, OCTETS)) < OCTETS / MTU
 
 
 @pytest.mark.parametrize("inner", ["ipv6", "ipv4"])
@@ -47,12 +61,7 @@ def test_both_ways_through_one_function(network: Network, inner: str) -> None:
     network.steer_back(inner, (FIRST, HOME[inner]))
     network.declare(declared(Behavior.END_AD, inner, passes=("multicast",), per_flow=True))
 
-    assert network.transfer(inner, OCTETS) <= FEW
-
-    counts = network.counts()
-    assert counts.to_packets == counts.from_packets
-    assert counts.errors == 0
-    assert counts.to_packets < 2 * OCTETS / MTU
+    assert passed_whole(network, network.transfer(inner, OCTETS)) < 2 * OCTETS / MTU
 
 
 @pytest.mark.parametrize("order", [(MASKED, FIRST), (FIRST, MASKED)], ids=["AM, AD", "AD, AM"])
@@ -60,10 +69,7 @@ def test_two_proxies_of_one_node_in_one_chain(network: Network, order: tuple[str
     network.steer("ipv6", (*order, LAST["ipv6"]))
     network.declare(masked(declared(Behavior.END_AD, "ipv6", passes=("multicast",))))
 
-    assert network.transfer("ipv6", OCTETS) <= FEW
-
-    assert network.counts().to_packets == network.counts().from_packets > 0
-    assert network.counts().errors == 0
+    passed_whole(network, network.transfer("ipv6", OCTETS))
 
 
 @pytest.mark.parametrize("inner", ["ipv6", "ipv4"])
@@ -72,7 +78,4 @@ def test_the_nodes_own_stream_into_its_own_proxy(network: Network, inner: str) -
     network.declare(declared(Behavior.END_AD, inner, passes=("multicast",)))
     network.steer_own(inner, (FIRST, LAST[inner]))
 
-    assert network.transfer(inner, OCTETS, local=True) <= FEW
-
-    assert network.counts().to_packets == network.counts().from_packets > 0
-    assert network.counts().errors == 0
+    passed_whole(network, network.transfer(inner, OCTETS, local=True))

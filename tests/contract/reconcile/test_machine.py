@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from tests.conftest import IS_SOAK
 from tests.contract.kernel.conftest import own_namespace
 from tests.contract.reconcile.real import RealKernel
 from tests.property.machine import Router
@@ -37,13 +38,13 @@ def test_ends_as_declared() -> None:
     run_state_machine_as_test(
         RealRouter,
         settings=settings(
-            max_examples=5,
+            max_examples=50 if IS_SOAK else 5,
             stateful_step_count=20,
             # Others change the kernel as well, so that a failure may not come again.
             phases=[Phase.generate],
             database=None,
             deadline=None,
-            derandomize=True,
+            derandomize=not IS_SOAK,
             suppress_health_check=list(HealthCheck),
         ),
     )

@@ -18,6 +18,7 @@ from srv6mgrd.model.checks import check
 from srv6mgrd.model.expand import expand
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.refusal import Refusal, RefusedError
+from tests.conftest import IS_SOAK
 from tests.contract.yang.judge import INSTANCES, judge
 
 SEEDS = [
@@ -121,7 +122,12 @@ def assert_told(refusals: list[Refusal]) -> None:
         assert refusal.remedy
 
 
-@settings(max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+@settings(
+    max_examples=20_000 if IS_SOAK else 500,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    database=None,
+)
 @given(document=documents())
 def test_mutated_instances(modules: Any, document: bytes) -> None:
     assert_told(verdict(modules, document))

@@ -47,6 +47,8 @@ def node(ctl, tmp_path, monkeypatch):
     ctl.transactions(2, 1, pending={"id": "one", "deadline": "2026-11-21T10:00:00Z"})
     (tmp_path / "wanted.json").write_text(json.dumps(TREE))
     monkeypatch.chdir(tmp_path)
+    # Nobody samples here.
+    monkeypatch.setattr("srv6mgrd.cli.state._PATIENCE", 0.0)
     monkeypatch.setattr(host, "read", lambda *_: host.Host({}, (), (), frozenset()))
     monkeypatch.setattr("srv6mgrd.cli.doctor.kernel.tried_out", dict)
     ctl.door.modules = frozenset

@@ -21,7 +21,9 @@ def shown(monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
 
     def show(columns, call):
-        monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size((columns, 24)))
+        monkeypatch.setattr(
+            "shutil.get_terminal_size", lambda *_, **__: os.terminal_size((columns, 24))
+        )
         stream = Terminal() if columns else io.StringIO()
         call(Output(stream))
         return stream.getvalue().splitlines()
