@@ -83,7 +83,7 @@ def with_needs(names: Iterable[str]) -> list[Job]:
     def take(name: str) -> None:
         if name not in wanted:
             wanted.add(name)
-            for need in jobs[name].after:
+            for need in (*jobs[name].after, *jobs[name].follows):
                 take(need)
 
     for name in names:
@@ -156,7 +156,8 @@ def _kernel_tests(name: str, arguments: Sequence[str]) -> list[Job]:
         return [in_lab(f"{name}-lab", _pytest(arguments), topology=None)]
     skipped = folder(on_host).relative_to(CHECKOUT) / "records.jsonl"
     rest = _pytest([*arguments, "--only-skipped-in", str(skipped)])
-    return [on_host, in_lab(f"{name}-lab", rest, (BUILD_LAB, on_host.name), topology=None)]
+    in_the_lab = in_lab(f"{name}-lab", rest, topology=None)
+    return [on_host, replace(in_the_lab, follows=(on_host.name,))]
 
 
 def host_kernel() -> tuple[int, int]:
@@ -296,7 +297,8 @@ def _job(
 ) -> Job:
     seconds, load = _expected().get(name, (60.0, 1.0))
     path = {"PATH": f"{TOOLS}:{os.environ['PATH']}"}
-    return Job(name, tuple(argv), seconds, load, after, {**path, **(env or {})}, limit)
+    environment = {**path, **(env or {})}
+    return Job(name, tuple(argv), seconds, load, after, (), environment, limit)
 
 
 def _expected() -> dict[str, tuple[float, float]]:

@@ -10,13 +10,15 @@ from dataclasses import dataclass, field
 class Job:
     """``name`` is ``stage/room``. ``seconds`` (wall time when alone) and ``load`` (mean number of
     busy CPUs) are measured values from an earlier run; they order jobs and decide nothing else.
-    ``after`` names jobs that must pass first. ``limit`` is the deadline in seconds."""
+    ``after`` names jobs that must pass first, ``follows`` those that must have ended. ``limit`` is
+    the deadline in seconds."""
 
     name: str
     argv: tuple[str, ...]
     seconds: float = 60.0
     load: float = 1.0
     after: tuple[str, ...] = ()
+    follows: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     limit: float = 1800.0
 

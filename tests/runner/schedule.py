@@ -64,14 +64,17 @@ class Schedule:
                     found.append((job, need))
 
     def _may_start(self, job: Job) -> bool:
-        return all(need in self._passed for need in job.after if need in self._known)
+        ended = self._passed | self._failed
+        return all(need in self._passed for need in job.after if need in self._known) and all(
+            other in ended for other in job.follows if other in self._known
+        )
 
 
 def _longest_paths(jobs: Mapping[str, Job]) -> dict[str, float]:
     """Seconds from the start of each job to the end of the longest chain that depends on it."""
     dependents: dict[str, list[str]] = {name: [] for name in jobs}
     for job in jobs.values():
-        for need in job.after:
+        for need in (*job.after, *job.follows):
             if need in dependents:
                 dependents[need].append(job.name)
     found: dict[str, float] = {}

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from lab.guest.nodes import wait_until
 from srv6mgrd.kernel import bpf
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.plan.actions import Create
@@ -87,6 +88,11 @@ def sid_device(kernel: LinuxKernel, run: Run) -> str:
             f"ip link add {SID_DEVICE} type veth peer name peer0; ip link set peer0 up;"
             f"ip link set {SID_DEVICE} alias {LINK_ALIAS} up"
         )
+        # linkwatch_do_dev() reports the carrier of a veth later, at most once a second.
+        wait_until(
+            lambda: "state UP" in run(f"ip link show {SID_DEVICE}"), f"carrier of {SID_DEVICE}",
+            seen=lambda: run("ip link"),
+        )  # fmt: skip
     return SID_DEVICE
 
 

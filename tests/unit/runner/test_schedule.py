@@ -51,5 +51,14 @@ def test_what_needs_a_failed_job_is_blocked_with_all_behind_it() -> None:
     assert schedule.is_over
 
 
+def test_what_follows_a_failed_job_runs_all_the_same() -> None:
+    first, second = job("a"), Job("b", ("true",), follows=("a",))
+    schedule = Schedule([first, second], 2)
+    assert started(schedule) == ["a"]
+    schedule.end(first, passed=False)
+    assert schedule.blocked() == []
+    assert started(schedule) == ["b"]
+
+
 def test_a_need_that_is_not_part_of_the_run_is_taken_for_met() -> None:
     assert started(Schedule([job("b", after=("a",))], 1)) == ["b"]
