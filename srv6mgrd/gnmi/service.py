@@ -106,7 +106,11 @@ class Service:
             code, text = grpc.StatusCode.INTERNAL, f"srv6-gnmid: {type(e).__name__}; see its log"
         # Behind a write that waits for its reader no status can be sent (RFC 9113 section 5.2): the
         # stream of such a one is reset, when the server ends or its client leaves.
-        return await context.abort(code, clipped(text))
+        try:
+            return await context.abort(code, clipped(text))
+        except grpc.aio.InternalError:
+            # gRPC found that write (TOO_MANY_OPERATIONS); returning would send a status, too.
+            raise asyncio.CancelledError from None
 
     async def capabilities(self, request: Any, _user: str | None) -> Any:
         """3.2"""

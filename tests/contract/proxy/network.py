@@ -319,16 +319,19 @@ class Network:
 
     def transfer(self, inner: str, octets: int, *, local: bool = False) -> Transfer:
         """TCP from the source (``local``: the node) to the sink and the same back, whose digests
-        must be equal."""
+        must be equal. Both ends have one CPU: veth queues what a task sends on the CPU that it
+        runs on (netif_rx), so a task that moves overtakes itself, on any router."""
         before = self._transferred()
+        pinned = f"taskset -c {min(os.sched_getaffinity(0))} "
         server = subprocess.Popen(
-            ["ip", "netns", "exec", self.name("sink"), sys.executable, _TRANSFER, SINK[inner]],
+            [*pinned.split(), "ip", "netns", "exec", self.name("sink"), sys.executable, _TRANSFER,
+             SINK[inner]],
             stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         try:
             assert server.stdout is not None
             assert server.stdout.readline() == "listening\n"
-            command = f"{sys.executable} {_TRANSFER} {SINK[inner]} {octets}"
+            command = f"{pinned}{sys.executable} {_TRANSFER} {SINK[inner]} {octets}"
             if local:
                 self.run(command)
             else:
