@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from pathlib import PurePath
 
 from tests.runner.process import CpuTimes
 from tests.runner.records import Record
@@ -53,6 +54,8 @@ def again(record: Record) -> str:
     """The command that runs this alone."""
     if record.kind == "job":
         return f"make job JOB={record.id}"
+    if record.kind == "suite":
+        return f"make robot SUITE={PurePath(record.id.partition('::')[0]).stem}"
     return f"make one TEST='{record.id}'"
 
 
@@ -114,10 +117,7 @@ def _counts(found: Sequence[Record]) -> str:
             if rank[r.outcome] >= rank[outcome.get(key, "skipped")]:
                 outcome[key] = r.outcome
     passed = sum(v == "passed" and k.startswith("test ") for k, v in outcome.items())
-    failed = sum(
-        r.outcome == "failed" and (r.kind == "test" or bool(r.text))
-        for r in found if r.kind in ("test", "job")
-    )  # fmt: skip
+    failed = sum(r.outcome == "failed" and (r.kind != "job" or bool(r.text)) for r in found)
     skipped = sum(v == "skipped" for v in outcome.values())
     checks = sum(v == "passed" and k.startswith("job check/") for k, v in outcome.items())
     tail = f", {skipped} skipped" if skipped else ""

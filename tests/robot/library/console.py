@@ -26,7 +26,7 @@ class Console:
     def end_test(self, data: Any, result: Any) -> None:
         seconds = result.elapsed_time.total_seconds()
         _say(line(result.passed, data.name, seconds))
-        self._record("test", f"{_file(data.parent)}::{data.name}", seconds, result)
+        self._record("test", f"{suite_file(data.parent)}::{data.name}", seconds, result)
         if result.passed:
             self._passed += 1
         else:
@@ -36,7 +36,7 @@ class Console:
     def end_suite(self, data: Any, result: Any) -> None:
         for part in (result.setup, result.teardown):
             if part:
-                name = f"{_file(data)}::{part.type.lower()}"
+                name = f"{suite_file(data)}::{part.type.lower()}"
                 self._record("suite", name, part.elapsed_time.total_seconds(), part)
         if data.tests:
             _say(f"  {result.elapsed_time.total_seconds():.1f} s")
@@ -56,7 +56,7 @@ class Console:
         _say(f"{self._passed} passed, {self._failed} failed")
 
 
-def _file(suite: Any) -> str:
+def suite_file(suite: Any) -> str:
     """The suite's file, below the checkout."""
     return os.path.relpath(suite.source, Path(__file__).parents[3])
 

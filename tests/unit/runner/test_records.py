@@ -59,8 +59,11 @@ def test_a_failure_names_its_last_lines_and_the_command_that_runs_it_alone() -> 
         Record("job", "unit/unit", 2, "failed", "", "unit/unit"),
         Record("job", "check/mypy", 2, "failed", "x.py:1: error", "check/mypy"),
     ]
+    left = "tests/robot/vpn.robot::leaves the network as it was"
+    found.append(Record("suite", left, 0, "failed", "left: x", "robot/vpn"))
     text = report.ending(found, 5, USED)
+    assert "left: x\n        again: make robot SUITE=vpn" in text
     assert "E   assert 1 == 2\n        again: make one TEST='tests/unit/x.py::y'" in text
     assert "x.py:1: error\n        again: make job JOB=check/mypy" in text
-    assert text.splitlines()[-1] == "0 passed, 2 failed"
+    assert text.splitlines()[-1] == "0 passed, 3 failed"
     assert report.brief(found[:1]) == "tests/unit/x.py::y: assert 1 == 2"
