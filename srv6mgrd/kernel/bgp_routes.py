@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import errno
 import socket
 import struct
 from collections.abc import AsyncIterator
@@ -42,12 +42,16 @@ class BgpHostRoutes:
 
     async def __anext__(self) -> list[IPv6Address]:
         """Waits until routes were removed."""
+        loop = asyncio.get_running_loop()
         while True:
-            # Lost notifications (ENOBUFS) are no loss: the next ones tell the same.
-            with contextlib.suppress(OSError):
-                loop = asyncio.get_running_loop()
+            try:
                 datagram = await loop.sock_recv(self._socket, _DATAGRAM)
-                return [_destination(body) for _, _, _, body in wire.messages(datagram)]
+            except OSError as error:
+                # Lost notifications are no loss: the next ones report the same.
+                if error.errno != errno.ENOBUFS:
+                    raise
+                continue
+            return [_destination(body) for _, _, _, body in wire.messages(datagram)]
 
 
 def _destination(body: memoryview) -> IPv6Address:

@@ -162,8 +162,8 @@ def _kernel_tests(name: str, arguments: Sequence[str]) -> list[Job]:
 
 def host_kernel() -> tuple[int, int]:
     """Version of the running kernel."""
-    major, minor = os.uname().release.split(".")[:2]
-    return int(major), int(re.match(r"\d*", minor)[0] or 0)  # type: ignore[index]
+    found = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
 def _robot() -> list[Job]:
