@@ -8,8 +8,16 @@ from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
+from srv6mgrd.model.bgp import Bgp, VrfBgp
+from srv6mgrd.model.interfaces import Interface
+from srv6mgrd.model.isis import Isis
+from srv6mgrd.model.leaking import Leak
+from srv6mgrd.model.ospf import Ospf
 from srv6mgrd.model.prefix import number
 from srv6mgrd.model.record import record
+from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.routing_policy import RoutingPolicy
+from srv6mgrd.model.static_routes import StaticRoute
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,59 +32,20 @@ class Locator:
     argument_length: int = 0
     micro_segment: bool = False
 
+    @property
+    def block(self) -> IPv6Network:
+        """The SID block: of this node and of others."""
+        return self.prefix.supernet(new_prefix=self.block_length)
+
+    def covers(self, sid: IPv6Network) -> bool:
+        """Whether a SID is in the locator's prefix."""
+        length = self.prefix.prefixlen
+        return sid.prefixlen >= length and not (number(sid) ^ number(self.prefix)) >> 128 - length
+
     def function_of(self, sid: IPv6Network) -> int:
         """Function bits of a SID of this locator, as an integer."""
         shift = 128 - self.prefix.prefixlen - self.function_length
         return (number(sid) >> shift) & ((1 << self.function_length) - 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbor:
-    """``/srv6/bgp/neighbor`` and ``/srv6/vrfs/vrf/bgp/neighbor``; times in seconds."""
-
-    address: str
-    remote_as: int
-    update_source: str | None = None
-    description: str | None = None
-    password: str | None = field(default=None, repr=False)
-    keepalive: int | None = None
-    hold_time: int | None = None
-    bfd: bool = False
-    route_reflector_client: bool = False
-    ebgp_multihop: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class VrfBgp:
-    """``/srv6/vrfs/vrf/bgp``: what a VRF exports and imports.
-
-    At most one of ``export_sid`` (a declared SID), ``export_function`` and ``export_auto`` (a SID
-    that is made for the VRF in ``locator``), or else ``export_sid_ipv4`` and ``export_sid_ipv6``
-    (declared SIDs of one address family).
-    """
-
-    rd: str
-    import_rts: tuple[str, ...]
-    export_rts: tuple[str, ...]
-    export_sid: IPv6Network | None = None
-    redistribute_connected: bool = True
-    redistribute_static: bool = False
-    export_function: int | None = None
-    export_auto: bool = False
-    locator: str | None = None
-    neighbors: tuple[Neighbor, ...] = ()
-    export_sid_ipv4: IPv6Network | None = None
-    export_sid_ipv6: IPv6Network | None = None
-
-    @property
-    def export_sids(self) -> tuple[IPv6Network, ...]:
-        """All SIDs that exported routes carry: one for both families, or one for each."""
-        found = (self.export_sid, self.export_sid_ipv4, self.export_sid_ipv6)
-        return tuple(sid for sid in found if sid is not None)
-
-    def export_sid_of(self, family: int) -> IPv6Network | None:
-        """The SID that exported routes of a family (4 or 6) carry."""
-        return self.export_sid or (self.export_sid_ipv4 if family == 4 else self.export_sid_ipv6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,46 +127,18 @@ class Sid:
 
 
 @dataclass(frozen=True, slots=True)
-class Bgp:
-    """``/srv6/bgp``: the BGP speaker."""
-
-    as_number: int
-    router_id: IPv4Address
-    neighbors: tuple[Neighbor, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class IsisInterface:
-    """``/srv6/isis/interface``; ``metric`` None is FRR's own."""
-
-    name: str
-    passive: bool = False
-    point_to_point: bool = False
-    metric: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Isis:
-    """``/srv6/isis``: IS-IS of the underlay. ``level`` is the YANG enum; ``locator`` the one
-    that is advertised."""
-
-    area: str
-    system_id: str
-    locator: str
-    level: str = "level-2"
-    interfaces: tuple[IsisInterface, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Desired:
-    """All that the configuration declares. Mappings are keyed by the YANG list key; ``routes`` by
-    ``SteeredRoute.name``. ``flow_label`` is the YANG enum. ``roles`` of interfaces are those
-    declared; ``domain`` says what the others are."""
+    """All that the configuration declares. Mappings are keyed by the YANG list key, ``routes``,
+    ``static_routes`` and ``leaks`` by their ``name``. ``malformed`` are SIDs that can't be
+    understood. ``flow_label`` is the YANG enum. ``roles`` of interfaces are those declared,
+    ``default_role`` is that of interfaces of which nothing says it; ``domain`` says what each
+    is. ``interfaces`` are those of which more than the role is declared."""
 
     encapsulation_source: IPv6Address | None = None
     locators: Mapping[str, Locator] = field(default_factory=dict)
     vrfs: Mapping[str, Vrf] = field(default_factory=dict)
     roles: Mapping[str, Role] = field(default_factory=dict)
+    interfaces: Mapping[str, Interface] = field(default_factory=dict)
     sids: Mapping[IPv6Network, Sid] = field(default_factory=dict)
     bgp: Bgp | None = None
     isis: Isis | None = None
@@ -205,9 +146,20 @@ class Desired:
     flow_label: str = "copy"
     segment_lists: Mapping[str, SegmentList] = field(default_factory=dict)
     routes: Mapping[str, SteeredRoute] = field(default_factory=dict)
+    static_routes: Mapping[str, StaticRoute] = field(default_factory=dict)
+    leaks: Mapping[str, Leak] = field(default_factory=dict)
+    # By VRF.
+    ospf: Mapping[str, Ospf] = field(default_factory=dict)
+    ospfv3: Mapping[str, Ospf] = field(default_factory=dict)
     accept_unsupported: bool = False
+    malformed: Mapping[IPv6Network, Refusal] = field(default_factory=dict)
+    default_role: Role = Role.CUSTOMER
+    # Routes of the main table that VRFs can import: connected, static, kernel.
+    main_redistribute: tuple[str, ...] = ()
+    routing_policy: RoutingPolicy = field(default_factory=RoutingPolicy)
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is declared."""
-        return replace(self, accept_unsupported=False) == Desired()
+        plain = replace(self, accept_unsupported=False, default_role=Role.CUSTOMER)
+        return plain == Desired()

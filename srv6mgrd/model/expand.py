@@ -18,7 +18,8 @@ from dataclasses import replace
 from ipaddress import IPv6Network
 
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.desired import Desired, Locator, Sid, Vrf, VrfBgp
+from srv6mgrd.model.bgp import VrfBgp
+from srv6mgrd.model.desired import Desired, Locator, Sid, Vrf
 
 _FIRST = 0x100
 
@@ -47,10 +48,12 @@ def expand(desired: Desired) -> Desired:
 
 
 def functions(desired: Desired) -> dict[tuple[str, int], Sid]:
-    """SIDs by locator and function; several may share one, as longer prefixes."""
+    """SIDs by locator and function; several may share one, as longer prefixes. Those beside the
+    locator's prefix, in its block, have none of its functions."""
     return {
         (sid.locator, desired.locators[sid.locator].function_of(sid.prefix)): sid
         for sid in desired.sids.values()
+        if not sid.flavors or desired.locators[sid.locator].covers(sid.prefix)
     }
 
 

@@ -12,29 +12,32 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
 
+from srv6mgrd.model import parse_interfaces, parse_policy, parse_routing
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.desired import (
-    Bgp,
     Desired,
-    Isis,
-    IsisInterface,
     Locator,
-    Neighbor,
     Proxy,
     Role,
     SegmentList,
     Sid,
     SteeredRoute,
     Vrf,
-    VrfBgp,
 )
+from srv6mgrd.model.entries import entries
+from srv6mgrd.model.leaking import DEFAULT_VRF, Leak
 from srv6mgrd.model.prefix import Prefix
-from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.refusal import Refusal
 
 SRV6 = "srv6mgr-srv6:srv6"
 BGP = "srv6mgr-bgp:bgp"
 ISIS = "srv6mgr-isis:isis"
+STATIC_ROUTES = "srv6mgr-routing:static-routes"
+OSPF, OSPFV3 = "srv6mgr-ospf:ospf", "srv6mgr-ospf:ospfv3"
+LEAKING = "srv6mgr-routing:route-leaking"
+DEFAULT = "srv6mgr-routing:default-vrf"
 STEERING = "srv6mgr-steering:steering"
+ROUTING_POLICY = "srv6mgr-routing-policy:routing-policy"
 PROXY = "srv6mgr-proxy:proxy"
 
 _Entry = Mapping[str, Any]
@@ -54,37 +57,61 @@ def parse(config: _Entry, known: Desired = _NOTHING) -> Desired:
     """Desired state of a configuration tree; defaults of the YANG model filled in.
 
     SIDs and locators that ``known`` has alike are those of ``known``, so that ``is`` tells whoever
-    goes through many of them what changed. Raises RefusedError.
+    goes through many of them what changed.
     """
     srv6: _Entry = config.get(SRV6, {})
     encapsulation: _Entry = srv6.get("encapsulation", {})
-    vrfs = list(_entries(srv6, "vrfs", "vrf"))
-    routes = [_route(None, e) for e in _entries(srv6, STEERING, "route")]
+    vrfs = list(entries(srv6, "vrfs", "vrf"))
+    interfaces = list(entries(srv6, "interfaces", "interface"))
+    routes = [_route(None, e) for e in entries(srv6, STEERING, "route")]
     for vrf in vrfs:
-        routes += [_route(vrf["name"], e) for e in _entries(vrf, STEERING, "route")]
+        routes += [_route(vrf["name"], e) for e in entries(vrf, STEERING, "route")]
+    static = [
+        parse_routing.static_route(vrf["name"], e)
+        for vrf in vrfs
+        for e in entries(vrf, STATIC_ROUTES, "route")
+    ]
+    main: _Entry = srv6.get(DEFAULT, {})
+    leaks = [Leak(DEFAULT_VRF, e["vrf"], e["policy"]) for e in main.get("import-from", ())]
+    leaks += [
+        Leak(vrf["name"], e["vrf"], e.get("policy"))
+        for vrf in vrfs
+        for e in entries(vrf, LEAKING, "import-from")
+    ]
+    # The identities that group behaviors are derived from the base too.
+    sids: list[_Entry] = []
+    strange: list[_Entry] = []
+    for e in entries(srv6, "local-sids", "sid"):
+        (sids if _behavior(e) in _BEHAVIORS else strange).append(e)
     return Desired(
         encapsulation_source=_ipv6(encapsulation.get("source-address")),
         locators=_kept(
-            {e["name"]: _locator(e) for e in _entries(srv6, "locators", "locator")}, known.locators
+            {e["name"]: _locator(e) for e in entries(srv6, "locators", "locator")}, known.locators
         ),
         vrfs={e["name"]: _vrf(e) for e in vrfs},
-        roles={e["name"]: Role(e["role"]) for e in _entries(srv6, "interfaces", "interface")},
-        sids=_sids(_entries(srv6, "local-sids", "sid"), known.sids),
-        bgp=_bgp(srv6[BGP]) if BGP in srv6 else None,
-        isis=_isis(srv6[ISIS]) if ISIS in srv6 else None,
+        roles={e["name"]: Role(e["role"]) for e in interfaces if "role" in e},
+        interfaces=parse_interfaces.interfaces(interfaces),
+        sids=_sids(sids, known.sids),
+        malformed={Prefix.parse(e["prefix"]): _malformed(e) for e in strange},
+        bgp=parse_routing.bgp(srv6[BGP]) if BGP in srv6 else None,
+        isis=parse_routing.isis(srv6[ISIS]) if ISIS in srv6 else None,
         hop_limit=encapsulation.get("hop-limit"),
         flow_label=encapsulation.get("flow-label", "copy"),
         segment_lists={
-            e["name"]: _segment_list(e) for e in _entries(srv6, "segment-lists", "segment-list")
+            e["name"]: _segment_list(e) for e in entries(srv6, "segment-lists", "segment-list")
         },
         routes={route.name: route for route in routes},
+        static_routes={route.name: route for route in static},
+        leaks={leak.name: leak for leak in leaks},
+        ospf={e["name"]: parse_routing.ospf(e["name"], 2, e[OSPF]) for e in vrfs if OSPF in e},
+        ospfv3={
+            e["name"]: parse_routing.ospf(e["name"], 3, e[OSPFV3]) for e in vrfs if OSPFV3 in e
+        },
+        main_redistribute=tuple(sorted(main.get("redistribute", ()))),
+        default_role=Role(srv6.get("boundary", {}).get("default-role", Role.CUSTOMER)),
+        routing_policy=parse_policy.routing_policy(srv6.get(ROUTING_POLICY, {})),
         accept_unsupported=srv6.get("unsupported", "refuse") == "accept",
     )
-
-
-def _entries(tree: _Entry, container: str, name: str) -> Iterable[_Entry]:
-    entries: list[_Entry] = tree.get(container, {}).get(name, [])
-    return entries
 
 
 def _kept(made: dict[str, Locator], known: Mapping[str, Locator]) -> dict[str, Locator]:
@@ -147,31 +174,8 @@ def _vrf(e: _Entry) -> Vrf:
         name=e["name"],
         table=e["table-id"],
         interfaces=tuple(sorted(e.get("interface", ()))),
-        bgp=_vrf_bgp(e[BGP]) if BGP in e else None,
+        bgp=parse_routing.vrf_bgp(e[BGP]) if BGP in e else None,
     )
-
-
-def _vrf_bgp(e: _Entry) -> VrfBgp:
-    redistribute = e.get("redistribute", {})
-    return VrfBgp(
-        rd=e["rd"],
-        import_rts=tuple(sorted(e.get("import-rt", ()))),
-        export_rts=tuple(sorted(e.get("export-rt", ()))),
-        export_sid=_prefix(e.get("export-sid")),
-        redistribute_connected=redistribute.get("connected", True),
-        redistribute_static=redistribute.get("static", False),
-        export_function=e.get("export-function"),
-        # Type empty is [null] (RFC 7951 section 6.9).
-        export_auto="export-auto" in e,
-        locator=e.get("locator"),
-        neighbors=_neighbors(e),
-        export_sid_ipv4=_prefix(e.get("export-sid-ipv4")),
-        export_sid_ipv6=_prefix(e.get("export-sid-ipv6")),
-    )
-
-
-def _prefix(text: str | None) -> IPv6Network | None:
-    return Prefix.parse(text) if text else None
 
 
 def _segment_list(e: _Entry) -> SegmentList:
@@ -196,8 +200,7 @@ def _sid(e: _Entry) -> Sid:
         prefix=Prefix.parse(e["prefix"]),
         # Thousands of SIDs share a name.
         locator=sys.intern(e["locator"]),
-        # RFC 7951 section 6.8: the module name may stand before the identity.
-        behavior=_behavior(e["prefix"], e["behavior"].rpartition(":")[2]),
+        behavior=_BEHAVIORS[_behavior(e)],
         vrf=e.get("vrf"),
         next_hop=_ip(e.get("next-hop")),
         interface=e.get("interface"),
@@ -209,18 +212,21 @@ def _sid(e: _Entry) -> Sid:
     )
 
 
-def _behavior(prefix: str, name: str) -> Behavior:
-    # The identities that group behaviors are derived from the base too.
-    if (behavior := _BEHAVIORS.get(name)) is None:
-        refusal = Refusal(
-            f"SID {prefix}",
-            f"{name} is not a behavior of its own",
-            f"choose {', '.join(Behavior)}",
-            "sid-behavior",
-            f"/srv6mgr-srv6:srv6/local-sids/sid[prefix='{prefix}']",
-        )
-        raise RefusedError([refusal])
-    return behavior
+def _behavior(e: _Entry) -> str:
+    # RFC 7951 section 6.8: the module name may stand before the identity.
+    name: str = e["behavior"].rpartition(":")[2]
+    return name
+
+
+def _malformed(e: _Entry) -> Refusal:
+    prefix = e["prefix"]
+    return Refusal(
+        f"SID {prefix}",
+        f"{_behavior(e)} is not a behavior of its own",
+        f"choose {', '.join(Behavior)}",
+        "sid-behavior",
+        f"/srv6mgr-srv6:srv6/local-sids/sid[prefix='{prefix}']",
+    )
 
 
 def _proxy(e: _Entry) -> Proxy:
@@ -241,49 +247,3 @@ def _proxy(e: _Entry) -> Proxy:
 
 def _pass(text: str) -> str:
     return str(ip_network(text, strict=False)) if "/" in text else text
-
-
-def _bgp(e: _Entry) -> Bgp:
-    return Bgp(
-        as_number=e["as-number"],
-        router_id=IPv4Address(e["router-id"]),
-        neighbors=_neighbors(e),
-    )
-
-
-def _isis(e: _Entry) -> Isis:
-    interfaces = (
-        IsisInterface(
-            name=i["name"],
-            passive=i.get("passive", False),
-            point_to_point=i.get("point-to-point", False),
-            metric=i.get("metric"),
-        )
-        for i in e.get("interface", ())
-    )
-    return Isis(
-        area=e["area"],
-        system_id=e["system-id"],
-        locator=e["locator"],
-        level=e.get("level", "level-2"),
-        interfaces=tuple(sorted(interfaces, key=lambda i: i.name)),
-    )
-
-
-def _neighbors(e: _Entry) -> tuple[Neighbor, ...]:
-    found = (
-        Neighbor(
-            address=n["address"],
-            remote_as=n["remote-as"],
-            update_source=n.get("update-source"),
-            description=n.get("description"),
-            password=n.get("password"),
-            keepalive=n.get("keepalive"),
-            hold_time=n.get("hold-time"),
-            bfd=n.get("bfd", False),
-            route_reflector_client=n.get("route-reflector-client", False),
-            ebgp_multihop=n.get("ebgp-multihop"),
-        )
-        for n in e.get("neighbor", ())
-    )
-    return tuple(sorted(found, key=lambda n: n.address))

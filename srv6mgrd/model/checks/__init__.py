@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from srv6mgrd.model.checks import (
+    addresses,
     bgp,
     communities,
     interfaces,
     isis,
+    leaking,
     locators,
+    ospf,
+    policies,
     proxies,
     sids,
+    static_routes,
     steering,
     vrfs,
 )
@@ -39,16 +44,24 @@ def check(desired: Desired, passed: Desired | None = None) -> None:
     """Raise RefusedError with every reason why this state can't be. SIDs that are made for a VRF
     may be in it (``expand``) or not. What is the same in ``passed``, a state that passed, is not
     looked at again where nothing beside it matters."""
+    if desired.malformed:
+        # The others may name them.
+        raise RefusedError(list(desired.malformed.values()))
     refusals = [
         *locators.check(desired),
         *sids.check(desired, passed),
         *vrfs.check(desired),
         *interfaces.check(desired),
+        *addresses.check(desired),
         *proxies.check(desired),
         *steering.check(desired),
+        *static_routes.check(desired),
+        *leaking.check(desired),
+        *ospf.check(desired),
         *communities.check(desired),
         *bgp.check(desired),
         *isis.check(desired),
+        *policies.check(desired),
     ]
     if refusals:
         raise RefusedError(refusals)

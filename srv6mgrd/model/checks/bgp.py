@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from ipaddress import IPv6Network, ip_address
 
 from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.bgp import NO_AS, Neighbor, PeerKind, VrfBgp
 from srv6mgrd.model.checks.locators import unroutable
-from srv6mgrd.model.checks.names import bgp_path, vrf_path
-from srv6mgrd.model.desired import Desired, Locator, Neighbor, Sid, Vrf, VrfBgp
+from srv6mgrd.model.checks.names import bgp_path
+from srv6mgrd.model.desired import Desired, Locator, Sid, Vrf
 from srv6mgrd.model.expand import exports, functions, is_made, made_prefix
 from srv6mgrd.model.refusal import Refusal
 
@@ -117,35 +118,32 @@ def _taken(vrf: Vrf, bgp: VrfBgp, function: int, locator: Locator, owner: str) -
 
 
 def _refusal(vrf: Vrf, cause: str, remedy: str, tag: str) -> Refusal:
-    return Refusal(f"VRF {vrf.name}", cause, remedy, tag, vrf_path(vrf.name))
+    return Refusal(f"VRF {vrf.name}", cause, remedy, tag, bgp_path(vrf.name))
 
 
 def _neighbor(neighbor: Neighbor, vrf: str | None, own_as: int) -> Iterator[Refusal]:
-    address, source = ip_address(neighbor.address), neighbor.update_source
-
     def refusal(cause: str, remedy: str, tag: str) -> Refusal:
         of = f" of VRF {vrf}" if vrf is not None else ""
-        path = f"{bgp_path(vrf)}/neighbor[address='{address}']"
-        return Refusal(f"BGP neighbor {address}{of}", cause, remedy, tag, path)
+        what = "peer group" if neighbor.kind is PeerKind.DYNAMIC else "neighbor"
+        path = f"{bgp_path(vrf)}/{neighbor.step}"
+        return Refusal(f"BGP {what} {neighbor.address}{of}", cause, remedy, tag, path)
 
-    if why := unroutable(address):
+    if neighbor.kind is PeerKind.NEIGHBOR:
+        yield from _addresses(neighbor, refusal)
+    elif neighbor.kind is PeerKind.UNNUMBERED and neighbor.update_source is not None:
         yield refusal(
-            f"its address is {why}", "name an address that is routed", "bgp-neighbor-address"
+            "update-source is for neighbors with an address",
+            "remove update-source",
+            "bgp-update-source",
+        )
+    if neighbor.remote_as == NO_AS:
+        yield refusal(
+            "remote-as is missing",
+            "add remote-as, or a peer-group that has one",
+            "bgp-remote-as-missing",
         )
     if neighbor.remote_as == 0:
         yield refusal("AS number 0 is reserved", "choose another remote-as", "bgp-as-reserved")
-    if source is not None and ip_address(source) == address:
-        yield refusal(
-            "update-source is the neighbor's own address",
-            "name an address of this router",
-            "bgp-update-source",
-        )
-    elif source is not None and ip_address(source).version != address.version:
-        yield refusal(
-            f"update-source {source} is not of its address family",
-            f"name an IPv{address.version} address of this router",
-            "bgp-update-source",
-        )
     keepalive, hold_time = neighbor.keepalive, neighbor.hold_time
     if keepalive is not None and hold_time is not None and keepalive >= hold_time:
         yield refusal(
@@ -164,4 +162,26 @@ def _neighbor(neighbor: Neighbor, vrf: str | None, own_as: int) -> Iterator[Refu
             f"a route-reflector-client has the own AS number ({own_as}), not {neighbor.remote_as}",
             "remove route-reflector-client, or correct remote-as",
             "bgp-reflector-external",
+        )
+
+
+def _addresses(
+    neighbor: Neighbor, refusal: Callable[[str, str, str], Refusal]
+) -> Iterator[Refusal]:
+    address, source = ip_address(neighbor.address), neighbor.update_source
+    if why := unroutable(address):
+        yield refusal(
+            f"its address is {why}", "name an address that is routed", "bgp-neighbor-address"
+        )
+    if source is not None and ip_address(source) == address:
+        yield refusal(
+            "update-source is the neighbor's own address",
+            "name an address of this router",
+            "bgp-update-source",
+        )
+    elif source is not None and ip_address(source).version != address.version:
+        yield refusal(
+            f"update-source {source} is not of its address family",
+            f"name an IPv{address.version} address of this router",
+            "bgp-update-source",
         )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Address
 
-from srv6mgrd.model.checks.names import vrf_path
-from srv6mgrd.model.desired import Desired, VrfBgp
+from srv6mgrd.model.bgp import VpnFamily, VrfBgp
+from srv6mgrd.model.checks.names import bgp_path
+from srv6mgrd.model.desired import Desired, Vrf
 from srv6mgrd.model.expand import is_made
 from srv6mgrd.model.refusal import Refusal
 
@@ -20,35 +21,49 @@ def _ranges(desired: Desired) -> Iterator[Refusal]:
     for vrf in desired.vrfs.values():
         if vrf.bgp is None:
             continue
-        targets = (*vrf.bgp.import_rts, *vrf.bgp.export_rts)
-        kinds = {vrf.bgp.rd: "route distinguisher", **dict.fromkeys(targets, "route target")}
-        for value in dict.fromkeys((vrf.bgp.rd, *targets)):
+        declared = (VpnFamily(vrf.bgp.rd, vrf.bgp.import_rts, vrf.bgp.export_rts),
+                    vrf.bgp.ipv4, vrf.bgp.ipv6)  # fmt: skip
+        distinguishers = [own.rd for own in declared if own.rd is not None]
+        targets = [rt for own in declared for rt in (*own.import_rts, *own.export_rts)]
+        kinds = dict.fromkeys(distinguishers, "route distinguisher")
+        for value in dict.fromkeys((*distinguishers, *targets)):
             if not _fits(value):
                 yield Refusal(
                     f"VRF {vrf.name}",
-                    f"{kinds[value]} {value} does not fit into 6 bytes",
+                    f"{kinds.get(value, 'route target')} {value} does not fit into 6 bytes",
                     "behind an AS number above 65535 or an IPv4 address take a number up to 65535",
                     "community-range",
-                    vrf_path(vrf.name),
+                    bgp_path(vrf.name),
                 )
 
 
 def _duplicates(desired: Desired) -> Iterator[Refusal]:
     """VRFs of one router that export with one distinguisher would overwrite each other's routes to
     the same prefix (RFC 4364 section 4.1)."""
-    owners: dict[tuple[bool, int, int], str] = {}
-    for vrf in sorted(desired.vrfs.values(), key=lambda v: v.name):
-        if vrf.bgp is None or not _exports(vrf.bgp) or not _fits(vrf.bgp.rd):
-            continue
-        other = owners.setdefault(_numbers(vrf.bgp.rd), vrf.name)
-        if other != vrf.name:
+    owners: dict[tuple[int, tuple[bool, int, int]], str] = {}
+    exporting = [v for v in desired.vrfs.values() if v.bgp is not None and _exports(v.bgp)]
+    for vrf in sorted(exporting, key=lambda v: v.name):
+        for rd in _taken(vrf, owners):
             yield Refusal(
                 f"VRF {vrf.name}",
-                f"route distinguisher {vrf.bgp.rd} is already that of VRF {other}",
+                f"route distinguisher {rd[0]} is already that of VRF {rd[1]}",
                 "give it one of its own",
                 "route-distinguisher-duplicate",
-                vrf_path(vrf.name),
+                bgp_path(vrf.name),
             )
+
+
+def _taken(vrf: Vrf, owners: dict[tuple[int, tuple[bool, int, int]], str]) -> list[tuple[str, str]]:
+    """Distinguishers of a VRF that are another's in the same family, each with that VRF."""
+    found = {}
+    for family in (4, 6):
+        rd = vrf.bgp.of_family(family).rd if vrf.bgp is not None else None
+        if rd is None or not _fits(rd):
+            continue
+        other = owners.setdefault((family, _numbers(rd)), vrf.name)
+        if other != vrf.name:
+            found[rd] = other
+    return list(found.items())
 
 
 def _exports(bgp: VrfBgp) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from srv6mgrd.model.desired import SteeredRoute
+from srv6mgrd.model.leaking import DEFAULT_VRF, Leak
 from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.static_routes import StaticRoute
 
 # Table of our own SIDs; a VRF must not use it. Mnemonic: RFC 8986.
 SID_TABLE = 8986
@@ -36,9 +38,35 @@ def route_path(route: SteeredRoute) -> str:
     return f"{parent}/srv6mgr-steering:steering/route[prefix='{route.prefix}']"
 
 
+def static_route_path(route: StaticRoute) -> str:
+    parent = vrf_path(route.vrf)
+    return f"{parent}/srv6mgr-routing:static-routes/route[prefix='{route.prefix}']"
+
+
+def leak_path(leak: Leak) -> str:
+    entry = f"import-from[vrf='{leak.source}']"
+    if leak.importer == DEFAULT_VRF:
+        return f"/srv6mgr-srv6:srv6/srv6mgr-routing:default-vrf/{entry}"
+    return f"{vrf_path(leak.importer)}/srv6mgr-routing:route-leaking/{entry}"
+
+
+def ospf_path(vrf: str, version: int) -> str:
+    return f"{vrf_path(vrf)}/srv6mgr-ospf:{'ospf' if version == 2 else 'ospfv3'}"
+
+
 def bgp_path(vrf: str | None) -> str:
     """The BGP speaker, or the BGP of a VRF."""
     return f"{'/srv6mgr-srv6:srv6' if vrf is None else vrf_path(vrf)}/srv6mgr-bgp:bgp"
+
+
+def routing_policy_path() -> str:
+    """Policies and sets."""
+    return "/srv6mgr-srv6:srv6/srv6mgr-routing-policy:routing-policy"
+
+
+def policy_path(name: str) -> str:
+    policies = f"{routing_policy_path()}/policy-definitions"
+    return f"{policies}/policy-definition[name='{name}']"
 
 
 def isis_path() -> str:

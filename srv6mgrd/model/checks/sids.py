@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
-from srv6mgrd.model.behavior import Behavior, Flavor
+from srv6mgrd.model.behavior import Flavor
 from srv6mgrd.model.checks.locators import unroutable
 from srv6mgrd.model.checks.names import SID_DEVICE, sid_path
 from srv6mgrd.model.checks.overlap import overlaps, within
+from srv6mgrd.model.csid import is_locator_itself, is_of_local_block
 from srv6mgrd.model.desired import Desired, Locator, Sid
 from srv6mgrd.model.refusal import Refusal
 
@@ -21,6 +22,7 @@ def check(desired: Desired, passed: Desired | None = None) -> Iterator[Refusal]:
             yield from _place(sid, locator)
     if fresh:
         yield from _overlaps(desired)
+        yield from _beside_locators(desired)
     for sid in fresh:
         if sid.next_hop is not None:
             yield from _next_hop(sid, sid.next_hop)
@@ -47,16 +49,6 @@ def _has_function(sid: IPv6Network, locator: Locator) -> bool:
     )
 
 
-def is_locator_itself(sid: Sid, locator: Locator) -> bool:
-    """A NEXT-C-SID ``End`` takes its whole locator: it shifts in the C-SID that follows, and
-    longer prefixes, the locator's other SIDs, go before it (RFC 9800 section 4.1.1)."""
-    return (
-        sid.behavior is Behavior.END
-        and Flavor.NEXT_CSID in sid.flavors
-        and sid.prefix == locator.prefix
-    )
-
-
 def _place(sid: Sid, locator: Locator) -> Iterator[Refusal]:
     if Flavor.NEXT_CSID in sid.flavors and not locator.micro_segment:
         yield _refusal(
@@ -66,6 +58,9 @@ def _place(sid: Sid, locator: Locator) -> Iterator[Refusal]:
             "sid-next-csid-locator",
         )
     if is_locator_itself(sid, locator):
+        return
+    if is_of_local_block(sid, locator):
+        yield from _local(sid, locator)
         return
     if not within(sid.prefix, locator.prefix):
         yield _refusal(
@@ -79,6 +74,8 @@ def _place(sid: Sid, locator: Locator) -> Iterator[Refusal]:
     shortest = locator.prefix.prefixlen + locator.function_length
     if sid.prefix.prefixlen < shortest:
         lengths = "/128" if shortest == 128 else f"/{shortest} or /128"
+        if Flavor.NEXT_CSID in sid.flavors:
+            lengths = f"/{shortest}"
         yield _refusal(
             sid,
             f"its prefix is shorter than locator and function of {locator.name} ({shortest})",
@@ -92,6 +89,63 @@ def _place(sid: Sid, locator: Locator) -> Iterator[Refusal]:
             "choose a function from 1",
             "sid-function-reserved",
         )
+    elif Flavor.NEXT_CSID in sid.flavors:
+        yield from _argument(sid, locator, shortest)
+
+
+def _argument(sid: Sid, locator: Locator, length: int) -> Iterator[Refusal]:
+    """The kernel shifts all that the prefix has behind the block out, and looks for the next C-SID
+    in what is left (seg6_next_csid_advance_arg)."""
+    if length >= sid.prefix.max_prefixlen:
+        yield _refusal(
+            sid,
+            f"block, node and function of locator {locator.name} leave no bits for the next C-SID",
+            "shorten function-length, or remove the flavor",
+            "sid-next-csid-argument",
+        )
+    elif sid.prefix.prefixlen != length:
+        yield _refusal(
+            sid,
+            f"with next-csid all but {length} bits are the C-SIDs that follow",
+            f"write it as /{length}",
+            "sid-next-csid-length",
+        )
+
+
+def _local(sid: Sid, locator: Locator) -> Iterator[Refusal]:
+    length = locator.block_length + locator.function_length
+    if sid.prefix.prefixlen != length:
+        yield _refusal(
+            sid,
+            f"it is in the block of locator {locator.name}, outside of {locator.prefix}, where a"
+            f" SID is block and function ({length} bits)",
+            f"write it as /{length}, or choose a SID in the locator's prefix",
+            "sid-local-length",
+        )
+    elif sid.prefix.network_address == locator.block.network_address:
+        yield _refusal(
+            sid,
+            "function 0 is the block itself",
+            "choose a function from 1",
+            "sid-function-reserved",
+        )
+    else:
+        yield from _argument(sid, locator, length)
+
+
+def _beside_locators(desired: Desired) -> Iterator[Refusal]:
+    """A SID of the local block whose function is the node of a locator would take its packets."""
+    for sid in desired.sids.values():
+        if not sid.flavors or not is_of_local_block(sid, desired.locators[sid.locator]):
+            continue
+        for locator in desired.locators.values():
+            if sid.prefix.overlaps(locator.prefix):
+                yield _refusal(
+                    sid,
+                    f"its function is that of node {locator.prefix} of locator {locator.name}",
+                    "choose a function that is no node of the block",
+                    "sid-local-node",
+                )
 
 
 def _overlaps(desired: Desired) -> Iterator[Refusal]:

@@ -1,0 +1,396 @@
+"""Parts of a desired state: which one a path names, what depends on it, the state without it. Pure.
+
+What has a status of its own is an ``ObjectRef``; the rest of what can be left out by itself is a
+``Part``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from ipaddress import IPv6Network
+from typing import NamedTuple
+
+from srv6mgrd.counters.status import Kind, ObjectRef
+from srv6mgrd.model.bgp import Bgp, Neighbor, PeerKind
+from srv6mgrd.model.checks.names import (
+    bgp_path,
+    interface_path,
+    isis_path,
+    leak_path,
+    locator_path,
+    ospf_path,
+    policy_path,
+    route_path,
+    segment_list_path,
+    sid_path,
+    static_route_path,
+    vrf_path,
+)
+from srv6mgrd.model.checks.sids import taken
+from srv6mgrd.model.desired import Desired, Role, Sid, SteeredRoute, Vrf
+from srv6mgrd.model.isis import Isis
+from srv6mgrd.model.leaking import DEFAULT_VRF, Leak
+from srv6mgrd.model.ospf import Ospf
+from srv6mgrd.model.routing_policy import RoutingPolicy
+from srv6mgrd.model.static_routes import StaticRoute
+
+
+class Part(NamedTuple):
+    """``bgp`` or ``isis``, of which there is one each, or a neighbor (its ``PeerKind``) or
+    ``isis-interface`` of it by name."""
+
+    kind: str
+    name: str = ""
+
+
+Ref = ObjectRef | Part
+
+BGP, ISIS = Part("bgp"), Part("isis")
+_PEER_KINDS = frozenset(kind.value for kind in PeerKind)
+_TOP = "/srv6mgr-srv6:srv6"
+_KEY = r"\[[\w-]+='([^']+)'\]"
+_OF_VRF = rf"{_TOP}/vrfs/vrf{_KEY}"
+_LISTS: tuple[tuple[re.Pattern[str], Kind | str], ...] = tuple(
+    (re.compile(pattern), kind)
+    for pattern, kind in (
+        (rf"{_TOP}/locators/locator{_KEY}", Kind.LOCATOR),
+        (rf"{_TOP}/segment-lists/segment-list{_KEY}", Kind.SEGMENT_LIST),
+        (rf"{_TOP}/interfaces/interface{_KEY}", Kind.INTERFACE),
+        (rf"{_TOP}/local-sids/sid{_KEY}", Kind.SID),
+        (
+            rf"{_TOP}/srv6mgr-routing-policy:routing-policy/policy-definitions"
+            rf"/policy-definition{_KEY}",
+            Kind.ROUTING_POLICY,
+        ),
+        (rf"{_OF_VRF}/srv6mgr-steering:steering/route{_KEY}", Kind.ROUTE),
+        (rf"{_TOP}/srv6mgr-steering:steering/route{_KEY}", Kind.ROUTE),
+        (rf"{_OF_VRF}/srv6mgr-routing:static-routes/route{_KEY}", Kind.STATIC_ROUTE),
+        (rf"{_OF_VRF}/srv6mgr-routing:route-leaking/import-from{_KEY}", Kind.ROUTE_LEAK),
+        (rf"{_TOP}/srv6mgr-routing:default-vrf/import-from{_KEY}", Kind.ROUTE_LEAK),
+        (rf"{_OF_VRF}/srv6mgr-ospf:ospfv3", Kind.OSPFV3),
+        (rf"{_OF_VRF}/srv6mgr-ospf:ospf", Kind.OSPF),
+        (rf"{_OF_VRF}/srv6mgr-bgp:bgp", Kind.VRF_BGP),
+        (_OF_VRF, Kind.VRF),
+        *((rf"{_TOP}/srv6mgr-bgp:bgp/{kind}{_KEY}", kind.value) for kind in PeerKind),
+        (rf"{_TOP}/srv6mgr-bgp:bgp", "bgp"),
+        (rf"{_TOP}/srv6mgr-isis:isis/interface{_KEY}", "isis-interface"),
+        (rf"{_TOP}/srv6mgr-isis:isis", "isis"),
+    )
+)
+
+
+def of_path(path: str) -> Ref | None:
+    """The part that a data path leads to or into; None when it names none."""
+    for pattern, kind in _LISTS:
+        if (found := pattern.match(path)) is None:
+            continue
+        keys = found.groups()
+        if kind is Kind.STATIC_ROUTE:
+            return ObjectRef(kind, " ".join(keys))
+        if kind is Kind.ROUTE_LEAK:
+            return ObjectRef(kind, " ".join((DEFAULT_VRF, *keys)[-2:]))
+        if kind is Kind.ROUTE:
+            return ObjectRef(kind, " ".join(keys if len(keys) == 2 else ("main", *keys)))
+        name = keys[0] if keys else ""
+        return ObjectRef(kind, name) if isinstance(kind, Kind) else Part(kind, name)
+    return None
+
+
+def named(ref: Ref) -> str:
+    """What an operator calls it."""
+    match ref:
+        case ObjectRef(Kind.SID, name):
+            return f"SID {name}"
+        case ObjectRef(Kind.VRF, name):
+            return f"VRF {name}"
+        case ObjectRef(Kind.VRF_BGP, name):
+            return f"BGP of VRF {name}"
+        case ObjectRef(Kind.ROUTE, name):
+            vrf, _, prefix = name.partition(" ")
+            return f"route {prefix}" + ("" if vrf == "main" else f" of VRF {vrf}")
+        case ObjectRef(Kind.STATIC_ROUTE, name):
+            vrf, _, prefix = name.partition(" ")
+            return f"static route {prefix} of VRF {vrf}"
+        case ObjectRef(Kind.OSPF | Kind.OSPFV3 as kind, name):
+            return f"{'OSPF' if kind is Kind.OSPF else 'OSPFv3'} of VRF {name}"
+        case ObjectRef(Kind.ROUTE_LEAK, name):
+            importer, _, source = name.partition(" ")
+            return f"import of VRF {importer} from VRF {source}"
+        case Part("peer-group", name):
+            return f"BGP peer group {name}"
+        case Part("neighbor" | "unnumbered-neighbor", name):
+            return f"BGP neighbor {name}"
+        case Part("isis-interface", name):
+            return f"IS-IS interface {name}"
+        case Part(kind, _):
+            return {"bgp": "BGP", "isis": "IS-IS"}[kind]
+        case ObjectRef(kind, name):
+            return f"{kind.name.lower().replace('_', ' ')} {name}"
+
+
+def path_of(ref: Ref, desired: Desired) -> str:
+    """Its data path."""
+    match ref:
+        case ObjectRef(Kind.ROUTE, name):
+            route = desired.routes.get(name)
+            return route_path(route) if route is not None else ""
+        case ObjectRef(Kind.STATIC_ROUTE, name):
+            static = desired.static_routes.get(name)
+            return static_route_path(static) if static is not None else ""
+        case ObjectRef(Kind.ROUTE_LEAK, name):
+            leak = desired.leaks.get(name)
+            return leak_path(leak) if leak is not None else ""
+        case ObjectRef(Kind.OSPF | Kind.OSPFV3 as kind, name):
+            return ospf_path(name, 2 if kind is Kind.OSPF else 3)
+        case ObjectRef(Kind.VRF_BGP, name):
+            return bgp_path(name)
+        case Part(kind, name) if kind in _PEER_KINDS:
+            return f"{bgp_path(None)}/{kind}[{PeerKind(kind).key}='{name}']"
+        case Part("isis-interface", name):
+            return f"{isis_path()}/interface[name='{name}']"
+        case Part(kind, _):
+            return bgp_path(None) if kind == "bgp" else isis_path()
+        case ObjectRef(kind, name):
+            return {
+                Kind.LOCATOR: locator_path,
+                Kind.SEGMENT_LIST: segment_list_path,
+                Kind.INTERFACE: interface_path,
+                Kind.SID: sid_path,
+                Kind.VRF: vrf_path,
+                Kind.ROUTING_POLICY: policy_path,
+            }[kind](name)
+
+
+def declared_as(desired: Desired, ref: Ref) -> object:
+    """Its declaration, to be compared with another; None when it is not declared."""
+    match ref:
+        case ObjectRef(Kind.LOCATOR, name):
+            return desired.locators.get(name)
+        case ObjectRef(Kind.SEGMENT_LIST, name):
+            return desired.segment_lists.get(name)
+        case ObjectRef(Kind.INTERFACE, name):
+            found = desired.roles.get(name), desired.interfaces.get(name)
+            return found if any(part is not None for part in found) else None
+        case ObjectRef(Kind.SID, name):
+            prefix = IPv6Network(name)
+            return desired.sids.get(prefix) or desired.malformed.get(prefix)
+        case ObjectRef(Kind.VRF, name):
+            vrf = desired.vrfs.get(name)
+            return replace(vrf, bgp=None) if vrf is not None else None
+        case ObjectRef(Kind.VRF_BGP, name):
+            vrf = desired.vrfs.get(name)
+            return vrf.bgp if vrf is not None else None
+        case ObjectRef(Kind.ROUTE, name):
+            return desired.routes.get(name)
+        case ObjectRef(Kind.ROUTING_POLICY, name):
+            return _with_sets(desired.routing_policy, name)
+        case ObjectRef(Kind.STATIC_ROUTE, name):
+            return desired.static_routes.get(name)
+        case ObjectRef(Kind.ROUTE_LEAK, name):
+            return desired.leaks.get(name)
+        case ObjectRef(Kind.OSPF, name):
+            return desired.ospf.get(name)
+        case ObjectRef(Kind.OSPFV3, name):
+            return desired.ospfv3.get(name)
+        case Part(kind, _) if kind in _PEER_KINDS:
+            neighbors = desired.bgp.neighbors if desired.bgp is not None else ()
+            return next((n for n in neighbors if peer_ref(n) == ref), None)
+        case Part("isis-interface", name):
+            interfaces = desired.isis.interfaces if desired.isis is not None else ()
+            return next((i for i in interfaces if i.name == name), None)
+        case Part("bgp", _):
+            return replace(desired.bgp, neighbors=()) if desired.bgp is not None else None
+        case _:
+            return replace(desired.isis, interfaces=()) if desired.isis is not None else None
+
+
+def _with_sets(routing: RoutingPolicy, name: str) -> object:
+    """A policy with the sets that it matches against, of which it is made."""
+    policy = routing.policies.get(name)
+    if policy is None:
+        return None
+    conditions = [s.conditions for s in policy.statements]
+    return (
+        policy,
+        *(routing.prefix_sets[c.prefix_set] for c in conditions if c.prefix_set is not None),
+        *(routing.community_sets[c.community_set] for c in conditions if c.community_set),
+        *(routing.as_path_sets[c.as_path_set] for c in conditions if c.as_path_set is not None),
+    )
+
+
+def without(desired: Desired, refs: Collection[Ref]) -> Desired:
+    """The state less these parts; what depends on them has to be among them."""
+    if not refs:
+        return desired
+    vrfs: dict[str, Vrf] = {}
+    roles: dict[str, Role] = {}
+    for vrf in desired.vrfs.values():
+        if ObjectRef(Kind.VRF, vrf.name) not in refs:
+            lost = bgp_ref(vrf) in refs
+            vrfs[vrf.name] = replace(vrf, bgp=None) if lost else vrf
+        else:
+            # Who stands before a VRF that can't be is a customer all the same.
+            roles |= dict.fromkeys(vrf.interfaces, Role.CUSTOMER)
+    roles |= desired.roles
+    return replace(
+        desired,
+        vrfs=vrfs,
+        roles={
+            n: r for n, r in roles.items() if interface_ref(n) not in refs or _stays(n, r, desired)
+        },
+        interfaces={n: i for n, i in desired.interfaces.items() if interface_ref(n) not in refs},
+        sids={p: s for p, s in desired.sids.items() if sid_ref(s) not in refs},
+        malformed={
+            p: r for p, r in desired.malformed.items() if ObjectRef(Kind.SID, str(p)) not in refs
+        },
+        routes={n: r for n, r in desired.routes.items() if route_ref(r) not in refs},
+        static_routes={
+            n: r for n, r in desired.static_routes.items() if static_route_ref(r) not in refs
+        },
+        ospf={n: o for n, o in desired.ospf.items() if ospf_ref(o) not in refs},
+        ospfv3={n: o for n, o in desired.ospfv3.items() if ospf_ref(o) not in refs},
+        leaks={n: leak for n, leak in desired.leaks.items() if leak_ref(leak) not in refs},
+        locators={
+            n: loc for n, loc in desired.locators.items() if ObjectRef(Kind.LOCATOR, n) not in refs
+        },
+        segment_lists={
+            n: s
+            for n, s in desired.segment_lists.items()
+            if ObjectRef(Kind.SEGMENT_LIST, n) not in refs
+        },
+        routing_policy=_policies_without(desired.routing_policy, refs),
+        bgp=_bgp_without(desired, refs),
+        isis=_isis_without(desired, refs),
+    )
+
+
+def _policies_without(routing: RoutingPolicy, refs: Collection[Ref]) -> RoutingPolicy:
+    kept = {n: p for n, p in routing.policies.items() if policy_ref(n) not in refs}
+    return routing if len(kept) == len(routing.policies) else replace(routing, policies=kept)
+
+
+def _stays(name: str, role: Role, desired: Desired) -> bool:
+    """Whether an interface keeps its role though what else is declared of it is left out: behind
+    an address that can't be, there is a customer all the same."""
+    return role is Role.CUSTOMER and name in desired.interfaces and not taken(desired, name)
+
+
+def _bgp_without(desired: Desired, refs: Collection[Ref]) -> Bgp | None:
+    bgp = desired.bgp
+    if bgp is None or BGP in refs:
+        return None
+    kept = tuple(n for n in bgp.neighbors if peer_ref(n) not in refs)
+    return bgp if kept == bgp.neighbors else replace(bgp, neighbors=kept)
+
+
+def _isis_without(desired: Desired, refs: Collection[Ref]) -> Isis | None:
+    isis = desired.isis
+    if isis is None or ISIS in refs:
+        return None
+    kept = tuple(i for i in isis.interfaces if Part("isis-interface", i.name) not in refs)
+    further = tuple(
+        name for name in isis.additional_locators if ObjectRef(Kind.LOCATOR, name) not in refs
+    )
+    if (kept, further) == (isis.interfaces, isis.additional_locators):
+        return isis
+    return replace(isis, interfaces=kept, additional_locators=further)
+
+
+def with_dependents(desired: Desired, reasons: Mapping[Ref, str], state: str) -> dict[Ref, str]:
+    """With what can't be without parts that are left out, which are ``state``."""
+    found = dict(reasons)
+    if not found:
+        return found
+    for ref, needed in _needs(desired):
+        if needed in found and ref not in found:
+            root = found[needed]
+            of_another = root.startswith("it needs ")
+            found[ref] = (
+                root if of_another else f"it needs {named(needed)}, which is {state}: {root}"
+            )
+    return found
+
+
+def stated(reasons: Mapping[Ref, str]) -> dict[ObjectRef, str]:
+    """Those of parts that have a status."""
+    return {ref: reason for ref, reason in reasons.items() if isinstance(ref, ObjectRef)}
+
+
+def _needs(desired: Desired) -> Iterator[tuple[Ref, Ref]]:
+    """Each part that needs another, with that one; those that others need come first."""
+    for sid in desired.sids.values():
+        yield sid_ref(sid), ObjectRef(Kind.LOCATOR, sid.locator)
+        if sid.vrf is not None:
+            yield sid_ref(sid), ObjectRef(Kind.VRF, sid.vrf)
+        for path in (sid.segment_list, sid.proxy.segment_list if sid.proxy else None):
+            if path is not None:
+                yield sid_ref(sid), ObjectRef(Kind.SEGMENT_LIST, path)
+    for vrf in desired.vrfs.values():
+        if vrf.bgp is None:
+            continue
+        yield bgp_ref(vrf), ObjectRef(Kind.VRF, vrf.name)
+        yield bgp_ref(vrf), BGP
+        if vrf.bgp.locator is not None:
+            yield bgp_ref(vrf), ObjectRef(Kind.LOCATOR, vrf.bgp.locator)
+        for exported in vrf.bgp.export_sids:
+            yield bgp_ref(vrf), ObjectRef(Kind.SID, str(exported))
+        for policy in vrf.bgp.policies:
+            yield bgp_ref(vrf), policy_ref(policy)
+    for neighbor in desired.bgp.neighbors if desired.bgp is not None else ():
+        for policy in neighbor.apply_policy.names:
+            yield peer_ref(neighbor), policy_ref(policy)
+    for route in desired.routes.values():
+        yield route_ref(route), ObjectRef(Kind.SEGMENT_LIST, route.segment_list)
+        if route.vrf is not None:
+            yield route_ref(route), ObjectRef(Kind.VRF, route.vrf)
+    for static in desired.static_routes.values():
+        yield static_route_ref(static), ObjectRef(Kind.VRF, static.vrf)
+    for ospf in (*desired.ospf.values(), *desired.ospfv3.values()):
+        yield ospf_ref(ospf), ObjectRef(Kind.VRF, ospf.vrf)
+        for policy in ospf.policies:
+            yield ospf_ref(ospf), policy_ref(policy)
+    for leak in desired.leaks.values():
+        for name in (leak.importer, leak.source):
+            yield leak_ref(leak), BGP if name == DEFAULT_VRF else ObjectRef(Kind.VRF_BGP, name)
+        if leak.policy is not None:
+            yield leak_ref(leak), policy_ref(leak.policy)
+    if desired.isis is not None:
+        yield ISIS, ObjectRef(Kind.LOCATOR, desired.isis.locator)
+
+
+def sid_ref(sid: Sid) -> ObjectRef:
+    return ObjectRef(Kind.SID, str(sid.prefix))
+
+
+def interface_ref(name: str) -> ObjectRef:
+    return ObjectRef(Kind.INTERFACE, name)
+
+
+def peer_ref(neighbor: Neighbor) -> Part:
+    return Part(neighbor.kind.value, neighbor.address)
+
+
+def policy_ref(name: str) -> ObjectRef:
+    return ObjectRef(Kind.ROUTING_POLICY, name)
+
+
+def bgp_ref(vrf: Vrf) -> ObjectRef:
+    return ObjectRef(Kind.VRF_BGP, vrf.name)
+
+
+def route_ref(route: SteeredRoute) -> ObjectRef:
+    return ObjectRef(Kind.ROUTE, route.name)
+
+
+def static_route_ref(route: StaticRoute) -> ObjectRef:
+    return ObjectRef(Kind.STATIC_ROUTE, route.name)
+
+
+def leak_ref(leak: Leak) -> ObjectRef:
+    return ObjectRef(Kind.ROUTE_LEAK, leak.name)
+
+
+def ospf_ref(ospf: Ospf) -> ObjectRef:
+    return ObjectRef(Kind.OSPF if ospf.version == 2 else Kind.OSPFV3, ospf.vrf)
