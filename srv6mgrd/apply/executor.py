@@ -7,11 +7,14 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from srv6mgrd.apply.journal import Journal, JournalError
+from srv6mgrd.apply.journal import Journal
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
+from srv6mgrd.plan.cascade import on
 from srv6mgrd.plan.diff import in_order
-from srv6mgrd.plan.objects import FrrBlock, Object, Sysctl, VrfDevice
+from srv6mgrd.plan.link_objects import VlanDevice
+from srv6mgrd.plan.objects import DummyDevice, FrrBlock, Object, Sysctl, VrfDevice
 from srv6mgrd.ports import AdapterError, Frr, Kernel, RefusedAction
+from srv6mgrd.storage import StorageError
 
 _LOG = logging.getLogger(__name__)
 
@@ -50,7 +53,7 @@ class Executor:
     def _intended(self, actions: Sequence[Action]) -> list[RefusedAction]:
         try:
             self._journal.intend(_written(a) for a in actions if not isinstance(a, Delete))
-        except JournalError as error:
+        except StorageError as error:
             return [RefusedAction(a, 0, str(error), by="srv6mgrd") for a in actions]
         return self._part(actions)
 
@@ -86,7 +89,7 @@ class Executor:
                 a.object for a in actions if not isinstance(a, Delete) and id(a) not in failed
             )
             self._journal.forget(_gone(actions, failed) - in_doubt)
-        except JournalError as error:
+        except StorageError as error:
             # It names more than there is, until the next pass sets it right.
             _LOG.error("%s", error)
 
@@ -103,7 +106,7 @@ class Executor:
         failed = {r.action.object.key for r in refused}
         try:
             self._journal.restore(self._known, failed)
-        except JournalError as error:
+        except StorageError as error:
             _LOG.error("%s", error)
         for failure in refused:
             # Nobody to tell: the next compare finds and repairs it.
@@ -113,19 +116,30 @@ class Executor:
 def _parts(actions: Iterable[Action]) -> Iterator[list[Action]]:
     """Runs of actions that don't depend on each other. FRR has an order of its own."""
 
-    def part(action: Action) -> tuple[int, bool]:
-        in_frr = isinstance(action.object, FrrBlock)
-        return action.object.rank, isinstance(action, Delete) and not in_frr
+    def part(action: Action) -> tuple[int, bool, int]:
+        obj = action.object
+        # VLANs are stacked on each other.
+        order = obj.order if isinstance(obj, VlanDevice) else 0
+        return obj.rank, isinstance(action, Delete) and not isinstance(obj, FrrBlock), order
 
     for _, group in groupby(actions, key=part):
         yield list(group)
 
 
 def _put_again(actions: Sequence[Action], undone: Sequence[Action]) -> list[Action]:
-    """Actions not carried out on what stood as it shall: what was done may have taken it along."""
+    """Of actions not carried out, what stood before: what was done may have taken it along."""
     known = {id(action) for action in undone}
+    gone = {
+        a.object.name
+        for a in undone
+        if isinstance(a, Delete) and isinstance(a.object, VlanDevice | DummyDevice | VrfDevice)
+    }
     return [
-        a for a in actions if isinstance(a, Replace) and a.before == a.object and id(a) not in known
+        Replace(a.before, a.before)
+        for a in actions
+        if isinstance(a, Replace)
+        and id(a) not in known
+        and (a.before == a.object or not gone.isdisjoint(on(a.before)))
     ]
 
 

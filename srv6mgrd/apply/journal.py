@@ -8,19 +8,17 @@ FRR context, which VRF of an interface, which encapsulation source are ours.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import logging
 import sqlite3
 import sys
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 
+from srv6mgrd.database import Connect, Database
 from srv6mgrd.plan.objects import EncapSource, FrrBlock, Object, VrfPort
+from srv6mgrd.storage import Problems
 
 DEFAULT_PATH = Path("/var/lib/srv6mgr/journal.sqlite")
-
-_LOG = logging.getLogger(__name__)
 
 _SCHEMA = """
 create table if not exists owned (key text primary key, lines text) without rowid;
@@ -28,74 +26,65 @@ create table if not exists configured (declares integer not null);
 """
 
 
-class JournalError(Exception):
-    """The journal can't be opened or written; it names what it did before. ``cause; remedy``."""
-
-
 class Journal:
     """Keys of the objects we own; for kinds without a mark also what of them is ours.
 
-    Writing raises JournalError, and changes nothing then.
+    Writing raises StorageError, and changes nothing then but for ``adopt``.
     """
 
     def __init__(
         self,
         path: Path | None = DEFAULT_PATH,
-        connect: Callable[..., sqlite3.Connection] = sqlite3.connect,
+        connect: Connect = sqlite3.connect,
+        *,
+        problems: Problems | None = None,
     ) -> None:
         """``path`` None keeps it in memory. A journal that can't be read is set aside: nothing
-        is removed then, and what is declared is adopted by its mark. Raises JournalError."""
+        is removed then, and what is declared and present is adopted."""
         self._lines: dict[str, tuple[str, ...]] = {}
-        self._connect = connect
-        try:
-            if path is not None:
-                path.parent.mkdir(parents=True, exist_ok=True)
-            self._open(path)
-        except (sqlite3.OperationalError, OSError) as error:
-            # Out of reach or locked, which says nothing about what is in it.
-            raise JournalError(f"{path}: {error}; make it readable and writable") from error
-        except (sqlite3.DatabaseError, ValueError, TypeError) as error:
-            if path is None:
-                raise
-            self._db.close()
-            aside = path.with_suffix(".damaged")
-            _LOG.error("journal %s is damaged (%s); set aside as %s", path, error, aside)
-            path.replace(aside)
-            for tail in ("-wal", "-shm"):
-                with contextlib.suppress(FileNotFoundError):
-                    path.with_name(path.name + tail).unlink()
-            self._open(path)
+        # Keys of what was adopted and could not be written yet.
+        self._unwritten: set[str] = set()
+        # None: nothing was ever declared, as far as the journal can tell.
+        self._declares: bool | None = None
+        self._database = Database(path, self._load, problems or Problems(), connect)
 
-    def _open(self, path: Path | None) -> None:
-        self._db = self._connect(path or ":memory:", isolation_level=None)
-        self._db.execute("pragma journal_mode=wal")
+    def _load(self, db: sqlite3.Connection) -> None:
+        db.execute("pragma journal_mode=wal")
         # Survives the death of the process; after a power loss the kernel's objects are gone too.
-        self._db.execute("pragma synchronous=normal")
+        db.execute("pragma synchronous=normal")
         for statement in _SCHEMA.strip().splitlines():
-            self._db.execute(statement)
-        self._declares = bool(
-            self._db.execute("select coalesce(max(declares), 0) from configured").fetchone()[0]
-        )
-        self._lines = {
+            db.execute(statement)
+        (declares,) = db.execute("select max(declares) from configured").fetchone()
+        lines = {
             sys.intern(key): tuple(json.loads(lines)) if lines else ()
-            for key, lines in self._db.execute("select key, lines from owned")
+            for key, lines in db.execute("select key, lines from owned")
         }
+        if self._lines:
+            # Begun anew, after the file before turned out to be damaged.
+            rows = [(key, _stored(known)) for key, known in self._lines.items()]
+            db.executemany("insert or replace into owned values (?, ?)", rows)
+        self._declares, self._lines = declares and bool(declares), {**lines, **self._lines}
 
     def close(self) -> None:
-        self._db.close()
+        self._database.close()
 
     @property
     def declares(self) -> bool:
         """Whether the configuration declared something when it was last known. Where it did, an
         empty one is a lost one, unless a commit of nothing was under way."""
-        return self._declares
+        return bool(self._declares)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it knows of no configuration: this is the first start, or it was lost."""
+        return self._declares is None and not self._lines
 
     def declare(self, something: bool) -> None:
         """The configuration declares something, or a commit of nothing begins."""
         if something != self._declares:
-            with self._transaction():
-                self._db.executemany("delete from configured", [()])
-                self._db.executemany("insert into configured values (?)", [(int(something),)])
+            with self._database.transaction() as db:
+                db.executemany("delete from configured", [()])
+                db.executemany("insert into configured values (?)", [(int(something),)])
             self._declares = something
 
     def __contains__(self, key: object) -> bool:
@@ -132,6 +121,20 @@ class Journal:
     def intend(self, objects: Iterable[Object]) -> None:
         """Before writing: these may come to be. Lines are added to those known, so that a crash
         before the old ones are gone does not disown them."""
+        self._write(self._added(objects))
+
+    def adopt(self, objects: Iterable[Object]) -> None:
+        """These exist and are ours. That is known even while it can't be written: what was found
+        by its mark loses it when somebody replaces it. Each call tries to write the rest."""
+        rows = self._added(objects)
+        self._lines.update(rows)
+        self._unwritten.update(rows)
+        self._write(self._behind())
+
+    def _behind(self) -> dict[str, tuple[str, ...]]:
+        return {key: self._lines[key] for key in self._unwritten if key in self._lines}
+
+    def _added(self, objects: Iterable[Object]) -> dict[str, tuple[str, ...]]:
         rows = {}
         for obj in objects:
             key = obj.key
@@ -140,7 +143,7 @@ class Journal:
                 lines = _union(known, lines)
             if known != lines:
                 rows[key] = lines
-        self._write(rows)
+        return rows
 
     def done(self, objects: Iterable[Object]) -> None:
         """After writing: lines that are no longer there are not ours."""
@@ -157,34 +160,22 @@ class Journal:
         """After removal."""
         gone = [key for key in keys if key in self._lines]
         if gone:
-            with self._transaction():
-                self._db.executemany("delete from owned where key = ?", [(key,) for key in gone])
+            with self._database.transaction() as db:
+                db.executemany("delete from owned where key = ?", [(key,) for key in gone])
             for key in gone:
                 self._lines.pop(key, None)
 
     def _write(self, rows: dict[str, tuple[str, ...]]) -> None:
         if not rows:
             return
-        with self._transaction():
-            self._db.executemany(
+        rows = self._behind() | rows
+        with self._database.transaction() as db:
+            db.executemany(
                 "insert or replace into owned values (?, ?)",
-                [(key, json.dumps(lines) if lines else "") for key, lines in rows.items()],
+                [(key, _stored(lines)) for key, lines in rows.items()],
             )
         self._lines.update(rows)
-
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[None]:
-        try:
-            self._db.execute("begin")
-            yield
-            self._db.execute("commit")
-        except sqlite3.Error as error:
-            # A full disk ends the transaction by itself, other errors don't.
-            with contextlib.suppress(sqlite3.Error):
-                self._db.execute("rollback")
-            raise JournalError(
-                f"the journal can't be written ({error}); make room where it lies"
-            ) from error
+        self._unwritten.clear()
 
 
 def _lines(obj: Object) -> tuple[str, ...]:
@@ -197,6 +188,10 @@ def _lines(obj: Object) -> tuple[str, ...]:
         case EncapSource():
             return (str(obj.address),)
     return ()
+
+
+def _stored(lines: tuple[str, ...]) -> str:
+    return json.dumps(lines) if lines else ""
 
 
 def _union(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:

@@ -27,13 +27,14 @@ def outcomes(
     desired: Desired,
     t: Target,
     reasons: Mapping[str, str],
-    lacking: Mapping[ObjectRef, str],
+    left_out: Mapping[ObjectRef, Outcome],
     shadowed: Mapping[str, str],
     *,
     frr_up: bool,
 ) -> dict[ObjectRef, Outcome]:
     """Status of every declared object that is not installed, from the failures of the objects
-    that serve it, and from what stands in front of them, by their keys."""
+    that serve it, and from what stands in front of them, by their keys; ``left_out`` are those
+    that are not tried."""
     out: dict[ObjectRef, Outcome] = {}
     for ref, reason in t.pending.items():
         out[ref] = Outcome(InstallStatus.PENDING, reason)
@@ -47,8 +48,7 @@ def outcomes(
     for key, reason in reversed(list(reasons.items())):
         for ref in t.serves.get(key, ()):
             out[ref] = Outcome(InstallStatus.FAILED, reason)
-    out |= {ref: Outcome(InstallStatus.UNSUPPORTED, reason) for ref, reason in lacking.items()}
-    return out
+    return {**out, **left_out}
 
 
 def declared(desired: Desired) -> list[ObjectRef]:
@@ -56,11 +56,16 @@ def declared(desired: Desired) -> list[ObjectRef]:
     return [
         *(ObjectRef(Kind.LOCATOR, name) for name in desired.locators),
         *(ObjectRef(Kind.VRF, name) for name in desired.vrfs),
-        *(ObjectRef(Kind.INTERFACE, name) for name in desired.roles),
+        *(ObjectRef(Kind.INTERFACE, name) for name in {**desired.roles, **desired.interfaces}),
         *(ObjectRef(Kind.SID, str(prefix)) for prefix in desired.sids),
+        *(ObjectRef(Kind.SID, str(prefix)) for prefix in desired.malformed),
         *exports(desired),
         *(ObjectRef(Kind.SEGMENT_LIST, name) for name in desired.segment_lists),
         *(ObjectRef(Kind.ROUTE, name) for name in desired.routes),
+        *policies(desired),
+        *(ObjectRef(Kind.STATIC_ROUTE, name) for name in desired.static_routes),
+        *leaks(desired),
+        *ospf(desired),
     ]
 
 
@@ -69,8 +74,33 @@ def exports(desired: Desired) -> list[ObjectRef]:
     return [ObjectRef(Kind.VRF_BGP, v.name) for v in desired.vrfs.values() if v.bgp]
 
 
+def policies(desired: Desired) -> list[ObjectRef]:
+    """Routing policies, which are FRR's, too."""
+    return [ObjectRef(Kind.ROUTING_POLICY, name) for name in desired.routing_policy.policies]
+
+
+def leaks(desired: Desired) -> list[ObjectRef]:
+    """Imports from other VRFs, by FRR's bgpd."""
+    return [ObjectRef(Kind.ROUTE_LEAK, name) for name in desired.leaks]
+
+
+def ospf(desired: Desired) -> list[ObjectRef]:
+    """OSPF of VRFs, by its version."""
+    return [
+        *(ObjectRef(Kind.OSPF, vrf) for vrf in desired.ospf),
+        *(ObjectRef(Kind.OSPFV3, vrf) for vrf in desired.ospfv3),
+    ]
+
+
+def followed(desired: Desired) -> list[ObjectRef]:
+    """What FRR has taken is not in place until its daemons say so, beside ``exports``."""
+    isis = desired.isis
+    names = (isis.locator, *isis.additional_locators) if isis is not None else ()
+    locators = [ObjectRef(Kind.LOCATOR, name) for name in names]
+    static = (ObjectRef(Kind.STATIC_ROUTE, name) for name in desired.static_routes)
+    return [*locators, *static, *ospf(desired)]
+
+
 def carried(desired: Desired) -> list[ObjectRef]:
     """The declared objects that are not in place until FRR says so."""
-    isis = desired.isis
-    locators = [ObjectRef(Kind.LOCATOR, isis.locator)] if isis is not None else []
-    return [*exports(desired), *locators]
+    return [*exports(desired), *followed(desired), *policies(desired), *leaks(desired)]

@@ -8,28 +8,30 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from srv6mgrd.apply import words
+from srv6mgrd.apply.admission import Admission, Admitted
 from srv6mgrd.apply.executor import Executor
-from srv6mgrd.apply.journal import Journal, JournalError
+from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.outcomes import INSTALLED, Outcome, declared, outcomes
 from srv6mgrd.apply.patience import Patience
-from srv6mgrd.counters.status import ObjectRef
+from srv6mgrd.counters.status import InstallStatus, ObjectRef
 from srv6mgrd.model import needs
 from srv6mgrd.model.capabilities import EVERYTHING, Capabilities
-from srv6mgrd.model.checks import check
 from srv6mgrd.model.desired import Desired
-from srv6mgrd.model.expand import expand
 from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.subset import without
 from srv6mgrd.plan.actions import Action
-from srv6mgrd.plan.diff import Plan, plan
+from srv6mgrd.plan.diff import UNMARKED, VALUES, Plan, plan
 from srv6mgrd.plan.drift import differences
-from srv6mgrd.plan.objects import FrrBlock, Sysctl
+from srv6mgrd.plan.interfaces import without_leaving
+from srv6mgrd.plan.objects import FrrBlock, Object, Sysctl
 from srv6mgrd.plan.observed import Links, ObservedObject
 from srv6mgrd.plan.target import VALUES_KEPT, Target, met, target, with_sids
 from srv6mgrd.ports import AdapterError, Frr, Kernel, RefusedAction
+from srv6mgrd.storage import StorageError
 
 _LOG = logging.getLogger(__name__)
 
@@ -107,36 +109,50 @@ class Reconciler:
         self._frr = frr
         self._journal = journal
         self._render = render
-        self._limits = limits
         # What the node offers; may be replaced between passes.
         self.capabilities = capabilities
+        self._admission = Admission(limits)
         self._executor = Executor(kernel, frr, journal)
         self._patience = Patience(clock)
         self._last_target: _TargetOf | None = None
         # Keys of what was not as it shall at the last compare; None: everything may be otherwise.
         self._unsettled: set[str] | None = None
-        # The last state that passed the checks.
-        self._passed: Desired | None = None
-        # The last state that lacks nothing here, and of what.
+        # The last state that lacks nothing here, and of what; and what the current one lacks.
         self._carried: tuple[Desired, Capabilities] | None = None
+        self._lacked: Mapping[ObjectRef, str] = {}
+        # What could not be put in place, with the reason, by key.
+        self._failed: Mapping[str, tuple[Object, Refusal]] = {}
         # Told what is about to be written, and what then was, undone actions included.
         self.before_writing: Callable[[Sequence[Action]], None] = _nobody
         self.after_writing: Callable[[Sequence[Action]], None] = _nobody
-        # Expanded: what is made for a VRF is in it. What the node lacks is in it too.
-        self.desired = Desired()
+        # The journal was lost: what is declared and present is ours, though it bears no mark.
+        self._adopting = False
+        self._current = Admitted()
 
-    def commit(self, desired: Desired) -> Report:
+    @property
+    def desired(self) -> Desired:
+        """The current state, expanded: what is made for a VRF is in it. What is rejected, or
+        what the node lacks, is in it too."""
+        return self._current.whole
+
+    @property
+    def rejected(self) -> Iterable[Refusal]:
+        """Why parts of the current state are not carried out, which a start found in it."""
+        return self._current.partition.rejected.values()
+
+    def commit(self, desired: Desired, *, rollback: bool = False) -> Report:
         """Make ``desired`` the current state. Raises RefusedError, with all as it was before,
-        when a check, the kernel or FRR refuses it."""
+        when a check, the kernel or FRR refuses it. A ``rollback`` leads to a state that was the
+        current one: what is invalid in it is left out, as by a start."""
         try:
-            desired, lacking = self._checked(desired)
+            admitted, lacking = self._checked(desired, rollback=rollback)
             with self._emptying() if desired.is_empty else contextlib.nullcontext():
-                report = self._pass(desired, lacking, atomic=True)
+                report = self._pass(admitted, lacking, atomic=True)
         except AdapterError as error:
             raise RefusedError([words.of_unreachable(error)]) from error
-        except JournalError as error:
+        except StorageError as error:
             raise RefusedError([words.of_journal(error)]) from error
-        self.desired = desired
+        self._current, self._lacked = admitted, lacking
         return report
 
     @contextlib.contextmanager
@@ -155,7 +171,7 @@ class Reconciler:
         """The current state is what the running configuration says."""
         try:
             self._journal.declare(not self.desired.is_empty)
-        except JournalError as error:
+        except StorageError as error:
             _LOG.error("%s", error)
 
     def misses(self, desired: Desired) -> bool:
@@ -164,28 +180,43 @@ class Reconciler:
 
     def repair(self, desired: Desired | None = None) -> Report:
         """Bring back what differs from the current state (or from ``desired``, which becomes the
-        current one). What is refused stays so, with the reason in the report. Raises
-        AdapterError when the kernel can't be read."""
+        current one, less what is invalid in it). What is refused stays so, with the reason in the
+        report. Raises AdapterError when the kernel can't be read."""
         if desired is not None:
-            self.desired = expand(desired)
+            self._current = self._admission.take(desired)
+            self._adopting = self._adopting or (self._journal.is_new and not desired.is_empty)
         # What the node lacks since is no reason to let go of the rest.
-        lacking = self._lacking(self.desired, accept=True)
-        return self._pass(self.desired, lacking, atomic=False)
+        self._lacked = self._lacking(self._current.valid, accept=True)
+        return self._pass(self._current, self._lacked, atomic=False)
 
     def dry_run(self, desired: Desired) -> Plan:
         """The plan that a commit of ``desired`` would carry out. Raises RefusedError."""
-        desired, lacking = self._checked(desired)
-        return self._compare(needs.without(desired, lacking)).plan
+        admitted, lacking = self._checked(desired)
+        now = self._compare(without(admitted.valid, lacking))
+        excused = self._excused(now.target)
+        return Plan(
+            [a for a in now.plan.actions if a.object.key not in excused],
+            [c for c in now.plan.conflicts if c.wanted.key not in excused],
+        )
 
-    def _checked(self, desired: Desired) -> tuple[Desired, Mapping[ObjectRef, str]]:
-        """``desired`` expanded, and what the node lacks for it. Raises RefusedError."""
-        check(desired, self._passed)
-        self._passed = desired
-        desired = expand(desired)
-        lacking = self._lacking(desired)
-        if refusals := self._limits(needs.without(desired, lacking)):
-            raise RefusedError(refusals)
-        return desired, lacking
+    def _checked(
+        self, desired: Desired, *, rollback: bool = False
+    ) -> tuple[Admitted, Mapping[ObjectRef, str]]:
+        """What a commit would carry out, and what the node lacks for it. Raises RefusedError."""
+        if rollback:
+            admitted = self._admission.take(desired)
+        else:
+            admitted = self._admission.commit(desired, self._current)
+        return admitted, self._lacking(admitted.valid, accept=rollback)
+
+    def _excused(self, t: Target) -> dict[str, Refusal]:
+        """Objects that failed before and are declared as they were then: no reason to reject a
+        commit. A repair tries them again."""
+        return {
+            key: refusal
+            for key, (obj, refusal) in self._failed.items()
+            if t.objects.get(key) == obj
+        }
 
     def _lacking(self, desired: Desired, *, accept: bool = False) -> Mapping[ObjectRef, str]:
         """What the node lacks for the expanded ``desired``. Raises RefusedError, unless such
@@ -207,7 +238,9 @@ class Reconciler:
         differing |= {conflict.wanted.key for conflict in now.plan.conflicts}
         changed = {ref for key in differing for ref in now.target.serves.get(key, ())}
         standing = lacking.keys() - changed - now.target.pending.keys()
-        return needs.check(accepting if accept else desired, self.capabilities, standing)
+        known = {ref for ref in self._lacked if self._current.has(ref, desired)}
+        state = accepting if accept else desired
+        return needs.check(state, self.capabilities, standing, known)
 
     def _compare(self, desired: Desired) -> _Compared:
         frr = self._frr.observe()
@@ -238,6 +271,7 @@ class Reconciler:
         """The target, the last one when nothing that it depends on has changed; and the keys in
         which it is otherwise than the last one, None when that is not known."""
         kept = frozenset(key for key in VALUES_KEPT if key in self._journal)
+        links = without_leaving(desired, links, self._journal)
         links = met(desired, links, borrowed=self._borrowed)
         known = self._last_target
         if known is not None and known[1:4] == (links, blocks, kept):
@@ -246,9 +280,7 @@ class Reconciler:
             derived = with_sids(known[4], known[0], desired)
         else:
             derived = None
-        t = derived or target(
-            desired, links.indexes, blocks, kept, links.receivers, borrowed=self._borrowed
-        )
+        t = derived or target(desired, links, blocks, kept, borrowed=self._borrowed)
         self._last_target = desired, links, blocks, kept, t
         return t, None if derived is None else derived.differs
 
@@ -261,16 +293,22 @@ class Reconciler:
         present = set(found.lines)
         kept = [line for line in lines if line in present]
         kept += [line for line in known if line in present and line not in lines]
-        return FrrBlock(found.daemon, found.context, tuple(kept), order=order)
+        return replace(found, lines=tuple(kept), order=order)
 
-    def _pass(self, whole: Desired, lacking: Mapping[ObjectRef, str], *, atomic: bool) -> Report:
-        desired = needs.without(whole, lacking)
+    def _pass(
+        self, admitted: Admitted, lacking: Mapping[ObjectRef, str], *, atomic: bool
+    ) -> Report:
+        whole, desired = admitted.whole, without(admitted.valid, lacking)
         now = self._compare(desired)
         actions = now.plan.actions
         failures = {c.wanted.key: words.of_conflict(c) for c in now.plan.conflicts}
-        if failures and atomic:
-            raise RefusedError(list(failures.values()))
-        if not atomic:
+        if atomic:
+            excused = self._excused(now.target)
+            if new := [refusal for key, refusal in failures.items() if key not in excused]:
+                raise RefusedError(new)
+            actions = [a for a in actions if a.object.key not in excused]
+            failures = excused | failures
+        else:
             held = {a.object.key: r for a in actions if (r := self._patience.holds(a)) is not None}
             failures |= held
             actions = [a for a in actions if a.object.key not in held]
@@ -283,12 +321,16 @@ class Reconciler:
             self._patience.repaired(done, unread)
         failures |= {key: refusal for key, (_, refusal) in unread.items()}
         self._adopt(now, failures)
+        wanted = now.target.objects
+        self._failed = {key: (wanted[key], why) for key, why in failures.items() if key in wanted}
         reasons = {key: str(failure) for key, failure in failures.items()}
         shadowed = (after or now).shadowed
+        left_out = {ref: Outcome(InstallStatus.UNSUPPORTED, why) for ref, why in lacking.items()}
+        left_out.update(admitted.rejected)
         return Report(
             done,
             whole,
-            outcomes(whole, now.target, reasons, lacking, shadowed, frr_up=now.frr_up),
+            outcomes(whole, now.target, reasons, left_out, shadowed, frr_up=now.frr_up),
             frozenset(ref for a in done for ref in now.target.serves.get(a.object.key, ())),
             tuple(failures.values()),
             {} if atomic else _by_ref(differences(done), now.target),
@@ -326,14 +368,18 @@ class Reconciler:
         is no longer declared and could not be removed because it isn't there or isn't ours."""
         try:
             self._journal_what_stands(now, failures)
-        except JournalError as error:
+        except StorageError as error:
             # It names what is ours and perhaps more; the next pass tries again, with all of it.
             self._unsettled = None
             _LOG.error("%s", error)
 
     def _journal_what_stands(self, now: _Compared, failures: Container[str]) -> None:
         wanted = now.target.objects
-        self._journal.intend(
+        adopted: list[Object] = []
+        if self._adopting:
+            self._adopting = not now.frr_up
+            adopted += _unmarked(now)
+        adopted += (
             seen.object
             for key in (now.observed if now.some is None else now.some)
             if (seen := now.observed.get(key)) is not None
@@ -341,11 +387,23 @@ class Reconciler:
             and key not in self._journal
             and seen.object == wanted.get(key)
         )
+        self._journal.adopt(adopted)
         self._journal.forget(
             key
             for key in self._journal.keys
             if not (key in wanted or key in failures or (_in_frr(key) and not now.frr_up))
         )
+
+
+def _unmarked(now: _Compared) -> Iterator[Object]:
+    """Declared and present objects of kinds without a mark; of FRR's contexts, such lines."""
+    for key, seen in now.observed.items():
+        obj = now.target.objects.get(key)
+        if isinstance(seen.object, FrrBlock) and isinstance(obj, FrrBlock):
+            lines = tuple(line for line in seen.object.lines if line in obj.lines)
+            yield replace(seen.object, lines=lines)
+        elif isinstance(obj, (*UNMARKED, *VALUES)) and seen.object == obj:
+            yield obj
 
 
 def _nobody(_: Sequence[Action]) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import os
 
-from srv6mgrd.apply.journal import JournalError
 from srv6mgrd.model.checks import table_in_use
 from srv6mgrd.model.needs import MISSING
 from srv6mgrd.model.refusal import Refusal
 from srv6mgrd.plan.actions import Action, Create
 from srv6mgrd.plan.diff import Conflict
+from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
 from srv6mgrd.plan.objects import (
     BOUNDARY_TABLE,
     MAIN_TABLE,
@@ -19,7 +19,6 @@ from srv6mgrd.plan.objects import (
     EncapRoute,
     EncapSource,
     FrrBlock,
-    LinkMtu,
     NextHopRoute,
     Object,
     ProxyEntry,
@@ -33,11 +32,15 @@ from srv6mgrd.plan.objects import (
     UnknownRoute,
     UnknownRule,
     UnreachableDefault,
+    UnreachableSid,
     VrfDevice,
     VrfPort,
 )
 from srv6mgrd.plan.shadow import Shadow
 from srv6mgrd.ports import AdapterError, RefusedAction
+from srv6mgrd.storage import StorageError
+
+_IPV6_OF_ONE = "net/ipv6/conf/"
 
 
 def name(obj: Object) -> str:
@@ -53,6 +56,8 @@ def name(obj: Object) -> str:
             return f"interface {obj.interface} of VRF {obj.vrf}"
         case UnreachableDefault():
             return f"unreachable IPv{obj.family} default of table {obj.table}"
+        case UnreachableSid():
+            return f"unreachable route to SID {obj.prefix}{_in_table(obj.table)}"
         case DummyDevice():
             return f"device {obj.name}"
         case Sysctl():
@@ -76,12 +81,20 @@ def name(obj: Object) -> str:
             return f"nftables table ip6 {BOUNDARY_TABLE}{other}"
         case ProxyPrograms():
             return "programs of the proxies"
+        case VlanDevice():
+            return f"interface {obj.name} (VLAN {obj.id} of {obj.parent})"
+        case AdminState():
+            return f"interface {obj.interface}, {'up' if obj.up else 'down'}"
+        case InterfaceAddress():
+            return f"address {obj.address} of interface {obj.interface}"
         case LinkMtu():
             return f"MTU {obj.mtu} of interface {obj.interface}"
         case ProxyHook():
             return f"{obj.side} hook of the proxies on {obj.interface}"
+        case FrrBlock(part=part) if part:
+            return f"static route {part.split()[-1]} of {obj.context[0].replace('vrf', 'VRF', 1)}"
         case FrrBlock():
-            return f"FRR {obj.daemon} '{' / '.join(obj.context)}'"
+            return f"FRR {obj.daemon} '{obj.place}'"
 
 
 def _in_table(table: int) -> str:
@@ -91,7 +104,7 @@ def _in_table(table: int) -> str:
 def of_refused(refused: RefusedAction) -> Refusal:
     """Object, cause and remedy of an action that was refused."""
     obj = refused.action.object
-    if refused.errno == errno.EEXIST and isinstance(obj, VrfDevice | DummyDevice):
+    if refused.errno == errno.EEXIST and isinstance(obj, VrfDevice | DummyDevice | VlanDevice):
         cause = f"its device can't be made: {refused.words or os.strerror(refused.errno)}"
         remedy = "declare another name, or remove what is there"
         return Refusal(name(obj), cause, remedy, "foreign-object")
@@ -101,7 +114,8 @@ def of_refused(refused: RefusedAction) -> Refusal:
     if refused.by:
         return Refusal(name(obj), f"{refused.by}: {words}", "then try again", "refused")
     tag = MISSING if refused.errno == errno.EOPNOTSUPP else "refused"
-    return Refusal(name(obj), f"{who} refused it: {words}{code}", _remedy(obj, refused.errno), tag)
+    remedy = refused.remedy or _remedy(obj, refused.errno)
+    return Refusal(name(obj), f"{who} refused it: {words}{code}", remedy, tag)
 
 
 def _code(number: int) -> str:
@@ -115,7 +129,8 @@ def of_conflict(conflict: Conflict) -> Refusal:
         case Conflict(VrfDevice() as vrf, VrfDevice() as other) if vrf.name != other.name:
             return table_in_use(vrf.name, vrf.table, other.name)
         case Conflict(
-            SidRoute() | UnreachableDefault() | EncapRoute() as wanted, VrfDevice() as other
+            (SidRoute() | UnreachableDefault() | UnreachableSid() | EncapRoute()) as wanted,
+            VrfDevice() as other,
         ):
             return Refusal(
                 name(wanted),
@@ -164,6 +179,13 @@ def of_unread(action: Action) -> Refusal:
             "find what removes it (ip monitor)",
             "read-back",
         )
+    if isinstance(action.object, FrrBlock):
+        return Refusal(
+            name(action.object),
+            "FRR accepted it but shows something else",
+            f"see what {action.object.daemon} runs ('show running-config' of vtysh)",
+            "read-back",
+        )
     return Refusal(
         name(action.object),
         "the kernel accepted it but holds something else",
@@ -177,7 +199,7 @@ def of_unreachable(error: AdapterError) -> Refusal:
     return Refusal(error.what, error.cause, error.remedy, "unreachable")
 
 
-def of_journal(error: JournalError) -> Refusal:
+def of_journal(error: StorageError) -> Refusal:
     """What will be ours can't be written down, so nothing is written at all."""
     return Refusal("srv6mgrd", str(error), "then try again", "refused")
 
@@ -188,6 +210,12 @@ def _remedy(obj: Object, code: int) -> str:
             return "two VRF devices share a table; remove or move one ('ip -d link show type vrf')"
         if code == errno.ENOENT:
             return "load the kernel module vrf"
+    if isinstance(obj, VlanDevice) and code == errno.EOPNOTSUPP:
+        return "load the kernel module 8021q, or name a parent-interface that takes VLANs"
+    if isinstance(obj, LinkMtu) and code in (errno.EINVAL, errno.ERANGE):
+        return "choose an mtu that the interface takes ('ip -d link'), that of a VLAN's parent"
+    if isinstance(obj, Sysctl) and code == errno.ENOENT and obj.path.startswith(_IPV6_OF_ONE):
+        return "see that the interface has IPv6: an MTU of at least 1280, and no ipv6.disable=1"
     if code in (errno.EPERM, errno.EACCES) and not isinstance(obj, SidRoute):
         return "run srv6mgrd with CAP_NET_ADMIN"
     if code == errno.EOPNOTSUPP:

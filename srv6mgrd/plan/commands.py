@@ -12,6 +12,7 @@ from typing import Any
 
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
+from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
 from srv6mgrd.plan.objects import (
     BOUNDARY_TABLE,
     LINK_ALIAS,
@@ -24,7 +25,6 @@ from srv6mgrd.plan.objects import (
     EncapRoute,
     EncapSource,
     FrrBlock,
-    LinkMtu,
     NextHopRoute,
     Object,
     ProxyEntry,
@@ -34,6 +34,7 @@ from srv6mgrd.plan.objects import (
     SidRoute,
     Sysctl,
     UnreachableDefault,
+    UnreachableSid,
     VrfDevice,
     VrfPort,
     without_secret,
@@ -122,6 +123,12 @@ def _unreachable(action: Action) -> str:
     )
 
 
+def _unreachable_sid(action: Action) -> str:
+    obj: UnreachableSid = _object(action)
+    what = f"unreachable {obj.prefix} table {obj.table}"
+    return _route(action, 6, what, UNREACHABLE_METRIC, "")
+
+
 def _sid(action: Action) -> str:
     obj: SidRoute = _object(action)
     what = f"{obj.prefix} table {obj.table}"
@@ -193,7 +200,7 @@ def _boundary(action: Action) -> str:
     if isinstance(action, Delete):
         return f"nft delete table ip6 {BOUNDARY_TABLE}"
     sets = (
-        ("customers", "type ifname;", (f'"{name}"' for name in obj.interfaces)),
+        (obj.set_name, "type ifname;", (f'"{name}"' for name in obj.interfaces)),
         ("sids", "type ipv6_addr; flags interval;", map(str, obj.sids)),
         ("sources", "type ipv6_addr;", map(str, obj.sources)),
     )
@@ -207,7 +214,8 @@ def _boundary(action: Action) -> str:
         ' rt type 4 counter drop comment "source routing";'
         ' ip6 saddr @sources counter drop comment "as if encapsulated here"; };',
         "chain boundary { type filter hook prerouting priority raw; policy accept;"
-        ' iifname @customers jump customer comment "from a customer"; };',
+        f" iifname {'!= ' if obj.closed else ''}@{obj.set_name} jump customer"
+        ' comment "from a customer"; };',
     ]
     old = f"delete table ip6 {BOUNDARY_TABLE}; " if isinstance(action, Replace) else ""
     table = f"{old}table ip6 {BOUNDARY_TABLE} {{ {' '.join(lines)} }}"
@@ -239,6 +247,32 @@ def _proxy(action: Action) -> str:
 def _mtu(action: Action) -> str:
     obj: LinkMtu = _object(action)
     return f"ip link set dev {obj.interface} mtu {obj.mtu}"
+
+
+def _vlan(action: Action) -> str:
+    obj: VlanDevice = _object(action)
+    if isinstance(action, Delete):
+        return f"ip link delete {obj.name}"
+    tag = f"type vlan id {obj.id}"
+    return f"ip link add link {obj.parent} name {obj.name} alias {LINK_ALIAS} {tag}"
+
+
+def _admin_state(action: Action) -> str:
+    obj: AdminState = _object(action)
+    return f"ip link set dev {obj.interface} {'up' if obj.up else 'down'}"
+
+
+def _address(action: Action) -> str:
+    obj: InterfaceAddress = _object(action)
+    where = f"dev {obj.interface}"
+    if isinstance(action, Delete):
+        return f"ip address delete {obj.address} {where}"
+    nodad = " nodad" if obj.address.version == 6 else ""
+    put = f"ip address replace {obj.address} {where}{nodad} proto {ROUTE_PROTOCOL}"
+    before = action.before if isinstance(action, Replace) else None
+    if isinstance(before, InterfaceAddress) and before != obj:
+        return f"ip address delete {before.address} {where} && {put}"
+    return put
 
 
 def _hook(action: Action) -> str:
@@ -278,6 +312,7 @@ _RENDERERS: dict[type[Object], Callable[[Action], str]] = {
     VrfPort: _port,
     Rule: _rule,
     UnreachableDefault: _unreachable,
+    UnreachableSid: _unreachable_sid,
     SidRoute: _sid,
     EncapRoute: _encap,
     NextHopRoute: _next_hop,
@@ -286,6 +321,9 @@ _RENDERERS: dict[type[Object], Callable[[Action], str]] = {
     ProxyPrograms: _programs,
     ProxyEntry: _proxy,
     LinkMtu: _mtu,
+    VlanDevice: _vlan,
+    AdminState: _admin_state,
+    InterfaceAddress: _address,
     ProxyHook: _hook,
     FrrBlock: _frr,
 }

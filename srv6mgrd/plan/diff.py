@@ -6,22 +6,23 @@ The same function serves commit, restart, repair and dry run.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from srv6mgrd.plan import cascade
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
+from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, Stacked, VlanDevice
 from srv6mgrd.plan.objects import (
     MAIN_TABLE,
     DummyDevice,
     EncapRoute,
     EncapSource,
     FrrBlock,
-    LinkMtu,
-    NextHopRoute,
     Object,
     Rule,
     SidRoute,
     Sysctl,
     UnreachableDefault,
+    UnreachableSid,
     VrfDevice,
     VrfPort,
 )
@@ -29,14 +30,14 @@ from srv6mgrd.plan.observed import ObservedObject
 from srv6mgrd.plan.shadow import Shadow, shadows
 
 # Kinds that bear no mark of ours in the kernel: the journal alone says that they are ours.
-_UNMARKED = (VrfPort, EncapSource, FrrBlock)
+UNMARKED = (VrfPort, EncapSource, FrrBlock)
 # Kinds that somebody can put in our place as they were but for the mark: without it they could not
 # be removed, and SIDs would not be counted. A rule without it stands beside ours.
 _REMARKED = (SidRoute, UnreachableDefault, VrfDevice, DummyDevice)
-# Routes that may lie on an interface of a VRF.
-_ON_PORTS = (EncapRoute, NextHopRoute)
+# Kinds whose change may take addresses along.
+_TAKING_ADDRESSES = (VlanDevice, DummyDevice, VrfDevice, VrfPort, AdminState)
 # Kinds that are values rather than things: whatever is there is changed, nothing is removed.
-_VALUES = (Sysctl, EncapSource, LinkMtu)
+VALUES = (Sysctl, EncapSource, LinkMtu, AdminState)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def plan(
             conflicts.append(Conflict(obj, other))
         elif seen is None:
             actions.append(Create(obj))
-        elif _goes_first(seen, leaving):
+        elif _goes_first(seen, leaving) or cascade.is_made_anew(seen, obj):
             actions += [Delete(seen.object), Create(obj)]
         elif same:
             continue
@@ -118,35 +119,15 @@ def plan(
         elif isinstance(obj, Rule) and key in owned and not seen.ours:
             # It stays where it is: a deletion of ours would not hit it, nor an undo bring it back.
             actions.append(Create(obj))
-        elif seen.ours or key in owned or isinstance(obj, (*_UNMARKED, *_VALUES)):
-            actions.append(Replace(seen.object, obj))
+        elif seen.ours or key in owned or isinstance(obj, (*UNMARKED, *VALUES)):
+            actions.append(Replace(_ordered(seen.object, obj), obj))
         else:
             conflicts.append(Conflict(obj, seen.object))
     actions += [Delete(observed[key].object) for key in removable]
-    actions += _gone_with_ports(actions, wanted, observed)
+    actions += cascade.put_again(actions, wanted, observed)
     staying = {key: seen.object for key, seen in beside.items() if key not in removable}
     in_front = list(shadows(everything, observed, staying))
     return Plan(in_order(actions), conflicts, in_front, frozenset(staying))
-
-
-def _gone_with_ports(
-    actions: Sequence[Action],
-    wanted: Mapping[str, Object],
-    observed: Mapping[str, ObservedObject],
-) -> list[Action]:
-    """Routes to be put again: an interface that enters or leaves a VRF goes down and up
-    (cycle_netdev), which takes the routes on it."""
-    cycled = {a.object.interface for a in actions if isinstance(a.object, VrfPort)}
-    if not cycled:
-        return []
-    return [
-        Replace(obj, obj)
-        for key, obj in wanted.items()
-        if isinstance(obj, _ON_PORTS)
-        and obj.device in cycled
-        and key in observed
-        and observed[key].object == obj
-    ]
 
 
 def in_order(actions: Sequence[Action]) -> list[Action]:
@@ -162,9 +143,9 @@ def in_order(actions: Sequence[Action]) -> list[Action]:
 
 def _ours(seen: ObservedObject) -> bool:
     """Whether what the journal names may be removed."""
-    if isinstance(seen.object, Sysctl | LinkMtu):
+    if isinstance(seen.object, Sysctl | LinkMtu | AdminState):
         return False
-    return seen.ours or isinstance(seen.object, _UNMARKED)
+    return seen.ours or isinstance(seen.object, UNMARKED)
 
 
 def _is_ours(vrf: str, wanted: Container[str], observed: Mapping[str, ObservedObject]) -> bool:
@@ -174,7 +155,8 @@ def _is_ours(vrf: str, wanted: Container[str], observed: Mapping[str, ObservedOb
 
 
 def _order(obj: Object) -> tuple[int, int, str]:
-    return obj.rank, obj.order if isinstance(obj, FrrBlock) else 0, obj.key
+    order = obj.order if isinstance(obj, FrrBlock | Stacked) else 0
+    return obj.rank, order, obj.key
 
 
 def _leaving(
@@ -198,7 +180,7 @@ def _leaving(
 def _table(obj: Object) -> int | None:
     """Table of a VRF that this object works on."""
     match obj:
-        case VrfDevice() | UnreachableDefault():
+        case VrfDevice() | UnreachableDefault() | UnreachableSid():
             return obj.table
         case SidRoute():
             return obj.vrf_table
@@ -209,6 +191,20 @@ def _table(obj: Object) -> int | None:
 
 def _place(vrf: VrfDevice) -> tuple[int, int]:
     return vrf.table, vrf.ifindex
+
+
+def _ordered(before: Object, obj: Object) -> Object:
+    """Undone in the same order: VLANs after their parents."""
+    if isinstance(before, LinkMtu) and isinstance(obj, LinkMtu):
+        return replace(before, order=obj.order)
+    if isinstance(before, AdminState) and isinstance(obj, AdminState):
+        return replace(before, order=obj.order)
+    return before
+
+
+def _tag(vlan: VlanDevice) -> tuple[str, int]:
+    """What two VLAN devices can't share (vlan_check_real_dev)."""
+    return vlan.parent, vlan.id
 
 
 def _goes_first(seen: ObservedObject, leaving: Container[str]) -> bool:
@@ -229,12 +225,28 @@ def _make_room(puts: list[Create | Replace], deletes: list[Delete]) -> list[Dele
         for d in deletes
         if isinstance(d.object, VrfDevice) and (d.object.table in taken or d.object.key in again)
     }
-    used = {a.object.device for a in puts if isinstance(a.object, _ON_PORTS)}
+    used = {on for a in puts if (on := cascade.lost_by_cycling(a.object)) is not None}
+    tagged = {_tag(a.object) for a in puts if isinstance(a.object, VlanDevice)}
+    # What leaves a VRF goes up again with the VLANs on it, which may be declared down.
+    raising = any(isinstance(a.object, AdminState) for a in puts)
+    # What is on them goes before them, so that undoing brings it back.
+    devices = {
+        d.object.name
+        for d in deletes
+        if isinstance(d.object, VlanDevice | DummyDevice)
+        and (
+            d.object.key in again or (isinstance(d.object, VlanDevice) and _tag(d.object) in tagged)
+        )
+    }
+    moving = any(isinstance(a.object, _TAKING_ADDRESSES) for a in (*puts, *deletes))
     return [
         d
         for d in deletes
         if d.object.key in again
-        or (isinstance(d.object, VrfPort) and d.object.interface in used)
+        or (isinstance(d.object, VrfPort) and (raising or d.object.interface in used))
+        or (isinstance(d.object, VlanDevice) and d.object.name in devices)
+        or not devices.isdisjoint(cascade.on(d.object))
+        or (isinstance(d.object, InterfaceAddress) and moving)
         or (isinstance(d.object, FrrBlock) and leaving)
         or (isinstance(d.object, VrfPort) and d.object.vrf in leaving)
         or (isinstance(d.object, VrfDevice) and d.object.name in leaving)

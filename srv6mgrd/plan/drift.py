@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
+from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
 from srv6mgrd.plan.objects import (
     BOUNDARY_TABLE,
     Boundary,
@@ -14,7 +15,6 @@ from srv6mgrd.plan.objects import (
     EncapRoute,
     EncapSource,
     FrrBlock,
-    LinkMtu,
     NextHopRoute,
     Object,
     ProxyEntry,
@@ -28,6 +28,7 @@ from srv6mgrd.plan.objects import (
     UnknownRoute,
     UnknownRule,
     UnreachableDefault,
+    UnreachableSid,
     VrfDevice,
     VrfPort,
     without_secret,
@@ -62,6 +63,12 @@ def difference(action: Action) -> str:
             return f"{_noun(value)} was {was.value}, is {value.value}"
         case Replace(EncapSource() as was, EncapSource() as source):
             return f"{_noun(source)} was {was.address}, is {source.address}"
+        case Replace(AdminState(), AdminState() as state):
+            return f"interface {state.interface} was {'down' if state.up else 'up'}"
+        case Replace(InterfaceAddress() as was, InterfaceAddress() as address) if was == address:
+            return f"{_noun(address)} went with its interface"
+        case Replace(InterfaceAddress() as was, InterfaceAddress() as address):
+            return f"{_noun(address)} had prefix length {was.address.network.prefixlen}"
         case Replace(LinkMtu() as was, LinkMtu() as link):
             return f"{_noun(link)} was {was.mtu}, is {link.mtu}"
         case Replace(FrrBlock() as was, FrrBlock() as block):
@@ -132,6 +139,8 @@ def _noun(obj: Object) -> str:
             return f"rule {obj.priority} to {obj.to}"
         case UnreachableDefault():
             return f"unreachable IPv{obj.family} default of table {obj.table}"
+        case UnreachableSid():
+            return f"unreachable route to SID {obj.prefix} of table {obj.table}"
         case EncapRoute():
             return f"route {obj.prefix} of table {obj.table}"
         case NextHopRoute():
@@ -146,10 +155,16 @@ def _noun(obj: Object) -> str:
             return "programs of the proxies"
         case ProxyEntry():
             return f"proxy on {obj.interface}"
+        case VlanDevice():
+            return f"interface {obj.name}"
+        case AdminState():
+            return f"administrative state of {obj.interface}"
+        case InterfaceAddress():
+            return f"address {obj.address} of {obj.interface}"
         case LinkMtu():
             return f"MTU of {obj.interface}"
         case ProxyHook():
             return f"{obj.side} hook of the proxies on {obj.interface}"
         case FrrBlock():
-            return f"FRR {obj.daemon} '{' / '.join(obj.context)}'"
+            return f"FRR {obj.daemon} '{obj.place}'"
     return obj.key

@@ -6,15 +6,18 @@ Two objects with the same ``key`` are the same thing in two states; equal object
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, collapse_addresses
 from typing import ClassVar, Literal
 
+from srv6mgrd.counters.status import ObjectRef
 from srv6mgrd.model import checks
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.record import record
+from srv6mgrd.plan.link_objects import LinkObject
 
 # Our mark on routes and rules (rtm_protocol, FRA_PROTOCOL). Mnemonic: RFC 8986. Not in
 # /etc/iproute2/rt_protos and not among FRR's numbers (zebra/rt_netlink.h).
@@ -117,6 +120,22 @@ class UnreachableDefault:
     @property
     def key(self) -> str:
         return f"route{self.family} table {self.table} default"
+
+
+@dataclass(frozen=True, slots=True)
+class UnreachableSid:
+    """A SID that a VRF exports, in the VRF's own table: unreachable, as all of the SRv6 domain is
+    from there (RFC 8754 section 5.1), but a route. bgpd resolves the VPN route that it makes of an
+    IPv6 route of a customer by the SID, looked up in the VRF (make_prefix in bgpd/bgp_nht.c), and
+    holds it invalid where no route leads there."""
+
+    rank: ClassVar[int] = 10
+    prefix: IPv6Network
+    table: int
+
+    @property
+    def key(self) -> str:
+        return f"route6 table {self.table} {self.prefix} metric {UNREACHABLE_METRIC}"
 
 
 @record
@@ -256,19 +275,6 @@ class ProxyEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class LinkMtu:
-    """MTU in bytes of an interface towards a service function. Set when needed, never set back."""
-
-    rank: ClassVar[int] = 32
-    interface: str
-    mtu: int
-
-    @property
-    def key(self) -> str:
-        return f"mtu {self.interface}"
-
-
-@dataclass(frozen=True, slots=True)
 class ProxyHook:
     """Has one of the programs run on an interface. ``current`` False: the program is of another
     version."""
@@ -301,8 +307,9 @@ class EncapSource:
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """The filter at the boundary of the SRv6 domain: what comes in on these interfaces reaches
-    none of these SIDs, carries no SRH, and has none of these sources (RFC 8754 section 5.1).
+    """The filter at the boundary of the SRv6 domain: what comes in on these interfaces, or if it is
+    ``closed`` on any but these, reaches none of these SIDs, carries no SRH, and has none of these
+    sources (RFC 8754 section 5.1).
 
     In the kernel's order: names and addresses sorted, prefixes merged; ``boundary`` makes it so.
     It stands before a VRF gets its ports and goes after them.
@@ -312,16 +319,27 @@ class Boundary:
     interfaces: tuple[str, ...]
     sids: tuple[IPv6Network, ...]
     sources: tuple[IPv6Address, ...]
+    closed: bool = False
     key: ClassVar[str] = "boundary"
+
+    @property
+    def set_name(self) -> str:
+        """Name of the set that holds the interfaces."""
+        return "core" if self.closed else "customers"
 
 
 def boundary(
-    interfaces: Iterable[str], sids: Iterable[IPv6Network], sources: Iterable[IPv6Address]
+    interfaces: Iterable[str],
+    sids: Iterable[IPv6Network],
+    sources: Iterable[IPv6Address],
+    *,
+    closed: bool = False,
 ) -> Boundary:
     return Boundary(
         tuple(sorted(set(interfaces))),
         tuple(collapse_addresses(sids)),
         tuple(sorted(set(sources))),
+        closed,
     )
 
 
@@ -388,7 +406,8 @@ class FrrBlock:
 
     ``context`` is the path of commands that enters it, outermost first, for example
     ``("router bgp 65000 vrf red", "address-family ipv4 unicast")``. ``lines`` are ours alone;
-    other lines there are the operator's. ``depth`` orders blocks: enclosing contexts first.
+    other lines there are the operator's. ``order`` orders blocks: enclosing contexts first.
+    ``part`` tells apart blocks of one context: the lines that begin with it.
     """
 
     daemon: str
@@ -396,16 +415,42 @@ class FrrBlock:
     lines: tuple[str, ...]
     rank: ClassVar[int] = 70
     order: int = 0
+    # The declared objects that it is for, where its context does not name them.
+    serves: tuple[ObjectRef, ...] = field(default=(), compare=False, repr=False)
+    part: str = ""
 
     @property
     def key(self) -> str:
-        return f"frr {self.daemon} {' / '.join(self.context)}"
+        return f"frr {self.daemon} {self.place}"
+
+    @property
+    def place(self) -> str:
+        """Where its lines are, for people."""
+        return " / ".join((*self.context, *filter(None, (self.part,))))
+
+    def __repr__(self) -> str:
+        """For logs and tracebacks."""
+        lines = tuple(map(without_secret, self.lines))
+        part = f", part={self.part!r}" if self.part else ""
+        return f"FrrBlock({self.daemon!r}, {self.context!r}, {lines!r}, order={self.order}{part})"
 
 
 def without_secret(line: str) -> str:
-    """A line of FRR's configuration as it may be told and logged."""
-    told, password, _ = line.partition(" password ")
-    return f"{told}{password}..." if password else line
+    """A line of FRR's configuration as it may be reported and logged."""
+    return hide_secret(line, line)
+
+
+# All that follows the word, be it a password of BGP or of IS-IS; it may name how it is used first.
+_SECRET = re.compile(r"(?:^|[ -])password (?P<all>(?:(?:md5|clear) )?(?P<secret>\S+).*)")
+
+
+def hide_secret(line: str, text: str) -> str:
+    """A text about a line of FRR's configuration, which may repeat that line or its secret."""
+    found = _SECRET.search(line)
+    if found is None:
+        return text
+    text = text.replace(f"password {found['all']}", "password ...")
+    return re.sub(rf"(?<!\w){re.escape(found['secret'])}(?!\w)", "...", text)
 
 
 KernelObject = (
@@ -415,6 +460,7 @@ KernelObject = (
     | VrfPort
     | Rule
     | UnreachableDefault
+    | UnreachableSid
     | SidRoute
     | EncapRoute
     | NextHopRoute
@@ -423,8 +469,8 @@ KernelObject = (
     | UnknownBoundary
     | ProxyPrograms
     | ProxyEntry
-    | LinkMtu
     | ProxyHook
+    | LinkObject
     | UnknownLink
     | UnknownRule
     | UnknownRoute

@@ -20,10 +20,14 @@ class ObservedObject:
 @dataclass(frozen=True, slots=True)
 class Links:
     """All links: ifindex by name, and those on which packets from other nodes can come in for this
-    one's own tables."""
+    one's own tables. ``down`` are those that are administratively down, ``bridged`` ports of a
+    bridge, bond or the like by name, with that device. ``ours`` bear our mark."""
 
     indexes: Mapping[str, int] = field(default_factory=dict)
     receivers: frozenset[str] = frozenset()
+    down: frozenset[str] = frozenset()
+    bridged: Mapping[str, str] = field(default_factory=dict)
+    ours: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

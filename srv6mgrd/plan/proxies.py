@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
+from srv6mgrd.model import domain
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.desired import Desired, Proxy, Sid
@@ -87,12 +88,13 @@ def back(proxy: Proxy) -> ProxyHook:
 
 
 def arrivals(desired: Desired, receivers: Collection[str]) -> list[ProxyHook]:
-    """Hooks on all that SRv6 packets come in on: interfaces of the node's own tables (customers in
-    VRFs must not reach SIDs, RFC 8754 section 5.1), but for those of functions; and the SID
-    device, for what the node itself sends."""
+    """Hooks on all that SRv6 packets come in on: interfaces inside of the domain, but for those of
+    functions; and the SID device, for what the node itself sends. The hook comes before the filter
+    at the boundary, so a customer's interface must have none (RFC 8754 section 5.1)."""
     behind = {name for d in declared(desired) for name in d.interfaces}
     ports = {name for vrf in desired.vrfs.values() for name in vrf.interfaces}
-    names = sorted(set(receivers) - behind - ports - {SID_DEVICE})
+    found = set(receivers) - behind - ports - domain.customers(desired) - {SID_DEVICE}
+    names = sorted(found & domain.core(desired) if domain.is_closed(desired) else found)
     return [
         ProxyHook(SID_DEVICE, TOWARD_AGAIN),
         ProxyHook(SID_DEVICE, TOWARD_LOCAL),

@@ -11,8 +11,12 @@ from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.model import domain
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.model.csid import is_of_local_block
 from srv6mgrd.model.desired import Desired, Locator, Role, Sid, SteeredRoute, Vrf
+from srv6mgrd.model.interfaces import Interface
+from srv6mgrd.plan import interfaces as declared_interfaces
 from srv6mgrd.plan import proxies
+from srv6mgrd.plan.link_objects import LinkMtu, Stacked
 from srv6mgrd.plan.objects import (
     MAIN_TABLE,
     SID_DEVICE,
@@ -20,7 +24,6 @@ from srv6mgrd.plan.objects import (
     EncapRoute,
     EncapSource,
     FrrBlock,
-    LinkMtu,
     NextHopRoute,
     Object,
     ProxyPrograms,
@@ -28,6 +31,7 @@ from srv6mgrd.plan.objects import (
     SidRoute,
     Sysctl,
     UnreachableDefault,
+    UnreachableSid,
     VrfDevice,
     VrfPort,
     boundary,
@@ -56,8 +60,11 @@ _INDIRECT = IPv6Network("100::/64")
 
 # Values of the sysctl seg6_flowlabel (seg6_make_flowlabel) for the YANG enum.
 _FLOW_LABEL = Sysctl("net/ipv6/seg6_flowlabel", "")
-# Sysctls that, once set by us, follow the declaration back to their default.
-VALUES_KEPT = (_FLOW_LABEL.key,)
+# BGP needs it. Without BGP it stays as long as a source is declared: zebra takes the source out of
+# the kernel with its line, while packets are encapsulated with it.
+_FRR_SOURCE = FrrBlock("zebra", ("segment-routing", "srv6", "encapsulation"), ()).key
+# Once written by us: a sysctl follows the declaration back to its default, a line of FRR stays.
+VALUES_KEPT = (_FLOW_LABEL.key, _FRR_SOURCE)
 _FLOW_LABELS = {"zero": "-1", "copy": "0", "compute": "1"}
 _FORWARD_IPV4 = Sysctl("net/ipv4/ip_forward", "1")
 _FORWARD_IPV6 = Sysctl("net/ipv6/conf/all/forwarding", "1")
@@ -106,23 +113,28 @@ class Target:
         keys to look at, if not all."""
         for key in self.objects if some is None else some:
             obj, seen = self.objects.get(key), observed.get(key)
+            if isinstance(obj, Stacked):
+                continue  # their order is not observed
             if seen is not None and seen.object is not obj and seen.object == obj:
                 self.objects[key] = seen.object
 
 
 def target(
     desired: Desired,
-    interfaces: Mapping[str, int],
+    links: Links | Mapping[str, int],
     frr_blocks: Iterable[FrrBlock] = (),
     owned: Container[str] = (),
-    receivers: Collection[str] = (),
     *,
     borrowed: bool = False,
 ) -> Target:
-    """What shall stand, given the interfaces that exist, and those of them that packets from other
-    nodes come in on. ``owned`` are the keys in the journal, of which VALUES_KEPT matter.
-    ``borrowed`` as in Target."""
+    """What shall stand, given the links that exist (their ifindexes may do). ``owned`` are the
+    keys in the journal, of which VALUES_KEPT matter. ``borrowed`` as in Target."""
+    if not isinstance(links, Links):
+        links = Links(links)
     t = Target(borrowed=borrowed)
+    interfaces = declared_interfaces.existing(desired, links.indexes, borrowed=borrowed)
+    for one in desired.interfaces.values():
+        _interface(t, one, desired, interfaces, links)
     for locator in desired.locators.values():
         _locator(t, locator, desired)
     for vrf in desired.vrfs.values():
@@ -131,7 +143,7 @@ def target(
     for sid in desired.sids.values():
         if not sid.behavior.is_proxy:
             _sid(t, sid, desired, interfaces)
-    _proxies(t, desired, interfaces, receivers)
+    _proxies(t, desired, interfaces, links.receivers)
     for route in desired.routes.values():
         _route(t, route, desired, interfaces)
     if desired.encapsulation_source is not None:
@@ -139,7 +151,8 @@ def target(
     if desired.flow_label != "copy" or _FLOW_LABEL.key in owned:
         t.need(Sysctl(_FLOW_LABEL.path, _FLOW_LABELS[desired.flow_label]))
     for block in frr_blocks:
-        t.need(block, *_served_by(block, desired))
+        if block.key != _FRR_SOURCE or desired.bgp is not None or block.key in owned:
+            t.need(block, *(block.serves or _served_by(block, desired)))
     return t
 
 
@@ -150,10 +163,14 @@ def met(desired: Desired, links: Links, *, borrowed: bool = False) -> Links:
     names.update(route.interface for route in desired.routes.values())
     names.update(desired.roles, *(vrf.interfaces for vrf in desired.vrfs.values()))
     names.update(*(d.interfaces for d in declared), desired.vrfs if borrowed else ())
+    parents = declared_interfaces.parents(desired)
+    names.update(parents, desired.interfaces)
     indexes = links.indexes
     return Links(
         {name: indexes[name] for name in names if name is not None and name in indexes},
         links.receivers if declared else frozenset(),
+        links.down & parents,
+        {name: links.bridged[name] for name in desired.interfaces if name in links.bridged},
     )
 
 
@@ -204,13 +221,27 @@ def vrf_ifindex(table: int) -> int:
     return _VRF_IFINDEX_BASE | (table & (_VRF_IFINDEX_BASE - 1))
 
 
+def _interface(
+    t: Target,
+    one: Interface,
+    desired: Desired,
+    interfaces: Mapping[str, int],
+    links: Links,
+) -> None:
+    ref = ObjectRef(Kind.INTERFACE, one.name)
+    found = declared_interfaces.wanted(desired, one, interfaces, links)
+    for obj in found.objects:
+        t.need(obj, ref)
+    if found.pending:
+        t.pending[ref] = found.pending
+
+
 def _locator(t: Target, locator: Locator, desired: Desired) -> None:
     ref = ObjectRef(Kind.LOCATOR, locator.name)
     if desired.vrfs:
-        block = locator.prefix.supernet(new_prefix=locator.block_length)
         source = desired.encapsulation_source
         t.need(Rule(LOCAL_RULE_PRIORITY, locator.prefix, SID_TABLE, source), ref)
-        t.need(Rule(UNDERLAY_RULE_PRIORITY, block, MAIN_TABLE, source), ref)
+        t.need(Rule(UNDERLAY_RULE_PRIORITY, locator.block, MAIN_TABLE, source), ref)
     t.need(Rule(SID_RULE_PRIORITY, locator.prefix, SID_TABLE), ref)
     t.need(_FORWARD_IPV6, ref)
 
@@ -229,11 +260,12 @@ def _vrf(t: Target, vrf: Vrf, interfaces: Mapping[str, int]) -> None:
     t.need(VrfDevice(vrf.name, vrf.table, index), ref)
     t.need(UnreachableDefault(4, vrf.table), ref)
     t.need(UnreachableDefault(6, vrf.table), ref)
+    for sid in vrf.bgp.export_sids if vrf.bgp is not None else ():
+        t.need(UnreachableSid(sid, vrf.table), ObjectRef(Kind.VRF_BGP, vrf.name))
     missing = [i for i in vrf.interfaces if i not in interfaces]
     for interface in vrf.interfaces:
         if interface not in missing:
-            # Enslaving cycles the device, which would lose its IPv6 addresses.
-            t.need(Sysctl(f"net/ipv6/conf/{interface}/keep_addr_on_down", "1"), ref)
+            t.need(declared_interfaces.keep_addresses(interface), ref)
             t.need(VrfPort(interface, vrf.name), ref)
     if missing:
         t.pending[ref] = f"interface {', '.join(missing)} does not exist yet"
@@ -245,10 +277,18 @@ def _not_borrowed(name: str) -> str:
 
 def _boundary(t: Target, desired: Desired, interfaces: Mapping[str, int]) -> None:
     if domain.is_guarded(desired):
-        outside = domain.customers(desired)
-        filtered = boundary(outside, domain.sids(desired), domain.sources(desired))
+        outside, closed = domain.customers(desired), domain.is_closed(desired)
+        filtered = boundary(
+            domain.core(desired) if closed else outside,
+            domain.sids(desired),
+            domain.sources(desired),
+            closed=closed,
+        )
         refs = [ObjectRef(Kind.VRF, name) for name in desired.vrfs]
         t.need(filtered, *refs, *(ObjectRef(Kind.INTERFACE, name) for name in desired.roles))
+        if not t.serves[filtered.key]:
+            # Without the filter nothing keeps anybody from the SIDs.
+            t.need(filtered, *(ObjectRef(Kind.LOCATOR, name) for name in desired.locators))
         for vrf in desired.vrfs.values():
             for name in outside.intersection((vrf.name, *vrf.interfaces)):
                 if name in interfaces or name == vrf.name:
@@ -287,14 +327,18 @@ def _sid(t: Target, sid: Sid, desired: Desired, interfaces: Mapping[str, int]) -
         # the underlay: no reverse path would do, not even a loose one on a device without
         # addresses (__fib_validate_source).
         t.need(Sysctl(f"net/ipv4/conf/{sid.vrf}/rp_filter", "0"), ref)
-    if sid.interface is not None and sid.interface not in interfaces:
-        t.pending[ref] = f"interface {sid.interface} does not exist yet"
+    if sid.interface is not None and (
+        why := declared_interfaces.unusable(desired, sid.interface, interfaces)
+    ):
+        t.pending[ref] = why
         return
     next_hop = sid.next_hop
     if next_hop is not None and sid.interface is not None:
         next_hop = _next_hop(t, next_hop, sid.interface, ref)
         if next_hop is None:
             return
+    if sid.flavors and is_of_local_block(sid, desired.locators[sid.locator]):
+        _local_block(t, desired.locators[sid.locator], desired, ref)
     route = SidRoute(
         prefix=sid.prefix,
         action=sid.behavior,
@@ -345,6 +389,10 @@ def _proxy(
     if missing := [name for name in declared.interfaces if name not in interfaces]:
         t.pending[ref] = f"interface {', '.join(missing)} does not exist yet"
         return False
+    for name in declared.interfaces:
+        if why := declared_interfaces.unusable(desired, name, interfaces):
+            t.pending[ref] = why
+            return False
     next_hop = proxy.next_hop
     if next_hop is not None:
         next_hop = _next_hop(t, next_hop, proxy.interface, ref)
@@ -373,17 +421,23 @@ def _segments(desired: Desired, name: str | None) -> tuple[IPv6Address, ...]:
     return desired.segment_lists[name].segments if name is not None else ()
 
 
+def _local_block(t: Target, locator: Locator, desired: Desired, ref: ObjectRef) -> None:
+    """SIDs beside the locator's prefix, among other nodes' locators: one rule for all of them. What
+    it does not find in the table goes on to the next rule."""
+    if desired.vrfs:
+        source = desired.encapsulation_source
+        t.need(Rule(LOCAL_RULE_PRIORITY, locator.block, SID_TABLE, source), ref)
+    t.need(Rule(SID_RULE_PRIORITY, locator.block, SID_TABLE), ref)
+
+
 def _csid_lengths(sid: Sid, locator: Locator) -> tuple[int, int] | None:
     """Block and what follows it in the SID, up to the argument. The kernel shifts the argument
     left over the latter (seg6_next_csid_advance_arg), so it is all that the SID's prefix has
-    behind the block: the node of a uN, node and function of a uA. A /128 has no argument left and
-    goes by the locator's lengths."""
+    behind the block: the node of a uN, node and function of a uA, or its function alone where it
+    is of the local block."""
     if Flavor.NEXT_CSID not in sid.flavors:
         return None
-    length = sid.prefix.prefixlen
-    if length == sid.prefix.max_prefixlen:
-        length = locator.block_length + locator.node_length + locator.function_length
-    return locator.block_length, length - locator.block_length
+    return locator.block_length, sid.prefix.prefixlen - locator.block_length
 
 
 def _next_hop(
@@ -418,8 +472,8 @@ def _route(t: Target, route: SteeredRoute, desired: Desired, interfaces: Mapping
     t.need(_FORWARD_IPV6, ref)
     if route.interface is None:
         t.need(DummyDevice(SID_DEVICE), ref)
-    elif route.interface not in interfaces:
-        t.pending[ref] = f"interface {route.interface} does not exist yet"
+    elif why := declared_interfaces.unusable(desired, route.interface, interfaces):
+        t.pending[ref] = why
         return
     if route.vrf is not None and not _underlay(t, segments[0], route, desired, ref):
         return
@@ -448,8 +502,7 @@ def _underlay(
     their blocks; a segment elsewhere, or a source of the route's own, needs one more."""
     source = route.source or desired.encapsulation_source
     for locator in desired.locators.values():
-        block = locator.prefix.supernet(new_prefix=locator.block_length)
-        if first in block and source == desired.encapsulation_source:
+        if first in locator.block and source == desired.encapsulation_source:
             return True
     if any(first in locator.prefix for locator in desired.locators.values()):
         rule = Rule(LOCAL_RULE_PRIORITY, IPv6Network(first), SID_TABLE, source)

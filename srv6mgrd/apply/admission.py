@@ -1,0 +1,73 @@
+"""The part of a configuration that is carried out: checked and expanded. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from srv6mgrd.apply.outcomes import Outcome
+from srv6mgrd.counters.status import InstallStatus, ObjectRef
+from srv6mgrd.model.checks import check
+from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.expand import expand
+from srv6mgrd.model.partition import Partition, judge, partition
+from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.subset import Ref, declared_as
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """Both expanded: ``valid`` is carried out, ``whole`` has the rejected objects, too."""
+
+    partition: Partition = field(default_factory=Partition)
+    valid: Desired = field(default_factory=Desired)
+    whole: Desired = field(default_factory=Desired)
+
+    @property
+    def rejected(self) -> Mapping[ObjectRef, Outcome]:
+        """Objects that are not carried out, with the reason."""
+        return {
+            ref: Outcome(InstallStatus.REJECTED, str(refusal))
+            for ref, refusal in self.partition.rejected.items()
+            if isinstance(ref, ObjectRef)
+        }
+
+    def has(self, ref: Ref, desired: Desired) -> bool:
+        """Whether ``desired`` declares a part just so."""
+        return declared_as(self.whole, ref) == declared_as(desired, ref) is not None
+
+
+class Admission:
+    """Judges configurations; ``limits`` says what FRR can't carry."""
+
+    def __init__(self, limits: Callable[[Desired], list[Refusal]]) -> None:
+        self._limits = limits
+        # The last state that passed the checks, and the last that was expanded, with the result.
+        self._passed: Desired | None = None
+        self._expanded = Desired(), Desired()
+
+    def commit(self, desired: Desired, before: Admitted) -> Admitted:
+        """A commit on top of ``before``. Raises RefusedError."""
+        return self._admitted(judge(desired, before.partition, self._refusals))
+
+    def take(self, desired: Desired) -> Admitted:
+        """Of a configuration that is there already what is valid. Raises RefusedError when that
+        can't be told."""
+        return self._admitted(partition(desired, self._refusals))
+
+    def _admitted(self, found: Partition) -> Admitted:
+        expanded = self._expand(found.valid)
+        return Admitted(found, expanded, found.whole(expanded))
+
+    def _refusals(self, desired: Desired) -> Sequence[Refusal]:
+        try:
+            check(desired, self._passed)
+        except RefusedError as refused:
+            return refused.refusals
+        self._passed = desired
+        return self._limits(self._expand(desired))
+
+    def _expand(self, desired: Desired) -> Desired:
+        if self._expanded[0] is not desired:
+            self._expanded = desired, expand(desired)
+        return self._expanded[1]

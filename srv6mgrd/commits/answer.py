@@ -1,0 +1,85 @@
+"""The result of a request, as fields of a message and back. Pure.
+
+Clients in Python get the exceptions of the datastore room; srv6-netconfd gets the errors as sysrepo
+holds them, since it words them for NETCONF itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+
+from srv6mgrd.commits.fields import Field, Fields
+from srv6mgrd.datastore.connection import (
+    DatastoreError,
+    DeniedError,
+    ExpiredError,
+    FailedError,
+    LockedError,
+    NonePendingError,
+    OutdatedError,
+    PendingError,
+    TimedOutError,
+    UnavailableError,
+)
+from srv6mgrd.datastore.error_info import ErrorInfo
+from srv6mgrd.model.refusal import Refusal, RefusedError
+
+OK = "ok"
+WAITING = "waiting"
+_REJECTED, _FAILED = "rejected", "failed"
+# sysrepo's own errors follow, as they are.
+_ERRORS = "errors"
+
+_KINDS: dict[str, type[DatastoreError]] = {
+    "locked": LockedError,
+    "expired": ExpiredError,
+    "pending": PendingError,
+    "none-pending": NonePendingError,
+    "denied": DeniedError,
+    "timed-out": TimedOutError,
+    "outdated": OutdatedError,
+    "unavailable": UnavailableError,
+    "error": DatastoreError,
+}
+
+
+def ok(fields: Iterable[Field] = ()) -> list[Field]:
+    return [("result", OK.encode()), *fields]
+
+
+def waiting(text: str) -> list[Field]:
+    """A sign of life while a request waits or is carried out."""
+    return [("result", WAITING.encode()), ("message", text.encode())]
+
+
+def of_error(error: RefusedError | DatastoreError) -> list[Field]:
+    if isinstance(error, RefusedError):
+        kind = _FAILED if isinstance(error, FailedError) else _REJECTED
+        refusals = [("rejection", json.dumps(asdict(r)).encode()) for r in error.refusals]
+        return [("result", kind.encode()), *refusals]
+    kind = next(name for name, type_ in _KINDS.items() if type(error) is type_)
+    return [("result", kind.encode()), ("message", str(error).encode())]
+
+
+def of_infos(infos: Iterable[ErrorInfo]) -> list[Field]:
+    """For srv6-netconfd: ``error-code`` begins each error."""
+    out: list[Field] = [("result", _ERRORS.encode())]
+    for info in infos:
+        for name, value in asdict(info).items():
+            text = str(value)
+            if text or name == "code":
+                out.append((f"error-{name.replace('_', '-')}", text.encode()))
+    return out
+
+
+def check(answer: Fields) -> None:
+    """Raise what the request failed with."""
+    result = answer.text("result")
+    if result == OK:
+        return
+    if result in (_REJECTED, _FAILED):
+        refusals = [Refusal(**json.loads(text)) for text in answer.every("rejection")]
+        raise FailedError(refusals) if result == _FAILED else RefusedError(refusals)
+    raise _KINDS.get(result, DatastoreError)(answer.text("message"))

@@ -1,0 +1,89 @@
+"""Revisions of the running configuration, and how they differ."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from srv6mgrd.commits.fields import Field
+from srv6mgrd.datastore.connection import Connection
+from srv6mgrd.datastore.differences import differences
+from srv6mgrd.datastore.history import Transaction
+
+# Paths that an error message names.
+_NAMED = 5
+_SECONDS = 30
+
+
+class Clock(Protocol):
+    """The history of commits (``datastore.clock.CommitClock``)."""
+
+    @property
+    def revision(self) -> str: ...
+
+    @property
+    def warnings(self) -> Sequence[str]: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def pending(self) -> Mapping[str, str]: ...
+
+    def since(self, revision: str) -> tuple[Sequence[Transaction], str | None, str]: ...
+
+
+class Revisions:
+    """Asked by the thread that carries requests out, not by the event loop's."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, clock: Clock) -> None:
+        self._loop = loop
+        self._clock = clock
+
+    def current(self) -> str:
+        return self._clock.revision
+
+    def size(self) -> int:
+        """Bytes of the running configuration as JSON."""
+        return self._clock.size
+
+    def warnings(self) -> Sequence[str]:
+        """What whoever made the last commit should know."""
+        return self._clock.warnings
+
+    def pending(self) -> list[Field]:
+        """The commit that awaits confirmation, as the state shows it; none: no fields."""
+        return [(name, value.encode()) for name, value in self._clock.pending.items()]
+
+    def changed_since(self, revision: str, connection: Connection) -> str:
+        """An error message: who changed what since then; empty when it is the same again."""
+
+        async def ask() -> tuple[Sequence[Transaction], str | None, str]:
+            return self._clock.since(revision)
+
+        asked = asyncio.run_coroutine_threadsafe(ask(), self._loop)
+        transactions, before, now = asked.result(_SECONDS)
+        remedy = "discard the candidate's changes and make them again"
+        if before is None:
+            return (
+                "candidate: the running configuration has changed since its first edit, and the"
+                f" history does not go back so far; {remedy}"
+            )
+        with connection.context() as context:
+            paths = [change.path for change in differences(context, before, now)]
+        if not paths:
+            return ""
+        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+        by = ", ".join(_described(t) for t in transactions[:_NAMED])
+        named = ", ".join(paths[:_NAMED])
+        return (
+            "candidate: the running configuration has changed since its first edit, by"
+            f" {by}: {named}{more}; {remedy}"
+        )
+
+
+def _described(transaction: Transaction) -> str:
+    user = f" of {transaction.origin.user}" if transaction.origin.user else ""
+    address = f" from {transaction.origin.address}" if transaction.origin.address else ""
+    return f"transaction {transaction.id} ({transaction.origin.door}{user}{address})"
