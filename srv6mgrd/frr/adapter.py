@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import contextlib
+import errno
+import functools
+import logging
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from srv6mgrd.frr import running
+from srv6mgrd.frr import mgmtd, running
 from srv6mgrd.frr import vrfs as vrf_steps
-from srv6mgrd.frr.blocks import BGPD, ISISD, LOCATORS, ZEBRA, negated
+from srv6mgrd.frr.bfd import is_idle, relieved
+from srv6mgrd.frr.blocks import (
+    BFDD,
+    BGPD,
+    ISISD,
+    LOCATORS,
+    MGMTD,
+    OSPF6D,
+    OSPFD,
+    RESOLUTION_VIA_DEFAULT,
+    STATICD,
+    ZEBRA,
+    is_policy,
+    negated,
+)
+from srv6mgrd.frr.daemons import absent
+from srv6mgrd.frr.hold import Hold, moves_sids
 from srv6mgrd.frr.offer import offer as frr_offer
 from srv6mgrd.frr.script import (
     Step,
@@ -20,11 +40,14 @@ from srv6mgrd.frr.script import (
     removals,
 )
 from srv6mgrd.frr.sids_first import Arrivals, stages
+from srv6mgrd.frr.static_routes import apart
 from srv6mgrd.frr.vty import Answer, Instances, Sessions, VtyError, instance
 from srv6mgrd.model.capabilities import FrrOffer
 from srv6mgrd.plan.actions import Action, Delete
 from srv6mgrd.plan.objects import FrrBlock
-from srv6mgrd.ports import RefusedAction
+from srv6mgrd.ports import AdapterError, RefusedAction
+
+_LOG = logging.getLogger(__name__)
 
 DEFAULT_DIRECTORY = Path("/run/frr")
 
@@ -42,12 +65,15 @@ class FrrSockets:
         self,
         directory: Path = DEFAULT_DIRECTORY,
         daemons: Sequence[str] = (ZEBRA, BGPD),
-        optional: Sequence[str] = (ISISD,),
+        optional: Sequence[str] = (MGMTD, ISISD, OSPFD, OSPF6D),
+        helpers: Sequence[str] = (STATICD, BFDD),
         timeout: float = 30.0,
     ) -> None:
+        """``optional`` daemons may be without; ``helpers`` have no configuration of ours."""
         self._directory = directory
         self._daemons = tuple(daemons)
         self._optional = tuple(optional)
+        self._helpers = tuple(helpers)
         self._timeout = timeout
         self._unreachable = ""
         self._writes = 0
@@ -64,16 +90,20 @@ class FrrSockets:
 
     def observe(self) -> Mapping[str, FrrBlock] | None:
         """All contexts of the daemons' running configuration, the operator's lines included; of a
-        daemon that few need, none while it does not run."""
+        daemon that few need, none while it does not run. Raises AdapterError when it is us who
+        can't ask: FRR is not absent then."""
         blocks: dict[str, FrrBlock] = {}
         self._unreachable = ""
         try:
             for daemon in self._daemons:
                 blocks.update(self._running(daemon))
             for daemon in self._optional:
-                if instance(self._path(daemon)) is not None:
+                if self._runs(daemon):
                     blocks.update(self._running(daemon))
         except VtyError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE):
+                cause, _, remedy = str(error).partition("; ")
+                raise AdapterError("FRR", cause, remedy) from error
             self._unreachable = str(error)
             return None
         return blocks
@@ -81,19 +111,59 @@ class FrrSockets:
     def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:
         """Carry out; the daemons' order of dependency goes before that of ``actions``.
 
-        A refused action is taken back as far as it went; the others stand. SIDs are allocated
+        A refused action is taken back as far as it went, and is in doubt where that is refused,
+        too; the others stand. SIDs are allocated
         after this returns: ``status.vrf_status`` tells.
         """
         for action in actions:
             frr_block(action)
         refused: _Refused = {}
-        self._carry_out(actions, refused)
-        left = [a for a in actions if id(a) not in refused]
-        self._renew_locator(left, refused)
-        back: list[Action] = [a.undo for a, _ in refused.values() if not isinstance(a, Delete)]
-        if back:
-            self._carry_out(back, {})
-        return [RefusedAction(a, 0, words) for a, words in refused.values()]
+        # Each try takes a place in the daemon's queue, which has few.
+        runs = functools.cache(self._runs)
+        in_vain = [
+            RefusedAction(action, 0, why[0], remedy=why[1])
+            for action in actions
+            if not isinstance(action, Delete)
+            if (why := absent(frr_block(action), runs)) is not None
+        ]
+        lacking = {id(r.action) for r in in_vain}
+        actions = [a for a in actions if id(a) not in lacking]
+        with self._held(actions):
+            self._carry_out(actions, refused)
+            left = [a for a in actions if id(a) not in refused]
+            self._renew_locator(left, refused)
+            self._start_relieved(left)
+            back = {key: a.undo for key, (a, _) in refused.items() if not isinstance(a, Delete)}
+            left_over: _Refused = {}
+            if back:
+                self._carry_out(list(back.values()), left_over)
+            in_doubt = {key for key, undo in back.items() if id(undo) in left_over}
+        found = [
+            RefusedAction(a, 0, words, in_doubt=key in in_doubt)
+            for key, (a, words) in refused.items()
+        ]
+        return [*in_vain, *found]
+
+    @contextlib.contextmanager
+    def _held(self, actions: Sequence[Action]) -> Iterator[None]:
+        """While SIDs move, neighbors are told nothing (see ``hold``)."""
+        if not moves_sids(actions):
+            yield
+            return
+        hold = None
+        try:
+            hold = Hold(self, self._running(BGPD))
+            hold.begin()
+        except VtyError as error:
+            _LOG.debug("updates are not kept back: %s", error)
+        try:
+            yield
+        finally:
+            try:
+                if hold is not None:
+                    hold.end()
+            except VtyError as error:
+                _LOG.warning("a line 'neighbor ... advertisement-interval' may be left: %s", error)
 
     def meet(self, vrfs: Sequence[str]) -> None:
         """Return once zebra knows these VRFs."""
@@ -114,6 +184,11 @@ class FrrSockets:
         ]
         self._run(steps, {})
 
+    def run(self, daemon: str, commands: Sequence[str]) -> list[Answer]:
+        """Commands as given, and their answers; ``VtyError`` when out of reach."""
+        with self._sessions() as sessions:
+            return sessions.run(daemon, commands)
+
     def show(self, daemon: str, command: str) -> str:
         """Output of a show command; ``VtyError`` when refused or out of reach."""
         with self._sessions() as sessions:
@@ -121,11 +196,15 @@ class FrrSockets:
 
     def instances(self) -> Instances:
         """Which processes serve the daemons' sockets now; cheap, never waits."""
-        return tuple(instance(self._path(daemon)) for daemon in (*self._daemons, *self._optional))
+        daemons = (*self._daemons, *self._optional, *self._helpers)
+        return tuple(instance(self._path(daemon)) for daemon in daemons)
 
     def offer(self) -> FrrOffer:
         """What the running daemons offer. ``VtyError`` (ETIMEDOUT) when one is silent."""
         return frr_offer(self)
+
+    def _runs(self, daemon: str) -> bool:
+        return instance(self._path(daemon)) is not None
 
     def _path(self, daemon: str) -> Path:
         return self._directory / f"{daemon}.vty"
@@ -134,17 +213,35 @@ class FrrSockets:
         return Sessions(self._directory, self._timeout)
 
     def _running(self, daemon: str) -> dict[str, FrrBlock]:
-        return running.parse(daemon, self.show(daemon, "show running-config"))
+        found = running.parse(daemon, self.show(daemon, "show running-config"))
+        return apart(found.values()) if daemon == MGMTD else found
 
     def _carry_out(self, actions: Sequence[Action], refused: _Refused) -> None:
-        whole = [a for a in actions if isinstance(a, Delete)]
+        # What has gone from a policy goes last: who applies it would reject all routes meanwhile.
+        of_policies = [a for a in actions if is_policy(frr_block(a))]
+        others = [a for a in actions if not is_policy(frr_block(a))]
+        whole = [a for a in others if isinstance(a, Delete)]
         standing = self._standing(whole, refused)
-        left = [a for a in actions if id(a) not in refused]
-        self._run(removals(left, standing), refused)
+        left = [a for a in others if id(a) not in refused]
+        self._run(self._not_of_profile(removals(left, standing)), refused)
         left = [a for a in left if id(a) not in refused]
         renamed = [a for a in left if changes_router_id(a)]
         standing = self._standing(renamed, refused)
-        self._write(additions([a for a in left if id(a) not in refused], standing), refused)
+        left = [*of_policies, *(a for a in left if id(a) not in refused)]
+        self._write(additions(left, standing), refused)
+        left = [a for a in of_policies if id(a) not in refused]
+        self._run(removals(left, {}), refused)
+
+    def _not_of_profile(self, steps: list[Step]) -> list[Step]:
+        """Without those that take back what the daemon's profile implies."""
+        if not any(step.line in RESOLUTION_VIA_DEFAULT for step in steps):
+            return steps
+        try:
+            if not running.is_datacenter(self.show(MGMTD, "show running-config")):
+                return steps
+        except VtyError:
+            return steps
+        return [step for step in steps if step.line not in RESOLUTION_VIA_DEFAULT]
 
     def _write(self, steps: Sequence[Step], refused: _Refused) -> None:
         *before, last = stages(steps)
@@ -176,22 +273,31 @@ class FrrSockets:
         """Daemon by daemon, in the order in which the steps first name them."""
         for daemon in dict.fromkeys(step.daemon for step in steps):
             sent = commands([s for s in steps if s.daemon == daemon])
-            texts = ["configure terminal", *(c.text for c in sent), "end"]
-            answers, silence = self._send(daemon, texts, sessions)
-            for key, found in refusals(sent, answers[1:], silence).items():
+            answers, silence = self._send(daemon, [c.text for c in sent], sessions)
+            for key, found in refusals(sent, answers, silence).items():
                 refused.setdefault(key, found)
 
     def _send(
         self, daemon: str, texts: Sequence[str], sessions: Sessions | None
     ) -> tuple[list[Answer], str]:
-        self._writes += len(texts) - 2
+        self._writes += len(texts)
         try:
             if sessions is not None:
-                return sessions.run(daemon, texts), ""
+                return _configure(sessions, daemon, texts), ""
             with self._sessions() as own:
-                return own.run(daemon, texts), ""
+                return _configure(own, daemon, texts), ""
         except VtyError as error:
             return error.answers, str(error)
+
+    def _start_relieved(self, actions: Sequence[Action]) -> None:
+        """Have bgpd begin anew with neighbors that BFD had kept from it (see ``bfd``)."""
+        try:
+            clears = [one.clear for one in relieved(actions) if is_idle(self, one)]
+            if clears:
+                self.run(BGPD, clears)
+        except VtyError as error:
+            # They come up all the same, if late.
+            _LOG.debug("sessions are not begun anew: %s", error)
 
     def _renew_locator(self, actions: Sequence[Action], refused: _Refused) -> None:
         """Make bgpd ask for its locator again after another one was removed from zebra.
@@ -218,3 +324,13 @@ class FrrSockets:
             if line.startswith("locator ") and line not in gone
         ]
         self._run(steps, refused)
+
+
+def _configure(sessions: Sessions, daemon: str, texts: Sequence[str]) -> list[Answer]:
+    """Answers to these commands, those that enter and leave configuration mode aside."""
+    if daemon == MGMTD:
+        return mgmtd.configure(sessions, texts)
+    try:
+        return sessions.run(daemon, ["configure terminal", *texts, "end"])[1:-1]
+    except VtyError as error:
+        raise VtyError(error.errno or errno.EPIPE, str(error), error.answers[1:]) from error

@@ -9,17 +9,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
+from srv6mgrd.counters.status import ObjectRef
 from srv6mgrd.plan.objects import FrrBlock
 
 ZEBRA = "zebra"
 BGPD = "bgpd"
 ISISD = "isisd"
+OSPFD = "ospfd"
+OSPF6D = "ospf6d"
+# The command line of staticd is in mgmtd.
+MGMTD = "mgmtd"
+STATICD = "staticd"
+BFDD = "bfdd"
+# Lines of a VRF in mgmtd; each profile implies another value.
+RESOLUTION_VIA_DEFAULT = ("ip nht resolve-via-default", "ipv6 nht resolve-via-default")
 
 LOCATORS = ("segment-routing", "srv6", "locators")
 ENCAPSULATION = ("segment-routing", "srv6", "encapsulation")
 
-# Lines of which a context holds one: writing another value replaces it.
+# Lists, and routes of ours in the main table: each line is a command of its own, and names the
+# list. FRR numbers them; where the order does not matter, the number does not either.
+_LIST = re.compile(
+    r"(?P<list>(?:ip|ipv6) prefix-list \S+|bgp community-list standard \S+"
+    r"|bgp extcommunity-list standard \S+|bgp as-path access-list \S+|ipv6 route \S+)"
+    r" (?:seq \d+ )?(?P<line>(?:permit|deny) .*|blackhole tag \d+)"
+)
+ROUTE_MAP = "route-map "
+
+# Lines of which a context holds one: writing another value replaces it. What a pattern captures
+# names it, or else all that the pattern matches.
 _SLOTS = tuple(
     map(
         re.compile,
@@ -28,12 +48,22 @@ _SLOTS = tuple(
             r"prefix",
             r"locator",
             r"bgp router-id",
-            r"neighbor \S+ remote-as",
+            r"bgp graceful-restart (?:restart-time|stalepath-time)",
+            r"bgp long-lived-graceful-restart stale-time",
+            r"maximum-paths(?! ibgp)",
+            r"maximum-paths ibgp",
+            r"neighbor \S+ (?:interface )?remote-as",
             r"neighbor \S+ update-source",
             r"neighbor \S+ description",
             r"neighbor \S+ password",
             r"neighbor \S+ ebgp-multihop",
             r"neighbor \S+ timers",
+            r"(neighbor \S+ route-map) \S+ (in|out)$",
+            r"neighbor \S+ (?:maximum-prefix|allowas-in|soo|ttl-security hops|shutdown)",
+            r"route-map vpn (?:import|export)",
+            r"match (?:(?:ip|ipv6) address prefix-list|community|extcommunity|as-path|tag)",
+            r"call",
+            r"set (?:local-preference|metric|tag|as-path prepend|community|comm-list)",
             r"sid vpn per-vrf export",
             r"sid vpn export",
             r"rd vpn export",
@@ -41,18 +71,50 @@ _SLOTS = tuple(
             # always name both directions, so a new one covers whatever was there.
             r"rt vpn(?= (?:import|export|both) )",
             r"is-type",
-            r"isis metric",
+            r"lsp-timers",
+            r"spf-delay-ietf",
+            r"set-overload-bit on-startup",
+            r"(?:area|domain)-password",
+            r"isis (?:metric|hello-interval|hello-multiplier|password)",
+            r"ospf6? router-id",
+            r"(?:ip ospf|ipv6 ospf6) (?:cost|network)",
         ),
     )
 )
 
 
+_STATIC_ROUTE = re.compile(
+    r"(?P<hop>ip(?:v6)? route \S+(?: (?!tag |\d+(?: |$)|bfd$)\S+)+)(?: tag \d+)?(?P<distance> \d+)?"
+    r"(?: bfd)?"
+)
+
+
 def slot_of(line: str) -> str | None:
     """The part of a single-valued line that names what it sets."""
+    if route := _STATIC_ROUTE.fullmatch(line):
+        return route["hop"] + (route["distance"] or "")
     for pattern in _SLOTS:
-        if (match := pattern.match(line)) and line[match.end() : match.end() + 1] == " ":
-            return match.group()
+        if (match := pattern.match(line)) and line[match.end() : match.end() + 1] in ("", " "):
+            return " ".join(match.groups()) or match.group()
     return None
+
+
+def list_line(text: str) -> tuple[str, str] | None:
+    """The list that a line at the top belongs to, and what it says of it, without its number; None
+    for any other line."""
+    found = _LIST.fullmatch(text)
+    return (found["list"], found["line"]) if found else None
+
+
+def is_list(context: tuple[str, ...]) -> bool:
+    """Whether it is that of a list, which no command enters."""
+    return len(context) == 1 and _LIST.fullmatch(f"{context[0]} permit ") is not None
+
+
+def is_policy(obj: FrrBlock) -> bool:
+    """Whether others refer to it by name and go on without it, otherwise than meant, when it is
+    gone: it is changed before they stop to refer to it, and removed after."""
+    return is_list(obj.context) or obj.context[0].startswith(ROUTE_MAP)
 
 
 def negated(line: str) -> str:
@@ -70,14 +132,20 @@ def order_of(context: tuple[str, ...]) -> int:
     """Place in the order of writing: what others refer to comes first."""
     if context[:1] == ("segment-routing",):
         return 1 if context[:3] == LOCATORS else 0
+    if is_list(context):
+        return 0
+    if context[0].startswith(ROUTE_MAP):
+        return 1
     depth = len(context) - 1
     return (20 if " vrf " in context[0] else 10) + depth
 
 
-def block(daemon: str, context: Iterable[str], lines: Iterable[str]) -> FrrBlock:
+def block(
+    daemon: str, context: Iterable[str], lines: Iterable[str], serves: tuple[ObjectRef, ...] = ()
+) -> FrrBlock:
     """A block with its proper ``order``."""
     path = tuple(context)
-    return FrrBlock(daemon, path, tuple(lines), order_of(path))
+    return FrrBlock(daemon, path, tuple(lines), order_of(path), serves)
 
 
 def same(desired: FrrBlock, observed: FrrBlock) -> bool:
@@ -95,7 +163,7 @@ def ours_of(
     """
     standing = set(observed.lines)
     claims = dict.fromkeys((*(wanted.lines if wanted else ()), *journaled))
-    return block(observed.daemon, observed.context, (c for c in claims if c in standing))
+    return replace(observed, lines=tuple(c for c in claims if c in standing))
 
 
 def claim(

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Protocol
 
 from srv6mgrd import settings as settings_file
-from srv6mgrd.apply.journal import Journal, JournalError
+from srv6mgrd.apply.journal import Journal
 from srv6mgrd.frr.adapter import FrrSockets
+from srv6mgrd.frr.blocks import RESOLUTION_VIA_DEFAULT
 from srv6mgrd.frr.script import commands, removals
 from srv6mgrd.plan.actions import Delete
 from srv6mgrd.plan.objects import FrrBlock
@@ -36,6 +37,8 @@ def script(owned: Owned, running: Mapping[str, FrrBlock]) -> list[str]:
     texts: list[str] = []
     for daemon in dict.fromkeys(block.daemon for block in running.values()):
         steps = [s for s in removals(leaving, running) if s.daemon == daemon]
+        # What a profile implies can't be told here, and is the same to who has no static routes.
+        steps = [s for s in steps if s.line not in RESOLUTION_VIA_DEFAULT]
         if steps:
             texts += ["configure terminal", *(c.text for c in commands(steps)), "end"]
     return texts
@@ -46,7 +49,7 @@ def main() -> int:
     try:
         settings = settings_file.load(None)
         journal = Journal(Path(settings.state_directory) / "journal.sqlite")
-    except (settings_file.SettingsError, JournalError) as error:
+    except settings_file.SettingsError as error:
         print(f"FRR's part: {error}", file=sys.stderr)
         return 1
     running = FrrSockets(Path(settings.frr_directory)).observe() or {}

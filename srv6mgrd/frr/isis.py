@@ -1,39 +1,102 @@
-"""IS-IS of the underlay: isisd's lines, and whether it advertises the locator (RFC 9352).
+"""IS-IS of the underlay: isisd's lines.
 
-isisd takes the locator from zebra, so it advertises the one that bgpd composes SIDs of.
+isisd takes the locator from zebra, as bgpd takes the one that it composes SIDs of: the same, but
+for the time in which exports move to another one.
 """
 
 from __future__ import annotations
 
-import errno
-import json
 from collections.abc import Mapping
-from typing import Any
 
-from srv6mgrd.frr.blocks import ISISD, block
-from srv6mgrd.frr.vty import Shows, VtyError
+from srv6mgrd.counters.status import Kind, ObjectRef
+from srv6mgrd.frr.blocks import ISISD, MGMTD, block
+from srv6mgrd.frr.neighbors import address
 from srv6mgrd.model.checks import SID_DEVICE
-from srv6mgrd.model.desired import Desired, Isis, IsisInterface
+from srv6mgrd.model.desired import Locator
+from srv6mgrd.model.isis import Authentication, Isis, IsisInterface, LspTimers, SpfDelay
 from srv6mgrd.plan.objects import FrrBlock
 
 # Name of our instance; others on the router are the operator's.
 TAG = "srv6mgr"
-# What isisd does when no metric is given, and does not print.
+# What isisd does when nothing is said, and does not print.
 _METRIC = 10
+_HELLO_INTERVAL, _HELLO_MULTIPLIER = 3, 10
+_TIMERS = LspTimers(generation=30, refresh=900, lifetime=1200)
 _LEVELS = {"level-1": ["is-type level-1"], "level-2": ["is-type level-2-only"], "level-1-2": []}
 
 
-def blocks(isis: Isis) -> list[FrrBlock]:
-    """isisd's part, in exactly the lines that FRR 10.3 prints it with."""
+# Marks the routes of ours that isisd shall advertise. Mnemonic: RFC 8986.
+_TAG = 8986
+_ROUTE_MAP = f"{TAG}-additional-locators"
+
+
+def blocks(isis: Isis, locators: Mapping[str, Locator]) -> list[FrrBlock]:
+    """isisd's part, in exactly the lines that FRR 10.3 prints it with, and routes of staticd."""
     root = f"router isis {TAG}"
-    net = f"net {isis.area}.{isis.system_id}.00"
     # The End SID of the locator that isisd advertises hangs on our device, not on a ``sr0``.
     srv6 = [f"locator {isis.locator}", f"interface {SID_DEVICE}"]
     return [
+        *_additional(isis, locators),
         *(block(ISISD, (f"interface {i.name}",), _interface(i)) for i in isis.interfaces),
-        block(ISISD, (root,), [*_LEVELS[isis.level], net]),
+        block(ISISD, (root,), _instance(isis)),
         block(ISISD, (root, "segment-routing srv6"), srv6),
     ]
+
+
+def _additional(isis: Isis, locators: Mapping[str, Locator]) -> list[FrrBlock]:
+    """isisd has one SRv6 Locator TLV; else it gives out prefixes of interfaces and of routes. Such
+    a route ends what is for no SID of the locator, which would else follow a default route."""
+    found = []
+    for name in isis.additional_locators:
+        prefix = locators[name].prefix
+        route = f"ipv6 route {address(prefix.network_address)}/{prefix.prefixlen}"
+        serves = (ObjectRef(Kind.LOCATOR, name),)
+        found.append(block(MGMTD, (route,), [f"blackhole tag {_TAG}"], serves))
+    if found:
+        found.append(block(ISISD, (f"route-map {_ROUTE_MAP} permit 10",), [f"match tag {_TAG}"]))
+    return found
+
+
+def _instance(isis: Isis) -> list[str]:
+    lines = [*_LEVELS[isis.level], _timers(isis.timers), _spf_delay(isis.spf_delay)]
+    if isis.overload.status:
+        lines.append("set-overload-bit")
+    if isis.overload.on_startup is not None:
+        lines.append(f"set-overload-bit on-startup {isis.overload.on_startup}")
+    if isis.area_authentication is not None:
+        lines.append(f"area-password {_password(isis.area_authentication)}")
+    if isis.domain_authentication is not None:
+        lines.append(f"domain-password {_password(isis.domain_authentication)}")
+    if isis.additional_locators:
+        levels = ("level-1", "level-2") if isis.level == "level-1-2" else (isis.level,)
+        lines += [f"redistribute ipv6 static {level} route-map {_ROUTE_MAP}" for level in levels]
+    # The first LSP is made upon the NET, with all of this; isisd looks only then at how long it
+    # has the overload bit from the start (lsp_generate, device_startup).
+    return [*filter(None, lines), f"net {isis.area}.{isis.system_id}.00"]
+
+
+def _timers(timers: LspTimers) -> str:
+    """One line for all: isisd judges each change at once, and wants them to fit together."""
+    if timers == _TIMERS:
+        return ""
+    return (
+        f"lsp-timers gen-interval {timers.generation} refresh-interval {timers.refresh}"
+        f" max-lifetime {timers.lifetime}"
+    )
+
+
+def _spf_delay(delay: SpfDelay) -> str:
+    return (
+        f"spf-delay-ietf init-delay {delay.initial} short-delay {delay.short}"
+        f" long-delay {delay.long} holddown {delay.hold_down}"
+        f" time-to-learn {delay.time_to_learn}"
+    )
+
+
+def _password(authentication: Authentication) -> str:
+    words = f"{authentication.algorithm} {authentication.password}"
+    snp = authentication.snp
+    return words if snp == "none" else f"{words} authenticate snp {snp}"
 
 
 def _interface(interface: IsisInterface) -> list[str]:
@@ -43,55 +106,13 @@ def _interface(interface: IsisInterface) -> list[str]:
     if interface.point_to_point:
         lines.append("isis network point-to-point")
     if interface.passive:
-        lines.append("isis passive")
+        return [*lines, "isis passive"]
+    if interface.hello_interval != _HELLO_INTERVAL:
+        lines.append(f"isis hello-interval {interface.hello_interval}")
+    if interface.hello_multiplier != _HELLO_MULTIPLIER:
+        lines.append(f"isis hello-multiplier {interface.hello_multiplier}")
+    if interface.bfd:
+        lines.append("isis bfd")
+    if interface.authentication is not None:
+        lines.append(f"isis password {_password(interface.authentication)}")
     return lines
-
-
-def unadvertised(desired: Desired, frr: Shows) -> str:
-    """Why the locator reaches no other router, in plain words; empty when it does."""
-    isis = desired.isis
-    if isis is None:
-        return ""
-    own = f"{isis.system_id}.00-00"
-    try:
-        database = _json(frr, f"show isis database detail {own} json")
-        neighbors = _json(frr, "show isis neighbor json")
-    except VtyError as error:
-        return str(error)
-    if not _advertises(database, str(desired.locators[isis.locator].prefix)):
-        return f"isisd does not advertise locator {isis.locator} yet; see that zebra has it"
-    met = _met(neighbors)
-    silent = [i.name for i in isis.interfaces if not i.passive and i.name not in met]
-    return f"no IS-IS neighbor at {', '.join(silent)}" if silent else ""
-
-
-def _advertises(database: Mapping[str, Any], prefix: str) -> bool:
-    """Whether one of our link state PDUs carries the SRv6 locator."""
-    lsps = (
-        lsp
-        for area in database.get("areas", ())
-        if area.get("area", {}).get("name") == TAG
-        for level in area.get("levels", ())
-        for lsp in level.get("lsps", ())
-    )
-    return any(lsp.get("srv6Locator", {}).get("prefix") == prefix for lsp in lsps)
-
-
-def _met(neighbors: Mapping[str, Any]) -> set[str]:
-    """Interfaces with a neighbor that is up."""
-    return {
-        circuit["interface"]
-        for area in neighbors.get("areas", ())
-        if area.get("area") == TAG
-        for circuit in area.get("circuits", ())
-        if circuit.get("state") == "Up"
-    }
-
-
-def _json(frr: Shows, command: str) -> dict[str, Any]:
-    try:
-        found = json.loads(frr.show(ISISD, command).strip() or "{}")
-    except json.JSONDecodeError as error:
-        # isisd has words instead for what it has not.
-        raise VtyError(errno.EPROTO, f"isisd gave no JSON for '{command}' ({error})") from error
-    return found if isinstance(found, dict) else {}

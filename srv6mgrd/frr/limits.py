@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from ipaddress import IPv6Network
 
-from srv6mgrd.frr.render import export_locator, isis_locator, locator_of
-from srv6mgrd.model.checks.names import bgp_path, isis_path
-from srv6mgrd.model.desired import Desired, Locator, Neighbor, VrfBgp
+from srv6mgrd.frr.render import carried_locators, export_locator, locator_of
+from srv6mgrd.model.bgp import Neighbor, VrfBgp
+from srv6mgrd.model.checks.names import bgp_path, ospf_path
+from srv6mgrd.model.desired import Desired, Locator
 from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.routing_policy import CommunityOption
 
 # A command that does not fit the daemon's buffer loses its session (VTY_BUFSIZ 4096, read in
 # pieces of 512).
@@ -19,11 +21,6 @@ def limits(desired: Desired) -> list[Refusal]:
     """Why FRR could not carry out what is declared; empty when it can."""
     found = []
     chosen = export_locator(desired)
-    advertised = isis_locator(desired)
-    if advertised is not None and chosen is not None and advertised != chosen:
-        cause = f"it advertises locator {advertised.name}, but VRFs export SIDs of {chosen.name}"
-        remedy = f"name locator {chosen.name}"
-        found.append(_refusal("IS-IS", cause, remedy, f"{isis_path()}/locator"))
     if desired.bgp is not None and desired.bgp.as_number == 0:
         found.append(
             _refusal(
@@ -43,7 +40,8 @@ def limits(desired: Desired) -> list[Refusal]:
             locator = locator_of(desired, sid)
             if vpn is not None and locator is not None and chosen is not None:
                 found += _export(name, vpn, sid, locator, chosen)
-    if known := chosen or advertised:
+    found += _policies_of_ospf(desired)
+    for known in carried_locators(desired):
         found += _locator(known)
     return found
 
@@ -55,11 +53,40 @@ def _descriptions(neighbors: Iterable[Neighbor], path: str) -> list[Refusal]:
             f"BGP neighbor {neighbor.address}",
             "FRR takes a | between blanks in its description for a filter",
             "write it without the blanks",
-            f"{path}/neighbor[address='{neighbor.address}']/description",
+            f"{path}/{neighbor.step}/description",
         )
         for neighbor in neighbors
         if " |" in (neighbor.description or "")
     ]
+
+
+def _policies_of_ospf(desired: Desired) -> list[Refusal]:
+    """ospfd and ospf6d know fewer matches and actions than bgpd."""
+    found = []
+    for ospf in (*desired.ospf.values(), *desired.ospfv3.values()):
+        for name in sorted(ospf.policies):
+            policy = desired.routing_policy.policies.get(name)
+            for statement in policy.statements if policy is not None else ():
+                conditions, actions = statement.conditions, statement.actions
+                of_bgp = (
+                    conditions.community_set,
+                    conditions.as_path_set,
+                    actions.local_pref,
+                    actions.prepend,
+                    actions.communities,
+                    actions.community_option is CommunityOption.REPLACE,
+                )
+                if any(of_bgp):
+                    found.append(
+                        _refusal(
+                            f"OSPF{'v3' if ospf.version == 3 else ''} of VRF {ospf.vrf}",
+                            f"statement {statement.sequence} of its policy {name} is about"
+                            " communities, AS paths or local preference, which OSPF has not",
+                            "name a policy of prefixes, tags and metrics",
+                            ospf_path(ospf.vrf, ospf.version),
+                        )
+                    )
+    return found
 
 
 def _export(
@@ -73,7 +100,8 @@ def _export(
         # (ensure_vrf_tovpn_sid_per_vrf); one in the VRF's own instance is ignored.
         cause = f"it is of locator {locator.name}, but bgpd exports from {chosen.name} alone"
         return [_refusal(where, cause, f"take an export SID of locator {chosen.name}", path)]
-    lists = (vpn.import_rts, vpn.export_rts)
+    families = (vpn.of_family(4), vpn.of_family(6))
+    lists = [rts for own in families for rts in (own.import_rts, own.export_rts)]
     if any(len(" ".join(rts)) > LONGEST_LINE for rts in lists):
         return [_refusal(where, "too many route targets for one FRR command", "use fewer", path)]
     return []

@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Iterable, Mapping, Sequence
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from collections.abc import Iterable, Mapping
+from ipaddress import IPv4Address, IPv6Network
 
-from srv6mgrd.frr import isis
+from srv6mgrd.frr import isis, leaking, ospf, policies, static_routes
 from srv6mgrd.frr.blocks import BGPD, ENCAPSULATION, LOCATORS, ZEBRA, block
-from srv6mgrd.model.desired import Bgp, Desired, Locator, Neighbor, Vrf, VrfBgp
+from srv6mgrd.frr.leaking import Leaking
+from srv6mgrd.frr.neighbors import activation, address, sessions
+from srv6mgrd.model.bgp import Bgp, VrfBgp
+from srv6mgrd.model.desired import Desired, Locator, Vrf
 from srv6mgrd.plan.objects import FrrBlock
+
+# What FRR does anyway, and does not print (bgpd/bgpd.h, BGP_DEFAULT_RESTART_TIME,
+# BGP_DEFAULT_STALEPATH_TIME).
+_RESTART_TIME, _STALE_ROUTES_TIME = 120, 360
 
 
 def render(desired: Desired) -> list[FrrBlock]:
-    """All blocks, in the order of writing. Without BGP and IS-IS FRR has nothing to carry."""
+    """All blocks, in the order of writing. Whether FRR keeps the source is ``plan.target``'s to
+    say."""
     bgp = desired.bgp
     blocks = []
-    if bgp is not None and desired.encapsulation_source is not None:
+    if desired.encapsulation_source is not None:
         line = f"source-address {address(desired.encapsulation_source)}"
         blocks.append(block(ZEBRA, ENCAPSULATION, [line]))
     exporting = export_locator(desired)
-    known = exporting or isis_locator(desired)
-    if known is not None:
-        # Only this one: each further locator that zebra has and loses unsettles bgpd, which does
-        # not look at the name of the locator removed.
-        blocks.append(_locator(known))
+    # No others: each further locator that zebra has and loses unsettles bgpd, which does not look
+    # at the name of the locator removed.
+    blocks += [_locator(known) for known in carried_locators(desired)]
     if desired.isis is not None:
-        blocks += isis.blocks(desired.isis)
+        blocks += isis.blocks(desired.isis, desired.locators)
+    blocks += policies.blocks(desired.routing_policy, bgp.as_number if bgp is not None else 0)
+    blocks += static_routes.blocks(desired)
+    blocks += leaking.blocks(desired)
+    blocks += ospf.blocks(desired)
     if bgp is None:
         return blocks
     blocks += _speaker(bgp, exporting)
     for name in sorted(desired.vrfs):
         vrf = desired.vrfs[name]
         if vrf.bgp is not None:
-            blocks += _vrf(bgp, vrf, vrf.bgp, _indexes(desired, vrf.bgp, exporting))
+            leaks = leaking.of_vrf(desired, name, vrf.bgp.apply_policy.import_policy)
+            blocks += _vrf(bgp, vrf, vrf.bgp, _indexes(desired, vrf.bgp, exporting), leaks)
     return blocks
 
 
@@ -53,15 +63,15 @@ def export_locator(desired: Desired) -> Locator | None:
     return None
 
 
+def carried_locators(desired: Desired) -> list[Locator]:
+    """The locators that zebra has to have."""
+    known = (export_locator(desired), isis_locator(desired))
+    return list({one.name: one for one in known if one is not None}.values())
+
+
 def isis_locator(desired: Desired) -> Locator | None:
-    """The locator that isisd advertises: the same, when VRFs export (see ``limits``)."""
+    """The locator that isisd advertises: another one while exports move."""
     return desired.locators[desired.isis.locator] if desired.isis is not None else None
-
-
-def address(value: IPv4Address | IPv6Address) -> str:
-    """As the C library prints it, and hence FRR; Python differs for ``::ffff:192.0.2.1``."""
-    family = socket.AF_INET6 if value.version == 6 else socket.AF_INET
-    return socket.inet_ntop(family, value.packed)
 
 
 def route_targets(values: Iterable[str]) -> str:
@@ -102,93 +112,77 @@ def _locator(locator: Locator) -> FrrBlock:
 
 def _speaker(bgp: Bgp, locator: Locator | None) -> list[FrrBlock]:
     root = f"router bgp {bgp.as_number}"
-    lines = [f"bgp router-id {bgp.router_id}", *_sessions(bgp.as_number, bgp.neighbors, vpn=True)]
+    lines = [f"bgp router-id {bgp.router_id}", *_graceful_restart(bgp)]
+    lines += sessions(bgp.as_number, bgp.neighbors, vpn=True)
     blocks = [block(BGPD, (root,), lines)]
     if locator is not None:
         blocks.append(block(BGPD, (root, "segment-routing srv6"), [f"locator {locator.name}"]))
     if bgp.neighbors:
-        active = [line for n in bgp.neighbors for line in _active(n)]
+        active = [line for n in bgp.neighbors for line in activation(n)]
         for family in ("ipv4", "ipv6"):
             blocks.append(block(BGPD, (root, f"address-family {family} vpn"), active))
     return blocks
 
 
-def _sessions(own_as: int, neighbors: Sequence[Neighbor], *, vpn: bool) -> list[str]:
-    """What an instance says of its neighbors, outside of address families."""
-    lines = []
-    if any(n.remote_as != own_as for n in neighbors):
-        # RFC 8212 behaviour would drop every route of an external neighbor without policy.
-        lines.append("no bgp ebgp-requires-policy")
-    if vpn or neighbors:
-        lines.append("no bgp default ipv4-unicast")
-    return lines + [line for neighbor in neighbors for line in _neighbor(neighbor, vpn=vpn)]
-
-
-def _active(neighbor: Neighbor) -> list[str]:
-    """What an address family says of a neighbor that takes part in it."""
-    name = peer(neighbor)
-    reflects = neighbor.route_reflector_client
-    client = [f"neighbor {name} route-reflector-client"] if reflects else []
-    return [f"neighbor {name} activate", *client]
-
-
-def peer(neighbor: Neighbor) -> str:
-    """The neighbor as FRR names it."""
-    return address(ip_address(neighbor.address))
-
-
-def _neighbor(neighbor: Neighbor, *, vpn: bool) -> list[str]:
-    name = peer(neighbor)
-    lines = [f"neighbor {name} remote-as {neighbor.remote_as}"]
-    if neighbor.description is not None:
-        lines.append(f"neighbor {name} description {neighbor.description}")
-    if neighbor.password is not None:
-        lines.append(f"neighbor {name} password {neighbor.password}")
-    if neighbor.bfd:
-        lines.append(f"neighbor {name} bfd")
-    if neighbor.ebgp_multihop is not None:
-        lines.append(f"neighbor {name} ebgp-multihop {neighbor.ebgp_multihop}")
-    if neighbor.hold_time is not None:
-        lines.append(f"neighbor {name} timers {neighbor.keepalive} {neighbor.hold_time}")
-    if neighbor.update_source is not None:
-        lines.append(f"neighbor {name} update-source {address(ip_address(neighbor.update_source))}")
-    if vpn and ":" in name:
-        # IPv4 VPN routes have an IPv6 next hop on such a session (RFC 8950).
-        lines.append(f"neighbor {name} capability extended-nexthop")
+def _graceful_restart(bgp: Bgp) -> list[str]:
+    """For each instance; FRR does not print what is its own default."""
+    restart = bgp.graceful_restart
+    if restart is None:
+        return []
+    lines = ["bgp graceful-restart", "bgp graceful-restart preserve-fw-state"]
+    if restart.restart_time != _RESTART_TIME:
+        lines.append(f"bgp graceful-restart restart-time {restart.restart_time}")
+    if restart.stale_routes_time != _STALE_ROUTES_TIME:
+        lines.append(f"bgp graceful-restart stalepath-time {restart.stale_routes_time}")
+    if restart.long_lived_stale_time is not None:
+        time = restart.long_lived_stale_time
+        lines.append(f"bgp long-lived-graceful-restart stale-time {time}")
     return lines
 
 
-def _vrf(bgp: Bgp, vrf: Vrf, vpn: VrfBgp, indexes: Mapping[IPv6Network, int]) -> list[FrrBlock]:
+def _vrf(
+    bgp: Bgp, vrf: Vrf, vpn: VrfBgp, indexes: Mapping[IPv6Network, int], leaks: Leaking
+) -> list[FrrBlock]:
     root = f"router bgp {bgp.as_number} vrf {vrf.name}"
     # Without an identifier of its own the instance takes one that zebra picks when the VRF gets its
     # first address, upon which bgpd replaces RD and RTs by ones made from it
     # (vpn_handle_router_id_update).
-    top = [f"bgp router-id {bgp.router_id}"]
+    top = [f"bgp router-id {bgp.router_id}", *_graceful_restart(bgp)]
     if vpn.export_sid is not None and vpn.export_sid in indexes:
         top.append(f"sid vpn per-vrf export {indexes[vpn.export_sid]}")
-    top += _sessions(bgp.as_number, vpn.neighbors, vpn=False)
+    top += sessions(bgp.as_number, vpn.neighbors, vpn=False)
     blocks = [block(BGPD, (root,), top)]
     for family in (4, 6):
-        of_family = [n for n in vpn.neighbors if (":" in n.address) == (family == 6)]
-        active = [line for n in of_family for line in _active(n)]
+        of_family = [n for n in vpn.neighbors if family in n.carries]
+        active = [line for n in of_family for line in activation(n)]
         path = (root, f"address-family ipv{family} unicast")
-        blocks.append(block(BGPD, path, [*active, *_leaked(vpn, family, indexes)]))
+        blocks.append(block(BGPD, path, [*active, *_leaked(vpn, family, indexes, leaks)]))
     return blocks
 
 
-def _leaked(vpn: VrfBgp, family: int, indexes: Mapping[IPv6Network, int]) -> list[str]:
+def _leaked(
+    vpn: VrfBgp, family: int, indexes: Mapping[IPv6Network, int], leaks: Leaking
+) -> list[str]:
     """What an address family of a VRF says of VPN routes."""
     sid = vpn.export_sid_of(family)
     exports = sid in indexes
     lines = []
     if exports and vpn.redistribute_connected:
-        lines.append("redistribute connected")
+        lines.append(_redistribute("connected", vpn.connected_policy))
     if exports and vpn.redistribute_static:
-        lines.append("redistribute static")
+        lines.append(_redistribute("static", vpn.static_policy))
+    if exports and vpn.redistribute_ospf:
+        lines.append(_redistribute("ospf" if family == 4 else "ospf6", vpn.ospf_policy))
     if sid is not None and exports and sid != vpn.export_sid:
         lines.append(f"sid vpn export {indexes[sid]}")
-    lines.append(f"rd vpn export {vpn.rd}")
-    imports, exported = route_targets(vpn.import_rts), route_targets(vpn.export_rts)
+    if vpn.maximum_paths_ebgp is not None:
+        lines.append(f"maximum-paths {vpn.maximum_paths_ebgp}")
+    if vpn.maximum_paths_ibgp is not None:
+        lines.append(f"maximum-paths ibgp {vpn.maximum_paths_ibgp}")
+    own = vpn.of_family(family)
+    lines.append(f"rd vpn export {own.rd}")
+    imports = route_targets((*own.import_rts, *leaks.imports))
+    exported = route_targets((*own.export_rts, *leaks.exports))
     if imports == exported:
         lines.append(f"rt vpn both {imports}")
     else:
@@ -196,4 +190,14 @@ def _leaked(vpn: VrfBgp, family: int, indexes: Mapping[IPv6Network, int]) -> lis
     if exports:
         lines.append("export vpn")
     lines.append("import vpn")
+    apply = vpn.apply_policy
+    if leaks.import_map is not None:
+        lines.append(f"route-map vpn import {leaks.import_map}")
+    if apply.export_policy is not None:
+        lines.append(f"route-map vpn export {policies.name_in_frr(apply.export_policy)}")
     return lines
+
+
+def _redistribute(source: str, policy: str | None) -> str:
+    filtered = f" route-map {policies.name_in_frr(policy)}" if policy is not None else ""
+    return f"redistribute {source}{filtered}"

@@ -8,13 +8,14 @@ and the words only tell an empty context from a line.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from srv6mgrd.frr.blocks import block
+from srv6mgrd.frr.blocks import MGMTD, RESOLUTION_VIA_DEFAULT, block, list_line
 from srv6mgrd.plan.objects import FrrBlock
 
 _AS_NOTATION = re.compile(r"^(router bgp .*?) as-notation \S+$")
 _POLICY = "bgp ebgp-requires-policy"
+_VRF = re.compile(r"vrf \S+")
 
 
 @dataclass(slots=True)
@@ -54,11 +55,26 @@ def tree(text: str) -> list[Node]:
 def parse(daemon: str, text: str) -> dict[str, FrrBlock]:
     """All contexts below the top, by key, each with every line that stands in it."""
     top = tree(text)
-    blocks: dict[str, FrrBlock] = {}
+    blocks = _lists(daemon, top)
     _collect(daemon, top, (), blocks)
-    if any(node.line == "frr defaults datacenter" for node in top):
+    if is_datacenter(text):
         blocks = {key: _with_profile(b) for key, b in blocks.items()}
     return blocks
+
+
+def is_datacenter(text: str) -> bool:
+    """Whether the daemon has the profile for data centers."""
+    return "\nfrr defaults datacenter\n" in f"\n{text}\n"
+
+
+def _lists(daemon: str, top: list[Node]) -> dict[str, FrrBlock]:
+    """Lists, which stand at the top with a line for each member."""
+    lines: dict[str, list[str]] = {}
+    for node in top:
+        if (found := list_line(node.line)) is not None:
+            lines.setdefault(found[0], []).append(found[1])
+    blocks = (block(daemon, (name,), members) for name, members in lines.items())
+    return {b.key: b for b in blocks}
 
 
 def _collect(
@@ -79,7 +95,10 @@ def _collect(
 
 def _with_profile(found: FrrBlock) -> FrrBlock:
     """A line that the datacenter profile implies is not printed but holds."""
-    is_bgp = len(found.context) == 1 and found.context[0].startswith("router bgp ")
-    if not is_bgp or _POLICY in found.lines or f"no {_POLICY}" in found.lines:
-        return found
-    return block(found.daemon, found.context, (*found.lines, f"no {_POLICY}"))
+    options: tuple[str, ...] = ()
+    if len(found.context) == 1 and found.context[0].startswith("router bgp "):
+        options = (_POLICY,)
+    elif found.daemon == MGMTD and _VRF.fullmatch(found.context[0]):
+        options = RESOLUTION_VIA_DEFAULT
+    implied = [f"no {o}" for o in options if not {o, f"no {o}"} & set(found.lines)]
+    return replace(found, lines=(*found.lines, *implied)) if implied else found

@@ -7,13 +7,26 @@ cmd_execute_command), so a sibling context is entered without leaving the one be
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from srv6mgrd.frr.blocks import BGPD, ISISD, LOCATORS, ZEBRA, negated, slot_of
+from srv6mgrd.frr.blocks import (
+    BGPD,
+    ISISD,
+    LOCATORS,
+    MGMTD,
+    OSPF6D,
+    OSPFD,
+    ROUTE_MAP,
+    ZEBRA,
+    is_list,
+    negated,
+    slot_of,
+)
 from srv6mgrd.frr.vty import Answer
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
-from srv6mgrd.plan.objects import FrrBlock, without_secret
+from srv6mgrd.plan.objects import FrrBlock, hide_secret, without_secret
 
 # Single-valued lines that FRR does not overwrite: a second index for a SID is ignored without a
 # word, a second locator of bgpd is refused, another prefix for a locator leaves SIDs of the old
@@ -48,7 +61,7 @@ class Step:
 
     daemon: str
     context: tuple[str, ...]
-    line: str
+    line: str = field(repr=False)
     action: Action | None
     optional: bool = False
 
@@ -58,7 +71,7 @@ class Command:
     """A command as sent; ``step`` is None for those that enter a context. ``needs`` are the
     indexes of the commands that must have been accepted for this one to mean what it says."""
 
-    text: str
+    text: str = field(repr=False)
     step: Step | None
     needs: tuple[int, ...]
 
@@ -98,12 +111,20 @@ def _removal(action: Action, obj: FrrBlock, whole: set[str]) -> list[Step]:
         return []
     if isinstance(action, Delete):
         if obj.context[0] in whole:
-            # The instance takes its inner contexts along.
+            # The instance takes its inner contexts along; but isisd forgets the SIDs of a locator
+            # with it, and only without the locator takes them out of the kernel
+            # (isis_srv6_area_term, isis_srv6_locator_unset).
             if len(obj.context) > 1:
-                return []
+                return [
+                    Step(obj.daemon, obj.context, negated(line), action)
+                    for line in obj.lines
+                    if obj.daemon == ISISD and slot_of(line) == "locator"
+                ]
             return [Step(obj.daemon, (), f"no {obj.context[0]}", action)]
         if obj.context[: len(LOCATORS)] == LOCATORS:
             return [Step(obj.daemon, LOCATORS, f"no {obj.context[-1]}", action)]
+        if obj.context[0].startswith(ROUTE_MAP):
+            return [Step(obj.daemon, (), f"no {obj.context[0]}", action)]
         gone: Sequence[str] = obj.lines
         kept: set[str | None] = set()
     else:
@@ -112,13 +133,33 @@ def _removal(action: Action, obj: FrrBlock, whole: set[str]) -> list[Step]:
         gone = [line for line in before.lines if line not in obj.lines]
         kept = {slot_of(line) for line in obj.lines} - {None}
     gone = [line for line in gone if slot_of(line) not in kept]
-    peers = {f"neighbor {line.split()[1]} " for line in gone if " remote-as " in line}
+    going = [line for line in gone if _IS_NEIGHBOR.fullmatch(line)]
+    groups = [line for line in going if line.endswith(" peer-group")]
+    # A peer group goes with all that is said of it, a neighbor likewise.
+    going = [
+        line for line in going if line in groups or f"{_neighbor(line)}peer-group" not in groups
+    ]
     steps = []
     for line in reversed(gone):
-        if line.startswith(tuple(peers)) and " remote-as " not in line:
-            continue  # goes with the neighbor
-        steps.append(Step(obj.daemon, obj.context, negated(line), action))
+        if line.startswith(tuple(map(_neighbor, going))) and line not in going:
+            continue
+        steps.append(_step(obj, negated(line), action))
     return steps
+
+
+# The lines that make a neighbor or a peer group; without them it is gone.
+_IS_NEIGHBOR = re.compile(r"neighbor \S+ (?:(?:interface )?remote-as \d+|peer-group)")
+
+
+def _neighbor(line: str) -> str:
+    return f"neighbor {line.split()[1]} "
+
+
+def _step(obj: FrrBlock, line: str, action: Action) -> Step:
+    """A line of a block. That of a static route names its VRF, to be independent of others."""
+    if obj.daemon == MGMTD and obj.part:
+        return Step(MGMTD, (), f"{line} {obj.context[0]}", action)
+    return Step(obj.daemon, obj.context, line, action)
 
 
 def is_instance(obj: FrrBlock) -> bool:
@@ -156,7 +197,7 @@ def additions(actions: Iterable[Action], running: Mapping[str, FrrBlock]) -> lis
 def _place(obj: FrrBlock, way: int) -> tuple[int, int, str, int]:
     """Sort key; ``way`` 1 for writing, -1 for removal. Blocks of one instance stay together:
     entering an instance makes bgpd look at all its VPN routes."""
-    daemon = (ZEBRA, ISISD, BGPD).index(obj.daemon)
+    daemon = (ZEBRA, MGMTD, ISISD, OSPFD, OSPF6D, BGPD).index(obj.daemon)
     return way * daemon, way * (obj.order // 10), obj.context[0], way * obj.order
 
 
@@ -175,7 +216,7 @@ def _addition(action: Create | Replace, obj: FrrBlock) -> list[Step]:
         slot = slot_of(line)
         if slot in _CLEAR_FIRST and isinstance(action, Replace):
             steps.append(_clearing(obj, slot, action, line))
-        steps.append(Step(obj.daemon, obj.context, line, action))
+        steps.append(_step(obj, line, action))
     return steps
 
 
@@ -206,12 +247,20 @@ def _clearing(obj: FrrBlock, slot: str, action: Action, line: str) -> Step:
     return Step(obj.daemon, obj.context[:-1], f"no {inner}", action, optional=True)
 
 
+def _at_top(step: Step) -> Step:
+    """A line of a list with the list in it."""
+    if not is_list(step.context):
+        return step
+    no, line = ("no ", step.line[3:]) if step.line.startswith("no ") else ("", step.line)
+    return replace(step, context=(), line=f"{no}{step.context[0]} {line}")
+
+
 def commands(steps: Sequence[Step]) -> list[Command]:
     """Steps with the commands that enter their contexts, starting in config mode."""
     found: list[Command] = []
     path: tuple[str, ...] = ()
     entered: list[int] = []
-    for step in steps:
+    for step in map(_at_top, steps):
         common = 0
         while common < min(len(path), len(step.context)) and path[common] == step.context[common]:
             common += 1
@@ -247,7 +296,7 @@ def refusals(
         for index in (*command.needs, number):
             answer = answers[index] if index < len(answers) else None
             if answer is None or not answer.ok:
-                words = silence if answer is None else answer.words
+                words = silence if answer is None else hide_secret(step.line, answer.words)
                 line = (without_secret(step.line),) if step.line else ()
                 where = " / ".join((*step.context, *line))
                 found[id(step.action)] = (step.action, f"{step.daemon}: {words} (at '{where}')")

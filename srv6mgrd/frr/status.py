@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,11 +9,14 @@ from ipaddress import IPv6Address, IPv6Network
 from typing import Any
 
 from srv6mgrd.counters.status import Kind, ObjectRef
+from srv6mgrd.frr import isis_status, ospf, static_routes
 from srv6mgrd.frr.blocks import BGPD, ZEBRA
-from srv6mgrd.frr.isis import unadvertised
-from srv6mgrd.frr.render import locator_of, peer
+from srv6mgrd.frr.json_shows import show_json
+from srv6mgrd.frr.neighbors import address, peer
+from srv6mgrd.frr.render import locator_of
 from srv6mgrd.frr.vty import Shows, VtyError
-from srv6mgrd.model.desired import Desired, Neighbor, Vrf
+from srv6mgrd.model.bgp import Neighbor, PeerKind, VrfBgp
+from srv6mgrd.model.desired import Desired, Vrf
 
 Verdict = tuple[IPv6Address | None, str]
 
@@ -39,16 +41,17 @@ class _Facts:
     # Of the router itself, for VPN routes; and of each VRF.
     sessions: Mapping[str, str] = field(default_factory=dict)
     customers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    # By VRF and next hop: how many routes bgpd holds invalid because of it.
+    unresolved: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
-def told(desired: Desired, frr: Shows) -> dict[ObjectRef, Verdict]:
-    """All that FRR says of declared objects: ``vrf_status``, and with IS-IS its locator, None with
-    the reason why other routers don't have it."""
-    found = {ObjectRef(Kind.VRF_BGP, n): v for n, v in vrf_status(desired, frr).items()}
-    if desired.isis is not None:
-        ref = ObjectRef(Kind.LOCATOR, desired.isis.locator)
-        found[ref] = None, unadvertised(desired, frr)
-    return found
+def told(desired: Desired, frr: Shows) -> dict[ObjectRef, Verdict | static_routes.Verdict]:
+    """All that FRR says of declared objects."""
+    found: dict[ObjectRef, Verdict | static_routes.Verdict] = {
+        ObjectRef(Kind.VRF_BGP, n): v for n, v in vrf_status(desired, frr).items()
+    }
+    found |= isis_status.status(desired, frr)
+    return found | static_routes.status(desired, frr) | ospf.status(desired, frr)
 
 
 def vrf_status(desired: Desired, frr: Shows) -> dict[str, Verdict]:
@@ -71,7 +74,7 @@ def vrf_status(desired: Desired, frr: Shows) -> dict[str, Verdict]:
 
 def vpn_routes(frr: Shows, family: int = 4) -> dict[str, Any]:
     """``show bgp ipv4|ipv6 vpn json``."""
-    return _json(frr, BGPD, f"show bgp ipv{family} vpn json")
+    return show_json(frr, BGPD, f"show bgp ipv{family} vpn json")
 
 
 def sid_layout(frr: Shows) -> tuple[IPv6Address, int] | None:
@@ -96,7 +99,11 @@ def _verdict(desired: Desired, vrf: Vrf, facts: _Facts) -> Verdict:
     reason = next((reason for _, reason in found if reason), "")
     if reason:
         return None, reason
-    silent = (_silent_speakers(desired, facts), _silent_customers(vrf, facts))
+    silent = (
+        _unadvertised_locator(desired, vpn),
+        _silent_speakers(desired, facts),
+        _silent_customers(vrf, facts),
+    )
     return found[0][0], "; ".join(filter(None, silent))
 
 
@@ -121,8 +128,21 @@ def _export(
     elif allocated != sid.network_address:
         reason = f"bgpd holds SID {allocated} instead of {sid.network_address}"
     else:
-        reason = _no_session(desired, facts)
+        reason = _no_session(desired, facts) or _invalid(vrf, sid, facts)
     return allocated, reason
+
+
+def _invalid(vrf: Vrf, sid: IPv6Network, facts: _Facts) -> str:
+    """Whether bgpd holds VPN routes of the VRF invalid. All that is exported stands by its next hop
+    in the VRF; that of an IPv6 route of a customer is the SID (``plan.objects.UnreachableSid``)."""
+    count = facts.unresolved.get(vrf.name, {}).get(address(sid.network_address), 0)
+    if not count:
+        return ""
+    routes = "1 VPN route" if count == 1 else f"{count} VPN routes"
+    return (
+        f"bgpd holds {routes} of VRF {vrf.name} invalid: zebra knows no route to SID {sid}"
+        f" in table {vrf.table}"
+    )
 
 
 def _no_session(desired: Desired, facts: _Facts) -> str:
@@ -132,6 +152,18 @@ def _no_session(desired: Desired, facts: _Facts) -> str:
     if not neighbors:
         return "no BGP neighbor is configured"
     return f"no BGP session for VPN routes is established: {_silent(neighbors, facts.sessions)}"
+
+
+def _unadvertised_locator(desired: Desired, vpn: VrfBgp) -> str:
+    """The locator of the SIDs, where IS-IS advertises another one."""
+    if desired.isis is None:
+        return ""
+    locators = (locator_of(desired, sid) for sid in vpn.export_sids)
+    others = {one.name for one in locators if one is not None} - {desired.isis.locator}
+    if not others:
+        return ""
+    name = ", ".join(sorted(others))
+    return f"IS-IS advertises locator {desired.isis.locator}; other routers need a route to {name}"
 
 
 def _silent_speakers(desired: Desired, facts: _Facts) -> str:
@@ -149,15 +181,16 @@ def _silent_customers(vrf: Vrf, facts: _Facts) -> str:
 
 def _silent(neighbors: Iterable[Neighbor], states: Mapping[str, str]) -> str:
     """The neighbors without a session, each with its state."""
-    found = ((n.address, states.get(peer(n), "unknown")) for n in neighbors)
+    expected = (n for n in neighbors if n.enabled and n.kind is not PeerKind.DYNAMIC)
+    found = ((n.address, states.get(peer(n), "unknown")) for n in expected)
     return ", ".join(f"{name} is {state}" for name, state in found if state != _UP)
 
 
 def _read(frr: Shows) -> _Facts:
-    locators = _json(frr, ZEBRA, "show segment-routing srv6 locator json").get("locators", [])
-    prefix, sids = _segment_routing(frr.show(BGPD, "show bgp segment-routing srv6"))
-    vrfs = _json(frr, BGPD, "show bgp vrfs json").get("vrfs", {})
-    summaries = _json(frr, BGPD, "show bgp vrf all summary json")
+    locators = show_json(frr, ZEBRA, "show segment-routing srv6 locator json").get("locators", [])
+    prefix, sids = segment_routing(frr.show(BGPD, "show bgp segment-routing srv6"))
+    vrfs = show_json(frr, BGPD, "show bgp vrfs json").get("vrfs", {})
+    summaries = show_json(frr, BGPD, "show bgp vrf all summary json")
     return _Facts(
         zebra_locators={e["name"]: e.get("prefix", "") for e in locators},
         bgp_locator=prefix,
@@ -165,6 +198,7 @@ def _read(frr: Shows) -> _Facts:
         known_vrfs={name: _has_device(e) for name, e in vrfs.items()},
         sessions=_states(summaries.get("default", {}), _VPN),
         customers={name: _states(summary, _UNICAST) for name, summary in summaries.items()},
+        unresolved=_unresolved(show_json(frr, BGPD, "show bgp vrf all nexthop json")),
     )
 
 
@@ -174,7 +208,7 @@ def _has_device(entry: Mapping[str, Any]) -> bool:
 
 def sessions(frr: Shows) -> dict[str, str]:
     """State per neighbor; established in one of the VPN families is enough. Raises VtyError."""
-    return _states(_json(frr, BGPD, "show bgp summary json"), _VPN)
+    return _states(show_json(frr, BGPD, "show bgp summary json"), _VPN)
 
 
 def _states(summary: Mapping[str, Any], families: Iterable[str]) -> dict[str, str]:
@@ -187,7 +221,24 @@ def _states(summary: Mapping[str, Any], families: Iterable[str]) -> dict[str, st
     return found
 
 
-def _segment_routing(
+def _unresolved(instances: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    """Next hops that bgpd knows no route to, with what hangs on them, by instance. Far fewer than
+    routes: one for each neighbor and SID."""
+    return {
+        name: hops
+        for name, families in instances.items()
+        if (
+            hops := {
+                hop: entry["pathCount"]
+                for entries in families.values()
+                for hop, entry in entries.items()
+                if not entry["valid"] and entry["pathCount"]
+            }
+        )
+    }
+
+
+def segment_routing(
     text: str,
 ) -> tuple[str | None, dict[str, dict[int | None, IPv6Address]]]:
     """``show bgp segment-routing srv6``, which has no JSON: bgpd's locator and the VRFs' SIDs."""
@@ -202,9 +253,3 @@ def _segment_routing(
         elif head in families and name and value not in (_NULL, "::", ""):
             sids.setdefault(name, {})[families[head]] = IPv6Address(value)
     return prefix.group(1) if prefix else None, sids
-
-
-def _json(frr: Shows, daemon: str, command: str) -> dict[str, Any]:
-    text = frr.show(daemon, command).strip()
-    found = json.loads(text) if text else {}
-    return found if isinstance(found, dict) else {}

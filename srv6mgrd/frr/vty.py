@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
+from selectors import EVENT_READ, EVENT_WRITE, PollSelector
 from types import TracebackType
 from typing import Protocol
 
@@ -29,7 +29,6 @@ Instance = tuple[int, int] | None
 Instances = tuple[Instance, ...]
 # struct ucred
 _CREDENTIALS = struct.Struct("3i")
-_CONNECT_SECONDS = 1.0
 
 
 def instance(path: Path) -> Instance:
@@ -89,7 +88,14 @@ class Vty:
         """``timeout``: longest silence in seconds while answers are outstanding."""
         self._name = path.stem
         self._timeout = timeout
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        except OSError as error:
+            raise VtyError(
+                error.errno or errno.EMFILE,
+                f"{self._name} can't be asked ({error.strerror}); see what takes the descriptors"
+                " of srv6mgrd, or raise LimitNOFILE",
+            ) from error
         try:
             self._socket.settimeout(timeout)
             self._socket.connect(str(path))
@@ -126,7 +132,8 @@ class Vty:
         pending = memoryview(b"".join(c.encode() + b"\0" for c in commands))
         answers: list[Answer] = []
         received = bytearray()
-        with DefaultSelector() as selector:
+        # poll(2) takes no descriptor of its own, which there may not be.
+        with PollSelector() as selector:
             selector.register(self._socket, EVENT_READ | EVENT_WRITE if pending else EVENT_READ)
             while len(answers) < len(commands):
                 ready = selector.select(self._timeout)
@@ -185,9 +192,13 @@ class Sessions(ExitStack):
                 self._open[daemon] = self.enter_context(vty)
             return self._open[daemon].run(commands)
         except VtyError:
-            if daemon in self._open:
-                self._open.pop(daemon).close()
+            self.drop(daemon)
             raise
+
+    def drop(self, daemon: str) -> None:
+        """End the session; the next command begins another."""
+        if daemon in self._open:
+            self._open.pop(daemon).close()
 
     def show(self, daemon: str, command: str) -> str:
         """Output of a show command; ``VtyError`` when refused or out of reach."""
