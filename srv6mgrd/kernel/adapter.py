@@ -9,7 +9,7 @@ from ipaddress import IPv6Network
 from pathlib import Path
 
 from srv6mgrd.counters.proxies import ProxyState
-from srv6mgrd.kernel import links, routes, rules, sysctl
+from srv6mgrd.kernel import addresses, links, routes, rules, sysctl
 from srv6mgrd.kernel.boundary import BoundaryTable
 from srv6mgrd.kernel.headend import HeadendRoutes
 from srv6mgrd.kernel.notices import SidNotices
@@ -113,7 +113,13 @@ class LinuxKernel:
     def links(self) -> Links:
         with self._lock:
             found = links.decode_all(self._netlink.dump(links.get_all()))
-        return Links({link.name: link.index for link in found}, links.receivers(found))
+        return Links(
+            {link.name: link.index for link in found},
+            links.receivers(found),
+            frozenset(link.name for link in found if not link.up),
+            links.bridged(found),
+            frozenset(link.name for link in found if link.ours),
+        )
 
     def observe(self, sysctls: Iterable[str]) -> Observed:
         sysctls = list(sysctls)
@@ -129,6 +135,7 @@ class LinuxKernel:
                 for item in unreachable(self._netlink.dump(routes.get_unreachable(family)))
             ]
             rule_dump = self._netlink.dump(rules.get_all())
+            address_dumps = [self._netlink.dump(addresses.get_all(f)) for f in addresses.FAMILIES]
             all_links = links.decode_all(self._netlink.dump(links.get_all()))
             devices = list(links.observed(all_links))
             encaps = self._dump_ours([*devices, *defaults])
@@ -144,6 +151,7 @@ class LinuxKernel:
             objects, changed = followed
         found: list[ObservedObject] = [
             *devices,
+            *addresses.observed(address_dumps, names),
             *rules.observed(rule_dump),
             *defaults,
             *self._headend.observed(encaps, names),

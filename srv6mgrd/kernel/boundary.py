@@ -3,15 +3,15 @@
 It hangs in prerouting, before anything else is decided: a packet from a customer is seen there
 with its interface and, once the VRF has taken it, again with the VRF device (vrf_ip6_rcv), as is
 what an End.DT* decapsulates (end_dt_vrf_rcv). What the router encapsulates is not: it goes on from
-seg6_input_core to the outer route. In nft's words::
+seg6_input_core to the outer route. As nft shows it::
 
     table ip6 srv6mgr {
-        set customers { type ifname; }
+        set core { type ifname; }
         set sids { type ipv6_addr; flags interval; }
         set sources { type ipv6_addr; }
         chain boundary {
             type filter hook prerouting priority raw; policy accept;
-            iifname @customers jump customer
+            iifname != @core jump customer
         }
         chain customer {
             ip6 daddr @sids counter drop
@@ -19,6 +19,8 @@ seg6_input_core to the outer route. In nft's words::
             ip6 saddr @sources counter drop
         }
     }
+
+While the default role is core, the set holds the customers instead: ``iifname @customers``.
 """
 
 from __future__ import annotations
@@ -41,14 +43,9 @@ _SOURCE, _DESTINATION, _LENGTH = 8, 24, 16
 _SRH = bytes([4])
 
 _CHAINS: dict[str, nft.Hook | None] = {"boundary": _PREROUTING_RAW, "customer": None}
-_SETS = {"customers": nft.NAMES, "sids": nft.PREFIXES, "sources": nft.ADDRESSES}
 # Chain, comment, expressions.
-_RULES: list[tuple[str, str, list[bytes]]] = [
-    (
-        "boundary",
-        "from a customer",
-        [nft.incoming_interface(), nft.is_in("customers"), nft.jump("customer")],
-    ),
+_Rules = list[tuple[str, str, list[bytes]]]
+_DROPPED: _Rules = [
     (
         "customer",
         "to a SID",
@@ -70,7 +67,21 @@ _RULES: list[tuple[str, str, list[bytes]]] = [
         [nft.network_header(_SOURCE, _LENGTH), nft.is_in("sources"), nft.counter(), nft.drop()],
     ),
 ]
-_FRAME = [(chain, nft.rule(b"".join(expressions))) for chain, _, expressions in _RULES]
+
+
+class _Frame:
+    """What a table has beside elements."""
+
+    def __init__(self, kind: Boundary) -> None:
+        self.closed, self.interfaces = kind.closed, kind.set_name
+        self.sets = {self.interfaces: nft.NAMES, "sids": nft.PREFIXES, "sources": nft.ADDRESSES}
+        member = nft.is_in(self.interfaces, inverted=kind.closed)
+        jump = [nft.incoming_interface(), member, nft.jump("customer")]
+        self.rules: _Rules = [("boundary", "from a customer", jump), *_DROPPED]
+        self.read_back = [(chain, nft.rule(b"".join(parts))) for chain, _, parts in self.rules]
+
+
+_FRAMES = [_Frame(Boundary((), (), (), closed)) for closed in (False, True)]
 
 
 class BoundaryTable:
@@ -103,13 +114,14 @@ class BoundaryTable:
         chains = nft.decode_chains(socket.dump(nft.get_chains()), BOUNDARY_TABLE)
         rules = nft.decode_rules(socket.dump(nft.get_rules(BOUNDARY_TABLE)), BOUNDARY_TABLE)
         sets = nft.decode_sets(socket.dump(nft.get_sets(BOUNDARY_TABLE)), BOUNDARY_TABLE)
-        if (chains, rules, sets) != (_CHAINS, _FRAME, _SETS):
+        frame = next((f for f in _FRAMES if f.sets == sets), _FRAMES[0])
+        if (chains, rules, sets) != (_CHAINS, frame.read_back, frame.sets):
             differ = [
                 what
                 for what, found, wanted in (
                     ("chains", chains, _CHAINS),
-                    ("rules", rules, _FRAME),
-                    ("sets", sets, _SETS),
+                    ("rules", rules, frame.read_back),
+                    ("sets", sets, frame.sets),
                 )
                 if found != wanted
             ]
@@ -118,12 +130,13 @@ class BoundaryTable:
             name: nft.decode_elements(
                 socket.dump(nft.get_elements(BOUNDARY_TABLE, name)), BOUNDARY_TABLE
             )
-            for name in _SETS
+            for name in frame.sets
         }
         return Boundary(
-            nft.names_in(elements["customers"]),
+            nft.names_in(elements[frame.interfaces]),
             nft.prefixes_in(elements["sids"]),
             nft.addresses_in(elements["sources"]),
+            frame.closed,
         )
 
     def create(self, wanted: Boundary) -> Failure | None:
@@ -131,7 +144,7 @@ class BoundaryTable:
 
     def replace(self, before: Any, wanted: Boundary) -> Failure | None:
         """Where only elements differ the rules stay, with what they counted."""
-        if isinstance(before, Boundary):
+        if isinstance(before, Boundary) and before.closed == wanted.closed:
             return self._commit(_elements(before, wanted))
         return self._commit([nft.delete_table(BOUNDARY_TABLE), *_whole(wanted)])
 
@@ -155,12 +168,13 @@ class BoundaryTable:
 
 
 def _whole(wanted: Boundary) -> list[bytes]:
+    frame = _FRAMES[wanted.closed]
     requests = [nft.new_table(BOUNDARY_TABLE, LINK_ALIAS)]
     requests += [nft.new_chain(BOUNDARY_TABLE, name, hook) for name, hook in _CHAINS.items()]
-    for number, (name, kind) in enumerate(_SETS.items(), 1):
+    for number, (name, kind) in enumerate(frame.sets.items(), 1):
         requests.append(nft.new_set(BOUNDARY_TABLE, name, kind, number))
-    requests += _elements(Boundary((), (), ()), wanted)
-    for chain, comment, expressions in _RULES:
+    requests += _elements(Boundary((), (), (), wanted.closed), wanted)
+    for chain, comment, expressions in frame.rules:
         requests.append(nft.new_rule(BOUNDARY_TABLE, chain, expressions, comment))
     return requests
 
@@ -169,7 +183,7 @@ def _elements(before: Boundary, wanted: Boundary) -> list[bytes]:
     """Each set that differs is emptied, unless it is so already, and filled again."""
     requests: list[bytes] = []
     for name, old, new in (
-        ("customers", nft.names(before.interfaces), nft.names(wanted.interfaces)),
+        (wanted.set_name, nft.names(before.interfaces), nft.names(wanted.interfaces)),
         ("sids", nft.prefixes(before.sids), nft.prefixes(wanted.sids)),
         ("sources", nft.addresses(before.sources), nft.addresses(wanted.sources)),
     ):

@@ -1,5 +1,5 @@
-"""What changes in the kernel, as it happens: links, routes of ours and in their way, IPv6 rules,
-and the nftables table at the boundary.
+"""What changes in the kernel, as it happens: links, addresses, routes of ours and in their way,
+IPv6 rules, and the nftables table at the boundary.
 
 A filter in the kernel (SO_ATTACH_FILTER) drops what is of no interest before it costs a wake-up or
 room in the receive buffer: routes of foreign tables, which may be a full BGP feed, and changes of
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import IPv6Network, ip_network
 
-from srv6mgrd.kernel import links, nft, rules, wire
+from srv6mgrd.kernel import addresses, links, nft, rules, wire
 from srv6mgrd.kernel.socket import open_socket
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.plan.objects import (
@@ -34,6 +34,8 @@ _BUFFER = 32 << 20
 _DATAGRAM = 1 << 16
 _GROUPS = (
     wire.RTNLGRP_LINK,
+    wire.RTNLGRP_IPV4_IFADDR,
+    wire.RTNLGRP_IPV6_IFADDR,
     wire.RTNLGRP_IPV4_ROUTE,
     wire.RTNLGRP_IPV6_ROUTE,
     wire.RTNLGRP_IPV6_RULE,
@@ -44,6 +46,7 @@ _TAKE = 4096
 
 class EventKind(StrEnum):
     LINK = "link"
+    ADDRESS = "address"
     ROUTE = "route"
     RULE = "rule"
     BOUNDARY = "boundary"
@@ -154,6 +157,9 @@ def decode(kind: int, body: memoryview) -> KernelEvent | None:
             return None
         removed = kind == wire.RTM_DELRULE
         return KernelEvent(EventKind.RULE, rule.object.key, removed, rule.ours)
+    if kind in (wire.RTM_NEWADDR, wire.RTM_DELADDR):
+        removed = kind == wire.RTM_DELADDR
+        return KernelEvent(EventKind.ADDRESS, addresses.event_key(body), removed)
     if kind in (wire.RTM_NEWROUTE, wire.RTM_DELROUTE):
         return _route(body, removed=kind == wire.RTM_DELROUTE)
     # Of nf_tables; the table is the first attribute of all that is told but NFT_MSG_NEWGEN.

@@ -16,7 +16,14 @@ from srv6mgrd.kernel import srh, wire
 from srv6mgrd.kernel.routes import family_of, rtmsg
 from srv6mgrd.kernel.socket import answers
 from srv6mgrd.model.behavior import Headend
-from srv6mgrd.plan.objects import ROUTE_PROTOCOL, EncapRoute, Family, NextHopRoute, UnknownRoute
+from srv6mgrd.plan.objects import (
+    ROUTE_PROTOCOL,
+    UNREACHABLE_METRIC,
+    EncapRoute,
+    Family,
+    NextHopRoute,
+    UnknownRoute,
+)
 from srv6mgrd.plan.observed import ObservedObject
 
 # linux/seg6_iptunnel.h: SEG6_IPTUN_MODE_*; 0 is inline, which we don't write.
@@ -99,14 +106,16 @@ class HeadendRoutes:
 
 
 def decode(body: memoryview, devices: Mapping[int, str]) -> ObservedObject | None:
-    """One route without its netlink header; None when it is not of our protocol, or is an
-    unreachable default."""
+    """One route without its netlink header; None when it is not of our protocol, or is one of
+    those that ``sid_table.unreachable`` finds."""
     family, length, source, tos, table, protocol, scope, kind, flags = wire.RTMSG.unpack_from(body)
     if protocol != ROUTE_PROTOCOL or (kind == wire.RTN_UNREACHABLE and not length):
         return None
     found = wire.attribute_map(body, wire.RTMSG.size)
     table = wire.u32(found[wire.RTA_TABLE]) if wire.RTA_TABLE in found else table
     metric = wire.u32(found[wire.RTA_PRIORITY]) if wire.RTA_PRIORITY in found else 0
+    if kind == wire.RTN_UNREACHABLE and (family, metric) == (socket.AF_INET6, UNREACHABLE_METRIC):
+        return None
     oif = wire.u32(found[wire.RTA_OIF]) if wire.RTA_OIF in found else 0
     device = devices.get(oif, f"if{oif}")
     version: Family = 6 if family == socket.AF_INET6 else 4

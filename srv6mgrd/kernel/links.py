@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from srv6mgrd.kernel import wire
 from srv6mgrd.kernel.socket import answers
+from srv6mgrd.plan.link_objects import AdminState, LinkMtu, VlanDevice
 from srv6mgrd.plan.objects import (
     LINK_ALIAS,
     SID_DEVICE,
     DummyDevice,
     KernelObject,
-    LinkMtu,
     UnknownLink,
     VrfDevice,
     VrfPort,
@@ -22,6 +22,8 @@ from srv6mgrd.plan.observed import ObservedObject
 
 # The kind of an always-up device that nothing is sent on.
 DUMMY = "dummy"
+VLAN = "vlan"
+Device = DummyDevice | VrfDevice | VlanDevice
 # Kinds of links that have another end, and kinds that no packet comes in on.
 _PAIRED = ("veth", "netkit")
 _SILENT = ("dummy", "vrf", "ifb", "nlmon")
@@ -30,7 +32,8 @@ _SILENT = ("dummy", "vrf", "ifb", "nlmon")
 @dataclass(frozen=True, slots=True)
 class Link:
     """A link as the kernel describes it. ``table`` is that of a VRF, else 0; ``peer`` are
-    namespace id and ifindex of the other end, where that is in another namespace."""
+    namespace id and ifindex of the other end, where that is in another namespace; ``parent`` and
+    ``vlan`` are ifindex and id of an 802.1Q VLAN in this one."""
 
     index: int
     name: str
@@ -43,6 +46,8 @@ class Link:
     address: bytes = b""
     peer: tuple[int, int] | None = None
     mtu: int = 0
+    parent: int = 0
+    vlan: int = 0
 
     @property
     def ours(self) -> bool:
@@ -56,26 +61,39 @@ class Link:
         return " ".join(words)
 
 
-def create(device: DummyDevice | VrfDevice) -> bytes:
-    """RTM_NEWLINK of a device that must not exist yet. It starts down and without a mark:
-    rtnl_newlink_create ignores IFLA_IFALIAS, so ``mark`` must follow."""
+def create(device: Device, parent: int = 0) -> bytes:
+    """RTM_NEWLINK of a device that must not exist yet; ``parent`` is the ifindex of a VLAN's. It
+    starts down and without a mark: rtnl_newlink_create ignores IFLA_IFALIAS, so ``mark`` must
+    follow."""
+    more = b""
     if isinstance(device, VrfDevice):
         index = device.ifindex
         info = wire.nla_text(wire.IFLA_INFO_KIND, "vrf") + wire.nested(
             wire.IFLA_INFO_DATA, wire.nla_u32(wire.IFLA_VRF_TABLE, device.table)
         )
+    elif isinstance(device, VlanDevice):
+        index = 0
+        more = wire.nla_u32(wire.IFLA_LINK, parent)
+        info = wire.nla_text(wire.IFLA_INFO_KIND, VLAN) + wire.nested(
+            wire.IFLA_INFO_DATA, wire.nla_u16(wire.IFLA_VLAN_ID, device.id)
+        )
     else:
         index = 0
         info = wire.nla_text(wire.IFLA_INFO_KIND, DUMMY)
     body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, index, 0, 0)
-    body += wire.nla_text(wire.IFLA_IFNAME, device.name) + wire.nested(wire.IFLA_LINKINFO, info)
+    body += wire.nla_text(wire.IFLA_IFNAME, device.name) + more
+    body += wire.nested(wire.IFLA_LINKINFO, info)
     return wire.message(wire.RTM_NEWLINK, wire.NLM_F_CREATE | wire.NLM_F_EXCL, body)
 
 
-def mark(device: DummyDevice | VrfDevice) -> bytes:
-    """RTM_SETLINK that gives a device our alias and its administrative state."""
-    up = wire.IFF_UP if isinstance(device, DummyDevice) or device.up else 0
-    body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, 0, up, wire.IFF_UP)
+def mark(device: Device) -> bytes:
+    """RTM_SETLINK that gives a device our alias and its administrative state; that of a VLAN is an
+    object of its own."""
+    if isinstance(device, VlanDevice):
+        body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, 0, 0, 0)
+    else:
+        up = wire.IFF_UP if isinstance(device, DummyDevice) or device.up else 0
+        body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, 0, up, wire.IFF_UP)
     body += wire.nla_text(wire.IFLA_IFNAME, device.name)
     body += wire.nla_text(wire.IFLA_IFALIAS, LINK_ALIAS)
     return wire.message(wire.RTM_SETLINK, 0, body)
@@ -100,8 +118,9 @@ def set_mtu(index: int, mtu: int) -> bytes:
     return wire.message(wire.RTM_SETLINK, 0, body)
 
 
-def set_up(index: int) -> bytes:
-    body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, index, wire.IFF_UP, wire.IFF_UP)
+def set_up(index: int, *, up: bool = True) -> bytes:
+    flag = wire.IFF_UP if up else 0
+    body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, index, flag, wire.IFF_UP)
     return wire.message(wire.RTM_SETLINK, 0, body)
 
 
@@ -133,13 +152,15 @@ def decode(body: memoryview | bytes) -> Link:
     """One RTM_NEWLINK or RTM_DELLINK, without its netlink header."""
     _, device, index, flags, _ = wire.IFINFOMSG.unpack_from(body)
     found = wire.attribute_map(body, wire.IFINFOMSG.size)
-    kind, table = "", 0
+    kind, table, vlan = "", 0, 0
     if (info := found.get(wire.IFLA_LINKINFO)) is not None:
         inner = wire.attribute_map(info)
         kind = wire.text(inner.get(wire.IFLA_INFO_KIND, b""))
         if kind == "vrf" and wire.IFLA_INFO_DATA in inner:
             data = wire.attribute_map(inner[wire.IFLA_INFO_DATA])
             table = wire.u32(data[wire.IFLA_VRF_TABLE]) if wire.IFLA_VRF_TABLE in data else 0
+        elif kind == VLAN and wire.IFLA_INFO_DATA in inner:
+            vlan = _vlan_id(wire.attribute_map(inner[wire.IFLA_INFO_DATA]))
     return Link(
         index=index,
         name=wire.text(found.get(wire.IFLA_IFNAME, b"")),
@@ -152,7 +173,20 @@ def decode(body: memoryview | bytes) -> Link:
         address=bytes(found.get(wire.IFLA_ADDRESS, b"")),
         peer=_peer(found) if kind in _PAIRED else None,
         mtu=wire.u32(found[wire.IFLA_MTU]) if wire.IFLA_MTU in found else 0,
+        parent=wire.u32(found[wire.IFLA_LINK]) if vlan and _is_here(found) else 0,
+        vlan=vlan,
     )
+
+
+def _vlan_id(data: Mapping[int, memoryview]) -> int:
+    """0 of one that is no 802.1Q VLAN (802.1ad)."""
+    protocol = bytes(data.get(wire.IFLA_VLAN_PROTOCOL, wire.ETH_P_8021Q))
+    return wire.u16(data[wire.IFLA_VLAN_ID]) if protocol == wire.ETH_P_8021Q else 0
+
+
+def _is_here(found: Mapping[int, memoryview]) -> bool:
+    """Whether the link below is in this namespace."""
+    return wire.IFLA_LINK in found and wire.IFLA_LINK_NETNSID not in found
 
 
 def _peer(found: Mapping[int, memoryview]) -> tuple[int, int] | None:
@@ -178,21 +212,39 @@ def decode_all(datagrams: Sequence[bytes]) -> list[Link]:
 def observed(links: Sequence[Link]) -> Iterator[ObservedObject]:
     """The devices and ports among all links that are of our kinds, name or mark; the MTU of all."""
     vrfs = {link.index: link for link in links if link.kind == "vrf"}
+    by_index = {link.index: link for link in links}
     for link in links:
-        if (device := _device(link)) is not None:
+        order = _depth(link, by_index)
+        if (device := _device(link, by_index)) is not None:
             yield ObservedObject(device, link.ours)
         if link.master in vrfs:
             # A port bears no mark: who put it there the kernel doesn't say.
             yield ObservedObject(VrfPort(link.name, vrfs[link.master].name), ours=False)
         if link.mtu:
-            yield ObservedObject(LinkMtu(link.name, link.mtu), ours=False)
+            yield ObservedObject(LinkMtu(link.name, link.mtu, order), ours=False)
+        yield ObservedObject(AdminState(link.name, link.up, order), ours=False)
 
 
-def _device(link: Link) -> KernelObject | None:
+def _depth(link: Link, by_index: Mapping[int, Link]) -> int:
+    """How many VLANs a link is stacked on, itself included."""
+    below = by_index.get(link.parent) if link.vlan else None
+    return 0 if below is None else 1 + _depth(below, by_index)
+
+
+def bridged(links: Sequence[Link]) -> dict[str, str]:
+    """Ports of bridges, bonds and the like, each with that device: the stack does not get what
+    comes in on them."""
+    names = {link.index: link.name for link in links if link.kind != "vrf"}
+    return {link.name: names[link.master] for link in links if link.master in names}
+
+
+def _device(link: Link, by_index: Mapping[int, Link]) -> KernelObject | None:
     if link.kind == "vrf":
         return VrfDevice(link.name, link.table, link.index, link.up)
     if link.kind == DUMMY and link.up and (link.ours or link.name == SID_DEVICE):
         return DummyDevice(link.name)
+    if link.vlan and (below := by_index.get(link.parent)) is not None:
+        return VlanDevice(link.name, below.name, link.vlan, _depth(link, by_index))
     if link.ours or link.name == SID_DEVICE:
         return UnknownLink(link.name, link.described)
     return None

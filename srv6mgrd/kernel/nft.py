@@ -78,6 +78,7 @@ _NFT_REG_1 = 1
 _NFT_META_IIFNAME = 6
 _NFT_PAYLOAD_NETWORK_HEADER = 1
 _NFT_CMP_EQ = 0
+_NFT_LOOKUP_INV = 1
 _NF_DROP = 0
 _NF_ACCEPT = 1
 _NFT_JUMP = -3
@@ -251,9 +252,10 @@ def routing_type() -> bytes:
     return _expression("exthdr", _be32(1, _NFT_REG_1), kind, _be32(3, 2), _be32(4, 1))
 
 
-def is_in(name: str) -> bytes:
-    """What was loaded is in this set."""
-    return _expression("lookup", wire.nla_text(1, name), _be32(2, _NFT_REG_1))
+def is_in(name: str, *, inverted: bool = False) -> bytes:
+    """What was loaded is in this set, or ``inverted`` is not."""
+    flags = (_be32(5, _NFT_LOOKUP_INV),) if inverted else ()
+    return _expression("lookup", wire.nla_text(1, name), _be32(2, _NFT_REG_1), *flags)
 
 
 def equals(value: bytes) -> bytes:

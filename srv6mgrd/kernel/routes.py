@@ -1,4 +1,4 @@
-"""Routes of ours as netlink requests: SIDs, the unreachable defaults of VRFs, and how to dump them.
+"""Routes of ours as netlink requests: SIDs, what is unreachable from VRFs, and how to dump them.
 
 What decides whether a route is hit: IPv6 and IPv4 both find a route to replace by table, prefix
 and metric (fib6_add_rt2node, fib_table_insert), so the metric is always written. A deletion names
@@ -23,9 +23,10 @@ from srv6mgrd.plan.objects import (
     SidRoute,
     UnknownRoute,
     UnreachableDefault,
+    UnreachableSid,
 )
 
-Route = SidRoute | EncapRoute | NextHopRoute | UnreachableDefault | UnknownRoute
+Route = SidRoute | EncapRoute | NextHopRoute | UnreachableDefault | UnreachableSid | UnknownRoute
 
 CREATE = wire.NLM_F_CREATE | wire.NLM_F_EXCL
 REPLACE = wire.NLM_F_CREATE | wire.NLM_F_REPLACE
@@ -121,34 +122,32 @@ def _around_address(message: bytes) -> tuple[bytes, bytes]:
     return message[:_ADDRESS_AT], message[_ADDRESS_AT + 16 :]
 
 
-def put_default(route: UnreachableDefault, flags: int) -> bytes:
-    body = rtmsg(family_of(route.family), 0, wire.RTN_UNREACHABLE)
-    body += wire.nla_u32(wire.RTA_TABLE, route.table)
-    body += wire.nla_u32(wire.RTA_PRIORITY, UNREACHABLE_METRIC)
+def put_unreachable(route: UnreachableDefault | UnreachableSid, flags: int) -> bytes:
+    table, metric, prefix = place(route)
+    body = _at(prefix, table, metric, wire.RTN_UNREACHABLE)
     return wire.message(wire.RTM_NEWROUTE, flags, body)
 
 
-def delete_default(route: UnreachableDefault) -> bytes:
-    body = rtmsg(family_of(route.family), 0, 0)
-    body += wire.nla_u32(wire.RTA_TABLE, route.table)
-    body += wire.nla_u32(wire.RTA_PRIORITY, UNREACHABLE_METRIC)
-    return wire.message(wire.RTM_DELROUTE, 0, body)
-
-
-def delete_unknown(route: UnknownRoute) -> bytes:
+def delete_at_place(route: Route) -> bytes:
     """Only a route of our protocol is hit."""
-    body = rtmsg(family_of(route.family), route.prefix.prefixlen, 0)
-    if route.prefix.prefixlen:
-        body += wire.nla(wire.RTA_DST, route.prefix.network_address.packed)
-    body += wire.nla_u32(wire.RTA_TABLE, route.table)
-    body += wire.nla_u32(wire.RTA_PRIORITY, route.metric)
-    return wire.message(wire.RTM_DELROUTE, 0, body)
+    table, metric, prefix = place(route)
+    return wire.message(wire.RTM_DELROUTE, 0, _at(prefix, table, metric, 0))
 
 
-def place(route: Route) -> tuple[object, ...]:
+def _at(prefix: IPv4Network | IPv6Network, table: int, metric: int, kind: int) -> bytes:
+    body = rtmsg(family_of(prefix.version), prefix.prefixlen, kind)
+    if prefix.prefixlen:
+        body += wire.nla(wire.RTA_DST, prefix.network_address.packed)
+    body += wire.nla_u32(wire.RTA_TABLE, table)
+    return body + wire.nla_u32(wire.RTA_PRIORITY, metric)
+
+
+def place(route: Route) -> tuple[int, int, IPv4Network | IPv6Network]:
     """What the kernel tells routes apart by: two with the same place replace each other."""
     if isinstance(route, UnreachableDefault):
         return route.table, UNREACHABLE_METRIC, NOWHERE[route.family]
+    if isinstance(route, UnreachableSid):
+        return route.table, UNREACHABLE_METRIC, route.prefix
     return route.table, route.metric, route.prefix
 
 

@@ -24,6 +24,7 @@ from srv6mgrd.plan.objects import (
     SidRoute,
     UnknownRoute,
     UnreachableDefault,
+    UnreachableSid,
 )
 from srv6mgrd.plan.observed import ObservedObject
 
@@ -302,15 +303,21 @@ def _further(item: ObservedObject) -> ObservedObject:
 
 
 def unreachable(datagrams: Sequence[bytes]) -> Iterator[ObservedObject]:
-    """Unreachable defaults with the metric that ours have, and all of our protocol."""
+    """Unreachable defaults with the metric that ours have, and all of our protocol; of other
+    unreachable routes those of our protocol and metric."""
     for body in answers(datagrams, wire.RTM_NEWROUTE):
         family, length, _, _, table, protocol, _, kind, _ = wire.RTMSG.unpack_from(body)
-        if length or kind != wire.RTN_UNREACHABLE:
+        ours = protocol == ROUTE_PROTOCOL
+        if (length and not ours) or kind != wire.RTN_UNREACHABLE:
             continue
         found = wire.attribute_map(body, wire.RTMSG.size)
         table = wire.u32(found[wire.RTA_TABLE]) if wire.RTA_TABLE in found else table
         metric = wire.u32(found[wire.RTA_PRIORITY]) if wire.RTA_PRIORITY in found else 0
-        ours = protocol == ROUTE_PROTOCOL
+        if length:
+            if family == socket.AF_INET6 and metric == UNREACHABLE_METRIC:
+                prefix = IPv6Network((bytes(found[wire.RTA_DST]), length), strict=False)
+                yield ObservedObject(UnreachableSid(prefix, table), ours)
+            continue
         default = UnreachableDefault(6 if family == socket.AF_INET6 else 4, table)
         if metric == UNREACHABLE_METRIC:
             yield ObservedObject(default, ours)

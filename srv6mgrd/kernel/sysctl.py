@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
-from srv6mgrd.kernel.errors import Failure
+from srv6mgrd.kernel.errors import Failure, KernelError
 from srv6mgrd.plan.objects import Sysctl
 from srv6mgrd.plan.observed import ObservedObject
 
@@ -17,7 +17,8 @@ _RP_FILTER_OF_ALL = "net/ipv4/conf/all/rp_filter"
 
 
 def read(paths: Iterable[str], root: Path) -> Iterator[ObservedObject]:
-    """The values of those paths that exist and can be read."""
+    """The values of those paths that exist and can be read. Raises KernelError when it is us who
+    can't read."""
     for path in paths:
         if (value := _value(path, root)) is not None:
             yield ObservedObject(Sysctl(path, value), ours=False)
@@ -61,7 +62,14 @@ def _value(path: str, root: Path) -> str | None:
     try:
         # Lists of numbers are written with a blank and read back with a tab.
         return " ".join(_file(path, root).read_text().split())
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+            # It is there: it is us who can't read it.
+            raise KernelError(
+                f"sysctl {path.replace('/', '.')}",
+                f"it can't be read ({error.strerror})",
+                "see what takes the descriptors of srv6mgrd, or raise LimitNOFILE",
+            ) from error
         return None
 
 

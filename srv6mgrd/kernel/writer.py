@@ -7,20 +7,20 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from srv6mgrd.kernel import bpf, headend, links, routes, rules, sysctl
+from srv6mgrd.kernel import addresses, bpf, headend, links, routes, rules, sysctl, wire
 from srv6mgrd.kernel.boundary import BoundaryTable
 from srv6mgrd.kernel.errors import Failure
 from srv6mgrd.kernel.links import Link
 from srv6mgrd.kernel.seg6 import Seg6
 from srv6mgrd.kernel.socket import BATCH, NetlinkSocket
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
+from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
 from srv6mgrd.plan.objects import (
     Boundary,
     DummyDevice,
     EncapRoute,
     EncapSource,
     FrrBlock,
-    LinkMtu,
     NextHopRoute,
     Object,
     ProxyEntry,
@@ -34,14 +34,16 @@ from srv6mgrd.plan.objects import (
     UnknownRoute,
     UnknownRule,
     UnreachableDefault,
+    UnreachableSid,
     VrfDevice,
     VrfPort,
 )
 from srv6mgrd.ports import RefusedAction
 from srv6mgrd.proxy.adapter import Proxies
 
-# What a deletion meets when the thing is gone already: routes ESRCH, rules ENOENT, links ENODEV.
-_GONE = frozenset({errno.ESRCH, errno.ENOENT, errno.ENODEV})
+# What a deletion meets when the thing is gone already: routes ESRCH, rules ENOENT, links ENODEV,
+# addresses EADDRNOTAVAIL.
+_GONE = frozenset({errno.ESRCH, errno.ENOENT, errno.ENODEV, errno.EADDRNOTAVAIL})
 
 
 class Writer:
@@ -155,14 +157,14 @@ class Run:
                 return self._headend(route, routes.REPLACE)
             case Delete((EncapRoute() | NextHopRoute()) as route):
                 return headend.delete(route)
-            case Create(UnreachableDefault() as route):
-                return routes.put_default(route, routes.CREATE)
-            case Replace(before, UnreachableDefault() as route) if _same_place(before, route):
-                return routes.put_default(route, routes.REPLACE)
-            case Delete(UnreachableDefault() as route):
-                return routes.delete_default(route)
-            case Delete(UnknownRoute() as route):
-                return routes.delete_unknown(route)
+            case Create((UnreachableDefault() | UnreachableSid()) as route):
+                return routes.put_unreachable(route, routes.CREATE)
+            case Replace(before, (UnreachableDefault() | UnreachableSid()) as route) if _same_place(
+                before, route
+            ):
+                return routes.put_unreachable(route, routes.REPLACE)
+            case Delete((UnreachableDefault() | UnreachableSid() | UnknownRoute()) as route):
+                return routes.delete_at_place(route)
             case Create(Rule() as rule):
                 return rules.create(rule)
             case Delete((Rule() | UnknownRule()) as rule):
@@ -225,8 +227,18 @@ class Run:
                 | Delete(ProxyPrograms() | ProxyEntry() | ProxyHook())
             ):
                 return self._writer.apply_proxy(action)
-            case Delete(LinkMtu()):
+            case Delete(LinkMtu() | AdminState()):
                 return None
+            case Create(AdminState() as state) | Replace(_, AdminState() as state):
+                return self._set_state(state)
+            case Create(InterfaceAddress() as address):
+                return self._put_address(address, wire.NLM_F_CREATE | wire.NLM_F_EXCL)
+            case Replace(before, InterfaceAddress() as address) if before == address:
+                return self._put_address(address, wire.NLM_F_CREATE | wire.NLM_F_REPLACE)
+            case Replace(InterfaceAddress() as before, InterfaceAddress() as address):
+                return self._move_address(before, address)
+            case Delete(InterfaceAddress() as address):
+                return self._delete_address(address)
             case Create(LinkMtu() as link) | Replace(_, LinkMtu() as link):
                 return self._set_mtu(link)
             case Create(VrfPort() as port):
@@ -241,17 +253,17 @@ class Run:
                 return self._with_program(route, routes.REPLACE)
             case Replace((Rule() | UnknownRule()) as before, Rule() as after):
                 return self._move_rule(before, after)
-            case Replace(before, (SidRoute() | UnreachableDefault()) as after):
+            case Replace(before, (SidRoute() | UnreachableDefault() | UnreachableSid()) as after):
                 return self._move(before, after)
             case Replace(before, (EncapRoute() | NextHopRoute()) as after):
                 return self._move(before, after)
         self._devices.clear()
         match action:
-            case Create((DummyDevice() | VrfDevice()) as device):
+            case Create((DummyDevice() | VrfDevice() | VlanDevice()) as device):
                 return self._create_link(device)
-            case Replace(_, (DummyDevice() | VrfDevice()) as device):
+            case Replace(_, (DummyDevice() | VrfDevice() | VlanDevice()) as device):
                 return self._replace_link(device)
-            case Delete((DummyDevice() | VrfDevice() | UnknownLink()) as device):
+            case Delete((DummyDevice() | VrfDevice() | VlanDevice() | UnknownLink()) as device):
                 return self._delete_link(device.name)
         return _not_ours_to_write(action.object)
 
@@ -285,7 +297,7 @@ class Run:
         failure = self._one(gone)
         return None if failure is None or failure.errno in _GONE else failure
 
-    def _create_link(self, device: DummyDevice | VrfDevice) -> Failure | None:
+    def _create_link(self, device: links.Device) -> Failure | None:
         """Make a device and mark it in one send: a process that is killed leaves both or none.
 
         The name is looked up first, since the second message would mark a stranger if the first
@@ -295,7 +307,12 @@ class Run:
             what = f"a {found.kind} device" if found.kind else "a device"
             words = f"{what} of this name is there already, which srv6mgr did not make"
             return Failure(errno.EEXIST, words)
-        failures = self._writer.send([links.create(device), links.mark(device)])
+        parent = 0
+        if isinstance(device, VlanDevice):
+            if (below := self._writer.link(device.parent)) is None:
+                return Failure(errno.ENODEV, f"interface {device.parent} does not exist")
+            parent = below.index
+        failures = self._writer.send([links.create(device, parent), links.mark(device)])
         if 0 in failures:
             return failures[0]
         if 1 in failures:
@@ -303,11 +320,11 @@ class Run:
             return failures[1]
         return None
 
-    def _replace_link(self, device: DummyDevice | VrfDevice) -> Failure | None:
+    def _replace_link(self, device: links.Device) -> Failure | None:
         found = self._writer.link(device.name)
         if found is None:
             return self._create_link(device)
-        if _is_live(found, device):
+        if self._is_live(found, device):
             return self._one(links.mark(device))
         # vrf_changelink: a live VRF keeps its table; and no link changes its ifindex.
         if failure := self._one(links.delete(found.index)):
@@ -321,6 +338,40 @@ class Run:
         if not (found.ours or forced):
             return Failure(errno.EPERM, f"link {name} does not bear our alias")
         failure = self._one(links.delete(found.index))
+        return None if failure is None or failure.errno in _GONE else failure
+
+    def _is_live(self, found: Link, device: links.Device) -> bool:
+        """Whether what stands there only lacks our mark or its administrative state."""
+        if isinstance(device, DummyDevice):
+            return found.kind == links.DUMMY
+        if isinstance(device, VlanDevice):
+            below = self._writer.link(device.parent)
+            return below is not None and (found.parent, found.vlan) == (below.index, device.id)
+        return found.kind == "vrf" and (found.table, found.index) == (device.table, device.ifindex)
+
+    def _set_state(self, state: AdminState) -> Failure | None:
+        if (link := self._writer.link(state.interface)) is None:
+            return Failure(errno.ENODEV, f"interface {state.interface} does not exist")
+        return self._one(links.set_up(link.index, up=state.up))
+
+    def _put_address(self, address: InterfaceAddress, flags: int) -> Failure | None:
+        if (link := self._writer.link(address.interface)) is None:
+            return Failure(errno.ENODEV, f"interface {address.interface} does not exist")
+        return self._one(addresses.put(address, link.index, flags))
+
+    def _move_address(self, before: InterfaceAddress, after: InterfaceAddress) -> Failure | None:
+        """Another prefix length: of IPv6 the old one has to go first (ipv6_chk_same_addr)."""
+        if failure := self._delete_address(before):
+            return failure
+        failure = self._put_address(after, wire.NLM_F_CREATE | wire.NLM_F_EXCL)
+        if failure is not None:
+            self._put_address(before, wire.NLM_F_CREATE)
+        return failure
+
+    def _delete_address(self, address: InterfaceAddress) -> Failure | None:
+        if (link := self._writer.link(address.interface)) is None:
+            return None
+        failure = self._one(addresses.delete(address, link.index))
         return None if failure is None or failure.errno in _GONE else failure
 
     def _enslave(self, port: VrfPort, *, steal: bool) -> Failure | None:
@@ -350,13 +401,6 @@ class Run:
 
 def _same_place(before: Object, after: routes.Route) -> bool:
     return isinstance(before, routes.Route) and routes.place(before) == routes.place(after)
-
-
-def _is_live(found: Link, device: DummyDevice | VrfDevice) -> bool:
-    """Whether what stands there only lacks our mark or its administrative state."""
-    if isinstance(device, DummyDevice):
-        return found.kind == links.DUMMY
-    return found.kind == "vrf" and (found.table, found.index) == (device.table, device.ifindex)
 
 
 def _not_ours_to_write(obj: Object) -> Failure:

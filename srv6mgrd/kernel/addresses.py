@@ -1,0 +1,87 @@
+"""Addresses of interfaces (net/ipv4/devinet.c, net/ipv6/addrconf.c)."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from ipaddress import IPv4Interface, IPv6Interface
+
+from srv6mgrd.kernel import wire
+from srv6mgrd.kernel.socket import answers
+from srv6mgrd.plan.link_objects import InterfaceAddress
+from srv6mgrd.plan.objects import ROUTE_PROTOCOL
+from srv6mgrd.plan.observed import ObservedObject
+
+FAMILIES = (socket.AF_INET, socket.AF_INET6)
+
+
+def get_all(family: int) -> bytes:
+    return wire.message(wire.RTM_GETADDR, 0, wire.IFADDRMSG.pack(family, 0, 0, 0, 0))
+
+
+def put(wanted: InterfaceAddress, index: int, flags: int) -> bytes:
+    """RTM_NEWADDR with our mark, IFA_PROTO, which kernels before 5.18 ignore. IPv6: usable at once,
+    without duplicate address detection, since packets come right after the commit."""
+    address = wanted.address
+    family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
+    flag = wire.IFA_F_NODAD if address.version == 6 else 0
+    body = wire.IFADDRMSG.pack(family, address.network.prefixlen, flag, _scope(address), index)
+    body += wire.nla(wire.IFA_LOCAL, address.ip.packed)
+    body += wire.nla(wire.IFA_ADDRESS, address.ip.packed)
+    body += wire.nla_u8(wire.IFA_PROTO, ROUTE_PROTOCOL)
+    return wire.message(wire.RTM_NEWADDR, flags, body)
+
+
+def _scope(address: IPv4Interface | IPv6Interface) -> int:
+    """Of IPv6 the kernel knows it by itself."""
+    return wire.RT_SCOPE_LINK if address.version == 4 and address.is_link_local else 0
+
+
+def delete(wanted: InterfaceAddress, index: int) -> bytes:
+    address = wanted.address
+    family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
+    body = wire.IFADDRMSG.pack(family, address.network.prefixlen, 0, 0, index)
+    body += wire.nla(wire.IFA_LOCAL, address.ip.packed)
+    return wire.message(wire.RTM_DELADDR, 0, body)
+
+
+def observed(
+    dumps: Sequence[Sequence[bytes]], names: Mapping[int, str]
+) -> Iterator[ObservedObject]:
+    """Every address, ours where one is there several times, with other prefix lengths."""
+    found: dict[str, ObservedObject] = {}
+    for datagrams in dumps:
+        for body in answers(datagrams, wire.RTM_NEWADDR):
+            if (item := _decode(body, names)) is None:
+                continue
+            known = found.get(item.object.key)
+            if known is None or (item.ours and not known.ours):
+                found[item.object.key] = item
+    yield from found.values()
+
+
+def _decode(body: memoryview, names: Mapping[int, str]) -> ObservedObject | None:
+    family, length, _, _, index = wire.IFADDRMSG.unpack_from(body)
+    name, attributes = names.get(index), wire.attribute_map(body, wire.IFADDRMSG.size)
+    # Of a point-to-point link IFA_ADDRESS is the other end; IPv6 has IFA_LOCAL only there.
+    packed = attributes.get(wire.IFA_LOCAL, attributes.get(wire.IFA_ADDRESS))
+    if name is None or packed is None:
+        return None
+    ours = wire.IFA_PROTO in attributes and wire.u8(attributes[wire.IFA_PROTO]) == ROUTE_PROTOCOL
+    return _observed(name, family, bytes(packed), length, ours)
+
+
+# The same ones are read at every compare, and to make them anew takes 60 us each.
+@lru_cache(maxsize=1 << 16)
+def _observed(name: str, family: int, packed: bytes, length: int, ours: bool) -> ObservedObject:
+    make = IPv6Interface if family == socket.AF_INET6 else IPv4Interface
+    return ObservedObject(InterfaceAddress(name, make((packed, length))), ours)
+
+
+def event_key(body: memoryview) -> str:
+    """What a notification is about: ifindex and address."""
+    family, _, _, _, index = wire.IFADDRMSG.unpack_from(body)
+    attributes = wire.attribute_map(body, wire.IFADDRMSG.size)
+    packed = attributes.get(wire.IFA_LOCAL, attributes.get(wire.IFA_ADDRESS, b""))
+    return f"address {index} {family} {bytes(packed).hex()}"
