@@ -9,16 +9,24 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from srv6mgrd.model.capabilities import Capabilities, FrrOffer
+from srv6mgrd.storage import Problems
 
 CAPABILITIES = "srv6mgr-operations:capabilities"
 STATISTICS = "srv6mgr-operations:statistics"
 TRANSACTIONS = "srv6mgr-operations:transactions"
+STORAGE = "srv6mgr-operations:storage"
+
+# What others than the statistics and the problems with files is in.
+_SHOWN = (CAPABILITIES, TRANSACTIONS)
+
+MAKE_ROOM = "readers see what it was before; make room there"
 
 # Which inode it is, and when it was written: what tells one version of the file from another.
 Version = tuple[int, int]
@@ -33,9 +41,14 @@ def beside(store: Path) -> Path:
 def publish(path: Path, content: Mapping[str, Any]) -> None:
     """Put a file beside the store, whole and at once: readers see the one before or this one."""
     fresh = path.with_name(path.name + ".new")
-    fresh.write_text(json.dumps(content, separators=(",", ":")))
-    fresh.chmod(0o644)
-    fresh.rename(path)
+    try:
+        fresh.write_text(json.dumps(content, separators=(",", ":")))
+        fresh.chmod(0o644)
+        fresh.rename(path)
+    except OSError:
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)
+        raise
 
 
 def time_text(ns: int) -> str:
@@ -102,16 +115,33 @@ def capabilities(c: Capabilities, frr: FrrOffer) -> dict[str, Any]:
     return data
 
 
+def storage(problems: Mapping[str, tuple[str, int]]) -> dict[str, Any]:
+    """The container ``storage``."""
+    found = [
+        {"file": file, "text": text, "since": time_text(since)}
+        for file, (text, since) in sorted(problems.items())
+    ]
+    return {"problem": found} if found else {}
+
+
 class NodeWriter:
     """Writes the file, whole and at once. Statistics of a file that is there go on."""
 
-    def __init__(self, path: Path, now: int) -> None:
+    def __init__(self, path: Path, now: int, problems: Problems | None = None) -> None:
         self._path = path
-        self._shown: dict[str, Any] = {}
-        self.statistics = _kept(path) or Statistics(since=now)
+        self._problems = problems or Problems()
+        kept = _kept(path)
+        # Readers have what the process before showed until this one shows it anew.
+        self._shown: dict[str, Any] = {m: d for m, d in kept.items() if m in _SHOWN}
+        self.statistics = _statistics(kept) or Statistics(since=now)
+        self._problems.follow(self.write)
+        self._problems.retry(path.name, self.write)
 
     def offer(self, found: Capabilities, frr: FrrOffer) -> None:
-        """Make known what the node offers."""
+        """Make known what the node offers; not that of FRR nothing is known yet, where the process
+        before knew it."""
+        if frr == FrrOffer() and CAPABILITIES in self._shown:
+            return
         self.show(CAPABILITIES, capabilities(found, frr))
 
     def show(self, member: str, data: Mapping[str, Any]) -> None:
@@ -122,15 +152,27 @@ class NodeWriter:
     def write(self) -> None:
         """Make the statistics known."""
         content: dict[str, Any] = {STATISTICS: statistics(self.statistics), **self._shown}
+        if problems := storage(self._problems.listed()):
+            content[STORAGE] = problems
         # What Statistics holds, exactly: the texts of the times can't be read back that well.
         content["@statistics"] = {n: getattr(self.statistics, n) for n in Statistics.__slots__}
-        publish(self._path, content)
+        with self._problems.writing(self._path, MAKE_ROOM):
+            publish(self._path, content)
 
 
-def _kept(path: Path) -> Statistics | None:
+def _kept(path: Path) -> dict[str, Any]:
+    """What the file holds; nothing when it makes no sense."""
     try:
-        return Statistics(**json.loads(path.read_text())["@statistics"])
-    except (OSError, ValueError, KeyError, TypeError):
+        content = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _statistics(kept: Mapping[str, Any]) -> Statistics | None:
+    try:
+        return Statistics(**kept["@statistics"])
+    except (KeyError, TypeError):
         return None
 
 

@@ -12,7 +12,8 @@ from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
 from typing import Any
 
-from srv6mgrd.counters.node import publish, time_text
+from srv6mgrd.counters.node import MAKE_ROOM, publish, time_text
+from srv6mgrd.storage import Problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,8 @@ class ProxyCounts:
     nothing_learned: int = 0
     not_for_proxy: int = 0
     too_big: int = 0
+    extension_header_chain_too_long: int = 0
+    fragment: int = 0
 
     @property
     def errors(self) -> int:
@@ -41,6 +44,8 @@ class ProxyCounts:
             + self.nothing_learned
             + self.not_for_proxy
             + self.too_big
+            + self.extension_header_chain_too_long
+            + self.fragment
         )
 
 
@@ -88,6 +93,8 @@ def proxy_state(p: ProxyState) -> dict[str, Any]:
             "nothing-learned": str(c.nothing_learned),
             "not-for-proxy": str(c.not_for_proxy),
             "too-big": str(c.too_big),
+            "extension-header-chain-too-long": str(c.extension_header_chain_too_long),
+            "fragment": str(c.fragment),
         },
     }
     if p.mtu:
@@ -119,15 +126,18 @@ def _segments(segments: tuple[IPv6Address, ...]) -> list[dict[str, Any]]:
 class ProxiesWriter:
     """Writes the file, whole and at once, when something changed. Without proxies there is none."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, problems: Problems | None = None) -> None:
         self._path = path
+        self._problems = problems or Problems()
         self._written: Mapping[IPv6Network, ProxyState] | None = None
 
     def write(self, proxies: Mapping[IPv6Network, ProxyState]) -> None:
         if proxies == self._written:
             return
-        self._written = dict(proxies)
-        if not proxies:
-            self._path.unlink(missing_ok=True)
-            return
-        publish(self._path, {str(prefix): proxy_state(p) for prefix, p in proxies.items()})
+        self._written = None
+        with self._problems.writing(self._path, MAKE_ROOM):
+            if proxies:
+                publish(self._path, {str(prefix): proxy_state(p) for prefix, p in proxies.items()})
+            else:
+                self._path.unlink(missing_ok=True)
+            self._written = dict(proxies)

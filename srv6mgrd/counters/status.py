@@ -17,6 +17,8 @@ class InstallStatus(IntEnum):
     FAILED = 3
     UNSUPPORTED = 4
     DRIFTED = 5
+    REJECTED = 6
+    UNKNOWN = 7
 
     # Enum's own is written in Python.
     __hash__ = int.__hash__
@@ -37,6 +39,11 @@ class Kind(IntEnum):
     SEGMENT_LIST = 5
     ROUTE = 6
     INTERFACE = 7
+    ROUTING_POLICY = 8
+    STATIC_ROUTE = 9
+    ROUTE_LEAK = 10
+    OSPF = 11
+    OSPFV3 = 12
 
     __hash__ = int.__hash__
 

@@ -6,14 +6,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from ipaddress import IPv6Address
 
-from srv6mgrd.apply.outcomes import Outcome, declared
+from srv6mgrd.apply.outcomes import Outcome, declared, followed
 from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, clipped
 from srv6mgrd.counters.yang import advertised_detail
 from srv6mgrd.model.desired import Desired
 
-# Of each VRF with BGP: the SID that FRR advertises, and the reason when it advertises none. Of a
-# locator in IS-IS the reason alone.
-Advertised = Mapping[ObjectRef, tuple[IPv6Address | None, str]]
+# Of each VRF with BGP: the SID that FRR advertises, and the reason when it advertises none. Of
+# others whether FRR has it in place, None where that follows from there being no reason.
+Advertised = Mapping[ObjectRef, tuple[IPv6Address | bool | None, str]]
+_NOT_ASKED = "FRR was not asked yet"
 
 
 def merge(
@@ -69,25 +70,55 @@ def kept(
 
 
 def with_frr(
-    desired: Desired, outcomes: Mapping[ObjectRef, Outcome], told: Advertised
+    desired: Desired,
+    outcomes: Mapping[ObjectRef, Outcome],
+    told: Advertised,
+    known: Mapping[ObjectRef, ObjectStatus],
+    repaired: Collection[ObjectRef],
 ) -> tuple[dict[ObjectRef, Outcome], dict[ObjectRef, str]]:
-    """Outcomes with what FRR says of the exports, and details: configured is not advertised yet."""
+    """Outcomes with what FRR says of the exports, and details: configured is not advertised yet.
+
+    Until FRR was asked, the ``known`` status of an object holds, unless it was ``repaired``.
+    """
     found, details = dict(outcomes), {}
     for vrf in desired.vrfs.values():
         ref = ObjectRef(Kind.VRF_BGP, vrf.name)
         if vrf.bgp is None or ref in found:
             continue
+        if (held := _held(ref, told, known, repaired)) is not None:
+            found[ref], details[ref] = held
+            continue
         has_sid = bool(vrf.bgp.export_sids)
-        sid, reason = told.get(ref, (None, "FRR was not asked yet" if has_sid else ""))
+        sid, reason = told.get(ref, (None, _NOT_ASKED if has_sid else ""))
         if sid is not None:
             of_each = (vrf.bgp.export_sid_ipv4, vrf.bgp.export_sid_ipv6)
             details[ref] = advertised_detail(vrf.bgp.export_sid, *of_each)
         missing = has_sid and sid is None
         status = InstallStatus.PENDING if missing else InstallStatus.INSTALLED
         found[ref] = Outcome(status, reason)
-    if desired.isis is not None:
-        ref = ObjectRef(Kind.LOCATOR, desired.isis.locator)
-        _, reason = told.get(ref, (None, "FRR was not asked yet"))
-        if reason:
-            found.setdefault(ref, Outcome(InstallStatus.PENDING, reason))
+    for ref in followed(desired):
+        if ref in found:
+            continue
+        held = _held(ref, told, known, repaired)
+        in_place, reason = told.get(ref, (None, _NOT_ASKED))
+        if held is not None:
+            found[ref] = held[0]
+        elif in_place or reason:
+            status = InstallStatus.INSTALLED if in_place else InstallStatus.PENDING
+            found[ref] = Outcome(status, reason)
     return found, details
+
+
+def _held(
+    ref: ObjectRef,
+    told: Advertised,
+    known: Mapping[ObjectRef, ObjectStatus],
+    repaired: Collection[ObjectRef],
+) -> tuple[Outcome, str] | None:
+    """The outcome and detail that an object had, while FRR was not asked."""
+    status = known.get(ref)
+    if ref in told or ref in repaired or status is None:
+        return None
+    if status.status not in (InstallStatus.INSTALLED, InstallStatus.PENDING):
+        return None
+    return Outcome(status.status, status.reason), status.detail

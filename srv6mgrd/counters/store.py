@@ -1,73 +1,53 @@
 """The store: one memory-mapped file that srv6mgrd writes and any process reads without asking it.
 
-Layout, little endian. Header (one page), then ``capacity`` object records, as many counter, base
-and cleared records; object ``i`` owns record ``i`` of each.
-
-    header   magic 8s, layout u32, capacity u32, lock u64, generation u64, sample u64,
-             sampled_at u64 (ns), used u32, replaced u32
-    object   kind u8, status u8, name_length u8, detail_length u8, reason_length u16, pad,
-             since u64, last_repair u64, repairs u64, name 64s, detail 104s, reason 216s
-    counters packets u64, octets u64, errors u64, discontinuity u64 (ns)
-    base     packets u64, octets u64, errors u64: what earlier routes of the SID counted; the
-             writer's own, written before the counters so that a crash in between loses nothing
-    cleared  packets u64, octets u64, errors u64, at u64 (ns): the counters when an operator
-             cleared them; readers subtract it, so that the counters themselves never go back
-
-``lock`` is a sequence lock: odd while the writer is inside; a reader that saw it odd or changed
-reads again. ``generation`` moves with every change of objects or status, ``sample`` with every
-set of counters. A file that is too small is replaced by a larger one under the same name and
-marked ``replaced``, upon which readers open it anew.
+``counters.store_file`` has its layout.
 """
 
 from __future__ import annotations
 
-import mmap
 import os
 import struct
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from srv6mgrd.counters import lease
 from srv6mgrd.counters.status import (
-    REASON_LENGTH,
-    InstallStatus,
     Kind,
     ObjectRef,
     ObjectStatus,
     SidCounters,
-    clipped,
 )
+from srv6mgrd.counters.store_file import (
+    BASE,
+    COUNTERS,
+    GENERATION,
+    LEASE,
+    LOCK,
+    OBJECT,
+    RENEWED,
+    REPLACED,
+    SAMPLE,
+    SAMPLED_AT,
+    USED,
+    StoreError,
+    StoreMap,
+    create,
+    packed,
+)
+from srv6mgrd.storage import Problems
+
+__all__ = ["DEFAULT_PATH", "Records", "StoreError", "StoreReader", "StoreWriter", "since"]
 
 DEFAULT_PATH = Path("/run/srv6mgr/store")
 
-_MAGIC = b"srv6mgr\0"
-_LAYOUT = 3
-_PAGE = 4096
-_HEADER = struct.Struct("<8sIIQQQQII")
-# The header as u64 words, each read and written in one piece (struct goes byte by byte, zeros
-# first). ``used`` and ``replaced`` share the last one.
-_LOCK, _GENERATION, _SAMPLE, _SAMPLED_AT, _USED = range(2, 7)
-_REPLACED = 1 << 32
-# Room for two SIDs of any length, each with its family.
-_DETAIL_LENGTH = 104
-_OBJECT = struct.Struct(f"<BBBBH2xQQQ64s{_DETAIL_LENGTH}s{REASON_LENGTH}s")
-# The same, but kind and name alone.
-_NAME = struct.Struct(f"<BxB29x64s{_DETAIL_LENGTH + REASON_LENGTH}x")
-_COUNTERS = struct.Struct("<QQQQ")
-_BASE = struct.Struct("<QQQ")
-
-# What an enum's call looks up anew each time.
-_KIND = {kind.value: kind for kind in Kind}
-_STATUS = {status.value: status for status in InstallStatus}
+_REMEDY = "readers see neither status nor counters until there is room"
 
 T = TypeVar("T")
-
-
-class StoreError(Exception):
-    """The store can't be read: absent, foreign or of another layout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,131 +65,31 @@ class Records:
 
 def since(counters: bytes, cleared: bytes, slot: int) -> SidCounters:
     """One record, since it was cleared."""
-    at = slot * _COUNTERS.size
-    return _since(_COUNTERS.unpack_from(counters, at), _COUNTERS.unpack_from(cleared, at))
-
-
-class _Map:
-    """A mapped store file; knows where things are."""
-
-    def __init__(self, path: Path, *, writable: bool) -> None:
-        access = mmap.ACCESS_WRITE if writable else mmap.ACCESS_READ
-        with path.open("r+b" if writable else "rb") as file:
-            length = os.fstat(file.fileno()).st_size
-            header = file.read(_HEADER.size).ljust(_HEADER.size, b"\0")
-            magic, layout, self.capacity, *_ = _HEADER.unpack(header)
-            places = _places(self.capacity)
-            self.objects_at, self.counters_at, self.bases_at, self.cleared_at, size = places
-            if (magic, layout) != (_MAGIC, _LAYOUT) or length < size:
-                raise StoreError(f"{path}: not a store of layout {_LAYOUT}; restart srv6mgrd")
-            self.bytes = mmap.mmap(file.fileno(), 0, access=access)
-        self.words = memoryview(self.bytes)[:_PAGE].cast("Q")
-
-    def close(self) -> None:
-        self.words.release()
-        self.bytes.close()
-
-    @property
-    def lock(self) -> int:
-        return self.words[_LOCK]
-
-    @property
-    def used(self) -> int:
-        return self.words[_USED] & (_REPLACED - 1)
-
-    @property
-    def replaced(self) -> bool:
-        return bool(self.words[_USED] & _REPLACED)
-
-    def slots(self) -> dict[str, int]:
-        """Slot of each SID by prefix."""
-        records = self.bytes[self.objects_at : self.objects_at + self.used * _OBJECT.size]
-        return {
-            name[:length].decode(): slot
-            for slot, (kind, length, name) in enumerate(_NAME.iter_unpack(records))
-            if kind == Kind.SID
-        }
-
-    def object(self, slot: int) -> tuple[ObjectRef, ObjectStatus] | None:
-        (
-            kind,
-            status,
-            name_len,
-            detail_len,
-            reason_len,
-            since,
-            repair,
-            repairs,
-            name,
-            detail,
-            why,
-        ) = _OBJECT.unpack_from(self.bytes, self.objects_at + slot * _OBJECT.size)
-        if kind == 0:
-            return None
-        return (
-            ObjectRef(_KIND[kind], name[:name_len].decode()),
-            ObjectStatus(
-                _STATUS[status],
-                why[:reason_len].decode() if reason_len else "",
-                since,
-                repair,
-                repairs,
-                detail[:detail_len].decode() if detail_len else "",
-            ),
-        )
-
-
-def _places(capacity: int) -> tuple[int, int, int, int, int]:
-    """Where objects, counters, bases and cleared begin, and where the file ends."""
-    counters_at = _PAGE + capacity * _OBJECT.size
-    bases_at = counters_at + capacity * _COUNTERS.size
-    cleared_at = bases_at + capacity * _BASE.size
-    return _PAGE, counters_at, bases_at, cleared_at, cleared_at + capacity * _COUNTERS.size
-
-
-def _create(path: Path, capacity: int, old: _Map | None = None) -> None:
-    """Publish a store atomically: an empty one, or one with all that ``old`` holds."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(path.name + ".new")
-    objects_at, counters_at, bases_at, cleared_at, size = _places(capacity)
-    # The generation starts at the clock, so that it differs from that of a store before.
-    generation, sample, sampled_at, used = time.time_ns(), 0, 0, 0
-    with fresh.open("wb") as file:
-        file.truncate(size)
-        if old is not None:
-            sample, sampled_at, used = old.words[_SAMPLE], old.words[_SAMPLED_AT], old.used
-            for source, target, each in (
-                (old.objects_at, objects_at, _OBJECT.size),
-                (old.counters_at, counters_at, _COUNTERS.size),
-                (old.bases_at, bases_at, _BASE.size),
-                (old.cleared_at, cleared_at, _COUNTERS.size),
-            ):
-                file.seek(target)
-                file.write(old.bytes[source : source + used * each])
-        file.seek(0)
-        file.write(
-            _HEADER.pack(_MAGIC, _LAYOUT, capacity, 0, generation, sample, sampled_at, used, 0)
-        )
-    fresh.chmod(0o644)
-    fresh.rename(path)
+    at = slot * COUNTERS.size
+    return _since(COUNTERS.unpack_from(counters, at), COUNTERS.unpack_from(cleared, at))
 
 
 class StoreWriter:
     """The one writer. An existing store is taken over with all it holds."""
 
-    def __init__(self, path: Path = DEFAULT_PATH, capacity: int = 1024) -> None:
+    def __init__(
+        self, path: Path = DEFAULT_PATH, capacity: int = 1024, problems: Problems | None = None
+    ) -> None:
+        """Where the file system has no room for it the store is in memory, unseen, until it has."""
         self._path = path
+        self._problems = problems or Problems()
+        self._problems.retry(path.name, self.publish)
+        # Whether no file has it.
+        self._is_private = False
+        # The map is replaced while another thread renews the lease.
+        self._replacing = threading.Lock()
         self._slots: dict[ObjectRef, int] = {}
         self._free: list[int] = []
         # What the store is known to hold: these very objects need no write.
         self._statuses: Mapping[ObjectRef, ObjectStatus] = {}
-        try:
-            self._map = _Map(path, writable=True)
-            if self._map.lock % 2:  # the writer before died inside
-                self._write_lock(self._map.lock + 1)
-        except (FileNotFoundError, StoreError):
-            _create(path, capacity)
-            self._map = _Map(path, writable=True)
+        self._map = self._taken_over() or self._made(capacity, None)
+        if self._map.lock % 2:  # the writer before died inside
+            self._write_lock(self._map.lock + 1)
         self._used = self._map.used
         statuses: dict[ObjectRef, ObjectStatus] = {}
         alike: dict[ObjectStatus, ObjectStatus] = {}
@@ -229,24 +109,30 @@ class StoreWriter:
     def close(self) -> None:
         self._map.close()
 
+    def renew_lease(self, seconds: float) -> None:
+        """Statuses are current for so long from now. May be called in any thread."""
+        with self._replacing:
+            self._map.words[RENEWED] = time.time_ns()
+            self._map.words[LEASE] = time.monotonic_ns() + int(seconds * 1e9)
+
     def statuses(self) -> Mapping[ObjectRef, ObjectStatus]:
         """Those of the last ``set_statuses``, be it by the writer before."""
         return self._statuses
 
     def counters(self) -> dict[str, SidCounters]:
         """Counters of all SIDs by prefix."""
-        at, size = self._map.counters_at, _COUNTERS.size
+        at, size = self._map.counters_at, COUNTERS.size
         return {
-            ref.name: SidCounters(*_COUNTERS.unpack_from(self._map.bytes, at + slot * size))
+            ref.name: SidCounters(*COUNTERS.unpack_from(self._map.bytes, at + slot * size))
             for ref, slot in self._slots.items()
             if ref.kind is Kind.SID
         }
 
     def bases(self) -> dict[str, tuple[int, int, int]]:
         """Base of every SID by prefix."""
-        at, size = self._map.bases_at, _BASE.size
+        at, size = self._map.bases_at, BASE.size
         return {
-            ref.name: _BASE.unpack_from(self._map.bytes, at + slot * size)
+            ref.name: BASE.unpack_from(self._map.bytes, at + slot * size)
             for ref, slot in self._slots.items()
             if ref.kind is Kind.SID
         }
@@ -271,7 +157,7 @@ class StoreWriter:
             before, self._statuses = self._statuses, {}
             for ref, status in statuses.items():
                 if before.get(ref) is not status:
-                    self._put(self._slots[ref], _pack(ref, status))
+                    self._put(self._slots[ref], packed(ref, status))
         self._statuses = statuses
 
     def set_counters(
@@ -285,9 +171,9 @@ class StoreWriter:
         m = self._map
         # Made aside and put in place by one copy: a hundred thousand records take 0.2 s to make,
         # for which no reader could read.
-        moved = self._with(m.bases_at, _BASE, bases.items()) if bases else b""
+        moved = self._with(m.bases_at, BASE, bases.items()) if bases else b""
         told = ((p, (c.packets, c.octets, c.errors, c.discontinuity)) for p, c in counters.items())
-        totals = self._with(m.counters_at, _COUNTERS, told) if counters else b""
+        totals = self._with(m.counters_at, COUNTERS, told) if counters else b""
         with self._writing(sampled_at=sampled_at):
             m.bytes[m.bases_at : m.bases_at + len(moved)] = moved
             m.bytes[m.counters_at : m.counters_at + len(totals)] = totals
@@ -305,19 +191,19 @@ class StoreWriter:
 
     def clear_counters(self, prefixes: Iterable[str], now: int) -> None:
         """From now on (ns) readers see these SIDs count from 0."""
-        with self._writing(sampled_at=self._map.words[_SAMPLED_AT] or now):
+        with self._writing(sampled_at=self._map.words[SAMPLED_AT] or now):
             m = self._map
             for prefix in prefixes:
                 slot = self._slots.get(ObjectRef(Kind.SID, prefix))
                 if slot is not None:
-                    at = m.counters_at + slot * _COUNTERS.size
-                    packets, octets, errors, _ = _COUNTERS.unpack_from(m.bytes, at)
-                    at = m.cleared_at + slot * _COUNTERS.size
-                    _COUNTERS.pack_into(m.bytes, at, packets, octets, errors, now)
+                    at = m.counters_at + slot * COUNTERS.size
+                    packets, octets, errors, _ = COUNTERS.unpack_from(m.bytes, at)
+                    at = m.cleared_at + slot * COUNTERS.size
+                    COUNTERS.pack_into(m.bytes, at, packets, octets, errors, now)
 
     def _clear(self, slot: int) -> None:
-        none = bytes(_COUNTERS.size)
-        self._put(slot, bytes(_OBJECT.size), none, bytes(_BASE.size), none)
+        none = bytes(COUNTERS.size)
+        self._put(slot, bytes(OBJECT.size), none, bytes(BASE.size), none)
 
     def _put(
         self,
@@ -329,16 +215,16 @@ class StoreWriter:
     ) -> None:
         m = self._map
         for at, size, data in (
-            (m.objects_at, _OBJECT.size, record),
-            (m.counters_at, _COUNTERS.size, counters),
-            (m.bases_at, _BASE.size, base),
-            (m.cleared_at, _COUNTERS.size, cleared),
+            (m.objects_at, OBJECT.size, record),
+            (m.counters_at, COUNTERS.size, counters),
+            (m.bases_at, BASE.size, base),
+            (m.cleared_at, COUNTERS.size, cleared),
         ):
             if data:
                 m.bytes[at + slot * size : at + (slot + 1) * size] = data
 
     def _write_lock(self, value: int) -> None:
-        self._map.words[_LOCK] = value
+        self._map.words[LOCK] = value
 
     @contextmanager
     def _writing(self, *, objects: bool = False, sampled_at: int = 0) -> Iterator[None]:
@@ -348,40 +234,57 @@ class StoreWriter:
             yield
         finally:
             words = self._map.words
-            words[_GENERATION] += objects
+            words[GENERATION] += objects
             if sampled_at:
-                words[_SAMPLE] += 1
-                words[_SAMPLED_AT] = sampled_at
-            words[_USED] = self._used
+                words[SAMPLE] += 1
+                words[SAMPLED_AT] = sampled_at
+            words[USED] = self._used
             self._write_lock(lock + 2)
 
     def _reserve(self, objects: int) -> None:
-        if objects <= self._map.capacity:
-            return
-        old, capacity = self._map, self._map.capacity
+        capacity = self._map.capacity
         while capacity < objects:
             capacity *= 2
-        _create(self._path, capacity, old)
-        self._map = _Map(self._path, writable=True)
-        old.words[_USED] |= _REPLACED
-        old.close()
+        if capacity > self._map.capacity:
+            self._replace(capacity)
 
+    def publish(self) -> None:
+        """Bring the store into its file, should it not be there."""
+        if self._is_private:
+            self._replace(self._map.capacity)
 
-def _pack(ref: ObjectRef, s: ObjectStatus) -> bytes:
-    name, detail, reason = ref.name.encode(), s.detail.encode(), clipped(s.reason).encode()
-    return _OBJECT.pack(
-        ref.kind,
-        s.status,
-        len(name),
-        len(detail),
-        len(reason),
-        s.since,
-        s.last_repair,
-        s.repairs,
-        name,
-        detail,
-        reason,
-    )
+    def _replace(self, capacity: int) -> None:
+        old = self._map
+        made = self._made(capacity, old)
+        with self._replacing:
+            self._map = made
+            old.words[USED] |= REPLACED
+            old.close()
+
+    def _taken_over(self) -> StoreMap | None:
+        """The store of the writer before; None where there is none that can be written."""
+        try:
+            return StoreMap(self._path, writable=True)
+        except (OSError, StoreError):
+            return None
+
+    def _made(self, capacity: int, old: StoreMap | None) -> StoreMap:
+        """A new store, in its file if possible."""
+        try:
+            create(self._path, capacity, old)
+            made = StoreMap(self._path, writable=True)
+        except (OSError, StoreError) as error:
+            if not self._is_private:
+                # Readers are better off without than with one that nobody writes.
+                with suppress(OSError):
+                    self._path.unlink()
+            self._is_private = True
+            cause = error.strerror if isinstance(error, OSError) else error
+            self._problems.report(self._path.name, f"it can't be written ({cause}); {_REMEDY}")
+            return StoreMap.private(capacity, old)
+        self._is_private = False
+        self._problems.resolve(self._path.name)
+        return made
 
 
 def _since(total: tuple[int, ...], cleared: tuple[int, ...]) -> SidCounters:
@@ -401,7 +304,7 @@ class StoreReader:
 
     def __init__(self, path: Path = DEFAULT_PATH) -> None:
         self._path = path
-        self._map: _Map | None = None
+        self._map: StoreMap | None = None
 
     def close(self) -> None:
         if self._map is not None:
@@ -410,35 +313,37 @@ class StoreReader:
 
     @property
     def generation(self) -> int:
-        """Moves when an object comes, goes or changes its status."""
-        return self._read(lambda m: m.words[_GENERATION])
+        """Moves when an object comes, goes or changes its status, and when the lease expires or
+        is renewed after that."""
+        return self._read(lambda m: m.generation)
 
     @property
     def sample(self) -> tuple[int, int]:
         """Number of the last counter sample, and when it was taken (ns)."""
-        return self._read(lambda m: (m.words[_SAMPLE], m.words[_SAMPLED_AT]))
+        return self._read(lambda m: (m.words[SAMPLE], m.words[SAMPLED_AT]))
 
     def objects(self) -> dict[ObjectRef, ObjectStatus]:
         """All objects with their status, in the order of their slots."""
 
-        def read(m: _Map) -> dict[ObjectRef, ObjectStatus]:
+        def read(m: StoreMap) -> dict[ObjectRef, ObjectStatus]:
             entries = (m.object(slot) for slot in range(m.used))
-            return dict(e for e in entries if e is not None)
+            found = dict(e for e in entries if e is not None)
+            return lease.expired(found, m.words[RENEWED]) if m.expired else found
 
         return self._read(read)
 
     def counters(self) -> dict[str, SidCounters]:
         """Counters of every SID, by prefix, since they were cleared."""
 
-        def read(m: _Map) -> dict[str, SidCounters]:
+        def read(m: StoreMap) -> dict[str, SidCounters]:
             out = {}
             for slot in range(m.used):
                 entry = m.object(slot)
                 if entry is not None and entry[0].kind is Kind.SID:
-                    where = m.counters_at + slot * _COUNTERS.size
-                    total = _COUNTERS.unpack_from(m.bytes, where)
-                    where = m.cleared_at + slot * _COUNTERS.size
-                    out[entry[0].name] = _since(total, _COUNTERS.unpack_from(m.bytes, where))
+                    where = m.counters_at + slot * COUNTERS.size
+                    total = COUNTERS.unpack_from(m.bytes, where)
+                    where = m.cleared_at + slot * COUNTERS.size
+                    out[entry[0].name] = _since(total, COUNTERS.unpack_from(m.bytes, where))
             return out
 
         return self._read(read)
@@ -447,19 +352,19 @@ class StoreReader:
         """The counters of all SIDs as they are stored, for readers at scale. ``slots`` is the
         very mapping of ``before`` while it is the same."""
 
-        def read(m: _Map) -> Records:
-            generation = m.words[_GENERATION]
+        def read(m: StoreMap) -> Records:
+            generation = m.generation
             if before is not None and before.generation == generation:
                 slots = before.slots
             else:
                 slots = m.slots()
                 if before is not None and slots == before.slots:
                     slots = before.slots
-            size = m.used * _COUNTERS.size
+            size = m.used * COUNTERS.size
             return Records(
                 generation,
-                m.words[_SAMPLE],
-                m.words[_SAMPLED_AT],
+                m.words[SAMPLE],
+                m.words[SAMPLED_AT],
                 slots,
                 m.bytes[m.counters_at : m.counters_at + size],
                 m.bytes[m.cleared_at : m.cleared_at + size],
@@ -467,7 +372,7 @@ class StoreReader:
 
         return self._read(read)
 
-    def _read(self, read: Callable[[_Map], T]) -> T:
+    def _read(self, read: Callable[[StoreMap], T]) -> T:
         stuck, deadline = -1, 0.0
         while True:
             m = self._open()
@@ -488,12 +393,12 @@ class StoreReader:
                 raise StoreError(f"{self._path}: its writer died inside; restart srv6mgrd")
             os.sched_yield()
 
-    def _open(self) -> _Map:
+    def _open(self) -> StoreMap:
         if self._map is not None and not self._map.replaced:
             return self._map
         self.close()
         try:
-            self._map = _Map(self._path, writable=False)
+            self._map = StoreMap(self._path, writable=False)
         except FileNotFoundError:
             raise StoreError(f"{self._path}: absent; is srv6mgrd running?") from None
         return self._map

@@ -74,7 +74,8 @@ class Proxies:
                     hook = ProxyHook(
                         name,
                         program or (TOWARD_LOCAL if egress else TOWARD_FUNCTION),
-                        current=program is not None,
+                        # Programs that are not intact are loaded anew: these are old ones then.
+                        current=program is not None and intact,
                     )
                     yield ObservedObject(hook, ours=True)
 

@@ -37,7 +37,7 @@ _CHAIN = struct.Struct("=4xIIIQ")
 _PASS = struct.Struct("=III16s")
 _FLOW_CHAIN_KEY = struct.Struct("=8sQ")
 _LEARNED = struct.Struct("=Q")
-COUNTERS = struct.Struct("=11Q")
+COUNTERS = struct.Struct("=13Q")
 NODE_SIZE = MAX_LENGTHS * _SID.size + 8
 SID_SIZE, PROXY_SIZE, PORT_SIZE, PASS_SIZE = _SID.size, _PROXY.size, _PORT.size, _PASS.size
 CHAIN_SIZE = _CHAIN.size + 2 * _SLOT.size

@@ -44,6 +44,10 @@ void bpf_object__close(void *object);
 void *bpf_object__next_map(const void *object, const void *map);
 const char *bpf_map__name(const void *map);
 int bpf_map__set_pin_path(void *map, const char *path);
+int bpf_map__type(const void *map);
+uint32_t bpf_map__key_size(const void *map);
+uint32_t bpf_map__value_size(const void *map);
+uint32_t bpf_map__max_entries(const void *map);
 void *bpf_object__next_program(const void *object, void *program);
 const char *bpf_program__name(const void *program);
 int bpf_program__fd(const void *program);
@@ -53,6 +57,7 @@ int bpf_map_lookup_elem_flags(int fd, const void *key, void *value, uint64_t fla
 int bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t flags);
 int bpf_map_delete_elem(int fd, const void *key);
 int bpf_map_get_next_key(int fd, const void *key, void *next);
+int bpf_map_get_info_by_fd(int fd, void *info, uint32_t *length);
 int bpf_prog_get_info_by_fd(int fd, void *info, uint32_t *length);
 int bpf_link_create(int program, int target, int type, const void *options);
 int bpf_link_update(int link, int program, const void *options);
@@ -63,11 +68,13 @@ int bpf_link_get_info_by_fd(int fd, void *info, uint32_t *length);
 # interrupt (bpf_mem_refill): a burst of writes may find it empty.
 _TRIES, _REFILL = 20, 0.005
 # linux/bpf.h: struct bpf_prog_info begins with type and id, struct bpf_link_info with type, id and
-# that of the program; from byte 16 on a link to tcx has ifindex and side.
+# that of the program; from byte 16 on a link to tcx has ifindex and side. struct bpf_map_info
+# begins with type, id, sizes of key and value, and the number of entries.
 _INFO = 256
 # BPF_TCX_INGRESS and BPF_TCX_EGRESS: the sides of an interface.
 INGRESS, EGRESS = 46, 47
 _BPF_F_LOCK = 4
+_PERCPU_ARRAY = 6
 # Room for the verifier's log; how it traces instructions (print_insn_state), and what follows the
 # reason.
 _LOG = 1 << 20
@@ -142,6 +149,67 @@ class Map:
             raise KernelError("BPF map", os.strerror(-code), "check the kernel log")
 
 
+def changed_maps(path: Path, folder: Path) -> list[str]:
+    """Maps pinned in this folder that the object file lays out in another way: those of an earlier
+    version, which libbpf would not load the programs with."""
+    _, library = _library()
+    handle = _opened(path)
+    if isinstance(handle, Failure):
+        return []
+    try:
+        return [
+            _text(library.bpf_map__name(part))
+            for part in _parts(handle, library.bpf_object__next_map)
+            if _differs(part, folder / _text(library.bpf_map__name(part)))
+        ]
+    finally:
+        library.bpf_object__close(handle)
+
+
+def _differs(part: Any, pin: Path) -> bool:
+    _, library = _library()
+    fd = pinned(pin)
+    if fd is None:
+        return False
+    try:
+        return _map_layout(fd) != (
+            library.bpf_map__type(part),
+            library.bpf_map__key_size(part),
+            library.bpf_map__value_size(part),
+            library.bpf_map__max_entries(part),
+        )
+    finally:
+        os.close(fd)
+
+
+def _map_layout(fd: int) -> tuple[int, int, int, int]:
+    """Type, sizes of key and value, number of entries."""
+    ffi, library = _library()
+    info, length = ffi.new("uint32_t[]", _INFO // 4), ffi.new("uint32_t *", _INFO)
+    if code := library.bpf_map_get_info_by_fd(fd, info, length):
+        raise KernelError("BPF map", os.strerror(-code), "run with CAP_BPF")
+    return info[0], info[2], info[3], info[4]
+
+
+def read_size(fd: int) -> int:
+    """How many bytes an element takes when it is read: of a per-CPU map a value for each CPU."""
+    kind, _, value, _ = _map_layout(fd)
+    return (value + 7) // 8 * 8 * possible_cpus() if kind == _PERCPU_ARRAY else value
+
+
+def _opened(path: Path, log: Any = None) -> Any:
+    """The object file, or a Failure."""
+    ffi, library = _library()
+    options: Any = ffi.new("struct bpf_object_open_opts *")
+    options.sz = ffi.sizeof("struct bpf_object_open_opts")
+    if log is not None:
+        options.kernel_log_buf, options.kernel_log_size = log, _LOG
+    handle = library.bpf_object__open_file(os.fsencode(path), options)
+    if handle == ffi.NULL:
+        return Failure(ffi.errno, f"{path}: {os.strerror(ffi.errno)}")
+    return handle
+
+
 def load(path: Path, maps: Path | None) -> dict[str, int] | Failure:
     """Load all programs of an object file; their descriptors by name, which the caller closes.
 
@@ -151,12 +219,9 @@ def load(path: Path, maps: Path | None) -> dict[str, int] | Failure:
     ffi, library = _library()
     # Filled only when the kernel refuses a program: libbpf then loads it again, with the log.
     log = ffi.new("char[]", _LOG)
-    options: Any = ffi.new("struct bpf_object_open_opts *")
-    options.sz = ffi.sizeof("struct bpf_object_open_opts")
-    options.kernel_log_buf, options.kernel_log_size = log, _LOG
-    handle = library.bpf_object__open_file(os.fsencode(path), options)
-    if handle == ffi.NULL:
-        return Failure(ffi.errno, f"{path}: {os.strerror(ffi.errno)}")
+    handle = _opened(path, log)
+    if isinstance(handle, Failure):
+        return handle
     try:
         for part in _parts(handle, library.bpf_object__next_map):
             if maps is not None:

@@ -105,7 +105,8 @@ class Programs:
         return None
 
     def install(self) -> Failure | None:
-        """Load and pin; maps that are there, pinned or still held open, are kept."""
+        """Load and pin. Maps that are there, pinned or still held open, are kept, unless another
+        version laid them out differently."""
         here = self._programs()
         if here is None:
             return Failure(errno.ENOENT, f"{self._path} is not installed")
@@ -121,6 +122,10 @@ class Programs:
         lost = {n: fd for n, fd in self._fds.items() if not (self.folder / "maps" / n).exists()}
         if failure := libbpf.pin(lost, self.folder / "maps"):
             return failure
+        for name in libbpf.changed_maps(self._path, self.folder / "maps"):
+            (self.folder / "maps" / name).unlink()
+            if (fd := self._fds.pop(name, None)) is not None:
+                os.close(fd)
         loaded = libbpf.load(self._path, self.folder / "maps")
         if isinstance(loaded, Failure):
             return loaded
@@ -155,11 +160,15 @@ class Programs:
         return found
 
     def maps(self) -> Maps | None:
-        """None when one of them is not pinned."""
+        """None when one of them is not pinned, or another version's."""
         sizes = _sizes()
         for name in sizes.keys() - self._fds.keys():
-            if (fd := libbpf.pinned(self.folder / "maps" / name)) is not None:
-                self._fds[name] = fd
+            if (fd := libbpf.pinned(self.folder / "maps" / name)) is None:
+                continue
+            if libbpf.read_size(fd) != sizes[name]:
+                os.close(fd)
+                continue
+            self._fds[name] = fd
         if sizes.keys() - self._fds.keys():
             return None
         return Maps(**{name: Map(self._fds[name], size) for name, size in sizes.items()})

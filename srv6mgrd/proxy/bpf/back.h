@@ -3,6 +3,7 @@
 #pragma once
 
 #include "chain.h"
+#include "extensions.h"
 #include "flow.h"
 #include "hop.h"
 #include "maps.h"
@@ -25,15 +26,18 @@ static __always_inline bool passed(const struct chain *chain, const struct port 
 }
 
 /* Whether the node itself is meant: neighbor discovery, and what is declared to pass. */
-static __always_inline bool for_node6(const struct chain *chain, const struct port *port,
-                                      const struct ipv6hdr *ip, const void *end)
+static __always_inline bool for_node6(struct __sk_buff *skb, const struct chain *chain,
+                                      const struct port *port, const struct ipv6hdr *ip)
 {
     const __u8 *to = ip->daddr.s6_addr;
 
-    if (ip->nexthdr == IPPROTO_ICMPV6 && ip->hop_limit == 255) {
-        const __u8 *type = (const void *)(ip + 1);
+    if (ip->hop_limit == 255 && (ip->nexthdr == IPPROTO_ICMPV6 || is_extension(ip->nexthdr))) {
+        __u32 upper = skip_extensions(skb, ETH_HLEN + sizeof(*ip), ip->nexthdr, false);
+        __u8 type;
 
-        if ((const void *)(type + 1) <= end && *type >= ND_FIRST && *type <= ND_LAST)
+        if (header_of(upper) == IPPROTO_ICMPV6 &&
+            !bpf_skb_load_bytes(skb, place_of(upper), &type, sizeof(type)) && type >= ND_FIRST &&
+            type <= ND_LAST)
             return true;
     }
     if (chain->flags & PASS_MULTICAST && to[0] == 0xff)
@@ -173,27 +177,39 @@ error:
 
 /* End.AM: the destination that the segment list says. NEXT when the packet is not of a
  * masquerading proxy behind this interface. */
-static __always_inline int demasquerade(struct __sk_buff *skb)
+static __always_inline int demasquerade(struct __sk_buff *skb, __u32 header)
 {
     struct ipv6hdr *outer;
     struct srh *srh;
     struct in6_addr *segment;
+    __u32 at = sizeof(*outer);
 
-    if (start_of(skb) + ETH_HLEN + sizeof(*outer) + sizeof(*srh) > end_of(skb) &&
-        pull(skb, ETH_HLEN + MAX_HEADER))
+    if (is_extension(header)) {
+        __u32 next = skip_extensions(skb, ETH_HLEN + at, header, false);
+
+        header = header_of(next);
+        at = place_of(next) - ETH_HLEN;
+    }
+    if (header != IPPROTO_ROUTING)
         return NEXT;
-    outer = start_of(skb) + ETH_HLEN;
-    srh = (void *)(outer + 1);
+    /* Known already, but not to the verifier. */
+    at = aligned(at);
+    if (at > sizeof(*outer) + MAX_EXTENSION_BYTES)
+        return NEXT;
+    if (start_of(skb) + ETH_HLEN + at + sizeof(*srh) > end_of(skb) &&
+        pull(skb, ETH_HLEN + at + MAX_HEADER))
+        return NEXT;
+    srh = start_of(skb) + ETH_HLEN + at;
     if ((void *)(srh + 1) > end_of(skb))
         return NEXT;
     __u32 length = (srh->length + 1) * 8;
-    if ((void *)srh + length > end_of(skb) && pull(skb, ETH_HLEN + MAX_HEADER))
+    if ((void *)srh + length > end_of(skb) && pull(skb, ETH_HLEN + at + MAX_HEADER))
         return NEXT;
     /* Read anew, or the verifier loses what they are where the ways meet. */
     barrier_var(skb);
     outer = start_of(skb) + ETH_HLEN;
-    srh = (void *)(outer + 1);
-    if ((void *)(srh + 1) > end_of(skb))
+    srh = (void *)outer + at;
+    if ((void *)(outer + 1) > end_of(skb) || (void *)(srh + 1) > end_of(skb))
         return NEXT;
     if (srh->segments_left >= srh->last_entry || srh->type != ROUTING_TYPE_SRH ||
         srh->last_entry >= MAX_SEGMENTS ||
@@ -235,8 +251,9 @@ static __always_inline int back(struct __sk_buff *skb)
         ip = start_of(skb) + ETH_HLEN;
         if ((void *)(ip + 1) > end_of(skb))
             return NEXT;
-        if (ip->nexthdr == IPPROTO_ROUTING && node->kinds & MASQUERADES) {
-            int done = demasquerade(skb);
+        __u32 header = ip->nexthdr;
+        if (node->kinds & MASQUERADES && (header == IPPROTO_ROUTING || is_extension(header))) {
+            int done = demasquerade(skb, header);
 
             if (done != NEXT)
                 return done;
@@ -247,7 +264,7 @@ static __always_inline int back(struct __sk_buff *skb)
         port.inner = INNER_IPV6;
         chain = chain_of(node, &port);
         if (chain) {
-            if (for_node6(chain, &port, ip, end_of(skb)))
+            if (for_node6(skb, chain, &port, ip))
                 return NEXT;
             return encapsulate(skb, chain, &port);
         }

@@ -15,9 +15,11 @@ static __always_inline struct flow_chain *scratch(void)
     return bpf_map_lookup_elem(&scratches, &first);
 }
 
-/* Copy the header of this length, IPv6 and SRH, as it is at the segment ``next``. */
+/* Copy the IPv6 header and the SRH, of this length together, as they are at the segment ``next``;
+ * ``at`` is where the SRH begins, and ``inside`` what they are put on again. Extension headers
+ * between or behind them are this one packet's (RFC 9486, RFC 9343), and stay behind. */
 static __always_inline bool advanced(struct __sk_buff *skb, struct slot *copy, __u32 length,
-                                     __u32 next)
+                                     __u32 at, __u8 inside, __u32 next)
 {
     struct ipv6hdr *outer = (void *)copy->header;
     struct srh *srh = (void *)(outer + 1);
@@ -31,11 +33,18 @@ static __always_inline bool advanced(struct __sk_buff *skb, struct slot *copy, _
     if (length < sizeof(*outer) + sizeof(*srh))
         return false;
     copy->length = length;
-    if (bpf_skb_load_bytes(skb, ETH_HLEN, copy->header, length) ||
-        bpf_skb_load_bytes(skb, ETH_HLEN + sizeof(*outer) + sizeof(*srh) + next * 16, &outer->daddr,
-                           sizeof(outer->daddr)))
+    if (at == ETH_HLEN + sizeof(*outer)) {
+        if (bpf_skb_load_bytes(skb, ETH_HLEN, copy->header, length))
+            return false;
+    } else if (bpf_skb_load_bytes(skb, ETH_HLEN, outer, sizeof(*outer)) ||
+               bpf_skb_load_bytes(skb, at, srh, length - sizeof(*outer))) {
         return false;
+    }
+    if (bpf_skb_load_bytes(skb, at + sizeof(*srh) + next * 16, &outer->daddr, sizeof(outer->daddr)))
+        return false;
+    outer->nexthdr = IPPROTO_ROUTING;
     outer->hop_limit--;
+    srh->next_header = inside;
     srh->segments_left = next;
     return true;
 }

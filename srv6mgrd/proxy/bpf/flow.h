@@ -4,6 +4,7 @@
 #pragma once
 
 #include "chain.h"
+#include "extensions.h"
 #include "maps.h"
 #include "packet.h"
 
@@ -16,7 +17,8 @@ static __always_inline bool has_ports(__u8 protocol)
 }
 
 /* The flow of the packet or frame that begins there. Fragments, of which only the first has ports,
- * go by their addresses. False when it is too short. */
+ * go by their addresses, and so do packets with more extension headers than are looked through.
+ * False when it is too short. */
 static __always_inline bool flow_of(struct __sk_buff *skb, __u32 at, const struct port *port,
                                     struct flow *flow)
 {
@@ -34,6 +36,14 @@ static __always_inline bool flow_of(struct __sk_buff *skb, __u32 at, const struc
         __builtin_memcpy(flow->source, &ip.saddr, 16);
         __builtin_memcpy(flow->destination, &ip.daddr, 16);
         ports = at + sizeof(ip);
+        if (is_extension(ip.nexthdr) || ip.nexthdr == IPPROTO_ROUTING) {
+            __u32 upper = skip_extensions(skb, ports, ip.nexthdr, true);
+
+            if (upper == NO_HEADER)
+                return false;
+            flow->protocol = header_of(upper);
+            ports = place_of(upper);
+        }
     } else if (port->inner == INNER_IPV4) {
         struct iphdr ip;
 

@@ -52,6 +52,8 @@ enum counter {
     NOTHING_LEARNED,
     NOT_FOR_PROXY,
     TOO_BIG,
+    EXTENSION_HEADER_CHAIN_TOO_LONG,
+    FRAGMENT,
     COUNTERS,
 };
 

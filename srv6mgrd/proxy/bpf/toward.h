@@ -4,10 +4,14 @@
 #pragma once
 
 #include "chain.h"
+#include "extensions.h"
 #include "flow.h"
 #include "hop.h"
 #include "maps.h"
 #include "packet.h"
+
+/* IPv6 header, SRH, and extension headers before and behind it. */
+#define MAX_OUTER (MAX_HEADER + 2 * MAX_EXTENSION_BYTES)
 
 enum arrival {
     FROM_UNDERLAY, /* ingress of an interface */
@@ -133,11 +137,22 @@ static __always_inline int srh_fault(const struct srh *srh, __u32 length)
     return 0;
 }
 
+/* What the function takes, as a next header. */
+static __always_inline __u32 inside_of(const struct proxy *proxy)
+{
+    return proxy->inner == INNER_IPV6   ? IPPROTO_IPV6
+           : proxy->inner == INNER_IPV4 ? IPPROTO_IPIP
+                                        : NEXT_HEADER_ETHERNET;
+}
+
 static __always_inline int toward(struct __sk_buff *skb, enum arrival arrival)
 {
     struct ipv6hdr *outer;
     struct srh *srh;
-    __u32 length;
+    /* From the outer header: where the one behind its extension headers begins, where what is
+     * inside does, and how much of it stays in the chain. */
+    __u32 at, length, kept;
+    __u32 header;
     int answer;
 
     if (start_of(skb) + ETH_HLEN + sizeof(*outer) > end_of(skb) &&
@@ -160,22 +175,37 @@ static __always_inline int toward(struct __sk_buff *skb, enum arrival arrival)
     /* A packet shorter than it says. Super-packets need not say. */
     if (!skb->gso_size && sizeof(*outer) + bpf_ntohs(outer->payload_len) > octets)
         goto error;
-    if (outer->nexthdr != IPPROTO_ROUTING) {
+    at = sizeof(*outer);
+    header = outer->nexthdr;
+    if (is_extension(header)) {
+        __u32 next = skip_extensions(skb, ETH_HLEN + at, header, false);
+
+        if (next == NO_HEADER)
+            goto error;
+        header = header_of(next);
+        at = place_of(next) - ETH_HLEN;
+        reason = extension_fault(header);
+        if (reason)
+            goto error;
+        reason = NO_SRH;
+    }
+    /* Known already, but not to the verifier. */
+    at = aligned(at);
+    if (at > sizeof(*outer) + MAX_EXTENSION_BYTES)
+        goto error;
+    if (header != IPPROTO_ROUTING) {
         if (proxy->behavior != END_AS)
             goto error;
-        __u8 inside = outer->nexthdr;
         reason = NOT_FOR_PROXY;
-        if (inside != (proxy->inner == INNER_IPV6   ? IPPROTO_IPV6
-                       : proxy->inner == INNER_IPV4 ? IPPROTO_IPIP
-                                                    : NEXT_HEADER_ETHERNET))
+        if (header != inside_of(proxy))
             goto error;
-        if (pull(skb, ETH_HLEN + 2 * sizeof(*outer)))
+        if (pull(skb, ETH_HLEN + at + sizeof(*outer)))
             goto error;
         reason = TOO_BIG;
-        if (frame_too_big(skb, proxy, hop, octets - sizeof(*outer)))
+        if (frame_too_big(skb, proxy, hop, octets - at))
             goto error;
-        by_kernel = leave_to_kernel(skb, proxy, hop, octets - sizeof(*outer));
-        reason = inner_hop(skb, proxy, start_of(skb) + ETH_HLEN + sizeof(*outer), end_of(skb),
+        by_kernel = leave_to_kernel(skb, proxy, hop, octets - at);
+        reason = inner_hop(skb, proxy, start_of(skb) + ETH_HLEN + at, end_of(skb),
                            proxy->flags & DECREMENT && !by_kernel);
         if (reason)
             goto error;
@@ -183,33 +213,50 @@ static __always_inline int toward(struct __sk_buff *skb, enum arrival arrival)
             count_packet(proxy->id, TO_PACKETS, octets);
             return STACK;
         }
-        length = sizeof(*outer);
+        length = at;
         goto inner;
     }
 
-    if (start_of(skb) + ETH_HLEN + sizeof(*outer) + sizeof(*srh) > end_of(skb) &&
-        pull(skb, ETH_HLEN + MAX_HEADER + sizeof(*outer)))
+    if (start_of(skb) + ETH_HLEN + at + sizeof(*srh) > end_of(skb) &&
+        pull(skb, ETH_HLEN + at + MAX_HEADER))
         goto error;
-    outer = start_of(skb) + ETH_HLEN;
-    srh = (void *)(outer + 1);
+    srh = start_of(skb) + ETH_HLEN + at;
     if ((void *)(srh + 1) > end_of(skb))
         goto error;
-    length = (srh->length + 1) * 8;
+    kept = (srh->length + 1) * 8;
+    reason = srh_fault(srh, kept);
+    if (reason)
+        goto error;
+    reason = NO_SRH;
+    length = at + kept;
+    kept += sizeof(*outer);
+    header = srh->next_header;
+    if (is_extension(header) && proxy->behavior != END_AM) {
+        __u32 next = skip_extensions(skb, ETH_HLEN + length, header, false);
+
+        reason = NOT_FOR_PROXY;
+        if (next == NO_HEADER)
+            goto error;
+        header = header_of(next);
+        length = place_of(next) - ETH_HLEN;
+        reason = extension_fault(header);
+        if (reason)
+            goto error;
+        reason = NO_SRH;
+    }
+    length = aligned(length);
+    if (length > MAX_OUTER)
+        goto error;
     /* The whole header, and the one inside. */
-    if ((void *)(srh + 1) + length + sizeof(*outer) > end_of(skb) &&
-        pull(skb, ETH_HLEN + MAX_HEADER + sizeof(*outer)))
+    if (start_of(skb) + ETH_HLEN + length + sizeof(*outer) > end_of(skb) &&
+        pull(skb, ETH_HLEN + length + sizeof(*outer)))
         goto error;
     /* The pointers are read anew, or the verifier loses what they are where the ways meet. */
     barrier_var(skb);
     outer = start_of(skb) + ETH_HLEN;
-    srh = (void *)(outer + 1);
-    if ((void *)(srh + 1) > end_of(skb))
+    srh = (void *)outer + at;
+    if ((void *)(outer + 1) > end_of(skb) || (void *)(srh + 1) > end_of(skb))
         goto error;
-    reason = srh_fault(srh, length);
-    if (reason)
-        goto error;
-    reason = NO_SRH;
-    length += sizeof(*outer);
     if (start_of(skb) + ETH_HLEN + length > end_of(skb))
         goto error;
     reason = NO_SEGMENTS_LEFT;
@@ -227,9 +274,7 @@ static __always_inline int toward(struct __sk_buff *skb, enum arrival arrival)
         return masquerade(skb, proxy, hop, outer, srh, arrival);
     }
     reason = NOT_FOR_PROXY;
-    if (srh->next_header != (proxy->inner == INNER_IPV6   ? IPPROTO_IPV6
-                             : proxy->inner == INNER_IPV4 ? IPPROTO_IPIP
-                                                          : NEXT_HEADER_ETHERNET))
+    if (header != inside_of(proxy))
         goto error;
     reason = TOO_BIG;
     if (frame_too_big(skb, proxy, hop, octets - length))
@@ -245,7 +290,7 @@ static __always_inline int toward(struct __sk_buff *skb, enum arrival arrival)
         struct flow flow;
 
         reason = NOT_FOR_PROXY;
-        if (!copy || !advanced(skb, &copy->slot, length, left - 1))
+        if (!copy || !advanced(skb, &copy->slot, kept, ETH_HLEN + at, header, left - 1))
             goto error;
         if (!(proxy->flags & PER_FLOW))
             learn(proxy, &copy->slot);
