@@ -1,106 +1,120 @@
-"""Who calls: certificate, or username and password metadata (gnmi-specification.md 3.1)."""
+"""Who calls: certificate, password metadata (gnmi-specification.md 3.1), or user of the system."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
-import os
-from collections.abc import Iterable, Mapping, Sequence
+import asyncio
+import pwd
+from collections.abc import Callable, Sequence
 
 from grpc import StatusCode
 
+from srv6mgrd.gnmi.certificates import AuthContext, Certificates
 from srv6mgrd.gnmi.failure import RpcError
+from srv6mgrd.gnmi.listener.peer import Peer
+from srv6mgrd.gnmi.passwords import Passwords
 
-_N, _R, _P = 1 << 14, 8, 1
-
-
-def hash_password(password: str) -> str:
-    """The form that the setting ``users`` takes."""
-    salt = os.urandom(16)
-    return f"scrypt${base64.b64encode(salt).decode()}${_derive(password, salt)}"
-
-
-def _derive(password: str, salt: bytes) -> str:
-    derived = hashlib.scrypt(password.encode(), salt=salt, n=_N, r=_R, p=_P)
-    return base64.b64encode(derived).decode()
-
-
-def _matches(password: str, stored: str) -> bool:
-    kind, _, rest = stored.partition("$")
-    salt, _, wanted = rest.partition("$")
-    if kind != "scrypt":
-        return False
-    return hmac.compare_digest(_derive(password, base64.b64decode(salt)), wanted)
+_NOTHING: AuthContext = {}
+_MOST_LOCAL = 1000
+_MOST_PROVED = 10_000
 
 
 class Access:
-    """Checks credentials; a password that was right is remembered by its digest."""
+    """Gives each RPC its user. A client without one is rejected."""
 
     def __init__(
-        self, users: Mapping[str, str], *, required: bool, anonymous: str | None = None
+        self,
+        passwords: Passwords,
+        certificates: Certificates | None = None,
+        *,
+        anonymous: str = "",
+        authenticated: Callable[[int], None] = lambda _: None,
     ) -> None:
-        """``required``: nothing else says who a client is. ``anonymous``: the user that a client
-        without a name counts as."""
-        self._users = users
-        self._required = required
+        """``anonymous``: the user that a client without a name counts as; empty: none.
+        ``authenticated`` hears of connections whose client is known."""
+        self._passwords = passwords
+        self._certificates = certificates
         self._anonymous = anonymous
-        self._seen: set[bytes] = set()
+        self._authenticated = authenticated
+        self._proved: set[int] = set()
+        self._users: dict[int, str] = {}
 
-    def check(
-        self, metadata: Sequence[tuple[str, str | bytes]], certified: str | None = None
-    ) -> str | None:
-        """The user's name, None for a client without one; RpcError when it may not.
+    async def check(
+        self,
+        metadata: Sequence[tuple[str, str | bytes]],
+        auth_context: AuthContext = _NOTHING,
+        peer: Peer | None = None,
+    ) -> str:
+        """The user's name; RpcError when there is none, or it is not proved."""
+        peer = peer or Peer()
+        user = await self._user(metadata, auth_context, peer)
+        if peer.connection not in self._proved:
+            # Once for a connection: it wakes another process.
+            if len(self._proved) >= _MOST_PROVED:
+                self._proved.clear()
+            self._proved.add(peer.connection)
+            self._authenticated(peer.connection)
+        return user
 
-        ``certified`` is the name in the client's certificate, which TLS has verified.
-        """
+    def certified(self, auth_context: AuthContext) -> str | None:
+        """The user that the client's certificate names, None without one. RpcError when it is not
+        valid any more."""
+        return None if self._certificates is None else self._certificates.user(auth_context)
+
+    async def _user(
+        self,
+        metadata: Sequence[tuple[str, str | bytes]],
+        auth_context: AuthContext,
+        peer: Peer,
+    ) -> str:
         given = {k.lower(): v for k, v in metadata}
-        user, password = given.get("username"), given.get("password")
-        if not user:  # pygnmi sends an empty name for none
-            if certified:
-                return certified
-            if self._required:
-                raise RpcError(
-                    StatusCode.UNAUTHENTICATED,
-                    "user: none given; send username and password as metadata",
-                )
-            return self._anonymous
-        user = _text(user)
-        if password is None:
-            # 3.1: a name alone is to be authorised; it proves nothing but what TLS proved.
-            if user != certified:
-                raise RpcError(
-                    StatusCode.PERMISSION_DENIED,
-                    f"user {user}: not authorised; send a password, or the certificate of {user}",
-                )
+        user, password = _text(given.get("username")), given.get("password")
+        certified = self.certified(auth_context)
+        if user and password is not None:
+            await self._passwords.check(user, _text(password), peer)
             return user
-        if not self._verify(user, _text(password)):
+        proved = certified or await self._local(peer)
+        if not user:  # pygnmi sends an empty name for none
+            if proved or self._anonymous:
+                return proved or self._anonymous
             raise RpcError(
-                StatusCode.UNAUTHENTICATED, f"user {user}: unknown, or the password is wrong"
+                StatusCode.UNAUTHENTICATED,
+                "user: none given; send username and password as metadata, show a certificate, or"
+                " connect to the UNIX socket",
+            )
+        # 3.1: a name alone is to be authorised; it proves nothing but what was proved before.
+        if user != proved:
+            raise RpcError(
+                StatusCode.PERMISSION_DENIED,
+                f"user {user}: not authorised; send a password, or the certificate of {user}",
             )
         return user
 
-    def _verify(self, user: str, password: str) -> bool:
-        stored = self._users.get(user)
-        if stored is None:
-            return False
-        # scrypt takes 50 ms by design; a collector sends its password with every RPC.
-        digest = hashlib.sha256(f"{stored}\0{password}".encode()).digest()
-        if digest in self._seen:
-            return True
-        if not _matches(password, stored):
-            return False
-        self._seen.add(digest)
-        return True
+    async def _local(self, peer: Peer) -> str:
+        """The user at the other end of a UNIX socket, as the kernel tells; empty for others."""
+        if peer.uid is None:
+            return ""
+        known = self._users.get(peer.connection)
+        if known is None:
+            # Where users come from a network this takes a while.
+            loop = asyncio.get_running_loop()
+            known = await loop.run_in_executor(None, _name_of, peer.uid)
+            self._remember(peer.connection, known)
+        return known
+
+    def _remember(self, connection: int, user: str) -> None:
+        if len(self._users) >= _MOST_LOCAL:
+            self._users.clear()
+        self._users[connection] = user
 
 
-def certified(auth_context: Mapping[str, Iterable[bytes]]) -> str | None:
-    """The name in a client's certificate: its common name; None without certificate."""
-    for name in auth_context.get("x509_common_name", ()):
-        if text := _text(name):
-            return text
-    return None
+def _name_of(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        raise RpcError(
+            StatusCode.UNAUTHENTICATED, f"uid {uid}: this system has no such user; add it"
+        ) from None
 
 
-def _text(value: str | bytes) -> str:
-    return value.decode(errors="replace") if isinstance(value, bytes) else value
+def _text(value: str | bytes | None) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value or ""

@@ -1,22 +1,22 @@
-"""NACM as it is configured in sysrepo: for the session that writes, and for what is read."""
+"""NACM as it is configured in sysrepo, for what is read; srv6mgrd judges what is written."""
 
 from __future__ import annotations
 
-import asyncio
 import grp
 import json
 import os
 import pwd
+import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any
 
-from srv6mgrd.datastore import ffi
+from srv6mgrd.commits.watch import Watch
 from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.gnmi.path import Pattern
 from srv6mgrd.gnmi.rights import Permit, Policy, Rights, parse
 
-_MODULE = "ietf-netconf-acm"
+MODULE = "ietf-netconf-acm"
 
 
 class Authority:
@@ -25,45 +25,48 @@ class Authority:
     def __init__(self, connection: Connection, source: Callable[[Pattern], Pattern | None]) -> None:
         """Blocks. ``source`` as for Rights."""
         self._source = source
-        self._nacm = ffi.Nacm(connection.session())
-        self._session = connection.session()
+        self._session, self._reading = connection.session(), threading.Lock()
         self._policy = self._read()
+        self._watch: Watch | None = None
 
-    def follow(self, connection: Connection, loop: asyncio.AbstractEventLoop) -> None:
-        """Keep up with the rules. Blocks."""
-
-        def changed(_: str) -> None:
-            # The change is not to be waited for by who makes it.
-            loop.call_soon_threadsafe(loop.run_in_executor, None, self._refresh)
-
-        connection.follow([_MODULE], changed)
+    def follow(self, commits: Path) -> None:
+        """Keep up with the rules, as ``commits`` (the commit socket) passes them on. Blocks."""
+        self._watch = Watch(commits, [MODULE], lambda _diffs, _whole: self._refresh(), str)
 
     def _refresh(self) -> None:
-        self._policy = self._read()
+        with self._reading:
+            self._policy = self._read()
 
     def _read(self) -> Policy:
         import sysrepo
 
         try:
-            with self._session.get_data_ly(f"/{_MODULE}:nacm") as data:
+            with self._session.get_data_ly(f"/{MODULE}:nacm") as data:
                 text = data.print_mem("json", with_siblings=True, include_implicit_defaults=True)
         except sysrepo.SysrepoNotFoundError:
             return Policy()
         found: dict[str, Any] = json.loads(text or "{}")
-        return parse(found.get(f"{_MODULE}:nacm", {}))
+        return parse(found.get(f"{MODULE}:nacm", {}))
 
-    def permit(self, user: str | None) -> Permit | None:
-        """What ``user`` may read, now and later; None: everything."""
-        if user is None:
-            return None
+    def permit(self, user: str | None) -> Permit:
+        """Rights of ``user`` to read, now and later; None is a client without a name."""
+        return self._rights(user)
+
+    def may_change(self, user: str | None) -> bool:
+        """Whether ``user`` may write or execute anything. Blocks."""
+        if self._rights(user).may_change():
+            return True
+        # A rule that was written a moment ago counts, as it does for what sysrepo judges.
+        self._refresh()
+        return self._rights(user).may_change()
+
+    def _rights(self, user: str | None) -> Rights:
         return Rights(user, lambda: self._policy, _groups, self._source)
 
-    def acting(self, session: ffi.Session, user: str | None) -> AbstractContextManager[None]:
-        """Within it, what ``session`` writes is checked by the rules for ``user``."""
-        return nullcontext() if user is None else self._nacm.acting(session, user)
-
     def close(self) -> None:
-        self._nacm.close()
+        """Blocks."""
+        if self._watch is not None:
+            self._watch.close()
 
 
 def _groups(user: str) -> frozenset[str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from srv6mgrd.gnmi.budget import Budget
 from srv6mgrd.gnmi.mirror import Touched
 from srv6mgrd.gnmi.path import Pattern, covers, touches
 from srv6mgrd.gnmi.projections import view
@@ -75,14 +76,19 @@ class Change:
 
 
 def select(
-    change: Change, subscribed: Sequence[tuple[Pattern, Selection]]
+    change: Change,
+    subscribed: Sequence[tuple[Pattern, Selection]],
+    budget: Budget | None = None,
 ) -> tuple[list[tuple[Pattern, Any]], list[Pattern]]:
     """What of a change concerns a subscriber: leaves with values, and paths to delete."""
     updates: dict[Pattern, Any] = {}
     deletes: dict[Pattern, None] = {}
     for pattern, chosen in subscribed:
         viewed = bool(pattern) and change.after.model.is_view(pattern[0].node)
-        for branch in change.projected if viewed else change.branches:
+        branches = change.projected if viewed else change.branches
+        if budget is not None:
+            budget.spend(len(branches) + len(change.touched.deleted))
+        for branch in branches:
             if not touches(pattern, branch.at):
                 continue
             if viewed and branch.gone and not change.after.has(branch.at):
@@ -90,6 +96,8 @@ def select(
                 gone = _deleted(change.before, pattern, branch.at, chosen)
                 deletes.update((p, None) for p in gone)
                 continue
+            if budget is not None:
+                budget.spend(len(branch.leaves) + len(branch.gone))
             for path, value in branch.leaves:
                 if covers(pattern, path) and chosen.takes(path, len(pattern)):
                     updates[path] = value

@@ -11,6 +11,8 @@ from typing import Any
 from srv6mgrd.settings import SettingsError, table
 
 DEFAULT_FILE = Path("/etc/srv6mgr/gnmid.toml")
+# Of RFC 7407 (ietf-x509-cert-to-name); URIs are those of SPIFFE, say.
+NAME_TYPES = ("common-name", "san-rfc822-name", "san-dns-name", "san-uri")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,39 +20,55 @@ class Config:
     """Settings; every one has a default. Addresses are ``host:port`` or ``unix:/path``.
 
     ``listen``       addresses with TLS
-    ``plaintext``    addresses without: a UNIX socket or loopback only
+    ``plaintext``    addresses without: a UNIX socket or loopback only. On a socket the kernel says
+                     which user of the system a client is
+    ``socket_group`` the group of the system that may connect to these sockets, beside root
     ``certificate``, ``key``   PEM files; both absent: a self-signed one is made
     ``client_ca``    PEM file: clients must show a certificate that it signed
+    ``certificate_names``   where in a certificate the user's name is, in this order, in the terms
+                     of RFC 7407: common-name, san-rfc822-name, san-dns-name; and san-uri
+    ``crl``          PEM file: revoked certificates, a list of each authority
+    ``users``        name -> scrypt hash (``srv6-gnmid --hash-password``), or ``pam``
+    ``pam``          PAM service that checks passwords of all users but root; empty: none
     ``anonymous``    serve clients without credentials on an address that is not loopback
     ``anonymous_user``   the NACM user that a client without credentials counts as; empty: such
-                     a client is under no rules
-    ``users``        name -> scrypt hash (``srv6-gnmid --hash-password``)
+                     a client is rejected
     ``models``       modules that are served, shell patterns
     ``counter_interval``  seconds between samples that TARGET_DEFINED sends
-    ``max_connections``, ``max_streams``   open at once: connections, RPCs on each of them
+    ``max_connections``, ``max_connections_per_peer``, ``max_streams``   open at once: connections,
+                     those of one address, IPv6 /64 or local user, RPCs on each of them
+    ``authentication_timeout``   seconds until a client has to have said who it is
     ``max_subscribers``   Subscribe RPCs at once, of all clients together
     ``max_message``  MiB of one request
+    ``request_seconds``   a Get, a Capabilities, or the beginning of a Subscribe takes no longer
     ``keepalive``    seconds between pings on a connection; a client that doesn't answer is gone
     ``log_level``    debug, info, warning or error
     """
 
     listen: tuple[str, ...] = ("127.0.0.1:9339", "[::1]:9339")
-    plaintext: tuple[str, ...] = ()
+    plaintext: tuple[str, ...] = ("unix:/run/srv6mgr/gnmi.sock",)
+    socket_group: str = "srv6mgr"
     certificate: str = ""
     key: str = ""
     client_ca: str = ""
+    certificate_names: tuple[str, ...] = ("common-name",)
+    crl: str = ""
+    users: Mapping[str, str] = field(default_factory=dict)
+    pam: str = ""
     anonymous: bool = False
     anonymous_user: str = ""
-    users: Mapping[str, str] = field(default_factory=dict)
     models: tuple[str, ...] = ("srv6mgr-*",)
     store: str = "/run/srv6mgr/store"
     state_directory: str = "/var/lib/srv6mgr/gnmid"
     counter_interval: float = 5.0
     max_connections: int = 100
+    max_connections_per_peer: int = 40
+    authentication_timeout: float = 20.0
     max_streams: int = 100
     max_subscribers: int = 1000
     # 100k SIDs in one Set or Get are 20 MB; gRPC's own default is 4 MB.
     max_message: int = 64
+    request_seconds: float = 60.0
     keepalive: float = 30.0
     log_level: str = "info"
 
@@ -99,19 +117,39 @@ def _check(config: Config, where: str) -> None:
                 f"{where}: plaintext {address} is no UNIX socket or loopback address; move it to"
                 " listen"
             )
-    if config.anonymous or config.client_ca or config.users:
+    for name in config.certificate_names:
+        if name not in NAME_TYPES:
+            raise SettingsError(
+                f"{where}: certificate_names: {name} is unknown; known are {', '.join(NAME_TYPES)}"
+            )
+    for user, how in config.users.items():
+        if how == "pam" and not config.pam:
+            raise SettingsError(f"{where}: users: {user} needs the setting pam; name a service")
+    if config.crl and not config.client_ca:
+        raise SettingsError(f"{where}: crl needs client_ca, whose certificates it revokes; set it")
+    if config.anonymous_user == "root":
+        # RFC 8341 section 2.4: no rule would hold for them.
+        raise SettingsError(f"{where}: anonymous_user can't be root; choose another name")
+    if config.anonymous and not config.anonymous_user:
+        raise SettingsError(f"{where}: anonymous needs anonymous_user, for NACM's rules; set it")
+    if config.anonymous or config.client_ca or config.users or config.pam:
         return
     for address in config.listen:
         if not is_local(address):
             raise SettingsError(
                 f"{where}: listen {address} is open to a network without credentials; set"
-                " client_ca or users (or anonymous = true)"
+                " client_ca, users or pam (or anonymous = true)"
             )
+
+
+def is_socket(address: str) -> bool:
+    """Whether an address is that of a UNIX socket."""
+    return address.startswith("unix:")
 
 
 def is_local(address: str) -> bool:
     """Whether only this machine can reach an address."""
-    if address.startswith("unix:"):
+    if is_socket(address):
         return True
     host = address.rpartition(":")[0].strip("[]")
     if host == "localhost":

@@ -4,29 +4,42 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import getpass
 import logging
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import grpc
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
 
 from srv6mgrd import memory
+from srv6mgrd.commits.client import CommitClient
+from srv6mgrd.commits.paths import commit_socket
+from srv6mgrd.commits.watch import Watch
 from srv6mgrd.datastore.connection import Connection, DatastoreError
-from srv6mgrd.gnmi import models, tls, wire
-from srv6mgrd.gnmi.access import Access, hash_password
+from srv6mgrd.datastore.file_modes import deny_others
+from srv6mgrd.datastore.running import content
+from srv6mgrd.gnmi import models, operations_messages, rpc, tls, wire
+from srv6mgrd.gnmi.access import Access
 from srv6mgrd.gnmi.authority import Authority
+from srv6mgrd.gnmi.budget import Room
+from srv6mgrd.gnmi.certificates import Certificates
 from srv6mgrd.gnmi.config import Config, load
+from srv6mgrd.gnmi.discovery import Discovery
 from srv6mgrd.gnmi.feed import Feed
+from srv6mgrd.gnmi.listener.front import UNANSWERED_S, Front, FrontEndedError
+from srv6mgrd.gnmi.operations import Operations
+from srv6mgrd.gnmi.pam_workers import PamWorkers
+from srv6mgrd.gnmi.passwords import Passwords, hash_password
 from srv6mgrd.gnmi.projections import VIEWS
 from srv6mgrd.gnmi.service import Service
 from srv6mgrd.gnmi.state import State
-from srv6mgrd.gnmi.subscribe import Pace
+from srv6mgrd.gnmi.subscribe import Telemetry
 from srv6mgrd.gnmi.view import Model
+from srv6mgrd.gnmi.watch import Pace
+from srv6mgrd.gnmi.workers import Workers
 from srv6mgrd.gnmi.writer import Writer
 from srv6mgrd.jobs import until_stopped
 from srv6mgrd.settings import SettingsError
@@ -35,16 +48,21 @@ from srv6mgrd.start import start
 _NAME = "srv6-gnmid"
 _LOG = logging.getLogger(_NAME)
 
-# How long a client may take to answer a ping, if not less than the time between two.
-_ANSWER_S = 10.0
+# A request goes from one thread to another some ten times, and each time waits so long for one that
+# computes to let go of the interpreter (5 ms by default).
+_SWITCH_S = 0.001
+
+# At once in memory, of all clients together.
+_LARGE_ANSWERS = 8
 
 
 def _channel(config: Config) -> list[tuple[str, int]]:
-    answer = int(min(config.keepalive, _ANSWER_S) * 1000)
+    answer = int(min(config.keepalive, UNANSWERED_S) * 1000)
     return [
         ("grpc.max_receive_message_length", config.max_message << 20),
         ("grpc.max_send_message_length", -1),
-        ("grpc.max_allowed_incoming_connections", config.max_connections),
+        # The listener counts them; this is for those that it has just closed, too.
+        ("grpc.max_allowed_incoming_connections", 2 * config.max_connections),
         ("grpc.max_concurrent_streams", config.max_streams),
         ("grpc.keepalive_time_ms", int(config.keepalive * 1000)),
         # The first is for any data to come, the second (60 s by default) for the ping's answer.
@@ -59,7 +77,22 @@ def _channel(config: Config) -> list[tuple[str, int]]:
 
 async def _run(config: Config) -> None:
     loop = asyncio.get_running_loop()
+    sys.setswitchinterval(_SWITCH_S)
+    # Mistakes in the settings are reported before anything is set up.
+    pam = PamWorkers(config.pam) if config.pam else None
+    passwords = Passwords(config.users, pam.check if pam else None)
+    certificates = None
+    if config.client_ca:
+        certificates = Certificates(config.client_ca, config.certificate_names, config.crl)
+    front = Front(config)
+    access = Access(
+        passwords,
+        certificates,
+        anonymous=config.anonymous_user,
+        authenticated=front.authenticated,
+    )
     connection = Connection(originator=_NAME)
+    deny_others()
     try:
         with connection.context() as context:
             found = models.load(context, config.models)
@@ -70,61 +103,81 @@ async def _run(config: Config) -> None:
         model = Model(found.root, VIEWS)
         feed = Feed(model, State(Path(config.store)))
         authority = await loop.run_in_executor(None, Authority, connection, model.source_of)
-        await loop.run_in_executor(None, authority.follow, connection, loop)
-        follower = feed.follow(loop)
-        await loop.run_in_executor(None, connection.follow, found.configurable, follower)
-        required = bool(config.users) and not config.client_ca
+        commits = commit_socket(Path(config.store).parent)
+        await loop.run_in_executor(None, authority.follow, commits)
+        modules, reader = found.configurable, connection.session()
+        read = partial(content, reader, modules)
+        watch = await asyncio.to_thread(Watch, commits, modules, feed.follow(loop), read)
+        workers = Workers(config.max_connections)
+        writer = Writer(CommitClient(commits), modules, feed.is_bare, watch.wait_for)
+        operations = Operations(writer.call)
         service = Service(
             found,
-            feed,
-            Writer(connection, found.configurable, authority, feed.is_bare).commit,
-            Access(config.users, required=required, anonymous=config.anonymous_user or None),
+            Telemetry(feed, workers, Pace(counters=config.counter_interval)),
+            writer.commit,
             permit=authority.permit,
-            pace=Pace(counters=config.counter_interval),
             most=config.max_subscribers,
         )
-        server = await _server(config, service)
+        services = (service, operations)
+        server = await _server(
+            config, services, workers, access, front, may_change=authority.may_change
+        )
         await server.start()
+        await front.start()
         _LOG.info("serving %s", ", ".join((*config.listen, *config.plaintext)))
         try:
-            await until_stopped(memory.give_back())
+            await until_stopped(memory.give_back(), front.watch())
         finally:
             service.end()
             await server.stop(grace=1)
             service.close()
+            await asyncio.to_thread(watch.close)
+            operations.close()
             feed.close()
-            await loop.run_in_executor(None, authority.close)
+            await asyncio.to_thread(authority.close)
     finally:
+        front.close()
+        # Else a restart would find its addresses in use.
+        await loop.run_in_executor(None, front.wait)
+        passwords.close()
+        if pam:
+            pam.close()
         await loop.run_in_executor(None, connection.close)
 
 
-async def _server(config: Config, service: Service) -> grpc.aio.Server:
+async def _server(
+    config: Config,
+    services: tuple[Service, Operations],
+    workers: Workers,
+    access: Access,
+    front: Front,
+    *,
+    may_change: Callable[[str | None], bool],
+) -> grpc.aio.Server:
     server = grpc.aio.server(options=_channel(config))
-    server.add_generic_rpc_handlers((service.handlers(),))
-    checks = health.aio.HealthServicer()
-    health_pb2_grpc.add_HealthServicer_to_server(checks, server)
-    for name in ("", wire.SERVICE):
-        await checks.set(name, health_pb2.HealthCheckResponse.SERVING)
+    room = Room(_LARGE_ANSWERS)
+    known = rpc.Rpcs(
+        rpc.identified_by(access),
+        workers,
+        room,
+        config.request_seconds,
+        rpc.certified_by(access),
+        may_change,
+    )
+    unknown = rpc.Rpcs(rpc.anyone, workers, room, config.request_seconds)
     # gnmi-specification.md 3: reflection lets a client find out that gNMI is here.
-    names = (wire.SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME)
-    reflection.enable_server_reflection(names, server)
-    for address in config.listen:
-        with _binding(address):
-            server.add_secure_port(address, tls.credentials(config))
-    for address in config.plaintext:
-        with _binding(address):
-            server.add_insecure_port(address)
+    discovery = Discovery([wire.SERVICE, operations_messages.SERVICE])
+    await discovery.serving()
+    longest = config.max_message << 20
+    server.add_generic_rpc_handlers(
+        (
+            *(service.handlers(known, longest) for service in services),
+            *discovery.handlers(unknown),
+        )
+    )
+    server.add_secure_port(f"unix:{front.secure}", tls.credentials(config))
+    server.add_insecure_port(f"unix:{front.plain}")
     return server
-
-
-@contextlib.contextmanager
-def _binding(address: str) -> Iterator[None]:
-    try:
-        yield
-    except RuntimeError:  # what grpc.aio has instead of an OSError
-        raise SettingsError(
-            f"listen {address}: can't be bound; is another server running?"
-        ) from None
 
 
 class _HashPassword(argparse.Action):
@@ -151,7 +204,7 @@ def main() -> None:
         "gNMI server of srv6mgr.",
         load,
         _run,
-        (DatastoreError,),
+        (DatastoreError, FrontEndedError),
         options=_options,
     )
 

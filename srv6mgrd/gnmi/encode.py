@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from srv6mgrd.gnmi.mirror import lexical
 from srv6mgrd.gnmi.path import Pattern, elems, text
 from srv6mgrd.gnmi.schema import Base, Kind, Node
+from srv6mgrd.gnmi.turns import restful
 
 _WIDE = (Base.INT64, Base.UINT64)
 
@@ -27,8 +28,29 @@ class Scalar(NamedTuple):
     value: Any
 
 
+# Entries of a list that are encoded in one go.
+_PART = 200
+
+
 def dumps(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    return _text(value).encode()
+
+
+def _text(value: Any) -> str:
+    """Long lists in parts: while json encodes, no other thread runs."""
+    if isinstance(value, list) and len(value) > _PART:
+        parts = (
+            _at_once(value[n : n + _PART])[1:-1]
+            for n in restful(range(0, len(value), _PART), every=1)
+        )
+        return f"[{','.join(parts)}]"
+    if isinstance(value, dict) and any(isinstance(v, (dict, list)) for v in value.values()):
+        return "{" + ",".join(f"{_at_once(k)}:{_text(v)}" for k, v in value.items()) + "}"
+    return _at_once(value)
+
+
+def _at_once(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _strip(value: Any) -> Any:
@@ -51,7 +73,7 @@ def _ietf(node: Node, data: Any) -> Any:
     if node.is_leaf:
         return data
     if node.kind is Kind.LIST:
-        return [_ietf_members(node, entry) for entry in data.values()]
+        return [_ietf_members(node, entry) for entry in restful(data.values())]
     return _ietf_members(node, data)
 
 
@@ -66,7 +88,7 @@ def json_plain(node: Node, data: Any) -> Any:
     if node.kind is Kind.LEAF:
         return _plain(node, data)
     return {
-        child.name: [json_plain(child, e) for e in value.values()]
+        child.name: [json_plain(child, e) for e in restful(value.values())]
         if child.kind is Kind.LIST
         else json_plain(child, value)
         for member, value in data.items()

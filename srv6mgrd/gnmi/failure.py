@@ -10,6 +10,7 @@ from grpc import StatusCode
 from srv6mgrd.datastore.connection import (
     DatastoreError,
     DeniedError,
+    ExpiredError,
     FailedError,
     LockedError,
     NonePendingError,
@@ -17,10 +18,12 @@ from srv6mgrd.datastore.connection import (
     TimedOutError,
 )
 from srv6mgrd.gnmi import wire
+from srv6mgrd.gnmi.budget import BudgetError, ClientLeftError, DeadlineError
 from srv6mgrd.gnmi.encode import ValueProblem
 from srv6mgrd.gnmi.path import PathError
 from srv6mgrd.model.refusal import RefusedError
 
+MOST_PATHS = 1000
 # gRPC clients take 8 kB of headers and trailers together, the text percent-encoded.
 _LONGEST = 4000
 
@@ -44,6 +47,15 @@ class RpcError(Exception):
         self.text = text
 
 
+def check_number(paths: int, what: str) -> None:
+    """So many paths are taken in one request."""
+    if paths > MOST_PATHS:
+        raise RpcError(
+            StatusCode.RESOURCE_EXHAUSTED,
+            f"{what}: {paths} paths in one request, {MOST_PATHS} are taken; use wildcards",
+        )
+
+
 def check_encoding(encoding: int) -> None:
     """3.3.1: the message must say that the encoding is unsupported."""
     if encoding not in wire.ENCODINGS:
@@ -61,6 +73,12 @@ def as_status() -> Iterator[None]:
         yield
     except (PathError, ValueProblem) as e:
         raise RpcError(StatusCode.INVALID_ARGUMENT, str(e)) from e
+    except BudgetError as e:
+        raise RpcError(StatusCode.RESOURCE_EXHAUSTED, str(e)) from e
+    except DeadlineError as e:
+        raise RpcError(StatusCode.DEADLINE_EXCEEDED, str(e)) from e
+    except ClientLeftError as e:
+        raise RpcError(StatusCode.CANCELLED, str(e)) from e
     except RecursionError as e:
         raise RpcError(
             StatusCode.INVALID_ARGUMENT,
@@ -72,6 +90,8 @@ def as_status() -> Iterator[None]:
         unknown = all(r.tag == "unknown-element" for r in e.refusals)
         code = StatusCode.NOT_FOUND if unknown else StatusCode.INVALID_ARGUMENT
         raise RpcError(code, str(e)) from e
+    except ExpiredError as e:
+        raise RpcError(StatusCode.DEADLINE_EXCEEDED, str(e)) from e
     except (LockedError, PendingError, NonePendingError) as e:
         raise RpcError(StatusCode.FAILED_PRECONDITION, str(e)) from e
     except DeniedError as e:

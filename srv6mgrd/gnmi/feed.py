@@ -9,14 +9,14 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from srv6mgrd.counters.node import NodeState
 from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.gnmi.change import Change
-from srv6mgrd.gnmi.mirror import Touched, Tree, apply, entries, tree
+from srv6mgrd.gnmi.mirror import Touched, Tree, apply, differences, entries, tree
 from srv6mgrd.gnmi.pack import Sample, Table, counters_of
 from srv6mgrd.gnmi.path import Step
 from srv6mgrd.gnmi.projections.view import sids_of
@@ -70,16 +70,23 @@ class Feed:
         """Whether as good as nothing is configured, as far as sysrepo has told; for any thread."""
         return entries(self.model.root, self._config) < _BARE
 
-    def follow(self, loop: asyncio.AbstractEventLoop) -> Callable[[str], None]:
-        """What to call, in one other thread at a time, with each change (JSON diff).
+    def follow(self, loop: asyncio.AbstractEventLoop) -> Callable[[Sequence[str], bool], None]:
+        """A function for JSON diffs; with True they make the whole configuration. One other
+        thread may call it.
 
         Ten thousand entries take 0.1 s to read: that must not hold up the event loop.
         """
         config: Tree = {}
 
-        def changed(diff: str) -> None:
+        def changed(diffs: Sequence[str], is_whole: bool) -> None:
             nonlocal config
-            config, touched = apply(self.model.root, config, json.loads(diff))
+            before = config
+            config = {} if is_whole else config
+            for diff in diffs:
+                config, touched = apply(self.model.root, config, json.loads(diff))
+            if is_whole:
+                # Most often nothing: srv6mgrd was restarted.
+                touched = differences(self.model.root, before, config)
             loop.call_soon_threadsafe(self._changed, time.time_ns(), config, touched)
 
         return changed

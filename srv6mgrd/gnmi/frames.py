@@ -68,24 +68,31 @@ def prefix(asked: Path) -> bytes:
     return b"" if message is None else _delimited(b"\x12", message.SerializeToString())
 
 
-def update(encoding: int, at: Pattern, value: Any, duplicates: int = 0) -> bytes:
-    """Notification.update = 4; Update: path = 1, val = 3, duplicates = 4."""
-    body = _delimited(b"\x0a", path(at))
+def origin(name: str) -> bytes:
+    """Path.origin = 2; nothing for none."""
+    return _delimited(b"\x12", name.encode()) if name else b""
+
+
+def update(encoding: int, at: Pattern, value: Any, duplicates: int = 0, of: str = "") -> bytes:
+    """Notification.update = 4; Update: path = 1, val = 3, duplicates = 4. ``of`` is the origin."""
+    body = _delimited(b"\x0a", origin(of) + path(at))
     body += _delimited(b"\x1a", typed(encoding, at[-1].node, value))
     if duplicates:
         body += b"\x20" + varint(duplicates)
     return _delimited(b"\x22", body)
 
 
-def whole_update(at: Pattern, value: Any) -> bytes:
+def whole_update(at: Pattern, value: Any, of: str = "") -> bytes:
     """The same with a TypedValue that is made already."""
-    body = _delimited(b"\x0a", path(at)) + _delimited(b"\x1a", value.SerializeToString())
+    body = _delimited(b"\x0a", origin(of) + path(at)) + _delimited(
+        b"\x1a", value.SerializeToString()
+    )
     return _delimited(b"\x22", body)
 
 
-def delete(at: Pattern) -> bytes:
+def delete(at: Pattern, of: str = "") -> bytes:
     """Notification.delete = 5"""
-    return _delimited(b"\x2a", path(at))
+    return _delimited(b"\x2a", origin(of) + path(at))
 
 
 def notification(timestamp: int, asked: bytes, parts: Iterable[bytes]) -> bytes:

@@ -11,7 +11,8 @@ from gnmi_pb import gnmi_pb2 as pb
 from grpc import StatusCode
 
 from srv6mgrd.gnmi import encode, wire
-from srv6mgrd.gnmi.failure import RpcError, as_status, check_encoding
+from srv6mgrd.gnmi.budget import Budget
+from srv6mgrd.gnmi.failure import RpcError, as_status, check_encoding, check_number
 from srv6mgrd.gnmi.pack import Request, Sample, counters_of, named
 from srv6mgrd.gnmi.path import Path, Pattern, UnknownPathError, absolute, resolve
 from srv6mgrd.gnmi.rights import Permit
@@ -49,11 +50,37 @@ class Asked(NamedTuple):
     chosen: Selection
     encoding: int
 
+    def origin(self, path: Path) -> str:
+        """What the paths of an answer have (2.2.2); that of a prefix comes back in the prefix."""
+        return "" if self.prefix.origin else path.origin
+
+
+def prepared(
+    request: Any,
+    model: Model,
+    known: frozenset[str],
+    permit: Permit | None,
+    depth: int,
+    *,
+    budget: Budget,
+) -> tuple[Asked, list[Request] | None]:
+    """The request, and how it is read from the records if it can be. Raises RpcError and
+    BudgetError."""
+    asked = read(request, model, known, permit, depth, budget=budget)
+    return asked, packs(asked, model)
+
 
 def read(
-    request: Any, model: Model, known: frozenset[str], permit: Permit | None, depth: int
+    request: Any,
+    model: Model,
+    known: frozenset[str],
+    permit: Permit | None,
+    depth: int,
+    *,
+    budget: Budget | None = None,
 ) -> Asked:
-    """Raises RpcError."""
+    """Raises RpcError and BudgetError."""
+    check_number(len(request.path), "get")
     check_encoding(request.encoding)
     if request.type not in _WANTS:
         # Enumerations of protobuf are open.
@@ -64,24 +91,28 @@ def read(
     with as_status():
         prefix = wire.read_path(request.prefix)
         paths = [absolute(prefix, wire.read_path(p)) for p in request.path]
-    resolved = [(path, patterns_of(model, path)) for path in paths]
+    resolved = [(path, patterns_of(model, path, budget)) for path in paths]
     return Asked(prefix, resolved, Selection(want, permit, depth), request.encoding)
 
 
-def get(asked: Asked, snapshot: Snapshot) -> Any:
+def get(asked: Asked, snapshot: Snapshot) -> bytes:
     """The GetResponse: what may be read, as if there were nothing else."""
     reader = _Reader(snapshot, asked)
-    return pb.GetResponse(notification=[reader.notification(*item) for item in asked.paths])
+    # Several are one with all of their notifications.
+    return b"".join(
+        pb.GetResponse(notification=[reader.notification(*item)]).SerializeToString()
+        for item in asked.paths
+    )
 
 
 def packs(asked: Asked, model: Model) -> list[Request] | None:
     """How each path is read straight from the records, where all of them name counters of all SIDs
     and nothing else: leaf by leaf a hundred thousand SIDs take ten seconds."""
-    found = [_packs(asked, model, patterns) for _, patterns in asked.paths]
+    found = [_packs(asked, model, path, patterns) for path, patterns in asked.paths]
     return [r for r in found if r is not None] if found and None not in found else None
 
 
-def _packs(asked: Asked, model: Model, patterns: list[Pattern]) -> Request | None:
+def _packs(asked: Asked, model: Model, path: Path, patterns: list[Pattern]) -> Request | None:
     above = counters_of(model.root)
     if len(patterns) != 1 or above is None:
         return None
@@ -94,10 +125,12 @@ def _packs(asked: Asked, model: Model, patterns: list[Pattern]) -> Request | Non
         if node is not above:
             return None
         whole = above
-    return Request(leaves, asked.encoding, asked.prefix, whole=whole)
+    return Request(leaves, asked.encoding, asked.prefix, whole=whole, origin=asked.origin(path))
 
 
-def packed(asked: Asked, requests: Sequence[Request], sample: Sample) -> bytes | None:
+def packed(
+    asked: Asked, requests: Sequence[Request], sample: Sample, budget: Budget
+) -> bytes | None:
     """The GetResponse; None when there is nothing to give for one of the paths, or rules tell one
     SID from another."""
     permit = asked.chosen.permit
@@ -107,15 +140,17 @@ def packed(asked: Asked, requests: Sequence[Request], sample: Sample) -> bytes |
     for (_, (pattern,)), request in zip(asked.paths, requests, strict=True):
         at = partial(sample.table.at, sample.table.keys[0])
         taken = (n for n in request.leaves if asked.chosen.takes(at(n), len(pattern)))
+        budget.spend(len(sample.table.keys))
         out.append(sample.response(request._replace(leaves=tuple(taken))))
+        budget.hold(len(out[-1]))
     return b"".join(out) if all(out) else None
 
 
-def patterns_of(model: Model, path: Path) -> list[Pattern]:
+def patterns_of(model: Model, path: Path, budget: Budget | None) -> list[Pattern]:
     """Resolved path; 3.3.4: what another model would hold is unimplemented, the rest not found."""
     with as_status():
         try:
-            return resolve(model.root, path, model.views)
+            return resolve(model.root, path, model.views, budget)
         except UnknownPathError as e:
             code = StatusCode.UNIMPLEMENTED if e.foreign else StatusCode.NOT_FOUND
             raise RpcError(code, str(e)) from e
@@ -135,10 +170,12 @@ class _Reader:
     def __init__(self, snapshot: Snapshot, asked: Asked) -> None:
         self._snapshot, self._prefix = snapshot, asked.prefix
         self._chosen, self._encoding = asked.chosen, asked.encoding
+        self._asked = asked
 
     def notification(self, path: Path, patterns: list[Pattern]) -> Any:
         """3.3.2: one for each requested path."""
-        updates = [u for p in patterns for u in self._updates(p)]
+        origin = self._asked.origin(path)
+        updates = [u for p in patterns for u in self._updates(p, origin)]
         if not updates:
             reads_state = all(p and not p[-1].node.config for p in patterns)
             if reads_state and self._snapshot.problem:
@@ -154,7 +191,7 @@ class _Reader:
         counted = all(p and p[-1].node in counters for p in patterns)
         return (self._snapshot.sampled_at if counted else 0) or time.time_ns()
 
-    def _updates(self, pattern: Pattern) -> list[Any]:
+    def _updates(self, pattern: Pattern, origin: str) -> list[Any]:
         """One Update per instance; PROTO has no subtrees, so there one per leaf (2.3.3)."""
         out = []
         snapshot, encoding = self._snapshot, self._encoding
@@ -163,15 +200,24 @@ class _Reader:
             if encoding in (wire.JSON, wire.JSON_IETF):
                 reduced = snapshot.subtree(at, data, self._chosen)
                 if reduced is not None:
-                    out.append(wire.update(at, _value(encoding, node, reduced)))
+                    out.append(self._update(at, _value(encoding, node, reduced), origin))
                 continue
             leaves = list(snapshot.leaves(at, data, self._chosen))
             if encoding == wire.PROTO:
-                out += [wire.update(a, wire.leaf_value(encoding, a[-1].node, v)) for a, v in leaves]
+                out += [
+                    self._update(a, wire.leaf_value(encoding, a[-1].node, v), origin)
+                    for a, v in leaves
+                ]
             elif leaves:
                 text = encode.ascii_text(leaves, at)
-                out.append(wire.update(at, pb.TypedValue(ascii_val=text)))
+                out.append(self._update(at, pb.TypedValue(ascii_val=text), origin))
         return out
+
+    def _update(self, at: Pattern, value: Any, origin: str) -> Any:
+        update = wire.update(at, value, origin=origin)
+        if self._snapshot.budget is not None:
+            self._snapshot.budget.hold(update.ByteSize())
+        return update
 
 
 def _value(encoding: int, node: Node, data: Any) -> Any:

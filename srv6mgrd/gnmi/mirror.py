@@ -54,6 +54,42 @@ def tree(root: Node, data: Mapping[str, Any]) -> Tree:
     return apply(root, {}, data)[0]
 
 
+def differences(root: Node, old: Tree, new: Tree) -> Touched:
+    """How one tree differs from another, as a change would tell it."""
+    touched = Touched()
+    _compare(root, old, new, (), touched)
+    return touched
+
+
+def _compare(node: Node, old: Tree, new: Tree, at: Pattern, touched: Touched) -> None:
+    for member in {**old, **new}:
+        child = node.children.get(member)
+        before, after = old.get(member), new.get(member)
+        if child is None or before == after:
+            continue
+        if child.kind is Kind.LIST:
+            entries_before, entries_after = before or {}, after or {}
+            for key in {**entries_before, **entries_after}:
+                here = (*at, Step(child, key))
+                _branch(here, entries_before.get(key), entries_after.get(key), touched)
+        elif child.kind is Kind.CONTAINER:
+            _branch((*at, Step(child)), before, after, touched)
+        else:
+            told = touched.deleted if after is None else touched.updated
+            told.append((*at, Step(child)))
+
+
+def _branch(at: Pattern, before: Any, after: Any, touched: Touched) -> None:
+    if before == after:
+        return
+    if before is None:
+        touched.updated.append(at)
+    elif after is None:
+        touched.deleted.append(at)
+    else:
+        _compare(at[-1].node, before, after, at, touched)
+
+
 def apply(root: Node, tree: Tree, diff: Mapping[str, Any]) -> tuple[Tree, Touched]:
     """The tree after a change; ``diff`` is JSON with ``yang:operation`` metadata.
 

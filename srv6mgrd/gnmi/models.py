@@ -87,6 +87,7 @@ def _add(parent: Node, snode: Any) -> None:
     if kind is None:  # RPC, action, notification, anydata: not addressed by gNMI
         return
     node = Node(snode.name(), snode.module().name(), kind, config=not snode.config_false())
+    node.hidden = parent.hidden or denies_all(snode)
     if kind is Kind.LIST:
         node.keys = tuple(k.name() for k in list(snode.keys()))
     elif kind is Kind.CONTAINER:
@@ -99,6 +100,11 @@ def _add(parent: Node, snode: Any) -> None:
         return
     for child in snode.children():
         _add(node, child)
+
+
+def denies_all(snode: Any) -> bool:
+    """Report if a schema node carries ``nacm:default-deny-all`` (RFC 8341 section 3.4.5)."""
+    return snode.get_extension("default-deny-all", prefix="ietf-netconf-acm") is not None
 
 
 def _base(declared: Any) -> Base:

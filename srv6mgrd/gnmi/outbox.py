@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from srv6mgrd.gnmi import frames
 from srv6mgrd.gnmi.path import Path, Pattern
+from srv6mgrd.gnmi.schema import Node
+from srv6mgrd.gnmi.turns import rest
+from srv6mgrd.gnmi.view import Snapshot, is_counter
 
 # Several Updates may share a Notification whose time is true for all (3.5.2.1). 500 leaves are
 # about 50 kB, well below the 4 MB that gRPC clients accept by default.
@@ -63,15 +67,39 @@ class Outbox:
         return self._batches.popleft()
 
 
-def responses(batch: Batch, asked: Path, encoding: int) -> Iterator[bytes]:
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How leaves are written: encoding, prefix as asked, and origin by the first node of a path."""
+
+    encoding: int
+    prefix: Path
+    origins: Mapping[Node, str] = field(default_factory=dict)
+
+    def origin(self, at: Pattern) -> str:
+        return self.origins.get(at[0].node, "") if at and self.origins else ""
+
+    def update(self, at: Pattern, value: Any, duplicates: int = 0) -> bytes:
+        return frames.update(self.encoding, at, value, duplicates, self.origin(at))
+
+
+def batches(values: Mapping[Pattern, Any], snapshot: Snapshot) -> list[Batch]:
+    """Counters carry the time of their sample (3.5.2.1), everything else is known now."""
+    now = time.time_ns()
+    counted = {p: v for p, v in values.items() if is_counter(p[-1].node)}
+    other = {p: v for p, v in values.items() if p not in counted} if counted else dict(values)
+    return [
+        Batch(at, part)
+        for at, part in ((now, other), (snapshot.sampled_at or now, counted))
+        if part
+    ]
+
+
+def responses(batch: Batch, form: Form) -> Iterator[bytes]:
     """The batch as SubscribeResponses."""
-    prefix = frames.prefix(asked)
-    deletes = [frames.delete(p) for p in batch.deletes]
-    for bundle in _bundles(batch.updates.items()):
-        updates = [
-            frames.update(encoding, path, value, batch.duplicates.get(path, 0))
-            for path, value in bundle
-        ]
+    prefix = frames.prefix(form.prefix)
+    deletes = [frames.delete(p, form.origin(p)) for p in batch.deletes]
+    for bundle in bundles(batch.updates.items()):
+        updates = [form.update(p, value, batch.duplicates.get(p, 0)) for p, value in bundle]
         yield frames.notification(batch.at, prefix, (*updates, *deletes))
         deletes = []
     if deletes:
@@ -80,11 +108,13 @@ def responses(batch: Batch, asked: Path, encoding: int) -> Iterator[bytes]:
         yield frames.SYNC
 
 
-def _bundles(items: Iterable[tuple[Pattern, Any]]) -> Iterator[list[tuple[Pattern, Any]]]:
+def bundles(items: Iterable[tuple[Pattern, Any]]) -> Iterator[list[tuple[Pattern, Any]]]:
+    """Leaves that go into one Notification."""
     bundle: list[tuple[Pattern, Any]] = []
     for item in items:
         bundle.append(item)
         if len(bundle) == _BUNDLE:
+            rest()
             yield bundle
             bundle = []
     if bundle:

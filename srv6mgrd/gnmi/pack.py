@@ -20,6 +20,7 @@ import cffi
 from srv6mgrd.counters.store import Records, since
 from srv6mgrd.counters.yang import sid_counters
 from srv6mgrd.gnmi import encode, frames, wire
+from srv6mgrd.gnmi.budget import Budget
 from srv6mgrd.gnmi.path import Path, Pattern, Step
 from srv6mgrd.gnmi.schema import Node
 from srv6mgrd.gnmi.view import Want
@@ -88,6 +89,8 @@ class Request(NamedTuple):
     prefix: Path
     duplicates: int = 0
     whole: Node | None = None
+    # Of the paths, as they were asked for.
+    origin: str = ""
 
 
 class Told:
@@ -164,7 +167,7 @@ def in_python(
             members = {leaf.member: texts[leaf.name] for leaf in asked.leaves if leaf.name in texts}
             if members:
                 value = wire.tree_value(asked.encoding, asked.whole, members)
-                updates.append(frames.whole_update(table.at(key, asked.whole), value))
+                updates.append(frames.whole_update(table.at(key, asked.whole), value, asked.origin))
             continue
         for leaf in asked.leaves:
             column = COLUMNS[leaf.name]
@@ -175,8 +178,9 @@ def in_python(
                 told.known[at], told.last[at] = 1, numbers[column]
             if leaf.name in texts:
                 path = table.at(key, leaf)
+                value = texts[leaf.name]
                 updates.append(
-                    frames.update(asked.encoding, path, texts[leaf.name], asked.duplicates)
+                    frames.update(asked.encoding, path, value, asked.duplicates, asked.origin)
                 )
     if not updates:
         return b""
@@ -201,14 +205,15 @@ class InC:
         members = [] if asked.whole is None else _members(asked)
         offsets, member_offsets = _offsets(tails), _offsets(members)
         frame = frames.frame(sample.at, frames.prefix(asked.prefix))
+        head = frames.origin(asked.origin) + table.head
         # The numbers take 40 bytes at most, tags and lengths 30.
-        each = len(table.head) + table.longest + max(map(len, [*tails, *members]), default=0) + 80
+        each = len(head) + table.longest + max(map(len, [*tails, *members]), default=0) + 80
         room = bytearray(each * len(rows) * len(asked.leaves) + len(frame) + 64)
         columns = bytes(COLUMNS[leaf.name] for leaf in asked.leaves)
         kept = [
             ffi.from_buffer(kind, buffer)
             for kind, buffer in (
-                ("uint8_t[]", table.head),
+                ("uint8_t[]", head),
                 ("uint8_t[]", table.entries),
                 ("uint32_t[]", table.offsets),
                 ("uint32_t[]", table.records),
@@ -225,7 +230,7 @@ class InC:
          given.columns, given.frame, given.members, given.member_offsets) = kept  # fmt: skip
         if not members:
             given.members = ffi.NULL
-        given.head_length, given.frame_length = len(table.head), len(frame)
+        given.head_length, given.frame_length = len(head), len(frame)
         given.leaves, given.duplicates = len(asked.leaves), asked.duplicates
         given.encoding = _ENCODINGS[asked.encoding]
         stop = ffi.new("size_t *")
@@ -276,10 +281,14 @@ def counters_of(root: Node) -> Node | None:
     return node
 
 
-def named(root: Node, patterns: Iterable[Pattern], want: Want) -> tuple[tuple[Node, ...], bool]:
+def named(
+    root: Node, patterns: Iterable[Pattern], want: Want, budget: Budget | None = None
+) -> tuple[tuple[Node, ...], bool]:
     """The wanted counters of every SID that these paths name, and whether they name no other
     wanted leaf."""
     patterns = list(patterns)
+    if budget is not None:
+        budget.spend(sum(1 for p in patterns for _ in (p[-1].node if p else root).descendants()))
     above = counters_of(root)
     known = [leaf for leaf in above.children.values() if leaf.name in COLUMNS] if above else []
     taken = [leaf for leaf in known if any(counts_all(p, leaf) for p in patterns)]

@@ -5,14 +5,19 @@ Paths per gnmi-specification.md 2.2.2, wildcards per gnmi-path-conventions.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from srv6mgrd.gnmi.budget import Budget, BudgetError
 from srv6mgrd.gnmi.schema import Base, Kind, Node, canonical
 
 ANY = "*"
 DEEP = "..."
+# The models are not half as deep.
+MOST_ELEMENTS = 64
+# Nodes of all models are fewer.
+MOST_PATTERNS = 10_000
 
 # The data tree is reachable without origin and under our own name (mixed-schema: one origin
 # names one schema tree). "openconfig" and "cli" name trees that this server doesn't have.
@@ -153,10 +158,21 @@ class Other(Protocol):
     def bare(self) -> bool: ...
 
 
-def resolve(root: Node, path: Path, others: Iterable[Other] = ()) -> list[Pattern]:
-    """Every schema path that ``path`` names; node wildcards expanded, key wildcards kept."""
+def resolve(
+    root: Node, path: Path, others: Iterable[Other] = (), budget: Budget | None = None
+) -> list[Pattern]:
+    """Every schema path that ``path`` names, the highest of those within each other; node
+    wildcards expanded, key wildcards kept.
+
+    Takes (schema nodes x elements) steps of the budget. Raises BudgetError, too.
+    """
+    budget = budget or Budget(f"path {path}")
+    if len(path.elems) > MOST_ELEMENTS:
+        raise BudgetError(
+            f"path of {len(path.elems)} elements: {MOST_ELEMENTS} are taken; shorten it"
+        )
     if meant := list(dict.fromkeys(o.top for o in others if _means(path, o))):
-        return [p for top in meant for p in _resolve_below(top.parent or top, path)]
+        return [p for top in meant for p in _resolve_below(top.parent or top, path, budget)]
     # pygnmi and others send the module of the first node as the origin.
     modules = {child.module for child in root.children.values()}
     if path.origin not in ORIGINS and path.origin not in modules:
@@ -164,7 +180,7 @@ def resolve(root: Node, path: Path, others: Iterable[Other] = ()) -> list[Patter
             f"origin {path.origin!r}: not implemented; leave origin empty or use 'srv6mgr'",
             foreign=True,
         )
-    return _resolve_below(root, path)
+    return _resolve_below(root, path, budget)
 
 
 def _means(path: Path, other: Other) -> bool:
@@ -175,49 +191,107 @@ def _means(path: Path, other: Other) -> bool:
     return first == other.top.member or (other.bare and first == other.top.name)
 
 
-def _resolve_below(root: Node, path: Path) -> list[Pattern]:
+def _resolve_below(root: Node, path: Path, budget: Budget) -> list[Pattern]:
     if not path.elems and root.children and all(not c.config for c in root.children.values()):
         # The whole of another tree: the empty path is the root of ours.
         return [(Step(child),) for child in root.children.values()]
-    found = list(_resolve(root, path.elems, path))
+    walk = _Walk(path, budget)
+    found = walk.patterns(root)
     if found:
-        return list(dict.fromkeys(found))
-    known = 0
-    while any(True for _ in _resolve(root, path.elems[: known + 1], path)):
-        known += 1
-    where = text(path.elems[:known]) if known else "the data tree"
+        return found
+    known, unknown = walk.reached, walk.elems[len(walk.reached)]
+    where = text(known) if known else "the data tree"
     raise UnknownPathError(
-        f"path {path}: {where} has no node {path.elems[known].name!r}; see Capabilities for the"
-        " models served",
-        foreign=known == 0,
+        f"path {path}: {where} has no node {unknown.name!r}; see Capabilities for the models"
+        " served",
+        foreign=not known,
     )
 
 
-def _resolve(node: Node, elems: tuple[Elem, ...], whole: Path) -> Iterator[Pattern]:
-    if not elems:
-        yield ()
-        return
-    elem, rest = elems[0], elems[1:]
-    if elem.name == DEEP:
-        # gnmi-path-conventions.md: "..." stands for zero or more elements.
-        if rest:
-            yield from _resolve(node, rest, whole)
-        for child in node.children.values():
-            step = (Step(child, _keys(child, (), whole)),)
-            if not rest:
-                yield step
-            yield from (step + tail for tail in _resolve(child, elems, whole))
-        return
-    for child in _named(node, elem.name):
-        step = (Step(child, _keys(child, elem.keys, whole)),)
-        yield from (step + tail for tail in _resolve(child, rest, whole))
+# How a node can be what the elements so far name: by the number of elements that are used up.
+_Reached = dict[int, tuple[Pattern, ...]]
 
 
-def _named(node: Node, name: str) -> Iterator[Node]:
-    if name == ANY:
-        yield from node.children.values()
-    elif (child := node.child(name)) is not None:
-        yield child
+class _Walk:
+    """One walk over the schema for one path. With each node goes every number of elements that may
+    be used up there, so that several "..." cost no more than one."""
+
+    def __init__(self, path: Path, budget: Budget) -> None:
+        self._path, self._budget = path, budget
+        # gnmi-path-conventions.md: "..." stands for zero or more elements; so do two of them.
+        names = [*(e.name for e in path.elems[1:]), ""]
+        self.elems = [
+            e for e, after in zip(path.elems, names, strict=False) if not e.name == after == DEEP
+        ]
+        self._found: dict[Pattern, None] = {}
+        self._known = 0
+
+    @property
+    def reached(self) -> list[Elem]:
+        """The elements that lead somewhere."""
+        return self.elems[: self._known]
+
+    def patterns(self, root: Node) -> list[Pattern]:
+        if not self.elems:
+            return [()]
+        self._below(root, self._closed({0: ((),)}))
+        return list(self._found)
+
+    def _closed(self, reached: _Reached) -> _Reached:
+        """With what is reached because a "..." stands for nothing; at the end of a path it stands
+        for one element or more."""
+        for used in sorted(reached):
+            if used < len(self.elems) - 1 and self.elems[used].name == DEEP:
+                _add(reached, used + 1, reached[used])
+        self._known = max(self._known, *reached)
+        return reached
+
+    def _below(self, node: Node, reached: _Reached) -> None:
+        for child in self._candidates(node, reached):
+            self._budget.spend(sum(map(len, reached.values())))
+            there, found = self._step(child, reached)
+            self._found.update(found)
+            if len(self._found) > MOST_PATTERNS:
+                raise BudgetError(
+                    f"path {self._path}: it names more than {MOST_PATTERNS} nodes of the models;"
+                    " name a narrower one"
+                )
+            # A node that is named comes with all that is below it.
+            further = {u: tuple(w for w in ways if w not in found) for u, ways in there.items()}
+            if further := {used: ways for used, ways in further.items() if ways}:
+                self._below(child, self._closed(further))
+
+    def _step(self, child: Node, reached: _Reached) -> tuple[_Reached, dict[Pattern, None]]:
+        """What is reached at ``child``, and the ways in which all of the path names it."""
+        there: _Reached = {}
+        found: dict[Pattern, None] = {}
+        for used, ways in reached.items():
+            elem = self.elems[used]
+            deep = elem.name == DEEP
+            if not (deep or _is_named(child, elem.name)):
+                continue
+            step = Step(child, _keys(child, () if deep else elem.keys, self._path))
+            longer = tuple((*way, step) for way in ways)
+            if used == len(self.elems) - 1:
+                found.update((way, None) for way in longer)
+            else:
+                _add(there, used if deep else used + 1, longer)
+        return there, found
+
+    def _candidates(self, node: Node, reached: _Reached) -> Iterable[Node]:
+        names = [self.elems[used].name for used in reached]
+        if ANY in names or DEEP in names:
+            return node.children.values()
+        found = (node.child(name) for name in names)
+        return dict.fromkeys(child for child in found if child is not None)
+
+
+def _add(reached: _Reached, used: int, ways: tuple[Pattern, ...]) -> None:
+    reached[used] = tuple(dict.fromkeys((*reached.get(used, ()), *ways)))
+
+
+def _is_named(node: Node, name: str) -> bool:
+    return name == ANY or (node.parent is not None and node.parent.child(name) is node)
 
 
 def _keys(node: Node, given: tuple[tuple[str, str], ...], whole: Path) -> tuple[str | None, ...]:

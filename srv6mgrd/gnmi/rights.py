@@ -1,4 +1,4 @@
-"""Who may read what by NACM (RFC 8341 section 3.4.5). Pure.
+"""Who may read what by NACM (RFC 8341 section 3.4.5), and who may change anything at all. Pure.
 
 sysrepo checks what is written. What is read comes from the mirror and the store, without sysrepo,
 so the rules for reading are evaluated here.
@@ -23,6 +23,11 @@ class Permit(Protocol):
     @property
     def is_keyed(self) -> bool:
         """Whether that depends on keys, and not on the schema alone."""
+        ...
+
+    @property
+    def policy(self) -> object:
+        """What decides; the very same while nothing of it changed."""
         ...
 
 
@@ -66,20 +71,28 @@ class Rule:
 @dataclass(frozen=True, slots=True)
 class Policy:
     """The container ``nacm`` as far as it concerns reading; ``rules`` with the groups they are
-    for. ``external``: groups of the operating system count too."""
+    for. ``external``: groups of the operating system count too. ``changers``: the groups of each
+    rule that permits a write or an RPC; ``writes``: what no rule is for may be written."""
 
     enabled: bool = True
     default: bool = True
     external: bool = True
     groups: Mapping[str, frozenset[str]] = field(default_factory=dict)
     rules: tuple[tuple[frozenset[str], Rule], ...] = ()
+    writes: bool = False
+    changers: frozenset[str] = frozenset()
+
+    def may_change(self, groups: frozenset[str]) -> bool:
+        """Whether a member of ``groups`` may write or execute anything; what, sysrepo judges."""
+        return self.writes or ANY in self.changers or bool(self.changers & groups)
 
     def permits(self, groups: frozenset[str], at: Pattern) -> bool:
         """Whether a member of ``groups`` may read ``at``; the first rule that matches decides."""
         for meant, rule in self.rules:
             if (ANY in meant or meant & groups) and rule.matches(at):
                 return rule.permits
-        return self.default
+        # A rule comes before nacm:default-deny-all, and that before read-default.
+        return self.default and not _is_hidden(at)
 
 
 def parse(nacm: Mapping[str, Any]) -> Policy:
@@ -99,7 +112,19 @@ def parse(nacm: Mapping[str, Any]) -> Policy:
         external=nacm.get("enable-external-groups", True),
         groups=groups,
         rules=tuple(rules),
+        writes=nacm.get("write-default", "deny") == "permit",
+        changers=frozenset(
+            group
+            for each in nacm.get("rule-list", ())
+            if any(map(_permits_a_change, each.get("rule", ())))
+            for group in each.get("group", ())
+        ),
     )
+
+
+def _permits_a_change(rule: Mapping[str, Any]) -> bool:
+    operations = set(rule.get("access-operations", ANY).split())
+    return rule["action"] == "permit" and bool(operations - {"read"})
 
 
 def _rules(rules: Iterable[Mapping[str, Any]]) -> Iterable[Rule]:
@@ -119,18 +144,23 @@ def _path(text: str) -> tuple[Part, ...]:
     )
 
 
+def _is_hidden(at: Pattern) -> bool:
+    return bool(at) and at[-1].node.hidden
+
+
 class Rights:
     """What a user may read, by the policy that holds when it is asked."""
 
     def __init__(
         self,
-        user: str,
+        user: str | None,
         policy: Callable[[], Policy],
         external: Callable[[str], frozenset[str]],
         source: Callable[[Pattern], Pattern | None],
     ) -> None:
-        """``external`` gives the user's groups of the operating system; ``source`` what a place
-        in a view is made from, None where it is no view."""
+        """``user`` None is a client without a name: no rule is for it, and what only a rule
+        permits stays hidden from it. ``external`` gives the user's groups of the operating
+        system; ``source`` the place that a view shows, None where it is no view."""
         self._user, self._policy, self._external, self._source = user, policy, external, source
         self._known: Policy | None = None
         self._groups: frozenset[str] = frozenset()
@@ -143,11 +173,26 @@ class Rights:
             self._know(policy)
         if self._user == RECOVERY or not policy.enabled:
             return True
+        if self._user is None:
+            return not _is_hidden(at)
         if not self._permits(policy, at):
             return False
         # A view must not show what its source hides.
         source = self._source(at)
         return source is None or self._permits(policy, source)
+
+    def may_change(self) -> bool:
+        """Whether the user may write or execute anything. A client without a name is under no
+        rules."""
+        policy = self._policy()
+        if policy is not self._known:
+            self._know(policy)
+        free = self._user in (RECOVERY, None) or not policy.enabled
+        return free or policy.may_change(self._groups)
+
+    @property
+    def policy(self) -> Policy:
+        return self._policy()
 
     @property
     def is_keyed(self) -> bool:
@@ -159,10 +204,11 @@ class Rights:
 
     def _know(self, policy: Policy) -> None:
         groups = {name for name, users in policy.groups.items() if self._user in users}
-        if policy.external:
+        if policy.external and self._user is not None:
             groups |= self._external(self._user)
         self._groups = frozenset(groups)
-        keyed = any(part.keys for _, rule in policy.rules for part in rule.path)
+        rules = policy.rules if self._user is not None else ()
+        keyed = any(part.keys for _, rule in rules for part in rule.path)
         self._by_node = None if keyed else {}
         self._known = policy
 

@@ -48,6 +48,8 @@ class Node:
     base: Base = Base.STRING
     typedef: str = ""
     presence: bool = False
+    # nacm:default-deny-all, here or above (RFC 8341 section 3.4.5): read only by a rule.
+    hidden: bool = False
     # It counts, though its place doesn't say so (view.is_counter).
     counts: bool = False
     parent: Node | None = field(default=None, repr=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import time
 from collections.abc import Sequence
@@ -43,6 +44,9 @@ _SCALARS = frozenset(
         "ascii_val",
     }
 )
+
+
+_PART = 1 << 20
 
 
 class Operation(NamedTuple):
@@ -195,12 +199,18 @@ def _json(root: Node, pattern: Pattern, path: Path, value: Any) -> bytes:
 
 def _utf8(path: Path, text: bytes) -> None:
     """libyang takes bytes for UTF-8, and its binding can't word what is wrong with them."""
-    try:
-        text.decode()
-    except UnicodeDecodeError as e:
-        raise ValueProblem(
-            f"path {path}: the value is not UTF-8 ({e.reason} at byte {e.start}); correct it"
-        ) from None
+    decoder, view, at = codecs.getincrementaldecoder("utf-8")(), memoryview(text), 0
+    while at < len(text) or not at:
+        # In parts: while one is decoded, no other thread runs.
+        part, at = view[at : at + _PART], at + _PART
+        held = len(decoder.getstate()[0])
+        try:
+            decoder.decode(part, final=at >= len(text))
+        except UnicodeDecodeError as e:
+            where = at - _PART - held + e.start
+            raise ValueProblem(
+                f"path {path}: the value is not UTF-8 ({e.reason} at byte {where}); correct it"
+            ) from None
 
 
 def _loads(path: Path, content: bytes) -> Any:

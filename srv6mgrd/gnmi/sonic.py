@@ -9,9 +9,10 @@ its own beside the trees.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gnmi_pb import gnmi_pb2 as pb
@@ -20,12 +21,14 @@ from grpc import StatusCode
 from srv6mgrd.counters import sonic
 from srv6mgrd.counters.status import InstallStatus
 from srv6mgrd.gnmi import encode, wire
-from srv6mgrd.gnmi.failure import RpcError, as_status
-from srv6mgrd.gnmi.feed import Feed
+from srv6mgrd.gnmi.failure import RpcError, as_status, check_number
 from srv6mgrd.gnmi.path import Path, parse, resolve
 from srv6mgrd.gnmi.rights import Permit
-from srv6mgrd.gnmi.subscribe import Pace, check_list, check_poll, paced, refuse_more
+from srv6mgrd.gnmi.sampling import PER_LEAF, Grant
+from srv6mgrd.gnmi.subscribe import Telemetry, check_poll, refuse_more
 from srv6mgrd.gnmi.view import Snapshot
+from srv6mgrd.gnmi.watch import Pace, check_list, paced
+from srv6mgrd.gnmi.workers import Caller
 
 ORIGIN = "sonic-db"
 _ABOVE = (sonic.DATABASE, "localhost")
@@ -48,6 +51,7 @@ def concerns(request: Any) -> bool:
 def get(request: Any, snapshot: Snapshot, permit: Permit | None) -> Any:
     """The GetResponse."""
     _check_encoding(request.encoding)
+    check_number(len(request.path), "get")
     prefix = _read(request.prefix)
     asked = [(path, _name(prefix, path)) for path in request.path]
     values = counters(snapshot, permit)
@@ -98,6 +102,8 @@ class _Watch:
     interval: float
     suppress: bool
     heartbeat: float
+    # The client left the interval to us.
+    flexible: bool = False
     last: Any = None
 
 
@@ -106,21 +112,41 @@ class Subscription:
 
     def __init__(
         self,
-        feed: Feed,
+        telemetry: Telemetry,
+        caller: Caller,
         asked: Any,
         permit: Permit | None,
-        pace: Pace,
         write: Callable[[Any], Awaitable[None]],
     ) -> None:
         """``asked`` is the SubscriptionList."""
         check_list(asked)
         _check_encoding(asked.encoding)
-        self._feed, self._permit, self._write = feed, permit, write
+        self._feed, self._workers = telemetry.feed, telemetry.workers
+        self._load, self._pace = telemetry.load, telemetry.pace
+        self._caller, self._permit, self._write = caller, permit, write
         self._asked = asked
         self._prefix = _read(asked.prefix)
-        self._watches = [_watch(self._prefix, item, pace) for item in asked.subscription]
+        self._watches = [_watch(self._prefix, item, self._pace) for item in asked.subscription]
 
     async def serve(self, requests: AsyncIterator[Any]) -> None:
+        with contextlib.ExitStack() as held:
+            await self._serve(requests, [await self._admitted(w, held) for w in self._watches])
+
+    async def _admitted(self, watch: _Watch, held: contextlib.ExitStack) -> Grant | None:
+        """None for what is not sampled. Raises RpcError."""
+        if not watch.interval or self._asked.mode != pb.SubscriptionList.STREAM:
+            return None
+        cost = len(await self._counters(await self._feed.snapshot())) * PER_LEAF
+        asked = 0.0 if watch.flexible else watch.interval
+        what = f"COUNTERS/SID{'*' if watch.name is None else f':{watch.name}'}"
+        return held.enter_context(self._load.admitted(what, asked, cost, self._least(watch)))
+
+    async def _counters(self, snapshot: Snapshot) -> dict[str, Mapping[str, str]]:
+        caller = self._caller.again()
+        read = replace(snapshot, budget=caller.budget)
+        return await self._workers.run(caller, counters, read, self._permit)
+
+    async def _serve(self, requests: AsyncIterator[Any], grants: Sequence[Grant | None]) -> None:
         if not self._asked.updates_only:
             await self._tell(self._watches)
         await self._write(wire.sync_response())
@@ -132,19 +158,24 @@ class Subscription:
         elif self._asked.mode == pb.SubscriptionList.STREAM:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(refuse_more(requests))
-                for watch in self._watches:
-                    follow = self._sample if watch.interval else self._follow
-                    tasks.create_task(follow(watch))
+                for watch, grant in zip(self._watches, grants, strict=True):
+                    task = self._follow(watch) if grant is None else self._sample(watch, grant)
+                    tasks.create_task(task)
 
-    async def _sample(self, watch: _Watch) -> None:
+    def _least(self, watch: _Watch) -> float:
+        return watch.interval if watch.flexible else self._pace.fastest
+
+    async def _sample(self, watch: _Watch, grant: Grant) -> None:
         due = beat = time.monotonic()
+        interval = watch.interval
         while True:
             # A client that reads too slowly misses samples.
-            due = max(due + watch.interval, time.monotonic())
+            due = max(due + interval, time.monotonic())
             await asyncio.sleep(due - time.monotonic())
             again = bool(watch.heartbeat) and due >= beat + watch.heartbeat
             beat = due if again else beat
-            await self._tell([watch], changed=watch.suppress and not again)
+            read = await self._tell([watch], changed=watch.suppress and not again)
+            interval = self._load.interval(grant, read * PER_LEAF, self._least(watch))
 
     async def _follow(self, watch: _Watch) -> None:
         moved = asyncio.Event()
@@ -162,10 +193,10 @@ class Subscription:
         finally:
             end()
 
-    async def _tell(self, watches: list[_Watch], *, changed: bool = False) -> None:
-        """What is now; with ``changed`` only what was not told last."""
+    async def _tell(self, watches: list[_Watch], *, changed: bool = False) -> int:
+        """What is now; with ``changed`` only what was not told last. How many SIDs were read."""
         snapshot = await self._feed.snapshot()
-        values = counters(snapshot, self._permit)
+        values = await self._counters(snapshot)
         updates, deletes = [], []
         for watch in watches:
             value = _value(values, watch.name)
@@ -180,12 +211,14 @@ class Subscription:
             at = snapshot.sampled_at or time.time_ns()
             message = wire.notification(at, self._prefix, updates, deletes)
             await self._write(pb.SubscribeResponse(update=message))
+        return len(values)
 
 
 def _watch(prefix: Path, item: Any, pace: Pace) -> _Watch:
     name = _name(prefix, item.path)
     interval, heartbeat = paced(item, _read(item.path), pace)
-    return _Watch(item.path, name, interval, item.suppress_redundant, heartbeat)
+    flexible = item.mode != pb.ON_CHANGE and not item.sample_interval
+    return _Watch(item.path, name, interval, item.suppress_redundant, heartbeat, flexible)
 
 
 def _read(path: Any) -> Path:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from srv6mgrd.counters import proxies
+from srv6mgrd.counters import lease, proxies
 from srv6mgrd.counters.node import ABSENT, NodeReader, NodeState, Version, beside
 from srv6mgrd.counters.status import ObjectRef, ObjectStatus, SidCounters
-from srv6mgrd.counters.store import Records, StoreError, StoreReader
+from srv6mgrd.counters.store import Records, StoreError, StoreReader, since
+
+_UNKNOWN = -1
+# Longer than a restart of srv6mgrd takes; as long as it vouches for statuses by default.
+_RESTART_S = 10.0
 
 # What moves when a status or the state of the node does.
 Moment = tuple[int, Version]
@@ -20,7 +26,7 @@ class Status:
     """Status of all objects at one generation, and state of the node; ``problem`` when the store
     can't be read."""
 
-    generation: int = -1
+    generation: int = _UNKNOWN
     objects: Mapping[ObjectRef, ObjectStatus] = field(default_factory=dict)
     problem: str = ""
     node: NodeState = field(default_factory=NodeState)
@@ -39,13 +45,34 @@ class Counters:
     by_prefix: Mapping[str, SidCounters] = field(default_factory=dict)
 
 
+class Counted(Mapping[str, SidCounters]):
+    """Counters by prefix, each made from its record when it is asked for: who reads one SID does
+    not wait for those of a hundred thousand."""
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
+
+    def __getitem__(self, prefix: str) -> SidCounters:
+        records = self._records
+        return since(records.counters, records.cleared, records.slots[prefix])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._records.slots)
+
+    def __len__(self) -> int:
+        return len(self._records.slots)
+
+
 class State:
     """Reads the store; keeps what it read until the store says that it changed.
 
     Used by one thread at a time.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        # Since when the store can't be read.
+        self._lost: float | None = None
         self._reader = StoreReader(path)
         self._node = NodeReader(beside(path))
         self._status = Status()
@@ -72,24 +99,40 @@ class State:
         try:
             generation = self._reader.generation
             node = self._node.read()
-            if (generation, node.version) != self._status.moment:
+            if (generation, node.version) != self._status.moment or self._status.problem:
                 same = generation == self._status.generation
                 objects = self._status.objects if same else self._reader.objects()
                 self._status = Status(generation, objects, node=node)
+            self._lost = None
         except (StoreError, OSError) as e:
-            self._status = Status(problem=str(e))
+            self._status = self._without(str(e))
         return self._status
+
+    def _without(self, problem: str) -> Status:
+        """What is known while the store can't be read: as long as the restart of srv6mgrd may
+        take all that was, and then that it is unknown."""
+        now = self._clock()
+        if self._lost is None:
+            self._lost = now
+        known = self._status
+        if now - self._lost < _RESTART_S:
+            return known if known.problem == problem else replace(known, problem=problem)
+        if known.generation == _UNKNOWN and known.problem == problem:
+            return known
+        objects = lease.expired(known.objects, time.time_ns())
+        return Status(_UNKNOWN, objects, problem, known.node)
 
     def counters(self) -> Counters:
         try:
-            sample, at = self._reader.sample
             # A new object owns a record before it is sampled: ask the generation as well.
-            read = sample, self._reader.generation
+            read = self._reader.sample[0], self._reader.generation
             if read != self._counted:
-                self._counted = read
-                self._counters = Counters(sample, at, self._reader.counters())
+                found = self._records = self._reader.records(self._records)
+                self._counted = found.sample, found.generation
+                self._counters = Counters(found.sample, found.at, Counted(found))
         except (StoreError, OSError):
-            self._counters, self._counted = Counters(), (-1, -1)
+            # They have the time at which they were read from the kernel.
+            self._counted = -1, -1
         return self._counters
 
     def proxies(self) -> NodeState:
@@ -97,11 +140,9 @@ class State:
         return self._proxies.read()
 
     def records(self) -> Records | None:
-        """The counters as they are stored; None while there is nothing to read."""
-        try:
+        """The counters as they are stored; None while none were read."""
+        with suppress(StoreError, OSError):
             self._records = self._reader.records(self._records)
-        except (StoreError, OSError):
-            self._records = None
         return self._records
 
     def close(self) -> None:

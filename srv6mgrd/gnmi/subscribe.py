@@ -3,196 +3,46 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from gnmi_pb import gnmi_pb2 as pb
 from grpc import StatusCode
 
 from srv6mgrd.gnmi import wire
+from srv6mgrd.gnmi.budget import Budget
 from srv6mgrd.gnmi.change import Change, select
-from srv6mgrd.gnmi.failure import RpcError, as_status, check_encoding
+from srv6mgrd.gnmi.failure import RpcError, check_encoding
 from srv6mgrd.gnmi.feed import Feed
-from srv6mgrd.gnmi.get import want_models
-from srv6mgrd.gnmi.outbox import Batch, Outbox, responses
-from srv6mgrd.gnmi.pack import Request, Sample, Told, counts_all, named
-from srv6mgrd.gnmi.path import Path, Pattern, UnknownPathError, absolute, resolve
-from srv6mgrd.gnmi.rights import Permit
-from srv6mgrd.gnmi.schema import Node
-from srv6mgrd.gnmi.view import Model, Selection, Snapshot, is_counter
+from srv6mgrd.gnmi.outbox import Batch, Form, Outbox, batches, responses
+from srv6mgrd.gnmi.pack import Request, Sample, Told
+from srv6mgrd.gnmi.path import Pattern, elems, text
+from srv6mgrd.gnmi.rendering import Rendering, moment
+from srv6mgrd.gnmi.sampling import Grant, SampleLoad, packed_cost
+from srv6mgrd.gnmi.view import Snapshot
+from srv6mgrd.gnmi.watch import Pace, Watch, counts, origins
+from srv6mgrd.gnmi.workers import Caller, Workers
 
-_NS = 1_000_000_000
-MOST_PATHS = 1000
 # Whoever opens a stream and says nothing takes the place of another subscriber.
 _PATIENCE_S = 60.0
+# What a leaf takes in memory until it is sent.
+_LEAF_BYTES = 400
+# Changes that wait to be compared with the paths of one subscriber.
+_MOST_WAITING = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
-    """``fastest`` sampling that a client may ask for; ``counters`` when we choose. Seconds."""
+class Telemetry:
+    """What all subscriptions share."""
 
-    fastest: float = 0.1
-    counters: float = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Watch:
-    """One subscription, resolved: sampled when it has an interval, else told on change."""
-
-    patterns: tuple[Pattern, ...]
-    chosen: Selection
-    interval: float = 0.0
-    suppress: bool = False
-    heartbeat: float = 0.0
-    # Counters of every SID that it names; when these are all, they are sent as they are stored.
-    packed: tuple[Node, ...] = ()
-    only_packed: bool = False
-
-    @property
-    def is_packed(self) -> bool:
-        """Rules that tell one SID from another take the long way."""
-        permit = self.chosen.permit
-        return self.only_packed and (permit is None or not permit.is_keyed)
-
-    def takes(self, at: Pattern) -> bool:
-        """Whether one of its paths gives this leaf."""
-        return any(
-            counts_all(p, at[-1].node) and self.chosen.takes(at, len(p)) for p in self.patterns
-        )
-
-
-def check_list(asked: Any) -> None:
-    """RpcError for a SubscriptionList that nobody can serve, whatever its paths name."""
-    if not asked.subscription:
-        raise RpcError(StatusCode.INVALID_ARGUMENT, "subscribe: there is no subscription")
-    for what, given, known_modes in (
-        ("mode", [asked.mode], pb.SubscriptionList.Mode),
-        ("subscription mode", [s.mode for s in asked.subscription], pb.SubscriptionMode),
-    ):
-        if unknown := set(given).difference(known_modes.values()):
-            raise RpcError(
-                StatusCode.INVALID_ARGUMENT,
-                f"subscribe: {what} {min(unknown)} is unknown; use one of gnmi.proto",
-            )
-    if len(asked.subscription) > MOST_PATHS:
-        raise RpcError(
-            StatusCode.RESOURCE_EXHAUSTED,
-            f"subscribe: {len(asked.subscription)} subscriptions in one list, {MOST_PATHS} are"
-            " taken; use wildcards",
-        )
-
-
-def watches(
-    model: Model,
-    asked: Any,
-    known: frozenset[str],
-    pace: Pace,
-    *,
-    permit: Permit | None = None,
-    depth: int = 0,
-) -> list[Watch]:
-    """The subscriptions of a SubscriptionList, of what ``permit`` lets through; TARGET_DEFINED
-    becomes two of them."""
-    check_list(asked)
-    want = want_models(lambda _: True, asked.use_models, known)
-    chosen = Selection(want, permit, depth)
-    told = replace(chosen, want=lambda n: want(n) and not is_counter(n))
-    counted = replace(chosen, want=lambda n: want(n) and is_counter(n))
-    out: list[Watch] = []
-    with as_status():
-        prefix = wire.read_path(asked.prefix)
-        for item in asked.subscription:
-            path = absolute(prefix, wire.read_path(item.path))
-            try:
-                patterns = tuple(resolve(model.root, path, model.views))
-            except UnknownPathError as e:
-                raise RpcError(StatusCode.UNIMPLEMENTED, str(e)) from e  # 3.5.2.4
-            out += (
-                _with_packed(model, watch)
-                for watch in (
-                    _by_target(item, path, patterns, (told, counted), pace)
-                    if item.mode == pb.TARGET_DEFINED
-                    else [_watch(item, path, patterns, chosen, pace)]
-                )
-            )
-    return _joined(out)
-
-
-def _with_packed(model: Model, watch: Watch) -> Watch:
-    packed, only = named(model.root, watch.patterns, watch.chosen.want)
-    return replace(watch, packed=packed, only_packed=only)
-
-
-def _watch(
-    item: Any, path: Path, patterns: tuple[Pattern, ...], chosen: Selection, pace: Pace
-) -> Watch:
-    interval, heartbeat = paced(item, path, pace)
-    suppress = item.suppress_redundant and item.mode == pb.SAMPLE
-    return Watch(patterns, chosen, interval, suppress, heartbeat)
-
-
-def _by_target(
-    item: Any,
-    path: Path,
-    patterns: tuple[Pattern, ...],
-    chosen: tuple[Selection, Selection],
-    pace: Pace,
-) -> list[Watch]:
-    """What is told on change, and the counters, which are sampled."""
-    told, counted = chosen
-    interval, heartbeat = paced(item, path, pace)
-    return [
-        Watch(patterns, told, heartbeat=heartbeat),
-        Watch(patterns, counted, interval, heartbeat=heartbeat),
-    ]
-
-
-def _joined(found: list[Watch]) -> list[Watch]:
-    """Counters of every SID as one Watch where they differ in nothing but the path: each leaf a
-    path of its own is how collectors ask for them."""
-    out: list[Watch] = []
-    alike: dict[tuple[Any, ...], int] = {}
-    for watch in found:
-        kind = (watch.chosen, watch.interval, watch.suppress, watch.heartbeat)
-        at = alike.setdefault(kind, len(out)) if watch.only_packed else len(out)
-        if at == len(out):
-            out.append(watch)
-            continue
-        first = out[at]
-        packed = tuple(dict.fromkeys((*first.packed, *watch.packed)))
-        out[at] = replace(first, patterns=(*first.patterns, *watch.patterns), packed=packed)
-    return out
-
-
-def paced(item: Any, path: Path, pace: Pace) -> tuple[float, float]:
-    """Seconds between samples, of counters if the mode is TARGET_DEFINED (0: told on change), and
-    between heartbeats (0: none)."""
-    heartbeat, interval = item.heartbeat_interval / _NS, item.sample_interval / _NS
-    if heartbeat and heartbeat < pace.fastest:
-        raise _too_fast(path, "heartbeat_interval", pace)
-    if item.mode == pb.ON_CHANGE:
-        return 0.0, heartbeat
-    if item.mode == pb.SAMPLE:
-        if interval and interval < pace.fastest:
-            raise _too_fast(path, "sample_interval", pace)
-        return interval or pace.fastest, heartbeat
-    if interval:
-        raise RpcError(
-            StatusCode.INVALID_ARGUMENT,
-            f"path {path}: TARGET_DEFINED takes no sample_interval; leave it out or use SAMPLE",
-        )
-    return pace.counters, heartbeat
-
-
-def _too_fast(path: Path, what: str, pace: Pace) -> RpcError:
-    return RpcError(
-        StatusCode.INVALID_ARGUMENT,
-        f"path {path}: {what} is too short; {pace.fastest:g} s is the shortest",
-    )
+    feed: Feed
+    workers: Workers
+    pace: Pace
+    load: SampleLoad = field(default_factory=SampleLoad)
 
 
 class Subscription:
@@ -200,23 +50,32 @@ class Subscription:
 
     def __init__(
         self,
-        feed: Feed,
-        pool: Executor,
+        telemetry: Telemetry,
+        caller: Caller,
         asked: Any,
         found: list[Watch],
         write: Callable[[Any], Awaitable[None]],
     ) -> None:
+        """``asked`` is the SubscriptionList, ``found`` what it asks for."""
+        feed = telemetry.feed
         self._feed = feed
-        self._pool = pool
+        self._workers = telemetry.workers
+        self._load, self._fastest = telemetry.load, telemetry.pace.fastest
         self._asked = asked
         self._watches = found
+        self._caller = caller
         self._write = write
         self._prefix = wire.read_path(asked.prefix)
+        self._form = Form(asked.encoding, self._prefix, origins(found, feed.root, self._prefix))
         self._outbox = Outbox()
+        self._changes: asyncio.Queue[Change] = asyncio.Queue(_MOST_WAITING)
+        self._lags = False
         # Told on change, though it is sent as it is stored; what was told of it, and from what.
         self._followed: Watch | None = None
         self._told = Told()
         self._last: Sample | None = None
+        # Of what is sampled, as it was made last.
+        self._renderings: dict[Watch, Rendering] = {}
         # Two of our tasks must not write at once.
         self._writing = asyncio.Lock()
 
@@ -227,15 +86,7 @@ class Subscription:
         others = [w for w in self._watches if not (w.is_packed or w.interval)]
         if len(packed) != 1 or packed[0].interval or packed[0].heartbeat:
             return None
-        return None if any(self._counts(w) for w in others) else packed[0]
-
-    def _counts(self, watch: Watch) -> bool:
-        """Whether it names counters."""
-        return any(
-            is_counter(node) and watch.chosen.want(node)
-            for pattern in watch.patterns
-            for node in (pattern[-1].node if pattern else self._feed.root).descendants()
-        )
+        return None if any(counts(w, self._feed.root) for w in others) else packed[0]
 
     async def once(self) -> None:
         """ONCE (3.5.1.5.1)."""
@@ -248,7 +99,13 @@ class Subscription:
         packed = [w for w in self._watches if w.is_packed]
         rest = [w for w in self._watches if w not in packed]
         if rest:
-            await self._send(first or await self._feed.snapshot(), rest)
+            snapshot = first or await self._feed.snapshot()
+            known = self._renderings.get(rest[0]) if len(rest) == 1 else None
+            if known is not None and known.is_of(moment(rest[0], snapshot)):
+                for response in known.responses(snapshot, None, 0):
+                    await self._respond(response)
+            else:
+                await self._send(snapshot, rest)
         if len(packed) > 1:
             # They may overlap.
             await self._send(await self._feed.snapshot(), packed)
@@ -269,65 +126,115 @@ class Subscription:
 
     async def stream(self, requests: AsyncIterator[Any]) -> None:
         """Current values, sync_response, then changes and samples until the client leaves."""
-        self._followed = self._to_follow()
+        self._followed = await self._workers.run(self._caller, self._to_follow)
         on_change = [w for w in self._watches if not w.interval]
         sampled = [w for w in self._watches if w.interval]
-        packed = all(w.is_packed for w in self._watches)
-        first = await (self._feed.without_counters() if packed else self._feed.snapshot())
-        # The event loop is not left in between, so no change is lost and none is told twice;
-        # one that comes during the initial updates waits in the outbox.
-        end = self._listen(on_change) if on_change else None
-        try:
+        listen = await self._workers.run(self._caller, self._listener, on_change)
+        with contextlib.ExitStack() as held:
+            grants = [held.enter_context(await self._admitted(w)) for w in sampled]
+            first = await self._now(*self._watches)
+            # The event loop is not left in between, so no change is lost and none is told twice;
+            # one that comes during the initial updates waits in the outbox.
+            if on_change:
+                held.callback(listen())
             if not self._asked.updates_only:
                 await self._present(first)
             elif self._followed is not None:
                 await self._pack(self._followed, silent=True)
             await self._write(wire.sync_response())
-            async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(refuse_more(requests))
-                tasks.create_task(self._drain())
-                if self._followed is not None:
-                    tasks.create_task(self._follow(self._followed))
-                for watch in sampled:
-                    tasks.create_task(self._sample(watch, first))
-                for watch in on_change:
-                    if watch.heartbeat:
-                        tasks.create_task(self._beat(watch))
-        except ExceptionGroup as failed:
-            raise failed.exceptions[0] from None
-        finally:
-            if end is not None:
-                end()
+            try:
+                async with asyncio.TaskGroup() as tasks:
+                    tasks.create_task(refuse_more(requests))
+                    tasks.create_task(self._drain())
+                    if on_change:
+                        tasks.create_task(self._compare(on_change))
+                    if self._followed is not None:
+                        tasks.create_task(self._follow(self._followed))
+                    for watch, grant in zip(sampled, grants, strict=True):
+                        tasks.create_task(self._sample(watch, grant, first))
+                    for watch in on_change:
+                        if watch.heartbeat:
+                            tasks.create_task(self._beat(watch))
+            except ExceptionGroup as failed:
+                raise failed.exceptions[0] from None
 
-    def _listen(self, on_change: list[Watch]) -> Callable[[], None]:
+    async def _now(self, *found: Watch) -> Snapshot:
+        """What these are read from. Counters of all SIDs take long to read, and are read for those
+        alone that are made from them."""
+        needed = any(w.needs_counters and not w.is_packed for w in found)
+        return await (self._feed.snapshot() if needed else self._feed.without_counters())
+
+    # What changes.
+
+    def _listener(self, on_change: list[Watch]) -> Callable[[], Callable[[], None]]:
+        """What begins to listen to changes, and gives what ends it."""
         others = [w for w in on_change if w is not self._followed]
-        subscribed = [(p, w.chosen) for w in others for p in w.patterns]
-        followed = [(p, w.chosen) for w in on_change if w not in others for p in w.patterns]
-        counters = any(self._counts(w) for w in others)
+        counters = any(counts(w, self._feed.root) for w in others)
 
         def told(change: Change) -> None:
-            updates, deletes = select(change, subscribed)
+            try:
+                self._changes.put_nowait(change)
+            except asyncio.QueueFull:
+                self._lags = True
+
+        return lambda: self._feed.listen(told, counters=counters)
+
+    async def _compare(self, on_change: list[Watch]) -> None:
+        """Put into the outbox what of each change was subscribed to."""
+        others = [(p, w.chosen) for w in on_change if w is not self._followed for p in w.patterns]
+        followed = [(p, w.chosen) for w in on_change if w is self._followed for p in w.patterns]
+
+        def selected(change: Change, budget: Budget) -> Batch:
+            updates, deletes = select(change, others, budget)
             if followed:
                 # Its values come with the next sample.
-                _, gone = select(change, followed)
+                _, gone = select(change, followed, budget)
                 deletes = list(dict.fromkeys((*deletes, *gone)))
-            if updates or deletes:
-                self._outbox.put(Batch(change.at, dict(updates), deletes))
+            return Batch(change.at, dict(updates), deletes)
 
-        return self._feed.listen(told, counters=counters)
+        while True:
+            change = await self._changes.get()
+            if self._lags:
+                raise RpcError(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    f"subscribe: {_MOST_WAITING} changes wait to be compared with what was"
+                    " subscribed to; subscribe to fewer or narrower paths",
+                )
+            caller = self._caller.again()
+            batch = await self._workers.run(caller, selected, change, caller.budget)
+            if batch.updates or batch.deletes:
+                self._outbox.put(batch)
 
     async def _drain(self) -> None:
         while True:
             await self._put(await self._outbox.get())
 
     async def _put(self, batch: Batch) -> None:
-        for response in responses(batch, self._prefix, self._asked.encoding):
-            async with self._writing:
-                await self._write(response)
+        for response in responses(batch, self._form):
+            await self._respond(response)
+
+    async def _respond(self, message: bytes) -> None:
+        async with self._writing:
+            await self._write(message)
 
     async def _send(self, snapshot: Snapshot, found: list[Watch]) -> None:
-        for batch in batches(await self._leaves(snapshot, found), snapshot):
-            await self._put(batch)
+        caller = self._caller.again()
+        read = replace(snapshot, budget=caller.budget)
+
+        def encoded() -> list[bytes]:
+            present = batches(leaves(read, found), read)
+            return [r for batch in present for r in responses(batch, self._form)]
+
+        try:
+            for response in await self._workers.run(caller, encoded):
+                await self._respond(response)
+        finally:
+            caller.budget.release()
+
+    async def _beat(self, watch: Watch) -> None:
+        while True:
+            await asyncio.sleep(watch.heartbeat)
+            await self._send(await self._feed.snapshot(), [watch])
 
     async def _follow(self, watch: Watch) -> None:
         """What changes from one sample to the next. A client that reads too slowly misses some."""
@@ -356,87 +263,118 @@ class Subscription:
             return
         at = partial(sample.table.at, sample.table.keys[0])
         leaves = tuple(leaf for leaf in watch.packed if watch.takes(at(leaf)))
-        asked = Request(leaves, self._asked.encoding, self._prefix, missed)
+        origin = self._form.origin(at(leaves[0])) if leaves else ""
+        asked = Request(leaves, self._asked.encoding, self._prefix, missed, origin=origin)
         for message in sample.messages(asked, told) if leaves else ():
             if silent:
                 continue
-            async with self._writing:
-                await self._write(message)
+            await self._respond(message)
 
-    async def _leaves(self, snapshot: Snapshot, found: list[Watch]) -> dict[Pattern, Any]:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, leaves, snapshot, found)
+    # Samples (3.5.1.5.2).
 
-    async def _sample(self, watch: Watch, first: Snapshot) -> None:
-        """3.5.1.5.2 SAMPLE: every leaf once per interval, or only what changed."""
+    async def _admitted(self, watch: Watch) -> AbstractContextManager[Grant]:
+        """Raises RpcError for what can't be sampled that often."""
+        cost = await self._cost(watch)
+        what = text(elems(watch.patterns[0])) if watch.patterns else "/"
+        asked = 0.0 if watch.flexible else watch.interval
+        return self._load.admitted(what, asked, cost, self._least(watch))
+
+    def _least(self, watch: Watch) -> float:
+        return watch.interval if watch.flexible else self._fastest
+
+    async def _cost(self, watch: Watch) -> float:
         if watch.is_packed:
-            await self._sample_packed(watch)
-            return
-        last: dict[Pattern, Any] = {}
-        if watch.suppress and not self._asked.updates_only:
-            last = await self._leaves(first, [watch])
-        due = time.monotonic()
-        beat = due + watch.heartbeat
-        while True:
-            due = max(due + watch.interval, time.monotonic())
-            await asyncio.sleep(due - time.monotonic())
-            snapshot = await self._feed.snapshot()
-            now = await self._leaves(snapshot, [watch])
-            send = now
-            if watch.suppress:
-                alive = bool(watch.heartbeat) and due >= beat
-                if alive:
-                    beat = due + watch.heartbeat
-                else:
-                    send = {p: v for p, v in now.items() if last.get(p, watch) != v}
-                last = now
-            for batch in batches(send, snapshot):
-                self._outbox.put(batch)
+            sample = await self._feed.sample()
+            return 0.0 if sample is None else packed_cost(sample, watch)
+        rendering = await self._rendered(watch, await self._now(watch))
+        self._renderings[watch] = rendering
+        return rendering.cost(again=not watch.counted)
 
-    async def _sample_packed(self, watch: Watch) -> None:
-        """The same straight from the records. A client that reads too slowly misses samples."""
-        told = Told() if watch.suppress else None
-        due = time.monotonic()
+    async def _rendered(
+        self, watch: Watch, snapshot: Snapshot, last: Rendering | None = None
+    ) -> Rendering:
+        """The leaves of a watch; ``last`` while none of them can have changed since."""
+        of = moment(watch, snapshot)
+        if last is not None and last.is_of(of):
+            return last
+        caller = self._caller.again()
+        read = replace(snapshot, budget=caller.budget)
+
+        def rendering() -> Rendering:
+            return Rendering(of, leaves(read, [watch]), self._form)
+
+        try:
+            return await self._workers.run(caller, rendering)
+        finally:
+            caller.budget.release()
+
+    async def _sample(self, watch: Watch, grant: Grant, first: Snapshot) -> None:
+        """Every leaf once per interval, or only what changed. A client that reads too slowly
+        misses samples."""
+        if watch.is_packed:
+            await self._sample_packed(watch, grant)
+            return
+        last: Rendering | None = None
+        if not self._asked.updates_only:
+            last = await self._rendered(watch, first, self._renderings.pop(watch, None))
+        interval, due = watch.interval, time.monotonic()
         beat = due + watch.heartbeat
         while True:
-            due += watch.interval
-            missed = max(0, int((time.monotonic() - due) / watch.interval))
-            due += missed * watch.interval
+            due, missed = _next(due, interval)
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
+            snapshot = await self._now(watch)
+            now = await self._rendered(watch, snapshot, last)
+            alive = bool(watch.heartbeat) and due >= beat
+            if alive:
+                beat = due + watch.heartbeat
+            since = last if watch.suppress and not alive else None
+            for response in await self._of_sample(now, snapshot, since, missed):
+                await self._respond(response)
+            interval = self._load.interval(grant, now.cost(again=now is last), self._least(watch))
+            last = now
+
+    async def _of_sample(
+        self, now: Rendering, snapshot: Snapshot, since: Rendering | None, missed: int
+    ) -> Iterable[bytes]:
+        """The messages of one sample; those that have to be made anew in the turn of the client."""
+        if since is None and not missed:
+            return now.responses(snapshot, None, 0)
+        made = partial(now.responses, snapshot, since, missed)
+        return await self._workers.run(self._caller.again(), lambda: list(made()))
+
+    async def _sample_packed(self, watch: Watch, grant: Grant) -> None:
+        """The same straight from the records."""
+        told = Told() if watch.suppress else None
+        interval, due = watch.interval, time.monotonic()
+        beat = due + watch.heartbeat
+        while True:
+            due, missed = _next(due, interval)
             await asyncio.sleep(max(0.0, due - time.monotonic()))
             if watch.heartbeat and due >= beat:
                 beat = due + watch.heartbeat
                 told = Told() if watch.suppress else None
             await self._pack(watch, missed, told)
+            interval = self._load.interval(grant, await self._cost(watch), self._least(watch))
 
-    async def _beat(self, watch: Watch) -> None:
-        while True:
-            await asyncio.sleep(watch.heartbeat)
-            snapshot = await self._feed.snapshot()
-            for batch in batches(await self._leaves(snapshot, [watch]), snapshot):
-                self._outbox.put(batch)
+
+def _next(due: float, interval: float) -> tuple[float, int]:
+    """When the next sample is due, and how many are missed."""
+    due += interval
+    missed = max(0, int((time.monotonic() - due) / interval))
+    return due + missed * interval, missed
 
 
 def leaves(snapshot: Snapshot, found: list[Watch]) -> dict[Pattern, Any]:
     """Every leaf that one of the subscriptions names, once."""
-    return {
-        path: value
-        for watch in found
-        for pattern in watch.patterns
-        for at, data in snapshot.find(pattern)
-        for path, value in snapshot.leaves(at, data, watch.chosen)
-    }
-
-
-def batches(values: dict[Pattern, Any], snapshot: Snapshot) -> list[Batch]:
-    """Counters carry the time of their sample (3.5.2.1), everything else is known now."""
-    now = time.time_ns()
-    counted = {p: v for p, v in values.items() if is_counter(p[-1].node)}
-    other = {p: v for p, v in values.items() if p not in counted} if counted else values
-    return [
-        Batch(at, part)
-        for at, part in ((now, other), (snapshot.sampled_at or now, counted))
-        if part
-    ]
+    out: dict[Pattern, Any] = {}
+    for watch in found:
+        for pattern in watch.patterns:
+            for at, data in snapshot.find(pattern):
+                for path, value in snapshot.leaves(at, data, watch.chosen):
+                    if path not in out and snapshot.budget is not None:
+                        snapshot.budget.hold(_LEAF_BYTES)
+                    out[path] = value
+    return out
 
 
 def check_poll(request: Any) -> None:

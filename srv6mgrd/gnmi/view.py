@@ -13,11 +13,13 @@ from typing import Any
 from srv6mgrd.counters.status import Kind as Object
 from srv6mgrd.counters.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.yang import object_state
+from srv6mgrd.gnmi.budget import LEAF, Budget
 from srv6mgrd.gnmi.mirror import Tree, tree
 from srv6mgrd.gnmi.path import Pattern, Step
 from srv6mgrd.gnmi.projections.view import Sid, View, sids_of, trees
 from srv6mgrd.gnmi.rights import Permit
 from srv6mgrd.gnmi.schema import Kind, Node
+from srv6mgrd.model.leaking import DEFAULT_VRF
 
 # Whether a node is wanted; asked for leaves only.
 Want = Callable[[Node], bool]
@@ -42,21 +44,31 @@ class Selection:
         return self.permit is None or self.permit(at)
 
 
+_POLICIES = "/srv6mgr-srv6:srv6/srv6mgr-routing-policy:routing-policy/policy-definitions"
 _STATEFUL = {
     "/srv6mgr-srv6:srv6/locators/locator": Object.LOCATOR,
     "/srv6mgr-srv6:srv6/vrfs/vrf": Object.VRF,
     "/srv6mgr-srv6:srv6/interfaces/interface": Object.INTERFACE,
     "/srv6mgr-srv6:srv6/local-sids/sid": Object.SID,
     "/srv6mgr-srv6:srv6/vrfs/vrf/srv6mgr-bgp:bgp": Object.VRF_BGP,
+    "/srv6mgr-srv6:srv6/vrfs/vrf/srv6mgr-ospf:ospf": Object.OSPF,
+    "/srv6mgr-srv6:srv6/vrfs/vrf/srv6mgr-ospf:ospfv3": Object.OSPFV3,
     "/srv6mgr-srv6:srv6/segment-lists/segment-list": Object.SEGMENT_LIST,
+    f"{_POLICIES}/policy-definition": Object.ROUTING_POLICY,
 }
 _PROXY = "srv6mgr-proxy:proxy"
-# Routes stand in two lists: of a VRF, and of none.
-_MAIN = "main"
+# Routes and leaks are named by two keys. Some stand in two lists: of a VRF, and of none, which has
+# a name here.
+_TOP = "/srv6mgr-srv6:srv6"
+_VRF = f"{_TOP}/vrfs/vrf"
 _ROUTES = {
-    "/srv6mgr-srv6:srv6/srv6mgr-steering:steering/route": _MAIN,
-    "/srv6mgr-srv6:srv6/vrfs/vrf/srv6mgr-steering:steering/route": None,
+    f"{_TOP}/srv6mgr-steering:steering/route": (Object.ROUTE, "main"),
+    f"{_VRF}/srv6mgr-steering:steering/route": (Object.ROUTE, None),
+    f"{_VRF}/srv6mgr-routing:static-routes/route": (Object.STATIC_ROUTE, None),
+    f"{_TOP}/srv6mgr-routing:default-vrf/import-from": (Object.ROUTE_LEAK, DEFAULT_VRF),
+    f"{_VRF}/srv6mgr-routing:route-leaking/import-from": (Object.ROUTE_LEAK, None),
 }
+_ROUTE_KINDS = frozenset(kind for kind, _ in _ROUTES.values())
 
 
 class Model:
@@ -89,7 +101,7 @@ class Model:
             return None
         node = at[-1].node
         if node in self._routes.values():
-            return _route(at)
+            return _route(*_ROUTES[node.path], at)
         kind = self._objects.get(id(node))
         if kind is None:
             return None
@@ -98,8 +110,8 @@ class Model:
 
     def state_of(self, ref: ObjectRef) -> Pattern | None:
         """Where the state of an object stands."""
-        if ref.kind is Object.ROUTE:
-            return self._state_of_route(ref.name)
+        if ref.kind in _ROUTE_KINDS:
+            return self._state_of_route(ref)
         node = self._nodes.get(ref.kind)
         state = None if node is None else node.child("state")
         if node is None or state is None:
@@ -122,13 +134,14 @@ class Model:
         steps = (Step(n, (prefix,) if n.kind is Kind.LIST else ()) for n in self._proxy.lineage())
         return (*steps, Step(state))
 
-    def _state_of_route(self, name: str) -> Pattern | None:
-        vrf, _, prefix = name.partition(" ")
+    def _state_of_route(self, ref: ObjectRef) -> Pattern | None:
+        vrf, _, prefix = ref.name.partition(" ")
+        place = (ref.kind, vrf) if (ref.kind, vrf) in _ROUTES.values() else (ref.kind, None)
         for path, node in self._routes.items():
             state = node.child("state")
-            if state is None or (_ROUTES[path] is None) is (vrf == _MAIN):
+            if state is None or _ROUTES[path] != place:
                 continue
-            keys = iter((prefix,) if vrf == _MAIN else (vrf, prefix))
+            keys = iter((vrf, prefix) if place[1] is None else (prefix,))
             lineage = node.lineage()
             steps = (Step(n, (next(keys),) if n.kind is Kind.LIST else ()) for n in lineage)
             return (*steps, Step(state))
@@ -150,12 +163,12 @@ class Model:
         return None
 
 
-def _route(at: Pattern) -> ObjectRef | None:
-    """A route is named by its VRF and its prefix."""
+def _route(kind: Object, of: str | None, at: Pattern) -> ObjectRef | None:
+    """A route is named by its VRF and its prefix; outside of VRFs by this word instead."""
     keys = [step.keys[0] for step in at if step.keys]
     if None in keys:
         return None
-    return ObjectRef(Object.ROUTE, " ".join(k for k in (_MAIN, *keys)[-2:] if k is not None))
+    return ObjectRef(kind, " ".join(k for k in (of, *keys)[-2:] if k is not None))
 
 
 def is_counter(node: Node) -> bool:
@@ -186,6 +199,12 @@ class Snapshot:
     problem: str = ""
     # State of the proxies by prefix, in RFC 7951 form.
     proxies: Mapping[str, Any] = field(default_factory=dict)
+    # Spent by who reads it.
+    budget: Budget | None = None
+
+    def _spend(self, steps: int) -> None:
+        if self.budget is not None:
+            self.budget.spend(steps)
 
     def find(self, pattern: Pattern) -> Iterator[tuple[Pattern, Any]]:
         """Every instance that ``pattern`` names, with its data (state not yet attached)."""
@@ -210,6 +229,7 @@ class Snapshot:
                 yield from self._find((*at, Step(node, keys)), entry, rest)
         else:
             for key, entry in below.items():
+                self._spend(1)
                 if all(w is None or w == k for w, k in zip(keys, key, strict=True)):
                     yield from self._find((*at, Step(node, key)), entry, rest)
 
@@ -257,6 +277,7 @@ class Snapshot:
         """
         node = at[-1].node if at else self.model.root
         base = len(at) if base is None else base
+        self._spend(LEAF)
         if node.is_leaf:
             return data if chosen.takes(at, base) else None
         if chosen.depth and len(at) - base >= chosen.depth:
@@ -289,6 +310,7 @@ class Snapshot:
         """Every chosen leaf and leaf-list at and below an instance; ``base`` as for subtree."""
         node = at[-1].node if at else self.model.root
         base = len(at) if base is None else base
+        self._spend(LEAF)
         if node.is_leaf:
             if chosen.takes(at, base):
                 yield at, data

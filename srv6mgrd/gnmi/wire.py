@@ -5,7 +5,7 @@ gnmi_pb's classes are untyped here; everything else uses what these functions re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gnmi_pb import gnmi_pb2 as pb
@@ -32,19 +32,15 @@ class Unreadable(Exception):
     """What a client sent is not the message that it should be."""
 
 
-def reader(kind: Any) -> Callable[[bytes], Any]:
-    """Reads a message, or gives Unreadable: gRPC itself would answer INTERNAL, without a word."""
-
-    def read(data: bytes) -> Any:
-        try:
-            return kind.FromString(data)
-        except DecodeError:
-            return Unreadable(
-                f"request: it is no {kind.DESCRIPTOR.full_name}, or holds text that is not UTF-8;"
-                " send what gnmi.proto says"
-            )
-
-    return read
+def read(kind: Any, data: bytes) -> Any:
+    """The message, or Unreadable: gRPC itself would answer INTERNAL, without a word."""
+    try:
+        return kind.FromString(data)
+    except DecodeError:
+        return Unreadable(
+            f"request: it is no {kind.DESCRIPTOR.full_name}, or holds text that is not UTF-8;"
+            " send what its .proto file says"
+        )
 
 
 def encoding_name(encoding: int) -> str:
@@ -112,8 +108,8 @@ def read_value(value: Any) -> tuple[str, Any]:
     return field, content
 
 
-def update(at: Pattern, value: Any, duplicates: int = 0) -> Any:
-    return pb.Update(path=path(elems(at)), val=value, duplicates=duplicates)
+def update(at: Pattern, value: Any, duplicates: int = 0, origin: str = "") -> Any:
+    return pb.Update(path=path(elems(at), origin), val=value, duplicates=duplicates)
 
 
 def notification(

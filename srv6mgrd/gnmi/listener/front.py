@@ -1,0 +1,207 @@
+"""srv6-gnmid's side of the listener: its sockets, its process, and what it is told."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import grp
+import json
+import logging
+import os
+import resource
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+
+from srv6mgrd.gnmi import child
+from srv6mgrd.gnmi.config import Config, is_socket
+from srv6mgrd.settings import SettingsError
+
+_LOG = logging.getLogger(__name__)
+_BACKLOG = 128
+_PROGRAM = "srv6mgrd.gnmi.listener.process"
+_SECURE, _PLAIN = "tls", "plain"
+UNANSWERED_S = 10.0
+
+
+class FrontEndedError(Exception):
+    """The listener's process ended."""
+
+
+class Front:
+    """Listens where the settings say, and leads connections to gRPC's own two sockets."""
+
+    def __init__(self, config: Config) -> None:
+        """Raises SettingsError when an address can't be listened at."""
+        self._config = config
+        _raise_limit()
+        # On a path without others' reach: who connects there may claim to be anybody.
+        self._folder = Path(tempfile.mkdtemp(prefix="srv6-gnmid-"))
+        self._process: subprocess.Popen[bytes] | None = None
+        self._writer: asyncio.StreamWriter | None = None
+        self._listening: list[tuple[socket.socket, str]] = []
+        self._paths: list[Path] = []
+        try:
+            for addresses, behind in ((config.listen, self.secure), (config.plaintext, self.plain)):
+                for address in addresses:
+                    self._listening.append((_listen(address, config), behind))
+                    if is_socket(address):
+                        self._paths.append(Path(address.removeprefix("unix:")))
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def secure(self) -> str:
+        """Where gRPC has to serve TLS."""
+        return str(self._folder / _SECURE)
+
+    @property
+    def plain(self) -> str:
+        """Where gRPC has to serve without TLS."""
+        return str(self._folder / _PLAIN)
+
+    async def start(self) -> None:
+        """Accept connections; gRPC serves by now."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            fds = [listening.fileno() for listening, _ in self._listening]
+            config = self._config
+            settings = {
+                "folder": str(self._folder),
+                "entrances": [
+                    (fd, path) for fd, (_, path) in zip(fds, self._listening, strict=True)
+                ],
+                "control": theirs.fileno(),
+                "limits": {
+                    "total": config.max_connections,
+                    "per_peer": min(config.max_connections_per_peer, config.max_connections),
+                    "seconds": config.authentication_timeout,
+                },
+                "unanswered_ms": int((config.keepalive + UNANSWERED_S) * 1000),
+                "log_level": config.log_level.upper(),
+            }
+            self._process = child.start(_PROGRAM, json.dumps(settings), fds=(*fds, theirs.fileno()))
+        for listening, _ in self._listening:
+            listening.close()
+        _, self._writer = await asyncio.open_unix_connection(sock=ours)
+
+    def authenticated(self, connection: int) -> None:
+        """The client of a connection has said who it is."""
+        if connection and self._writer is not None:
+            self._writer.write(b"%d\n" % connection)
+
+    async def watch(self) -> None:
+        """Raises FrontEndedError when the process ends."""
+        assert self._process is not None
+        pidfd = os.pidfd_open(self._process.pid)
+        loop = asyncio.get_running_loop()
+        ended = loop.create_future()
+        loop.add_reader(pidfd, _settle, ended)
+        try:
+            await ended
+        finally:
+            loop.remove_reader(pidfd)
+            os.close(pidfd)
+        raise FrontEndedError(
+            f"listener: its process ended with status {self._process.wait()}; see its log"
+        )
+
+    def close(self) -> None:
+        """End the process and remove what it listened at."""
+        if self._writer is not None:
+            self._writer.close()
+        for listening, _ in self._listening:
+            listening.close()
+        for path in self._paths:
+            path.unlink(missing_ok=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def wait(self) -> None:
+        """Until the process has ended. Blocks."""
+        if self._process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout=5)
+
+
+def _raise_limit() -> None:
+    """A connection takes a descriptor of gRPC's and two of the listener's, which inherits this; the
+    soft limit of 1,024 is for select(2)'s sake."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def _settle(ended: asyncio.Future[None]) -> None:
+    if not ended.done():
+        ended.set_result(None)
+
+
+def _listen(address: str, config: Config) -> socket.socket:
+    try:
+        if is_socket(address):
+            return _local(Path(address.removeprefix("unix:")), config.socket_group)
+        return _network(address)
+    except OSError as error:
+        raise SettingsError(
+            f"listen {address}: {error.strerror or error}; choose an address that is this"
+            " machine's and free"
+        ) from None
+
+
+def _network(address: str) -> socket.socket:
+    host, _, port = address.rpartition(":")
+    # The addresses of a name, in the order of RFC 6724.
+    found = socket.getaddrinfo(
+        host.strip("[]") or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )
+    family, _, _, _, where = found[0]
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, int(where[0] != "::"))
+        made.bind(where)
+        made.listen(_BACKLOG)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def _local(path: Path, group: str) -> socket.socket:
+    """A socket for root and a group."""
+    made = socket.socket(socket.AF_UNIX)
+    try:
+        _remove_stale(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        before = os.umask(0o177)
+        try:
+            made.bind(str(path))
+        finally:
+            os.umask(before)
+        try:
+            os.chown(path, -1, grp.getgrnam(group).gr_gid)
+            path.chmod(0o660)
+        except KeyError:
+            _LOG.warning("%s: there is no group %s; root alone can connect", path, group)
+        made.listen(_BACKLOG)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def _remove_stale(path: Path) -> None:
+    """Remove a socket that nobody listens at. Raises OSError when somebody does."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+        except FileNotFoundError:
+            return
+        except ConnectionRefusedError:
+            path.unlink(missing_ok=True)
+            return
+    raise OSError(errno.EADDRINUSE, "another server listens there")
