@@ -132,11 +132,36 @@ class Book:
                 out.verdicts[row] = Verdict(Status.REFUSED, reason)
             else:
                 self._judge(row, self._with_table(declared, running, tables), running, out)
+        self._reject_dangling(running, out)
         staying = {*self.rows, *held}
         for obj, mine in sorted(self.owned.items(), reverse=True):
             if mine.row not in staying:
                 self._remove(obj, mine, running, out)
         return out
+
+    def _reject_dangling(self, running: Running, out: Judgement) -> None:
+        """Rows often arrive before what they refer to. Thousands of those would be rejected a
+        few by each commit, since libyang reports the first mistakes only."""
+        made = {change.object for change in out.changes}
+        sound = []
+        for change in out.changes:
+            missing = next(
+                (
+                    other
+                    for kind, name in _references(change.leaves or {})
+                    if (other := Object(kind, name)) not in made and running.get(other) is None
+                ),
+                None,
+            )
+            if missing is None:
+                sound.append(change)
+                continue
+            reason = (
+                f"{change.object}: {missing!s} does not exist; create it or name an existing"
+                f" {missing.kind}"
+            )
+            out.verdicts[change.row] = Verdict(Status.REFUSED, reason)
+        out.changes = sound
 
     def begin(self, change: Change) -> None:
         """A change is about to be written."""
@@ -236,3 +261,9 @@ _DEFAULTS: Leaves = {
 def _holds(entry: Mapping[str, Any], leaves: Leaves) -> bool:
     """Whether an entry has these leaves; others beside them don't matter."""
     return all(entry.get(n, _DEFAULTS.get(n)) == v for n, v in leaves.items())
+
+
+def _references(leaves: Leaves) -> list[tuple[Kind, str]]:
+    """Objects that an object's leaves name."""
+    found = [(Kind.LOCATOR, leaves.get("locator")), (Kind.VRF, leaves.get("vrf"))]
+    return [(kind, str(name)) for kind, name in found if name is not None]

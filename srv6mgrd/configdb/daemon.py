@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from srv6mgrd import settings as settings_file
+from srv6mgrd.commits.client import CommitClient
+from srv6mgrd.commits.watch import Watch
 from srv6mgrd.configdb.door import Door, Pace
 from srv6mgrd.configdb.memory import Memory, UnreadableError
 from srv6mgrd.configdb.source import connect
 from srv6mgrd.configdb.writer import Writer
 from srv6mgrd.datastore.connection import Connection, DatastoreError
+from srv6mgrd.datastore.file_modes import deny_others
 from srv6mgrd.datastore.running import MODULE
 from srv6mgrd.jobs import until_stopped
 from srv6mgrd.settings import DaemonSettings
@@ -28,6 +32,9 @@ class Settings(DaemonSettings):
 
     runtime_directory: str = "/run/srv6mgr/configdb"
     state_directory: str = "/var/lib/srv6mgr/configdb"
+    commit_socket: str = "/run/srv6mgr/commit.sock"
+    # NACM's rules for this user hold for what rows write; empty: no rule does.
+    user: str = ""
     # A row that is gone, though nobody heard of its removal, is taken for lost this long.
     removal_grace: float = 10.0
     compare_interval: float = 30.0
@@ -40,22 +47,29 @@ def _load(path: Path | None) -> Settings:
 async def _run(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
     connection = Connection(originator=_NAME)
+    deny_others()
     try:
         redis = settings.redis()
         state = Path(settings.state_directory)
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        writer = Writer(connection, CommitClient(Path(settings.commit_socket)), settings.user)
         door = Door(
             lambda: connect(redis, _NAME),
-            Writer(connection),
+            writer,
             Memory(state / "objects.json", _BOOT.read_text().strip()),
             Pace(grace=settings.removal_grace, compare=settings.compare_interval),
         )
 
-        def changed(_: str) -> None:
+        def changed(_diffs: Sequence[str], _is_whole: bool) -> None:
             loop.call_soon_threadsafe(door.stir)
 
-        connection.follow((MODULE,), changed)
-        await until_stopped(door.run())
+        commits = Path(settings.commit_socket)
+        watch = await asyncio.to_thread(Watch, commits, (MODULE,), changed, str)
+        try:
+            await until_stopped(door.run())
+        finally:
+            writer.stop()
+            await asyncio.to_thread(watch.close)
     finally:
         # A job that is cancelled leaves its thread in sysrepo, which crashes when that goes.
         await loop.shutdown_default_executor()

@@ -112,6 +112,11 @@ class Door:
                 self._note(f"sysrepo: {error}")
                 await backoff.wait()
                 continue
+            except OSError as error:
+                # No edit without a record of what is ours.
+                self._note(f"the record of objects can't be written ({error.strerror}); make room")
+                await backoff.wait()
+                continue
             backoff.reset()
             self._note("")
             due = min([compare_at, *(t + self._pace.grace for t in self._lost.values())])

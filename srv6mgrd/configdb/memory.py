@@ -9,6 +9,7 @@ from pathlib import Path
 
 from srv6mgrd.configdb.book import Owned
 from srv6mgrd.configdb.rows import Kind, Object
+from srv6mgrd.storage import Problems, set_aside
 
 
 class UnreadableError(Exception):
@@ -42,11 +43,12 @@ class Memory:
             }
         except FileNotFoundError:
             self._held = {}
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise UnreadableError(
-                f"{self._file}: can't be read ({error!r}); remove it: what rows made is then kept"
-                " as another door's"
-            ) from None
+        except OSError as error:
+            raise UnreadableError(f"{self._file}: {error.strerror}; make it readable") from None
+        except (ValueError, KeyError, TypeError) as error:
+            # What rows made is kept from now on, as another northbound's.
+            set_aside(self._file, Problems(), repr(error))
+            self._held, self._is_of_this_boot = {}, False
         return dict(self._held)
 
     def save(self, owned: Mapping[Object, Owned]) -> None:

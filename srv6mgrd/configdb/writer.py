@@ -10,13 +10,15 @@ import json
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from srv6mgrd.commits.client import CommitClient
+from srv6mgrd.commits.locks import Caller
 from srv6mgrd.configdb.book import Change
-from srv6mgrd.datastore.connection import Connection
+from srv6mgrd.datastore.connection import Connection, DatastoreError, worded
 from srv6mgrd.datastore.running import MODULE, TREE, read
-from srv6mgrd.datastore.transaction import Edit, Op, commit
+from srv6mgrd.datastore.transaction import Edit, Op
 from srv6mgrd.model.refusal import RefusedError
 
-_DOOR = "srv6-configdbd"
+_NORTHBOUND = "srv6-configdbd"
 
 
 class Commit(Protocol):
@@ -28,22 +30,34 @@ class Commit(Protocol):
 class Writer:
     """Used by one thread at a time."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, connection: Connection, commits: CommitClient, user: str = "") -> None:
+        """``user``: the access rules (RFC 8341) for that user hold; empty: none do."""
+        self._caller = Caller(_NORTHBOUND, user, is_restricted=bool(user))
+        self._commits = commits
+        self._is_stopping = False
         self._session = connection.session()
 
     def running(self) -> Any:
         """The running configuration, as RFC 7951 has it."""
-        return json.loads(read(self._session))
+        with worded(self._session):
+            return json.loads(read(self._session))
 
     def write(self, changes: Sequence[Change]) -> dict[str, str]:
         """Rows whose change was refused, with the reason. Raises DatastoreError when none could be
         judged."""
-        return split(changes, self._commit)
+        return split(changes, self._commit_unless_stopping)
+
+    def stop(self) -> None:
+        """Any thread: no further commit is begun."""
+        self._is_stopping = True
+
+    def _commit_unless_stopping(self, changes: Sequence[Change]) -> None:
+        if self._is_stopping:
+            raise DatastoreError("srv6-configdbd: it is stopping; start it again")
+        self._commit(changes)
 
     def _commit(self, changes: Sequence[Change]) -> None:
-        with self._connection.session_of(_DOOR) as session:
-            commit(session, (MODULE,), edits(changes))
+        self._commits.edit(self._caller, (MODULE,), edits(changes))
 
 
 def split(changes: Sequence[Change], commit: Commit) -> dict[str, str]:

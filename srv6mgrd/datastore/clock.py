@@ -9,12 +9,14 @@ names the commit (docs/adr/0011).
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import hmac
 import json
 import logging
+import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
 from srv6mgrd.counters.node import TRANSACTIONS
@@ -25,9 +27,19 @@ from srv6mgrd.datastore.connection import (
     NonePendingError,
     PendingError,
 )
-from srv6mgrd.datastore.history import History, Origin, Pending, Status, listed
+from srv6mgrd.datastore.history import (
+    History,
+    Origin,
+    Pending,
+    Status,
+    Transaction,
+    listed,
+)
+from srv6mgrd.datastore.pending import new_id
+from srv6mgrd.datastore.startup import Startup
 from srv6mgrd.model.refusal import Refusal, RefusedError
-from srv6mgrd.news import News, commit_undone, rollback_failed
+from srv6mgrd.news import News, commit_undone, commit_warnings, rollback_failed
+from srv6mgrd.storage import Problems, StorageError
 
 _LOG = logging.getLogger(__name__)
 
@@ -35,6 +47,7 @@ _LOG = logging.getLogger(__name__)
 _RETRY_FIRST, _RETRY_LAST = 1.0, 60.0
 _OURSELVES = "srv6mgrd"
 _NS = 1_000_000_000
+_NONE = f"commit: {NONE_AWAITS}; it may be undone already"
 
 T = TypeVar("T")
 
@@ -42,7 +55,10 @@ T = TypeVar("T")
 class Manager(Protocol):
     """Who carries commits out (``manager.Manager``)."""
 
-    def change(self, tree: Mapping[str, Any]) -> int: ...
+    @property
+    def warnings(self) -> Sequence[str]: ...
+
+    def change(self, tree: Mapping[str, Any], *, rollback: bool = False) -> int: ...
 
     def stored(self) -> None: ...
 
@@ -93,6 +109,7 @@ class CommitClock:
         *,
         save: bool = True,
         now: Callable[[], int] = time.time_ns,
+        problems: Problems | None = None,
     ) -> None:
         """``save``: what is committed for good becomes the startup configuration, too."""
         self._history = history
@@ -109,25 +126,37 @@ class CommitClock:
         self._going_back: asyncio.Task[None] | None = None
         self._replacing = asyncio.Lock()
         self._problem = ""
-        self._saving: asyncio.Task[None] | None = None
+        self._startup = Startup(lambda: self._blocking(running.save), problems or Problems())
+        # By which ``change`` knows a rollback of ours.
+        self._own_token = secrets.token_hex(16)
+        self._recording: asyncio.Task[None] | None = None
         self._threads: set[asyncio.Future[Any]] = set()
-        self._save_again = False
+        self._revision = _revision(history.transactions())
+        # Bytes of the running configuration. Any thread.
+        self.size = 0
 
     def start(self, tree: str) -> None:
         """Go on where the last process stopped; ``tree`` is the running configuration."""
+        if self._pending is None and (left := self._history.awaiting()):
+            # Their commit ended, but the disk was full: what runs says how.
+            kept = self._history.configuration(max(left)) == tree
+            self._history.mark(left, Status.DONE if kept else Status.ROLLED_BACK)
+        self.size = len(tree)
         latest = self._history.latest() or "{}"
         if tree != latest and json.loads(tree) != json.loads(latest):
             # Changed while nobody looked; or the first start.
             self._record(tree, Origin("startup"), 0)
         self._arm()
         self._publish()
+        self._follow()
 
     async def close(self) -> None:
         """What is pending stays so; the next process goes on. Returns when no thread asks the
         datastore for anything any more, so that it may be closed."""
-        for handle in (self._timer, self._going_back, self._saving):
+        for handle in (self._timer, self._going_back, self._recording):
             if handle is not None:
                 handle.cancel()
+        await self._startup.close()
         if self._threads:
             await asyncio.wait(self._threads)
 
@@ -142,13 +171,14 @@ class CommitClock:
 
     def change(self, tree: str, origin: Origin) -> None:
         """Carry out a commit. Raises RefusedError or PendingError with nothing changed."""
-        if self._pending is not None and origin.name != self._pending.name:
-            raise PendingError(str(_awaits(self._pending)))
-        if origin.name:
-            self._named(origin.name)
-        if self._pending is not None and self._pending.ended and origin.door != _OURSELVES:
-            raise PendingError(str(_awaits(self._pending)))
-        self._staged = _Staged(tree, origin, self._manager.change(json.loads(tree)))
+        pending = self._pending
+        if pending is None:
+            if origin.token:
+                raise NonePendingError(_NONE)
+        elif not self._is_rollback(origin) and (pending.ended or not pending.is_of(origin.token)):
+            raise PendingError(str(pending.rejection()))
+        actions = self._manager.change(json.loads(tree), rollback=self._is_rollback(origin))
+        self._staged = _Staged(tree, origin, actions)
 
     def stored(self) -> None:
         """The commit is through."""
@@ -156,7 +186,8 @@ class CommitClock:
         staged, self._staged = self._staged, None
         if staged is not None:
             self._belongs_to(staged.origin)
-            self._record(staged.tree, staged.origin, staged.actions)
+            number = self._record(staged.tree, staged.origin, staged.actions)
+            self._herald.put(commit_warnings(number, self._manager.warnings))
             self._publish()
         if self._pending is None:
             self._save_startup()
@@ -164,8 +195,13 @@ class CommitClock:
     def _belongs_to(self, origin: Origin) -> None:
         # The RPC that began it does not say whose it is; its edits do.
         pending = self._pending
-        if pending is not None and origin.door != _OURSELVES and origin != pending.origin:
-            self._history.pending = self._pending = replace(pending, origin=origin)
+        who = replace(origin, token="")
+        if pending is not None and not self._is_rollback(origin) and who != pending.origin:
+            self._pending = replace(pending, origin=who)
+            self._history.follow(self._pending)
+
+    def _is_rollback(self, origin: Origin) -> bool:
+        return hmac.compare_digest(origin.token.encode(), self._own_token.encode())
 
     def aborted(self) -> None:
         """Somebody else refused the commit after us."""
@@ -174,19 +210,23 @@ class CommitClock:
 
     # Confirmed commits and rollback (called by the RPCs).
 
-    async def begin(self, origin: Origin, timeout: int, tree: str | None = None) -> None:
-        """Begin a commit named ``origin.name`` that is undone after ``timeout`` seconds. With
-        ``tree``, make it the running configuration.
+    async def begin(
+        self, origin: Origin, timeout: int, tree: str | None = None, commit_id: str = ""
+    ) -> None:
+        """Begin a commit that is rolled back after ``timeout`` seconds; who has the token of
+        ``origin`` may go on with it. With ``tree``, make it the running configuration.
+        ``commit_id`` is what everybody may call it; made unless given.
 
         Raises RefusedError or DatastoreError with all as it was before.
         """
         if self._pending is not None:
-            raise PendingError(str(_awaits(self._pending)))
-        # Nothing else gets in while what to go back to is read.
-        self._pending = Pending(origin, self._now() + timeout * _NS, timeout, "")
+            raise PendingError(str(self._pending.rejection()))
+        # Nothing else gets in while the configuration to roll back to is read.
+        deadline = self._now() + timeout * _NS
+        self._pending = Pending.of(origin, deadline, timeout, "", commit_id)
         try:
             before = await self._blocking(self._running.read)
-            self._pend(replace(self._pending, before=before))
+            self._promise(replace(self._pending, before=before))
         except BaseException:
             self._pending = None
             raise
@@ -195,31 +235,36 @@ class CommitClock:
         try:
             await self._blocking(self._running.replace, tree, origin)
         except BaseException:
+            self._history.follow(None)
             self._pend(None)
             raise
 
-    def extend(self, name: str, timeout: int, new_name: str = "") -> None:
-        """Undo it ``timeout`` seconds from now; with ``new_name``, it is called so from now on.
-        Raises RefusedError or DatastoreError when no such commit awaits confirmation, or when it
-        is being undone."""
-        pending = self._named(name)
-        if pending.ended:
-            raise PendingError(str(_awaits(pending)))
-        self._pend(
-            replace(
-                pending,
-                origin=replace(pending.origin, name=new_name or name),
-                deadline=self._now() + timeout * _NS,
-                timeout=timeout,
-            )
-        )
+    def check(self, token: str) -> None:
+        """Whether this is the token of the commit that awaits confirmation: raises RefusedError or
+        DatastoreError when it is not."""
+        self._found(token)
 
-    def confirm(self, name: str) -> None:
+    def extend(self, token: str, timeout: int, new_token: str = "", commit_id: str = "") -> None:
+        """Roll it back ``timeout`` seconds from now; with ``new_token``, that is its token from now
+        on. Raises RefusedError or DatastoreError when no such commit awaits confirmation, or when
+        it is being rolled back."""
+        pending = self._found(token, commit_id)
+        if pending.ended:
+            raise PendingError(str(pending.rejection()))
+        if new_token:
+            # The id may have said whose it was: that is over.
+            pending = replace(pending.with_token(new_token), id=new_id())
+        deadline = self._now() + timeout * _NS
+        self._promise(replace(pending, deadline=deadline, timeout=timeout))
+
+    def confirm(self, token: str, commit_id: str = "") -> None:
         """Keep it. Raises RefusedError or DatastoreError when no such commit awaits
         confirmation."""
-        self._named(name)
+        pending = self._found(token, commit_id)
         if self._replacing.locked():
-            raise RefusedError([_undone(name)])
+            raise RefusedError([_undone(pending)])
+        with _recorded():
+            self._history.keep()
         if self._going_back is not None:
             self._going_back.cancel()
             self._going_back = None
@@ -227,21 +272,23 @@ class CommitClock:
         self._pend(None)
         self._save_startup()
 
-    async def cancel(self, name: str) -> None:
-        """Undo it now. Raises what the first try raises; it is tried on, then."""
-        self._named(name)
+    async def cancel(self, token: str, commit_id: str = "") -> None:
+        """Roll it back now. Raises what the first try raises; it is tried on, then."""
+        self._found(token, commit_id)
         problem = await self._try_back()
         if problem is not None:
             self._go_back()
             raise problem
 
-    async def roll_back(self, number: int, origin: Origin, timeout: int = 0) -> None:
-        """Make the configuration after a past transaction the running one; with ``origin.name``
-        it is undone after ``timeout`` seconds unless confirmed. Raises RefusedError or
+    async def roll_back(
+        self, number: int, origin: Origin, timeout: int = 0, commit_id: str = ""
+    ) -> None:
+        """Make the configuration after a past transaction the running one; with a token it is
+        rolled back after ``timeout`` seconds unless confirmed. Raises RefusedError or
         DatastoreError."""
         tree = self.configuration(number)
-        if origin.name:
-            await self.begin(origin, timeout, tree)
+        if origin.token:
+            await self.begin(origin, timeout, tree, commit_id)
             return
         await self._blocking(self._running.replace, tree, origin)
 
@@ -262,14 +309,48 @@ class CommitClock:
         """The running configuration."""
         return await self._blocking(self._running.read)
 
+    # Revisions (asked by the commit socket).
+
+    @property
+    def revision(self) -> str:
+        """Name of the running configuration; changes with each transaction. Any thread."""
+        return self._revision
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What whoever made the last commit should know. Any thread."""
+        return self._manager.warnings
+
+    def since(self, revision: str) -> tuple[Sequence[Transaction], str | None, str]:
+        """Transactions after a revision, the newest first, its configuration (None: forgotten),
+        and the latest one."""
+        number, transactions = int(revision.partition("-")[0] or 0), self._history.transactions()
+        known = any(_revision([t]) == revision for t in transactions)
+        before = self._history.configuration(number) if known else None
+        later = [t for t in transactions if t.id > number]
+        return later, before, self._history.latest() or "{}"
+
+    @property
+    def pending(self) -> Mapping[str, str]:
+        """The commit that awaits confirmation, as the state shows it. Any thread."""
+        found: Mapping[str, str] = listed([], self._pending, "").get("pending", {})
+        return found
+
     # The clock itself.
 
+    def _promise(self, pending: Pending) -> None:
+        """From now on this commit is rolled back in time, also after a restart: that is on disk
+        first. Raises DatastoreError with nothing changed."""
+        with _recorded():
+            self._history.pend(pending)
+        self._pend(pending)
+
     def _pend(self, pending: Pending | None) -> None:
-        self._history.pending = pending
         self._pending = pending
         self._problem = ""
         self._arm()
         self._publish()
+        self._follow()
 
     def _arm(self) -> None:
         if self._timer is not None:
@@ -308,89 +389,93 @@ class CommitClock:
             if pending is None:
                 return None
             if not pending.ended:
-                pending = replace(pending, ended=True)
-                self._history.pending = self._pending = pending
-            origin = Origin(_OURSELVES, pending.origin.user, pending.name)
+                self._pending = pending = replace(pending, ended=True)
+                # Decided, whatever becomes of the record of it.
+                self._history.follow(pending)
+            origin = Origin(_OURSELVES, pending.origin.user, self._own_token)
             undone = self._history.awaiting()
             try:
                 await self._blocking(self._running.replace, pending.before, origin)
             except (RefusedError, DatastoreError) as problem:
                 return problem
+            except Exception as error:
+                # Whatever it is: who gives up here leaves a commit that was never confirmed.
+                _LOG.exception("commit %s can't be rolled back", pending.id)
+                return DatastoreError(f"srv6mgrd: internal error: {error!r}; see its log")
             self._history.mark(undone, Status.ROLLED_BACK)
+            self._history.follow(None)
             going, self._going_back = self._going_back, None
             self._pend(None)
-        _LOG.warning("commit %s was undone", pending.name)
-        self._herald.put([commit_undone(pending.name)])
+        _LOG.warning("commit %s was undone", pending.id)
+        self._herald.put([commit_undone(pending.id)])
         if going is not None and going is not asyncio.current_task():
             going.cancel()
         return None
 
     def _name(self) -> str:
-        return self._pending.name if self._pending is not None else ""
+        return self._pending.id if self._pending is not None else ""
 
-    def _named(self, name: str) -> Pending:
-        if self._pending is None:
-            raise NonePendingError(f"commit {name}: {NONE_AWAITS}; it may be undone already")
-        if self._pending.name != name:
-            raise RefusedError([_unknown(name, self._pending)])
-        return self._pending
+    def _found(self, token: str, commit_id: str = "") -> Pending:
+        """The pending commit, if this is its token, or its id."""
+        pending = self._pending
+        if pending is None:
+            raise NonePendingError(_NONE)
+        if commit_id != pending.id and (commit_id or not pending.is_of(token)):
+            raise RefusedError([_unknown(pending)])
+        return pending
 
     # History.
 
-    def _record(self, tree: str, origin: Origin, actions: int) -> None:
+    def _record(self, tree: str, origin: Origin, actions: int) -> int:
         awaited = self._pending is not None and not self._pending.ended
         status = Status.AWAITING if awaited else Status.DONE
-        self._history.record(self._now(), origin, actions, status, tree)
+        commit_id = self._pending.id if self._pending is not None else ""
+        made = self._history.record(self._now(), origin, actions, status, tree, commit_id=commit_id)
+        self._revision, self.size = _revision(self._history.transactions()[:1]), len(tree)
+        self._follow()
+        return made
+
+    def _follow(self) -> None:
+        """Have the history reach the disk."""
+        if self._recording is None and not self._history.save():
+            self._recording = asyncio.get_running_loop().create_task(self._keep_recording())
+
+    async def _keep_recording(self) -> None:
+        wait = _RETRY_FIRST
+        while not self._history.save():
+            await asyncio.sleep(wait)
+            wait = min(2 * wait, _RETRY_LAST)
+        self._recording = None
 
     def _publish(self) -> None:
         member = listed(self._history.transactions(), self._pending, self._problem)
         self._node.show(TRANSACTIONS, member)
 
     def _save_startup(self) -> None:
-        if not self._save:
-            return
-        if self._saving is None:
-            self._saving = asyncio.get_running_loop().create_task(self._keep_saving())
-        else:
-            self._save_again = True
-
-    async def _keep_saving(self) -> None:
-        try:
-            again = True
-            while again:
-                self._save_again = False
-                await self._blocking(self._running.save)
-                again = self._save_again
-        except DatastoreError as problem:
-            _LOG.error("the startup configuration was not saved: %s", problem)
-        finally:
-            self._saving = None
+        if self._save:
+            self._startup.request()
 
 
-def _awaits(pending: Pending) -> Refusal:
-    until = datetime.fromtimestamp(pending.deadline // _NS, UTC)
-    origin = pending.origin
-    who = f" of {origin.user}" if origin.user else ""
-    what = "is being undone" if pending.ended else f"{AWAITS} until {until:%H:%M:%S} UTC"
+@contextlib.contextmanager
+def _recorded() -> Iterator[None]:
+    try:
+        yield
+    except StorageError as error:
+        raise DatastoreError(f"{error}, then try again") from error
+
+
+def _revision(transactions: Sequence[Transaction]) -> str:
+    """Numbers alone could begin anew with a new history."""
+    return f"{transactions[0].id}-{transactions[0].time}" if transactions else "0"
+
+
+def _unknown(pending: Pending) -> Refusal:
     return Refusal(
-        f"commit {pending.name}",
-        f"it came through {origin.door}{who} and {what}"
-        + (f" ({AWAITS})" if pending.ended else ""),
-        "wait for it, confirm it or cancel it",
-        "commit-pending",
+        "commit", f"it is commit {pending.id} that {AWAITS}", "check its id", "commit-unknown"
     )
 
 
-def _unknown(name: str, pending: Pending) -> Refusal:
+def _undone(pending: Pending) -> Refusal:
     return Refusal(
-        f"commit {name}",
-        f"it is commit {pending.name} that {AWAITS}",
-        "check its id",
-        "commit-unknown",
-    )
-
-
-def _undone(name: str) -> Refusal:
-    return Refusal(
-        f"commit {name}", "it is being undone right now", "commit it again", "commit-unknown"
+        f"commit {pending.id}", "it is being undone right now", "commit it again", "commit-unknown"
     )

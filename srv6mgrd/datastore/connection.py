@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from srv6mgrd.datastore import ffi
+from srv6mgrd.datastore import ffi, shared_memory
 from srv6mgrd.datastore.refusals import Complaint, Lookup, complaints, explain
 from srv6mgrd.model.refusal import RefusedError
 
@@ -23,6 +23,10 @@ class LockedError(DatastoreError):
     """Another session holds the lock on the configuration."""
 
 
+class ExpiredError(LockedError):
+    """The client's deadline passed before the change was begun; nothing was changed."""
+
+
 class PendingError(DatastoreError):
     """Another commit awaits confirmation; the message says which."""
 
@@ -37,6 +41,14 @@ class DeniedError(DatastoreError):
 
 class TimedOutError(DatastoreError):
     """A subscriber, most likely srv6mgrd, didn't answer in time."""
+
+
+class UnavailableError(DatastoreError):
+    """srv6mgrd, which carries changes out, does not run or died meanwhile."""
+
+
+class OutdatedError(DatastoreError):
+    """The running configuration has changed since the change was prepared."""
 
 
 class FailedError(RefusedError):
@@ -67,7 +79,7 @@ def worded(
         session.discard_changes()
         raise RefusedError(explain(of_libyang(e), lookup, held=held)) from e
     except sr.SysrepoError as e:
-        texts = ffi.errors(session) or (str(e.msg),)
+        texts = getattr(e, "messages", ()) or ffi.errors(session) or (str(e.msg),)
         session.discard_changes()
         refusing = {
             sr.SysrepoValidationFailedError: RefusedError,
@@ -104,8 +116,15 @@ def _error(error: Any, text: str) -> DatastoreError:
             return DatastoreError(f"sysrepo: {text}; see its log")
 
 
+def check_room(octets: int = 0) -> None:
+    """Raises DatastoreError when a change of so many bytes of JSON may find no room."""
+    if problem := shared_memory.lacks(octets):
+        raise DatastoreError(problem)
+
+
 class Connection:
-    """One sysrepo connection. Everything that blocks is called from an executor thread.
+    """One sysrepo connection. Everything that blocks is called from an executor thread. Raises
+    DatastoreError when there is no room in shared memory.
 
     Sessions are kept until ``close``: the binding aborts the process when a session with live
     subscriptions is garbage-collected.
@@ -114,6 +133,7 @@ class Connection:
     def __init__(self, *, originator: str) -> None:
         import sysrepo
 
+        check_room()
         self._conn: Any = sysrepo.SysrepoConnection()
         self._originator = originator
         self._sessions: list[Any] = []
@@ -125,13 +145,34 @@ class Connection:
         ffi.set_originator(session, self._originator)
         return session
 
+    def drop(self, session: ffi.Session) -> None:
+        """End a session before the connection ends."""
+        self._sessions.remove(session)
+        session.stop()
+
     @contextmanager
     def session_of(self, originator: str, *data: str) -> Iterator[ffi.Session]:
         """A session that tells the receivers of its changes this originator and its data."""
-        session = self._conn.start_session("running")
+        # Empty data is refused by sysrepo; C reads them as strings.
+        encoded = (f"{item}\0".encode() for item in data)
+        with self.session_with(originator, *encoded) as session:
+            yield session
+
+    @contextmanager
+    def session_with(self, originator: str, *data: bytes) -> Iterator[ffi.Session]:
+        """The same with the originator's data as they are."""
+        from sysrepo import errors as sr
+
         try:
-            # Empty data is refused by sysrepo; C reads them as strings.
-            ffi.set_originator(session, originator, *(f"{item}\0".encode() for item in data))
+            session = self._conn.start_session("running")
+        except sr.SysrepoError as error:
+            # SysrepoSysError is all that it says of EMFILE and ENOMEM.
+            raise DatastoreError(
+                f"sysrepo: no session can be opened ({error}); see that this process has memory"
+                " and file descriptors left, then try again"
+            ) from error
+        try:
+            ffi.set_originator(session, originator, *data)
             yield session
         finally:
             session.stop()

@@ -7,24 +7,23 @@ as integers. Errors are raised as the sysrepo binding's own exceptions.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from threading import Lock
+from typing import Any, ClassVar
 
 import cffi
+
+from srv6mgrd.datastore import shared_memory
 
 _LOG = logging.getLogger(__name__)
 
 _SYSREPO = "libsysrepo.so.7"
 _LIBYANG = "libyang.so.3"
-_LOCKED = 1
 
 _DECLARATIONS = """
 const void *sr_get_change_diff(void *session);
-uint32_t sr_session_get_id(void *session);
-int sr_session_set_user(void *session, const char *user);
-const char *sr_session_get_user(void *session);
 int sr_nacm_init(void *session, uint32_t opts, void **subscription);
 void sr_nacm_destroy(void);
 int sr_nacm_set_user(void *session, const char *user);
@@ -32,8 +31,6 @@ int sr_unsubscribe(void *subscription);
 int sr_session_push_orig_data(void *session, uint32_t size, const void *data);
 int sr_session_get_orig_data(void *session, uint32_t idx, uint32_t *size, const void **data);
 int sr_session_set_orig_name(void *session, const char *name);
-int sr_get_lock(void *conn, int datastore, const char *module_name, int *is_locked,
-                uint32_t *id, void *timestamp);
 typedef int (*sr_oper_get_items_cb)(void *session, uint32_t sub_id, const char *module_name,
                                     const char *path, const char *request_xpath,
                                     uint32_t request_id, void **parent, void *private_data);
@@ -111,39 +108,30 @@ def errors(session: Session) -> tuple[str, ...]:
     return tuple(ffi.string(m).decode(errors="replace") for m in found if m)
 
 
-def session_id(session: Session) -> int:
-    """sysrepo's number of the session."""
-    return int(_library()[1].sr_session_get_id(_pointer(session.cdata)))
-
-
-def call(session: Session, rpc: str, given: Mapping[str, Any], timeout_ms: int) -> None:
-    """Send an RPC that has no output; the binding takes that for a failure."""
-    from sysrepo.errors import SysrepoInternalError
-
-    try:
-        session.rpc_send(rpc, given, timeout_ms)
-    except SysrepoInternalError as e:
-        if "returned NULL" not in str(e):
-            raise
-
-
-def set_user(session: Session, user: str) -> None:
-    """Let file permissions of ``user`` decide instead of the process owner's; needs root."""
-    code = _library()[1].sr_session_set_user(_pointer(session.cdata), user.encode())
-    _check(session, "sr_session_set_user", code)
-
-
 class Nacm:
-    """NETCONF access control (RFC 8341) for sessions of this process. One per process."""
+    """NETCONF access control (RFC 8341) for sessions of this process.
 
-    def __init__(self, session: Session) -> None:
-        """``session`` is kept; it must live as long as this."""
+    sysrepo has it once per process: the first of these begins it on a connection of its own, the
+    last one that is closed ends it.
+    """
+
+    _guard: ClassVar[Lock] = Lock()
+    _users: ClassVar[int] = 0
+    _held: ClassVar[tuple[Any, Session, Any]]
+
+    def __init__(self) -> None:
         ffi, self._lib = _library()
-        self._session = session
-        held = ffi.new("void **")
-        code = self._lib.sr_nacm_init(_pointer(session.cdata), 0, held)
-        _check(session, "sr_nacm_init", code)
-        self._subscription = held[0]
+        with Nacm._guard:
+            if not Nacm._users:
+                import sysrepo
+
+                connection = sysrepo.SysrepoConnection()
+                session = connection.start_session("running")
+                held = ffi.new("void **")
+                code = self._lib.sr_nacm_init(_pointer(session.cdata), 0, held)
+                _check(session, "sr_nacm_init", code)
+                Nacm._held = connection, session, held[0]
+            Nacm._users += 1
 
     def set_user(self, session: Session, user: str | None) -> None:
         """From now on the rules for ``user`` filter reads and refuse writes; None: no rules."""
@@ -156,15 +144,29 @@ class Nacm:
     @contextmanager
     def acting(self, session: Session, user: str) -> Iterator[None]:
         """The rules for ``user`` within, none afterwards."""
+        from sysrepo.errors import SysrepoError
+
+        from srv6mgrd.datastore.error_info import error_infos
+
         self.set_user(session, user)
         try:
             yield
+        except SysrepoError as error:
+            # The next call takes them from the session.
+            error.messages, error.infos = errors(session), error_infos(session)
+            raise
         finally:
             self.set_user(session, None)
 
     def close(self) -> None:
-        self._lib.sr_unsubscribe(self._subscription)
-        self._lib.sr_nacm_destroy()
+        with Nacm._guard:
+            Nacm._users -= 1
+            if not Nacm._users:
+                connection, session, subscription = Nacm._held
+                self._lib.sr_unsubscribe(subscription)
+                self._lib.sr_nacm_destroy()
+                session.stop()
+                connection.disconnect()
 
 
 class OperationalData:
@@ -191,6 +193,10 @@ class OperationalData:
 
             try:
                 document = answer(_text(path), _text(asked) if asked else "")
+                # sysrepo writes it into shared memory.
+                if document is not None and (problem := shared_memory.lacks(len(document))):
+                    _LOG.error("operational data of %s: %s", _text(path), problem)
+                    return int(_sysrepo.lib.SR_ERR_CALLBACK_FAILED)
                 if document is not None:
                     _attach(event, to, document, strict=strict)
             except Exception:
@@ -269,18 +275,6 @@ def originator_data(session: Session, index: int) -> bytes | None:
     if lib.sr_session_get_orig_data(_pointer(session.cdata), index, size, data):
         return None
     return bytes(ffi.buffer(data[0], size[0]))
-
-
-def locked_by(connection: Any, datastore: int, module: str | None = None) -> int | None:
-    """sysrepo's number of the session that holds the lock; None when nobody does."""
-    import _sysrepo
-
-    ffi, lib = _library()
-    held, owner = ffi.new("int *"), ffi.new("uint32_t *")
-    conn = ffi.cast("void *", int(_sysrepo.ffi.cast("uintptr_t", connection.cdata)))
-    name = ffi.NULL if module is None else module.encode()
-    lib.sr_get_lock(conn, datastore, name, held, owner, ffi.NULL)
-    return int(owner[0]) if held[0] == _LOCKED else None
 
 
 def duplicate(tree: Any) -> str | None:

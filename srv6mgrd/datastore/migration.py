@@ -19,7 +19,7 @@ from srv6mgrd.model.refusal import Refusal, RefusedError
 Tree = dict[str, Any]
 
 FIRST = "2026-11-20"
-CURRENT = "2026-11-21"
+CURRENT = "2026-11-23"
 _TOP = "srv6mgr-srv6:srv6"
 _SET = "ietf-yang-instance-data:instance-data-set"
 
@@ -31,10 +31,6 @@ class Step:
     module: str
     revision: str
     apply: Callable[[Tree], None]
-
-
-# In the order of revisions. From 2026-11-20 to 2026-11-21 leaves were only added.
-STEPS: tuple[Step, ...] = ()
 
 
 def unwrap(saved: Mapping[str, Any]) -> tuple[Tree, dict[str, str]]:
@@ -53,7 +49,7 @@ def unwrap(saved: Mapping[str, Any]) -> tuple[Tree, dict[str, str]]:
 
 
 def migrate(
-    saved: Mapping[str, Any], steps: Sequence[Step] = STEPS, current: str = CURRENT
+    saved: Mapping[str, Any], steps: Sequence[Step] | None = None, current: str = CURRENT
 ) -> Tree:
     """A saved configuration as the present modules read it; ``saved`` is left as it is.
 
@@ -74,7 +70,7 @@ def migrate(
                 ]
             )
     tree = copy.deepcopy(tree)
-    for step in sorted(steps, key=lambda s: s.revision):
+    for step in sorted(STEPS if steps is None else steps, key=lambda s: s.revision):
         if revisions.get(step.module, FIRST) < step.revision <= current:
             step.apply(tree)
     return tree
@@ -103,6 +99,16 @@ def moved(path: str, leaf: str, to: str) -> Callable[[Tree], None]:
             at[name] = value
 
     return apply
+
+
+def opened(tree: Tree) -> None:
+    """Interfaces without a role were core before there was a default role."""
+    if _TOP in tree:
+        tree[_TOP].setdefault("boundary", {}).setdefault("default-role", "core")
+
+
+# In the order of revisions. From 2026-11-20 to 2026-11-21 leaves were only added.
+STEPS: tuple[Step, ...] = (Step("srv6mgr-srv6", "2026-11-23", opened),)
 
 
 def main(arguments: Sequence[str]) -> int:

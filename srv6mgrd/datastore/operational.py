@@ -16,17 +16,29 @@ from pathlib import Path
 from typing import Any
 
 from srv6mgrd.counters import proxies
-from srv6mgrd.counters.node import CAPABILITIES, STATISTICS, TRANSACTIONS, NodeReader, beside
+from srv6mgrd.counters.node import (
+    CAPABILITIES,
+    STATISTICS,
+    STORAGE,
+    TRANSACTIONS,
+    NodeReader,
+    beside,
+)
 from srv6mgrd.counters.status import Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.store import Records, StoreReader, since
 from srv6mgrd.counters.yang import object_state, sid_counters
 from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.datastore.ffi import OperationalData
+from srv6mgrd.model.leaking import DEFAULT_VRF
 
 MODULE = "srv6mgr-srv6"
 _TOP = f"/{MODULE}:srv6"
 _BGP, _STEERING = "srv6mgr-bgp:bgp", "srv6mgr-steering:steering"
 _PROXY = "srv6mgr-proxy:proxy"
+_ROUTING_POLICY = "srv6mgr-routing-policy:routing-policy"
+_STATIC = "srv6mgr-routing:static-routes"
+_OSPF = {Kind.OSPF: "srv6mgr-ospf:ospf", Kind.OSPFV3: "srv6mgr-ospf:ospfv3"}
+_LEAKING, _DEFAULT = "srv6mgr-routing:route-leaking", "srv6mgr-routing:default-vrf"
 
 Objects = Mapping[ObjectRef, ObjectStatus]
 # Those of a SID, by its prefix.
@@ -40,8 +52,8 @@ _LISTS = {
     "segment-lists": ("segment-list", "name", Kind.SEGMENT_LIST),
     "local-sids": ("sid", "prefix", Kind.SID),
 }
-_OF_NODE = (CAPABILITIES, STATISTICS, TRANSACTIONS)
-MEMBERS = (*_LISTS, "vrfs", _STEERING, *_OF_NODE)
+_OF_NODE = (CAPABILITIES, STATISTICS, STORAGE, TRANSACTIONS)
+MEMBERS = (*_LISTS, "vrfs", _STEERING, _DEFAULT, _ROUTING_POLICY, *_OF_NODE)
 
 
 # A plain path: names, and a key of the list. Steps may name their module, as the reader likes.
@@ -132,6 +144,15 @@ def vrfs(objects: Objects, only: str | None) -> Member:
         entry(ref.name)["state"] = object_state(ref, status)
     for ref, status in _of(Kind.VRF_BGP, objects, only):
         entry(ref.name)[_BGP] = {"state": object_state(ref, status)}
+    for kind, container in _OSPF.items():
+        for ref, status in _of(kind, objects, only):
+            entry(ref.name)[container] = {"state": object_state(ref, status)}
+    for vrf, route in _routes(objects, Kind.STATIC_ROUTE):
+        if only in (None, vrf):
+            entry(vrf).setdefault(_STATIC, {"route": []})["route"].append(route)
+    for vrf, leak in _routes(objects, Kind.ROUTE_LEAK, "vrf"):
+        if vrf != DEFAULT_VRF and only in (None, vrf):
+            entry(vrf).setdefault(_LEAKING, {"import-from": []})["import-from"].append(leak)
     for vrf, route in _routes(objects):
         if vrf != "main" and only in (None, vrf):
             entry(vrf).setdefault(_STEERING, {"route": []})["route"].append(route)
@@ -143,6 +164,19 @@ def steering(objects: Objects) -> Member:
     return {"route": [route for vrf, route in _routes(objects) if vrf == "main"]}
 
 
+def default_vrf(objects: Objects) -> Member:
+    """What the default VRF imports."""
+    leaks = _routes(objects, Kind.ROUTE_LEAK, "vrf")
+    return {"import-from": [leak for vrf, leak in leaks if vrf == DEFAULT_VRF]}
+
+
+def routing_policy(objects: Objects) -> Member:
+    """Policies with their state."""
+    found = _of(Kind.ROUTING_POLICY, objects, None)
+    entries = [{"name": ref.name, "state": object_state(ref, status)} for ref, status in found]
+    return {"policy-definitions": {"policy-definition": entries}}
+
+
 def _of(kind: Kind, objects: Objects, only: str | None) -> Iterable[tuple[ObjectRef, ObjectStatus]]:
     if only is None:
         return ((ref, status) for ref, status in objects.items() if ref.kind is kind)
@@ -150,11 +184,14 @@ def _of(kind: Kind, objects: Objects, only: str | None) -> Iterable[tuple[Object
     return [(ref, objects[ref])] if ref in objects else []
 
 
-def _routes(objects: Objects) -> Iterable[tuple[str, Member]]:
+def _routes(
+    objects: Objects, kind: Kind = Kind.ROUTE, key: str = "prefix"
+) -> Iterable[tuple[str, Member]]:
+    """Entries of lists in a VRF, each with the VRF."""
     for ref, status in objects.items():
-        if ref.kind is Kind.ROUTE:
-            vrf, _, prefix = ref.name.partition(" ")
-            yield vrf, {"prefix": prefix, "state": object_state(ref, status)}
+        if ref.kind is kind:
+            vrf, _, name = ref.name.partition(" ")
+            yield vrf, {key: name, "state": object_state(ref, status)}
 
 
 def _not_counted(_: str) -> None:
@@ -201,6 +238,8 @@ class OperationalSubscription:
         make: dict[str, Callable[[], Member]] = {
             "vrfs": lambda: vrfs(self._objects, want.key),
             _STEERING: lambda: steering(self._objects),
+            _DEFAULT: lambda: default_vrf(self._objects),
+            _ROUTING_POLICY: lambda: routing_policy(self._objects),
             "local-sids": lambda: self._sids(want),
         }
         if member in make:

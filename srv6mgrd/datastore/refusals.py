@@ -39,24 +39,55 @@ _VRF = _entry(f"{_ROOT}/vrfs/vrf", "name", "vrf")
 _BGP = "/srv6mgr-bgp:bgp"
 _ISIS = "/srv6mgr-isis:isis"
 _ROUTE = "/srv6mgr-steering:steering/route"
+_POLICY = f"{_ROOT}/srv6mgr-routing-policy:routing-policy"
+_STATIC = "/srv6mgr-routing:static-routes/route"
 
 # Objects within an object come first.
 _OBJECTS = (
     (_VRF + _entry(f"{_BGP}/neighbor", "address"), "BGP neighbor {name} of VRF {vrf}"),
-    (_VRF + rf"{_BGP}/neighbor\b", "BGP neighbor of VRF {vrf}"),
+    (_VRF + _entry(f"{_BGP}/unnumbered-neighbor", "interface"), "BGP neighbor {name} of VRF {vrf}"),
+    (_VRF + _entry(f"{_BGP}/peer-group", "name"), "BGP peer group {name} of VRF {vrf}"),
+    (_VRF + rf"{_BGP}/(?:unnumbered-)?neighbor\b", "BGP neighbor of VRF {vrf}"),
+    (_VRF + rf"{_BGP}/peer-group\b", "BGP peer group of VRF {vrf}"),
     (_VRF + _entry(_ROUTE, "prefix"), "route {name} of VRF {vrf}"),
     (_VRF + rf"{_ROUTE}\b", "route of VRF {vrf}"),
+    (_VRF + _entry(_STATIC, "prefix"), "static route {name} of VRF {vrf}"),
+    (_VRF + rf"{_STATIC}\b", "static route of VRF {vrf}"),
+    (
+        _VRF + _entry("/srv6mgr-routing:route-leaking/import-from", "vrf", "name"),
+        "import of VRF {vrf} from VRF {name}",
+    ),
+    (_VRF + "/srv6mgr-routing:route-leaking", "import of VRF {vrf}"),
+    (
+        _entry(f"{_ROOT}/srv6mgr-routing:default-vrf/import-from", "vrf", "name"),
+        "import of VRF default from VRF {name}",
+    ),
+    (rf"{_ROOT}/srv6mgr-routing:default-vrf\b", "default VRF"),
+    (_VRF + "/srv6mgr-ospf:ospfv3", "OSPFv3 of VRF {vrf}"),
+    (_VRF + "/srv6mgr-ospf:ospf", "OSPF of VRF {vrf}"),
     (_VRF, "VRF {vrf}"),
     (_entry(f"{_ROOT}/local-sids/sid", "prefix"), "SID {name}"),
     (_entry(f"{_ROOT}/locators/locator", "name"), "locator {name}"),
     (_entry(f"{_ROOT}/segment-lists/segment-list", "name"), "segment list {name}"),
     (_entry(f"{_ROOT}/interfaces/interface", "name"), "interface {name}"),
+    (_entry(f"{_POLICY}/policy-definitions/policy-definition", "name"), "routing policy {name}"),
+    (_entry(f"{_POLICY}/defined-sets/prefix-sets/prefix-set", "name"), "prefix set {name}"),
+    (
+        _entry(f"{_POLICY}/defined-sets/community-sets/community-set", "name"),
+        "community set {name}",
+    ),
+    (_entry(f"{_POLICY}/defined-sets/as-path-sets/as-path-set", "name"), "AS path set {name}"),
     # libyang leaves the parents off the path of a duplicate.
     (_entry(f"(?:{_ROOT})?{_BGP}/neighbor", "address"), "BGP neighbor {name}"),
+    (_entry(f"(?:{_ROOT})?{_BGP}/unnumbered-neighbor", "interface"), "BGP neighbor {name}"),
+    (_entry(f"(?:{_ROOT})?{_BGP}/peer-group", "name"), "BGP peer group {name}"),
     (_entry(f"(?:{_ROOT})?{_ROUTE}", "prefix"), "route {name}"),
+    (_entry("/srv6mgr-routing:(?:static-routes/)?route", "prefix"), "static route {name}"),
     (_entry(f"(?:{_ROOT})?{_ISIS}/interface", "name"), "IS-IS interface {name}"),
+    (_entry("/srv6mgr-interfaces:ipv[46]/address", "ip"), "address {name} of an interface"),
     # libyang tells of a bad key before it knows the entry.
-    (rf"{_ROOT}{_BGP}/neighbor\b", "BGP neighbor"),
+    (rf"{_ROOT}{_BGP}/(?:unnumbered-)?neighbor\b", "BGP neighbor"),
+    (rf"{_ROOT}{_BGP}/peer-group\b", "BGP peer group"),
     (rf"{_ROOT}{_BGP}\b", "BGP"),
     (rf"{_ROOT}{_ISIS}/interface\b", "IS-IS interface"),
     (rf"{_ROOT}{_ISIS}\b", "IS-IS"),
@@ -66,12 +97,18 @@ _OBJECTS = (
     (rf"{_ROOT}/locators/locator\b", "locator"),
     (rf"{_ROOT}/segment-lists/segment-list\b", "segment list"),
     (rf"{_ROOT}/interfaces/interface\b", "interface"),
+    (rf"{_POLICY}/policy-definitions/policy-definition\b", "routing policy"),
+    (rf"{_POLICY}/defined-sets/prefix-sets/prefix-set\b", "prefix set"),
+    (rf"{_POLICY}/defined-sets/community-sets/community-set\b", "community set"),
+    (rf"{_POLICY}/defined-sets/as-path-sets/as-path-set\b", "AS path set"),
     (rf"{_ROOT}/encapsulation\b", "encapsulation"),
+    (rf"{_ROOT}/boundary\b", "boundary"),
     (rf"{_ROOT}/unsupported\b", "SRv6"),
 )
 # Names of objects whose key isn't known.
 _KEYLESS = (
     "BGP neighbor",
+    "BGP peer group",
     "IS-IS interface",
     "route",
     "VRF",
@@ -79,6 +116,10 @@ _KEYLESS = (
     "locator",
     "segment list",
     "interface",
+    "routing policy",
+    "prefix set",
+    "community set",
+    "AS path set",
 )
 
 # So much of an overlong name is shown.
@@ -90,6 +131,11 @@ _LISTS = {
     "locator": "locator",
     "segment-list": "segment list",
     "interface": "interface",
+    "policy-definition": "routing policy",
+    "peer-group": "peer group",
+    "prefix-set": "prefix set",
+    "community-set": "community set",
+    "as-path-set": "AS path set",
 }
 
 # What a leaf holds, and an example: libyang tells the pattern of its type.
@@ -98,11 +144,15 @@ _SHAPES = {
     "export-sid": ("IPv6 prefix", "fcbb:0:1:64::/64"),
     "export-sid-ipv4": ("IPv6 prefix", "fcbb:0:1:64::/64"),
     "export-sid-ipv6": ("IPv6 prefix", "fcbb:0:1:64::/64"),
+    "dynamic-neighbor-prefix": ("IP prefix", "10.0.0.0/8"),
+    "ip-prefix": ("IP prefix", "10.0.0.0/8"),
     "source-address": ("IPv6 address", "fcbb:0:1::1"),
     "router-id": ("IPv4 address", "192.0.2.1"),
+    "area": ("IPv4 address", "0.0.0.1"),
     "address": ("IP address", "2001:db8::1"),
     "update-source": ("IP address", "2001:db8::1"),
     "next-hop": ("IP address", "2001:db8::1"),
+    "ip": ("IPv6 address", "2001:db8::1"),
     "sid": ("IPv6 address", "fcbb:0:2::1"),
     "pass": ("IP prefix, link-local or multicast", "10.0.0.0/8"),
 }
@@ -252,8 +302,10 @@ def _named(path: str, value: str) -> str:
 def _syntax(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
     value, leaf = m["value"], _leaf(path)
     what, example = _SHAPES.get(leaf, ("", ""))
-    if leaf == "prefix" and _ROUTE in path:
+    if leaf == "prefix" and (_ROUTE in path or _STATIC in path):
         what, example = _ROUTE_PREFIX
+    if leaf == "ip" and ":ipv4/" in path:
+        what, example = _SHAPES["router-id"]
     return Refusal(
         _named(path, value),
         f"{leaf} {value!r} is no {what}" if what else f"{leaf} {value!r} is not well-formed",

@@ -11,11 +11,12 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any, Protocol
 
 import sysrepo
 
-from srv6mgrd.datastore import bad_key
+from srv6mgrd.datastore import bad_key, caller
 from srv6mgrd.datastore.clock import CommitClock
 from srv6mgrd.datastore.connection import (
     Connection,
@@ -25,8 +26,11 @@ from srv6mgrd.datastore.connection import (
     of_libyang,
 )
 from srv6mgrd.datastore.differences import differences
+from srv6mgrd.datastore.events import process_in_loop
 from srv6mgrd.datastore.history import Origin
+from srv6mgrd.datastore.readable import Readable
 from srv6mgrd.datastore.refusals import explain
+from srv6mgrd.datastore.secrets import Secrets
 from srv6mgrd.model.refusal import RefusedError
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.commands import command, verb
@@ -68,15 +72,17 @@ class RpcSubscription:
     def __init__(self) -> None:
         self._connection = Connection(originator="srv6mgrd")
         self._session = self._connection.session()
+        self._readable = Readable(self._connection)
+        self._secrets, self._lock = Secrets(self._connection), Lock()
 
     def start(self, manager: Manager, clock: CommitClock) -> None:
         """Subscribe; must run in the event loop, in whose thread both are called."""
         self._manager = manager
         self._clock = clock
         at_once: dict[str, Callable[[Given], Answer]] = {
-            "plan": self._plan,
             "reconcile": lambda _: operations(manager.reconcile()),
             "clear-counters": self._clear,
+            "check-commit": self._check,
         }
         awaited: dict[str, Callable[[Given], Awaitable[Answer]]] = {
             "commit": self._commit,
@@ -85,20 +91,32 @@ class RpcSubscription:
             "cancel": self._cancel,
             "rollback": self._rollback,
             "compare": self._compare,
+            "plan": self._plan,
         }
+        caller.follow()
         for name, answer in at_once.items():
             self._subscribe(name, _worded(name, answer))
         for name, later in awaited.items():
             self._subscribe(name, _worded_later(name, later))
+        process_in_loop(self._session)
 
     def _subscribe(self, name: str, called: Callable[..., Any]) -> None:
         self._session.subscribe_rpc_call(f"/{_MODULE}:{name}", called, asyncio_register=True)
 
     def close(self) -> None:
+        self._readable.close()
         self._connection.close()
 
-    def _plan(self, given: Given) -> Answer:
-        return operations(self._manager.plan(self._parsed(given["configuration"])))
+    async def _plan(self, given: Given) -> Answer:
+        text, user = given["configuration"], caller.user()
+        if user:
+            running = await self._clock.now_running()
+            text = await asyncio.to_thread(self._masked, user, text, running)
+        return operations(self._manager.plan(self._parsed(text)))
+
+    def _masked(self, user: str, text: str, running: str) -> str:
+        with self._lock:
+            return self._secrets.masked(user, text, running)
 
     def _parsed(self, text: str) -> Given:
         """The configuration as it would be read after the commit: judged by YANG, with defaults."""
@@ -125,27 +143,40 @@ class RpcSubscription:
         self._manager.clear_counters(given.get("sid"))
         return {}
 
+    def _check(self, given: Given) -> Answer:
+        self._clock.check(given["id"])
+        return {}
+
     async def _commit(self, given: Given) -> Answer:
-        origin = Origin(_DOOR, name=given["id"])
-        await self._clock.begin(origin, int(given["timeout"]), given.get("configuration"))
+        origin = Origin(_DOOR, token=given["id"])
+        tree, commit_id = given.get("configuration"), given.get("commit-id", "")
+        await self._clock.begin(origin, int(given["timeout"]), tree, commit_id)
         return {}
 
     async def _extend(self, given: Given) -> Answer:
-        self._clock.extend(given["id"], int(given["timeout"]), given.get("new-id", ""))
+        self._clock.extend(
+            given.get("id", ""),
+            int(given["timeout"]),
+            given.get("new-id", ""),
+            given.get("commit-id", ""),
+        )
         return {}
 
     async def _confirm(self, given: Given) -> Answer:
-        self._clock.confirm(given["id"])
+        self._clock.confirm(given.get("id", ""), given.get("commit-id", ""))
         return {}
 
     async def _cancel(self, given: Given) -> Answer:
-        await self._clock.cancel(given["id"])
+        await self._clock.cancel(given.get("id", ""), given.get("commit-id", ""))
         return {}
 
     async def _rollback(self, given: Given) -> Answer:
-        origin = Origin(_DOOR, given.get("user", ""), given.get("id", ""))
+        # Over a northbound that knows who calls, nobody is named but the caller.
+        user = caller.user() or given.get("user", "")
+        origin = Origin(_DOOR, user, given.get("id", ""), caller.address())
         timeout = int(given.get("timeout", 0))
-        await self._clock.roll_back(int(given["transaction"]), origin, timeout)
+        commit_id = given.get("commit-id", "")
+        await self._clock.roll_back(int(given["transaction"]), origin, timeout, commit_id)
         return {}
 
     async def _compare(self, given: Given) -> Answer:
@@ -155,9 +186,11 @@ class RpcSubscription:
             after = await self._clock.now_running()
         else:
             after = self._clock.configuration(int(other))
-        return await asyncio.to_thread(self._changes, before, after)
+        return await asyncio.to_thread(self._changes, before, after, caller.user())
 
-    def _changes(self, before: str, after: str) -> Answer:
+    def _changes(self, before: str, after: str, user: str) -> Answer:
+        """As far as ``user`` may read them: the history is no way around NACM."""
+        before, after = (self._readable.part_of(text, user) for text in (before, after))
         listed = []
         with self._connection.context() as context:
             for number, change in enumerate(differences(context, before, after), 1):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
 from srv6mgrd.datastore import ffi
 from srv6mgrd.datastore.connection import Connection, worded
 from srv6mgrd.datastore.history import Origin
@@ -29,8 +33,19 @@ class Running:
 
         Raises RefusedError or DatastoreError; nothing has changed then."""
         edit = Edit(Op.DELETE, TREE) if tree == "{}" else Edit(Op.REPLACE, TREE, tree.encode())
-        with self._connection.session_of(origin.door, origin.user, origin.name) as session:
+        with self._connection.session_of(origin.door, origin.user, origin.token) as session:
             commit(session, (MODULE,), [edit])
+
+    def convert(self, convert: Callable[[str], str]) -> bool:
+        """Replace the running and the startup configuration by what ``convert`` makes of each;
+        whether any differed. Raises DatastoreError. For a time when nobody subscribes to them."""
+        changed = False
+        for session in (self._session, self._startup):
+            before = read(session)
+            if before != "{}" and (made := convert(before)) != before:
+                commit(session, (MODULE,), [Edit(Op.REPLACE, TREE, made.encode())])
+                changed = True
+        return changed
 
     def save(self) -> None:
         """Make the running configuration the one that the next start begins with.
@@ -53,3 +68,14 @@ def read(session: ffi.Session) -> str:
             return text
     except sysrepo.SysrepoNotFoundError:
         return "{}"
+
+
+def content(session: ffi.Session, modules: Sequence[str]) -> str:
+    """Configuration of modules as one JSON document."""
+    import sysrepo
+
+    whole: dict[str, object] = {}
+    for module in modules:
+        with suppress(sysrepo.SysrepoNotFoundError), session.get_data_ly(f"/{module}:*") as tree:
+            whole |= json.loads(tree.print_mem("json", with_siblings=True, pretty=False))
+    return json.dumps(whole)

@@ -9,8 +9,9 @@ from typing import Any
 
 import sysrepo
 
-from srv6mgrd.datastore import ffi
-from srv6mgrd.datastore.connection import NonePendingError, PendingError
+from srv6mgrd.datastore.caller import origin_of
+from srv6mgrd.datastore.connection import DatastoreError, NonePendingError, PendingError
+from srv6mgrd.datastore.events import process_in_loop
 from srv6mgrd.datastore.history import Origin
 from srv6mgrd.datastore.running import MODULE, read
 from srv6mgrd.model.refusal import NOT_CARRIED_OUT, RefusedError
@@ -41,13 +42,21 @@ class ConfigSubscription:
         them, and so does sysrepo's client. ``on_change`` gets the new configuration as JSON and
         who makes the change, and raises RefusedError to refuse;
         ``on_abort`` follows when somebody else refused after it agreed; ``on_stored`` when the
-        commit is through."""
+        commit is through. Raises DatastoreError while a change of another program that uses
+        sysrepo itself waits for a subscriber that has died."""
         self._on_change = on_change
         self._on_stored = on_stored
         self._on_abort = on_abort
-        self._session.subscribe_module_change_unsafe(
-            MODULE, None, self._event, asyncio_register=True
-        )
+        try:
+            self._session.subscribe_module_change_unsafe(
+                MODULE, None, self._event, asyncio_register=True
+            )
+        except sysrepo.SysrepoTimeOutError as error:
+            raise DatastoreError(
+                f"sysrepo: another program's change holds its locks ({error.msg});"
+                " wait until that change times out, or stop that program"
+            ) from error
+        process_in_loop(self._session)
 
     def running(self) -> Tree:
         """The running configuration."""
@@ -74,7 +83,7 @@ class ConfigSubscription:
 
     def _change(self, session: Any) -> None:
         try:
-            self._on_change(read(session), _origin(session))
+            self._on_change(read(session), origin_of(session))
         except PendingError as pending:
             raise _answer(session, str(pending), sysrepo.SysrepoLockedError) from None
         except RefusedError as refused:
@@ -98,21 +107,3 @@ def _answer(
     error: sysrepo.SysrepoError = kind(message)
     session.set_error(error)
     return error
-
-
-def _origin(session: Any) -> Origin:
-    """The originator's name, then as its data the user and the name of the confirmed commit.
-
-    sysrepo wants NETCONF's layout to be that of netopeer2, which has its session id first. Behind
-    the user, srv6-netconfd has its own name there and that of the commit.
-    """
-    door = session.get_originator_name() or "sysrepo"
-    if door == "netopeer2":
-        user, own, name, *_ = [*_text(ffi.originator_data(session, 1)).split("\0"), "", ""]
-        return Origin(own or door, user, name)
-    user, name = (_text(ffi.originator_data(session, n)) for n in (0, 1))
-    return Origin(door, user, name)
-
-
-def _text(data: bytes | None) -> str:
-    return (data or b"").rstrip(b"\0").decode(errors="replace")

@@ -14,9 +14,9 @@ from srv6mgrd.datastore.connection import DeniedError, worded
 from srv6mgrd.datastore.refusals import Complaint, explain
 from srv6mgrd.model.refusal import Refusal, RefusedError
 
-# How long srv6mgrd may take to carry a change out; sysrepo's own default (5 s) is too short for
-# a hundred thousand objects.
-TIMEOUT_MS = 120_000
+# How long subscribers may take to carry a change out. The writer is srv6mgrd itself, which is the
+# main subscriber, too (docs/adr/0024): a client's own deadline is judged where it waits.
+TIMEOUT_MS = 600_000
 _LOCK_TIMEOUT_MS = 10_000
 
 

@@ -57,7 +57,8 @@ class Line:
 
     async def evaluate(self, db: str, name: str, *args: str | bytes | int) -> Any:
         """What a script of the schema returns, in this database."""
-        select, evaluate = ("SELECT", DATABASES[db]), ("EVAL", script(name), 0, *args)
+        with _wire_errors():  # it is read at its first use
+            select, evaluate = ("SELECT", DATABASES[db]), ("EVAL", script(name), 0, *args)
         return (await self.call(select, evaluate))[-1]
 
     async def told(self) -> Any:

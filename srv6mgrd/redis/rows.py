@@ -296,10 +296,11 @@ def _segment_lists(desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus])
 
 
 def _lengths(sid: Sid, locator: Locator) -> tuple[int, int, int, int]:
-    """Block, node, function, argument length of a SID."""
+    """Block, node, function, argument length of a SID, as FRR counts them (static_zebra.c): a SID
+    without node, of the local block, has its function where the node would be."""
     block, node = locator.block_length, locator.node_length
     length = sid.prefix.prefixlen
-    function = locator.function_length if length == 128 else length - block - node
+    function = locator.function_length if length == 128 else max(0, length - block - node)
     argument = min(locator.argument_length, 128 - block - node - function)
     return block, node, function, argument
 
