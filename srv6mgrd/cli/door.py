@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from srv6mgrd.cli.change.document import Document
 from srv6mgrd.cli.change.shown import Operation
 from srv6mgrd.cli.problem import Complaint, Exit, Problem, complaint_of
-from srv6mgrd.datastore import ffi
+from srv6mgrd.commits.client import DEADLINE, CommitClient
+from srv6mgrd.commits.locks import Caller
+from srv6mgrd.commits.paths import commit_socket
 from srv6mgrd.datastore.connection import (
     Connection,
     DatastoreError,
@@ -18,11 +22,13 @@ from srv6mgrd.datastore.connection import (
     LockedError,
     NonePendingError,
     PendingError,
+    TimedOutError,
+    UnavailableError,
     worded,
 )
 from srv6mgrd.datastore.differences import Change, differences
 from srv6mgrd.datastore.running import MODULE, read
-from srv6mgrd.datastore.transaction import TIMEOUT_MS, Edit, Op, commit, preview
+from srv6mgrd.datastore.transaction import Edit, Op, preview
 from srv6mgrd.model.refusal import RefusedError
 
 _DOOR = "srv6ctl"
@@ -39,8 +45,13 @@ _STATUSES: tuple[tuple[type[DatastoreError], Exit], ...] = (
 class Door:
     """Everything blocks. Errors are those of ``datastore``; ``opened`` makes Problems of them."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(
+        self, connection: Connection, commits: CommitClient, warn: Callable[[str], object]
+    ) -> None:
+        """``warn`` gets what whoever makes a change should know."""
         self._connection = connection
+        self._warn = warn
+        self._commits = commits
         self._session = connection.session()
 
     def running(self) -> str:
@@ -74,25 +85,28 @@ class Door:
 
     def commit_to_confirm(self, document: Document, user: str, name: str, seconds: int) -> None:
         """The same, undone after ``seconds`` unless the commit ``name`` is confirmed."""
-        self._call("commit", {"id": name, "timeout": seconds})
+        # Nobody needs it any more: srv6ctl goes on by the name, with the rights of its user.
+        token = secrets.token_hex(16)
+        self._call("commit", {"id": token, "commit-id": name, "timeout": seconds})
         try:
-            self._commit(document, user, name)
+            self._commit(document, user, token)
         except (RefusedError, DatastoreError):
-            self._call("cancel", {"id": name})
+            self._call("cancel", {"id": token})
             raise
 
-    def _commit(self, document: Document, user: str, name: str) -> None:
-        with self._connection.session_of(_DOOR, user, name) as session:
-            commit(session, (MODULE,), _edits(document))
+    def _commit(self, document: Document, user: str, token: str) -> None:
+        self._commits.edit(
+            Caller(_DOOR, user), (MODULE,), _edits(document), commit=token, warn=self._warn
+        )
 
     def confirm(self, name: str) -> None:
-        self._call("confirm", {"id": name})
+        self._call("confirm", {"commit-id": name})
 
     def cancel(self, name: str) -> None:
-        self._call("cancel", {"id": name})
+        self._call("cancel", {"commit-id": name})
 
     def extend(self, name: str, seconds: int) -> None:
-        self._call("extend", {"id": name, "timeout": seconds})
+        self._call("extend", {"commit-id": name, "timeout": seconds})
 
     def roll_back(self, number: int, user: str) -> None:
         """Make the configuration after a past transaction the running one."""
@@ -100,7 +114,8 @@ class Door:
 
     def roll_back_to_confirm(self, number: int, user: str, name: str, seconds: int) -> None:
         """The same, undone after ``seconds`` unless the commit ``name`` is confirmed."""
-        given = {"transaction": number, "user": user, "id": name, "timeout": seconds}
+        which = {"id": secrets.token_hex(16), "commit-id": name}
+        given = {"transaction": number, "user": user, "timeout": seconds, **which}
         self._call("rollback", given)
 
     def clear_counters(self, sid: str | None) -> None:
@@ -120,21 +135,23 @@ class Door:
         told = self._ask("compare", given)
         return [Change(c["path"], c.get("before"), c.get("after")) for c in told.get("change", [])]
 
-    def _ask(self, rpc: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        from sysrepo.errors import SysrepoInternalError
+    def answers(self, seconds: float) -> bool:
+        """Whether srv6mgrd answers in time; it is asked for a transaction that there is not."""
+        try:
+            self._ask("compare", {"transaction": 0}, seconds)
+        except (TimedOutError, UnavailableError):
+            return False
+        except (RefusedError, LockedError):
+            pass  # it does not know it, or carries out a change
+        return True
 
-        with worded(self._session):
-            try:
-                return dict(self._session.rpc_send(f"{_OPERATIONS}:{rpc}", given, TIMEOUT_MS))
-            except SysrepoInternalError as error:
-                # What the binding makes of an answer without output.
-                if "returned NULL" not in str(error):
-                    raise
-                return {}
+    def _ask(
+        self, rpc: str, given: Mapping[str, Any], deadline: float = DEADLINE
+    ) -> dict[str, Any]:
+        return self._commits.rpc(Caller(_DOOR), f"{_OPERATIONS}:{rpc}", given, deadline, self._warn)
 
     def _call(self, rpc: str, given: Mapping[str, Any]) -> None:
-        with worded(self._session):
-            ffi.call(self._session, f"{_OPERATIONS}:{rpc}", given, TIMEOUT_MS)
+        self._ask(rpc, given)
 
 
 def _edits(document: Document) -> list[Edit]:
@@ -142,11 +159,15 @@ def _edits(document: Document) -> list[Edit]:
 
 
 @contextlib.contextmanager
-def opened() -> Iterator[Door]:
-    """A door that is closed afterwards. Raises Problem for all that goes wrong on its way."""
-    connection = _connected()
+def opened(runtime: Path, warn: Callable[[str], object]) -> Iterator[Door]:
+    """A door that is closed afterwards. Raises Problem for all that goes wrong on its way.
+    ``runtime`` is srv6mgrd's runtime directory; ``warn`` as in ``Door``."""
     try:
-        yield Door(connection)
+        connection = _connected()
+    except DatastoreError as error:
+        raise Problem([complaint_of(str(error))], Exit.UNREACHABLE) from None
+    try:
+        yield Door(connection, CommitClient(commit_socket(runtime)), warn)
     except RefusedError as refused:
         complaints = [Complaint(r.object, r.cause, r.remedy) for r in refused.refusals]
         raise Problem(complaints, Exit.REFUSED) from None

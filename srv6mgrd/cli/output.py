@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TextIO
 
 from srv6mgrd.cli.problem import Complaint
@@ -109,6 +109,21 @@ class Output:
             below = start if first else len(indent) + _BELOW
             for line in others:
                 print(" " * below + self._paint(Cell(line, last.style)), file=self._stream)
+
+    def listing(
+        self,
+        told: Mapping[str, Any],
+        columns: Sequence[Column],
+        table: Sequence[Row],
+        none: str,
+    ) -> None:
+        """Objects as JSON or as a table; ``none`` says that there are none."""
+        if self.as_json:
+            self.json(told)
+        elif table:
+            self.table(columns, table)
+        else:
+            self.note(f"srv6ctl: {none}")
 
     def note(self, text: str) -> None:
         """A word beside the output, for people."""

@@ -45,8 +45,11 @@ class Session:
         """sysrepo. Refusals and failures within become Problems."""
         from srv6mgrd.cli.door import opened
 
-        with opened() as door:
+        with opened(Path(self.settings.runtime_directory), self._warn) as door:
             yield door
+
+    def _warn(self, text: str) -> None:
+        self.out.note(f"warning: {text}")
 
     def desired(self) -> Desired:
         """What is declared, as srv6mgrd understands it. Raises Problem."""
@@ -80,6 +83,19 @@ class Session:
                         "srv6mgrd",
                         "it is not running, so nothing would be carried out",
                         "start it (systemctl start srv6mgrd) and try again",
+                    )
+                ],
+                Exit.UNREACHABLE,
+            )
+
+        manager = self.state.manager
+        if manager is not None and manager.is_stopped:
+            raise Problem(
+                [
+                    Complaint(
+                        "srv6mgrd",
+                        f"process {manager.pid} is stopped (SIGSTOP), so nothing is carried out",
+                        f"let it go on (kill -CONT {manager.pid}) and try again",
                     )
                 ],
                 Exit.UNREACHABLE,

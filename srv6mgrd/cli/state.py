@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from srv6mgrd import alone
+from srv6mgrd import single_instance
 from srv6mgrd.cli.problem import Exit, Problem
 from srv6mgrd.cli.rates import Sample
 from srv6mgrd.cli.units import NS
@@ -31,7 +31,12 @@ class State:
     @property
     def managed(self) -> bool:
         """Whether an srv6mgrd manages this network namespace."""
-        return alone.is_managed()
+        return single_instance.is_managed()
+
+    @property
+    def manager(self) -> single_instance.Holder | None:
+        """The process that does."""
+        return single_instance.holder()
 
     def statuses(self) -> dict[ObjectRef, ObjectStatus]:
         """Of all declared objects. Raises Problem."""

@@ -74,6 +74,7 @@ def _checks(session: Session) -> Iterator[Finding]:
     if os.geteuid():
         yield skip("rights", "not all can be looked at", "run srv6ctl doctor as root")
     yield from services.srv6mgrd(session)
+    yield from services.storage(session)
     yield from services.sysrepo(session)
     desired, why = session.desired_or_nothing()
     yield from services.redis(settings.redis_socket)
@@ -88,6 +89,7 @@ def _checks(session: Session) -> Iterator[Finding]:
 
 
 def _network(desired: Desired | None, why: str) -> Iterator[Finding]:
+    from srv6mgrd.apply.admission import Admission
     from srv6mgrd.cli import host
     from srv6mgrd.cli.doctor import network
     from srv6mgrd.cli.doctor.finding import skip
@@ -99,6 +101,8 @@ def _network(desired: Desired | None, why: str) -> Iterator[Finding]:
     if desired is None:
         yield skip("network", f"what is declared is not known: {why}")
         return
+    # What a start rejected is not looked for.
+    desired = Admission(lambda _: []).take(desired).valid
     wanted = target(desired, {link.name: link.index for link in seen.links.values()}).objects
     yield from network.devices(wanted.values(), seen)
     yield from network.sysctls(wanted.values(), seen, host.sysctl)
@@ -106,6 +110,7 @@ def _network(desired: Desired | None, why: str) -> Iterator[Finding]:
     yield from network.rules(wanted, seen)
     yield from network.routes(wanted, seen)
     yield from network.source(desired, seen)
+    yield from network.domain_of(desired, seen)
     if os.geteuid():
         yield skip("boundary", "it can't be read", "run srv6ctl doctor as root")
     else:

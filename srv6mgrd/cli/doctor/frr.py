@@ -8,12 +8,14 @@ from pathlib import Path
 from srv6mgrd.apply.outcomes import carried, exports
 from srv6mgrd.cli.doctor.finding import Finding, fail, note, or_ok, skip, warn
 from srv6mgrd.cli.units import counted
+from srv6mgrd.frr import isis_status
 from srv6mgrd.frr.adapter import FrrSockets
-from srv6mgrd.frr.isis import unadvertised
 from srv6mgrd.frr.status import sessions
 from srv6mgrd.frr.vty import Shows, VtyError
+from srv6mgrd.model.bgp import Bgp
 from srv6mgrd.model.capabilities import FrrOffer
-from srv6mgrd.model.desired import Bgp, Desired, Isis
+from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.isis import Isis
 
 # What frr-patches/build.sh adds to the version.
 _PATCHED = "+srv6mgr"
@@ -74,14 +76,17 @@ def neighbors(bgp: Bgp, shows: Shows) -> list[Finding]:
 
 def underlay(desired: Desired, isis: Isis, shows: Shows) -> list[Finding]:
     """IS-IS carries the locator to other routers."""
-    reason = unadvertised(desired, shows)
-    missing = warn(
-        "isis",
-        f"locator {isis.locator} does not reach other routers: {reason}",
-        "isisd=yes in /etc/frr/daemons; vtysh -c 'show isis neighbor' and 'show isis interface'",
+    remedy = (
+        "isisd=yes in /etc/frr/daemons; vtysh -c 'show isis neighbor' and 'show isis interface'"
     )
+    said = {True: "is advertised, but", False: "does not reach other routers:"}
+    missing = [
+        warn("isis", f"locator {ref.name} {said[reaches]} {reason}", remedy)
+        for ref, (reaches, reason) in isis_status.status(desired, shows).items()
+        if reason
+    ]
     words = f"locator {isis.locator} is advertised, every interface has a neighbor"
-    return or_ok("isis", words, [missing] if reason else [])
+    return or_ok("isis", words, missing)
 
 
 def _down(bgp: Bgp, states: dict[str, str]) -> Iterator[Finding]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from ipaddress import IPv6Network
+from ipaddress import IPv6Address, IPv6Network
 
 from srv6mgrd.cli import host
 from srv6mgrd.cli.doctor.finding import Finding, fail, note, or_ok, skip, warn
 from srv6mgrd.cli.units import counted
+from srv6mgrd.model import domain
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
 from srv6mgrd.plan.objects import (
     LINK_ALIAS,
     ROUTE_PROTOCOL,
@@ -36,7 +38,33 @@ _OF_DEVICE = re.compile(r"net/ipv[46]/conf/([^/]+)/\w+")
 
 def devices(wanted: Iterable[Object], seen: host.Host) -> list[Finding]:
     """Ours are there and up, VRFs on their tables, interfaces in their VRFs."""
-    return or_ok("links", "the devices of srv6mgr stand", _devices(wanted, seen.links))
+    wanted = list(wanted)
+    found = [*_devices(wanted, seen.links), *_declared(wanted, seen)]
+    return or_ok("links", "the devices of srv6mgr stand", found)
+
+
+def _declared(wanted: Iterable[Object], seen: host.Host) -> Iterator[Finding]:
+    """VLANs, MTU, state and addresses are as declared."""
+    for obj in wanted:
+        match obj:
+            case VlanDevice():
+                link = seen.links.get(obj.name)
+                if link is None:
+                    yield fail("links", f"{obj.name} does not exist", _REPAIRS)
+                elif link.kind != "vlan":
+                    words = f"{obj.name} is {link.kind or 'a device'} of somebody else"
+                    yield fail("links", words, f"rename it: ip link set {obj.name} name OTHER")
+            case LinkMtu() if (link := seen.links.get(obj.interface)) and link.mtu != obj.mtu:
+                words = f"{obj.interface} has MTU {link.mtu}, declared is {obj.mtu}"
+                yield fail("links", words, _REPAIRS)
+            case AdminState() if (link := seen.links.get(obj.interface)) and link.up != obj.up:
+                words = f"{obj.interface} is {'up' if link.up else 'down'}, which is not declared"
+                yield fail("links", words, _REPAIRS)
+            case InterfaceAddress():
+                ip = obj.address.ip
+                if isinstance(ip, IPv6Address) and ip not in seen.addresses:
+                    words = f"{obj.interface} lacks its address {obj.address}"
+                    yield fail("addresses", words, _REPAIRS)
 
 
 def _devices(wanted: Iterable[Object], links: Mapping[str, host.Link]) -> Iterator[Finding]:
@@ -205,6 +233,13 @@ def boundary(wanted: Iterable[Object], found: Boundary | UnknownBoundary | None)
     state = "is not there" if found is None else "is not as it has to be"
     words = f"nftables table ip6 srv6mgr {state}: customers can reach SIDs"
     return [fail("boundary", words, _REPAIRS)]
+
+
+def domain_of(desired: Desired, seen: host.Host) -> Iterator[Finding]:
+    """Each interface is declared core or customer as it leads to one."""
+    for text in domain.warnings(desired, seen.links):
+        cause, _, remedy = text.removeprefix("boundary: ").partition("; ")
+        yield warn("boundary", cause, remedy)
 
 
 def source(desired: Desired, seen: host.Host) -> Iterator[Finding]:

@@ -12,15 +12,30 @@ from srv6mgrd.cli.doctor.finding import Finding, fail, note, ok, skip, warn
 from srv6mgrd.cli.problem import Problem
 from srv6mgrd.cli.session import Session
 from srv6mgrd.cli.units import NS, ago, counted
+from srv6mgrd.counters.node import STORAGE
 from srv6mgrd.counters.status import InstallStatus
+from srv6mgrd.storage import DAMAGED
 
 _MODULES = frozenset(
-    f"srv6mgr-{name}" for name in ("types", "srv6", "bgp", "steering", "proxy", "operations")
+    f"srv6mgr-{name}"
+    for name in (
+        "types",
+        "srv6",
+        "routing-policy",
+        "bgp",
+        "isis",
+        "steering",
+        "routing",
+        "ospf",
+        "proxy",
+        "operations",
+    )
 )
 # So long the sampler may take before it is told: 60 times its interval, at least this.
 _STALE = 60.0
 _TIMEOUT = 2.0
 _SHOWN = 5
+_WRONG = frozenset({InstallStatus.FAILED, InstallStatus.REJECTED})
 
 
 def srv6mgrd(session: Session) -> Iterator[Finding]:
@@ -40,9 +55,7 @@ def srv6mgrd(session: Session) -> Iterator[Finding]:
     if not state.managed:
         yield skip("status", "what srv6mgrd told last may be out of date")
         return
-    with contextlib.suppress(OSError):
-        process = (Path(session.settings.runtime_directory) / "lock").read_text().strip()
-        yield ok("srv6mgrd", f"runs as process {process}")
+    yield from _process(session)
     late = max(_STALE, 60 * session.settings.sample_interval)
     if sampled and time.time_ns() - sampled > late * NS:
         since = ago(sampled, time.time_ns())
@@ -50,7 +63,7 @@ def srv6mgrd(session: Session) -> Iterator[Finding]:
     bad = [(r, s) for r, s in statuses.items() if s.status is not InstallStatus.INSTALLED]
     for ref, status in bad[:_SHOWN]:
         name = f"{ref.kind.name.lower().replace('_', '-')} {ref.name}"
-        told = fail if status.status is InstallStatus.FAILED else warn
+        told = fail if status.status in _WRONG else warn
         cause, _, remedy = status.reason.rpartition("; ")
         words = f"{name} is {status.status.text}: {cause or status.reason}"
         yield told("status", words, remedy if cause else f"see srv6ctl show {_shown(name)}")
@@ -62,6 +75,59 @@ def srv6mgrd(session: Session) -> Iterator[Finding]:
         yield ok("status", f"all {counted(len(statuses), 'object')} declared are installed")
 
 
+def _process(session: Session) -> Iterator[Finding]:
+    """Who holds the lock of this network namespace is srv6mgrd, and answers."""
+    manager = session.state.manager
+    if manager is None:
+        return
+    name = f"process {manager.pid}"
+    if not manager.is_manager:
+        yield fail(
+            "srv6mgrd",
+            f"{name} ({manager.command}) holds the lock of srv6mgrd and is another program",
+            f"end it: kill {manager.pid}; systemctl start srv6mgrd",
+        )
+    elif manager.is_stopped:
+        yield fail(
+            "srv6mgrd",
+            f"{name} is stopped (SIGSTOP): nothing is kept as declared, and commits wait",
+            f"kill -CONT {manager.pid}, or systemctl restart srv6mgrd",
+        )
+    else:
+        yield _answer(session, name)
+
+
+def _answer(session: Session, name: str) -> Finding:
+    try:
+        with session.door() as door:
+            answers = door.answers(_TIMEOUT)
+    except Problem:
+        return note("srv6mgrd", f"runs as {name}; sysrepo does not say whether it answers")
+    if answers:
+        return ok("srv6mgrd", f"runs as {name}, and answers")
+    return warn(
+        "srv6mgrd",
+        f"{name} does not answer within {_TIMEOUT:.0f} s: it carries out a commit, or hangs",
+        "look again in a minute; then systemctl restart srv6mgrd",
+    )
+
+
+def storage(session: Session) -> Iterator[Finding]:
+    """The files in which srv6mgrd keeps its state are read and written."""
+    found = session.state.node().get(STORAGE, {}).get("problem", [])
+    told = {str(problem["file"]): str(problem["text"]) for problem in found}
+    folder = Path(session.settings.state_directory)
+    with contextlib.suppress(OSError):
+        for aside in folder.glob(f"*{DAMAGED}"):
+            told.setdefault(aside.name, f"it was damaged and set aside; look at {aside}, delete it")
+    for file, text in sorted(told.items()):
+        cause, _, remedy = text.partition("; ")
+        level = warn if file.endswith(DAMAGED) else fail
+        yield level("storage", f"{file}: {cause}", remedy)
+    if not told and session.state.managed:
+        yield ok("storage", f"srv6mgrd's files in {folder} are read and written")
+
+
 def _shown(name: str) -> str:
     kind = name.partition(" ")[0]
     lists = {"sid": "sids", "vrf": "vrfs", "vrf-bgp": "vrfs", "locator": "locators"}
@@ -69,7 +135,15 @@ def _shown(name: str) -> str:
 
 
 def sysrepo(session: Session) -> Iterator[Finding]:
-    """It answers, has our modules, and a reboot begins with what runs now."""
+    """It answers, has our modules and room, and a reboot begins with what runs now."""
+    from srv6mgrd.datastore import shared_memory
+
+    if (left := shared_memory.free()) < 2 * shared_memory.RESERVE:
+        yield fail(
+            "shared memory",
+            f"{shared_memory.PATH} has {left >> 10} KiB left: commits are rejected",
+            shared_memory.REMEDY,
+        )
     try:
         with session.door() as door:
             modules, running, startup = door.modules(), door.running(), door.startup()

@@ -89,6 +89,14 @@ _PROXY = {
         "frames or masqueraded packets that are too big for the function's link",
         "raise mtu of the proxy, or lower that of the senders' links",
     ),
+    "extension-header-chain-too-long": (
+        "packets with more than 8 extension headers, or 1024 bytes of them, beside the list",
+        "see which node adds them (an IOAM trace grows with each), and limit it there",
+    ),
+    "fragment": (
+        "fragments of outer packets, which no proxy reassembles",
+        "raise the MTU of the links up to this node, or lower that of the senders' tunnels",
+    ),
 }
 
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 import click
 
 from srv6mgrd.cli.show.counters import counters
+from srv6mgrd.cli.show.interfaces import interfaces
+from srv6mgrd.cli.show.leaks import leaks
 from srv6mgrd.cli.show.node import capabilities, statistics, transactions
 from srv6mgrd.cli.show.objects import locators, proxies, routes, sids, vrfs
+from srv6mgrd.cli.show.ospf import ospf
+from srv6mgrd.cli.show.policies import policies
+from srv6mgrd.cli.show.static_routes import static_routes
 
 
 @click.group()
@@ -19,7 +24,12 @@ for _command in (
     vrfs,
     proxies,
     locators,
+    interfaces,
     routes,
+    policies,
+    static_routes,
+    leaks,
+    ospf,
     counters,
     capabilities,
     transactions,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -16,7 +16,6 @@ from srv6mgrd.counters.yang import advertised, sid_counters
 from srv6mgrd.model.desired import Desired
 
 Statuses = Mapping[ObjectRef, ObjectStatus]
-_STATE = (Column("STATUS"), Column("SINCE", right=True), Column("REASON"))
 
 
 @click.command()
@@ -41,7 +40,7 @@ def sids(session: Session) -> None:
         Column("LEADS TO"),
         Column("PACKETS", right=True),
         Column("ERRORS", right=True),
-        *_STATE,
+        *rows.STATE,
     )
     now = time.time_ns()
     table = [
@@ -136,9 +135,9 @@ def vrfs(session: Session) -> None:
         Column("INTERFACES"),
         Column("BGP"),
         Column("ADVERTISES"),
-        *_STATE,
+        *rows.STATE,
     )
-    _tell(session, {"vrfs": listed}, columns, table, "no VRF is declared")
+    session.out.listing({"vrfs": listed}, columns, table, "no VRF is declared")
 
 
 @click.command()
@@ -178,9 +177,9 @@ def locators(session: Session) -> None:
         Column("PREFIX"),
         Column("KIND"),
         Column("SIDS", right=True),
-        *_STATE,
+        *rows.STATE,
     )
-    _tell(session, {"locators": listed}, columns, table, "no locator is declared")
+    session.out.listing({"locators": listed}, columns, table, "no locator is declared")
 
 
 @click.command()
@@ -206,8 +205,8 @@ def routes(session: Session) -> None:
             )
         )
         listed.append(rows.route_json(route) | {"segments": segments} | rows.status_json(status))
-    columns = (Column("VRF"), Column("PREFIX"), Column("BEHAVIOR"), Column("SEGMENTS"), *_STATE)
-    _tell(session, {"routes": listed}, columns, table, "no prefix is steered")
+    columns = (Column("VRF"), Column("PREFIX"), Column("BEHAVIOR"), Column("SEGMENTS"), *rows.STATE)
+    session.out.listing({"routes": listed}, columns, table, "no prefix is steered")
 
 
 @click.command()
@@ -254,21 +253,6 @@ def proxies(session: Session) -> None:
         Column("BACK", right=True),
         Column("ERRORS", right=True),
         Column("CHAIN"),
-        *_STATE,
+        *rows.STATE,
     )
-    _tell(session, {"proxies": listed}, columns, table, "no service proxy is declared")
-
-
-def _tell(
-    session: Session,
-    told: dict[str, list[dict[str, Any]]],
-    columns: Sequence[Column],
-    table: Sequence[Row],
-    none: str,
-) -> None:
-    if session.out.as_json:
-        session.out.json(told)
-    elif table:
-        session.out.table(columns, table)
-    else:
-        session.out.note(f"srv6ctl: {none}")
+    session.out.listing({"proxies": listed}, columns, table, "no service proxy is declared")

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from srv6mgrd.cli.output import Cell
+from srv6mgrd.cli.output import Cell, Column
 from srv6mgrd.cli.units import ago
 from srv6mgrd.counters.node import time_text
 from srv6mgrd.counters.status import InstallStatus, ObjectStatus
 from srv6mgrd.model.desired import Sid, SteeredRoute
 
+# Columns of a status, for ``status_cell``, ``since_cell`` and the reason.
+STATE = (Column("STATUS"), Column("SINCE", right=True), Column("REASON"))
 UNKNOWN = ObjectStatus(InstallStatus.PENDING, "srv6mgrd has not told of it yet")
 _STYLES = {
     InstallStatus.INSTALLED: "good",
@@ -18,6 +20,8 @@ _STYLES = {
     InstallStatus.DRIFTED: "warn",
     InstallStatus.UNSUPPORTED: "dim",
     InstallStatus.FAILED: "bad",
+    InstallStatus.REJECTED: "bad",
+    InstallStatus.UNKNOWN: "warn",
 }
 
 

@@ -25,6 +25,8 @@ _STYLES = {
     InstallStatus.DRIFTED: "yellow",
     InstallStatus.UNSUPPORTED: "dim",
     InstallStatus.FAILED: "bold red",
+    InstallStatus.REJECTED: "bold red",
+    InstallStatus.UNKNOWN: "yellow",
 }
 # Samples, and the fewest that are worth a column.
 _TREND, _SHORTEST_TREND = 24, 6
