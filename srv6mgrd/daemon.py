@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from pathlib import Path
@@ -9,13 +10,18 @@ from typing import TYPE_CHECKING
 
 from srv6mgrd import memory
 from srv6mgrd import settings as settings_file
-from srv6mgrd.apply.journal import Journal, JournalError
+from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
-from srv6mgrd.counters import proxies
+from srv6mgrd.commits.paths import commit_socket
+from srv6mgrd.commits.revisions import Revisions
+from srv6mgrd.commits.service import CommitService
+from srv6mgrd.counters import lease, proxies
 from srv6mgrd.counters.node import NodeWriter, beside
 from srv6mgrd.counters.proxies import ProxiesWriter
 from srv6mgrd.counters.store import StoreWriter
 from srv6mgrd.datastore.clock import CommitClock
+from srv6mgrd.datastore.connection import DatastoreError
+from srv6mgrd.datastore.file_modes import deny_others
 from srv6mgrd.datastore.history import History
 from srv6mgrd.datastore.ietf import IetfSubscription
 from srv6mgrd.datastore.notifications import Notifier
@@ -23,6 +29,7 @@ from srv6mgrd.datastore.operational import OperationalSubscription
 from srv6mgrd.datastore.rpc import RpcSubscription
 from srv6mgrd.datastore.running import Running
 from srv6mgrd.datastore.subscription import ConfigSubscription
+from srv6mgrd.datastore.upgrade import upgrade
 from srv6mgrd.frr.adapter import FrrSockets
 from srv6mgrd.frr.limits import limits
 from srv6mgrd.frr.render import render
@@ -41,6 +48,7 @@ from srv6mgrd.ports import AdapterError
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.settings import Settings
 from srv6mgrd.start import start
+from srv6mgrd.storage import Problems
 
 if TYPE_CHECKING:
     from srv6mgrd.redis.outward import BesideSonic
@@ -55,26 +63,29 @@ def main() -> None:
         "Declarative SRv6 manager.",
         settings_file.load,
         _run,
-        (JournalError, AdapterError),
+        (AdapterError, DatastoreError),
         alone_in=lambda settings: settings.runtime_directory,
     )
 
 
 async def _run(settings: Settings) -> None:
     runtime, state = Path(settings.runtime_directory), Path(settings.state_directory)
+    problems = Problems()
     # Passwords of BGP sessions are among what is ours in FRR.
-    state.mkdir(mode=0o700, parents=True, exist_ok=True)
-    state.chmod(0o700)
+    with problems.writing(state, "make it a folder of root's that can be written"):
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        state.chmod(0o700)
     with memory.made_to_stay():
         kernel = LinuxKernel(notices=SidNotices())
         frr = FrrSockets(Path(settings.frr_directory))
-        journal = Journal(state / "journal.sqlite")
-        store = StoreWriter(runtime / "store")
-        node = NodeWriter(beside(runtime / "store"), time.time_ns())
+        journal = Journal(state / "journal.sqlite", problems=problems)
+        store = StoreWriter(runtime / "store", problems=problems)
+        node = NodeWriter(beside(runtime / "store"), time.time_ns(), problems)
         notifier = Notifier()
         offering = Offering(probe, frr, node=node, herald=notifier)
         publisher = _outward(settings)
         datastore = ConfigSubscription()
+        deny_others()
         reconciler = Reconciler(
             kernel,
             frr,
@@ -94,39 +105,67 @@ async def _run(settings: Settings) -> None:
             node=node,
             herald=notifier,
             offering=offering,
-            proxies=ProxiesWriter(proxies.beside(runtime / "store")),
+            proxies=ProxiesWriter(proxies.beside(runtime / "store"), problems),
         )
-        history, running = History(state / "history.sqlite"), Running()
-        clock = CommitClock(history, manager, running, node, notifier, save=settings.save_startup)
+        history, running = History(state / "history.sqlite", problems=problems), Running()
+        clock = CommitClock(
+            history,
+            manager,
+            running,
+            node,
+            notifier,
+            save=settings.save_startup,
+            problems=problems,
+        )
         rpcs = RpcSubscription()
         operational = OperationalSubscription(runtime / "store")
         ietf = IetfSubscription(runtime / "store", lambda: reconciler.desired.sids)
         # Before the first dump, so that nothing falls in between.
         events = KernelEvents(ignore_port=kernel.port)
         bgp_routes = BgpHostRoutes()
-        datastore.start(clock.change, clock.stored, clock.aborted)
+        # Before anybody can commit on top of it.
+        upgrade(
+            state / "revision",
+            history,
+            running,
+            seen=history.of_older_release,
+            problems=problems,
+        )
+        # First, since subscribing fails while another program's change holds sysrepo's locks: a
+        # bgpd that was restarted meanwhile has its tenants back.
         manager.start()
-        clock.start(datastore.text())
+        read = datastore.text()
+        datastore.start(clock.change, clock.stored, clock.aborted)
+        if (tree := datastore.text()) != read:
+            manager.start()
+            tree = datastore.text()
+        clock.start(tree)
         operational.start()
         ietf.start()
         rpcs.start(manager, clock)
+        revisions = Revisions(asyncio.get_running_loop(), clock)
+        commits = CommitService(commit_socket(runtime), revisions)
     try:
-        await until_stopped(
-            manager.keep(),
-            manager.follow(events),
-            manager.compare_every(settings.compare_interval),
-            manager.sample_every(settings.sample_interval),
-            manager.watch_frr(),
-            SidLoops(frr, lambda: reconciler.desired, manager.disturbed).run(bgp_routes),
-            PathMtu(lambda: reconciler.desired).run(),
-            manager.try_out_every(settings.probe_interval),
-            offering.follow_frr(manager.disturbed),
-            notifier.run(),
-            memory.give_back(),
-            *([publisher.run()] if settings.has_redis else []),
-        )
+        with lease.held(store, settings.status_lease, lambda: manager.reported):
+            await until_stopped(
+                manager.keep(),
+                manager.follow(events),
+                manager.compare_every(settings.compare_interval),
+                manager.sample_every(settings.sample_interval),
+                manager.watch_frr(),
+                SidLoops(frr, lambda: reconciler.desired, manager.disturbed).run(bgp_routes),
+                PathMtu(lambda: reconciler.desired).run(),
+                manager.try_out_every(settings.probe_interval),
+                offering.follow_frr(manager.disturbed),
+                notifier.run(),
+                problems.run(),
+                memory.give_back(),
+                *([publisher.run()] if settings.has_redis else []),
+            )
     finally:
         _LOG.info("stopping; what is installed goes on forwarding")
+        # In a thread: what it finishes is carried out by this event loop.
+        await asyncio.to_thread(commits.close)
         events.close()
         bgp_routes.close()
         notifier.close()

@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from ipaddress import IPv6Network
-from typing import Any, Protocol, TypeGuard
+from typing import Any, TypeGuard
 
 from srv6mgrd import memory, news
 from srv6mgrd.apply import words
@@ -16,16 +16,14 @@ from srv6mgrd.apply.outcomes import INSTALLED, Outcome, carried
 from srv6mgrd.apply.reconciler import Reconciler, Report
 from srv6mgrd.counters import statuses
 from srv6mgrd.counters.accumulator import Accumulator
-from srv6mgrd.counters.node import Statistics
-from srv6mgrd.counters.proxies import ProxyState
 from srv6mgrd.counters.status import (
     InstallStatus,
     ObjectRef,
     ObjectStatus,
-    SidCounters,
 )
 from srv6mgrd.counters.store import StoreWriter
-from srv6mgrd.model.capabilities import Capabilities
+from srv6mgrd.manager_ports import Herald, Node, Offering, Outward, Proxies
+from srv6mgrd.model import domain
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.needs import MISSING
 from srv6mgrd.model.parse import parse
@@ -46,46 +44,6 @@ _BACKOFF_FIRST, _BACKOFF_LAST = 1.0, 60.0
 # Repairs that are named in one line of the log.
 _LOGGED = 20
 _FRR_POLL_PENDING, _FRR_POLL_SETTLED = 0.25, 5.0
-
-
-class Outward(Protocol):
-    """Where statuses and counters go beside the store (``redis.publisher.Publisher``)."""
-
-    def publish(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> None: ...
-
-    def publish_counters(self, counters: Mapping[str, SidCounters]) -> None: ...
-
-    def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None: ...
-
-
-class Herald(Protocol):
-    """Who is told of news (``datastore.notifications.Notifier``)."""
-
-    def put(self, news: Iterable[News]) -> None: ...
-
-
-class Node(Protocol):
-    """State of the node as a whole (``counters.node.NodeWriter``)."""
-
-    @property
-    def statistics(self) -> Statistics: ...
-
-    def write(self) -> None: ...
-
-
-class Proxies(Protocol):
-    """State of the service proxies (``counters.proxies.ProxiesWriter``)."""
-
-    def write(self, proxies: Mapping[IPv6Network, ProxyState]) -> None: ...
-
-
-class Offering(Protocol):
-    """What the node offers (``offering.Offering``)."""
-
-    @property
-    def kernel(self) -> Capabilities: ...
-
-    def try_out(self) -> bool: ...
 
 
 class Manager:
@@ -143,18 +101,24 @@ class Manager:
         self._wake = asyncio.Event()
         self._ask_frr = asyncio.Event()
         self._retry: asyncio.TimerHandle | None = None
+        # What whoever committed last should know of the running configuration.
+        self.warnings: tuple[str, ...] = ()
         self._backoff = _BACKOFF_FIRST
         reconciler.before_writing = self._last_counts
         reconciler.after_writing = self._count_anew
+
+    @property
+    def reported(self) -> bool:
+        """Whether the statuses in the store are this process's own."""
+        return self._published is not None
 
     # Commits (called by the datastore).
 
     def start(self, *, by_order: bool = False) -> None:
         """Take over the running configuration: what already is right is not written.
 
-        One that can't be read, or is empty although no commit emptied it, changes nothing: what
-        stands goes on forwarding, and it is read again until it can be taken over, or a commit
-        comes. ``by_order`` takes over an empty one too. Raises AdapterError."""
+        One that can't be read, or is empty although no commit emptied it, changes nothing and is
+        read again until a commit comes. ``by_order`` takes an empty one. Raises AdapterError."""
         try:
             desired = parse(self._running())
         except Exception as error:
@@ -164,11 +128,18 @@ class Manager:
         if self._reconciler.misses(desired) and not by_order:
             self._hold("it is empty, although there was one ('reconcile' takes it as it is)")
             return
+        try:
+            report = self._reconciler.repair(desired)
+        except RefusedError as refused:
+            self._hold(str(refused))
+            return
         self._held = ""
-        report = self._reconciler.repair(desired)
         self._reconciler.stored()
         _LOG.info("%d actions to reach the running configuration", len(report.actions))
+        for refusal in self._reconciler.rejected:
+            _LOG.error("rejected in the running configuration: %s", refusal)
         self._take(report, repaired=report.touched)
+        self._warn()
 
     def _hold(self, reason: str) -> None:
         if reason != self._held:
@@ -177,13 +148,13 @@ class Manager:
         self._retry_later()
 
     @memory.searched_later()
-    def change(self, tree: Mapping[str, Any]) -> int:
-        """Carry out a commit; how many actions it took. Raises RefusedError with nothing
-        changed."""
+    def change(self, tree: Mapping[str, Any], *, rollback: bool = False) -> int:
+        """Carry out a commit, or a ``rollback``, which may bring back what a start rejected; how
+        many actions it took. Raises RefusedError with nothing changed."""
         self._before = self._reconciler.desired
         writes = self._kernel.writes
         try:
-            self._staged = self._commit(parse(tree, self._reconciler.desired))
+            self._staged = self._commit(parse(tree, self._reconciler.desired), rollback)
         except RefusedError as refused:
             self._count(refused=1)
             self._tell(news.collisions(refused.refusals))
@@ -193,14 +164,14 @@ class Manager:
             raise
         return len(self._staged.actions)
 
-    def _commit(self, desired: Desired) -> Report:
+    def _commit(self, desired: Desired, rollback: bool) -> Report:
         try:
-            return self._reconciler.commit(desired)
+            return self._reconciler.commit(desired, rollback=rollback)
         except RefusedError as refused:
             # A module was loaded since, or something is gone that was there.
             if not (_wants(refused.refusals) and self._offers_otherwise()):
                 raise
-            return self._reconciler.commit(desired)
+            return self._reconciler.commit(desired, rollback=rollback)
 
     @memory.searched_later()
     def stored(self) -> None:
@@ -211,7 +182,14 @@ class Manager:
             self._reconciler.stored()
             self._take(self._staged)
             self._count(commits=1)
+            self._warn()
         self._settled()
+
+    def _warn(self) -> None:
+        found = domain.warnings(self._reconciler.desired, self._kernel.links().indexes)
+        self.warnings = tuple(found)
+        for warning in self.warnings:
+            _LOG.warning("%s", warning)
 
     def aborted(self) -> None:
         """Somebody else refused the commit after us: back to what was."""
@@ -246,6 +224,10 @@ class Manager:
                 self.compare()
             except AdapterError as error:
                 _LOG.error("%s", error)
+                self._retry_later()
+            except OSError as error:
+                # EMFILE, ENFILE, ENOMEM, ENOSPC: they pass, and what is installed forwards.
+                _LOG.error("compare: %s; it is tried again", error.strerror or error)
                 self._retry_later()
 
     @memory.searched_later()
@@ -289,7 +271,12 @@ class Manager:
         """Try out what the node offers now and then; runs for ever."""
         while True:
             await asyncio.sleep(seconds)
-            if self._offers_otherwise():
+            try:
+                otherwise = self._offers_otherwise()
+            except OSError as error:
+                _LOG.error("capabilities: %s; they are probed again later", error)
+                continue
+            if otherwise:
                 self.disturbed()
 
     def _tell(self, told: Iterable[News]) -> None:
@@ -358,7 +345,6 @@ class Manager:
             self.disturbed()
 
     # Counters and statuses.
-
     async def sample_every(self, seconds: float) -> None:
         """Sample counters on a beat, which is slower with many SIDs, and where none counts."""
         beat, pace, cost = time.monotonic(), Pace(seconds, quiet=0.004, free=0.01), Cost()
@@ -367,7 +353,7 @@ class Manager:
             try:
                 with cost:
                     quiet = not self.sample()
-            except AdapterError as error:
+            except (AdapterError, OSError) as error:
                 _LOG.error("counters: %s", error)
             beat += pace.after(cost.seconds, quiet=quiet)
             beat = max(beat, time.monotonic())
@@ -390,8 +376,7 @@ class Manager:
         )
 
     def sample(self) -> bool:
-        """One dump of all SIDs into totals, store and SONiC tables; whether anything counted since
-        the last one. Raises AdapterError."""
+        """Read all counters into totals, store and SONiC tables; whether any moved."""
         sids = self._reconciler.desired.sids
         if self._proxies is not None:
             found = self._kernel.proxies()
@@ -465,7 +450,9 @@ class Manager:
 
     def _publish(self, repaired: frozenset[ObjectRef] = frozenset()) -> None:
         desired, before, now = self._reconciler.desired, self._statuses, time.time_ns()
-        outcomes, details = statuses.with_frr(desired, self._outcomes, self._advertised)
+        outcomes, details = statuses.with_frr(
+            desired, self._outcomes, self._advertised, before, repaired
+        )
         kept, came = statuses.kept(before, self._published, desired)
         # All else was installed, and is.
         some = {ref for ref in self._told.union(repaired) if ref in kept}.union(outcomes, came)

@@ -39,6 +39,10 @@ class Giving:
         self._gave = False
 
     def look(self) -> None:
+        with contextlib.suppress(OSError):  # no file descriptor left, say
+            self._look()
+
+    def _look(self) -> None:
         before = self._resident()
         if self._gave or before > self._left + _KEPT:
             self._trim(0)

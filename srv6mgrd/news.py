@@ -23,6 +23,11 @@ _KINDS = {
     Kind.SEGMENT_LIST: "segment-list",
     Kind.ROUTE: "route",
     Kind.INTERFACE: "interface",
+    Kind.ROUTING_POLICY: "routing-policy",
+    Kind.STATIC_ROUTE: "static-route",
+    Kind.ROUTE_LEAK: "route-leak",
+    Kind.OSPF: "ospf",
+    Kind.OSPFV3: "ospfv3",
 }
 
 Statuses = Mapping[ObjectRef, ObjectStatus]
@@ -91,6 +96,12 @@ def _reference(ref: ObjectRef) -> dict[str, str]:
 def commit_undone(name: str) -> News:
     """A commit that was not confirmed is undone."""
     return News("commit-undone", {"id": name})
+
+
+def commit_warnings(transaction: int, warnings: Iterable[str]) -> Iterator[News]:
+    """What whoever made a commit should know of what is running now."""
+    for warning in warnings:
+        yield News("commit-warning", {"transaction": str(transaction), "warning": warning})
 
 
 def rollback_failed(name: str, reason: str) -> News:

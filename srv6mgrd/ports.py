@@ -28,7 +28,8 @@ class RefusedAction:
     """An action that was refused: errno (0 when there is none) and words.
 
     ``by`` says who refused it, when that is neither the kernel nor FRR; ``in_doubt`` that the
-    answer was lost, so that it may have been carried out.
+    answer was lost, so that it may have been carried out; ``remedy`` is what helps, where that is
+    known.
     """
 
     action: Action
@@ -36,6 +37,7 @@ class RefusedAction:
     words: str
     by: str = ""
     in_doubt: bool = False
+    remedy: str = ""
 
 
 class Kernel(Protocol):

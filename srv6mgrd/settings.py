@@ -67,6 +67,8 @@ class Settings(DaemonSettings):
     compare_interval: float = 30.0
     # How often the kernel is tried out again.
     probe_interval: float = 600.0
+    # Once srv6mgrd has not reported for so long, readers see every status as unknown.
+    status_lease: float = 10.0
     # What is committed for good becomes the startup configuration, too.
     save_startup: bool = True
 

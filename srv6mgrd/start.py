@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from srv6mgrd import memory
-from srv6mgrd.alone import AlreadyRunningError, alone
 from srv6mgrd.settings import SettingsError
+from srv6mgrd.single_instance import AlreadyRunningError, single_instance
 
 _LEVELS = ("debug", "info", "warning", "error")
 
@@ -55,7 +55,11 @@ def start(
             level=_level(settings.log_level), format="%(levelname)s %(name)s: %(message)s"
         )
         memory.keep_freed()
-        lock = alone(Path(alone_in(settings)), name) if alone_in else contextlib.nullcontext()
+        lock = (
+            single_instance(Path(alone_in(settings)), name)
+            if alone_in
+            else contextlib.nullcontext()
+        )
         with lock:
             asyncio.run(run(settings))
     except told as error:

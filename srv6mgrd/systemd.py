@@ -19,11 +19,11 @@ def notify(state: str) -> None:
         return
     if address.startswith("@"):
         address = "\0" + address[1:]
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as s:
-        try:
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as s:
             s.sendto(state.encode(), address)
-        except OSError as error:
-            _LOG.warning("the service manager was not told %s: %s", state, error)
+    except OSError as error:
+        _LOG.warning("the service manager was not told %s: %s", state, error)
 
 
 async def watchdog() -> None:

@@ -1,0 +1,54 @@
+"""Interfaces of what the manager reports to and asks, beside the kernel and FRR."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from ipaddress import IPv6Network
+from typing import Protocol
+
+from srv6mgrd.counters.node import Statistics
+from srv6mgrd.counters.proxies import ProxyState
+from srv6mgrd.counters.status import ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.model.capabilities import Capabilities
+from srv6mgrd.model.desired import Desired
+from srv6mgrd.news import News
+
+
+class Outward(Protocol):
+    """Where statuses and counters go beside the store (``redis.publisher.Publisher``)."""
+
+    def publish(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> None: ...
+
+    def publish_counters(self, counters: Mapping[str, SidCounters]) -> None: ...
+
+    def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None: ...
+
+
+class Herald(Protocol):
+    """Who is told of news (``datastore.notifications.Notifier``)."""
+
+    def put(self, news: Iterable[News]) -> None: ...
+
+
+class Node(Protocol):
+    """State of the node as a whole (``counters.node.NodeWriter``)."""
+
+    @property
+    def statistics(self) -> Statistics: ...
+
+    def write(self) -> None: ...
+
+
+class Proxies(Protocol):
+    """State of the service proxies (``counters.proxies.ProxiesWriter``)."""
+
+    def write(self, proxies: Mapping[IPv6Network, ProxyState]) -> None: ...
+
+
+class Offering(Protocol):
+    """What the node offers (``offering.Offering``)."""
+
+    @property
+    def kernel(self) -> Capabilities: ...
+
+    def try_out(self) -> bool: ...

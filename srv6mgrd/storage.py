@@ -1,0 +1,97 @@
+"""Files that keep state over a restart: damaged ones are set aside, and problems are reported.
+
+No file is worth a daemon that does not start: a file that can't be read or written is reported in
+the log, in the operational state and by ``srv6ctl doctor``, and the daemon goes on without it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_LOG = logging.getLogger(__name__)
+
+DAMAGED = ".damaged"
+# Seconds until a file that could not be written is tried again.
+RETRY = 5.0
+
+
+class StorageError(Exception):
+    """A file can't be written; it holds what it held before. ``object: cause; remedy``."""
+
+
+class Problems:
+    """What is wrong with files of ours at present, by name. Used by one thread."""
+
+    def __init__(self, now: Callable[[], int] = time.time_ns) -> None:
+        self._now = now
+        self._found: dict[str, tuple[str, int]] = {}
+        self._changed: Callable[[], None] = lambda: None
+        self._retries: dict[str, Callable[[], None]] = {}
+
+    def follow(self, changed: Callable[[], None]) -> None:
+        """Have ``changed`` called with each change from now on."""
+        self._changed = changed
+
+    def retry(self, file: str, write: Callable[[], None]) -> None:
+        """Have ``run`` call ``write`` as long as the file has a problem."""
+        self._retries[file] = write
+
+    async def run(self) -> None:
+        """Write again what could not be written, now and then; runs for ever."""
+        while True:
+            await asyncio.sleep(RETRY)
+            for file in [*self._found]:
+                if (write := self._retries.get(file)) is not None:
+                    write()
+
+    def report(self, file: str, problem: str) -> None:
+        """``cause; remedy`` of a file."""
+        known = self._found.get(file)
+        if known is not None and known[0] == problem:
+            return
+        _LOG.error("%s: %s", file, problem)
+        self._found[file] = problem, known[1] if known else self._now()
+        self._changed()
+
+    def resolve(self, file: str) -> None:
+        """The file is well (again)."""
+        if self._found.pop(file, None) is not None:
+            _LOG.info("%s: written again", file)
+            self._changed()
+
+    @contextmanager
+    def writing(self, file: Path, remedy: str) -> Iterator[None]:
+        """Report an OSError within, and go on."""
+        try:
+            yield
+        except OSError as error:
+            self.report(file.name, f"{error.strerror or error}; {remedy}")
+        else:
+            self.resolve(file.name)
+
+    def listed(self) -> dict[str, tuple[str, int]]:
+        """The problem of each file, and since when (ns) it has one."""
+        return dict(self._found)
+
+
+def set_aside(path: Path, problems: Problems, cause: object) -> bool:
+    """Rename a file that makes no sense, for someone to look at; whether that worked."""
+    aside = path.with_suffix(DAMAGED)
+    try:
+        path.replace(aside)
+    except OSError as error:
+        problems.report(path.name, f"it is damaged ({cause}) and can't be set aside ({error})")
+        return False
+    for tail in ("-wal", "-shm"):
+        with suppress(OSError):
+            path.with_name(path.name + tail).unlink()
+    problems.report(
+        aside.name,
+        f"{path.name} can't be used ({cause}) and was set aside; look at {aside}, then delete it",
+    )
+    return True
