@@ -1,12 +1,10 @@
 #include "access.h"
 
-#include <grp.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysrepo/netconf_acm.h>
-#include <unistd.h>
 
+#include "nacm.h"
 #include "request.h"
 
 #define KEY "[prefix='"
@@ -37,11 +35,6 @@ struct access {
 };
 
 enum match { NOT, ABOVE, WITHIN };
-
-static const char *value_of(const struct lyd_node *node, const char *name) {
-    const char *value = request_value(node, name);
-    return value ? value : "";
-}
 
 /* Whether node lies at or below the rule's path, or above it. Without its key a list in a rule is
  * that of all entries. */
@@ -79,6 +72,10 @@ static enum verdict judge(const struct access *access, const char *path) {
     return !denies ? PERMITTED : permits_below ? DENIED_HERE : DENIED;
 }
 
+bool access_covers(const char *rule, const char *node) {
+    return match(rule, node) == WITHIN;
+}
+
 static uint32_t readable(const struct access *access, const char *prefix) {
     char *sid = must_format(SIDS "/sid" KEY "%s']", prefix);
     char *state = must_format("%s/state", sid), *counters = must_format("%s/counters", state);
@@ -103,61 +100,9 @@ static uint32_t readable(const struct access *access, const char *prefix) {
     return found;
 }
 
-/* Names of groups, each with its NUL. */
-static bool has(const struct text *names, const char *name) {
-    for (size_t at = 0; at < names->length; at += strlen(names->bytes + at) + 1) {
-        if (!strcmp(names->bytes + at, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void add_system_groups(const char *user, struct text *names) {
-    char room[16384];
-    struct passwd passwd, *known = NULL;
-    struct group group, *found = NULL;
-    gid_t ids[256];
-    int count = sizeof ids / sizeof *ids;
-    if (getpwnam_r(user, &passwd, room, sizeof room, &known) || !known) {
-        return;
-    }
-    if (getgrouplist(user, known->pw_gid, ids, &count) < 0) {
-        count = sizeof ids / sizeof *ids;
-    }
-    for (int i = 0; i < count; i++) {
-        if (!getgrgid_r(ids[i], &group, room, sizeof room, &found) && found) {
-            text_add(names, found->gr_name, strlen(found->gr_name) + 1);
-        }
-    }
-}
-
-static void add_groups(const struct lyd_node *groups, const char *user, struct text *names) {
-    const struct lyd_node *group, *leaf;
-    LY_LIST_FOR(lyd_child(groups), group) {
-        LY_LIST_FOR(lyd_child(group), leaf) {
-            if (!strcmp(LYD_NAME(leaf), "user-name") && !strcmp(lyd_get_value(leaf), user)) {
-                const char *name = value_of(group, "name");
-                text_add(names, name, strlen(name) + 1);
-            }
-        }
-    }
-}
-
-static bool is_for(const struct lyd_node *list, const struct text *groups) {
-    const struct lyd_node *leaf;
-    LY_LIST_FOR(lyd_child(list), leaf) {
-        if (!strcmp(LYD_NAME(leaf), "group") &&
-            (!strcmp(lyd_get_value(leaf), "*") || has(groups, lyd_get_value(leaf)))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_about_reading(const struct lyd_node *rule) {
-    const char *operations = value_of(rule, "access-operations");
-    const char *module = value_of(rule, "module-name"), *path = value_of(rule, "path");
+    const char *operations = nacm_value(rule, "access-operations");
+    const char *module = nacm_value(rule, "module-name"), *path = nacm_value(rule, "path");
     if (request_child(rule, "rpc-name") || request_child(rule, "notification-name") ||
         !(strchr(operations, '*') || strstr(operations, "read"))) {
         return false;
@@ -166,7 +111,11 @@ static bool is_about_reading(const struct lyd_node *rule) {
            (!*path || !strcmp(path, "/") || !strncmp(path, TOP, sizeof TOP - 1));
 }
 
-static void add_rule(struct access *access, const struct lyd_node *node) {
+static void add_rule(const struct lyd_node *node, void *data) {
+    struct access *access = data;
+    if (!is_about_reading(node)) {
+        return;
+    }
     const char *path = request_value(node, "path");
     struct rule *rules = realloc(access->rules, (access->count + 1) * sizeof *rules);
     if (!rules) {
@@ -175,51 +124,27 @@ static void add_rule(struct access *access, const struct lyd_node *node) {
     access->rules = rules;
     access->rules[access->count++] = (struct rule){
         .path = path && strcmp(path, "/") != 0 ? must_copy(path) : NULL,
-        .denies = strcmp(value_of(node, "action"), "permit") != 0,
+        .denies = strcmp(nacm_value(node, "action"), "permit") != 0,
     };
 }
 
-static void take(struct access *access, const struct lyd_node *nacm, const char *user) {
-    const struct lyd_node *list, *rule, *groups = request_child(nacm, "groups");
-    struct text names = {0};
-    access->all = !strcmp(value_of(nacm, "enable-nacm"), "false");
-    access->denies = strcmp(value_of(nacm, "read-default"), "permit") != 0;
-    add_groups(groups, user, &names);
-    if (strcmp(value_of(nacm, "enable-external-groups"), "false") != 0) {
-        add_system_groups(user, &names);
-    }
-    LY_LIST_FOR(names.length ? lyd_child(nacm) : NULL, list) {
-        if (strcmp(LYD_NAME(list), "rule-list") != 0 || !is_for(list, &names)) {
-            continue;
-        }
-        LY_LIST_FOR(lyd_child(list), rule) {
-            if (!strcmp(LYD_NAME(rule), "rule") && is_about_reading(rule)) {
-                add_rule(access, rule);
-            }
-        }
-    }
-    text_free(&names);
-    access->of_the_rest = readable(access, "");
-}
-
 struct access *access_of(const struct session *session) {
-    sr_session_ctx_t *sr = NULL;
-    sr_data_t *data = NULL;
     struct access *access = must_alloc(sizeof *access);
+    struct nacm nacm;
     if (!strcmp(session->user, sr_nacm_get_recovery_user())) {
         access->all = true;
         return access;
     }
-    if (!sr_session_start(server.connection, SR_DS_RUNNING, &sr) &&
-        !sr_get_data(sr, "/ietf-netconf-acm:nacm", 0, READ_TIMEOUT_MS, 0, &data) && data &&
-        data->tree) {
-        take(access, data->tree, session->user);
+    if (nacm_read(&nacm)) {
+        access->all = !strcmp(nacm_value(nacm.tree, "enable-nacm"), "false");
+        access->denies = strcmp(nacm_value(nacm.tree, "read-default"), "permit") != 0;
+        nacm_rules(&nacm, session->user, add_rule, access);
+        access->of_the_rest = readable(access, "");
     } else {
         access_free(access);
         access = NULL;
     }
-    sr_release_data(data);
-    sr_session_stop(sr);
+    nacm_free(&nacm);
     return access;
 }
 

@@ -37,4 +37,7 @@ void access_free(struct access *access);
 /* Bits 1 << SID_*: the leaves of this SID that may be read. */
 uint32_t access_to_sid(const struct access *access, const char *prefix);
 
+/* Whether the path of a rule covers a node: it is that node or lies below. */
+bool access_covers(const char *rule, const char *node);
+
 #endif

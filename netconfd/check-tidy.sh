@@ -18,10 +18,10 @@ check() {
     [ -e "$stamp" ] && return
     clang-tidy --quiet "$1" -- "${flags[@]}" --sysroot="$root" 2>"$stamp.said" && touch "$stamp" || {
         cat "$stamp.said"
-        rm "$stamp.said"
+        rm -f "$stamp.said"
         return 1
     }
-    rm "$stamp.said"
+    rm -f "$stamp.said"
 }
 
 export -f check

@@ -7,26 +7,33 @@
 
 /* The commit that awaits confirmation. */
 struct pending {
-    char *name, *door, *user, *deadline; /* owned; name NULL: none does */
+    char *name, *door, *user, *deadline; /* owned; name, known to all, NULL: none does */
 };
 
 void clock_read(struct pending *pending);
 void clock_pending_free(struct pending *pending);
 
-/* Its RPCs, by name: commit with seconds, confirm and cancel with 0.
- * NULL when it is done. */
-struct reply *clock_call(const char *rpc, const char *name, uint32_t seconds);
+/* The rejection of what has to wait for it. */
+struct reply *clock_in_use(const struct pending *pending);
 
-/* The RPC extend; new_name NULL: it keeps its name. */
-struct reply *clock_extend(const char *name, uint32_t seconds, const char *new_name);
+/* Its RPCs, by the token of the commit, which is a secret. NULL when it is done. */
+struct reply *clock_call(const char *rpc, const char *token);
 
-/* Whether no commit awaits confirmation; of none of the session's own. Much quicker than to read
- * which, for which sysrepo loads the whole configuration. */
-bool clock_is_idle(const struct session *session);
+/* name: what everybody may call it; NULL: srv6mgrd makes one. */
+struct reply *clock_begin(const char *token, const char *name, uint32_t seconds);
 
-/* Name of the commit of a session that does not outlive it; owned by the caller. */
+/* new_token NULL: it keeps the one it has. */
+struct reply *clock_extend(const char *token, uint32_t seconds, const char *new_token);
+
+/* A new token, and the name of the commit of a session that does not outlive it; owned by the
+ * caller. */
+char *clock_token(void);
 char *clock_name(const struct session *session);
-bool clock_is_of_session(const char *name);
+
+bool clock_is_of_session(const struct pending *pending, const struct session *session);
+
+/* The token is that of the commit that awaits confirmation. */
+bool clock_is_of_token(const char *token);
 
 /* Undo what the session did not confirm. */
 void clock_session_ends(const struct session *session);

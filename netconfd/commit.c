@@ -2,10 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "candidate.h"
 #include "clock.h"
 #include "operations.h"
 #include "problem.h"
 #include "request.h"
+#include "running.h"
 
 #define OURS "srv6mgr-srv6"
 #define LONGEST_TIMEOUT 86400 /* of srv6mgrd's clock, seconds */
@@ -17,7 +19,7 @@ struct wanted {
     uint32_t seconds;
     const char *persist, *persist_id;
     struct pending pending;
-    bool ours; /* the pending commit is the session's, or persist-id names it */
+    const char *token; /* of the pending commit; NULL: it is not the session's, nor persist-id's */
 };
 
 static struct reply *refuse(const char *tag, const char *element, const char *text) {
@@ -29,9 +31,6 @@ static struct reply *refuse(const char *tag, const char *element, const char *te
 static struct reply *check_name(const char *element, const char *name) {
     if (!*name || strlen(name) > LONGEST_NAME) {
         return refuse("invalid-value", element, "it has not 1 to 255 characters; choose another");
-    }
-    if (clock_is_of_session(name)) {
-        return refuse("invalid-value", element, "such names are those of sessions; choose another");
     }
     return NULL;
 }
@@ -51,15 +50,15 @@ static struct reply *read_wanted(struct session *session, const struct lyd_node 
     if (!reply && wanted->persist_id) {
         reply = check_name("persist-id", wanted->persist_id);
     }
-    if (session->commit || !clock_is_idle(session)) {
-        clock_read(&wanted->pending);
+    clock_read(&wanted->pending);
+    if (!reply && wanted->pending.name && wanted->persist_id) {
+        wanted->token = clock_is_of_token(wanted->persist_id) ? wanted->persist_id : NULL;
+    } else if (clock_is_of_session(&wanted->pending, session)) {
+        wanted->token = session->commit;
     }
-    const char *name = wanted->persist_id ? wanted->persist_id : session->commit;
-    wanted->ours = name && wanted->pending.name && !strcmp(name, wanted->pending.name);
     return reply;
 }
 
-/* In the words of srv6mgrd/datastore/clock.py. */
 static struct reply *not_ours(const struct wanted *wanted) {
     const struct pending *pending = &wanted->pending;
     if (!pending->name) {
@@ -70,21 +69,27 @@ static struct reply *not_ours(const struct wanted *wanted) {
         return refuse("invalid-value", "persist-id",
                       "it is another commit that awaits confirmation; check its id");
     }
-    return reply_error("in-use", "protocol",
-                       "commit %s: it came through %s%s%s and awaits confirmation until %s; wait "
-                       "for it, confirm it or cancel it",
-                       pending->name, pending->door ? pending->door : "another door",
-                       pending->user ? " of " : "", pending->user ? pending->user : "",
-                       pending->deadline ? pending->deadline : "its time is over");
+    return clock_in_use(pending);
 }
 
 /* The candidate becomes the running configuration, as part of that commit. */
 static struct reply *carry_over(struct session *session, const char *name) {
-    sr_session_switch_ds(session->sr, SR_DS_RUNNING);
-    session_set_origin(session, session->sr, name);
-    int failed = sr_copy_config(session->sr, NULL, SR_DS_CANDIDATE, COMMIT_TIMEOUT_MS);
-    struct reply *reply = failed ? problem_of_sysrepo(session->sr) : NULL;
-    session_set_origin(session, session->sr, "");
+    int locked = 0;
+    uint32_t holder = 0;
+    sr_get_lock(server.connection, SR_DS_CANDIDATE, NULL, &locked, &holder, NULL);
+    if (locked && holder != sr_session_get_id(session->sr)) {
+        return reply_error("in-use", "protocol",
+                           "candidate: session %u holds the lock; try again when it is unlocked",
+                           session_of_sysrepo(holder));
+    }
+    char *base = candidate_base();
+    struct reply *reply = running_copy(session, "candidate", base, name);
+    free(base);
+    if (!reply) {
+        sr_session_switch_ds(session->sr, SR_DS_CANDIDATE);
+        sr_copy_config(session->sr, NULL, SR_DS_RUNNING, COMMIT_TIMEOUT_MS);
+        candidate_end();
+    }
     return reply;
 }
 
@@ -128,28 +133,30 @@ static struct reply *begin(struct session *session, const struct wanted *wanted)
     if (reply) {
         return reply;
     }
-    char *name = wanted->persist ? must_copy(wanted->persist) : clock_name(session);
-    reply = clock_call("commit", name, wanted->seconds);
+    char *token = wanted->persist ? must_copy(wanted->persist) : clock_token();
+    char *name = wanted->persist ? NULL : clock_name(session);
+    reply = clock_begin(token, name, wanted->seconds);
+    free(name);
     if (reply) {
-        free(name);
+        free(token);
         return reply;
     }
-    reply = carry_over(session, name);
+    reply = carry_over(session, token);
     if (reply) {
-        reply_free(clock_call("cancel", name, 0));
+        reply_free(clock_call("cancel", token));
     }
     if (reply || wanted->persist) {
-        free(name);
+        free(token);
         return reply;
     }
     free(session->commit);
-    session->commit = name;
+    session->commit = token;
     return NULL;
 }
 
-/* With another persist it is called that from now on, and then does not end with its session. */
+/* With persist that is its token from now on, and it does not end with its session. */
 static struct reply *prolong(struct session *session, const struct wanted *wanted) {
-    struct reply *reply = clock_extend(wanted->pending.name, wanted->seconds, wanted->persist);
+    struct reply *reply = clock_extend(wanted->token, wanted->seconds, wanted->persist);
     if (!reply && wanted->persist && session->commit) {
         free(session->commit);
         session->commit = NULL;
@@ -158,19 +165,18 @@ static struct reply *prolong(struct session *session, const struct wanted *wante
 }
 
 static struct reply *go_on(struct session *session, const struct wanted *wanted) {
-    const char *name = wanted->pending.name;
     struct reply *reply = wanted->confirmed ? check_others(session) : NULL;
-    reply = reply ? reply : carry_over(session, name);
+    reply = reply ? reply : carry_over(session, wanted->token);
     if (reply) {
         return reply;
     }
-    return wanted->confirmed ? prolong(session, wanted) : clock_call("confirm", name, 0);
+    return wanted->confirmed ? prolong(session, wanted) : clock_call("confirm", wanted->token);
 }
 
 struct reply *commit(struct session *session, struct lyd_node *rpc) {
     struct wanted wanted = {0};
     struct reply *reply = read_wanted(session, rpc, &wanted);
-    if (!reply && wanted.ours) {
+    if (!reply && wanted.token) {
         reply = go_on(session, &wanted);
     } else if (!reply && (wanted.pending.name || wanted.persist_id)) {
         reply = not_ours(&wanted);
@@ -186,8 +192,8 @@ struct reply *commit(struct session *session, struct lyd_node *rpc) {
 struct reply *cancel_commit(struct session *session, struct lyd_node *rpc) {
     struct wanted wanted = {0};
     struct reply *reply = read_wanted(session, rpc, &wanted);
-    if (!reply && wanted.ours) {
-        reply = clock_call("cancel", wanted.pending.name, 0);
+    if (!reply && wanted.token) {
+        reply = clock_call("cancel", wanted.token);
     } else if (!reply && !wanted.pending.name) {
         reply = reply_error("operation-failed", "protocol",
                             "cancel-commit: no commit awaits confirmation; it may be undone "

@@ -2,10 +2,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <pwd.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,28 +14,42 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "address.h"
 #include "clock.h"
 #include "log.h"
 #include "manager.h"
 #include "monitoring.h"
+#include "places.h"
+#include "room.h"
 #include "rpc.h"
 #include "session.h"
 #include "subscription.h"
 #include "text.h"
 
-#define MOST_SESSIONS 512
 #define HELLO_SECONDS 30
 #define SEND_BUFFER (1 << 20)
+#define ROOM_AGAIN_MS 1000 /* without room to accept, the next try */
 #define STACK (1 << 20)
-
-static atomic_int connections;
 
 struct connection {
     int socket;
+    uid_t user;
     const char *transport;
 };
 
-static int listen_at(const char *path) {
+/* Members of the group may connect, beside root: the kernel tells who it is, and NACM what they may
+ * do. Without the group root alone may. */
+static int give_to(const char *path, const char *name) {
+    struct group entry, *found = NULL;
+    char buffer[4096];
+    if (getgrnam_r(name, &entry, buffer, sizeof buffer, &found) || !found) {
+        log_error("socket %s: there is no group %s; root alone can connect", path, name);
+        return 0;
+    }
+    return chown(path, (uid_t)-1, found->gr_gid) || chmod(path, 0660);
+}
+
+static int listen_at(const char *path, const char *group) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) {
         log_error("socket %s: the path is too long; choose a shorter one", path);
@@ -44,9 +58,12 @@ static int listen_at(const char *path) {
     strcpy(address.sun_path, path);
     int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     unlink(path);
-    /* Anyone may connect: the kernel tells who it is, and NACM what they may do. */
-    if (listening < 0 || bind(listening, (struct sockaddr *)&address, sizeof address) ||
-        chmod(path, 0666) || listen(listening, 128)) {
+    mode_t before = umask(0177);
+    int bound = listening < 0 ? -1 : bind(listening, (struct sockaddr *)&address, sizeof address);
+    int error = errno;
+    umask(before);
+    errno = error;
+    if (bound || give_to(path, group) || listen(listening, 128)) {
         log_error("socket %s: %s", path, strerror(errno));
         if (listening >= 0) {
             close(listening);
@@ -56,17 +73,13 @@ static int listen_at(const char *path) {
     return listening;
 }
 
-/* The user at the other end; NULL: it has no name. */
-static char *peer(int socket) {
-    struct ucred who;
-    socklen_t size = sizeof who;
+/* The name of a user; NULL: it has none. */
+static char *name_of(uid_t user) {
     struct passwd entry, *found = NULL;
     char buffer[4096];
-    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) ||
-        getpwuid_r(who.uid, &entry, buffer, sizeof buffer, &found) || !found) {
-        return NULL;
-    }
-    return must_copy(found->pw_name);
+    return getpwuid_r(user, &entry, buffer, sizeof buffer, &found) || !found
+               ? NULL
+               : must_copy(found->pw_name);
 }
 
 static void set_timeout(int socket, int seconds) {
@@ -77,7 +90,7 @@ static void set_timeout(int socket, int seconds) {
 
 /* The exchange of hellos, which is libnetconf2's. */
 static struct session *greet(int socket, const char *user, const char *transport,
-                             const struct ly_ctx *context) {
+                             const char *address, const struct ly_ctx *context) {
     struct nc_session *nc = NULL;
     set_timeout(socket, HELLO_SECONDS);
     if (nc_accept_inout(socket, socket, user, context, &nc) != NC_MSG_HELLO) {
@@ -87,7 +100,7 @@ static struct session *greet(int socket, const char *user, const char *transport
     }
     set_timeout(socket, 0);
     fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK);
-    return session_new(nc, socket, user, transport);
+    return session_new(nc, socket, user, transport, address);
 }
 
 static void converse(struct session *session) {
@@ -115,7 +128,9 @@ static void add(struct counts *total, const struct counts *counts) {
 
 static void live(int socket, const char *user, const char *transport,
                  const struct ly_ctx *context) {
-    struct session *session = greet(socket, user, transport, context);
+    char *address = strcmp(transport, OVER_TLS) ? NULL : address_receive(socket, HELLO_SECONDS);
+    struct session *session = greet(socket, user, transport, address, context);
+    free(address);
     if (!session) {
         return;
     }
@@ -138,7 +153,7 @@ static void *serve_one(void *data) {
     struct connection connection = *(struct connection *)data;
     free(data);
     int socket = connection.socket;
-    char *user = peer(socket);
+    char *user = name_of(connection.user);
     const struct ly_ctx *context = context_hold();
     if (user && context) {
         live(socket, user, connection.transport, context);
@@ -150,11 +165,11 @@ static void *serve_one(void *data) {
     }
     free(user);
     close(socket);
-    connections--;
+    places_leave(connection.user);
     return NULL;
 }
 
-static void begin(int socket, const char *transport) {
+static void begin(int socket, uid_t user, const char *transport) {
     struct connection *connection = must_alloc(sizeof *connection);
     pthread_t thread;
     pthread_attr_t attributes;
@@ -163,20 +178,19 @@ static void begin(int socket, const char *transport) {
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, STACK);
-    *connection = (struct connection){socket, transport};
-    connections++;
+    *connection = (struct connection){socket, user, transport};
     if (pthread_create(&thread, &attributes, serve_one, connection)) {
         log_error("connection: no thread for it: %s", strerror(errno));
-        connections--;
+        places_leave(user);
         free(connection);
         close(socket);
     }
     pthread_attr_destroy(&attributes);
 }
 
-int door_open(struct door *doors) {
+int door_open(struct door *doors, const char *group) {
     for (size_t i = 0; i < DOORS; i++) {
-        doors[i].listening = listen_at(doors[i].path);
+        doors[i].listening = listen_at(doors[i].path, group);
         if (doors[i].listening < 0) {
             return -1;
         }
@@ -184,27 +198,38 @@ int door_open(struct door *doors) {
     return 0;
 }
 
-static void let_in(const struct door *door) {
+/* False: there is no room for a connection, which then waits in the backlog. */
+static bool let_in(const struct door *door) {
+    struct ucred who;
+    socklen_t size = sizeof who;
     int socket = accept4(door->listening, NULL, NULL, SOCK_CLOEXEC);
     if (socket < 0) {
-        return;
+        if (!lacks_room(errno)) {
+            return true;
+        }
+        log_error("connection: %s; it waits until there is room", strerror(errno));
+        return false;
     }
-    if (connections >= MOST_SESSIONS) {
-        log_error("connection: refused, there are %d sessions", MOST_SESSIONS);
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) || !places_take(who.uid)) {
+        log_error("connection of user id %u: refused, it has %d sessions, or all have %d",
+                  (unsigned)who.uid, PLACES_OF_USER, PLACES);
         close(socket);
-        return;
+        return true;
     }
-    begin(socket, door->transport);
+    begin(socket, who.uid, door->transport);
+    return true;
 }
 
 void door_serve(const struct door *doors, int stop) {
     struct pollfd wanted[DOORS + 1] = {[DOORS] = {.fd = stop, .events = POLLIN}};
     int interval = manager_interval();
-    for (size_t i = 0; i < DOORS; i++) {
-        wanted[i] = (struct pollfd){.fd = doors[i].listening, .events = POLLIN};
-    }
+    bool room = true;
     for (;;) {
-        int ready = poll(wanted, DOORS + 1, interval);
+        for (size_t i = 0; i < DOORS; i++) {
+            wanted[i] = (struct pollfd){.fd = room ? doors[i].listening : -1, .events = POLLIN};
+        }
+        int ready = poll(wanted, DOORS + 1, room ? interval : ROOM_AGAIN_MS);
+        room = true;
         if (interval >= 0) {
             manager_tell("WATCHDOG=1");
         }
@@ -213,7 +238,7 @@ void door_serve(const struct door *doors, int stop) {
         }
         for (size_t i = 0; ready > 0 && i < DOORS; i++) {
             if (wanted[i].revents) {
-                let_in(&doors[i]);
+                room = let_in(&doors[i]) && room;
             }
         }
     }

@@ -5,14 +5,18 @@
 /* sshd's subsystem, and srv6-netconf-tls. */
 #define DOORS 2
 
+#define OVER_SSH "netconf-ssh"
+#define OVER_TLS "netconf-tls"
+
 struct door {
     const char *path;
     const char *transport; /* identity of RFC 6022 section 2.1.3 */
     int listening;         /* of door_open */
 };
 
-/* Listen at the paths of all; 0, or -1: one of them can't be opened, which is logged. */
-int door_open(struct door *doors);
+/* Listen at the paths of all, which members of the group may connect to, beside root; 0, or -1: one
+ * of them can't be opened, which is logged. */
+int door_open(struct door *doors, const char *group);
 
 /* Serve sessions until stop (a descriptor) becomes readable; then all have ended, and the sockets
  * are gone. */

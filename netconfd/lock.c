@@ -1,4 +1,9 @@
 /* lock and unlock of a datastore, RFC 6241 sections 7.5 and 7.6. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "commits.h"
 #include "operations.h"
 #include "problem.h"
 #include "request.h"
@@ -19,11 +24,45 @@ static struct reply *denied(sr_datastore_t datastore) {
     return reply;
 }
 
+/* RFC 6241 section 7.5: another session has an ongoing confirmed commit. */
+static struct reply *check_pending(const struct session *session) {
+    struct pending pending;
+    clock_read(&pending);
+    const bool is_own = clock_is_of_session(&pending, session);
+    struct reply *reply = pending.name && !is_own ? clock_in_use(&pending) : NULL;
+    clock_pending_free(&pending);
+    return reply;
+}
+
+/* The holder, as srv6mgrd names it; its number when it is a session of this server. */
+static struct reply *lock_running(struct session *session) {
+    struct text answer = {0};
+    struct reply *reply = commits_lock(session, &answer);
+    const char *holder = reply ? commits_field(&answer, "holder", NULL) : NULL;
+    if (holder) {
+        size_t length = 0;
+        const char *northbound = commits_field(&answer, "holder-northbound", &length);
+        const bool is_here =
+            northbound && length == strlen(DOOR) && !memcmp(northbound, DOOR, length);
+        reply->errors->tag = "lock-denied";
+        reply->errors->with_session = true;
+        reply->errors->session = is_here ? (uint32_t)strtoul(holder, NULL, 10) : 0;
+    }
+    text_free(&answer);
+    return reply ? reply : reply_ok();
+}
+
 struct reply *lock_datastore(struct session *session, struct lyd_node *rpc) {
     sr_datastore_t target;
     struct reply *reply = request_datastore(rpc, "target", &target, NULL);
+    if (!reply && target == SR_DS_RUNNING) {
+        reply = check_pending(session);
+    }
     if (reply) {
         return reply;
+    }
+    if (target == SR_DS_RUNNING) {
+        return lock_running(session);
     }
     sr_session_switch_ds(session->sr, target);
     switch (sr_lock(session->sr, NULL, 0)) {
@@ -47,9 +86,10 @@ struct reply *unlock_datastore(struct session *session, struct lyd_node *rpc) {
         return reply;
     }
     sr_session_switch_ds(session->sr, target);
-    if (sr_unlock(session->sr, NULL)) {
+    if (target == SR_DS_RUNNING ? !session->has_lock : sr_unlock(session->sr, NULL) != 0) {
         return reply_error("operation-failed", "protocol",
                            "unlock: this session holds no lock on it; lock it first");
     }
-    return reply_ok();
+    reply = target == SR_DS_RUNNING ? commits_unlock(session) : NULL;
+    return reply ? reply : reply_ok();
 }

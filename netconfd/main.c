@@ -12,16 +12,21 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "commits.h"
 #include "door.h"
+#include "evaluator.h"
 #include "log.h"
 #include "manager.h"
+#include "modes.h"
 #include "monitoring.h"
 #include "session.h"
+#include "shm.h"
 #include "store.h"
 #include "text.h"
 
 #define SOCKET "/run/srv6mgr/netconf.sock"
 #define TLS_SOCKET "/run/srv6mgr/netconf-tls.sock"
+#define GROUP "srv6mgr"
 #define STORE "/run/srv6mgr/store"
 
 static sr_subscription_ctx_t *nacm, *nacm_statistics;
@@ -33,7 +38,14 @@ static char *content_id(void *data) {
 }
 
 static int start_sysrepo(void) {
+    struct reply *reply = shm_lacks_room();
+    if (reply) {
+        log_error("%s", reply->errors->message);
+        reply_free(reply);
+        return -1;
+    }
     int failed = sr_connect(0, &server.connection);
+    modes_deny_others();
     failed = failed ? failed : sr_session_start(server.connection, SR_DS_RUNNING, &server.own);
     failed = failed ? failed : sr_nacm_init(server.own, 0, &nacm);
     failed = failed ? failed : sr_nacm_glob_stats_subscribe(server.own, 0, &nacm_statistics);
@@ -71,16 +83,16 @@ static void stop_all(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct option options[] = {{"socket", required_argument, NULL, 's'},
-                                            {"tls-socket", required_argument, NULL, 't'},
-                                            {"store", required_argument, NULL, 'c'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    struct door doors[DOORS] = {{.path = SOCKET, .transport = "netconf-ssh"},
-                                {.path = TLS_SOCKET, .transport = "netconf-tls"}};
-    const char *store = STORE;
+    static const struct option options[] = {
+        {"socket", required_argument, NULL, 's'}, {"tls-socket", required_argument, NULL, 't'},
+        {"store", required_argument, NULL, 'c'},  {"commit-socket", required_argument, NULL, 'm'},
+        {"group", required_argument, NULL, 'g'},  {EVALUATOR_OPTION, no_argument, NULL, 'e'},
+        {"help", no_argument, NULL, 'h'},         {0}};
+    struct door doors[DOORS] = {{.path = SOCKET, .transport = OVER_SSH},
+                                {.path = TLS_SOCKET, .transport = OVER_TLS}};
+    const char *store = STORE, *group = GROUP;
     int option;
-    while ((option = getopt_long(argc, argv, "s:t:c:h", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "s:t:c:m:g:h", options, NULL)) != -1) {
         switch (option) {
         case 's':
         case 't':
@@ -89,10 +101,20 @@ int main(int argc, char **argv) {
         case 'c':
             store = optarg;
             break;
+        case 'm':
+            commits_at(optarg);
+            break;
+        case 'g':
+            group = optarg;
+            break;
+        case 'e':
+            return evaluator_run();
         default:
             printf("usage: srv6-netconfd [--socket PATH]       (default " SOCKET ")\n"
                    "                     [--tls-socket PATH]   (default " TLS_SOCKET ")\n"
-                   "                     [--store PATH]        (default " STORE ")\n");
+                   "                     [--store PATH]        (default " STORE ")\n"
+                   "                     [--commit-socket PATH]\n"
+                   "                     [--group NAME]        (default " GROUP ")\n");
             return option == 'h' ? 0 : 2;
         }
     }
@@ -108,7 +130,7 @@ int main(int argc, char **argv) {
     if (start_sysrepo() || start_netconf()) {
         return 1;
     }
-    if (door_open(doors)) {
+    if (door_open(doors, group)) {
         return 1;
     }
     manager_tell("READY=1");

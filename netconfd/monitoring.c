@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sysrepo/subscribed_notifications.h>
 
+#include "absence.h"
 #include "log.h"
 #include "operations.h"
 #include "text.h"
@@ -45,6 +46,31 @@ static void put_capabilities(struct lyd_node *state, const struct ly_ctx *contex
     free(all);
 }
 
+struct holder {
+    uint32_t session;
+    struct timespec since;
+};
+
+static void find_holder(struct session *session, void *data) {
+    if (session->has_lock) {
+        *(struct holder *)data = (struct holder){session->id, session->locked};
+    }
+}
+
+/* srv6mgrd has the lock on running, sysrepo the others. */
+static bool holder_of(sr_datastore_t datastore, struct holder *holder) {
+    int locked = 0;
+    uint32_t id = 0;
+    *holder = (struct holder){0};
+    if (datastore == SR_DS_RUNNING) {
+        sessions_visit(find_holder, holder);
+        return holder->session;
+    }
+    sr_get_lock(server.connection, datastore, NULL, &locked, &id, &holder->since);
+    holder->session = session_of_sysrepo(id);
+    return locked;
+}
+
 static void put_locks(struct lyd_node *state) {
     static const struct {
         sr_datastore_t datastore;
@@ -52,21 +78,18 @@ static void put_locks(struct lyd_node *state) {
     } all[] = {
         {SR_DS_RUNNING, "running"}, {SR_DS_STARTUP, "startup"}, {SR_DS_CANDIDATE, "candidate"}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        int locked = 0;
-        uint32_t holder = 0;
-        struct timespec since;
+        struct holder holder;
         char path[96];
         snprintf(path, sizeof path, "datastores/datastore[name='%s']", all[i].name);
         put(state, path, NULL);
-        sr_get_lock(server.connection, all[i].datastore, NULL, &locked, &holder, &since);
-        if (locked) {
+        if (holder_of(all[i].datastore, &holder)) {
             snprintf(path, sizeof path,
                      "datastores/datastore[name='%s']/locks/global-lock/locked-by-session",
                      all[i].name);
-            put_number(state, path, session_of_sysrepo(holder));
+            put_number(state, path, holder.session);
             snprintf(path, sizeof path,
                      "datastores/datastore[name='%s']/locks/global-lock/locked-time", all[i].name);
-            put_time(state, path, &since);
+            put_time(state, path, &holder.since);
         }
     }
 }
@@ -109,6 +132,9 @@ static void put_session(struct session *session, void *data) {
     }
     put(entry, "transport", session->transport);
     put(entry, "username", session->user);
+    if (session->address) {
+        put(entry, "source-host", session->address);
+    }
     put_time(entry, "login-time", &session->start);
     put_number(entry, "in-rpcs", session->counts.in_rpcs);
     put_number(entry, "in-bad-rpcs", session->counts.in_bad_rpcs);
@@ -159,15 +185,21 @@ static int netconf_state(sr_session_ctx_t *sr, uint32_t id, const char *module, 
     return SR_ERR_OK;
 }
 
-/* Of any module whose notifications sysrepo keeps (sysrepoctl --replay). */
-static bool can_replay(const struct ly_ctx *context, struct timespec *since) {
+bool monitoring_can_replay(const struct ly_ctx *context, const char *stream,
+                           struct timespec *since) {
     const struct lys_module *module;
     uint32_t index = 0;
     while ((module = ly_ctx_get_module_iter(context, &index))) {
+        struct timespec began = {0};
         int enabled = 0;
-        if (module->implemented && module->compiled->notifs &&
-            !sr_get_module_replay_support(server.connection, module->name, since, &enabled) &&
+        const bool is_meant =
+            !stream || !strcmp(stream, "NETCONF") || !strcmp(stream, module->name);
+        if (is_meant && module->implemented && module->compiled->notifs &&
+            !sr_get_module_replay_support(server.connection, module->name, &began, &enabled) &&
             enabled) {
+            if (since) {
+                *since = began;
+            }
             return true;
         }
     }
@@ -182,7 +214,7 @@ static int streams_5277(sr_session_ctx_t *sr, uint32_t id, const char *module, c
     if (!lyd_new_path(NULL, context, STREAMS5277, NULL, 0, &state)) {
         put(state, "streams/stream[name='NETCONF']/description", "All notifications");
         struct timespec since = {0};
-        bool replay = can_replay(context, &since);
+        bool replay = monitoring_can_replay(context, NULL, &since);
         put(state, "streams/stream[name='NETCONF']/replaySupport", replay ? "true" : "false");
         if (since.tv_sec) {
             put_time(state, "streams/stream[name='NETCONF']/replayLogCreationTime", &since);
@@ -249,6 +281,10 @@ int monitoring_start(void) {
                       all[i].path, sr_strerror(failed));
             return -1;
         }
+    }
+    int failed = absence_start(server.own, &served);
+    if (failed) {
+        log_error("state while srv6mgrd does not run can't be served: %s", sr_strerror(failed));
     }
     return 0;
 }

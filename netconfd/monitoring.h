@@ -8,6 +8,11 @@
 int monitoring_start(void);
 void monitoring_stop(void);
 
+/* Whether sysrepo keeps notifications of the stream: a module's name; NETCONF or NULL are all of
+ * them. *since (or NULL) is when that began. */
+bool monitoring_can_replay(const struct ly_ctx *context, const char *stream,
+                           struct timespec *since);
+
 void notice_session_start(const struct session *session);
 void notice_session_end(const struct session *session);
 

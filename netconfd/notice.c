@@ -13,6 +13,9 @@ static void tell(const struct session *session, const char *name, bool ended) {
     }
     lyd_new_path(event, NULL, "username", session->user, 0, NULL);
     lyd_new_path(event, NULL, "session-id", number, 0, NULL);
+    if (session->address) {
+        lyd_new_path(event, NULL, "source-host", session->address, 0, NULL);
+    }
     if (ended) {
         const char *reason = session->end;
         if (session->killed_by) {

@@ -19,4 +19,15 @@ operation establish_subscription, modify_subscription;                 /* push.c
 operation delete_subscription, kill_subscription, resync_subscription; /* push.c */
 operation forward;                                                     /* forward.c: all others */
 
+struct filter;
+
+/* What a filter selects of a datastore (read.c), put into *tree. NULL, or the rejection. */
+struct reply *read_datastore(struct session *session, sr_datastore_t datastore,
+                             const struct filter *filter, struct lyd_node **tree);
+
+/* What a filter selects of the operational datastore (read.c), put into *tree. The session's
+ * sysrepo session is used. NULL, or the rejection. */
+struct reply *read_operational(struct session *session, const struct filter *filter,
+                               struct lyd_node **tree);
+
 #endif

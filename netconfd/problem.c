@@ -64,35 +64,26 @@ static const char *known_type(const char *type) {
                                         : "application";
 }
 
-static struct error *of_netconf(const sr_error_info_err_t *found) {
-    const char *type, *tag, *app_tag, *path, *message, **elements, **values;
-    uint32_t count;
-    if (!found->error_format || strcmp(found->error_format, "NETCONF") != 0 ||
-        sr_err_get_netconf_error(found, &type, &tag, &app_tag, &path, &message, &elements, &values,
-                                 &count)) {
-        return NULL;
-    }
+static struct error *of_netconf(const struct failure *found) {
     struct error *error =
-        words_error(known_tag(tag), known_type(type), message ? message : "", path ? path : "");
-    if (app_tag && *app_tag) {
+        words_error(known_tag(found->tag), known_type(found->type ? found->type : ""),
+                    found->message ? found->message : "", found->path ? found->path : "");
+    if (found->app_tag && *found->app_tag) {
         free(error->app_tag);
-        error->app_tag = must_copy(app_tag);
+        error->app_tag = must_copy(found->app_tag);
     }
-    for (uint32_t i = 0; i < count; i++) {
-        if (!strcmp(elements[i], "bad-element")) {
-            free(error->bad_element);
-            error->bad_element = must_copy(values[i]);
-        }
+    if (found->bad_element) {
+        free(error->bad_element);
+        error->bad_element = must_copy(found->bad_element);
     }
-    free(elements);
-    free(values);
     return error;
 }
 
 /* sysrepo writes: text (path "/x"). */
-static struct error *of_message(const sr_error_info_err_t *found) {
-    const char *message = found->message ? found->message : sr_strerror(found->err_code);
-    const char *type = found->err_code == SR_ERR_UNAUTHORIZED ? "protocol" : "application";
+static struct error *of_message(const struct failure *found) {
+    const sr_error_t code = (sr_error_t)found->code;
+    const char *message = found->message ? found->message : sr_strerror(code);
+    const char *type = code == SR_ERR_UNAUTHORIZED ? "protocol" : "application";
     char *text = must_copy(message), *path = NULL;
     char *mark = strstr(text, " (path \"");
     if (mark) {
@@ -103,9 +94,9 @@ static struct error *of_message(const sr_error_info_err_t *found) {
             *end = '\0';
         }
     }
-    struct error *error = words_error(tag_of(found->err_code), type, text, path ? path : "");
+    struct error *error = words_error(tag_of(code), type, text, path ? path : "");
     /* The texts of all other constraints are known. */
-    if (found->err_code == SR_ERR_VALIDATION_FAILED && path && !error->app_tag) {
+    if (code == SR_ERR_VALIDATION_FAILED && path && !error->app_tag) {
         error->app_tag = must_copy("must-violation"); /* RFC 7950 section 15.2 */
     }
     free(text);
@@ -124,21 +115,18 @@ static void append_once(struct error **errors, struct error *error) {
     error_append(errors, error);
 }
 
-struct reply *problem_of_sysrepo(sr_session_ctx_t *sr) {
-    const sr_error_info_t *info = NULL;
+struct reply *problem_of_failures(const struct failure *all, size_t count) {
     struct error *errors = NULL;
-    sr_session_get_error(sr, &info);
     /* What only says that something failed is left out, unless it is all there is. */
     for (int framing = 0; !errors && framing < 2; framing++) {
         uint32_t told = 0;
-        for (uint32_t i = 0; info && i < info->err_count && told < MOST_ERRORS; i++) {
-            const sr_error_info_err_t *found = &info->err[i];
+        for (size_t i = 0; i < count && told < MOST_ERRORS; i++) {
+            const struct failure *found = &all[i];
             if (!framing && found->message && words_are_framing(found->message)) {
                 continue;
             }
             told++;
-            struct error *error = of_netconf(found);
-            append_once(&errors, error ? error : of_message(found));
+            append_once(&errors, found->tag ? of_netconf(found) : of_message(found));
         }
     }
     if (!errors) {
@@ -146,6 +134,45 @@ struct reply *problem_of_sysrepo(sr_session_ctx_t *sr) {
                            "sysrepo: it failed without a reason; see its log");
     }
     return reply_of(errors);
+}
+
+/* elements and values are to be freed when it holds NETCONF's members. */
+static void read_failure(const sr_error_info_err_t *found, struct failure *failure,
+                         const char ***elements, const char ***values) {
+    const char *message;
+    uint32_t count = 0;
+    *failure = (struct failure){.code = found->err_code, .message = found->message};
+    if (!found->error_format || strcmp(found->error_format, "NETCONF") != 0 ||
+        sr_err_get_netconf_error(found, &failure->type, &failure->tag, &failure->app_tag,
+                                 &failure->path, &message, elements, values, &count)) {
+        failure->tag = NULL;
+        return;
+    }
+    failure->message = message;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!strcmp((*elements)[i], "bad-element")) {
+            failure->bad_element = (*values)[i];
+        }
+    }
+}
+
+struct reply *problem_of_sysrepo(sr_session_ctx_t *sr) {
+    const sr_error_info_t *info = NULL;
+    sr_session_get_error(sr, &info);
+    const size_t count = info ? info->err_count : 0;
+    struct failure *all = must_alloc((count + 1) * sizeof *all);
+    const char ***lists = must_alloc((2 * count + 1) * sizeof *lists);
+    memset(lists, 0, (2 * count + 1) * sizeof *lists);
+    for (size_t i = 0; i < count; i++) {
+        read_failure(&info->err[i], &all[i], &lists[2 * i], &lists[2 * i + 1]);
+    }
+    struct reply *reply = problem_of_failures(all, count);
+    for (size_t i = 0; i < 2 * count; i++) {
+        free(lists[i]);
+    }
+    free(lists);
+    free(all);
+    return reply;
 }
 
 struct reply *problem_of_libyang(const struct ly_ctx *context, const char *type, const char *path,

@@ -8,6 +8,15 @@
 #include "reply.h"
 #include "session.h"
 
+/* An error as sysrepo has it; NULL where it does not say more than code (sr_error_t) and message.
+ */
+struct failure {
+    int code;
+    const char *message, *tag, *type, *app_tag, *path, *bad_element;
+};
+
+struct reply *problem_of_failures(const struct failure *all, size_t count);
+
 /* All errors that the sysrepo session tells of its last call. */
 struct reply *problem_of_sysrepo(sr_session_ctx_t *sr);
 

@@ -4,18 +4,25 @@
 #include <string.h>
 #include <sysrepo/subscribed_notifications.h>
 
+#include "filter.h"
+#include "monitoring.h"
 #include "operations.h"
+#include "periodic.h"
 #include "problem.h"
 #include "request.h"
+#include "secrets.h"
 #include "subscription.h"
+#include "watch.h"
 
 #define CENTISECOND_MS 10
+#define SHORTEST_PERIOD 100 /* centiseconds */
 
 struct wanted {
     const char *stream; /* NULL: a datastore */
     sr_datastore_t datastore;
-    char *xpath;
+    struct filter filter;
     bool has_filter;
+    char *xpath; /* the filter, for what sysrepo evaluates; NULL: everything */
     const struct lyd_node *periodic, *on_change;
     struct timespec start, stop, anchor;
     bool has_start, has_stop, has_anchor;
@@ -32,21 +39,22 @@ static struct reply *read_time(const struct lyd_node *parent, const char *name,
     return NULL;
 }
 
-static struct reply *read_filter(struct session *session, const struct lyd_node *rpc,
-                                 const char *kind, struct wanted *wanted) {
-    char *xpath = must_format("%s-xpath-filter", kind);
-    char *subtree = must_format("%s-subtree-filter", kind);
-    const char *expression = request_value(rpc, xpath);
-    const struct lyd_node *tree = request_child(rpc, subtree);
-    struct reply *reply = NULL;
-    free(xpath);
-    free(subtree);
-    if (expression) {
-        wanted->xpath = must_copy(expression);
-    } else if (tree) {
-        reply = request_subtree(session, tree, &wanted->xpath);
+static void free_wanted(struct wanted *wanted) {
+    filter_free(&wanted->filter);
+    free(wanted->xpath);
+}
+
+/* RFC 8641 section 4.4.1: how often, at most, all that was subscribed to is read. */
+static struct reply *check_period(const struct lyd_node *rpc, const struct lyd_node *periodic) {
+    const char *period = periodic ? request_value(periodic, "period") : NULL;
+    if (!period || strtoul(period, NULL, 10) >= SHORTEST_PERIOD) {
+        return NULL;
     }
-    wanted->has_filter = expression || tree;
+    struct reply *reply = reply_error("invalid-value", "application",
+                                      "%s: a period of %s hundredths of a second is too short; "
+                                      "choose %d or more",
+                                      LYD_NAME(rpc), period, SHORTEST_PERIOD);
+    reply->errors->app_tag = must_copy("ietf-yang-push:period-unsupported");
     return reply;
 }
 
@@ -68,10 +76,14 @@ static struct reply *read_wanted(struct session *session, const struct lyd_node 
     }
     if (request_value(rpc, "datastore")) {
         reply = request_nmda_datastore(rpc, "datastore", &wanted->datastore);
-        reply = reply ? reply : read_filter(session, rpc, "datastore", wanted);
+        reply = reply ? reply : filter_of_kind(session, rpc, "datastore-", &wanted->filter);
     } else {
-        reply = read_filter(session, rpc, "stream", wanted);
+        reply = filter_of_kind(session, rpc, "stream-", &wanted->filter);
     }
+    wanted->has_filter = !filter_is_everything(&wanted->filter);
+    reply = reply ? reply : filter_bounded(session, &wanted->filter, &wanted->xpath);
+    reply = reply ? reply : check_period(rpc, wanted->periodic);
+    reply = reply ? reply : secrets_reject(session, wanted->xpath);
     reply = reply ? reply : read_time(rpc, "stop-time", &wanted->stop, &wanted->has_stop);
     reply = reply ? reply : read_time(rpc, "replay-start-time", &wanted->start, &wanted->has_start);
     return reply ? reply
@@ -107,7 +119,7 @@ static int subscribe(struct subscription *made, const struct wanted *wanted,
     }
     if (wanted->periodic) {
         return srsn_yang_push_periodic(
-            made->sr, wanted->datastore, wanted->xpath, milliseconds(wanted->periodic, "period"),
+            made->sr, wanted->datastore, PERIODIC_BEAT, milliseconds(wanted->periodic, "period"),
             wanted->has_anchor ? &wanted->anchor : NULL, stop, &made->pipe, &made->id);
     }
     const char *sync = request_value(wanted->on_change, "sync-on-start");
@@ -138,16 +150,50 @@ static struct reply *established(struct session *session, const struct lyd_node 
     return reply_data(output, LYD_PRINT_WD_EXPLICIT);
 }
 
+/* See watch.h: changes of state sysrepo reports none of. */
+static struct reply *watch(struct subscription *made, const struct wanted *wanted) {
+    static const char *const names[CHANGES] = {"create", "delete", "replace"};
+    struct watch_wanted watched = {.xpath = wanted->xpath,
+                                   .dampening_ms =
+                                       milliseconds(wanted->on_change, "dampening-period")};
+    const struct lyd_node *child;
+    if (!wanted->on_change || wanted->datastore != SR_DS_OPERATIONAL) {
+        return NULL;
+    }
+    LY_LIST_FOR(lyd_child(wanted->on_change), child) {
+        for (int i = 0; i < CHANGES; i++) {
+            watched.excluded[i] =
+                watched.excluded[i] || (!strcmp(LYD_NAME(child), "excluded-change") &&
+                                        !strcmp(lyd_get_value(child), names[i]));
+        }
+    }
+    return watch_new(made->session, &watched, &made->watch);
+}
+
 struct reply *establish_subscription(struct session *session, struct lyd_node *rpc) {
     struct wanted wanted = {0};
     struct timespec replayed = {0};
     struct reply *reply = read_wanted(session, rpc, &wanted);
+    if (!reply && wanted.has_start &&
+        !monitoring_can_replay(session->context, wanted.stream, NULL)) {
+        reply = reply_error("operation-not-supported", "application",
+                            "establish-subscription: stream %s keeps no notifications; leave "
+                            "replay-start-time out",
+                            wanted.stream);
+        reply->errors->app_tag = must_copy("ietf-subscribed-notifications:replay-unsupported");
+    }
     if (!reply && !wanted.stream && !wanted.periodic && !wanted.on_change) {
         reply = reply_error("missing-element", "application",
                             "establish-subscription: periodic or on-change is missing; add one");
     }
     struct subscription *made = reply ? NULL : subscription_new(session, false);
-    if (made && subscribe(made, &wanted, &replayed)) {
+    reply = made ? watch(made, &wanted) : reply;
+    if (made && !reply && wanted.periodic) {
+        reply = periodic_new(session, wanted.datastore, wanted.xpath, &made->periodic);
+    }
+    if (made && reply) {
+        subscription_free(made);
+    } else if (made && subscribe(made, &wanted, &replayed)) {
         reply = problem_of_sysrepo(made->sr);
         subscription_free(made);
     } else if (made) {
@@ -155,9 +201,12 @@ struct reply *establish_subscription(struct session *session, struct lyd_node *r
         reply = established(session, rpc, made->id, &replayed);
     } else if (!reply) {
         reply = reply_error("resource-denied", "application",
-                            "establish-subscription: sysrepo has no session left; try again later");
+                            "establish-subscription: the session has %d subscriptions, or sysrepo "
+                            "no session left; delete one, or try again later",
+                            MOST_SUBSCRIPTIONS);
+        reply->errors->app_tag = must_copy("ietf-subscribed-notifications:insufficient-resources");
     }
-    free(wanted.xpath);
+    free_wanted(&wanted);
     return reply;
 }
 
@@ -209,9 +258,12 @@ static void tell_modified(struct session *session, uint32_t id) {
         bool periodic = state->type == SRSN_YANG_PUSH_PERIODIC;
         put(event, push, "datastore",
             datastores[periodic ? state->yp_periodic.ds : state->yp_on_change.ds]);
-        if (state->xpath_filter) {
-            put(event, push, "datastore-xpath-filter", state->xpath_filter);
+        char *own = periodic ? subscription_xpath(session, id) : NULL;
+        const char *xpath = periodic ? own : state->xpath_filter;
+        if (xpath) {
+            put(event, push, "datastore-xpath-filter", xpath);
         }
+        free(own);
         snprintf(number, sizeof number, "%u",
                  periodic ? state->yp_periodic.period : state->yp_on_change.dampening_period);
         put(event, push, periodic ? "periodic/period" : "on-change/dampening-period", number);
@@ -237,7 +289,14 @@ struct reply *modify_subscription(struct session *session, struct lyd_node *rpc)
     }
     struct reply *reply = read_wanted(session, rpc, &wanted);
     int failed = 0;
-    if (!reply && wanted.has_filter) {
+    if (!reply && wanted.has_filter && subscription_is_watched(session, id)) {
+        reply = reply_error("operation-not-supported", "application",
+                            "modify-subscription: the filter of an on-change subscription to "
+                            "operational stays; delete it, and establish another");
+    }
+    if (!reply && wanted.has_filter && subscription_is_periodic(session, id)) {
+        reply = subscription_refilter(session, id, wanted.xpath);
+    } else if (!reply && wanted.has_filter) {
         failed = srsn_modify_xpath_filter(id, wanted.xpath);
     }
     if (!reply && !failed && wanted.has_stop) {
@@ -248,10 +307,11 @@ struct reply *modify_subscription(struct session *session, struct lyd_node *rpc)
                                                 wanted.has_anchor ? &wanted.anchor : NULL);
     }
     if (!reply && !failed && wanted.on_change) {
-        failed =
-            srsn_yang_push_modify_on_change(id, milliseconds(wanted.on_change, "dampening-period"));
+        const uint32_t dampening = milliseconds(wanted.on_change, "dampening-period");
+        failed = srsn_yang_push_modify_on_change(id, dampening);
+        subscription_set(session, id, dampening);
     }
-    free(wanted.xpath);
+    free_wanted(&wanted);
     if (failed) {
         reply = reply_error("invalid-value", "application",
                             "modify-subscription: %s; keep to the kind that it was established as",

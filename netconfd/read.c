@@ -3,22 +3,25 @@
 #include <string.h>
 
 #include "counted.h"
+#include "filter.h"
 #include "operations.h"
 #include "problem.h"
 #include "request.h"
+#include "secrets.h"
 #include "sids.h"
 
 /* What xpath selects is put into *tree. */
 static struct reply *read_into(struct session *session, sr_datastore_t datastore, const char *xpath,
-                               uint32_t depth, sr_get_options_t options, struct lyd_node **tree) {
+                               sr_get_options_t options, struct lyd_node **tree) {
     sr_data_t *data = NULL;
     sr_session_switch_ds(session->sr, datastore);
-    if (sr_get_data(session->sr, xpath, depth, READ_TIMEOUT_MS, options, &data)) {
+    if (sr_get_data(session->sr, xpath, 0, READ_TIMEOUT_MS, options, &data)) {
         return problem_of_sysrepo(session->sr);
     }
     if (!data) {
         return NULL;
     }
+    secrets_hide(session, &data->tree);
     struct reply *reply = NULL;
     if (!*tree) {
         *tree = data->tree;
@@ -47,17 +50,28 @@ static struct reply *answer(struct session *session, const struct lyd_node *rpc,
     return reply_data(output, request_with_defaults(rpc));
 }
 
+/* The tree, which is taken, unless there is a rejection. */
+static struct reply *answer_unless(struct session *session, const struct lyd_node *rpc,
+                                   struct reply *rejection, struct lyd_node *tree) {
+    if (rejection) {
+        lyd_free_siblings(tree);
+        return rejection;
+    }
+    return answer(session, rpc, tree);
+}
+
 struct reply *get_config(struct session *session, struct lyd_node *rpc) {
     sr_datastore_t datastore;
     struct lyd_node *tree = NULL;
-    char *xpath = NULL;
+    struct filter filter = {0};
     struct reply *reply = request_datastore(rpc, "source", &datastore, NULL);
-    reply = reply ? reply : request_filter(session, rpc, &xpath);
-    if (!reply && xpath) {
-        reply = read_into(session, datastore, xpath, 0, 0, &tree);
+    reply = reply ? reply : filter_of(session, rpc, &filter);
+    if (!reply && filter.path) {
+        reply = read_into(session, datastore, filter.path, 0, &tree);
     }
-    free(xpath);
-    return reply ? reply : answer(session, rpc, tree);
+    reply = reply ? reply : filter_apply(session, &filter, 0, &tree);
+    filter_free(&filter);
+    return answer_unless(session, rpc, reply, tree);
 }
 
 /* Without a look at the configuration, which sysrepo would have to load as a whole. */
@@ -78,45 +92,73 @@ static struct reply *read_state(struct session *session, const char *xpath,
     char *beside = NULL;
     if (!sids_selected(session, xpath, &beside) || !sids_into(session, tree)) {
         free(beside);
-        return read_into(session, SR_DS_OPERATIONAL, xpath, 0, SR_OPER_NO_CONFIG, tree);
+        return read_into(session, SR_DS_OPERATIONAL, xpath, SR_OPER_NO_CONFIG, tree);
     }
     const char *proxies = sids_proxies(session, *tree);
     struct reply *reply =
-        beside ? read_into(session, SR_DS_OPERATIONAL, beside, 0, SR_OPER_NO_CONFIG, tree) : NULL;
+        beside ? read_into(session, SR_DS_OPERATIONAL, beside, SR_OPER_NO_CONFIG, tree) : NULL;
     if (!reply && proxies) {
-        reply = read_into(session, SR_DS_OPERATIONAL, proxies, 0, SR_OPER_NO_CONFIG, tree);
+        reply = read_into(session, SR_DS_OPERATIONAL, proxies, SR_OPER_NO_CONFIG, tree);
     }
     free(beside);
     return reply;
 }
 
-/* What xpath selects of a datastore's configuration and, unless options say otherwise, of state:
- * the answer to rpc, where it comes from the store alone, else put into *tree. */
-static struct reply *read_both(struct session *session, const struct lyd_node *rpc,
-                               sr_datastore_t datastore, const char *xpath,
-                               sr_get_options_t options, struct lyd_node **tree) {
-    const bool has_state = !(options & SR_OPER_NO_STATE);
-    struct reply *reply = has_state ? counted(session, rpc, xpath) : NULL;
-    if (!reply && !(options & SR_OPER_NO_CONFIG) && !selects_state_only(session, xpath)) {
+/* What the filter's path selects of a datastore's configuration and, unless options say otherwise,
+ * of state. */
+static struct reply *read_both(struct session *session, sr_datastore_t datastore,
+                               const struct filter *filter, sr_get_options_t options,
+                               struct lyd_node **tree) {
+    const char *path = filter->path;
+    struct reply *reply = NULL;
+    if (!(options & SR_OPER_NO_CONFIG) &&
+        !selects_state_only(session, filter->plain ? filter->xpath : path)) {
         const sr_get_options_t only = datastore == SR_DS_OPERATIONAL ? SR_OPER_NO_STATE : 0;
-        reply = read_into(session, datastore, xpath, 0, only, tree);
+        reply = read_into(session, datastore, path, only, tree);
     }
-    return reply || !has_state ? reply : read_state(session, xpath, tree);
+    return reply || options & SR_OPER_NO_STATE ? reply : read_state(session, path, tree);
+}
+
+struct reply *read_operational(struct session *session, const struct filter *filter,
+                               struct lyd_node **tree) {
+    struct reply *reply =
+        filter->path ? read_both(session, SR_DS_OPERATIONAL, filter, 0, tree) : NULL;
+    return reply ? reply : filter_apply(session, filter, 0, tree);
+}
+
+struct reply *read_datastore(struct session *session, sr_datastore_t datastore,
+                             const struct filter *filter, struct lyd_node **tree) {
+    if (datastore == SR_DS_OPERATIONAL) {
+        return read_operational(session, filter, tree);
+    }
+    struct reply *reply =
+        filter->path ? read_into(session, datastore, filter->path, 0, tree) : NULL;
+    return reply ? reply : filter_apply(session, filter, 0, tree);
+}
+
+/* The answer to rpc, where it comes from the store alone; NULL: it does not. */
+static struct reply *answer_counted(struct session *session, const struct lyd_node *rpc,
+                                    const struct filter *filter) {
+    char *xpath = filter_xpath(session, filter);
+    struct reply *reply = xpath ? counted(session, rpc, xpath) : NULL;
+    free(xpath);
+    return reply;
 }
 
 struct reply *get(struct session *session, struct lyd_node *rpc) {
     struct lyd_node *tree = NULL;
-    char *xpath = NULL;
-    struct reply *reply = request_filter(session, rpc, &xpath);
-    if (!reply && xpath) {
-        reply = read_both(session, rpc, SR_DS_RUNNING, xpath, 0, &tree);
+    struct filter filter;
+    struct reply *reply = filter_of(session, rpc, &filter);
+    struct reply *ready = reply ? NULL : answer_counted(session, rpc, &filter);
+    if (!ready) {
+        if (!reply && filter.path) {
+            reply = read_both(session, SR_DS_RUNNING, &filter, 0, &tree);
+        }
+        reply = reply ? reply : filter_apply(session, &filter, 0, &tree);
+        ready = answer_unless(session, rpc, reply, tree);
     }
-    free(xpath);
-    if (reply) {
-        lyd_free_siblings(tree);
-        return reply;
-    }
-    return answer(session, rpc, tree);
+    filter_free(&filter);
+    return ready;
 }
 
 /* RFC 8526 section 3.1.1. */
@@ -159,51 +201,70 @@ static void filter_origins(const struct lyd_node *rpc, struct lyd_node *siblings
     }
 }
 
-struct reply *get_data(struct session *session, struct lyd_node *rpc) {
+/* What get-data asks for. */
+struct wanted {
     sr_datastore_t datastore;
-    struct lyd_node *tree = NULL;
-    char *xpath = NULL;
+    struct filter filter;
+    sr_get_options_t options;
+    uint32_t levels; /* 0: all */
+    bool origins, nothing;
+};
+
+static struct reply *read_wanted(const struct session *session, const struct lyd_node *rpc,
+                                 struct wanted *wanted) {
     const char *config = request_value(rpc, "config-filter");
     const char *depth = request_value(rpc, "max-depth");
-    const bool origins = request_child(rpc, "with-origin") || request_child(rpc, "origin-filter") ||
-                         request_child(rpc, "negated-origin-filter");
-    struct reply *reply = request_nmda_datastore(rpc, "datastore", &datastore);
+    *wanted = (struct wanted){0};
+    wanted->origins = request_child(rpc, "with-origin") || request_child(rpc, "origin-filter") ||
+                      request_child(rpc, "negated-origin-filter");
+    wanted->options = wanted->origins ? SR_OPER_WITH_ORIGIN : 0;
+    struct reply *reply = request_nmda_datastore(rpc, "datastore", &wanted->datastore);
     if (reply) {
         return reply;
     }
-    if (origins && datastore != SR_DS_OPERATIONAL) {
+    if (wanted->origins && wanted->datastore != SR_DS_OPERATIONAL) {
         return reply_error("invalid-value", "application",
                            "get-data: only operational tells origins; leave with-origin and "
                            "origin-filter out");
     }
-    if (request_value(rpc, "xpath-filter")) {
-        xpath = must_copy(request_value(rpc, "xpath-filter"));
-    } else if (request_child(rpc, "subtree-filter")) {
-        reply = request_subtree(session, request_child(rpc, "subtree-filter"), &xpath);
-    } else {
-        xpath = must_copy("/*");
-    }
-    sr_get_options_t options = origins ? SR_OPER_WITH_ORIGIN : 0;
-    bool nothing = false;
-    if (config && datastore == SR_DS_OPERATIONAL) {
-        options |= !strcmp(config, "true") ? SR_OPER_NO_STATE : SR_OPER_NO_CONFIG;
+    if (config && wanted->datastore == SR_DS_OPERATIONAL) {
+        wanted->options |= !strcmp(config, "true") ? SR_OPER_NO_STATE : SR_OPER_NO_CONFIG;
     } else if (config) {
-        nothing = strcmp(config, "true") != 0; /* these hold configuration only */
+        wanted->nothing = strcmp(config, "true") != 0; /* these hold configuration only */
     }
-    uint32_t levels =
-        depth && strcmp(depth, "unbounded") != 0 ? (uint32_t)strtoul(depth, NULL, 10) : 0;
-    const bool plain = datastore == SR_DS_OPERATIONAL && !levels && !origins;
-    if (!reply && xpath && !nothing) {
-        reply = plain ? read_both(session, rpc, datastore, xpath, options, &tree)
-                      : read_into(session, datastore, xpath, levels, options, &tree);
+    if (depth && strcmp(depth, "unbounded") != 0) {
+        wanted->levels = (uint32_t)strtoul(depth, NULL, 10);
     }
-    free(xpath);
-    if (reply) {
-        lyd_free_siblings(tree);
-        return reply;
+    return filter_of_kind(session, rpc, "", &wanted->filter);
+}
+
+static struct reply *read_data(struct session *session, const struct wanted *wanted,
+                               struct lyd_node **tree) {
+    const char *path = wanted->filter.path;
+    if (!path || wanted->nothing) {
+        return NULL;
     }
-    if (origins) {
-        filter_origins(rpc, tree, "ietf-origin:unknown", &tree);
+    return wanted->datastore == SR_DS_OPERATIONAL && !wanted->origins
+               ? read_both(session, wanted->datastore, &wanted->filter, wanted->options, tree)
+               : read_into(session, wanted->datastore, path, wanted->options, tree);
+}
+
+struct reply *get_data(struct session *session, struct lyd_node *rpc) {
+    struct lyd_node *tree = NULL;
+    struct wanted wanted;
+    struct reply *reply = read_wanted(session, rpc, &wanted), *ready = NULL;
+    if (!reply && wanted.datastore == SR_DS_OPERATIONAL && !wanted.levels && !wanted.origins &&
+        !(wanted.options & SR_OPER_NO_STATE)) {
+        ready = answer_counted(session, rpc, &wanted.filter);
     }
-    return answer(session, rpc, tree);
+    if (!ready) {
+        reply = reply ? reply : read_data(session, &wanted, &tree);
+        reply = reply ? reply : filter_apply(session, &wanted.filter, wanted.levels, &tree);
+        if (!reply && wanted.origins) {
+            filter_origins(rpc, tree, "ietf-origin:unknown", &tree);
+        }
+        ready = answer_unless(session, rpc, reply, tree);
+    }
+    filter_free(&wanted.filter);
+    return ready;
 }

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define BASE "urn:ietf:params:xml:ns:netconf:base:1.0"
+#define OF_MODULE "xmlns:ncwd=\"urn:ietf:params:xml:ns:yang:ietf-netconf-with-defaults\""
+#define OF_RFC6243 "xmlns:ncwd=\"urn:ietf:params:xml:ns:netconf:default:1.0\""
 
 struct reply *reply_ok(void) {
     struct reply *reply = must_alloc(sizeof *reply);
@@ -177,6 +179,28 @@ static void put_error(struct text *text, const struct error *error, const struct
     text_puts(text, "</rpc-error>");
 }
 
+/* RFC 6243 section 6 has a namespace of its own for the attribute; libyang takes the module's. */
+static void put_tagged(struct text *text, const char *printed) {
+    const size_t length = strlen(OF_MODULE);
+    while (*printed) {
+        const size_t plain = strcspn(printed, "<"), tag = strcspn(printed + plain, ">");
+        const char *end = printed + plain + tag;
+        text_add(text, printed, plain);
+        for (const char *at = printed + plain; at < end;) {
+            if ((size_t)(end - at) >= length && !strncmp(at, OF_MODULE, length)) {
+                text_puts(text, OF_RFC6243);
+                at += length;
+            } else {
+                text_add(text, at++, 1);
+            }
+        }
+        printed = end;
+        if (*printed) {
+            text_add(text, printed++, 1);
+        }
+    }
+}
+
 static void put_data(struct text *text, const struct reply *reply) {
     const struct lyd_node *rpc = reply->data;
     /* Of an action the node that has the output lies deeper. */
@@ -188,7 +212,9 @@ static void put_data(struct text *text, const struct reply *reply) {
         rpc = child;
     }
     struct ly_out *out;
-    if (!rpc || !lyd_child(rpc) || ly_out_new_clb(text_write, text, &out)) {
+    struct text tagged = {0};
+    const bool is_tagged = reply->with_defaults == LYD_PRINT_WD_IMPL_TAG;
+    if (!rpc || !lyd_child(rpc) || ly_out_new_clb(text_write, is_tagged ? &tagged : text, &out)) {
         return;
     }
     const struct lyd_node *child;
@@ -196,6 +222,10 @@ static void put_data(struct text *text, const struct reply *reply) {
         lyd_print_tree(out, child, LYD_XML, LYD_PRINT_SHRINK | reply->with_defaults);
     }
     ly_out_free(out, NULL, 0);
+    if (tagged.bytes) {
+        put_tagged(text, tagged.bytes);
+    }
+    text_free(&tagged);
 }
 
 void reply_print(const struct reply *reply, const char *attributes, const struct ly_ctx *context,

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sysrepo/subscribed_notifications.h>
 
 #include "problem.h"
 #include "text.h"
@@ -82,45 +81,6 @@ struct reply *request_nmda_datastore(const struct lyd_node *rpc, const char *par
                        parameter, name ? name : "''");
 }
 
-struct reply *request_subtree(struct session *session, const struct lyd_node *node, char **xpath) {
-    const struct lyd_node_any *filter = (const struct lyd_node_any *)node;
-    *xpath = NULL;
-    if (!filter || filter->value_type != LYD_ANYDATA_DATATREE || !filter->value.tree) {
-        return NULL; /* RFC 6241 section 6.4.2: an empty filter selects nothing */
-    }
-    if (srsn_filter_subtree2xpath(filter->value.tree, session->sr, xpath)) {
-        return problem_of_sysrepo(session->sr);
-    }
-    return NULL;
-}
-
-static const char *attribute(const struct lyd_node *node, const char *name) {
-    const struct lyd_meta *meta = lyd_find_meta(node->meta, NULL, name);
-    return meta ? lyd_get_meta_value(meta) : NULL;
-}
-
-struct reply *request_filter(struct session *session, const struct lyd_node *rpc, char **xpath) {
-    const struct lyd_node *filter = request_child(rpc, "filter");
-    if (!filter) {
-        *xpath = must_copy("/*");
-        return NULL;
-    }
-    const char *type = attribute(filter, "ietf-netconf:type");
-    if (!type || !strcmp(type, "subtree")) {
-        return request_subtree(session, filter, xpath);
-    }
-    const char *select = attribute(filter, "ietf-netconf:select");
-    if (!select) {
-        struct reply *reply = reply_error("missing-attribute", "protocol",
-                                          "filter: select is missing; add the XPath expression");
-        reply->errors->bad_attribute = must_copy("select");
-        reply->errors->bad_element = must_copy("filter");
-        return reply;
-    }
-    *xpath = must_copy(select);
-    return NULL;
-}
-
 uint32_t request_with_defaults(const struct lyd_node *rpc) {
     const char *mode = request_value(rpc, "with-defaults");
     if (!mode || !strcmp(mode, "explicit")) {
@@ -129,7 +89,8 @@ uint32_t request_with_defaults(const struct lyd_node *rpc) {
     if (!strcmp(mode, "report-all")) {
         return LYD_PRINT_WD_ALL;
     }
-    return strcmp(mode, "trim") != 0 ? LYD_PRINT_WD_ALL_TAG : LYD_PRINT_WD_TRIM;
+    /* RFC 6243 section 3.4: what the basic mode, explicit, takes for default data. */
+    return strcmp(mode, "trim") != 0 ? LYD_PRINT_WD_IMPL_TAG : LYD_PRINT_WD_TRIM;
 }
 
 /* A node to be removed may be named without a value, which libyang can only keep unparsed. */

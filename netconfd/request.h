@@ -31,12 +31,6 @@ struct reply *request_datastore(const struct lyd_node *rpc, const char *paramete
 struct reply *request_nmda_datastore(const struct lyd_node *rpc, const char *parameter,
                                      sr_datastore_t *datastore);
 
-/* Without a filter *xpath is that of everything, with one that can't match it is NULL. */
-struct reply *request_filter(struct session *session, const struct lyd_node *rpc, char **xpath);
-
-/* The same of a subtree filter; node may be NULL. */
-struct reply *request_subtree(struct session *session, const struct lyd_node *node, char **xpath);
-
 /* LYD_PRINT_WD_*. */
 uint32_t request_with_defaults(const struct lyd_node *rpc);
 

@@ -6,9 +6,13 @@
 #include <string.h>
 #include <sysrepo/netconf_acm.h>
 
+#include "attributes.h"
 #include "operations.h"
 #include "problem.h"
 #include "request.h"
+#include "rights.h"
+#include "shm.h"
+#include "turns.h"
 
 struct entry {
     const char *module;
@@ -41,6 +45,12 @@ static const struct entry table[] = {
     {"ietf-yang-push", "resync-subscription", resync_subscription},
 };
 
+/* Those that hold others up or end their commit are for who may write something. */
+static operation *const of_writers[] = {lock_datastore, commit, cancel_commit, discard_changes};
+
+/* Those that compute long for who may only read. */
+static operation *const of_readers[] = {get, get_config, get_data, get_schema, validate};
+
 static operation *find(const struct lyd_node *rpc) {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (rpc->schema->nodetype == LYS_RPC && !strcmp(rpc->schema->name, table[i].name) &&
@@ -49,6 +59,23 @@ static operation *find(const struct lyd_node *rpc) {
         }
     }
     return forward;
+}
+
+static bool is_among(operation *call, operation *const *some, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (some[i] == call) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_of_writers(operation *call) {
+    return is_among(call, of_writers, sizeof of_writers / sizeof *of_writers);
+}
+
+static bool is_of_readers(operation *call) {
+    return is_among(call, of_readers, sizeof of_readers / sizeof *of_readers);
 }
 
 struct reply *close_session(struct session *session, struct lyd_node *rpc) {
@@ -93,17 +120,38 @@ static struct reply *in_turn(struct session *session, struct lyd_node *rpc, oper
     return reply;
 }
 
-/* RFC 6241 section 4.2: the reply has all attributes of the rpc. */
+static bool same_text(const char *one, const char *other) {
+    return !strcmp(one ? one : "", other ? other : "");
+}
+
+/* Whether one before it is the same, or, with_prefix, has the same prefix. */
+static bool is_repeated(const struct lyd_attr *first, const struct lyd_attr *attr,
+                        bool with_prefix) {
+    for (; first != attr; first = first->next) {
+        if (with_prefix ? same_text(first->name.prefix, attr->name.prefix)
+                        : !strcmp(first->name.name, attr->name.name) &&
+                              same_text(first->name.module_ns, attr->name.module_ns)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* RFC 6241 section 4.2: the reply has all attributes of the rpc; each once, whatever that had. */
 static char *attributes_of(const struct lyd_node *envelope, bool *has_id) {
     struct text text = {0};
     const struct lyd_attr *attr;
     *has_id = false;
     if (envelope && !envelope->schema) {
-        LY_LIST_FOR(((const struct lyd_node_opaq *)envelope)->attr, attr) {
+        const struct lyd_attr *first = ((const struct lyd_node_opaq *)envelope)->attr;
+        LY_LIST_FOR(first, attr) {
             const char *prefix = attr->name.prefix;
             const char *namespace = attr->name.module_ns;
             *has_id = *has_id || (!prefix && !strcmp(attr->name.name, "message-id"));
-            if (prefix && namespace) {
+            if (is_repeated(first, attr, false)) {
+                continue;
+            }
+            if (prefix && namespace && !is_repeated(first, attr, true)) {
                 text_printf(&text, " xmlns:%s=\"", prefix);
                 text_put_xml(&text, namespace);
                 text_puts(&text, "\"");
@@ -130,7 +178,9 @@ static struct reply *carry_out(struct session *session, struct lyd_node *rpc) {
     if (call != close_session && sr_nacm_check_operation(session->sr, rpc)) {
         return problem_of_sysrepo(session->sr);
     }
-    return call(session, rpc);
+    struct reply *reply = call != close_session ? shm_lacks_room() : NULL;
+    reply = !reply && is_of_writers(call) ? rights_to_write(session) : reply;
+    return reply ? reply : call(session, rpc);
 }
 
 /* The element that stands in <rpc>, for errors that tell no path. */
@@ -148,23 +198,55 @@ static struct reply *not_understood(struct session *session, const struct lyd_no
     return problem_of_libyang(session->context, "protocol", NULL, operation_name(envelope));
 }
 
-static int answer(struct session *session, const struct reply *reply, const char *attributes) {
-    struct text text = {0};
-    reply_print(reply, attributes, session->context, &text);
+static void print(struct session *session, const struct reply *reply, const char *attributes,
+                  struct text *text) {
+    reply_print(reply, attributes, session->context, text);
     for (const struct error *error = reply->errors; error; error = error->next) {
         session->counts.out_rpc_errors++;
     }
+}
+
+static int answer(struct session *session, const struct reply *reply, const char *attributes) {
+    struct text text = {0};
+    print(session, reply, attributes, &text);
     int failed = wire_write(&session->wire, &text);
     text_free(&text);
     return failed;
 }
 
+/* What libyang must not read: it would take long. */
+static int reject_unread(struct session *session, const char *message, struct reply *reply) {
+    char *id = attributes_message_id(message);
+    char *attributes = *id ? must_format(" message-id=\"%s\"", id) : must_copy("");
+    int failed = answer(session, reply, attributes);
+    session->counts.in_bad_rpcs++;
+    reply_free(reply);
+    free(attributes);
+    free(id);
+    return failed;
+}
+
+/* The reply to what was understood; NULL: its client left, or reads nothing. */
+static struct reply *reply_to(struct session *session, struct lyd_node *rpc) {
+    session->counts.in_rpcs++;
+    if (is_of_readers(find(rpc)) && !turns_take(session)) {
+        return NULL;
+    }
+    return in_turn(session, rpc, carry_out);
+}
+
 int rpc_handle(struct session *session, const struct text *message) {
     struct lyd_node *envelope = NULL, *rpc = NULL;
+    struct text text = {0};
     struct ly_in *in;
-    struct reply *reply;
+    const char *bytes = message->bytes ? message->bytes : "";
     bool has_id;
-    if (ly_in_new_memory(message->bytes ? message->bytes : "", &in)) {
+    struct reply *reply = attributes_check(session->context, bytes);
+    if (reply && !strcmp(reply->errors->tag, "too-big")) {
+        return reject_unread(session, bytes, reply);
+    }
+    if (ly_in_new_memory(bytes, &in)) {
+        reply_free(reply);
         return -1;
     }
     ly_err_clean((struct ly_ctx *)session->context, NULL);
@@ -172,25 +254,31 @@ int rpc_handle(struct session *session, const struct text *message) {
         lyd_parse_op(session->context, NULL, in, LYD_XML, LYD_TYPE_RPC_NETCONF, &envelope, &rpc);
     ly_in_free(in, 0);
     char *attributes = attributes_of(envelope, &has_id);
-    if (failed || !rpc) {
-        session->counts.in_bad_rpcs++;
+    if (!reply && (failed || !rpc)) {
         reply = not_understood(session, envelope);
-    } else if (!has_id) {
-        session->counts.in_bad_rpcs++;
+    } else if (!reply && !has_id) {
         reply = reply_error("missing-attribute", "rpc", "rpc: message-id is missing; add it");
         reply->errors->bad_attribute = must_copy("message-id");
         reply->errors->bad_element = must_copy("rpc");
-    } else {
-        session->counts.in_rpcs++;
-        reply = in_turn(session, rpc, carry_out);
     }
-    bool lost = !envelope && !session->wire.chunked; /* 1.0 knows no answer to that */
-    failed = lost || answer(session, reply, attributes) || session->closing;
+    if (reply || !rpc) {
+        session->counts.in_bad_rpcs++;
+    } else {
+        reply = reply_to(session, rpc);
+    }
+    const bool lost = !reply || (!envelope && !session->wire.chunked); /* 1.0 knows no answer */
+    if (!lost) {
+        print(session, reply, attributes, &text);
+    }
+    /* The text alone waits for who reads slowly. */
     reply_free(reply);
     free(attributes);
     lyd_free_all(rpc);
     lyd_free_all(envelope);
-    return failed ? -1 : 0;
+    turns_give_back();
+    const bool ends = lost || wire_write(&session->wire, &text) || session->closing;
+    text_free(&text);
+    return ends ? -1 : 0;
 }
 
 void rpc_refuse_frame(struct session *session, enum frame_status status) {

@@ -42,12 +42,11 @@ void context_release(void) {
     pthread_mutex_unlock(&context_lock);
 }
 
-int session_set_origin(const struct session *session, sr_session_ctx_t *sr, const char *commit) {
+static int set_origin(const struct session *session, sr_session_ctx_t *sr) {
     struct text user = {0};
     text_add(&user, session->user, strlen(session->user) + 1);
     text_add(&user, DOOR, sizeof DOOR);
-    text_add(&user, commit, strlen(commit) + 1);
-    sr_session_del_orig_data(sr);
+    text_add(&user, "", 1); /* part of no confirmed commit */
     int failed = sr_session_push_orig_data(sr, sizeof session->id, &session->id);
     failed = failed ? failed : sr_session_push_orig_data(sr, (uint32_t)user.length, user.bytes);
     text_free(&user);
@@ -59,7 +58,7 @@ sr_session_ctx_t *session_sysrepo(const struct session *session) {
     if (sr_session_start(server.connection, SR_DS_RUNNING, &made)) {
         return NULL;
     }
-    if (sr_session_set_orig_name(made, ORIGINATOR) || session_set_origin(session, made, "") ||
+    if (sr_session_set_orig_name(made, ORIGINATOR) || set_origin(session, made) ||
         sr_nacm_set_user(made, session->user)) {
         sr_session_stop(made);
         return NULL;
@@ -68,12 +67,14 @@ sr_session_ctx_t *session_sysrepo(const struct session *session) {
 }
 
 struct session *session_new(struct nc_session *nc, int socket, const char *user,
-                            const char *transport) {
+                            const char *transport, const char *address) {
     struct session *session = must_alloc(sizeof *session);
     session->nc = nc;
+    session->lock = -1;
     session->id = nc_session_get_id(nc);
     session->user = must_copy(user);
     session->transport = transport;
+    session->address = address ? must_copy(address) : NULL;
     session->context = nc_session_get_ctx(nc);
     session->start = nc_session_get_start_time(nc);
     wire_init(&session->wire, socket, nc_session_get_version(nc) != 0, LONGEST_MESSAGE);
@@ -88,9 +89,13 @@ struct session *session_new(struct nc_session *nc, int socket, const char *user,
 
 void session_free(struct session *session) {
     sr_session_stop(session->sr); /* which gives up its locks */
+    if (session->lock >= 0) {
+        close(session->lock); /* and this the one on running */
+    }
     nc_session_free(session->nc, NULL);
     wire_destroy(&session->wire);
     free(session->commit);
+    free(session->address);
     free(session->user);
     free(session);
 }

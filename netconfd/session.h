@@ -31,11 +31,15 @@ struct session {
     uint32_t id;
     char *user;
     const char *transport; /* identity of RFC 6022 section 2.1.3 */
+    char *address;         /* of the client; NULL: not known */
     struct timespec start;
     struct wire wire;
     sr_session_ctx_t *sr; /* used by the session's own thread only */
     const struct ly_ctx *context;
-    char *commit; /* of this session, which awaits its confirmation; else NULL */
+    int lock; /* connection that holds the lock on running; -1: none does */
+    atomic_bool has_lock;
+    struct timespec locked; /* since when */
+    char *commit;           /* of this session, which awaits its confirmation; else NULL */
     struct counts counts;
     atomic_bool closing;                /* after the answer to the RPC at hand */
     _Atomic(const char *) end;          /* termination-reason of RFC 6470; NULL: not known yet */
@@ -60,9 +64,10 @@ extern struct server server;
 const struct ly_ctx *context_hold(void);
 void context_release(void);
 
-/* Takes nc, user is copied, transport stays. NULL: sysrepo refused, which is logged. */
+/* Takes nc, user and address are copied, transport stays. NULL: sysrepo refused, which is logged.
+ */
 struct session *session_new(struct nc_session *nc, int socket, const char *user,
-                            const char *transport);
+                            const char *transport, const char *address);
 void session_free(struct session *session);
 
 void sessions_add(struct session *session);
@@ -79,9 +84,6 @@ void sessions_end(void);
 
 /* NETCONF session that uses this sysrepo session; 0 when none does. */
 uint32_t session_of_sysrepo(uint32_t id);
-
-/* Let changes through sr name the commit they belong to; "": none. 0, or an error of sysrepo. */
-int session_set_origin(const struct session *session, sr_session_ctx_t *sr, const char *commit);
 
 /* A further sysrepo session with the user and the originator of the session; NULL: refused. */
 sr_session_ctx_t *session_sysrepo(const struct session *session);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -19,6 +20,7 @@ struct header {
     uint32_t layout, capacity;
     uint64_t lock, generation, sample, sampled_at;
     uint32_t used, replaced;
+    uint64_t lease, renewed;
 };
 
 struct object {
@@ -37,10 +39,14 @@ struct base {
     uint64_t packets, octets, errors;
 };
 
-_Static_assert(sizeof(struct header) == 56 && sizeof(struct object) == 416, "as in store.py");
+_Static_assert(sizeof(struct header) == 72 && sizeof(struct object) == 416, "as in store.py");
 
-static const char *const statuses[] = {"",       "pending",     "installed",
-                                       "failed", "unsupported", "drifted"};
+static const char *const statuses[] = {"",        "pending",  "installed", "failed", "unsupported",
+                                       "drifted", "rejected", "unknown"};
+
+/* As in counters/status.py and counters/lease.py. */
+#define UNKNOWN 7
+#define EXPIRED "srv6mgrd does not report any more; start it (systemctl status srv6mgrd says why)"
 
 #define STATUSES (sizeof statuses / sizeof *statuses)
 
@@ -138,14 +144,53 @@ static void put(char *to, size_t room, const char *from, size_t size) {
     to[size] = '\0';
 }
 
+/* Whether srv6mgrd no longer renews its lease: statuses are unknown then. */
+static bool is_expired(void) {
+    struct timespec now;
+    const uint64_t lease = __atomic_load_n(&map->lease, __ATOMIC_ACQUIRE);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return lease && lease < (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* What is read within read_whole. */
+struct reading {
+    const char *prefix;
+    store_visit *visit; /* NULL: all but SIDs */
+    void *data;
+    struct text *text;
+};
+
+static void read_others(struct text *text) {
+    const size_t used = map->used < map->capacity ? map->used : map->capacity;
+    const struct object *objects = (const void *)((const char *)map + PAGE);
+    const bool expired = is_expired();
+    for (size_t slot = 0; slot < used; slot++) {
+        const struct object *object = &objects[slot];
+        if (!object->kind || object->kind == KIND_SID) {
+            continue;
+        }
+        struct stored stored = {.kind = object->kind, .since = object->since};
+        stored.status = object->status < STATUSES ? object->status : 0;
+        put(stored.name, sizeof stored.name, object->name, object->name_length);
+        put(stored.reason, sizeof stored.reason, object->reason, object->reason_length);
+        if (expired) {
+            stored.status = UNKNOWN;
+            stored.since = map->renewed;
+            put(stored.reason, sizeof stored.reason, EXPIRED, sizeof EXPIRED - 1);
+        }
+        text_add(text, (const char *)&stored, sizeof stored);
+    }
+}
+
 /* What is torn meanwhile is thrown away afterwards, but it must not lead astray. */
-static void read_all(const char *prefix, store_visit *visit, void *data, struct text *text) {
+static void read_sids(const char *prefix, store_visit *visit, void *data, struct text *text) {
     const size_t capacity = map->capacity, wanted = prefix ? strlen(prefix) : 0;
     const size_t used = map->used < capacity ? map->used : capacity;
     const struct object *objects = (const void *)((const char *)map + PAGE);
     const struct counted *totals = (const void *)(objects + capacity);
     const struct base *bases = (const void *)(totals + capacity);
     const struct counted *cleared = (const void *)(bases + capacity);
+    const bool expired = is_expired();
     for (size_t slot = 0; slot < used; slot++) {
         const struct object *object = &objects[slot];
         if (object->kind != KIND_SID || (prefix && (object->name_length != wanted ||
@@ -158,6 +203,11 @@ static void read_all(const char *prefix, store_visit *visit, void *data, struct 
                           .repairs = object->repairs};
         put(sid.prefix, sizeof sid.prefix, object->name, object->name_length);
         put(sid.reason, sizeof sid.reason, object->reason, object->reason_length);
+        if (expired) {
+            sid.status = UNKNOWN;
+            sid.since = map->renewed;
+            put(sid.reason, sizeof sid.reason, EXPIRED, sizeof EXPIRED - 1);
+        }
         since_cleared(&sid, &totals[slot], &cleared[slot]);
         visit(&sid, data, text);
         if (prefix) {
@@ -166,7 +216,8 @@ static void read_all(const char *prefix, store_visit *visit, void *data, struct 
     }
 }
 
-bool store_read(const char *prefix, store_visit *visit, void *data, struct text *text) {
+static bool read_whole(const struct reading *reading) {
+    struct text *text = reading->text;
     const size_t before = text->length;
     uint64_t stuck = 0;
     struct timespec begin = {0}, now;
@@ -185,7 +236,11 @@ bool store_read(const char *prefix, store_visit *visit, void *data, struct text 
             break;
         }
         if (at % 2 == 0) {
-            read_all(prefix, visit, data, text);
+            if (reading->visit) {
+                read_sids(reading->prefix, reading->visit, reading->data, text);
+            } else {
+                read_others(text);
+            }
             __atomic_thread_fence(__ATOMIC_ACQUIRE);
             is_whole = __atomic_load_n(&map->lock, __ATOMIC_RELAXED) == at;
         }
@@ -196,4 +251,31 @@ bool store_read(const char *prefix, store_visit *visit, void *data, struct text 
     }
     pthread_rwlock_unlock(&lock);
     return is_whole;
+}
+
+bool store_read(const char *prefix, store_visit *visit, void *data, struct text *text) {
+    const struct reading reading = {prefix, visit, data, text};
+    return read_whole(&reading);
+}
+
+bool store_objects(struct text *objects) {
+    const struct reading reading = {.text = objects};
+    return read_whole(&reading);
+}
+
+uint64_t store_news(void) {
+    uint64_t news = 0;
+    struct stat status;
+    if (!path || !hold()) {
+        return 0;
+    }
+    news = __atomic_load_n(&map->generation, __ATOMIC_ACQUIRE) ^ (uint64_t)inode << 40;
+    pthread_rwlock_unlock(&lock);
+    const char *end = strrchr(path, '/');
+    char *node = must_format("%.*s/node.json", end ? (int)(end - path) : 0, path);
+    if (!stat(node, &status)) { /* it is replaced as a whole */
+        news ^= (uint64_t)status.st_ino << 20 ^ (uint64_t)status.st_mtim.tv_nsec;
+    }
+    free(node);
+    return news;
 }

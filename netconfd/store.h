@@ -28,4 +28,19 @@ void store_at(const char *path);
  * moment. False, and text as before: there is no store, or its writer died inside. */
 bool store_read(const char *prefix, store_visit *visit, void *data, struct text *text);
 
+/* A declared object that is no SID. */
+struct stored {
+    char name[65];
+    char reason[217];
+    uint8_t kind, status;
+    uint64_t since;
+};
+
+/* Append all of them, of one moment, to objects. False: as of store_read. */
+bool store_objects(struct text *objects);
+
+/* A number that differs when srv6mgrd has reported something new, counters apart: status of an
+ * object, a transaction, a capability. Cheap. */
+uint64_t store_news(void);
+
 #endif

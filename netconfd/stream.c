@@ -3,6 +3,8 @@
 #include <sysrepo/subscribed_notifications.h>
 #include <time.h>
 
+#include "filter.h"
+#include "monitoring.h"
 #include "operations.h"
 #include "problem.h"
 #include "request.h"
@@ -32,6 +34,7 @@ struct reply *create_subscription(struct session *session, struct lyd_node *rpc)
     const char *stream = request_value(rpc, "stream");
     const char *from = request_value(rpc, "startTime"), *to = request_value(rpc, "stopTime");
     struct timespec start, stop, replayed;
+    struct filter filter = {0};
     char *xpath = NULL;
     if (subscription_has_rfc5277(session)) {
         return reply_error("operation-failed", "protocol",
@@ -47,9 +50,15 @@ struct reply *create_subscription(struct session *session, struct lyd_node *rpc)
                       "the time is no date-and-time");
     }
     struct reply *reply = check_times(from ? &start : NULL, to ? &stop : NULL);
-    if (!reply && request_child(rpc, "filter")) {
-        reply = request_filter(session, rpc, &xpath);
+    if (!reply && from && !monitoring_can_replay(session->context, stream, NULL)) {
+        /* RFC 5277 section 2.1.1: startTime is for streams that support replay. */
+        reply = refuse("operation-not-supported", "startTime",
+                       "the stream keeps no notifications; leave startTime out, or have sysrepo "
+                       "keep them (sysrepoctl --replay)");
     }
+    reply = reply ? reply : filter_of(session, rpc, &filter);
+    reply = reply ? reply : filter_bounded(session, &filter, &xpath);
+    filter_free(&filter);
     if (reply) {
         return reply;
     }

@@ -8,7 +8,10 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "periodic.h"
+#include "secrets.h"
 #include "text.h"
+#include "watch.h"
 
 #define NAMESPACE "urn:ietf:params:xml:ns:netconf:notification:1.0"
 #define OF_RFC5277 "urn:ietf:params:xml:ns:netmod:notification"
@@ -21,7 +24,20 @@ bool subscription_stream_exists(const struct ly_ctx *context, const char *stream
     return !strcmp(stream, "NETCONF") || (module && module->compiled->notifs);
 }
 
+static unsigned count(const struct session *session) {
+    unsigned found = 0;
+    pthread_mutex_lock(&lock);
+    for (const struct subscription *at = session->subscriptions; at; at = at->next) {
+        found += !at->over;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 struct subscription *subscription_new(struct session *session, bool rfc5277) {
+    if (count(session) >= MOST_SUBSCRIPTIONS) {
+        return NULL;
+    }
     struct subscription *subscription = must_alloc(sizeof *subscription);
     subscription->session = session;
     subscription->rfc5277 = rfc5277;
@@ -38,6 +54,8 @@ void subscription_free(struct subscription *subscription) {
     if (subscription->pipe >= 0) {
         close(subscription->pipe);
     }
+    watch_free(subscription->watch);
+    periodic_free(subscription->periodic);
     sr_session_stop(subscription->sr);
     free(subscription);
 }
@@ -99,6 +117,25 @@ static void hand_on(struct subscription *subscription, const struct lyd_node *ev
     text_free(&text);
 }
 
+/* A period that begins while the one before is still read is left out. False: it ended. */
+static bool drop_waiting(const struct subscription *subscription) {
+    struct pollfd there = {.fd = subscription->pipe, .events = POLLIN};
+    while (poll(&there, 1, 0) > 0 && there.revents & POLLIN) {
+        struct timespec time;
+        struct lyd_node *event = NULL;
+        int status =
+            srsn_read_notif(subscription->pipe, subscription->session->context, &time, &event);
+        if (status) {
+            return status == SR_ERR_TIME_OUT;
+        }
+        if (strcmp(LYD_NAME(event), "push-update") != 0) {
+            subscription_notify(subscription->session, event, &time);
+        }
+        lyd_free_all(event);
+    }
+    return true;
+}
+
 static void *deliver(void *data) {
     struct subscription *subscription = data;
     const struct ly_ctx *context = subscription->session->context;
@@ -117,6 +154,16 @@ static void *deliver(void *data) {
             subscription->over = true; /* it was ended, or its stop-time came */
             return NULL;
         }
+        if (subscription->periodic && !strcmp(LYD_NAME(event), "push-update")) {
+            lyd_free_all(event);
+            periodic_report(subscription->periodic, subscription->id);
+            if (drop_waiting(subscription)) {
+                continue;
+            }
+            subscription->over = true;
+            return NULL;
+        }
+        secrets_hide(subscription->session, &event);
         hand_on(subscription, event, &time);
         lyd_free_all(event);
     }
@@ -127,12 +174,17 @@ void subscriptions_start(struct session *session) {
     for (struct subscription *at = session->subscriptions; at; at = at->next) {
         if (!at->started && !pthread_create(&at->thread, NULL, deliver, at)) {
             at->started = true;
+            if (at->watch) {
+                watch_start(at->watch, at->id);
+            }
         }
     }
     pthread_mutex_unlock(&lock);
 }
 
 static void finish(struct subscription *subscription, const char *reason) {
+    watch_free(subscription->watch);
+    subscription->watch = NULL;
     srsn_terminate(subscription->id, reason); /* fails where it ended by itself */
     if (subscription->started) {
         pthread_join(subscription->thread, NULL);
@@ -219,6 +271,45 @@ void subscriptions_end(struct session *session) {
         }
         finish(one, NULL);
     }
+}
+
+void subscription_set(struct session *session, uint32_t id, unsigned dampening_ms) {
+    pthread_mutex_lock(&lock);
+    struct subscription *found = *find(session, id);
+    if (found && found->watch) {
+        watch_set(found->watch, dampening_ms);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+struct reply *subscription_refilter(struct session *session, uint32_t id, const char *xpath) {
+    pthread_mutex_lock(&lock);
+    struct subscription *found = *find(session, id);
+    pthread_mutex_unlock(&lock);
+    return found && found->periodic ? periodic_set(found->periodic, xpath) : NULL;
+}
+
+char *subscription_xpath(struct session *session, uint32_t id) {
+    pthread_mutex_lock(&lock);
+    struct subscription *found = *find(session, id);
+    pthread_mutex_unlock(&lock);
+    return found && found->periodic ? periodic_xpath(found->periodic) : NULL;
+}
+
+bool subscription_is_periodic(const struct session *session, uint32_t id) {
+    pthread_mutex_lock(&lock);
+    const struct subscription *found = *find((struct session *)session, id);
+    const bool is_periodic = found && found->periodic;
+    pthread_mutex_unlock(&lock);
+    return is_periodic;
+}
+
+bool subscription_is_watched(const struct session *session, uint32_t id) {
+    pthread_mutex_lock(&lock);
+    const struct subscription *found = *find((struct session *)session, id);
+    const bool is_watched = found && found->watch;
+    pthread_mutex_unlock(&lock);
+    return is_watched;
 }
 
 bool subscription_exists(const struct session *session, uint32_t id) {

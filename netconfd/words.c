@@ -17,10 +17,18 @@ struct object {
 
 static const struct object objects[] = {
     {"BGP neighbor", "neighbor[address='", "srv6mgr-bgp:bgp"},
+    {"BGP neighbor", "unnumbered-neighbor[interface='", "srv6mgr-bgp:bgp"},
+    {"BGP peer group", "peer-group[name='", "srv6mgr-bgp:bgp"},
     {"route", "route[prefix='", "srv6mgr-steering:steering"},
+    {"static route", "route[prefix='", "srv6mgr-routing:static-routes"},
+    {"import from VRF", "import-from[vrf='", NULL},
     {"VRF", "vrf[name='", NULL},
     {"SID", "sid[prefix='", "local-sids"},
     {"locator", "locator[name='", NULL},
+    {"routing policy", "policy-definition[name='", NULL},
+    {"prefix set", "prefix-set[name='", NULL},
+    {"community set", "community-set[name='", NULL},
+    {"AS path set", "as-path-set[name='", NULL},
     {"segment list", "segment-list[name='", NULL},
 };
 
@@ -62,12 +70,15 @@ char *words_object(const char *path) {
         if (!key) {
             continue;
         }
-        char *vrf = i < 2 ? key_after(path, "vrf[name='") : NULL;
+        char *vrf = i < 3 ? key_after(path, "vrf[name='") : NULL;
         char *name = vrf ? must_format("%s %s of VRF %s", objects[i].name, key, vrf)
                          : must_format("%s %s", objects[i].name, key);
         free(key);
         free(vrf);
         return name;
+    }
+    if (strstr(path, "/boundary")) {
+        return must_copy("boundary");
     }
     return must_copy(strstr(path, "/encapsulation") ? "encapsulation" : "SRv6");
 }
@@ -161,10 +172,16 @@ static const struct rule rules[] = {
     {"^((Unexpected|Unparsed|Unknown|Wrong|Cannot|Invalid number|Non-prefixed).* [Xx][Pp]ath[^.]*)",
      "invalid-value", "value-syntax", "the XPath expression is not understood (%1)", "correct it",
      0},
+    {"^XPath \".*\" result is not a node set", "invalid-value", NULL,
+     "the XPath expression selects no nodes but has a value", "select nodes", 0},
     {"^XPath \".*\" does not select any notifications|^Failed to collect modules to subscribe",
      "invalid-value", NULL, "the filter selects no notifications", "correct it", 0},
     {"^Unknown XML prefix \"(.*)\"", "unknown-namespace", NULL, "prefix %1 is not declared",
      "declare it with xmlns", 0},
+    /* All that sysrepo says of a subscriber that is stopped, or died meanwhile. */
+    {"^User callback failed\\.?$", "operation-failed", "timed-out",
+     "operational state is not reported, since srv6mgrd does not answer",
+     "see systemctl status srv6mgrd, or read the configuration alone", 0},
     {"^Invalid character sequence|^Unexpected end-of-input|^Opening \"|^Opening and closing",
      "malformed-message", NULL, "it is no well-formed XML", "correct it", 0},
 };

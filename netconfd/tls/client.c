@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -11,9 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "../address.h"
 #include "../log.h"
 #include "../text.h"
 #include "identity.h"
@@ -21,6 +24,7 @@
 #include "secure.h"
 
 #define CONNECT_MS 10000
+#define MAPPED "::ffff:" /* RFC 4291 section 2.5.5.2 */
 
 /* A client that vanished is noticed within two minutes (RFC 8071 section 4.1, C4 and S4). */
 static void keep_alive(int socket) {
@@ -40,12 +44,18 @@ static void make_unblocking(int socket) {
     fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK);
 }
 
-/* srv6-netconfd asks the kernel who is there, and shall hear of this user. */
-static int become(const struct passwd *user) {
-    if (geteuid() == user->pw_uid) {
-        return 0;
+/* Who has a certificate may connect to the socket, of the socket's group or not. */
+static int join_groups(const struct passwd *user, const char *path) {
+    gid_t groups[NGROUPS_MAX];
+    struct stat at;
+    if (initgroups(user->pw_name, user->pw_gid)) {
+        return -1;
     }
-    return initgroups(user->pw_name, user->pw_gid) || setgid(user->pw_gid) || setuid(user->pw_uid);
+    int count = getgroups(NGROUPS_MAX - 1, groups);
+    if (count >= 0 && count < NGROUPS_MAX && !stat(path, &at)) {
+        groups[count++] = at.st_gid;
+    }
+    return count < 0 || setgroups((size_t)count, groups) ? -1 : 0;
 }
 
 static int reach_server(const char *path) {
@@ -65,8 +75,51 @@ static int reach_server(const char *path) {
     return made;
 }
 
+/* The address of the client as numbers; one of IPv4 is written as such, also on an IPv6 socket. */
+static void name_peer(int socket, char *host, size_t size) {
+    struct sockaddr_storage from;
+    socklen_t length = sizeof from;
+    if (getpeername(socket, (struct sockaddr *)&from, &length) ||
+        getnameinfo((struct sockaddr *)&from, length, host, (socklen_t)size, NULL, 0,
+                    NI_NUMERICHOST)) {
+        *host = '\0';
+        return;
+    }
+    if (!strncmp(host, MAPPED, strlen(MAPPED)) && strchr(host, '.')) {
+        memmove(host, host + strlen(MAPPED), strlen(host + strlen(MAPPED)) + 1);
+    }
+}
+
+/* Become the user with a connection to srv6-netconfd, which asks the kernel who has connected, and
+ * takes the client's address from root alone. -1: errno says why. */
+static int become(const struct passwd *user, const char *path, int client) {
+    const uid_t before = geteuid();
+    char address[NI_MAXHOST] = "";
+    name_peer(client, address, sizeof address);
+    const bool changes = before != user->pw_uid;
+    if (changes && (join_groups(user, path) || setegid(user->pw_gid) || seteuid(user->pw_uid))) {
+        return -1;
+    }
+    int made = reach_server(path);
+    int error = errno;
+    if (changes && seteuid(before)) {
+        _exit(1);
+    }
+    if (made >= 0 && !before && address_send(made, address)) {
+        error = errno;
+        close(made);
+        made = -1;
+    }
+    if (changes && (setgid(user->pw_gid) || setuid(user->pw_uid))) {
+        _exit(1);
+    }
+    errno = error;
+    return made;
+}
+
 /* A socket of srv6-netconfd's in the name of the user; -1: refused, which is logged. */
-static int enter(const struct settings *settings, const char *who, SSL *ssl) {
+static int enter(const struct settings *settings, int client, const char *who, SSL *ssl,
+                 struct place *place) {
     STACK_OF(X509) *chain = SSL_get0_verified_chain(ssl);
     char *subject = identity_subject(sk_X509_value(chain, 0));
     bool specified = false;
@@ -82,11 +135,12 @@ static int enter(const struct settings *settings, const char *who, SSL *ssl) {
         log_error("%s: certificate %s: root is named by the certificate alone; write it behind "
                   "specified in a cert-to-name",
                   who, subject);
-    } else if (become(user)) {
-        log_error("%s: user %s: %s; run srv6-netconf-tls as root", who, name, strerror(errno));
-    } else if ((made = reach_server(settings->socket)) < 0) {
-        log_error("%s: %s: %s; see that srv6-netconfd runs", who, settings->socket,
-                  strerror(errno));
+    } else if (place_authenticated(place, chain)) {
+        log_error("%s: certificate %s: its chain is longer than 16 kB; shorten it", who, subject);
+    } else if ((made = become(user, settings->socket, client)) < 0) {
+        log_error("%s: user %s: %s: %s; run srv6-netconf-tls as root, and see that srv6-netconfd "
+                  "runs",
+                  who, name, settings->socket, strerror(errno));
     } else {
         log_info("%s: user %s, by certificate %s", who, name, subject);
     }
@@ -95,13 +149,14 @@ static int enter(const struct settings *settings, const char *who, SSL *ssl) {
     return made;
 }
 
-int client_serve(const struct settings *settings, int socket, const char *who) {
+int client_serve(const struct settings *settings, int socket, const char *who,
+                 struct place *place) {
     /* Read again for each, so that a certificate is renewed by replacing its file. */
     SSL_CTX *context = secure_context(settings);
     keep_alive(socket);
     make_unblocking(socket);
     SSL *ssl = context ? secure_accept(context, socket, who) : NULL;
-    int server = ssl ? enter(settings, who, ssl) : -1;
+    int server = ssl ? enter(settings, socket, who, ssl, place) : -1;
     if (server >= 0) {
         make_unblocking(server);
         relay(ssl, socket, server);

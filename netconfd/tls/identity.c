@@ -87,6 +87,8 @@ static char *alternative(const GENERAL_NAME *name, enum map_type type) {
     } else if (name->type == GEN_DNS && (type == MAP_DNS_NAME || type == MAP_ANY)) {
         found = name_of(name->d.dNSName);
         lower(found);
+    } else if (name->type == GEN_URI && type == MAP_URI) {
+        found = name_of(name->d.uniformResourceIdentifier);
     } else if (name->type == GEN_IPADD && (type == MAP_IP_ADDRESS || type == MAP_ANY)) {
         found = address_of(name->d.iPAddress);
     }

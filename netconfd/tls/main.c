@@ -21,13 +21,15 @@
 
 #include "../log.h"
 #include "../manager.h"
+#include "../room.h"
 #include "../text.h"
 #include "client.h"
+#include "places.h"
 #include "secure.h"
 #include "settings.h"
 
 #define SETTINGS "/etc/srv6mgr/netconf-tls.conf"
-#define MOST_CLIENTS 512
+#define ROOM_AGAIN_MS 1000 /* without room to accept, the next try */
 #define CALL_AGAIN_FIRST 1 /* seconds, doubling while nobody answers */
 #define CALL_AGAIN_LAST 60
 
@@ -41,7 +43,6 @@ struct home {
 
 static struct settings settings;
 static struct home homes[MOST_ENDPOINTS];
-static pid_t clients[MOST_CLIENTS]; /* that called us; 0: no process */
 static int doors[MOST_ENDPOINTS];
 static sigset_t watched, before;
 
@@ -91,38 +92,34 @@ static pid_t split(void) {
     return process;
 }
 
-static pid_t *free_place(void) {
-    for (size_t i = 0; i < MOST_CLIENTS; i++) {
-        if (!clients[i]) {
-            return &clients[i];
-        }
-    }
-    return NULL;
-}
-
-static void let_in(int door) {
+/* False: there is no room for a connection, which then waits in the backlog. */
+static bool let_in(int door) {
     struct sockaddr_storage from;
     socklen_t length = sizeof from;
     char host[64] = "?", port[8] = "?";
     int made = accept4(door, (struct sockaddr *)&from, &length, SOCK_CLOEXEC);
     if (made < 0) {
-        return;
+        if (!lacks_room(errno)) {
+            return true;
+        }
+        log_error("connection: %s; it waits until there is room", strerror(errno));
+        return false;
     }
     getnameinfo((struct sockaddr *)&from, length, host, sizeof host, port, sizeof port,
                 NI_NUMERICHOST | NI_NUMERICSERV);
     const struct endpoint endpoint = {host, port};
     char *who = client_name(&endpoint);
-    pid_t *place = free_place();
-    pid_t process = -1;
-    if (!place) {
-        log_error("%s: refused, there are %d connections; try again later", who, MOST_CLIENTS);
-    } else if ((process = split()) == 0) {
-        _exit(client_serve(&settings, made, who) ? 1 : 0);
-    } else if (process > 0) {
-        *place = process;
+    struct place *place = place_take(&from, &settings, who);
+    pid_t process = place ? split() : -1;
+    if (place && process == 0) {
+        _exit(client_serve(&settings, made, who, place) ? 1 : 0);
+    }
+    if (place) {
+        place_assign(place, process);
     }
     free(who);
     close(made);
+    return true;
 }
 
 static void call(struct home *home) {
@@ -130,7 +127,7 @@ static void call(struct home *home) {
     if (home->process == 0) {
         int made = client_call(home->endpoint);
         char *name = client_name(home->endpoint), *who = must_format("call home %s", name);
-        _exit(made < 0 || client_serve(&settings, made, who) ? 1 : 0);
+        _exit(made < 0 || client_serve(&settings, made, who, NULL) ? 1 : 0);
     }
     if (home->process < 0) {
         home->process = 0;
@@ -154,11 +151,7 @@ static int call_all(void) {
 }
 
 static void ended(pid_t process, int status) {
-    for (size_t i = 0; i < MOST_CLIENTS; i++) {
-        if (clients[i] == process) {
-            clients[i] = 0;
-        }
-    }
+    place_left(process);
     for (size_t i = 0; i < settings.call_homes; i++) {
         struct home *home = &homes[i];
         if (home->process == process) {
@@ -173,15 +166,21 @@ static void ended(pid_t process, int status) {
 
 static void serve(int signals) {
     struct pollfd wanted[MOST_ENDPOINTS + 1] = {{.fd = signals, .events = POLLIN}};
-    for (size_t i = 0; i < settings.listens; i++) {
-        wanted[i + 1] = (struct pollfd){.fd = doors[i], .events = POLLIN};
-    }
+    bool room = true;
     for (;;) {
         struct signalfd_siginfo told;
         int seconds = call_all(), status;
-        if (poll(wanted, settings.listens + 1, seconds < 0 ? -1 : seconds * 1000 + 10) < 0) {
+        int wait =
+            seconds < 0 || seconds * 1000 > PLACES_CHECK_MS ? PLACES_CHECK_MS : seconds * 1000 + 10;
+        for (size_t i = 0; i < settings.listens; i++) {
+            wanted[i + 1] = (struct pollfd){.fd = room ? doors[i] : -1, .events = POLLIN};
+        }
+        wait = room || wait < ROOM_AGAIN_MS ? wait : ROOM_AGAIN_MS;
+        room = true;
+        if (poll(wanted, settings.listens + 1, wait) < 0) {
             continue;
         }
+        places_check(&settings);
         if (wanted[0].revents && read(signals, &told, sizeof told) == sizeof told &&
             told.ssi_signo != SIGCHLD) {
             return;
@@ -191,18 +190,14 @@ static void serve(int signals) {
         }
         for (size_t i = 0; i < settings.listens; i++) {
             if (wanted[i + 1].revents) {
-                let_in(doors[i]);
+                room = let_in(doors[i]) && room;
             }
         }
     }
 }
 
 static void end_all(void) {
-    for (size_t i = 0; i < MOST_CLIENTS; i++) {
-        if (clients[i]) {
-            kill(clients[i], SIGTERM);
-        }
-    }
+    places_end();
     for (size_t i = 0; i < settings.call_homes; i++) {
         if (homes[i].process) {
             kill(homes[i].process, SIGTERM);
@@ -252,7 +247,7 @@ int main(int argc, char **argv) {
     sigprocmask(SIG_BLOCK, &watched, &before);
     signal(SIGPIPE, SIG_IGN);
     int signals = signalfd(-1, &watched, SFD_CLOEXEC);
-    if (prepare(path)) {
+    if (places_start() || prepare(path)) {
         return 1;
     }
     manager_tell("READY=1");

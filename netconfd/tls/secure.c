@@ -12,7 +12,7 @@
 #include "../text.h"
 #include "identity.h"
 
-#define HANDSHAKE_MS 30000
+#define HANDSHAKE_MS 10000
 
 /* What is wrong with the client's certificate. Each connection has a process of its own. */
 static char *refused;
@@ -49,7 +49,7 @@ static int load_crl(SSL_CTX *context, const char *path) {
     if (!lookup || X509_load_crl_file(lookup, path, X509_FILETYPE_PEM) <= 0) {
         return -1;
     }
-    X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK);
+    X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
     return 0;
 }
 

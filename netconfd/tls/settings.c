@@ -10,6 +10,8 @@
 #include "../text.h"
 
 #define SOCKET "/run/srv6mgr/netconf-tls.sock"
+#define PER_PEER 64
+#define MOST_PER_PEER 512
 #define BLANKS " \t\r\n"
 
 static const char *read_path(char **into, const char *value) {
@@ -79,9 +81,13 @@ static const char *read_fingerprint(struct mapping *mapping, const char *value) 
 
 static const char *read_mapping(struct settings *settings, char *value, char **rest) {
     static const char *const types[] = {
-        [MAP_SPECIFIED] = "specified",   [MAP_RFC822_NAME] = "san-rfc822-name",
-        [MAP_DNS_NAME] = "san-dns-name", [MAP_IP_ADDRESS] = "san-ip-address",
-        [MAP_ANY] = "san-any",           [MAP_COMMON_NAME] = "common-name",
+        [MAP_SPECIFIED] = "specified",
+        [MAP_RFC822_NAME] = "san-rfc822-name",
+        [MAP_DNS_NAME] = "san-dns-name",
+        [MAP_IP_ADDRESS] = "san-ip-address",
+        [MAP_URI] = "san-uri",
+        [MAP_ANY] = "san-any",
+        [MAP_COMMON_NAME] = "common-name",
     };
     if (settings->count == MOST_MAPPINGS) {
         return "there are more than 256; leave some out";
@@ -98,7 +104,7 @@ static const char *read_mapping(struct settings *settings, char *value, char **r
     }
     if (found == sizeof types / sizeof *types) {
         return "it has no map type; choose specified, san-rfc822-name, san-dns-name, "
-               "san-ip-address, san-any or common-name";
+               "san-ip-address, san-uri, san-any or common-name";
     }
     mapping->type = (enum map_type)found;
     if (mapping->type == MAP_SPECIFIED) {
@@ -109,6 +115,16 @@ static const char *read_mapping(struct settings *settings, char *value, char **r
         mapping->user = must_copy(user);
     }
     settings->count++;
+    return NULL;
+}
+
+static const char *read_count(size_t *into, const char *value) {
+    char *end = NULL;
+    unsigned long count = strtoul(value, &end, 10);
+    if (*end || !isdigit((unsigned char)*value) || count < 1 || count > MOST_PER_PEER) {
+        return "it is no number from 1 to 512; correct it";
+    }
+    *into = count;
     return NULL;
 }
 
@@ -136,6 +152,8 @@ static const char *read_line(struct settings *settings, const char *keyword, cha
         problem = read_endpoint(settings->listen, &settings->listens, value);
     } else if (!strcmp(keyword, "call-home")) {
         problem = read_endpoint(settings->call_home, &settings->call_homes, value);
+    } else if (!strcmp(keyword, "max-connections-per-peer")) {
+        problem = read_count(&settings->most_per_peer, value);
     } else if (!strcmp(keyword, "cert-to-name")) {
         problem = read_mapping(settings, value, rest);
     }
@@ -173,7 +191,7 @@ int settings_read(const char *path, struct settings *settings) {
         log_error("%s: %s; write it, see srv6-netconf-tls(8)", path, strerror(errno));
         return -1;
     }
-    *settings = (struct settings){0};
+    *settings = (struct settings){.most_per_peer = PER_PEER};
     while (!problem && getline(&line, &room, file) >= 0) {
         char *rest = NULL;
         char *keyword = strtok_r(line, BLANKS, &rest);

@@ -11,6 +11,7 @@ enum map_type {
     MAP_SPECIFIED,
     MAP_RFC822_NAME,
     MAP_DNS_NAME,
+    MAP_URI, /* not of RFC 7407: SPIFFE's, say */
     MAP_IP_ADDRESS,
     MAP_ANY,
     MAP_COMMON_NAME,
@@ -39,7 +40,8 @@ struct settings {
     char *crl;                           /* the same; NULL: none is looked at */
     char *socket;                        /* of srv6-netconfd */
     struct mapping mappings[MOST_MAPPINGS];
-    size_t count; /* of mappings, in order */
+    size_t count;         /* of mappings, in order */
+    size_t most_per_peer; /* connections of one address, or IPv6 /64 */
 };
 
 /* 0; or -1 when the file can't be used, which is logged. */

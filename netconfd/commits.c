@@ -1,0 +1,379 @@
+#include "commits.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "problem.h"
+#include "request.h"
+
+#define SILENCE_MS 10000 /* srv6mgrd gives a sign of life each second */
+#define BACKLOG_FULL (-2)
+#define MOST_ERRORS 64
+#define MOST_BYTES (256u << 20)
+
+static const char *socket_path = "/run/srv6mgr/commit.sock";
+
+enum outcome { ANSWERED, ABSENT, DIED, SILENT, LEFT };
+
+void commits_at(const char *path) {
+    socket_path = path;
+}
+
+void commits_put(struct text *request, const char *name, const char *value) {
+    const uint16_t name_length = htons((uint16_t)strlen(name));
+    const uint32_t value_length = htonl((uint32_t)strlen(value));
+    text_add(request, (const char *)&name_length, sizeof name_length);
+    text_puts(request, name);
+    text_add(request, (const char *)&value_length, sizeof value_length);
+    text_puts(request, value);
+}
+
+struct text commits_request(const struct session *session, const char *name) {
+    struct text request = {0};
+    text_add(&request, "\0\0\0\0", sizeof(uint32_t)); /* its length, known at the end */
+    commits_put(&request, "request", name);
+    commits_put(&request, "northbound", DOOR);
+    if (session) {
+        char *id = must_format("%u", session->id);
+        commits_put(&request, "session", id);
+        commits_put(&request, "user", session->user);
+        commits_put(&request, "address", session->address ? session->address : "");
+        commits_put(&request, "restricted", "");
+        free(id);
+    }
+    return request;
+}
+
+struct field {
+    const char *name, *value; /* within the message */
+    size_t name_length, value_length;
+};
+
+static bool is_named(const struct field *field, const char *name) {
+    return field->name_length == strlen(name) && !memcmp(field->name, name, field->name_length);
+}
+
+/* The field at *at, which then is that of the next; false at the end, or where a field goes beyond
+ * it: *at is not the length of the message then. */
+static bool next_field(const struct text *message, size_t *at, struct field *field) {
+    uint16_t name_length;
+    uint32_t value_length;
+    size_t left = message->length - *at;
+    const char *from = message->bytes + *at;
+    if (left < sizeof name_length) {
+        return false;
+    }
+    memcpy(&name_length, from, sizeof name_length);
+    field->name_length = ntohs(name_length);
+    field->name = from + sizeof name_length;
+    left -= sizeof name_length;
+    if (left < field->name_length || left - field->name_length < sizeof value_length) {
+        return false;
+    }
+    memcpy(&value_length, field->name + field->name_length, sizeof value_length);
+    field->value_length = ntohl(value_length);
+    field->value = field->name + field->name_length + sizeof value_length;
+    left -= field->name_length + sizeof value_length;
+    if (left < field->value_length) {
+        return false;
+    }
+    *at = (size_t)(field->value - message->bytes) + field->value_length;
+    return true;
+}
+
+const char *commits_field(const struct text *answer, const char *name, size_t *length) {
+    struct field field;
+    for (size_t at = 0; next_field(answer, &at, &field);) {
+        if (is_named(&field, name)) {
+            if (length) {
+                *length = field.value_length;
+            }
+            return field.value;
+        }
+    }
+    return NULL;
+}
+
+/* A descriptor, BACKLOG_FULL, or -1: nobody listens. */
+static int connected(void) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(socket_path) >= sizeof address.sun_path) {
+        return -1;
+    }
+    strcpy(address.sun_path, socket_path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    /* A process that is stopped lets its backlog fill up: then connect waits so long. */
+    const struct timeval patience = {.tv_sec = SILENCE_MS / 1000};
+    if (fd >= 0) {
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    }
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address)) {
+        const bool full = errno == EAGAIN;
+        close(fd);
+        return full ? BACKLOG_FULL : -1;
+    }
+    return fd;
+}
+
+bool commits_is_absent(void) {
+    int fd = connected();
+    if (fd >= 0) {
+        close(fd);
+    }
+    return fd == -1;
+}
+
+/* Wait until fd has data; who left is noticed meanwhile. */
+static enum outcome wait_for(int fd, const struct session *session) {
+    struct pollfd both[2] = {
+        {.fd = fd, .events = POLLIN},
+        {.fd = session ? session->wire.socket : -1, .events = POLLRDHUP},
+    };
+    int ready;
+    do {
+        ready = poll(both, 2, SILENCE_MS);
+    } while (ready < 0 && errno == EINTR);
+    if (!ready) {
+        return SILENT;
+    }
+    if (both[0].revents & POLLIN) {
+        return ANSWERED;
+    }
+    return both[1].revents ? LEFT : DIED;
+}
+
+static enum outcome read_exactly(int fd, const struct session *session, char *bytes,
+                                 size_t length) {
+    while (length) {
+        enum outcome outcome = wait_for(fd, session);
+        if (outcome != ANSWERED) {
+            return outcome;
+        }
+        ssize_t got = recv(fd, bytes, length, MSG_DONTWAIT);
+        if (!got || (got < 0 && errno != EAGAIN && errno != EINTR)) {
+            return DIED;
+        }
+        if (got > 0) {
+            bytes += got;
+            length -= (size_t)got;
+        }
+    }
+    return ANSWERED;
+}
+
+static enum outcome read_message(int fd, const struct session *session, struct text *answer) {
+    uint32_t length = 0;
+    enum outcome outcome = read_exactly(fd, session, (char *)&length, sizeof length);
+    length = ntohl(length);
+    if (outcome != ANSWERED || length > MOST_BYTES) {
+        return outcome == ANSWERED ? DIED : outcome;
+    }
+    text_free(answer);
+    *answer = (struct text){.bytes = must_alloc(length + 1), .length = length, .room = length + 1};
+    answer->bytes[length] = '\0';
+    return read_exactly(fd, session, answer->bytes, length);
+}
+
+/* Every field ends where another begins, or with the message. */
+static bool is_whole(const struct text *answer) {
+    struct field field;
+    size_t at = 0;
+    while (next_field(answer, &at, &field)) {
+    }
+    return at == answer->length;
+}
+
+static bool is_result(const struct text *answer, const char *result) {
+    size_t length = 0;
+    const char *found = commits_field(answer, "result", &length);
+    return found && length == strlen(result) && !memcmp(found, result, length);
+}
+
+static bool send_all(int fd, const struct text *request) {
+    for (size_t at = 0; at < request->length;) {
+        ssize_t sent = send(fd, request->bytes + at, request->length - at, MSG_NOSIGNAL);
+        if (sent < 0 && errno != EINTR) {
+            return false;
+        }
+        at += sent > 0 ? (size_t)sent : 0;
+    }
+    return true;
+}
+
+static enum outcome exchange(int fd, const struct session *session, struct text *request,
+                             struct text *answer) {
+    const uint32_t length = htonl((uint32_t)(request->length - sizeof length));
+    memcpy(request->bytes, &length, sizeof length);
+    enum outcome outcome = send_all(fd, request) ? ANSWERED : DIED;
+    do {
+        outcome = outcome == ANSWERED ? read_message(fd, session, answer) : outcome;
+        if (outcome == ANSWERED && !is_whole(answer)) {
+            outcome = DIED;
+        }
+    } while (outcome == ANSWERED && is_result(answer, "waiting"));
+    return outcome;
+}
+
+static struct reply *no_answer(enum outcome outcome) {
+    const char *text =
+        outcome == ABSENT ? "it is not running, so the change cannot be carried out; start it and "
+                            "try again"
+        : outcome == DIED ? "it ended while the request was carried out; read the running "
+                            "configuration, then try again"
+        : outcome == LEFT ? "the client has left"
+                          : "no sign of life for 10 s; the change may still be carried out; see "
+                            "systemctl status srv6mgrd";
+    struct reply *reply = reply_error("operation-failed", "application", "srv6mgrd: %s", text);
+    reply->errors->app_tag = must_copy(outcome == SILENT ? "timed-out" : "unavailable");
+    return reply;
+}
+
+/* Errors as sysrepo has them: error-code begins each. */
+static struct reply *of_errors(const struct text *answer) {
+    struct failure all[MOST_ERRORS] = {0};
+    size_t count = 0, copied = 0;
+    char *copies[MOST_ERRORS * 7];
+    struct field field;
+    for (size_t at = 0; next_field(answer, &at, &field);) {
+        if (is_named(&field, "error-code")) {
+            if (count == MOST_ERRORS) {
+                break;
+            }
+            all[count++].code = (int)strtol(field.value, NULL, 10);
+            continue;
+        }
+        static const char *const names[] = {"error-message", "error-tag",  "error-type",
+                                            "error-app-tag", "error-path", "error-bad-element"};
+        for (size_t i = 0; count && i < sizeof names / sizeof *names; i++) {
+            struct failure *failure = &all[count - 1];
+            const char **const members[] = {&failure->message, &failure->tag,
+                                            &failure->type,    &failure->app_tag,
+                                            &failure->path,    &failure->bad_element};
+            if (is_named(&field, names[i]) && !*members[i]) {
+                char *copy = strndup(field.value, field.value_length);
+                copies[copied++] = copy;
+                *members[i] = copy;
+            }
+        }
+    }
+    struct reply *reply = problem_of_failures(all, count);
+    while (copied) {
+        free(copies[--copied]);
+    }
+    return reply;
+}
+
+static struct reply *of_answer(const struct text *answer) {
+    static const struct {
+        const char *result, *tag, *app_tag;
+    } known[] = {
+        {"locked", "in-use", NULL},
+        {"expired", "in-use", "deadline-exceeded"},
+        {"pending", "in-use", NULL},
+        {"denied", "access-denied", NULL},
+        {"none-pending", "data-missing", NULL},
+        {"timed-out", "operation-failed", "timed-out"},
+        {"outdated", "operation-failed", "candidate-outdated"},
+        {"unavailable", "operation-failed", "unavailable"},
+    };
+    if (is_result(answer, "ok")) {
+        return NULL;
+    }
+    if (is_result(answer, "errors")) {
+        return of_errors(answer);
+    }
+    size_t length = 0;
+    const char *message = commits_field(answer, "message", &length);
+    char *text = message ? strndup(message, length) : must_copy("srv6mgrd: it failed; see its log");
+    const char *tag = "operation-failed", *app_tag = NULL;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (is_result(answer, known[i].result)) {
+            tag = known[i].tag;
+            app_tag = known[i].app_tag;
+        }
+    }
+    struct reply *reply = reply_error(tag, "application", "%s", text);
+    reply->errors->app_tag = app_tag ? must_copy(app_tag) : NULL;
+    free(text);
+    return reply;
+}
+
+static bool is_dead(int fd) {
+    struct pollfd one = {.fd = fd, .events = POLLRDHUP};
+    return poll(&one, 1, 0) > 0;
+}
+
+static void drop_lock(struct session *session) {
+    if (session->lock >= 0) {
+        close(session->lock);
+        session->lock = -1;
+        session->has_lock = false;
+    }
+}
+
+/* The lock ended with the srv6mgrd that granted it; the next one grants it again, or to another. */
+static struct reply *renew_lock(struct session *session) {
+    struct text answer = {0};
+    if (session->lock < 0 || !is_dead(session->lock)) {
+        return NULL;
+    }
+    drop_lock(session);
+    struct reply *reply = commits_lock(session, &answer);
+    text_free(&answer);
+    return reply;
+}
+
+static struct reply *ask_at(int fd, struct session *session, struct text *request,
+                            struct text *answer) {
+    enum outcome outcome = fd == BACKLOG_FULL ? SILENT
+                           : fd < 0           ? ABSENT
+                                              : exchange(fd, session, request, answer);
+    text_free(request);
+    struct reply *reply = outcome == ANSWERED ? of_answer(answer) : no_answer(outcome);
+    return reply;
+}
+
+struct reply *commits_ask(struct session *session, struct text *request, struct text *answer) {
+    struct reply *reply = session ? renew_lock(session) : NULL;
+    if (reply) {
+        text_free(request);
+        return reply;
+    }
+    const bool locked = session && session->lock >= 0;
+    int fd = locked ? session->lock : connected();
+    reply = ask_at(fd, session, request, answer);
+    if (!locked && fd >= 0) {
+        close(fd);
+    }
+    return reply;
+}
+
+struct reply *commits_lock(struct session *session, struct text *answer) {
+    struct text request = commits_request(session, "lock");
+    const bool held = session->lock >= 0;
+    int fd = held ? session->lock : connected();
+    struct reply *reply = ask_at(fd, session, &request, answer);
+    if (reply && !held && fd >= 0) {
+        close(fd);
+    } else if (!reply) {
+        session->lock = fd;
+        session->has_lock = true;
+        clock_gettime(CLOCK_REALTIME, &session->locked);
+    }
+    return reply;
+}
+
+struct reply *commits_unlock(struct session *session) {
+    struct text request = commits_request(session, "unlock"), answer = {0};
+    struct reply *reply = ask_at(session->lock, session, &request, &answer);
+    text_free(&answer);
+    drop_lock(session);
+    return reply;
+}
