@@ -27,6 +27,7 @@ FRR_DAEMONS = ("mgmtd", "zebra", "bgpd", "staticd")
 # As the outer namespace still has it; a node on which it differs was given one to start with.
 PACKAGED_FRR_CONFIG = Path("/etc/frr/frr.conf")
 FRR_CONFIG = "frr defaults datacenter\n"
+# watchfrr waits 60 to 600 s before it starts a daemon that died twice within a minute.
 FRR_FILE = """bgpd=yes
 vtysh_enable=yes
 zebra_options="  -A 127.0.0.1 -s 90000000"
@@ -34,6 +35,7 @@ mgmtd_options="  -A 127.0.0.1"
 bgpd_options="   -A 127.0.0.1 -p 179"
 staticd_options="-A 127.0.0.1"
 frr_profile="datacenter"
+watchfrr_options="--min-restart-interval 2 --max-restart-interval 10"
 """
 
 Prepare = Callable[[Node, "Service"], None]
@@ -101,7 +103,9 @@ def _prepare_sysrepo(node: Node, _: Service) -> None:
         )  # fmt: skip
 
 
-def _prepare_netconfd(node: Node, _: Service) -> None:
+def _prepare_group(node: Node, _: Service) -> None:
+    """The group of the northbounds' sockets, which the packages make."""
+    node.run(["groupadd", "--system", "--force", "srv6mgr"])
     node.run(["mkdir", "-p", "/run/srv6mgr"])
 
 
@@ -128,12 +132,12 @@ SERVICES: dict[str, Service] = {
             ready=_succeeds("test", "-e", "/etc/sysrepo/sr_main_lock"),
             prepare=_prepare_sysrepo, stays=False,
         ),
-        Service("srv6mgrd", ("/opt/srv6mgr/bin/srv6mgrd",)),
-        Service("srv6-gnmid", ("/opt/srv6mgr/bin/srv6-gnmid",)),
+        Service("srv6mgrd", ("/opt/srv6mgr/bin/srv6mgrd",), prepare=_prepare_group),
+        Service("srv6-gnmid", ("/opt/srv6mgr/bin/srv6-gnmid",), prepare=_prepare_group),
         Service("srv6-configdbd", ("/opt/srv6mgr/bin/srv6-configdbd",)),
         Service("srv6-orchagent", ("/opt/srv6mgr/bin/srv6-orchagent",)),
         Service(
-            "srv6-netconfd", ("/opt/netconfd/srv6-netconfd",), prepare=_prepare_netconfd,
+            "srv6-netconfd", ("/opt/netconfd/srv6-netconfd",), prepare=_prepare_group,
         ),
         Service(
             "sshd", ("/usr/sbin/sshd", "-D", "-e", "-f", "/src/netconfd/sshd.conf"),
