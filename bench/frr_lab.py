@@ -31,7 +31,8 @@ from srv6mgrd.frr.blocks import BGPD, ZEBRA
 from srv6mgrd.frr.render import render
 from srv6mgrd.frr.script import frr_block
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.desired import Bgp, Desired, Locator, Neighbor, Sid, Vrf, VrfBgp
+from srv6mgrd.model.bgp import Bgp, Neighbor, VrfBgp
+from srv6mgrd.model.desired import Desired, Locator, Sid, Vrf
 from srv6mgrd.plan.actions import Action, Create, Delete
 
 OUTPUT = Path(os.environ.get("LAB_OUT", ".")) / "frr.json"

@@ -24,8 +24,8 @@ from bench.daemon_stages import Span
 from bench.sids import config
 from srv6mgrd.kernel.adapter import LinuxKernel
 
-# Name the state directory of srv6-gnmid, where it is not the default one, and where notes go.
-STATE, NOTES = "BENCH_GNMI_STATE", "BENCH_NOTES"
+# Names the folder where notes go.
+NOTES = "BENCH_NOTES"
 # The span at whose last end the kernel has acknowledged all, and that in which all is read back.
 WRITING, COMMIT = "kernel: writing", "commit, its other parts"
 MODULE = "srv6mgr-srv6"
@@ -41,13 +41,11 @@ def notes() -> dict[str, Path]:
 
 
 def set_(count: int, times: int) -> list[dict[str, float]]:
-    state = Path(os.environ.get(STATE, "/var/lib/srv6mgr/gnmid"))
-    credentials = grpc.ssl_channel_credentials((state / "selfsigned.crt").read_bytes())
     value = pb.TypedValue(json_ietf_val=json.dumps(config(count)).encode())
     put = pb.SetRequest(update=[pb.Update(path=pb.Path(), val=value)])
     take = pb.SetRequest(delete=[pb.Path(elem=[pb.PathElem(name="srv6")])])
     runs = []
-    with grpc.secure_channel("127.0.0.1:9339", credentials) as channel:
+    with grpc.insecure_channel("unix:/run/srv6mgr/gnmi.sock") as channel:
         stub = stubs.gNMIStub(channel)
         stub.Capabilities(pb.CapabilityRequest(), timeout=TIMEOUT)
         for _ in range(times):

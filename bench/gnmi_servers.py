@@ -37,18 +37,20 @@ class Server:
         self.plain, self.secure, self.ca = plain, secure, ca
 
     def cpu(self) -> float:
-        """Seconds used so far, the kernel's part included."""
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        """Seconds used so far, the kernel's part and the listener's process included."""
+        return sum(map(_cpu, self._processes()))
 
     def memory(self) -> float:
-        """MiB resident."""
-        status = Path(f"/proc/{self._process.pid}/status").read_text().splitlines()
-        (line,) = (line for line in status if line.startswith("VmRSS:"))
-        return int(line.split()[1]) / 1024
+        """MiB resident, the listener's process included."""
+        return sum(map(_resident, self._processes()))
 
     def threads(self) -> int:
         return len(list(Path(f"/proc/{self._process.pid}/task").iterdir()))
+
+    def _processes(self) -> list[int]:
+        tasks = Path(f"/proc/{self._process.pid}/task")
+        children = [task.joinpath("children").read_text().split() for task in tasks.iterdir()]
+        return [self._process.pid, *(int(pid) for group in children for pid in group)]
 
     def stop(self) -> None:
         self._process.terminate()
@@ -57,6 +59,17 @@ class Server:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+
+def _cpu(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _resident(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text().splitlines()
+    (line,) = (line for line in status if line.startswith("VmRSS:"))
+    return int(line.split()[1]) / 1024
 
 
 def configure(count: int) -> None:
@@ -73,6 +86,7 @@ def ours(folder: Path) -> Iterator[Server]:
     settings.write_text(
         f'listen = ["127.0.0.1:{port}"]\nplaintext = ["unix:{plain}"]\n'
         f'state_directory = "{state}"\nstore = "{folder}/store"\nmax_connections = 1000\n'
+        'max_connections_per_peer = 1000\nanonymous_user = "collector"\n'
         'log_level = "warning"\n'
     )
     notify = folder / "notify"

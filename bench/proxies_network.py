@@ -21,7 +21,7 @@ from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.errors import Failure
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import SID_DEVICE
-from srv6mgrd.model.desired import Desired, Locator, Proxy, SegmentList, Sid
+from srv6mgrd.model.desired import Desired, Locator, Proxy, Role, SegmentList, Sid
 from srv6mgrd.plan.diff import plan
 from srv6mgrd.plan.objects import LINK_ALIAS, DummyDevice, Sysctl
 from srv6mgrd.plan.target import target
@@ -182,6 +182,8 @@ def declared(
         locators={"MAIN": Locator("MAIN", LOCATOR)},
         segment_lists={"on": SegmentList("on", (IPv6Address(LAST),))},
         sids=sids,
+        # The filter at the boundary is not what is measured.
+        default_role=Role.CORE,
     )
 
 
@@ -201,7 +203,7 @@ class Installed:
     def declare(self, desired: Desired) -> int:
         """How many objects were written."""
         links = self.kernel.links()
-        wanted = target(desired, links.indexes, receivers=links.receivers).objects
+        wanted = target(desired, links).objects
         wanted = {k: obj for k, obj in wanted.items() if not isinstance(obj, DummyDevice)}
         sysctls = [obj.path for obj in wanted.values() if isinstance(obj, Sysctl)]
         seen = dict(self.kernel.observe(sysctls).objects)

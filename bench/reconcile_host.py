@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.gnmi_node import NOTES, STATE, notes
+from bench.gnmi_node import NOTES, notes
 from bench.reconcile_node import RUNTIME
 from bench.repository import place
 from bench.sids import NO_VRF
@@ -92,9 +92,20 @@ class Host:
 @contextmanager
 def host(*, gnmi: bool = False) -> Iterator[Host]:
     """In the network namespace of the caller."""
+    with prepared() as folder:
+        daemons = Host(folder, gnmi=gnmi)
+        try:
+            yield daemons
+        finally:
+            daemons.stop()
+
+
+@contextmanager
+def prepared() -> Iterator[Path]:
+    """A folder with what the daemons need: sysrepo's repository, Redis, the environment."""
     with place() as folder:
         os.environ[RUNTIME] = str(folder / "run")
-        os.environ[STATE], os.environ[NOTES] = str(folder / "gnmi"), str(folder)
+        os.environ[NOTES] = str(folder)
         os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         vrf = ["ip", "link", "add", "try", "type", "vrf", "table", "1"]
         if subprocess.run(vrf, check=False, stderr=subprocess.DEVNULL).returncode:
@@ -103,11 +114,9 @@ def host(*, gnmi: bool = False) -> Iterator[Host]:
             ["redis-server", "--port", "0", "--unixsocket", f"{folder}/redis.sock", "--save", ""],
             stdout=subprocess.DEVNULL,
         )
-        daemons = Host(folder, gnmi=gnmi)
         try:
-            yield daemons
+            yield folder
         finally:
-            daemons.stop()
             redis.terminate()
             redis.wait()
 
