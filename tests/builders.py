@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.desired import Bgp, Desired, Locator, Neighbor, Sid, Vrf, VrfBgp
+from srv6mgrd.model.bgp import Bgp, Neighbor, VrfBgp
+from srv6mgrd.model.desired import Desired, Locator, Sid, Vrf
 from srv6mgrd.plan.objects import Object
 from srv6mgrd.plan.observed import ObservedObject
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_interface
 
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.desired import Desired, Locator, Proxy, SegmentList, Sid, SteeredRoute, Vrf
+from srv6mgrd.model.interfaces import Interface, Vlan
 from tests.builders import speaker, vpn
 
 LOCATOR = Locator("MAIN", IPv6Network("fcbb:0:1::/48"), micro_segment=True)
@@ -108,6 +109,31 @@ def bgp(rd: str = "65000:100", *, export: bool = True, neighbor: str = "fcbb:0:9
 BLUE = Vrf("blue", 200, ("eth1",))
 
 
+def interface(name: str, *addresses: str, **more: object) -> Interface:
+    return replace(Interface(name, addresses=tuple(map(ip_interface, addresses))), **more)
+
+
+def with_interfaces(state: Desired, *interfaces: Interface) -> Desired:
+    return replace(state, interfaces={one.name: one for one in interfaces})
+
+
+# A VLAN is a port of VRF red, another one is stacked on it.
+INTERFACES = with_interfaces(
+    vrfs(replace(RED, interfaces=("v",))),
+    interface("eth1", "10.9.0.1/24", "fe80::1/64", mtu=9000),
+    interface("v", "10.9.1.1/24", "fc00:a::1/64", "fe80::1/64", vlan=Vlan("eth1", 5)),
+    interface("w", "10.9.2.1/24", vlan=Vlan("v", 6), mtu=1400),
+    interface("lo1", "fc00:b::1/128", loopback=True),
+    interface("red", "fc00:c::1/128"),
+)
+OTHER_INTERFACES = with_interfaces(
+    vrfs(replace(RED, interfaces=("eth2",))),
+    interface("eth1", "10.9.0.1/32", "fc00:9::1/64", mtu=1500),
+    interface("v", "10.9.1.2/24", "fe80::1/64", vlan=Vlan("eth1", 7)),
+    interface("w", "10.9.2.1/24", vlan=Vlan("v", 6), enabled=False),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Transition:
     name: str
@@ -202,6 +228,8 @@ _PAIRS = {
             replace(STATIC, proxy=replace(RESTORING, source=IPv6Address("fcbb:0:1::2"))),
         ),
     ),
+    "interfaces from nothing": (NOTHING, INTERFACES),
+    "interfaces change": (INTERFACES, OTHER_INTERFACES),
     "FRR from nothing": (NOTHING, bgp()),
     "FRR's VPN changes": (bgp(), bgp("65000:101", export=False, neighbor="fcbb:0:9::2")),
     "FRR's part alone": (vrfs(RED), bgp()),

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+# A password that is looked for wherever something could show it.
+MARKER = "Marker-of-a-secret"
 REPOSITORY = Path("/opt/sysrepo/repository")
 
 

@@ -14,9 +14,11 @@ from srv6mgrd.ports import RefusedAction
 @dataclass(slots=True)
 class FakeFrr:
     """Holds lines per context. ``refuse`` maps a piece of a line to the words FRR says about it;
-    ``unreachable`` with a reason makes it out of reach; ``operator`` adds foreign lines."""
+    with ``stuck`` it refuses what it has done, and does no more; ``unreachable`` with a reason
+    makes it out of reach; ``operator`` adds foreign lines."""
 
     refuse: dict[str, str] = field(default_factory=dict)
+    stuck: bool = False
     unreachable: str = ""
     applied: list[Action] = field(default_factory=list)
     contexts: dict[str, FrrBlock] = field(default_factory=dict)
@@ -31,7 +33,11 @@ class FakeFrr:
         refused = []
         for action in actions:
             words = self.unreachable or self._words(action)
-            if words:
+            if self.stuck and isinstance(action, Create):
+                self._carry_out(action)
+            if self.stuck:
+                refused.append(RefusedAction(action, 0, "stuck", in_doubt=True))
+            elif words:
                 refused.append(RefusedAction(action, 0, words))
             else:
                 self._carry_out(action)

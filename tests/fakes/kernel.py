@@ -12,13 +12,13 @@ from srv6mgrd.kernel import rules
 from srv6mgrd.kernel.errors import Failure
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
+from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
 from srv6mgrd.plan.objects import (
     DummyDevice,
     EncapRoute,
     EncapSource,
     FrrBlock,
     KernelObject,
-    LinkMtu,
     NextHopRoute,
     Object,
     ProxyEntry,
@@ -41,7 +41,7 @@ STRICT_MODE = "net/vrf/strict_mode"
 MTU, VRF_MTU = 1500, 65575
 NEW_PROXY = ProxyState(ProxyCounts())
 _UNMARKED = (Sysctl, VrfPort, EncapSource)
-_LINKS = (DummyDevice, VrfDevice, UnknownLink)
+_LINKS = (DummyDevice, VrfDevice, VlanDevice, UnknownLink)
 # Routes, which go with their device.
 _ON_DEVICE = (SidRoute, EncapRoute, NextHopRoute)
 
@@ -68,6 +68,8 @@ class FakeKernel:
         self.sysctls: dict[str, str] = {STRICT_MODE: "0"}
         # Of links that have another one than their kind.
         self.mtus: dict[str, int] = {"lo": 65536}
+        # Links that are administratively down.
+        self.down: set[str] = set()
         self.counters: dict[IPv6Network, tuple[int, int, int]] = {}
         self.proxy_states: dict[IPv6Network, ProxyState] = {}
         self.applied: list[Action] = []
@@ -114,7 +116,7 @@ class FakeKernel:
         self.objects[obj.key] = ObservedObject(obj, ours and not isinstance(obj, _UNMARKED))
         if isinstance(obj, SidRoute):
             self._built(obj)
-        elif isinstance(obj, DummyDevice | VrfDevice | UnknownLink):
+        elif isinstance(obj, DummyDevice | VrfDevice | VlanDevice | UnknownLink):
             self._add_link(obj)
 
     def remove(self, key: str) -> None:
@@ -137,7 +139,9 @@ class FakeKernel:
         ours = {
             seen.object.name for seen in self.objects.values() if isinstance(seen.object, _LINKS)
         }
-        return Links(dict(self.interfaces), frozenset(self.interfaces.keys() - ours - {"lo"}))
+        others = frozenset(self.interfaces.keys() - ours - {"lo"})
+        marked = frozenset(name for name in ours if self.objects[f"link {name}"].ours)
+        return Links(dict(self.interfaces), others, frozenset(self.down), ours=marked)
 
     def doubt(self) -> None:
         self._seen = None
@@ -156,6 +160,8 @@ class FakeKernel:
         for name in self.interfaces:
             mtu = LinkMtu(name, self._mtu(name))
             objects[mtu.key] = ObservedObject(mtu, ours=False)
+            state = AdminState(name, name not in self.down)
+            objects[state.key] = ObservedObject(state, ours=False)
         before, self._seen = self._seen, objects
         changed = None if before is None else frozenset(_changed(before, objects))
         return Observed(objects, dict(self.interfaces), changed=changed)
@@ -215,6 +221,8 @@ class FakeKernel:
             return self._sysctl(obj)
         if isinstance(obj, LinkMtu):
             return self._set_mtu(obj)
+        if isinstance(obj, AdminState):
+            return self._set_state(obj)
         if isinstance(action, Create) and (failure := self._occupied(obj)):
             return failure
         if failure := self._check(obj):
@@ -238,6 +246,35 @@ class FakeKernel:
         self.mtus[wanted.interface] = wanted.mtu
         return None
 
+    def _set_state(self, wanted: AdminState) -> Failure | None:
+        if wanted.interface not in self.interfaces:
+            return Failure(errno.ENODEV, f"interface {wanted.interface} does not exist")
+        if not wanted.up:
+            self.set_down(wanted.interface)
+            return None
+        seen = self.objects.get(f"link {wanted.interface}")
+        if seen and isinstance(seen.object, VlanDevice) and seen.object.parent in self.down:
+            return Failure.of(errno.ENETDOWN)
+        self.set_up(wanted.interface)
+        return None
+
+    def set_up(self, interface: str) -> None:
+        """It goes up, with the VLANs on it (vlan_device_event)."""
+        self.down.discard(interface)
+        for vlan in self._vlans_on(interface):
+            self.set_up(vlan.name)
+
+    def set_down(self, interface: str) -> None:
+        """It goes down, with the VLANs on it and link-local addresses (addrconf_ifdown)."""
+        self.down.add(interface)
+        self._take_down(interface)
+        for vlan in self._vlans_on(interface):
+            self.set_down(vlan.name)
+
+    def _vlans_on(self, interface: str) -> list[VlanDevice]:
+        found = (seen.object for seen in self.objects.values())
+        return [o for o in found if isinstance(o, VlanDevice) and o.parent == interface]
+
     def _occupied(self, obj: KernelObject) -> Failure | None:
         if isinstance(obj, VrfPort):
             seen = self.objects.get(obj.key)
@@ -246,8 +283,12 @@ class FakeKernel:
             return Failure(errno.EBUSY, f"interface {obj.interface} has another master")
         if isinstance(obj, EncapSource):
             return None
-        if isinstance(obj, DummyDevice | VrfDevice) and obj.name in self.interfaces:
+        if isinstance(obj, DummyDevice | VrfDevice | VlanDevice) and obj.name in self.interfaces:
             return Failure.of(errno.EEXIST)
+        if isinstance(obj, VlanDevice) and any(
+            other.id == obj.id for other in self._vlans_on(obj.parent)
+        ):
+            return Failure(errno.EEXIST, "VLAN device already exists")
         seen = self.objects.get(obj.key)
         if seen is None or (isinstance(obj, Rule) and not seen.ours and seen.object != obj):
             return None
@@ -265,6 +306,10 @@ class FakeKernel:
             taken = {i: n for n, i in self.interfaces.items()}.get(obj.ifindex, obj.name)
             if taken != obj.name:
                 return Failure.of(errno.EBUSY)
+        if isinstance(obj, VlanDevice):
+            return self._check_device(obj.parent)
+        if isinstance(obj, InterfaceAddress):
+            return self._check_device(obj.interface)
         if isinstance(obj, VrfPort):
             if obj.interface not in self.interfaces:
                 return Failure(errno.ENODEV, f"interface {obj.interface} does not exist")
@@ -312,7 +357,7 @@ class FakeKernel:
         self.objects[obj.key] = ObservedObject(obj, not isinstance(obj, _UNMARKED))
         if isinstance(obj, VrfPort):
             self._cycle(obj.interface)
-        if isinstance(obj, DummyDevice | VrfDevice):
+        if isinstance(obj, DummyDevice | VrfDevice | VlanDevice):
             self._add_link(obj)
 
     def _make_way(self, rule: Rule) -> None:
@@ -328,7 +373,9 @@ class FakeKernel:
         vrf = self._vrf_on(sid.vrf_table)
         self._bound[sid.key] = vrf.ifindex if vrf else 0
 
-    def _add_link(self, obj: DummyDevice | VrfDevice | UnknownLink) -> None:
+    def _add_link(self, obj: DummyDevice | VrfDevice | VlanDevice | UnknownLink) -> None:
+        if isinstance(obj, VlanDevice) and obj.name not in self.interfaces:
+            self.down.add(obj.name)
         if isinstance(obj, VrfDevice):
             self.interfaces[obj.name] = obj.ifindex
         elif obj.name not in self.interfaces:
@@ -344,7 +391,7 @@ class FakeKernel:
         if isinstance(obj, VrfPort) and seen.object != obj:
             return None
         if not (seen.ours or isinstance(obj, _UNMARKED)):
-            if isinstance(obj, DummyDevice | VrfDevice | UnknownLink):
+            if isinstance(obj, _LINKS):
                 return Failure(errno.EPERM, f"link {obj.name} does not bear our alias")
             # A deletion names our protocol: the foreign one is not hit.
             return None
@@ -364,21 +411,37 @@ class FakeKernel:
             self._bound.pop(obj.key, None)
         if isinstance(obj, VrfPort):
             self._cycle(obj.interface)
-        if isinstance(obj, DummyDevice | VrfDevice | UnknownLink):
+        if isinstance(obj, _LINKS):
             self.interfaces.pop(obj.name, None)
             self.mtus.pop(obj.name, None)
+            self.down.discard(obj.name)
             for seen in list(self.objects.values()):
                 other = seen.object
                 if (
                     (isinstance(other, _ON_DEVICE) and other.device == obj.name)
                     or (isinstance(other, VrfPort) and obj.name in (other.vrf, other.interface))
-                    or (isinstance(other, ProxyHook) and other.interface == obj.name)
+                    or (
+                        isinstance(other, ProxyHook | InterfaceAddress)
+                        and other.interface == obj.name
+                    )
+                    or (isinstance(other, VlanDevice) and other.parent == obj.name)
                 ):
                     self._remove(other)
 
     def _cycle(self, interface: str) -> None:
-        """An interface that enters or leaves a VRF goes down and up (cycle_netdev)."""
+        """An interface that enters or leaves a VRF goes down and up (cycle_netdev), with the VLANs
+        on it."""
+        if interface in self.down:
+            return
+        self.set_down(interface)
+        self.set_up(interface)
+
+    def _take_down(self, interface: str) -> None:
         for seen in list(self.objects.values()):
+            if isinstance(seen.object, InterfaceAddress) and (
+                seen.object.is_link_local and seen.object.interface == interface
+            ):
+                self._remove(seen.object)
             if isinstance(seen.object, _ON_DEVICE) and seen.object.device == interface:
                 self._remove(seen.object)
 

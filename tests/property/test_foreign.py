@@ -16,6 +16,7 @@ from srv6mgrd.plan.objects import (
     UnknownRoute,
     UnknownRule,
     UnreachableDefault,
+    UnreachableSid,
     VrfDevice,
     VrfPort,
 )
@@ -42,6 +43,7 @@ def foreign(dice):
             lambda: EncapRoute(prefix, table, Headend.H_ENCAPS, (address,), "eth9", metric),
             lambda: NextHopRoute(address, "eth9", address, table, metric),
             lambda: UnreachableDefault(dice.choice([4, 6]), dice.randrange(50_000, 60_000)),
+            lambda: UnreachableSid(prefix, dice.randrange(50_000, 60_000)),
         ]
     )()
 

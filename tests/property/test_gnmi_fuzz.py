@@ -17,13 +17,15 @@ from google.protobuf.message import DecodeError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from srv6mgrd.gnmi import extensions, get, sonic, subscribe, wire
+from srv6mgrd.gnmi import extensions, get, sonic, wire
 from srv6mgrd.gnmi import set as gnmi_set
 from srv6mgrd.gnmi.failure import RpcError
 from srv6mgrd.gnmi.path import parse
 from srv6mgrd.gnmi.projections import VIEWS
-from srv6mgrd.gnmi.subscribe import Pace
+from srv6mgrd.gnmi.subscribe import Telemetry
 from srv6mgrd.gnmi.view import Model, Snapshot
+from srv6mgrd.gnmi.watch import Pace, watches
+from srv6mgrd.gnmi.workers import Caller
 from tests.unit.gnmi.models import schema
 
 MODEL = Model(schema(), VIEWS)
@@ -243,7 +245,7 @@ def test_numbers_that_are_no_enumerators_are_refused() -> None:
             mode=list_mode, subscription=[pb.Subscription(path=path, mode=mode)]
         )
         with pytest.raises(RpcError, match="mode 7 is unknown"):
-            subscribe.watches(MODEL, asked, KNOWN, Pace())
+            watches(MODEL, asked, KNOWN, Pace())
 
 
 @given(GETS | broken(GETS))
@@ -270,9 +272,10 @@ def test_a_subscription_is_understood_or_refused(request: Any) -> None:
     try:
         extensions.read(request, extensions.SUBSCRIBE)
         if sonic.concerns(asked):
-            sonic.Subscription(None, asked, None, Pace(), None)  # type: ignore[arg-type]
+            shared = Telemetry(None, None, Pace())  # type: ignore[arg-type]
+            sonic.Subscription(shared, Caller(), asked, None, None)  # type: ignore[arg-type]
         else:
-            subscribe.watches(MODEL, asked, KNOWN, Pace())
+            watches(MODEL, asked, KNOWN, Pace())
     except RpcError as error:
         in_words(error)
 

@@ -9,9 +9,11 @@ from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.frr.render import render
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.expand import expand
-from srv6mgrd.plan.objects import FrrBlock, KernelObject, LinkMtu, Object, SidRoute, Sysctl
+from srv6mgrd.plan.link_objects import AdminState, LinkMtu
+from srv6mgrd.plan.objects import FrrBlock, KernelObject, Object, SidRoute, Sysctl
 from srv6mgrd.plan.target import target
 from tests.fakes.fate import Disk, Fate, MortalFrr, MortalKernel
+from tests.fakes.kernel import MTU
 
 Lines = Mapping[str, frozenset[str]]
 
@@ -41,12 +43,13 @@ class World:
         other = World()
         for name in ("objects", "interfaces", "sysctls", "counters", "mtus", "_bound"):
             setattr(other.kernel, name, dict(getattr(self.kernel, name)))
+        other.kernel.down = set(self.kernel.down)
         other.frr.contexts = dict(self.frr.contexts)
         self.disk.copy_to(other.disk)
         other.foreign = dict(self.foreign)
         other.operators = dict(self.operators)
         other.start()
-        other.reconciler.desired = self.reconciler.desired
+        other.reconciler._current = self.reconciler._current
         return other
 
     @property
@@ -90,13 +93,15 @@ class World:
         state = expand(state)
         links = self.kernel.links()
         blocks = render(state)
-        return target(state, links.indexes, blocks, self.journal, links.receivers).objects
+        return target(state, links, blocks, self.journal).objects
 
     def check(self, state: Desired) -> None:
         """Kernel and FRR hold exactly what is declared, beside what belongs to others."""
         wanted = self.wanted(state)
         in_kernel = {
-            k: o for k, o in wanted.items() if not isinstance(o, FrrBlock | Sysctl | LinkMtu)
+            k: o
+            for k, o in wanted.items()
+            if not isinstance(o, FrrBlock | Sysctl | LinkMtu | AdminState)
         }
         found = {k: s.object for k, s in self.kernel.objects.items()}
         assert found == {**self.foreign, **in_kernel}
@@ -104,7 +109,9 @@ class World:
             if isinstance(obj, Sysctl):
                 assert self.kernel.sysctls[obj.path] == obj.value
             if isinstance(obj, LinkMtu):
-                assert self.kernel.mtus[obj.interface] == obj.mtu
+                assert self.kernel.mtus.get(obj.interface, MTU) == obj.mtu
+            if isinstance(obj, AdminState):
+                assert obj.up is (obj.interface not in self.kernel.down)
             if isinstance(obj, SidRoute):
                 assert self.kernel.forwards(obj)
         in_frr = {k: set(o.lines) for k, o in wanted.items() if isinstance(o, FrrBlock)}

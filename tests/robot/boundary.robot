@@ -2,10 +2,11 @@
 Documentation    The boundary of the SRv6 domain: no packet of a customer reaches a SID, however it is made.
 ...
 ...              - [Top] pe1 - p - pe2, tenants red and blue.
-...              - [Cfg] The two-PE VPN; nothing is said of the boundary, as interfaces in VRFs are customers.
+...              - [Cfg] The two-PE VPN; the interfaces to p are declared core, and every other one is a customer.
 ...              - [Ver] Attack packets are dropped by the rule meant for them, and no SID counts them; ordinary
 ...              packets pass, those with extension headers too. What is changed by hand comes back, and foreign
-...              tables are not touched. Interfaces outside of VRFs follow their declared role.
+...              tables are not touched. Interfaces outside of VRFs, attachment circuits of cross-connects and
+...              interfaces that appear later are customers until they are declared core.
 ...              - [Ref] RFC 8754 section 5.1; RFC 8986 section 8.
 
 Resource         srv6.resource
@@ -22,9 +23,10 @@ ${RED_VRF}      vrfs/vrf[name=red]
 ${TO_SID}       to a SID
 ${SOURCED}      source routing
 ${FORGED}       as if encapsulated here
-${HOOKED}       nft list chain ip6 srv6mgr boundary | grep -q "iifname @customers jump customer"
+${HOOKED}       nft list chain ip6 srv6mgr boundary | grep -q "iifname != @core jump customer"
 ${FILTERS}      nft list chain ip6 srv6mgr customer | grep -c drop | grep -qx 3
-${LISTED}       nft list set ip6 srv6mgr customers | grep -q '"to-ce-red"'
+${LISTED}       nft list set ip6 srv6mgr core | grep -q '"to-p"'
+${CORE}         {"role": "core"}
 ${NO_ROUTES}    nstat -asz Ip6InNoRoutes | awk '/Ip6InNoRoutes/ { print $2 }'
 ${STANDS}       ${HOOKED} && ${FILTERS} && ${LISTED}
 
@@ -79,13 +81,15 @@ Without The Filter They Get In
     [Teardown]    Start Service    pe1    srv6mgrd
 
 Behind The Filter The VRF Holds Them
-    [Documentation]    With an address of his own a customer ends at the VRF's unreachable default; gone that too, he
-    ...    gets in.
+    [Documentation]    With an address of his own a customer ends at the VRF's unreachable default, and at the unreachable
+    ...    route to the SID that the VRF exports; gone those too, he gets in.
     [Setup]    The Filter Is Off
     Given It Is Unreachable    a tunnel to a local SID
     And It Is Unreachable    a tunnel to the other tenant's SID
     And It Is Unreachable    a tunnel to a remote SID
     When Run On    pe1    ip -6 route del vrf red unreachable default metric 4278198272
+    Then It Is Unreachable    a tunnel to a local SID
+    When Run On    pe1    ip -6 route del unreachable ${RED1} table 10 metric 4278198272
     Then It Gets In    a tunnel to a local SID    pe1 ${RED1} 5
     And It Gets In    a tunnel to the other tenant's SID    pe1 ${BLUE1} 5
     And It Gets In    a tunnel to a remote SID    pe2 ${RED2} 5    pe1 ${RED1} 5
@@ -98,9 +102,9 @@ What Is Changed By Hand Comes Back Within A Second
     nft flush chain ip6 srv6mgr customer
     nft flush chain ip6 srv6mgr boundary
     nft insert rule ip6 srv6mgr boundary accept
-    nft delete element ip6 srv6mgr customers '{ "to-ce-red" }'
+    nft delete element ip6 srv6mgr core '{ "to-p" }'
     nft flush set ip6 srv6mgr sids
-    nft add element ip6 srv6mgr customers '{ "to-p" }'
+    nft add element ip6 srv6mgr core '{ "to-ce-red" }'
 
 A Foreign Table Is Not Touched
     Given Run On
@@ -134,34 +138,53 @@ A Port That Somebody Puts Into The VRF Is Covered
     Then It Is Dropped    a forged source to a local SID    ${TO_SID}    pe1 theirs1    pe1 theirs0
     [Teardown]    Run On    pe1    ip link del theirs0
 
+A Customer Outside Of VRFs Is Outside Of The Domain
+    [Setup]    Blue's Port Is In No VRF
+    It Is Dropped    a tunnel to a local SID    ${TO_SID}    ce-blue1 eth0    ${BLUE_PORT}
+    It Is Dropped    source routing through a host    ${SOURCED}    ce-blue1 eth0    ${BLUE_PORT}
+    [Teardown]    The VPN Is Up
+
 A Declared Role Decides Outside Of VRFs
-    Given Set    pe1    delete vrfs/vrf[name=blue]    delete local-sids/sid[prefix=${BLUE1}]
-    And It Gets In    a tunnel to a local SID    pe1 ${RED1} 5    from=ce-blue1 eth0    at=${BLUE_PORT}
-    When Set    pe1    update interfaces/interface[name=to-ce-blue] {"role": "customer"}
+    [Setup]    Blue's Port Is In No VRF
+    When Set    pe1    update interfaces/interface[name=to-ce-blue] ${CORE}
     And Wait For Status    pe1    interfaces/interface[name=to-ce-blue]    installed    ${EMPTY}
+    Then It Gets In    a tunnel to a local SID    pe1 ${RED1} 5    from=ce-blue1 eth0    at=${BLUE_PORT}
+    [Teardown]    The VPN Is Up
+
+An Interface That Appears Later Is A Customer
+    [Setup]    Run On    pe1    ip link add late0 type veth peer name late1 && ip link set late0 up && ip link set late1 up
+    It Is Dropped    a tunnel to a local SID    ${TO_SID}    pe1 late1    pe1 late0
+    [Teardown]    Run On    pe1    ip link del late0
+
+After An Upgrade Only Attachment Circuits Are Closed
+    [Documentation]    With default-role core, as an upgrade leaves it, interfaces of which nothing is said are open; the
+    ...    interface of End.DX2 is a customer's all the same.
+    [Setup]    Blue's Port Is In No VRF
+    Given Set    pe1    update boundary {"default-role": "core"}
+    And It Gets In    a tunnel to a local SID    pe1 ${RED1} 5    from=ce-blue1 eth0    at=${BLUE_PORT}
+    When Set    pe1    update local-sids/sid[prefix=fcbb:0:1:d2::/64] {"locator": "MAIN", "behavior": "End.DX2", "interface": "to-ce-blue"}
     Then It Is Dropped    a tunnel to a local SID    ${TO_SID}    ce-blue1 eth0    ${BLUE_PORT}
-    And It Is Dropped    source routing through a host    ${SOURCED}    ce-blue1 eth0    ${BLUE_PORT}
-    [Teardown]    Run Keywords
-    ...    Set    pe1    delete interfaces    AND
-    ...    Configure    pe1    AND
-    ...    The VPN Has Converged
+    When Set    pe1    delete local-sids/sid[prefix=fcbb:0:1:d2::/64]    update boundary {"default-role": "customer"}
+    Then It Is Dropped    a tunnel to a local SID    ${TO_SID}    ce-blue1 eth0    ${BLUE_PORT}
+    [Teardown]    The VPN Is Up
 
 The Core May Route By Source
-    [Documentation]    An SRH through an address of pe1 that is no SID; processed on interfaces of role core alone.
+    [Documentation]    An SRH through an address of pe1 that is no SID; processed on interfaces declared core alone.
     [Setup]    Run On    p    ip -6 route add 2001:db8::1 encap seg6 mode inline segs 2001:db8:1::1 via 2001:db8:1::1 metric 1
-    Given No Ping Arrives    p    2001:db8::1
-    When Set    pe1    update interfaces/interface[name=to-p] {"role": "core"}
-    Then All Pings Arrive    p    2001:db8::1
+    Given Stop Service    pe1    srv6mgrd
     And Run On    pe1    sysctl -qw net.ipv6.conf.to-p.seg6_enabled=0 net.ipv6.conf.all.seg6_enabled=0
-    And Restart Service    pe1    srv6mgrd
-    And All Pings Arrive    p    2001:db8::1
+    And No Ping Arrives    p    2001:db8::1
+    When Start Service    pe1    srv6mgrd
+    Then All Pings Arrive    p    2001:db8::1
     [Teardown]    Run Keywords
-    ...    Set    pe1    delete interfaces    AND
-    ...    Run On    p    ip -6 route del 2001:db8::1 metric 1    AND
-    ...    Run On    pe1    sysctl -qw net.ipv6.conf.to-p.seg6_enabled=0 net.ipv6.conf.all.seg6_enabled=0
+    ...    Restart Service    pe1    srv6mgrd    AND
+    ...    Run On    p    ip -6 route del 2001:db8::1 metric 1
 
 
 *** Keywords ***
+Blue's Port Is In No VRF
+    Set    pe1    delete vrfs/vrf[name=blue]    delete local-sids/sid[prefix=${BLUE1}]
+
 It Is Dropped
     [Arguments]    ${packet}    ${rule}    ${from}=ce-red1 eth0    ${at}=${RED_PORT}    @{counting}
     Given Note Drops    pe1

@@ -26,6 +26,16 @@ ${NEW}           fcbb:0:11:77::/64
 ${DT4}           fcbb:0:1:400::/64
 ${DT6}           fcbb:0:1:600::/64
 ${MAIN}          locators/locator[name=MAIN]
+# Behind red's customer at pe1.
+${BEHIND}        2001:db8:c::1/128
+@{CUSTOMER}
+...              router bgp 65100
+...              bgp router-id 192.0.2.1
+...              no bgp ebgp-requires-policy
+...              neighbor fd00:1::1 remote-as 65000
+...              address-family ipv6 unicast
+...              neighbor fd00:1::1 activate
+...              redistribute connected
 ${ONE_SILENT}    no BGP session for VPN routes with some neighbors: 2001:db8:1::2 is Active
 ${NO_SESSION}    no BGP session with neighbors in the VRF: 10.1.0.10 is Active
 
@@ -159,6 +169,24 @@ A Customer Without A Session Is Told Through Every Door
     And Every Door Tells    ${NO_SESSION}
     [Teardown]    Set    pe1    delete ${RED_BGP}/neighbor[address=10.1.0.10]
 
+IPv6 Routes Of A Customer Reach The Other Edge
+    [Documentation]    bgpd resolves them by red's own SID, looked up in the VRF. Without a route to it there, which comes
+    ...    back, it would hold them invalid, and the VRF would not be installed.
+    Given Start Service    ce-red1    frr
+    And Run On    ce-red1    ip -6 address add ${BEHIND} dev lo
+    And Vtysh Configures    ce-red1    @{CUSTOMER}
+    When Set    pe1    update ${RED_BGP} {"neighbor": [{"address": "${SITE1_V6}", "remote-as": 65100}]}
+    Then Wait Until Keyword Succeeds    90 s    0.2 s    The Tunnel Ends At    ${BEHIND}    fcbb:0:1:64::
+    And Wait For Traffic    ce-red2    2001:db8:c::1
+    When Run On    pe1    ip -6 route del unreachable ${RED1} table 10 proto 86
+    Then Wait For Traffic    ce-red2    2001:db8:c::1
+    And Wait For Status    pe1    ${RED_BGP}    installed    timeout=30
+    [Teardown]    Run Keywords
+    ...    Set    pe1    delete ${RED_BGP}/neighbor[address=${SITE1_V6}]    AND
+    ...    Stop Service    ce-red1    frr    AND
+    ...    Run On    ce-red1    ip -6 address del ${BEHIND} dev lo    AND
+    ...    The VPN Has Converged
+
 What Is Not Advertised Says Why Through Every Door
     Given Stop Service    pe2    frr
     VAR    ${reason}    no BGP session for VPN routes is established: ${PE2} is Active
@@ -173,7 +201,6 @@ What Is Not Advertised Says Why Through Every Door
 
 IS-IS Carries The Locator
     [Documentation]    p learns pe1's locator from isisd, and the locator's state tells what is missing until then.
-    ...    isisd makes its link state PDU anew after 30 s at the earliest (lsp-gen-interval).
     Given Start Service    p    frr
     When Set Is Refused    pe1    ABORTED    ${NO_ISISD}    ${ISIS}
     And Start Isisd    pe1

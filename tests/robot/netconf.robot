@@ -70,7 +70,7 @@ It Is Undone On Time When Both Daemons Were Killed
 A Commit Of gNMI's Door Is Waited For
     ${tree}    With SID    pe1    ${SID}
     Given Send RPC    pe1    commit    id=one    timeout=${600}    configuration=${tree}
-    Then SID Edit Is Refused    pe1    in-use    commit one: it came through rpc and awaits    ${OTHER}
+    Then SID Edit Is Refused    pe1    in-use    it came through rpc and awaits    ${OTHER}
     When Send RPC    pe1    cancel    id=one
     Then No SID    pe1    ${SID}
 

@@ -9,6 +9,7 @@ Documentation     The Debian packages, in a fresh Debian with systemd: install, 
 ...               - [Ref] Debian Policy chapter 6; RFC 8341 (NACM).
 
 Resource          srv6.resource
+Library           tests.robot.library.access.Access
 Library           tests.robot.library.packages.Packages
 
 Suite Setup       Install Packages    pe1    pe2
@@ -40,7 +41,20 @@ What Is Off Until It Is Enabled Is Off
 
 They Are Closed To The Network
     Only Loopback Listens    pe1    9339
-    Writing Is Denied    pe1
+    Nobody Gets In Without A Name    pe1
+
+The Sockets Are For A Group
+    Run On    pe1    stat -c %G:%a /run/srv6mgr/gnmi.sock | grep -x srv6mgr:660
+    Run On    pe1    stat -c %G:%a /run/srv6mgr/netconf.sock | grep -x srv6mgr:660
+
+A User Of The Group Is Checked By PAM
+    [Documentation]    As the package has it: members of the group alone, and NACM lets nobody but root write.
+    Given Add User    pe1    alice    srv6mgr
+    And Add User    pe1    bob
+    And Run On    pe1    printf 'alice:of alice\\nbob:of bob\\n' | chpasswd
+    Then A Password Is Right    pe1    alice    of alice
+    And A Password Is Wrong    pe1    alice    of bob
+    And A Password Is Wrong    pe1    bob    of bob
 
 Each Has A Certificate Of Its Own
     ${one}    Run On    pe1    sha256sum <${CERTIFICATE}.crt
@@ -93,7 +107,6 @@ Shells Complete What Is Typed
 
 The VPN Comes Up
     Given Start BGP    pe1    pe2
-    And Let Anonymous Write    pe1    pe2
     When Configure    pe1
     And Configure    pe2
     Then The VPN Has Converged

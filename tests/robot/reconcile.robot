@@ -78,7 +78,8 @@ A Changed Sysctl Is Set Again
     net.ipv4.ip_forward             0    1
 
 The Other Tenant Loses Nothing When A VRF Device Is Deleted
-    Given Begin Flow    ce-blue1    ${SITE2}
+    Given Wait For Traffic    ce-blue1    ${SITE2}
+    And Begin Flow    ce-blue1    ${SITE2}
     When Run On    pe1    ip link del red
     Then Wait Until Holds    pe1    ${PORT}
     And Wait Until Holds    pe1    ${HAS_RED}
@@ -123,7 +124,7 @@ What Stands In Front Is Told And Left Alone
 
 A Second Manager Is Refused
     [Documentation]    bgpd may still be at its own copy of a SID after what stood in front of it: that is not srv6mgrd's.
-    ${pid}    Run On    pe1    cat /run/srv6mgr/lock
+    ${pid}    Run On    pe1    cat /run/srv6mgr/srv6mgrd.lock
     When Begin To Listen    pe1
     ${words}    Run Is Refused    pe1    /opt/srv6mgr/bin/srv6mgrd
     Then Should Be Equal    ${words}    srv6mgrd: already running as process ${pid}; stop it first
@@ -187,7 +188,7 @@ BGP Leaves Its Routes Alone
 It Is Set Again
     [Arguments]    ${key}    ${wrong}    ${right}
     When Run On    pe1    sysctl -qw ${key}=${wrong}
-    Then Wait Until Holds    pe1    test "$(sysctl -n ${key})" = ${right}    3
+    Then Wait Until Holds    pe1    test "$(sysctl -n ${key})" = ${right}    30
 
 The Rows Come Back After
     [Arguments]    ${action}    @{arguments}

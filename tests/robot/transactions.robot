@@ -39,7 +39,7 @@ What Is Confirmed Stays
     And Start Service    pe1    srv6mgrd
     Then Wait For SID    pe1    ${SID}
     And Startup Has    pe1    ${SID}
-    And RPC Is Refused    pe1    commit one: no commit awaits confirmation    cancel    id=one
+    And RPC Is Refused    pe1    commit: no commit awaits confirmation    cancel    id=one
     [Teardown]    Set    pe1    delete local-sids/sid[prefix=${SID}]
 
 A Killed Manager Undoes It On Time
@@ -49,7 +49,7 @@ A Killed Manager Undoes It On Time
 
 Edits Of Others Wait
     Given A SID Awaits Confirmation    one    timeout=600
-    Then Set Has To Wait    pe1    commit one: it came through rpc and awaits confirmation    ${MORE}
+    Then Set Has To Wait    pe1    it came through rpc and awaits confirmation    ${MORE}
     And RPC Is Refused    pe1    awaits confirmation    commit    id=two    configuration={}
     When Send RPC    pe1    cancel    id=one
     Then No SID    pe1    ${SID}

@@ -29,7 +29,17 @@ PYTHON = "/opt/srv6mgr/bin/python"
 EXPECTED = Path(__file__).with_name("expected.toml")
 
 # Contract tests that need sysrepo, Redis or files, and no kernel with VRFs.
-ON_HOST = ("cli", "configdb", "datastore", "gnmi", "netconf", "orchagent", "redis", "yang")
+ON_HOST = (
+    "cli",
+    "commits",
+    "configdb",
+    "datastore",
+    "gnmi",
+    "netconf",
+    "orchagent",
+    "redis",
+    "yang",
+)
 # On the host's kernel first, which runs them many times faster; tests that it skips (no VRF device)
 # run in the lab.
 ON_HOST_KERNEL = ("kernel", "proxy")
@@ -41,7 +51,8 @@ FRR = {
     "vpn": ("test_vpn",),
     "isis": ("test_isis",),
 }
-# System suites that share a network, one after the other.
+ROBOT = CHECKOUT / "tests/robot"
+# System suites that share a network, one after the other; a suite is a file or a folder of files.
 SUITES = (
     ("lab", "behaviors", "boundary", "vrf"),
     ("cli", "gnmi", "netconf", "transactions"),
@@ -49,12 +60,18 @@ SUITES = (
     ("interoperation", "sonic", "vpn"),
     ("proxies",),
     ("reconcile", "refusals"),
+    ("fortress",),
+    ("edge",),
+    ("dual_homed",),
 )
+# The network of a suite, where it is another one.
+TOPOLOGIES = {"dual_homed": "lab/topologies/dual-homed.toml"}
 # These need a topology or packages of their own and run in `make nightly`.
 NIGHTLY_SUITES = ("packages",)
 
 BUILD_LAB = "build/lab"
 BUILD_GNMI_CLI = "build/gnmi_cli"
+BUILD_GOBGP = "build/gobgp_peer"
 BUILD_FRR = "build/frr"
 
 
@@ -95,6 +112,7 @@ def _build() -> list[Job]:
     return [
         _job(BUILD_LAB, (LAB, "build"), limit=3600),
         _job(BUILD_GNMI_CLI, ("make", "build/bin/gnmi_cli")),
+        _job(BUILD_GOBGP, ("make", "build/bin/gobgp_peer")),
     ]
 
 
@@ -172,10 +190,14 @@ def _robot() -> list[Job]:
 
 def suites(names: Sequence[str], *options: str) -> Job:
     """System suites on one network, with further options of Robot Framework."""
-    name = f"robot/{'-'.join(names)}"
+    name = f"robot/{'-'.join(names).replace('/', '-')}"
     command = ("tests/robot/run", *names, *(("--", *options) if options else ()))
     fresh = ("pe1", "pe2") if set(names) & set(NIGHTLY_SUITES) else ()
-    return in_lab(name, command, limit=1500, fresh=fresh)
+    peers = (BUILD_GOBGP,) if any("interoperation" in one for one in names) else ()
+    (topology,) = {TOPOLOGIES.get(one.partition("/")[0], TOPOLOGY) for one in names}
+    return in_lab(
+        name, command, limit=1500, fresh=fresh, after=(BUILD_LAB, *peers), topology=topology
+    )
 
 
 def one(test: str) -> list[Job]:
@@ -188,7 +210,8 @@ def one(test: str) -> list[Job]:
     if not (CHECKOUT / file).exists() or parts[:1] != ("tests",) or len(parts) < 3:
         raise ValueError(f"{file} is no test; name one like tests/contract/frr/test_vpn.py")
     if file.endswith(".robot"):
-        jobs = [suites([Path(file).stem], *(("--test", case) if case else ()))]
+        suite = str((CHECKOUT / file).relative_to(ROBOT).with_suffix(""))
+        jobs = [suites([suite], *(("--test", case) if case else ()))]
     elif parts[1] in ("unit", "property"):
         jobs = [_job("unit/one", (sys.executable, "-m", "pytest", test))]
     elif parts[1] == "soak":
@@ -227,19 +250,23 @@ def nightly(seconds: float, seed: int) -> list[Job]:
         limit=1800, env={"LAB_KERNEL": "stable"},
     )  # fmt: skip
     packages = [suites([name]) for name in NIGHTLY_SUITES]
-    *_, soaked = soak(seconds, seed)
+    _, *soaked = soak(seconds, seed)
     frr = _job(BUILD_FRR, (LAB, "frr"), (BUILD_LAB,), limit=3600)
-    jobs = [*all_jobs().values(), stable, *packages, soaked]
+    jobs = [*all_jobs().values(), stable, *packages, *soaked]
     # With FRR's patches built, the tests of each patch run too.
     after = {j.name: (*j.after, BUILD_FRR) for j in jobs if j.name.startswith("contract/frr")}
     return [frr, *(replace(job, after=after.get(job.name, job.after)) for job in jobs)]
 
 
 def soak(seconds: float, seed: int) -> list[Job]:
-    """What needs long, again and again with another seed each time, until the time is over."""
-    command = (PYTHON, "-m", "tests.soak", "--seconds", f"{seconds:.0f}", "--seed", str(seed))
-    job = in_lab("soak/lab", command, limit=2 * seconds + 600)
-    return [all_jobs()[BUILD_LAB], job]
+    """What needs long, by a seed and until the time is over: a chaos campaign on the network, and
+    beside it tests again and again with another seed each time."""
+    by_seed = ("--seconds", f"{seconds:.0f}", "--seed", str(seed))
+    jobs = [
+        in_lab(f"soak/{name}", (PYTHON, "-m", module, *by_seed), limit=2 * seconds + 600)
+        for name, module in (("chaos", "tests.soak.chaos"), ("lab", "tests.soak"))
+    ]
+    return [all_jobs()[BUILD_LAB], *jobs]
 
 
 def _needs(jobs: Iterable[Job]) -> list[str]:

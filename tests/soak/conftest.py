@@ -7,9 +7,9 @@ import random
 
 import pytest
 
-from tests.contract.frr.conftest import pes, programs
+from tests.contract.frr.conftest import pes, profile, programs
 
-__all__ = ["pes", "programs"]
+__all__ = ["pes", "profile", "programs"]
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from srv6mgrd.model.desired import Vrf, VrfBgp
+from srv6mgrd.model.bgp import VrfBgp
+from srv6mgrd.model.desired import Vrf
 from tests.contract.frr.conftest import Pe, declaration, sid
 
 pytestmark = pytest.mark.contract

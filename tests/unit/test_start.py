@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from srv6mgrd.alone import alone
+from srv6mgrd.single_instance import single_instance
 from srv6mgrd.start import start
 
 
@@ -41,7 +41,7 @@ def test_it_runs(run, tmp_path):
 
 
 def test_one_at_a_time_where_there_may_be_one_only(run, tmp_path):
-    with alone(tmp_path, "srv6-testd"):
+    with single_instance(tmp_path, "srv6-testd"):
         assert run()
         with pytest.raises(SystemExit, match="srv6-testd: already running as process"):
             run(alone_in=lambda s: s.folder)

@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from srv6mgrd.alone import alone
 from srv6mgrd.counters.node import NodeWriter, beside
 from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.counters.store import StoreWriter
 from srv6mgrd.datastore.history import Origin
+from srv6mgrd.single_instance import single_instance
 from tests.contract.datastore.clockwork import Loop
 
 SID = "fcbb:0:1:64::/64"
@@ -82,8 +82,8 @@ class Ctl:
 @pytest.fixture
 def ctl(place: Path) -> Iterator[Ctl]:
     node = NodeWriter(beside(place / "store"), time.time_ns())
-    with alone(place):
-        loop = Loop(node)
+    with single_instance(place):
+        loop = Loop(node, runtime=place)
         # Whatever others left there.
         loop.world.running.replace("{}", Origin("test"))
         made = Ctl(place, loop)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
+from pathlib import Path
 
+from srv6mgrd.cli.door import opened
 from srv6mgrd.cli.problem import Exit
 from srv6mgrd.model.refusal import Refusal
 from tests.contract.cli.conftest import SID, Ctl
@@ -121,7 +124,7 @@ def test_rollback_to_be_confirmed(ctl: Ctl) -> None:
     assert ctl.running().keys() == {"locators"}
     pending = ctl.loop.pending()
     assert pending is not None
-    assert (pending.name, pending.origin.user, pending.timeout) == ("back", "alice", 600)
+    assert (pending.id, pending.origin.user, pending.timeout) == ("back", "alice", 600)
     assert ctl.run("cancel").out == "commit back is undone\n"
     assert ctl.running().keys() == {"locators", "local-sids"}
 
@@ -140,3 +143,31 @@ def test_show_and_explain(ctl: Ctl) -> None:
     assert (sid["behavior"], sid["install-status"]) == ("End", "installed")
     told = ctl.run("explain", "fcbb:0:1:64::", "--listen", "0", "--json").json
     assert (told["prefix"], told["in-kernel"]) == (SID, False)
+
+
+def test_whether_srv6mgrd_answers_is_known_in_time(ctl: Ctl, place: Path) -> None:
+    goes_on = threading.Event()
+
+    async def hang() -> None:
+        goes_on.wait(30)
+
+    with opened(place, print) as door:
+        assert door.answers(10)
+        hanging = ctl.loop.begin(hang())
+        try:
+            assert not door.answers(0.5)
+        finally:
+            goes_on.set()
+            hanging.result(30)
+
+
+def test_whoever_commits_hears_the_warnings(ctl: Ctl) -> None:
+    warning = "boundary: eth1 can reach SIDs; set its role"
+    ctl.loop.world.manager.warnings = (warning,)
+    applied = ctl.run("apply", "-", given=FIRST)
+    assert (applied.status, applied.err) == (0, f"warning: {warning}\n")
+    ctl.run("apply", "-", given=MORE)
+    restored = ctl.run("rollback")
+    assert (restored.status, restored.err) == (0, f"warning: {warning}\n")
+    ctl.loop.world.manager.warnings = ()
+    assert ctl.run("apply", "-", given=MORE).err == ""

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +35,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 class Daemon:
     """srv6-configdbd as a process."""
 
-    def __init__(self, place: Path, socket: str) -> None:
+    def __init__(self, place: Path, socket: str, commit_socket: Path) -> None:
         self._file = place / "configdbd.toml"
         self.log = place / "configdbd.log"
         self.state = place / "configdb-state"
         self._file.write_text(
             f'redis_socket = "{socket}"\nruntime_directory = "{place}/configdb"\n'
             f'state_directory = "{self.state}"\nremoval_grace = 1.0\ncompare_interval = 1.0\n'
+            f'commit_socket = "{commit_socket}"\n'
         )
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -51,6 +53,10 @@ class Daemon:
                 stdout=log,
                 stderr=log,
             )
+
+    def restrict_to(self, user: str) -> None:
+        """From the next start on."""
+        self._file.write_text(f'{self._file.read_text()}user = "{user}"\n')
 
     @property
     def alive(self) -> bool:
@@ -103,6 +109,27 @@ class Door:
         )
         commit(self._session, ("srv6mgr-srv6",), [edit])
 
+    @contextmanager
+    def permitted(self, user: str, path: str) -> Iterator[None]:
+        """A rule of NACM's by which ``user`` may write there."""
+        rule = {"name": "r", "path": path, "access-operations": "*", "action": "permit"}
+        self._set_rules(
+            {
+                "groups": {"group": [{"name": "g", "user-name": [user]}]},
+                "rule-list": [{"name": "l", "group": ["g"], "rule": [rule]}],
+            }
+        )
+        try:
+            yield
+        finally:
+            self._set_rules({})
+
+    def _set_rules(self, nacm: dict[str, Any]) -> None:
+        text = json.dumps({"ietf-netconf-acm:nacm": nacm})
+        with self._session.get_ly_ctx() as context:
+            tree = context.parse_data_mem(text, "json", parse_only=True, strict=True)
+        self._session.replace_config_ly(tree, "ietf-netconf-acm")
+
     def wait(self, row: str, status: str, words: str = "") -> None:
         self.until(lambda: self.status(row)[0] == status and words in self.status(row)[1], row)
 
@@ -138,7 +165,7 @@ def whole_core(place: Path) -> Iterator[Core]:
 def door(place: Path, server: Server, whole_core: Core, tmp_path: Path) -> Iterator[Door]:
     assert os.environ["SYSREPO_REPOSITORY_PATH"].startswith(str(place))
     whole_core.reset()
-    daemon = Daemon(tmp_path, server.socket)
+    daemon = Daemon(tmp_path, server.socket, place / "commit.sock")
     d = Door(server, daemon, whole_core)
     if d.running("locators", "locator") or d.running("vrfs", "vrf"):
         d.other_door("")

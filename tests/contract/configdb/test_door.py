@@ -200,3 +200,19 @@ def test_many_rows_are_one_edit(door: Door) -> None:
     door.wait(last, "accepted")
     assert len(door.running("local-sids", "sid")) == 2000
     assert len(door.core.changes) == 1
+
+
+def test_rules_for_its_user_hold(door: Door) -> None:
+    """Whoever may write to Redis may write what NACM permits this user."""
+    door.daemon.stop()
+    door.daemon.restrict_to("configdb")
+    door.daemon.start()
+    door.config.hset(VRF, mapping={"NULL": "NULL"})
+    door.wait(VRF, "waiting", "access: denied")
+    assert not door.running("vrfs", "vrf")
+    with door.permitted("configdb", "/srv6mgr-srv6:srv6/vrfs"):
+        door.wait(VRF, "accepted")
+        door.config.hset(LOCATOR, mapping={"prefix": "fcbb:bbbb:20::"})
+        door.wait(LOCATOR, "waiting", "access: denied")
+        door.config.delete(VRF, LOCATOR)
+        door.until(lambda: is_empty(door))

@@ -8,10 +8,14 @@ import threading
 from collections.abc import Coroutine, Iterable, Mapping
 from concurrent.futures import Future
 from ipaddress import IPv6Network
+from pathlib import Path
 from typing import Any
 
 import sysrepo
 
+from srv6mgrd.commits.paths import commit_socket
+from srv6mgrd.commits.revisions import Revisions
+from srv6mgrd.commits.service import CommitService
 from srv6mgrd.datastore.clock import CommitClock, Herald, Node
 from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.datastore.history import History, Pending
@@ -34,6 +38,7 @@ class Manager:
         self.cleared: list[str | None] = []
         self.refusal: Refusal | None = None
         self.change_refusal: Refusal | None = None
+        self.warnings: tuple[str, ...] = ()
 
     def plan(self, tree: Mapping[str, Any]) -> list[Action]:
         self.trees.append(tree)
@@ -47,7 +52,7 @@ class Manager:
     def clear_counters(self, sid: str | None = None) -> None:
         self.cleared.append(sid)
 
-    def change(self, tree: Mapping[str, Any]) -> int:
+    def change(self, tree: Mapping[str, Any], *, rollback: bool = False) -> int:
         if self.change_refusal is not None:
             raise RefusedError([self.change_refusal])
         return 1
@@ -86,8 +91,14 @@ class World:
     """RPCs, commits and the clock between them, in one event loop, as in srv6mgrd."""
 
     def __init__(
-        self, node: Node | None = None, herald: Herald | None = None, *, save: bool = True
+        self,
+        node: Node | None = None,
+        herald: Herald | None = None,
+        *,
+        save: bool = True,
+        runtime: Path | None = None,
     ) -> None:
+        """``runtime``: folder of a commit socket; None: there is none."""
         self.manager = Manager()
         self.running, self.history = Running(), History(None)
         self.clock = CommitClock(
@@ -102,6 +113,10 @@ class World:
         self._subscription.start(self.clock.change, self.clock.stored, self.clock.aborted)
         self.clock.start(self._subscription.text())
         self._rpcs.start(self.manager, self.clock)
+        self._commits = None
+        if runtime is not None:
+            revisions = Revisions(asyncio.get_running_loop(), self.clock)
+            self._commits = CommitService(commit_socket(runtime), revisions)
         self._connection = Connection(originator="test")
         self.door = Door(self._connection.session())
         self.startup = self._connection.session("startup")
@@ -119,6 +134,8 @@ class World:
         return json.loads(await asyncio.to_thread(self.running.read))
 
     async def close(self) -> None:
+        if self._commits is not None:
+            await asyncio.to_thread(self._commits.close)
         await self.clock.close()
         self._connection.close()
         self._rpcs.close()
@@ -130,14 +147,19 @@ class Loop:
     """An event loop in a thread, with a World in it."""
 
     def __init__(
-        self, node: Node | None = None, herald: Herald | None = None, *, save: bool = True
+        self,
+        node: Node | None = None,
+        herald: Herald | None = None,
+        *,
+        save: bool = True,
+        runtime: Path | None = None,
     ) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
 
         async def make() -> World:
-            return World(node, herald, save=save)
+            return World(node, herald, save=save, runtime=runtime)
 
         try:
             self.world: World = self.run(make())

@@ -34,6 +34,15 @@ CONFIG = {
                 "srv6mgr-steering:steering": {
                     "route": [{"prefix": "10.2.0.0/24", "segment-list": "via-2"}]
                 },
+                "srv6mgr-routing:static-routes": {
+                    "route": [
+                        {
+                            "prefix": "10.9.0.0/24",
+                            "next-hop": [{"index": 1, "special-next-hop": "blackhole"}],
+                            "tag": 7,
+                        }
+                    ]
+                },
             }
         ]
     },
@@ -67,6 +76,7 @@ def router(core: Core, place: Path) -> Iterator[None]:
             ObjectRef(Kind.SEGMENT_LIST, "via-2"): INSTALLED,
             ObjectRef(Kind.ROUTE, "red 10.2.0.0/24"): ObjectStatus(InstallStatus.FAILED, "no"),
             ObjectRef(Kind.ROUTE, "main 2001:db8:2::/48"): INSTALLED,
+            ObjectRef(Kind.STATIC_ROUTE, "red 10.9.0.0/24"): INSTALLED,
             **sids,
         }
     )
@@ -98,6 +108,8 @@ def test_state_of_every_kind_stands_beside_configuration() -> None:
     assert red["srv6mgr-bgp:bgp"]["state"]["install-status"] == "installed"
     (route,) = red["srv6mgr-steering:steering"]["route"]
     assert (route["segment-list"], route["state"]["reason"]) == ("via-2", "no")
+    (route,) = red["srv6mgr-routing:static-routes"]["route"]
+    assert (route["tag"], route["state"]["install-status"]) == (7, "installed")
     (route,) = got["srv6mgr-steering:steering"]["route"]
     assert route["state"]["install-status"] == "installed"
     (via,) = got["segment-lists"]["segment-list"]

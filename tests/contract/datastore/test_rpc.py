@@ -70,7 +70,12 @@ async def test_a_commit_of_a_whole_configuration_is_confirmed_or_cancelled(world
     given = {"configuration": json.dumps(LOCATORS), "id": "one", "timeout": 60}
     await world.door.send("commit", given)
     assert await world.read() == LOCATORS
+    await world.door.send("check-commit", {"id": "one"})
+    with pytest.raises(sysrepo.SysrepoError, match="that awaits"):
+        await world.door.send("check-commit", {"id": "x"})
     await world.door.send("confirm", {"id": "one"})
+    with pytest.raises(sysrepo.SysrepoNotFoundError):
+        await world.door.send("check-commit", {"id": "one"})
     given = {"configuration": json.dumps(OTHERS), "id": "two", "timeout": 60}
     await world.door.send("commit", given)
     assert await world.read() == OTHERS
@@ -79,7 +84,7 @@ async def test_a_commit_of_a_whole_configuration_is_confirmed_or_cancelled(world
     assert world.history.pending.timeout == 600
     with pytest.raises(sysrepo.SysrepoLockedError):
         await world.door.send("commit", given)
-    with pytest.raises(sysrepo.SysrepoError, match="commit x: it is commit two that awaits"):
+    with pytest.raises(sysrepo.SysrepoError, match=r"commit: it is commit [0-9a-f]{8} that awaits"):
         await world.door.send("cancel", {"id": "x"})
     await world.door.send("cancel", {"id": "two"})
     assert await world.read() == LOCATORS
@@ -88,12 +93,12 @@ async def test_a_commit_of_a_whole_configuration_is_confirmed_or_cancelled(world
 
 
 async def test_edits_of_a_commit_name_it_and_others_are_refused(world: World) -> None:
-    await world.door.send("commit", {"id": "one", "timeout": 60})
+    await world.door.send("commit", {"id": "one", "commit-id": "one", "timeout": 60})
     with pytest.raises(PendingError, match="commit one: it came through rpc and awaits"):
         await world.edit(LOCATORS, "alice")
     await world.edit(LOCATORS, "alice", "one")
     newest = world.history.transactions()[0]
-    assert newest.origin == Origin("door", "alice", "one")
+    assert newest.origin == Origin("door", "alice")
     assert newest.status.value == "awaiting-confirmation"
     await world.door.send("cancel", {"id": "one"})
     assert await world.read() == {}
@@ -128,12 +133,14 @@ async def test_a_rollback_names_who_and_may_await_confirmation(world: World) -> 
     await world.edit(LOCATORS)
     await world.edit(OTHERS)
     given = {"transaction": world.history.transactions()[1].id, "user": "alice"}
-    await world.door.send("rollback", {**given, "id": "back", "timeout": 60})
+    which = {"id": "back", "commit-id": "return"}
+    await world.door.send("rollback", {**given, **which, "timeout": 60})
     assert await world.read() == LOCATORS
     newest = world.history.transactions()[0]
-    assert newest.origin == Origin("rpc", "alice", "back")
+    assert newest.origin == Origin("rpc", "alice")
     assert newest.status.value == "awaiting-confirmation"
-    await world.door.send("cancel", {"id": "back"})
+    assert newest.commit_id == "return"
+    await world.door.send("cancel", {"commit-id": "return"})
     assert await world.read() == OTHERS
     await world.door.send("rollback", given)
     assert world.history.transactions()[0].origin == Origin("rpc", "alice")

@@ -22,9 +22,11 @@ from srv6mgrd.frr.blocks import claim
 from srv6mgrd.frr.render import render
 from srv6mgrd.frr.vty import Vty
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.desired import Bgp, Desired, Locator, Neighbor, Sid, Vrf, VrfBgp
+from srv6mgrd.model.bgp import Bgp, Neighbor, VrfBgp
+from srv6mgrd.model.desired import Desired, Locator, Sid, Vrf
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
-from srv6mgrd.plan.target import vrf_ifindex
+from srv6mgrd.plan.objects import UNREACHABLE_METRIC, UnreachableSid
+from srv6mgrd.plan.target import target, vrf_ifindex
 from srv6mgrd.ports import RefusedAction
 
 DAEMONS = ("mgmtd", "zebra", "bgpd")
@@ -73,15 +75,17 @@ class Pe:
     node: nodes.Node
     frr: FrrSockets
     programs: Path = STOCK
+    # What FRR takes for granted where nothing is said ("frr defaults").
+    profile: str = "traditional"
     journal: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def start(self, *daemons: str) -> None:
         self.node.run(["sh", "-c", "mkdir -p /run/frr /var/tmp/frr && chown frr:frr /run/frr"])
         for daemon in daemons:
-            config = "" if daemon == "mgmtd" else "-f /dev/null"
+            config = "" if daemon in ("mgmtd", "staticd") else "-f /dev/null"
             # A daemon keeps the streams it was started with; pipes would never end.
             program = self.programs / "usr/lib/frr" / daemon
-            command = f"{program} -d {config} --log file:/tmp/{daemon}.log"
+            command = f"{program} -d {config} -F {self.profile} --log file:/tmp/{daemon}.log"
             libraries = self.programs / "usr/lib/x86_64-linux-gnu/frr"
             self.node.run(
                 ["sh", "-c", f"{command} </dev/null >/tmp/{daemon}.out 2>&1"],
@@ -111,7 +115,14 @@ class Pe:
         self.ip("link", "set", f"to-ce-{name}", "master", name)
         for family in ("-4", "-6"):
             self.ip(family, "route", "replace", "table", str(table), "unreachable", "default",
-                    "metric", "4278198272")  # fmt: skip
+                    "metric", str(UNREACHABLE_METRIC))  # fmt: skip
+
+    def hide_sids(self, desired: Desired) -> None:
+        """The kernel's part of VPN routes, which is there before them."""
+        for obj in target(desired, {}).objects.values():
+            if isinstance(obj, UnreachableSid):
+                place = ("unreachable", str(obj.prefix), "table", str(obj.table))
+                self.ip("-6", "route", "replace", *place, "metric", str(UNREACHABLE_METRIC))
 
     def underlay_rule(self, way: str) -> None:
         """Encapsulated packets are looked up in the VRF they came from (seg6_input_core), where
@@ -139,6 +150,7 @@ class Pe:
         return actions + [Delete(seen[key]) for key in reversed(seen) if key not in wanted]
 
     def push(self, desired: Desired) -> list[RefusedAction]:
+        self.hide_sids(desired)
         actions = self.plan(desired)
         refused = self.frr.apply(actions)
         failed = {id(r.action) for r in refused}
@@ -156,9 +168,9 @@ class Pe:
                 assert answer.ok, f"{command}: {answer.words}"
 
 
-def _pe(number: int, programs: Path) -> Pe:
+def _pe(number: int, programs: Path, profile: str) -> Pe:
     node = nodes.Node(f"pe{number}")
-    return Pe(number, node, FrrSockets(node.path("/run/frr")), programs)
+    return Pe(number, node, FrrSockets(node.path("/run/frr")), programs, profile)
 
 
 @pytest.fixture
@@ -168,11 +180,17 @@ def programs() -> Path:
 
 
 @pytest.fixture
-def pes(programs: Path) -> Iterator[tuple[Pe, Pe]]:
+def profile() -> str:
+    """FRR's profile; tests that try both override it."""
+    return "traditional"
+
+
+@pytest.fixture
+def pes(programs: Path, profile: str) -> Iterator[tuple[Pe, Pe]]:
     """Both PEs with VRFs red and blue and fresh daemons without configuration."""
     if not Path(nodes.STATE).is_dir() or os.geteuid():
         pytest.skip("needs the lab: lab/lab run --topology lab/topologies/two-pe.toml -- ...")
-    both = _pe(1, programs), _pe(2, programs)
+    both = _pe(1, programs, profile), _pe(2, programs, profile)
     for pe in both:
         for name in TABLES:
             pe.vrf(name)

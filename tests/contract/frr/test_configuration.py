@@ -10,7 +10,8 @@ import pytest
 from lab.guest.nodes import wait_until
 from srv6mgrd.frr.status import vpn_routes
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.desired import Bgp, Desired, Neighbor, Sid, Vrf, VrfBgp
+from srv6mgrd.model.bgp import Bgp, Neighbor, VrfBgp
+from srv6mgrd.model.desired import Desired, Sid, Vrf
 from tests.contract.frr.conftest import Pe, declaration
 
 pytestmark = pytest.mark.contract

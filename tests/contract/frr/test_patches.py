@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import struct
+import subprocess
+import sys
 from dataclasses import replace
 from functools import partial
 from ipaddress import IPv6Address
@@ -14,9 +17,10 @@ from lab.guest.catalogue import PATCHED_FRR
 from lab.guest.nodes import Node, wait_until
 from lab.problem import LabError
 from srv6mgrd.frr.blocks import BGPD, LOCATORS, ZEBRA
-from srv6mgrd.model.desired import Desired, Vrf, VrfBgp
+from srv6mgrd.model.bgp import VrfBgp
+from srv6mgrd.model.desired import Desired, Vrf
 from tests.contract.frr.conftest import STOCK, TABLES, Pe, declaration, sid
-from tests.contract.frr.test_vpn import Pes, arrive, push, up
+from tests.contract.frr.test_vpn import Pes, arrive, push, remote, up
 
 pytestmark = pytest.mark.contract
 
@@ -207,3 +211,45 @@ def counted(pe: Pe) -> int:
     found = re.search(r"packets (\d+)", shown)
     assert found, shown
     return int(found[1])
+
+
+# Prefix -> block, node, function, argument, transposition length and offset of a SID.
+VALID = (32, 16, 16, 0, 16, 48)
+INVALID = {
+    # More than a label has.
+    "192.0.2.0/28": (32, 16, 24, 0, 24, 48),
+    "192.0.2.16/28": (32, 16, 8, 8, 16, 48),  # more than the function
+    "192.0.2.32/28": (64, 64, 16, 0, 16, 48),  # longer than a SID
+    "192.0.2.48/28": (32, 16, 16, 0, 16, 64),
+    "192.0.2.64/28": (64, 32, 32, 0, 16, 120),
+    "192.0.2.80/28": (32, 16, 16, 0, 16),  # truncated
+}
+
+
+def test_invalid_sids_of_others_are_not_used(pes: Pes) -> None:
+    """RFC 9252, section 7: no tunnel is made of them, and the session stays."""
+    one, two = pes
+    assert one.push(declaration(1, "red")) == []
+    two.stop("bgpd")
+    argv = [sys.executable, "-m", "tests.contract.frr.speaker", "2001:db8::2", "2001:db8::1"]
+    with two.node.popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdin is not None
+        assert other.stdout is not None
+        assert other.stdout.readline() == "established\n"
+        was_valid = next(iter(INVALID))
+        routes = [("192.0.2.224/28", VALID), (was_valid, VALID), *INVALID.items()]
+        for prefix, structure in [*routes, ("192.0.2.240/28", VALID)]:
+            print(prefix, 1600, service(*structure).hex(), file=other.stdin, flush=True)
+        arrive(one, "-4", 10, "192.0.2.240/28", "fcbb:0:2:64::")
+        assert "fcbb:0:2:64::" in remote(one, "-4", 10, "192.0.2.224/28")
+        assert {p: found for p in INVALID if (found := remote(one, "-4", 10, p))} == {}
+        other.stdin.close()
+        assert other.stdout.read().splitlines()[-1] == "closed by the test"
+
+
+def service(*structure: int) -> bytes:
+    """The value of an SRv6 L3 Service TLV: fcbb:0:2::, End.DT46, and its structure."""
+    sid = IPv6Address("fcbb:0:2::").packed
+    inner = struct.pack("!BH", 1, len(structure)) + bytes(structure)
+    info = b"\0" + sid + struct.pack("!BHB", 0, 0x14, 0) + inner
+    return b"\0" + struct.pack("!BH", 1, len(info)) + info

@@ -17,6 +17,7 @@ import grpc
 from gnmi_pb import gnmi_pb2 as pb
 from gnmi_pb import gnmi_pb2_grpc as stubs
 
+from srv6mgrd.commits.paths import commit_socket
 from srv6mgrd.counters.node import beside
 from srv6mgrd.counters.proxies import ProxiesWriter, ProxyState
 from srv6mgrd.counters.proxies import beside as proxies_beside
@@ -34,9 +35,12 @@ class Core:
     """srv6mgrd's side: subscribed to changes, which it may refuse, and writing the store."""
 
     def __init__(self, store: File) -> None:
+        from srv6mgrd.commits.service import CommitService
         from srv6mgrd.datastore.connection import Connection
 
         self.veto = ""
+        # What each commit is answered with beside.
+        self.warned: tuple[str, ...] = ()
         # Raises RefusedError for a configuration that it rejects.
         self.judge: Callable[[Mapping[str, Any]], None] | None = None
         # Called in the middle of each commit.
@@ -48,6 +52,23 @@ class Core:
         self._connection = Connection(originator="core")
         self._session = self._connection.session()
         self._session.subscribe_module_change_unsafe("srv6mgr-srv6", None, self._changed)
+        self._commits = CommitService(commit_socket(store.parent), self)
+
+    def current(self) -> str:
+        """Revision of the configuration."""
+        return str(len(self.changes))
+
+    def changed_since(self, revision: str, connection: Any) -> str:
+        return f"changed since {revision}"
+
+    def size(self) -> int:
+        return 0
+
+    def warnings(self) -> tuple[str, ...]:
+        return self.warned
+
+    def pending(self) -> list[tuple[str, bytes]]:
+        return []
 
     def _changed(self, session: Any, event: str, req_id: int, private_data: Any) -> None:
         import sysrepo
@@ -83,13 +104,14 @@ class Core:
         self.proxies.write(proxies)
 
     def reset(self) -> None:
-        self.veto, self.judge, self.hold = "", None, None
+        self.veto, self.judge, self.hold, self.warned = "", None, None, ()
         self.store.set_statuses({})
         self.node_file.unlink(missing_ok=True)
         self.proxies.write({})
         self.changes.clear()
 
     def close(self) -> None:
+        self._commits.close()
         self._connection.close()
         self.store.close()
 

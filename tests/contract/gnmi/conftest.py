@@ -5,18 +5,24 @@ Run with ``lab/lab chroot -- python -m pytest tests/contract/gnmi -m contract``.
 
 from __future__ import annotations
 
+import json
 import os
+import select
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from srv6mgrd.gnmi.passwords import hash_password
 from tests.contract.gnmi.client import Client, Core
+
+# For clients that come over TLS; who comes over the socket is root by that.
+USER, PASSWORD = "root", "of a test"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -38,19 +44,20 @@ class Server:
     def __init__(self, place: Path, name: str, settings: str) -> None:
         self.port = free_port()
         self.socket = place / f"{name}.sock"
+        self.secure_socket = place / f"{name}-tls.sock"
         self.state = place / f"{name}-state"
         self.log = place / f"{name}.log"
         file = place / f"{name}.toml"
+        secure = f'listen = ["127.0.0.1:{self.port}", "unix:{self.secure_socket}"]\n'
+        plain = f'plaintext = ["unix:{self.socket}"]\n'
         file.write_text(
-            f'state_directory = "{self.state}"\nstore = "{place}/store"\n{settings}\n'
-            if "listen" in settings
-            else f'listen = ["127.0.0.1:{self.port}"]\nplaintext = ["unix:{self.socket}"]\n'
-            f'state_directory = "{self.state}"\nstore = "{place}/store"\n{settings}\n'
+            ("" if "listen" in settings else secure + plain)
+            + f'state_directory = "{self.state}"\nstore = "{place}/store"\n{settings}\n'
         )
         notify = place / f"{name}.notify"
+        notify.unlink(missing_ok=True)
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ready:
             ready.bind(str(notify))
-            ready.settimeout(20)
             with self.log.open("wb") as log:
                 self.process = subprocess.Popen(
                     [sys.executable, "-m", "srv6mgrd.gnmi.daemon", "--config", str(file)],
@@ -58,16 +65,35 @@ class Server:
                     stdout=log,
                     stderr=log,
                 )
-            try:
-                assert ready.recv(100) == b"READY=1"
-            except TimeoutError:
+            pidfd = os.pidfd_open(self.process.pid)
+            said, _, _ = select.select([ready, pidfd], [], [], 20)
+            os.close(pidfd)
+            if ready not in said:
                 self.process.kill()
+                self.process.wait()
                 pytest.fail(f"srv6-gnmid did not start:\n{self.log.read_text()}")
+            assert ready.recv(100) == b"READY=1"
 
     def tracebacks(self) -> list[str]:
         """What the log has of them."""
         _, *found = self.log.read_text().split("Traceback")
         return found
+
+    def forget_peak(self) -> None:
+        """Begin the measurement of ``peak`` anew (proc(5), clear_refs)."""
+        Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
+
+    def peak(self) -> int:
+        """The most memory that it had, in MiB."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        (line,) = (line for line in status.splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) >> 10
+
+    def cpu(self) -> float:
+        """Seconds of computing that it took (proc(5), stat)."""
+        _, _, fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(") ")
+        user, system = fields.split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def stop(self) -> int:
         self.process.terminate()
@@ -76,7 +102,8 @@ class Server:
 
 @pytest.fixture(scope="session")
 def server(place: Path) -> Iterator[Server]:
-    server = Server(place, "gnmid", "counter_interval = 0.3")
+    users = f'[users]\n{USER} = "{hash_password(PASSWORD)}"'
+    server = Server(place, "gnmid", f"counter_interval = 0.3\n{users}")
     yield server
     status = server.stop()
     assert status == 0, server.log.read_text()
@@ -112,6 +139,35 @@ def gnmi(channel: Client, core: Core) -> Iterator[Client]:
     channel.set(delete=["/"])
     yield channel
     core.veto = ""
+
+
+@pytest.fixture
+def rules(place: Path) -> Iterator[Callable[..., None]]:
+    """Sets NACM's rules for the group staff, which is alice."""
+    from srv6mgrd.datastore.connection import Connection
+
+    connection = Connection(originator="operator")
+    session = connection.session()
+
+    def write(content: Any) -> None:
+        with session.get_ly_ctx() as context:
+            text = json.dumps({"ietf-netconf-acm:nacm": content})
+            tree = context.parse_data_mem(text, "json", parse_only=True, strict=True)
+        session.replace_config_ly(tree, "ietf-netconf-acm")
+
+    def put(*rules: dict[str, Any], **more: Any) -> None:
+        named = [{"name": str(n), **rule} for n, rule in enumerate(rules)]
+        write(
+            {
+                "groups": {"group": [{"name": "staff", "user-name": ["alice"]}]},
+                "rule-list": [{"name": "l", "group": ["staff"], "rule": named}],
+                **more,
+            }
+        )
+
+    yield put
+    write({})
+    connection.close()
 
 
 def eventually(check: Any, seconds: float = 5.0) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ import pytest
 from gnmi_pb import gnmi_pb2 as pb
 
 from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
-from srv6mgrd.gnmi.access import hash_password
+from srv6mgrd.gnmi.passwords import hash_password
 from tests.contract.gnmi.client import Client, Core, deletes, subscription, updates
 from tests.contract.gnmi.conftest import Server, eventually
 from tests.contract.gnmi.data import SID, SRV6
@@ -44,42 +43,13 @@ def user(name: str, password: str = "secret") -> tuple[tuple[str, str], ...]:
 
 @pytest.fixture(scope="module")
 def guarded(place: Path) -> Iterator[Server]:
-    """alice and bob by password; clients without one are guests."""
+    """alice, bob and root by password."""
     stored = hash_password("secret")
     users = "\n".join(f'{name} = "{stored}"' for name in ("alice", "bob", "root"))
     server = Server(place, "guarded", f"[users]\n{users}")
     yield server
     assert server.stop() == 0
     assert "Traceback" not in server.log.read_text()
-
-
-@pytest.fixture
-def rules(place: Path) -> Iterator[Callable[..., None]]:
-    """Sets NACM's rules for the group staff, which is alice."""
-    from srv6mgrd.datastore.connection import Connection
-
-    connection = Connection(originator="operator")
-    session = connection.session()
-
-    def write(content: Any) -> None:
-        with session.get_ly_ctx() as context:
-            text = json.dumps({"ietf-netconf-acm:nacm": content})
-            tree = context.parse_data_mem(text, "json", parse_only=True, strict=True)
-        session.replace_config_ly(tree, "ietf-netconf-acm")
-
-    def put(*rules: dict[str, Any], **more: Any) -> None:
-        named = [{"name": str(n), **rule} for n, rule in enumerate(rules)]
-        write(
-            {
-                "groups": {"group": [{"name": "staff", "user-name": ["alice"]}]},
-                "rule-list": [{"name": "l", "group": ["staff"], "rule": named}],
-                **more,
-            }
-        )
-
-    yield put
-    write({})
-    connection.close()
 
 
 def test_a_write_needs_a_rule(guarded: Server, gnmi: Client, rules: Callable[..., None]) -> None:
@@ -100,7 +70,7 @@ def test_a_write_needs_a_rule(guarded: Server, gnmi: Client, rules: Callable[...
         assert "ask for a NACM rule" in text
     assert gnmi.value(TABLE) == 101
     assert gnmi.value(f"/srv6/local-sids/sid[prefix={SID}]/vrf") == "red"
-    # What was refused to one hinders no other; root and who has no name are under no rule.
+    # What was refused to one hinders no other; root is under no rule, by password or by socket.
     secure(guarded, user("root")).set(update={TABLE: 103})
     gnmi.set(delete=["/srv6/local-sids"])
 
@@ -262,7 +232,7 @@ def test_a_certificate_is_rotated_and_the_last_good_one_kept(place: Path) -> Non
 
     def serves(name: str) -> bool:
         root = grpc.ssl_channel_credentials((place / f"{name}.crt").read_bytes())
-        client = Client(f"127.0.0.1:{server.port}", root)
+        client = Client(f"127.0.0.1:{server.port}", root, user("alice"))
         try:
             return bool(client.capabilities().gNMI_version)
         except grpc.RpcError:
@@ -271,10 +241,12 @@ def test_a_certificate_is_rotated_and_the_last_good_one_kept(place: Path) -> Non
             client.close()
 
     put("x1", "x1")
-    server = Server(place, "rotated", "\n".join(f'{k} = "{v}"' for k, v in files.items()))
+    settings = [*(f'{k} = "{v}"' for k, v in files.items()), "[users]"]
+    settings.append(f'alice = "{hash_password("secret")}"')
+    server = Server(place, "rotated", "\n".join(settings))
     try:
         root = grpc.ssl_channel_credentials((place / "x1.crt").read_bytes())
-        early = Client(f"127.0.0.1:{server.port}", root)
+        early = Client(f"127.0.0.1:{server.port}", root, user("alice"))
         assert early.capabilities().gNMI_version
         put("x2", "x1")
         assert serves("x1")

@@ -26,6 +26,7 @@ RED = "/srv6/vrfs/vrf[name=red]"
 TABLE = f"{RED}/table-id"
 LENGTH = "/srv6/locators/locator[name=main]/function-length"
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
+EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
 MIB = 1 << 20
 
 
@@ -175,11 +176,14 @@ def test_ten_megabytes_that_are_right_are_taken(router: Client) -> None:
 
 
 def test_ten_megabytes_in_a_path_that_is_read(unchanged: Client) -> None:
-    where = f"/srv6/vrfs/vrf[name={'x' * 10 * MIB}]"
-    for call in (unchanged.raw_get, lambda p: unchanged.set(delete=[f"{p}/nonsense"])):
-        code, text = failing(call, where)
-        assert code is grpc.StatusCode.NOT_FOUND
+    for size, wanted in ((MIB, grpc.StatusCode.NOT_FOUND), (10 * MIB, EXHAUSTED)):
+        where = f"/srv6/vrfs/vrf[name={'x' * size}]"
+        code, text = failing(unchanged.raw_get, where)
+        assert code is wanted
         assert 0 < len(text) < 5000
+    code, text = failing(unchanged.set, delete=[f"{where}/nonsense"])
+    assert code is grpc.StatusCode.NOT_FOUND
+    assert 0 < len(text) < 5000
 
 
 def origins(*given: tuple[str, str, Any]) -> list[Any]:

@@ -50,7 +50,8 @@ def test_what_is_confirmed_stays(gnmi: Client, loop: Loop) -> None:
     gnmi.set(update={RED: 101}, extension=step("one", "commit"))
     pending = loop.pending()
     assert pending is not None
-    assert (pending.origin.door, pending.name, pending.timeout) == ("srv6-gnmid", "one", 600)
+    assert (pending.origin.door, pending.timeout) == ("srv6-gnmid", 600)
+    assert pending.is_of("one")
     assert gnmi.value(RED) == 101
     gnmi.set(extension=step("one", "confirm"))
     assert loop.pending() is None
@@ -66,7 +67,7 @@ def test_what_is_cancelled_is_undone(gnmi: Client, loop: Loop) -> None:
 def test_what_is_not_confirmed_is_undone_on_time(gnmi: Client, loop: Loop) -> None:
     gnmi.set(update={RED: 101}, extension=step("one", "commit", 0.5))
     eventually(lambda: gnmi.value(RED) == 100, 10)
-    refused(gnmi, PRECONDITION, "one: no commit awaits", extension=step("one", "confirm"))
+    refused(gnmi, PRECONDITION, "commit: no commit awaits", extension=step("one", "confirm"))
 
 
 def test_it_may_get_another_time(gnmi: Client, loop: Loop) -> None:
@@ -77,19 +78,20 @@ def test_it_may_get_another_time(gnmi: Client, loop: Loop) -> None:
 
 def test_one_commit_at_a_time(gnmi: Client, loop: Loop) -> None:
     for action in ("confirm", "cancel"):
-        refused(gnmi, PRECONDITION, "one: no commit awaits", extension=step("one", action))
+        refused(gnmi, PRECONDITION, "commit: no commit awaits", extension=step("one", action))
     longer = step("one", "set_rollback_duration", 9)
-    refused(gnmi, PRECONDITION, "one: no commit awaits", extension=longer)
+    refused(gnmi, PRECONDITION, "commit: no commit awaits", extension=longer)
     gnmi.set(update={RED: 101}, extension=step("one", "commit"))
-    awaits = "commit one: it came through srv6-gnmid and awaits confirmation until"
-    for name in ("one", "two"):
-        again = step(name, "commit")
+    name = loop.pending().id
+    awaits = f"commit {name}: it came through srv6-gnmid of root and awaits confirmation until"
+    for id_ in ("one", "two"):
+        again = step(id_, "commit")
         refused(gnmi, PRECONDITION, awaits, update={RED: 102}, extension=again)
     refused(gnmi, PRECONDITION, awaits, update={RED: 102})
     for action in ("confirm", "cancel"):
-        words = "commit two: it is commit one that awaits"
+        words = f"commit: it is commit {name} that awaits"
         refused(gnmi, INVALID, words, extension=step("two", action))
-    words = "two: it is commit one"
+    words = f"it is commit {name} that"
     refused(gnmi, INVALID, words, extension=step("two", "set_rollback_duration", 9))
     assert gnmi.value(RED) == 101
     gnmi.set(extension=step("one", "cancel"))

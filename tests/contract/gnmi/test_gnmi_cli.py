@@ -1,4 +1,6 @@
-"""openconfig's own client, gnmi_cli, over TLS: written in Go, shares nothing with ours."""
+"""openconfig's own client, gnmi_cli, over TLS: written in Go, shares nothing with ours.
+
+It reads a password from a terminal alone, so it connects to a UNIX socket."""
 
 from __future__ import annotations
 
@@ -35,7 +37,13 @@ class Cli:
 
     def __init__(self, server: Server) -> None:
         state = server.state / "selfsigned.crt"
-        self._command = [str(CLI), "-a", f"127.0.0.1:{server.port}", "-server_name", "localhost"]
+        self._command = [
+            str(CLI),
+            "-a",
+            f"unix://{server.secure_socket}",
+            "-server_name",
+            "localhost",
+        ]
         self._command += ["-ca_crt", str(state), "-logtostderr"]
 
     def run(self, *arguments: str) -> tuple[int, str]:

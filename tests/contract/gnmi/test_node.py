@@ -16,7 +16,9 @@ from tests.contract.gnmi.test_read import failing
 DEFAULTS = {
     "srv6mgr-srv6:encapsulation": {"flow-label": "copy"},
     "srv6mgr-srv6:unsupported": "refuse",
+    "srv6mgr-srv6:boundary": {"default-role": "customer"},
 }
+BLACKHOLE = {"index": 1, "special-next-hop": "blackhole"}
 STEERED = {
     "srv6mgr-srv6:segment-lists": {
         "segment-list": [{"name": "via-2", "segment": [{"index": 1, "sid": "fcbb:0:2::"}]}]
@@ -28,6 +30,9 @@ STEERED = {
                 "table-id": 10,
                 "srv6mgr-steering:steering": {
                     "route": [{"prefix": "10.2.0.0/24", "segment-list": "via-2"}]
+                },
+                "srv6mgr-routing:static-routes": {
+                    "route": [{"prefix": "10.9.0.0/24", "next-hop": [BLACKHOLE]}]
                 },
             }
         ]
@@ -90,11 +95,16 @@ def test_segment_lists_and_routes_have_state(gnmi: Client, core: Core) -> None:
             ObjectRef(Kind.SEGMENT_LIST, "via-2"): ObjectStatus(InstallStatus.INSTALLED),
             ObjectRef(Kind.ROUTE, "red 10.2.0.0/24"): ObjectStatus(InstallStatus.PENDING, "wait"),
             ObjectRef(Kind.ROUTE, "main 2001:db8:2::/48"): ObjectStatus(InstallStatus.FAILED, "x"),
+            ObjectRef(Kind.STATIC_ROUTE, "red 10.9.0.0/24"): ObjectStatus(
+                InstallStatus.PENDING, "z"
+            ),
         }
     )
     in_vrf = "/srv6/vrfs/vrf[name=red]/steering/route[prefix=10.2.0.0/24]/state/reason"
     in_main = "/srv6/steering/route[prefix=2001:db8:2::/48]/state/reason"
-    assert gnmi.get("/srv6/.../route/state/reason") == {in_vrf: "wait", in_main: "x"}
+    static = "/srv6/vrfs/vrf[name=red]/static-routes/route[prefix=10.9.0.0/24]/state/reason"
+    shown = {in_vrf: "wait", in_main: "x", static: "z"}
+    assert gnmi.get("/srv6/.../route/state/reason") == shown
     listed = "/srv6/segment-lists/segment-list[name=via-2]/state/install-status"
     assert gnmi.get(listed) == {listed: "installed"}
     with gnmi.subscribe(subscription(in_vrf), subscription(in_main)) as stream:

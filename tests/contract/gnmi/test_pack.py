@@ -68,10 +68,11 @@ def table(found: Records) -> Table:
     at=st.integers(1, (1 << 62)),
     leaves=st.sets(st.sampled_from(range(4)), min_size=1),
     whole=st.booleans(),
+    origin=st.sampled_from(["", "srv6mgr", "x" * 200]),
 )
 def test_c_and_python_agree(
     in_c: InC, *, totals: Any, cleared: Any, encoding: int, asked: Path, duplicates: int, at: int,
-    leaves: set[int], whole: bool,
+    leaves: set[int], whole: bool, origin: str,
 ) -> None:  # fmt: skip
     # Cleared counters are never above the total (counters/store.py).
     cleared = [
@@ -79,7 +80,8 @@ def test_c_and_python_agree(
         for c, t in zip(cleared, totals, strict=False)
     ]
     found = records(totals, cleared, at)
-    request = Request(tuple(LEAVES[n] for n in sorted(leaves)), encoding, asked, duplicates)
+    chosen = tuple(LEAVES[n] for n in sorted(leaves))
+    request = Request(chosen, encoding, asked, duplicates, origin=origin)
     if whole and encoding in (wire.JSON, wire.JSON_IETF):
         request = request._replace(whole=COUNTERS, duplicates=0)
     ours, theirs = (

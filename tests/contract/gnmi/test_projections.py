@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import grpc
 import pytest
 from gnmi_pb import gnmi_pb2 as pb
@@ -122,3 +124,47 @@ def test_counters_of_views_are_sampled_and_told_on_change(router: Client, core: 
         core.count({SID: SidCounters(9, 800, 1, 1)})
         told = updates(stream.next().update)
         assert told == {f"{SHOWN}/sid[sid={SID}]/counters/success/in-pkts": "9"}
+
+
+EVERY = "/srv6/local-sids/sid/state/counters/in-pkts"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        f"ietf:{SHOWN}/sid/counters/success/in-pkts",
+        f"openconfig:{COUNTED}/state/packets-forwarded",
+        f"srv6mgr:{EVERY}",
+        f"srv6mgr-srv6:/srv6/local-sids/sid[prefix={SID}]/state",
+        EVERY,
+    ],
+)
+def test_a_leaf_comes_back_under_the_origin_it_was_asked_under(
+    router: Client, core: Core, asked: str
+) -> None:
+    """2.2.2: in its path where the request had it there, in the prefix where that had it."""
+    origin, where = re.fullmatch(r"(?:([\w-]+):)?(/.*)", asked).groups("")  # type: ignore[union-attr]
+    for encoding in (pb.JSON_IETF, pb.PROTO, pb.ASCII):
+        (got,) = router.raw_get(asked, encoding=encoding).notification
+        assert {u.path.origin for u in got.update} == {origin}
+        assert not got.HasField("prefix")
+    prefix = pb.Path(origin=origin)
+    (got,) = router.raw_get(where, prefix=prefix).notification
+    assert ({u.path.origin for u in got.update}, got.prefix.origin) == ({""}, origin)
+    for mode, more in ((pb.ON_CHANGE, {}), (pb.SAMPLE, {"sample_interval": 0.1})):
+        with router.subscribe(subscription(asked, mode, **more)) as stream:
+            first = stream.next().update
+            assert {u.path.origin for u in first.update} == {origin}
+            while not stream.next().sync_response:
+                continue
+            core.count({SID: SidCounters(8 + mode, 800 + mode, 1, 1)})
+            told = stream.next().update
+            assert {u.path.origin for u in told.update} == {origin}
+
+
+def test_a_delete_comes_under_the_origin_too(router: Client) -> None:
+    asked = f"openconfig:{ENTRY}/state/decapsulate-header"
+    with router.subscribe(subscription(asked)) as stream:
+        stream.until_sync()
+        router.set(delete=["/srv6/local-sids"])
+        assert {d.origin for d in stream.next().update.delete} == {"openconfig"}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.contract.gnmi.client import Client
-from tests.contract.gnmi.conftest import Server
+from tests.contract.gnmi.conftest import PASSWORD, USER, Server
 from tests.contract.gnmi.data import SID, SRV6
 
 PYTHON = Path("/opt/pygnmi/bin/python")
@@ -21,7 +21,7 @@ def run(server: Server, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
     asked = {
         "target": ["127.0.0.1", server.port],
         "root": str(server.state / "selfsigned.crt"),
-        "client": {},
+        "client": {"username": USER, "password": PASSWORD},
         "calls": calls,
     }
     script = Path(__file__).with_name("pygnmi_client.py")

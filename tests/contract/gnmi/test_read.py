@@ -31,7 +31,11 @@ def test_capabilities_name_models_encodings_and_version(gnmi: Client) -> None:
         ("srv6mgr-isis", "srv6mgr"),
         ("srv6mgr-types", "srv6mgr"),
         ("srv6mgr-steering", "srv6mgr"),
+        ("srv6mgr-routing", "srv6mgr"),
+        ("srv6mgr-ospf", "srv6mgr"),
+        ("srv6mgr-routing-policy", "srv6mgr"),
         ("srv6mgr-proxy", "srv6mgr"),
+        ("srv6mgr-interfaces", "srv6mgr"),
         ("srv6mgr-operations", "srv6mgr"),
     }
     assert all(len(m.version) == len("2026-11-20") for m in answer.supported_models)
@@ -129,7 +133,11 @@ def test_an_unsupported_encoding_is_named(gnmi: Client) -> None:
 
 
 def test_an_empty_router_has_defaults_alone(gnmi: Client) -> None:
-    defaults = {"unsupported": "refuse", "encapsulation": {"flow-label": "copy"}}
+    defaults = {
+        "unsupported": "refuse",
+        "encapsulation": {"flow-label": "copy"},
+        "boundary": {"default-role": "customer"},
+    }
     assert gnmi.value("/") == {"srv6mgr-srv6:srv6": defaults}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from urllib.parse import unquote
 
 import grpc
 import pytest
@@ -68,6 +69,7 @@ def test_deletes_come_first_whatever_the_paths(router: Client) -> None:
     router.set(delete=["/srv6"], update={VRF.format("red"): {"table-id": 7}})
     assert router.value("/srv6", encoding=pb.JSON) == {
         "unsupported": "refuse",
+        "boundary": {"default-role": "customer"},
         "encapsulation": {"flow-label": "copy"},
         "vrfs": {"vrf": [{"name": "red", "table-id": 7}]},
     }
@@ -466,3 +468,14 @@ def test_extensions_that_are_not_known_are_not_passed_over(router: Client) -> No
     assert code is grpc.StatusCode.UNIMPLEMENTED
     assert "nothing of the past is kept here" in text
     assert router.value(LENGTH) == 16
+
+
+def test_warnings_come_in_the_trailing_metadata(router: Client, core: Core) -> None:
+    core.warned = ("boundary: eth1 can reach SIDs; set its role (1 %)", "é")
+    request = pb.SetRequest(update=[pb.Update(path=path(LENGTH), val=ietf(20))])
+    _, call = router.stub.Set.with_call(request)
+    said = [unquote(v) for name, v in call.trailing_metadata() if name == "srv6mgr-warning"]
+    assert said == list(core.warned)
+    core.warned = ()
+    _, call = router.stub.Set.with_call(request)
+    assert not [name for name, _ in call.trailing_metadata() if name == "srv6mgr-warning"]

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.contract
 SIDS = [IPv6Network("fcbb::/32"), IPv6Network("fcbc::/32"), IPv6Network("fd00::1/128")]
 SOURCE = IPv6Address("2001:db8::1")
 WANTED = boundary(["to-ce", "red", "x" * 15], SIDS, [SOURCE])
+CLOSED = boundary(["lo", "srv6mgr", "to-p"], SIDS, [SOURCE], closed=True)
 FOREIGN = "nft add table ip6 theirs; nft add chain ip6 theirs c; nft add rule ip6 theirs c accept"
 
 
@@ -57,8 +58,17 @@ def test_is_read_back(kernel: LinuxKernel, run: Run) -> None:
     assert found(kernel) is None
 
 
+def test_every_interface_but_those_of_the_core_is_read_back(kernel: LinuxKernel, run: Run) -> None:
+    assert kernel.apply([Create(CLOSED)]) == []
+    seen = kernel.observe([]).objects[CLOSED.key]
+    assert (seen.object, seen.ours) == (CLOSED, True)
+    shown = " ".join(run("nft list table ip6 srv6mgr").split())
+    assert "iifname != @core jump customer" in shown
+    assert all(f'"{name}"' in shown for name in CLOSED.interfaces)
+
+
 @pytest.mark.parametrize(
-    "wanted", [WANTED, boundary([], SIDS, [SOURCE]), boundary(["a"], [], [])], ids=str
+    "wanted", [WANTED, CLOSED, boundary([], SIDS, [SOURCE]), boundary(["a"], [], [])], ids=str
 )
 def test_the_lines_of_a_plan_do_the_same(kernel: LinuxKernel, run: Run, wanted: Boundary) -> None:
     """As nft shows it; what nft sends for it is not the same, byte by byte."""
@@ -86,6 +96,8 @@ def test_the_lines_of_a_plan_do_the_same(kernel: LinuxKernel, run: Run, wanted: 
     "after",
     [
         boundary(["red"], SIDS, [SOURCE]),
+        CLOSED,
+        boundary([], SIDS, [], closed=True),
         boundary(["red", "blue"], SIDS[:1], []),
         boundary([], [IPv6Network("fcbb::/33"), IPv6Network("fcbb:8000::/34")], [SOURCE]),
         boundary(["a"], [IPv6Network("ffff::/16"), IPv6Network("::/16")], [SOURCE]),
@@ -99,6 +111,7 @@ def test_changes_in_place(kernel: LinuxKernel, after: Boundary) -> None:
     assert found(kernel) == WANTED
 
 
+@pytest.mark.parametrize("wanted", [WANTED, CLOSED], ids=["open", "closed"])
 @pytest.mark.parametrize(
     "change",
     [
@@ -113,14 +126,23 @@ def test_changes_in_place(kernel: LinuxKernel, after: Boundary) -> None:
         "nft flush table ip6 srv6mgr",
     ],
 )
-def test_other_rules_are_seen_and_replaced(kernel: LinuxKernel, run: Run, change: str) -> None:
-    assert kernel.apply([Create(WANTED)]) == []
+def test_other_rules_are_seen_and_replaced(
+    kernel: LinuxKernel, run: Run, change: str, wanted: Boundary
+) -> None:
+    assert kernel.apply([Create(wanted)]) == []
     run(change)
-    seen = kernel.observe([]).objects[WANTED.key]
+    seen = kernel.observe([]).objects[wanted.key]
     assert isinstance(seen.object, UnknownBoundary)
     assert seen.ours
-    assert kernel.apply([Replace(seen.object, WANTED)]) == []
-    assert found(kernel) == WANTED
+    assert kernel.apply([Replace(seen.object, wanted)]) == []
+    assert found(kernel) == wanted
+
+
+def test_an_inverted_rule_is_another_one(kernel: LinuxKernel, run: Run) -> None:
+    assert kernel.apply([Create(CLOSED)]) == []
+    run("nft flush chain ip6 srv6mgr boundary")
+    run("nft add rule ip6 srv6mgr boundary iifname @core jump customer")
+    assert isinstance(found(kernel), UnknownBoundary)
 
 
 @pytest.mark.parametrize(

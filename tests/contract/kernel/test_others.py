@@ -19,6 +19,7 @@ from srv6mgrd.plan.objects import (
     Sysctl,
     UnknownRule,
     UnreachableDefault,
+    UnreachableSid,
 )
 from srv6mgrd.plan.observed import ObservedObject
 from tests.contract.kernel.conftest import Run
@@ -178,6 +179,26 @@ def test_foreign_default(kernel: LinuxKernel, run: Run, family: Family) -> None:
     assert f"route{family} table 101 default" not in objects
     assert kernel.apply([Delete(route)]) == []
     assert "unreachable" in run(f"ip -{family} route show table 100")
+
+
+def test_unreachable_sid(kernel: LinuxKernel, run: Run) -> None:
+    route, moved = UnreachableSid(LOCATOR, 100), UnreachableSid(LOCATOR, 101)
+    run("ip -6 route add unreachable fc00:1::/48 table 102 metric 4278198272")
+    assert kernel.apply([Create(UnreachableDefault(6, 100)), Create(route)]) == []
+    objects = kernel.observe([]).objects
+    assert objects[route.key] == ObservedObject(route, ours=True)
+    assert UnreachableSid(LOCATOR, 102).key not in objects
+    shown = run("ip -6 route show table 100 fc00:1::/48")
+    assert shown.startswith("unreachable fc00:1::/48")
+    assert "proto 86 metric 4278198272" in shown
+    (refused,) = kernel.apply([Create(route)])
+    assert refused.errno == errno.EEXIST
+    assert kernel.apply([Replace(route, route), Replace(route, moved)]) == []
+    objects = kernel.observe([]).objects
+    assert route.key not in objects
+    assert objects[moved.key].object == moved
+    assert kernel.apply([Delete(moved), Delete(moved)]) == []
+    assert moved.key not in kernel.observe([]).objects
 
 
 def test_sysctl(kernel: LinuxKernel, run: Run) -> None:

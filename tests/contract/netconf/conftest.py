@@ -11,6 +11,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,9 @@ class Server:
     def start(self) -> None:
         argv = [
             self._program, "--socket", self.socket, "--tls-socket", self.tls_socket,
-            "--store", self.store,
+            "--store", self.store, "--commit-socket", self._place / "commit.sock",
+            # A client that acts as another user stays in this group.
+            "--group", "root",
         ]  # fmt: skip
         self.process = started(argv, self._place / f"{self._name}.notify", self.log)
 
@@ -106,7 +109,7 @@ class Router:
         self.store = StoreWriter(store)
         self.node = NodeWriter(beside(store), now=time.time_ns())
         self.notifier = Notifier()
-        self.loop = Loop(self.node, self.notifier, save=False)
+        self.loop = Loop(self.node, self.notifier, save=False, runtime=place)
         self._telling = self.loop.begin(self.notifier.run())
         self._operational = OperationalSubscription(store)
         self._operational.start()
@@ -115,7 +118,7 @@ class Router:
         """No configuration, nothing pending."""
         self.loop.world.manager.change_refusal = None
         if (pending := self.loop.pending()) is not None:
-            self.loop.run(self.loop.world.clock.cancel(pending.name))
+            self.loop.run(self.loop.world.clock.cancel("", pending.id))
         self.loop.world.running.replace("{}", Origin("test"))
 
     def tell(self, *news: News) -> None:
@@ -123,6 +126,19 @@ class Router:
             self.notifier.put(news)
 
         self.loop.run(put())
+
+    @contextmanager
+    def gone(self) -> Iterator[None]:
+        """Nobody reports state, and nobody listens at the commit socket."""
+        self._operational.close()
+        socket = self._path.with_name("commit.sock")
+        aside = socket.rename(socket.with_suffix(".aside"))
+        try:
+            yield
+        finally:
+            aside.rename(socket)
+            self._operational = OperationalSubscription(self._path)
+            self._operational.start()
 
     def close(self) -> None:
         self._telling.cancel()
@@ -159,6 +175,8 @@ def router(whole_router: Router, server: Server) -> Iterator[Router]:
 @pytest.fixture
 def client(server: Server) -> Iterator[Client]:
     client = Client(server.socket)
+    # The candidate is everybody's, and may be another test's.
+    client.manager.discard_changes()
     yield client
     client.close()
 

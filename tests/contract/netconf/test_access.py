@@ -72,10 +72,58 @@ def test_what_may_not_be_read_is_not_there(client: Client, guest: Client) -> Non
 
 
 def test_operations(client: Client, guest: Client) -> None:
+    write = rule("write", data("/s:srv6/s:vrfs"), "create update", "permit")
+    allow(client, write)
     assert guest.manager.lock("candidate").ok
     guest.manager.unlock("candidate")
-    allow(client, rule("no-locks", rpc("lock"), "exec", "deny"))
+    allow(client, rule("no-locks", rpc("lock"), "exec", "deny"), write)
     refused(lambda: guest.manager.lock("candidate"), "access-denied", "lock")
+
+
+RIGHT = "nobody: no rule permits a write"
+EVERYTHING = "<acm:module-name>*</acm:module-name>"
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        [],
+        [rule("read", data("/s:srv6"), "read exec", "permit")],
+        [rule("rpcs", rpc("*"), "*", "permit")],
+        [
+            rule("no", EVERYTHING, "create update delete", "deny"),
+            rule("late", data("/s:srv6"), "*", "permit"),
+        ],
+    ],
+)
+def test_who_may_not_write_holds_up_nobody(client: Client, guest: Client, rules: list[str]) -> None:
+    """A lock, a discard, a commit or its end is nothing for those who only read."""
+    if rules:
+        allow(client, *rules)
+    client.edit(srv6(vrf(table="101")), target="candidate")
+    for target in ("running", "candidate", "startup"):
+        refused(lambda target=target: guest.manager.lock(target), "access-denied", RIGHT)
+    refused(guest.manager.discard_changes, "access-denied", RIGHT)
+    refused(guest.manager.commit, "access-denied", RIGHT)
+    refused(lambda: guest.rpc("<nc:cancel-commit/>"), "access-denied", RIGHT)
+    assert client.texts("//s:vrf/s:table-id", "candidate") == ["101"]
+    client.manager.discard_changes()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "<acm:nacm><acm:write-default>permit</acm:write-default></acm:nacm>",
+        "<acm:nacm><acm:enable-nacm>false</acm:enable-nacm></acm:nacm>",
+        RULES.format(rule("delete", data("/s:srv6"), "delete", "permit")),
+        RULES.format(rule("all", EVERYTHING, "*", "permit")),
+    ],
+)
+def test_who_may_write_somewhere_may_lock(client: Client, guest: Client, change: str) -> None:
+    client.edit(change)
+    guest.manager.lock("running")
+    guest.manager.unlock("running")
+    guest.manager.discard_changes()
 
 
 def test_kill_session_is_denied_unless_permitted(client: Client, guest: Client) -> None:
@@ -106,7 +154,7 @@ def test_a_commit_needs_the_right_to_write_but_not_that_to_the_clock(
 
 def test_closing_is_always_permitted(client: Client, guest: Client) -> None:
     allow(client, rule("nothing", rpc("*"), "exec", "deny"))
-    refused(guest.manager.discard_changes, "access-denied")
+    refused(lambda: guest.rpc("<o:reconcile/>"), "access-denied")
     assert guest.config() is not None  # RFC 8341 section 3.2.4: reading is judged by its data
     assert guest.manager.close_session().ok
 

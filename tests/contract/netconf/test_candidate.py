@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from srv6mgrd.model.refusal import Refusal
 from tests.contract.netconf.client import Client, eventually, refused
-from tests.contract.netconf.conftest import Router
+from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import ROUTER, locator, srv6, vrf
 
 TABLES = "//s:vrf/s:table-id"
@@ -29,6 +29,43 @@ def test_what_is_committed_is_followed_again(client: Client, other: Client) -> N
     client.manager.commit()
     other.edit(srv6(vrf(table="101")))
     assert client.texts(TABLES, "candidate") == ["101"]
+
+
+def test_a_candidate_from_before_does_not_undo_what_others_committed(
+    client: Client, other: Client
+) -> None:
+    client.edit(ROUTER)
+    client.edit(srv6(vrf(table="101")), target="candidate")
+    other.edit(srv6(vrf("blue", table="200")))
+    words = (
+        "the running configuration has changed since its first edit, by transaction [0-9]+ "
+        r"\(srv6-netconfd of root\): .*vrf\[name='blue'\]/table-id; discard"
+    )
+    refused(client.manager.commit, "operation-failed", words, app_tag="candidate-outdated")
+    assert sorted(client.texts(TABLES)) == ["100", "200"]
+    client.manager.discard_changes()
+    client.edit(srv6(vrf(table="101")), target="candidate")
+    client.manager.commit()
+    assert sorted(client.texts(TABLES)) == ["101", "200"]
+
+
+def test_a_candidate_is_committed_when_all_is_as_it_was(client: Client, other: Client) -> None:
+    client.edit(ROUTER)
+    client.edit(srv6(vrf(table="101")), target="candidate")
+    other.edit(srv6(vrf(table="105")))
+    other.edit(srv6(vrf(table="100")))
+    client.manager.commit()
+    assert client.texts(TABLES) == ["101"]
+
+
+def test_an_edit_that_fails_leaves_the_candidate_unchanged(client: Client, other: Client) -> None:
+    client.edit(ROUTER)
+    wrong = srv6("<s:vrfs><s:vrf><s:name>x</s:name><s:table-id>x</s:table-id></s:vrf></s:vrfs>")
+    refused(lambda: client.edit(wrong, target="candidate"), "invalid-value|bad-element")
+    other.edit(srv6(vrf(table="105")))
+    client.edit(srv6(vrf(table="101")), target="candidate")
+    client.manager.commit()
+    assert client.texts(TABLES) == ["101"]
 
 
 def test_discard_changes(client: Client) -> None:
@@ -63,6 +100,49 @@ def test_validate_of_given_configuration(client: Client) -> None:
 def test_validate_of_running(client: Client) -> None:
     client.edit(ROUTER)
     assert client.manager.validate("running").ok
+
+
+def test_validate_asks_srv6mgrd(client: Client, router: Router) -> None:
+    """Of what YANG can't say: the same words as those of the commit."""
+    refusal = Refusal("SID fcbb:0:1:64::/64", "outside locator main", "choose another", "x")
+    manager = router.loop.world.manager
+    client.edit(ROUTER)
+    client.edit(srv6(vrf(table="101")), target="candidate")
+    client.manager.copy_config(source="candidate", target="startup")
+    given = f"<nc:validate><nc:source><nc:config>{ROUTER}</nc:config></nc:source></nc:validate>"
+    checks = [
+        lambda: client.manager.validate("candidate"),
+        lambda: client.manager.validate("startup"),
+        lambda: client.rpc(given),
+        lambda: client.edit(srv6(vrf(table="102")), test_option="test-only"),
+        lambda: client.edit(srv6(vrf(table="102")), "candidate", test_option="test-only"),
+        lambda: client.edit(srv6(vrf(table="102")), "candidate", test_option="test-then-set"),
+    ]
+    manager.refusal = refusal
+    for check in checks:
+        refused(check, "operation-failed", f"^{refusal}$")
+    manager.refusal = None
+    manager.trees.clear()
+    for check in checks:
+        check()
+    tables = [tree["srv6mgr-srv6:srv6"]["vrfs"]["vrf"][0]["table-id"] for tree in manager.trees]
+    assert tables == [101, 101, 100, 102, 102, 102]
+    assert client.texts(TABLES) == ["100"]
+    assert client.texts(TABLES, "candidate") == ["102"]
+    client.manager.discard_changes()
+
+
+def test_validate_judges_what_its_user_may_not_read(client: Client, server: Server) -> None:
+    hidden = (
+        "<acm:nacm><acm:read-default>deny</acm:read-default>"
+        "<acm:write-default>permit</acm:write-default></acm:nacm>"
+    )
+    client.edit(ROUTER)
+    client.edit(hidden)
+    guest = Client(server.socket, user="nobody")
+    guest.manager.validate("running")
+    guest.close()
+    client.edit('<acm:nacm nc:operation="remove"/>')
 
 
 def test_what_srv6mgrd_refuses_stays_in_the_candidate(client: Client, router: Router) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ncclient.operations.rpc import RPCError
 
 from srv6mgrd.datastore.connection import PendingError
 from srv6mgrd.datastore.history import Origin, Status
@@ -99,7 +100,7 @@ def test_persist_outlives_the_session(client: Client, server: Server, router: Ro
     short.close()
     pending = router.loop.pending()
     assert pending is not None
-    assert pending.name == "token"
+    assert pending.is_of("token")
     assert client.texts(TABLES) == ["101"]
     client.manager.commit(persist_id="token")
     assert client.texts(TABLES) == ["101"]
@@ -143,14 +144,14 @@ def test_a_follow_up_lets_it_outlive_its_session(
     eventually(lambda: texts(client.rpc("<nc:get/>"), sessions) == ["1.0"])
     pending = router.loop.pending()
     assert pending is not None
-    assert pending.name == "token"
+    assert pending.is_of("token")
     assert client.texts(TABLES) == ["101"]
     client.manager.commit(persist_id="token")
 
 
 def test_another_session_can_not_go_on_without_the_token(client: Client, other: Client) -> None:
     begin(client, timeout="60", persist="token")
-    awaits = "commit token: it came through srv6-netconfd of root and awaits confirmation until"
+    awaits = "srv6-netconfd of root and awaits confirmation until"
     for call in (other.manager.commit, client.manager.commit):
         refused(call, "in-use", awaits)
     refused(lambda: other.manager.commit(persist_id="x"), "invalid-value", "another commit")
@@ -159,6 +160,34 @@ def test_another_session_can_not_go_on_without_the_token(client: Client, other: 
     refused(lambda: other.rpc(wrong), "invalid-value", "another commit")
     assert client.texts(TABLES) == ["101"]
     client.rpc("<nc:cancel-commit><nc:persist-id>token</nc:persist-id></nc:cancel-commit>")
+
+
+def test_the_token_is_shown_to_nobody(client: Client, other: Client, router: Router) -> None:
+    token = "hunter2-not-for-others"
+    begin(client, timeout="60", persist=token)
+    for rpc in ("<nc:get/>", "<nc:commit/>", "<nc:cancel-commit/>"):
+        try:
+            answer = str(other.rpc(rpc))
+        except RPCError as error:
+            answer = str(error.message) + str(error.info)
+        assert token not in answer
+    pending = router.loop.pending()
+    assert pending is not None
+    public = f"<nc:persist-id>{pending.id}</nc:persist-id>"
+    for call in ("commit", "cancel-commit"):
+        refused(
+            lambda call=call: other.rpc(f"<nc:{call}>{public}</nc:{call}>"),
+            "invalid-value",
+            "another commit",
+        )
+    other.rpc(f"<nc:cancel-commit><nc:persist-id>{token}</nc:persist-id></nc:cancel-commit>")
+
+
+def test_the_number_of_a_session_is_no_token(client: Client, other: Client) -> None:
+    begin(client, timeout="60")
+    guess = f"<nc:persist-id>netconf-session-{client.id}</nc:persist-id>"
+    refused(lambda: other.rpc(f"<nc:commit>{guess}</nc:commit>"), "invalid-value", "another")
+    client.rpc("<nc:cancel-commit/>")
 
 
 def test_others_wait(client: Client, other: Client) -> None:
@@ -177,7 +206,7 @@ def test_a_commit_of_another_door_blocks(client: Client, router: Router) -> None
     client.edit(srv6(vrf(table="101")), target="candidate")
     world = router.loop.world
     router.loop.run(world.clock.begin(Origin("srv6-gnmid", "alice", "one"), 60))
-    awaits = "commit one: it came through srv6-gnmid of alice and awaits confirmation until"
+    awaits = "it came through srv6-gnmid of alice and awaits confirmation until"
     refused(lambda: client.edit(srv6(vrf(table="105"))), "in-use", awaits)
     refused(lambda: client.manager.commit(confirmed=True), "in-use", awaits)
     refused(client.manager.commit, "in-use", awaits)
@@ -250,7 +279,6 @@ def test_changes_of_other_modules_are_refused(client: Client) -> None:
          "above 86400"),
         ("<nc:persist-id>none</nc:persist-id>", "invalid-value", "no commit awaits"),
         ("<nc:confirmed/><nc:persist/>", "invalid-value", "1 to 255 characters"),
-        ("<nc:confirmed/><nc:persist>netconf-session-1</nc:persist>", "invalid-value", "those of"),
     ],
 )  # fmt: skip
 def test_bad_parameters(client: Client, inside: str, tag: str, words: str) -> None:

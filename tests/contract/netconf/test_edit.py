@@ -110,6 +110,46 @@ def test_all_or_nothing_whatever_the_error_option(client: Client, option: str) -
     assert client.texts(LOCATORS) == ["main"]
 
 
+@pytest.mark.parametrize(
+    ("attribute", "words"),
+    [
+        ('operation="delete"', "element vrf: attribute operation is in no namespace"),
+        ('xmlns:x="urn:x" x:operation="delete"', "namespace urn:x is unknown"),
+        ('nc:operatoin="delete"', "operatoin is unknown"),
+    ],
+)
+@pytest.mark.parametrize("target", ["running", "candidate"])
+def test_an_attribute_that_is_not_understood(
+    client: Client, attribute: str, words: str, target: str
+) -> None:
+    """It is never left out: the edit would merge what was to be deleted."""
+    entry = f"<s:vrfs><s:vrf {attribute}><s:name>red</s:name></s:vrf></s:vrfs>"
+    error = refused(lambda: client.edit(srv6(entry), target=target), "unknown-attribute", words)
+    assert "<bad-attribute>" in error.info
+    assert client.texts(TABLES, target) == ["100"]
+
+
+@pytest.mark.parametrize("rpc", ["copy-config", "validate", "edit-data"])
+def test_an_attribute_that_is_not_understood_elsewhere(client: Client, rpc: str) -> None:
+    config = srv6('<s:vrfs operation="delete"/>')
+    whole = {
+        "copy-config": "<nc:copy-config><nc:target><nc:running/></nc:target><nc:source>"
+        f"<nc:config>{config}</nc:config></nc:source></nc:copy-config>",
+        "validate": f"<nc:validate><nc:source><nc:config>{config}</nc:config></nc:source>"
+        "</nc:validate>",
+        "edit-data": "<nmda:edit-data><nmda:datastore>ds:running</nmda:datastore>"
+        f"<nmda:config>{config}</nmda:config></nmda:edit-data>",
+    }
+    refused(lambda: client.rpc(whole[rpc]), "unknown-attribute", "vrfs: attribute operation")
+
+
+def test_attributes_that_are_understood(client: Client) -> None:
+    tagged = '<s:block-length wd:default="true">32</s:block-length>'
+    more = f"<s:locators><s:locator><s:name>main</s:name>{tagged}</s:locator></s:locators>"
+    client.edit(srv6(more + vrf(table="101", operation="replace")))
+    assert client.texts(TABLES) == ["101"]
+
+
 def test_an_empty_edit(client: Client) -> None:
     assert client.edit("").ok
     assert client.texts(TABLES) == ["100"]

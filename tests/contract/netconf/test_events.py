@@ -119,6 +119,19 @@ def test_replay(server: Server, router: Router) -> None:
     witness.close()
 
 
+def test_no_replay_of_what_is_not_kept(client: Client) -> None:
+    start = "2020-01-01T00:00:00Z"
+    xml = f"<n:create-subscription><n:startTime>{start}</n:startTime></n:create-subscription>"
+    refused(lambda: client.rpc(xml), "operation-not-supported", "keeps no notifications")
+    xml = (
+        "<sn:establish-subscription><sn:stream>NETCONF</sn:stream>"
+        f"<sn:replay-start-time>{start}</sn:replay-start-time></sn:establish-subscription>"
+    )
+    refused(lambda: client.rpc(xml), "operation-not-supported", "keeps no notifications",
+            app_tag="ietf-subscribed-notifications:replay-unsupported")  # fmt: skip
+
+
+@pytest.mark.usefixtures("kept")
 def test_replay_that_stops(client: Client) -> None:
     now = datetime.datetime.now(datetime.UTC)
     start, stop = now - datetime.timedelta(minutes=1), now + datetime.timedelta(seconds=1)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from srv6mgrd.datastore.history import Origin
 from tests.contract.netconf.client import Client, eventually, refused, texts
-from tests.contract.netconf.data import ROUTER
+from tests.contract.netconf.conftest import Router
+from tests.contract.netconf.data import ROUTER, srv6, vrf
 
 LOCKS = "//m:datastore[m:name='{}']//m:locked-by-session"
 
@@ -77,3 +79,31 @@ def test_a_changed_candidate_is_not_locked(client: Client, other: Client) -> Non
     client.manager.discard_changes()
     other.manager.lock("candidate")
     other.manager.unlock("candidate")
+
+
+def test_running_is_not_locked_during_the_confirmed_commit_of_another(
+    client: Client, other: Client
+) -> None:
+    """RFC 6241 section 7.5."""
+    client.edit(ROUTER)
+    client.edit(srv6(vrf(table="101")), target="candidate")
+    client.manager.commit(confirmed=True, timeout="60")
+    refused(lambda: other.manager.lock("running"), "in-use", "awaits confirmation until")
+    # The session that has to confirm it may.
+    client.manager.lock("running")
+    client.manager.commit()
+    client.manager.unlock("running")
+    other.manager.lock("running")
+    other.manager.unlock("running")
+
+
+def test_running_is_not_locked_during_a_commit_of_another_northbound(
+    client: Client, router: Router
+) -> None:
+    world = router.loop.world
+    router.loop.run(world.clock.begin(Origin("srv6-gnmid", "alice", "one"), 60))
+    refused(lambda: client.manager.lock("running"), "in-use", "srv6-gnmid of alice")
+    for datastore in ("candidate", "startup"):
+        client.manager.lock(datastore)
+        client.manager.unlock(datastore)
+    router.loop.run(world.clock.cancel("one"))

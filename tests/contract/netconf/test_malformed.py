@@ -109,6 +109,43 @@ def test_one_in_base_1_0_that_is_no_rpc(server: Server) -> None:
     alive(server)
 
 
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        'message-id="1" message-id="2"',
+        'message-id="1" a="1" a="2"',
+        'message-id="1" xmlns:x="urn:x" x:a="1" x:a="2"',
+        'message-id="1" xmlns:x="urn:x" xmlns:y="urn:x" x:a="1" y:a="2"',
+        'message-id="1" xmlns:x="urn:x" xmlns:x="urn:y"',
+    ],
+)
+def test_an_attribute_twice(server: Server, attributes: str) -> None:
+    """No well-formed XML; the reply, which has the attributes of the rpc, is."""
+    with Wire(server.socket) as wire:
+        reply = wire.ask(f'<rpc xmlns="{BASE}" {attributes}><discard-changes/></rpc>')
+        assert texts(reply, "//nc:error-tag") == ["malformed-message"]
+        assert "twice" in texts(reply, "//nc:error-message")[0]
+        inside = "<get-config><source a='1' a=\"2\"><running/></source></get-config>"
+        assert texts(wire.call(inside), "//nc:error-tag") == ["malformed-message"]
+        assert texts(wire.call("<discard-changes/>"), "//nc:ok") == ["ok"]
+
+
+def test_attributes_of_the_rpc_come_back(server: Server) -> None:
+    """RFC 6241 section 4.1: all of them, with what is not ours."""
+    attributes = 'message-id="1&lt;&quot;" xmlns:x="urn:x" x:a="1" x:b=\'"\' plain="&amp;"'
+    with Wire(server.socket) as wire:
+        reply = wire.ask(f'<rpc xmlns="{BASE}" {attributes}><discard-changes/></rpc>')
+        expected = {"message-id": '1<"', "{urn:x}a": "1", "{urn:x}b": '"', "plain": "&"}
+        assert dict(reply.attrib) == expected
+
+
+def test_many_attributes(server: Server) -> None:
+    many = "".join(f' a{number}="1"' for number in range(101))
+    with Wire(server.socket) as wire:
+        reply = wire.ask(f'<rpc xmlns="{BASE}" message-id="1"{many}><discard-changes/></rpc>')
+        assert texts(reply, "//nc:error-tag") == ["too-big"]
+
+
 def test_many_chunks(server: Server) -> None:
     message = f'<rpc xmlns="{BASE}" message-id="1"><discard-changes/></rpc>'.encode()
     with Wire(server.socket) as wire:

@@ -77,12 +77,12 @@ def test_status_and_counters(client: Client, router: Router) -> None:
 
 @pytest.mark.parametrize("missing", ["<o:confirm/>", "<o:rollback/>", "<o:plan/>"])
 def test_parameters_that_are_missing(client: Client, missing: str) -> None:
-    refused(lambda: client.rpc(missing), "missing-element", "is missing; add")
+    refused(lambda: client.rpc(missing), "missing-element|data-missing", "is missing; add")
 
 
 def test_confirm_without_a_commit(client: Client) -> None:
     xml = "<o:confirm><o:id>one</o:id></o:confirm>"
-    refused(lambda: client.rpc(xml), "data-missing", "commit one: no commit awaits confirmation")
+    refused(lambda: client.rpc(xml), "data-missing", "commit: no commit awaits confirmation")
 
 
 def test_a_commit_by_rpc_is_confirmed_by_rpc(client: Client, router: Router) -> None:
@@ -92,7 +92,19 @@ def test_a_commit_by_rpc_is_confirmed_by_rpc(client: Client, router: Router) -> 
         "</o:configuration></o:commit>"
     )
     assert client.texts(TABLES) == ["7"]
-    refused(lambda: client.edit(ROUTER), "in-use", "commit one: it came through rpc")
+    refused(lambda: client.edit(ROUTER), "in-use", r"commit \w+: it came through rpc")
     client.rpc("<o:confirm><o:id>one</o:id></o:confirm>")
     client.edit(srv6(vrf(table="8")))
     assert client.texts(TABLES) == ["8"]
+
+
+def test_a_warning_of_a_commit_is_a_notification(client: Client, router: Router) -> None:
+    """RFC 6241 section 7.5 has no warning beside ok."""
+    client.manager.create_subscription()
+    router.loop.world.manager.warnings = ("boundary: eth1 can reach SIDs; set its role",)
+    client.edit(ROUTER)
+    router.loop.world.manager.warnings = ()
+    event = client.event_with("//o:commit-warning")
+    assert texts(event, "//o:warning") == ["boundary: eth1 can reach SIDs; set its role"]
+    newest = router.loop.world.history.transactions()[0].id
+    assert texts(event, "//o:transaction") == [str(newest)]

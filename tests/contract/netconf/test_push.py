@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.news import commit_undone
 from tests.contract.netconf.client import Client, eventually, refused, texts
 from tests.contract.netconf.conftest import Router, Server
@@ -82,17 +83,32 @@ def test_kinds_of_changes_are_left_out(client: Client, other: Client) -> None:
 
 def test_periodic(client: Client) -> None:
     client.edit(ROUTER)
-    number = to_datastore(client, "<yp:periodic><yp:period>20</yp:period></yp:periodic>")
+    number = to_datastore(client, "<yp:periodic><yp:period>100</yp:period></yp:periodic>")
     for _ in range(3):
         event = client.event_with("//yp:push-update", 3)
         assert texts(event, "//yp:push-update/yp:id") == [number]
         assert texts(event, "//s:vrf/s:table-id") == ["100"]
 
 
+def test_periodic_ones_read_as_other_reads_do(client: Client, router: Router) -> None:
+    """State of SIDs is in the store: neither sysrepo nor srv6mgrd is asked for it."""
+    client.edit(ROUTER)
+    router.store.set_statuses({ObjectRef(Kind.SID, SID): ObjectStatus(InstallStatus.INSTALLED)})
+    router.store.set_counters({SID: SidCounters(7, 700, 0, 1)}, {}, 1)
+    state = "/s:srv6/s:local-sids/s:sid/s:state"
+    period = "<yp:periodic><yp:period>100</yp:period></yp:periodic>"
+    filter_ = f"<yp:datastore-xpath-filter>{state}</yp:datastore-xpath-filter>"
+    with router.gone():
+        to_datastore(client, period, filter_, "operational")
+        for _ in range(2):
+            event = client.event_with("//yp:push-update", 5)
+            assert texts(event, "//s:counters/s:in-pkts") == ["7"]
+
+
 def test_state_is_pushed_too(client: Client) -> None:
     client.edit(ROUTER)
     filter_ = "<yp:datastore-xpath-filter>/s:srv6/o:transactions</yp:datastore-xpath-filter>"
-    to_datastore(client, "<yp:periodic><yp:period>20</yp:period></yp:periodic>", filter_,
+    to_datastore(client, "<yp:periodic><yp:period>100</yp:period></yp:periodic>", filter_,
                  "operational")  # fmt: skip
     assert texts(client.event_with("//yp:push-update"), "//o:transaction/o:id")
 
@@ -115,10 +131,10 @@ def test_modify(client: Client, other: Client) -> None:
     act(client, "modify", number,
         "<yp:datastore>ds:running</yp:datastore>"
         "<yp:datastore-xpath-filter>/s:srv6/s:local-sids</yp:datastore-xpath-filter>"
-        "<yp:periodic><yp:period>30</yp:period></yp:periodic>")  # fmt: skip
+        "<yp:periodic><yp:period>110</yp:period></yp:periodic>")  # fmt: skip
     told = client.event_with("//sn:subscription-modified")
     assert texts(told, "//sn:subscription-modified/sn:id") == [number]
-    assert texts(told, "//yp:periodic/yp:period") == ["30"]
+    assert texts(told, "//yp:periodic/yp:period") == ["110"]
     event = client.event_with("//yp:push-update", 3)
     assert texts(event, "//s:sid/s:prefix") == [SID]
     assert texts(event, "//s:vrfs") == []
@@ -202,6 +218,12 @@ def test_they_end_with_their_session(client: Client, server: Server) -> None:
     ("inside", "tag", "words"),
     [
         ("<sn:stream>nothing</sn:stream>", "invalid-value", "no stream nothing"),
+        ("<yp:datastore>ds:running</yp:datastore><yp:periodic><yp:period>99</yp:period>"
+         "</yp:periodic>", "invalid-value", "choose 100 or more"),
+        ("<yp:datastore>ds:running</yp:datastore><yp:datastore-xpath-filter>//*[count(//*) = 1]"
+         "</yp:datastore-xpath-filter><yp:on-change/>", "invalid-value", "plain paths"),
+        ("<sn:stream>NETCONF</sn:stream><sn:stream-xpath-filter>//*[count(//*) = 1]"
+         "</sn:stream-xpath-filter>", "invalid-value", "plain paths"),
         ("<yp:datastore>ds:running</yp:datastore>", "missing-element", "periodic or on-change"),
         ("<yp:datastore>ds:nothing</yp:datastore><yp:on-change/>", "invalid-value", "nothing"),
         ("<sn:stream>NETCONF</sn:stream><sn:stream-xpath-filter>/s:srv6[</sn:stream-xpath-filter>",
@@ -213,3 +235,54 @@ def test_they_end_with_their_session(client: Client, server: Server) -> None:
 )  # fmt: skip
 def test_what_is_refused(client: Client, inside: str, tag: str, words: str) -> None:
     refused(lambda: subscribe(client, inside), tag, words)
+
+
+def test_subscriptions_of_a_session_are_counted(client: Client) -> None:
+    numbers = [to_stream(client) for _ in range(32)]
+    refused(lambda: to_stream(client), "resource-denied", "32 subscriptions",
+            app_tag="ietf-subscribed-notifications:insufficient-resources")  # fmt: skip
+    act(client, "delete", numbers[0])
+    to_stream(client)
+
+
+def test_on_change_of_state(client: Client, router: Router) -> None:
+    """Whether what was declared is installed: sysrepo itself reports no change of that."""
+    ref = ObjectRef(Kind.SID, SID)
+    client.edit(ROUTER)
+    router.store.set_statuses({ref: ObjectStatus(InstallStatus.PENDING, "waits", 1)})
+    state = "/s:srv6/s:local-sids/s:sid/s:state"
+    number = to_datastore(
+        client, ON_CHANGE, f"<yp:datastore-xpath-filter>{state}</yp:datastore-xpath-filter>",
+        "operational",
+    )  # fmt: skip
+    first = client.event_with("//yp:push-update")
+    assert texts(first, "//s:install-status") == ["pending"]
+    # Counters are no change.
+    router.store.set_counters({SID: SidCounters(7, 700, 0, 1)}, {}, 2)
+    assert client.quiet()
+    router.store.set_statuses({ref: ObjectStatus(InstallStatus.INSTALLED, "", 2)})
+    change = client.event_with("//yp:push-change-update")
+    assert texts(change, "//yp:push-change-update/yp:id") == [number]
+    edit = "//*[local-name()='edit']"
+    targets = texts(change, f"{edit}/*[local-name()='target']")
+    assert any(SID in target and target.endswith("install-status") for target in targets)
+    assert texts(change, "//s:install-status") == ["installed"]
+    router.store.set_statuses({})
+    change = client.event_with("//yp:push-change-update")
+    assert "delete" in texts(change, f"{edit}/*[local-name()='operation']")
+    act(client, "delete", number)
+    router.store.set_statuses({ref: ObjectStatus(InstallStatus.FAILED, "x", 3)})
+    assert client.quiet()
+
+
+def test_on_change_of_transactions(client: Client, other: Client) -> None:
+    client.edit(ROUTER)
+    path = "/s:srv6/o:transactions"
+    to_datastore(
+        client, ON_CHANGE, f"<yp:datastore-xpath-filter>{path}</yp:datastore-xpath-filter>",
+        "operational",
+    )  # fmt: skip
+    client.event_with("//yp:push-update")
+    other.edit(srv6(vrf(table="101")))
+    change = client.event_with("//yp:push-change-update")
+    assert texts(change, "//o:transaction/o:status") == ["done"]

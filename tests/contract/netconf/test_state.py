@@ -12,7 +12,7 @@ from srv6mgrd.counters import proxies
 from srv6mgrd.counters.node import publish
 from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.store import StoreWriter
-from tests.contract.netconf.client import NS, Client, texts
+from tests.contract.netconf.client import NS, Client, eventually, texts
 from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import OTHER, ROUTER, SID, sid, srv6
 
@@ -276,3 +276,49 @@ def test_without_a_store_sysrepo_answers(client: Client, server: Server) -> None
         assert set(told(get(client, f"{SIDS}/s:state"))) == {SID, OTHER}
     finally:
         aside.rename(server.store)
+
+
+@pytest.mark.parametrize("way", ["", LONG_WAY], ids=["from the store", "through sysrepo"])
+def test_status_is_unknown_once_srv6mgrd_reports_no_more(
+    client: Client, router: Router, way: str
+) -> None:
+    router.store.renew_lease(0)
+    try:
+        found = told(get(client, f"{OF_SID}{way}/s:state"))[SID]
+        assert found[f"{{{NS['s']}}}install-status"] == "unknown"
+        assert "srv6mgrd does not report" in found[f"{{{NS['s']}}}reason"]
+    finally:
+        router.store.renew_lease(86_400)
+    found = told(get(client, f"{OF_SID}{way}/s:state"))[SID]
+    assert found[f"{{{NS['s']}}}install-status"] == "installed"
+
+
+def test_without_srv6mgrd_other_objects_have_a_status_too(client: Client, router: Router) -> None:
+    installed = ObjectStatus(InstallStatus.INSTALLED, since=time.time_ns())
+    route = "192.0.2.0/24"
+    refs = [
+        ObjectRef(Kind.LOCATOR, "main"),
+        ObjectRef(Kind.VRF, "red"),
+        ObjectRef(Kind.VRF_BGP, "red"),
+        ObjectRef(Kind.INTERFACE, "eth1"),
+        ObjectRef(Kind.ROUTE, f"red {route}"),
+        ObjectRef(Kind.ROUTE, f"main {route}"),
+    ]
+    router.store.set_statuses(dict.fromkeys(refs, installed))
+    red = "s:vrfs/s:vrf[s:name='red']"
+    paths = ["s:locators", f"{red}/s:state", f"{red}/bgp:bgp", "s:interfaces", red, "*[4]"]
+
+    def statuses() -> list[list[str]]:
+        found = (get(client, f"/s:srv6/{path}") for path in paths)
+        return [texts(tree, "//*[local-name()='install-status']") for tree in found]
+
+    before = statuses()
+    assert before[:4] == [["installed"]] * 4
+    assert before[4] == ["installed"] * 3
+    with router.gone():
+        eventually(lambda: statuses() == before)
+        router.store.renew_lease(0)
+        unknown = [["unknown"] * len(each) for each in before]
+        assert statuses() == unknown
+    router.store.renew_lease(86_400)
+    assert statuses() == before

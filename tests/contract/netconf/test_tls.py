@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import pwd
 import shutil
 import socket
 import ssl
@@ -17,9 +18,16 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 from ncclient import manager
 
-from tests.contract.netconf.certificates import DAY, Authority, Certificate
-from tests.contract.netconf.client import BASE, NS, Client, eventually, texts, with_namespaces
-from tests.contract.netconf.conftest import PROGRAM, SANITIZERS, Server, started
+from tests.contract.certificates import DAY, Authority, Certificate
+from tests.contract.netconf.client import (
+    BASE,
+    NS,
+    Client,
+    eventually,
+    texts,
+    with_namespaces,
+)
+from tests.contract.netconf.conftest import PROGRAM, SANITIZERS, Router, Server, started
 from tests.contract.netconf.data import ROUTER, srv6, vrf
 from tests.contract.netconf.wire import Wire, framed
 
@@ -164,6 +172,43 @@ def test_the_transport_is_told(door: Door, authority: Authority, client: Client)
         assert [at.rpartition(":")[2] for at in texts(sessions, transport)] == ["netconf-ssh"]
 
 
+def test_where_a_client_is_is_shown(
+    door: Door, authority: Authority, client: Client, router: Router
+) -> None:
+    own = authority.sign("alice")
+    door.start(f"cert-to-name {own.fingerprint} specified root")
+    client.rpc("<n:create-subscription/>")
+    with door.wire(own) as wire:
+        begin = client.event_with("//ev:netconf-session-start")
+        assert texts(begin, "//ev:source-host") == ["127.0.0.1"]
+        sessions = client.rpc("<nc:get/>")
+        host = "//m:session[contains(m:transport, 'netconf-tls')]/m:source-host"
+        assert texts(sessions, host) == ["127.0.0.1"]
+        # Over SSH the process that says it is the user's own.
+        host = "//m:session[contains(m:transport, 'netconf-ssh')]/m:source-host"
+        assert texts(sessions, host) == []
+        wire.call(EDIT.format(with_namespaces(srv6(vrf(table="7")))))
+    origin = router.loop.world.history.transactions()[0].origin
+    assert (origin.door, origin.user, origin.address) == ("srv6-netconfd", "root", "127.0.0.1")
+
+
+def test_a_user_can_not_say_where_it_is(server: Server, client: Client) -> None:
+    with socket.socket(socket.AF_UNIX) as raw:
+        address = b"192.0.2.1"
+        # Another process: the kernel shows root's real user id of this one.
+        if not (child := os.fork()):
+            os.setuid(pwd.getpwnam("nobody").pw_uid)
+            raw.connect(str(server.tls_socket))
+            raw.sendall(b"\0" + bytes([len(address)]) + address)
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        with Wire(raw) as wire:
+            assert wire.call(GET_CONFIG) is not None
+            told = client.rpc("<nc:get/>")
+            assert "nobody" in texts(told, "//m:session/m:username")
+            assert texts(told, "//m:session/m:source-host") == []
+
+
 def test_the_first_mapping_that_fits_decides(door: Door, authority: Authority) -> None:
     own, other = authority.sign("daemon", file="own"), authority.sign("daemon", file="other")
     stranger = Authority(door.place, "strangers").certificate.fingerprint
@@ -192,6 +237,11 @@ def test_the_first_mapping_that_fits_decides(door: Door, authority: Authority) -
             "20010db8000000000000000000000007",
         ),
         ("san-any", x509.DNSName("Any.Example.org"), "any.example.org"),
+        (
+            "san-uri",
+            x509.UniformResourceIdentifier("spiffe://example.org/Router"),
+            "spiffe://example.org/Router",
+        ),
         ("common-name", x509.DNSName("unused"), "absent-user"),
     ],
 )
@@ -309,6 +359,61 @@ def test_a_certificate_is_renewed_by_replacing_its_file(door: Door, authority: A
     shutil.copy(door.place / "spare.crt", door.place / "router.crt")
     with door.wire(certificate) as wire:
         assert "nobody" in user_of(wire)
+
+
+def test_a_session_ends_when_its_certificate_is_revoked(door: Door, authority: Authority) -> None:
+    revoked, kept = (authority.sign("nobody", file=name) for name in ("ended", "kept"))
+    door.start(of(authority, "common-name"), f"crl {authority.revoke()}")
+    with door.wire(kept) as lasting:
+        wire = door.wire(revoked)
+        assert "nobody" in user_of(wire)
+        authority.revoke(revoked)
+        assert wire.ended()
+        assert "nobody" in user_of(lasting)
+    door.says("certificate CN=nobody: certificate revoked; its session is ended")
+
+
+def test_a_session_ends_when_its_authority_is_removed(door: Door, authority: Authority) -> None:
+    trusted = door.place / "trusted-tls.crt"
+    shutil.copy(authority.certificate.file, trusted)
+    door.start(of(authority, "common-name"), f"client-ca {trusted}")
+    wire = door.wire(authority.sign("nobody"))
+    fresh = trusted.with_suffix(".new")
+    shutil.copy(Authority(door.place, "successor").certificate.file, fresh)
+    fresh.rename(trusted)
+    assert wire.ended()
+
+
+def test_connections_that_do_not_authenticate_give_way(door: Door, authority: Authority) -> None:
+    """Of a client that has all of its connections open, and shows no certificate in any."""
+    door.start(of(authority, "common-name"), "max-connections-per-peer 5")
+    mute = [door.raw() for _ in range(20)]
+    certificate = authority.sign("nobody")
+    wires = [door.wire(certificate) for _ in range(5)]
+    assert all("nobody" in user_of(wire) for wire in wires)
+    # Who has authenticated stays.
+    with pytest.raises((ssl.SSLError, EOFError, ConnectionError)):
+        Wire(door.connect(certificate))
+    door.says("rejected: it has 5 connections")
+    wires.pop().socket.close()
+    eventually(lambda: is_admitted(door, certificate))
+    for connection in (*mute, *(wire.socket for wire in wires)):
+        connection.close()
+
+
+def is_admitted(door: Door, certificate: Certificate) -> bool:
+    try:
+        with door.wire(certificate) as wire:
+            return "nobody" in user_of(wire)
+    except (ssl.SSLError, EOFError, ConnectionError):
+        return False
+
+
+def test_a_handshake_has_a_deadline(door: Door, authority: Authority) -> None:
+    door.start(of(authority, "common-name"))
+    with door.raw() as raw:
+        assert raw.recv(1) == b""
+    door.says("no handshake within 10 s")
 
 
 # Call home.

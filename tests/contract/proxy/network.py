@@ -30,7 +30,7 @@ from srv6mgrd.counters.proxies import ProxyCounts
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import SID_DEVICE
-from srv6mgrd.model.desired import Desired, Locator, Proxy, SegmentList, Sid
+from srv6mgrd.model.desired import Desired, Locator, Proxy, Role, SegmentList, Sid
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.diff import plan
 from srv6mgrd.plan.objects import LINK_ALIAS, DummyDevice, Sysctl
@@ -80,6 +80,7 @@ def declared(behavior: Behavior, inner: str, **more: Any) -> Desired:
         locators={"MAIN": Locator("MAIN", LOCATOR)},
         segment_lists={"on": SegmentList("on", (IPv6Address(LAST[inner]),))},
         sids={PREFIX: Sid(PREFIX, "MAIN", behavior, proxy=proxy)},
+        roles={"to-source": Role.CORE, "to-sink": Role.CORE},
     )
 
 
@@ -244,14 +245,17 @@ class Network:
         self.on("source", "sysctl -qw net.ipv6.conf.all.forwarding=1")
         self.on("source", f"ip -6 route replace {WIRE}2/128 {how} via 2001:db8:1::1")
 
-    def carry(self, packets: Sequence[bytes], count: int) -> list[bytes]:
-        """Packets of the source's for the node, as they are; the first of such length that the
-        sink got."""
+    def carry(
+        self, packets: Sequence[bytes], count: int, at_least: int | None = None
+    ) -> list[bytes]:
+        """Packets of the source's for the node, as they are; the first of such length, or of
+        ``at_least`` bytes, that the sink got."""
         with self._within("sink"):
             sink = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_IPV6))
         with self._within("source"):
             source = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
         came: list[bytes] = []
+        shortest = min(map(len, packets)) if at_least is None else at_least
         with sink, source:
             sink.bind(("eth0", _ETH_P_IPV6))
             sink.settimeout(10)
@@ -259,7 +263,7 @@ class Network:
             for packet in packets:
                 source.send(packet)
             while len(came) < count:
-                if len(frame := sink.recv(MTU + 14)) >= min(map(len, packets)):
+                if len(frame := sink.recv(MTU + 14)) >= shortest:
                     came.append(frame)
         return came
 
@@ -366,7 +370,7 @@ class Network:
 
     def differing(self) -> list[Action]:
         links = self.kernel.links()
-        wanted = target(self._desired, links.indexes, receivers=links.receivers).objects
+        wanted = target(self._desired, links).objects
         wanted = {k: obj for k, obj in wanted.items() if not isinstance(obj, DummyDevice)}
         sysctls = [obj.path for obj in wanted.values() if isinstance(obj, Sysctl)]
         seen = dict(self.kernel.observe(sysctls).objects)

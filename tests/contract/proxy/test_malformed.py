@@ -36,6 +36,14 @@ VARIANTS = [
     (Behavior.END_AS, "ipv4", inner4()),
     (Behavior.END_AM, "ipv6", inner6()),
 ]
+# Extension headers before the list: none, and as IOAM and Alternate Marking have them.
+EXTENSIONS = {
+    "list alone": b"",
+    "with options": b"\x3c\0\x1e\4\0\0\0\0\x2b\1\x1e\x0c" + bytes(12),
+}
+HOP_BY_HOP = 0
+# Lengths, and next headers: hop-by-hop options, routing, fragment, authentication, destination.
+NUMBERS = (0, 1, 43, 44, 51, 60)
 
 
 def changed(packet: Ether, *changes: tuple[int, int]) -> bytes:
@@ -65,35 +73,53 @@ def test_a_broken_list_is_dropped_and_counted(node: Node, frame: bytes) -> None:
     assert node.counts().errors == 1
 
 
+def extended(packet: Ether, extensions: bytes) -> bytes:
+    """With these headers before the list, whose number the last of them has."""
+    if not extensions:
+        return bytes(packet)
+    frame = bytearray(bytes(packet))
+    frame[18:21] = struct.pack("!HB", len(frame) - SRH + len(extensions), HOP_BY_HOP)
+    return bytes(frame[:SRH] + extensions + frame[SRH:])
+
+
+@pytest.mark.parametrize("extensions", EXTENSIONS.values(), ids=EXTENSIONS)
 @pytest.mark.parametrize(("behavior", "inner", "inside"), VARIANTS)
 def test_a_truncated_packet_is_dropped(
-    node: Node, behavior: Behavior, inner: str, inside: Ether
+    node: Node, behavior: Behavior, inner: str, inside: Ether, extensions: bytes
 ) -> None:
     node.declare(proxy(behavior, inner))
-    whole = bytes(routed(inside))
+    whole = extended(routed(inside), extensions)
+    assert node.toward(whole)[0] == REDIRECT
 
     for length in range(14 + 40, len(whole)):
         assert node.toward(whole[:length])[0] == DROP
     # Also one that does not say how long it was.
-    for length in range(14 + 40, SRH + 8 + 48):
+    for length in range(14 + 40, SRH + len(extensions) + 8 + 48):
         honest = whole[:18] + struct.pack("!H", length - 54) + whole[20:length]
         assert node.toward(honest)[0] == DROP
-    assert node.counts().to_packets == 0
+    assert node.counts().to_packets == 1
 
 
+@pytest.mark.parametrize("extensions", EXTENSIONS.values(), ids=EXTENSIONS)
 @pytest.mark.parametrize(("behavior", "inner", "inside"), VARIANTS)
-def test_random_packets(node: Node, behavior: Behavior, inner: str, inside: Ether) -> None:
-    node.declare(proxy(behavior, inner))
+def test_random_packets(
+    node: Node, behavior: Behavior, inner: str, inside: Ether, extensions: bytes
+) -> None:
+    per_flow = behavior is Behavior.END_AD and bool(extensions)
+    node.declare(proxy(behavior, inner, per_flow=per_flow))
     dice = random.Random(f"{behavior} {inner}")
-    whole = bytes(routed(inside))
+    whole = extended(routed(inside), extensions)
+    first = SRH + len(extensions)
     handled = 0
     for _ in range(ROUNDS):
         frame = bytearray(whole[: dice.randrange(14 + 40, len(whole) + 1)])
         for _ in range(dice.randrange(1, 6)):
-            # Mostly in the SRH, where the decisions are.
-            at = dice.randrange(14, len(frame)) if dice.random() < 0.5 else SRH + dice.randrange(8)
+            # Mostly in the SRH and the headers before it, where the decisions are.
+            at = dice.randrange(14, len(frame))
+            if dice.random() < 0.5:
+                at = dice.randrange(SRH, first + 8)
             if at < len(frame):
-                frame[at] = dice.choice((0, 1, 255, dice.randrange(256)))
+                frame[at] = dice.choice((*NUMBERS, 255, dice.randrange(256)))
         before = node.counts()
         answer, out = node.toward(bytes(frame))
         after = node.counts()

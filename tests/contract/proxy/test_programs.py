@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import errno
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from srv6mgrd.kernel.errors import Failure
-from srv6mgrd.proxy import libbpf
+from srv6mgrd.plan.actions import Create, Replace
+from srv6mgrd.plan.objects import TOWARD_FUNCTION, ProxyHook, ProxyPrograms
+from srv6mgrd.proxy import layout, libbpf
 from srv6mgrd.proxy.programs import Programs
+from tests.contract.proxy.conftest import UNDERLAY, Node, proxy
+from tests.contract.proxy.packets import REDIRECT, inner6, routed
 
 pytestmark = pytest.mark.contract
 
@@ -61,3 +66,47 @@ def test_a_kernel_without_tcx_is_told(programs: Programs, monkeypatch: pytest.Mo
 
     assert failure is not None
     assert failure.words == "the kernel has no tcx, which Linux 6.6 brought"
+
+
+def test_what_runs_is_replaced_with_programs_that_lost_their_maps(
+    node: Node, programs: Programs
+) -> None:
+    node.declare(proxy())
+    hook = ProxyHook(UNDERLAY, TOWARD_FUNCTION)
+    assert node.kernel.apply([Create(hook)]) == []
+    for pin in (programs.folder / "maps").iterdir():
+        pin.unlink()
+
+    stale = hooks(node)
+    replaced = [Replace(ProxyPrograms(intact=False), ProxyPrograms())]
+
+    assert stale == [replace(hook, current=False)]
+    assert node.kernel.apply([*replaced, Replace(stale[0], hook)]) == []
+    assert hooks(node) == [hook]
+
+
+def test_maps_that_another_version_laid_out_make_way(node: Node, programs: Programs) -> None:
+    """A counter more, say; proxies and what they learned stay."""
+    wanted = proxy(age=3600)
+    node.declare(wanted)
+    node.toward(routed(inner6()))
+    learned = node.chain()
+    shape = f"type percpu_array key 4 value 88 entries {layout.MAX_PROXIES} name counters"
+    pin = programs.folder / "maps/counters"
+    pin.unlink()
+    subprocess.run(["bpftool", "map", "create", pin, *shape.split()], check=True)
+    programs.close()
+
+    # What is read of it would be wrong.
+    assert node.kernel.observe([]).objects[ProxyPrograms().key].object == ProxyPrograms(False)
+    assert node.kernel.apply([Replace(ProxyPrograms(False), ProxyPrograms())]) == []
+    node.declare(wanted)
+
+    assert node.chain() == learned
+    assert node.toward(routed(inner6()))[0] == REDIRECT
+    assert node.counts().to_packets == 1
+
+
+def hooks(node: Node) -> list[ProxyHook]:
+    found = node.kernel.observe([]).objects.values()
+    return [seen.object for seen in found if isinstance(seen.object, ProxyHook)]

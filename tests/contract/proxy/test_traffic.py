@@ -14,7 +14,7 @@ from srv6mgrd.apply import words
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.plan.actions import Create, Replace
-from srv6mgrd.plan.objects import LinkMtu
+from srv6mgrd.plan.link_objects import LinkMtu
 from srv6mgrd.proxy.programs import Programs
 from tests.contract.proxy.network import FIRST, LAST, PREFIX, Network, declared
 from tests.contract.proxy.packets import inner6, left_of, routed

@@ -14,9 +14,9 @@ from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.notices import SidNotices
 from srv6mgrd.plan.actions import Action, Create, Delete
 from srv6mgrd.plan.commands import command
+from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu
 from srv6mgrd.plan.objects import (
     KernelObject,
-    LinkMtu,
     Rule,
     SidRoute,
     Sysctl,
@@ -67,9 +67,24 @@ class RealKernel:
 
     @property
     def objects(self) -> dict[str, ObservedObject]:
-        """Things; the MTU of a link is a value of it, as a sysctl is of the node."""
+        """Things; MTU and state of a link are values of it, as a sysctl is of the node. Addresses
+        that are not ours the kernel makes itself."""
         seen = self._others.observe([]).objects
-        return {k: item for k, item in seen.items() if not isinstance(item.object, LinkMtu)}
+        return {
+            key: item
+            for key, item in seen.items()
+            if not isinstance(item.object, LinkMtu | AdminState)
+            and (item.ours or not isinstance(item.object, InterfaceAddress))
+        }
+
+    @property
+    def mtus(self) -> dict[str, int]:
+        found = (item.object for item in self._others.observe([]).objects.values())
+        return {obj.interface: obj.mtu for obj in found if isinstance(obj, LinkMtu)}
+
+    @property
+    def down(self) -> frozenset[str]:
+        return self._others.links().down
 
     @property
     def interfaces(self) -> dict[str, int]:

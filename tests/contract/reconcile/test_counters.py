@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import socket
 import struct
+from typing import Any
 
 import pytest
 
@@ -44,6 +45,11 @@ class Counts:
             "ip link set wire1 up; ip addr add 198.51.100.129/24 dev eth2;"
             "ip -6 addr add fc00:9::1/64 dev eth2 nodad"
         )
+        # Tunnels come in from the core alone.
+        changed = copy.deepcopy(router.configuration)
+        interfaces = changed["srv6mgr-srv6:srv6"].setdefault("interfaces", {})
+        interfaces.setdefault("interface", []).append({"name": "wire0", "role": "core"})
+        commit(router, changed)
 
     async def send(self, what: tuple[ObjectRef, bytes], count: int, *, error: bool = False) -> None:
         """All are counted, and nothing else is."""
@@ -77,6 +83,12 @@ class Counts:
             self._last[ref] = now
 
 
+def commit(router: Router, configuration: dict[str, Any]) -> None:
+    router.manager.change(configuration)
+    router.configuration = configuration
+    router.manager.stored()
+
+
 async def all_of_them(counts: Counts) -> None:
     await counts.send(GOOD, 5)
     await counts.send(GOOD4, 2)
@@ -100,9 +112,7 @@ async def test_errors_are_counted_over_everything(router: Router) -> None:
     # By a commit.
     changed = copy.deepcopy(router.configuration)
     changed["srv6mgr-srv6:srv6"]["local-sids"]["sid"][0]["flavor"] = ["psp"]
-    router.manager.change(changed)
-    router.configuration = changed
-    router.manager.stored()
+    commit(router, changed)
     counts.never_back()
     await all_of_them(counts)
 

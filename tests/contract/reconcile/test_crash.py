@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from srv6mgrd.apply.admission import Admission
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.kernel import writer
@@ -39,6 +40,8 @@ NAMES = (
     "steering",
     "service proxies from nothing",
     "service proxies change",
+    "interfaces from nothing",
+    "interfaces change",
 )
 # Of a transition; all of them with HYPOTHESIS_PROFILE=thorough. The property tests die at all.
 POINTS = 10
@@ -83,7 +86,7 @@ def dies(path: Path, old: Desired, new: Desired, number: int, *, before: bool) -
         try:
             _mortal(number, before=before)
             process = Process(path)
-            process.reconciler.desired = old
+            process.reconciler._current = Admission(lambda _: []).take(old)
             process.reconciler.commit(new)
             os._exit(0)
         finally:

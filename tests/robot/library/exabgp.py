@@ -83,7 +83,7 @@ def announcement(words: str) -> str:
 class Exabgp:
     """A speaker that announces given routes, and what it has been told."""
 
-    def start_exabgp(self, name: str, peer: str, *announcements: str) -> None:
+    def start_speaker(self, name: str, peer: str, *announcements: str) -> None:
         """Start it on a node, in AS 65000; each announcement is ``PREFIX RD TARGET NEXT-HOP SID
         LABEL STRUCTURE``."""
         there = node(name)
@@ -105,12 +105,12 @@ class Exabgp:
             ),
         )
 
-    def end_exabgp(self, name: str) -> None:
+    def end_speaker(self, name: str) -> None:
         """It goes without a word; nothing happens when it does not run."""
         if router(name).is_running(SERVICE):
             router(name).kill(SERVICE)
 
-    def exabgp_has_decoded(self, name: str, rd: str, prefix: str, timeout: float = 60) -> Route:
+    def speaker_has_decoded(self, name: str, rd: str, prefix: str, timeout: float = 60) -> Route:
         """Wait until ExaBGP has been told of a VPN route; the route as it understood it."""
         there = node(name)
 

@@ -17,8 +17,8 @@ import sys
 import time
 from dataclasses import dataclass, field
 
-# What has no reply after this long is lost.
-LATEST = 2.0
+# What has no reply is lost once none came for this long: a busy machine delays them all.
+LATEST = 5.0
 # A flow without one reply after this long does not begin.
 FIRST = 10.0
 _ECHO = struct.Struct("!BBHHH")
@@ -47,22 +47,32 @@ class Ledger:
 
     def tally(self, interval: float) -> Tally:
         lost = [number for number in range(self.sent) if number not in self.answered]
-        longest = run = 0
+        longest = run = end = 0
         previous = None
         for number in lost:
             run = run + 1 if previous is not None and number == previous + 1 else 1
-            longest, previous = max(longest, run), number
-        return Tally(self.sent, len(lost), self.duplicates, round(longest * interval, 3))
+            if run > longest:
+                longest, end = run, number + 1
+            previous = number
+        return Tally(
+            self.sent,
+            len(lost),
+            self.duplicates,
+            blocked=round(longest * interval, 3),
+            since=round((end - longest) * interval, 3),
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Result of a flow. ``blocked`` is the longest time in which all was lost, in seconds."""
+    """Result of a flow. ``blocked`` is the longest time in which all was lost, ``since`` when it
+    began after the start of the flow, in seconds."""
 
     sent: int
     lost: int
     duplicates: int
     blocked: float
+    since: float = 0
 
 
 def checksum(data: bytes) -> int:
@@ -124,7 +134,10 @@ def run(address: str, interval: float) -> Tally:
         due += interval
         if collect(due, sys.stdin.fileno()):
             break
-    collect(time.monotonic() + LATEST)
+    answered = -1
+    while answered < len(book.answered):
+        answered = len(book.answered)
+        collect(time.monotonic() + LATEST)
     return book.tally(interval)
 
 

@@ -28,11 +28,12 @@ _SESSION = "/src/tests/robot/library/session.py"
 class Session(gnmi.Gnmi):
     """The client of the examples on a connection that stays open."""
 
-    def __init__(self, on: Node, port: int = gnmi.PORT, **options: Any) -> None:
+    def __init__(self, on: Node, *, user: str = "root", **options: Any) -> None:
+        """``user`` is that of the node's who runs the client; ``options`` are pygnmi's."""
         super().__init__(on)
-        client = {"target": ["127.0.0.1", str(port)], "gnmi_timeout": 60, "skip_verify": True}
+        client = {"target": [gnmi.SOCKET, ""], "gnmi_timeout": 60, "insecure": True}
         self._process = on.popen(
-            [_PYTHON, _SESSION, json.dumps(client | options)],
+            ["runuser", "-u", user, "--", _PYTHON, _SESSION, json.dumps(client | options)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert self._process.stdin is not None
@@ -77,6 +78,9 @@ class Subscription:
     held: dict[str, Any] = field(default_factory=dict)
     arrived: dict[str, float] = field(default_factory=dict)
     synced: bool = False
+    # What was told since the present state was complete: paths, and those that went.
+    told: list[str] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
 
     def take(self, timeout: float = 10) -> dict[str, Any] | None:
         """The leaves of the next notification; None when there is none for that long."""
@@ -84,8 +88,11 @@ class Subscription:
         if answer is None:
             return None
         now = time.monotonic()
-        self.synced = self.synced or "sync_response" in answer
         leaves = updates_of(answer)
+        if self.synced:
+            self.told += leaves
+            self.gone += deletes_of(answer)
+        self.synced = self.synced or "sync_response" in answer
         for path in deletes_of(answer):
             for known in [k for k in self.held if k.startswith(path)]:
                 del self.held[known]
@@ -221,6 +228,14 @@ class Gnmi:
         """One Set that has to be refused with this gRPC status and exactly these words."""
         _refused(lambda: session(name).set(**operations(lines)), code, message)
 
+    def set_is_rejected_with(self, name: str, code: str, words: str, *lines: str) -> None:
+        """The same where the words are only a part: they have a time, or a number."""
+        _rejected_with(lambda: session(name).set(**operations(lines)), code, words)
+
+    def get_is_rejected_with(self, name: str, code: str, words: str, *paths: str) -> None:
+        """A Get of paths as they are."""
+        _rejected_with(lambda: session(name).get(*paths), code, words)
+
     def value_of(self, name: str, path: str, kind: str = "all") -> Any:
         """Value at a path, names without their modules."""
         (value,) = session(name).get(full_path(path), kind=kind)
@@ -309,13 +324,19 @@ class Gnmi:
         key = absolute(full_path(path))
         return self._open.until(lambda held: str(held.get(key)) == value, seconds)
 
+    def nothing_else_was_told(self, *paths: str) -> None:
+        """Since the sync nothing went, and no leaf was told but at and below these paths."""
+        known = tuple(absolute(full_path(path)) for path in paths)
+        others = [path for path in self._open.told if not path.startswith(known)]
+        assert (others, self._open.gone) == ([], [])
+
     def told_value(self, path: str) -> Any:
         """Value of a leaf as the notifications so far tell it."""
         return self._open.held.get(absolute(full_path(path)))
 
     def plaintext_is_refused(self, name: str) -> str:
         """A client without TLS gets no answer; returns how it failed."""
-        client = Session(node(name), insecure=True, skip_verify=False, gnmi_timeout=3)
+        client = Session(node(name), target=["127.0.0.1", "9339"], gnmi_timeout=3)
         try:
             client.capabilities()
         except GnmiError as refused:
@@ -341,6 +362,16 @@ def _refused(call: Callable[[], object], code: str, message: str) -> None:
         raise AssertionError("it was not refused")
     if told != (expected := f"{code}:\n  {message}"):
         raise AssertionError(f"refused with {told}\nexpected {expected}")
+
+
+def _rejected_with(call: Callable[[], object], code: str, words: str) -> None:
+    try:
+        call()
+    except GnmiError as rejected:
+        if rejected.code == code and words in str(rejected):
+            return
+        raise AssertionError(f"{rejected.code}: {rejected}") from None
+    raise AssertionError("it was not rejected")
 
 
 def _missing(name: str) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from robot.api.deco import library
 
 from lab.guest.nodes import wait_until
+from lab.problem import LabError
 from tests.robot.library.frr import explained
 from tests.robot.library.network import node
 
@@ -34,8 +35,13 @@ class Counted:
 
 
 def sid_routes(name: str) -> dict[str, dict[str, Any]]:
-    """The table of SIDs: prefix -> route."""
-    shown = node(name).json(["ip", "-6", "-s", "-j", "route", "show", "table", SID_TABLE])
+    """The table of SIDs: prefix -> route; empty before the kernel has made the table."""
+    try:
+        shown = node(name).json(["ip", "-6", "-s", "-j", "route", "show", "table", SID_TABLE])
+    except LabError as error:
+        if "Dump terminated" not in str(error):
+            raise
+        return {}
     return {_prefix(route["dst"]): route for route in shown}
 
 

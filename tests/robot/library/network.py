@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import signal
 import subprocess
 from collections.abc import Sequence
@@ -45,6 +46,12 @@ class Network:
         if failed := [text for child, text in zip(starting, said, strict=True) if child.returncode]:
             raise AssertionError("\n".join(failed))
 
+    def stop_routers(self, *names: str) -> None:
+        """Stop the services of routers, those first that use others."""
+        for name in names:
+            for service in reversed(SERVICES):
+                router(name).stop(service)
+
     def start_service(self, name: str, service: str) -> None:
         """Start a service of a node; it is ready on return."""
         router(name).start(service)
@@ -60,6 +67,13 @@ class Network:
     def kill_service(self, name: str, service: str) -> None:
         """SIGKILL for a service, or for a daemon of FRR: ``kill -9``."""
         router(name).kill(service, signal.SIGKILL)
+
+    def suspend_service(self, name: str, service: str) -> None:
+        """SIGSTOP: it is there and does nothing."""
+        os.kill(router(name).pid(service), signal.SIGSTOP)
+
+    def resume_service(self, name: str, service: str) -> None:
+        os.kill(router(name).pid(service), signal.SIGCONT)
 
     def wait_for_service(self, name: str, service: str, timeout: float = 30) -> None:
         """Wait until a service that others restart answers again."""

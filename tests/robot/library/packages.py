@@ -9,20 +9,12 @@ from pathlib import Path
 
 from robot.api.deco import library
 
-from examples.gnmi import GnmiError
 from lab.guest.nodes import Node, wait_until
-from tests.robot.library.gnmi import SRV6, session
 from tests.robot.library.network import node
 
 DEBS = "/opt/debs"
 REDIS = "/run/redis-srv6mgr/redis.sock"
 NEXT = "/src/tests/robot/library/next-version.sh"
-# Where NACM keeps its rules; the group of who comes without credentials may write.
-OPEN = """{"ietf-netconf-acm:nacm": {
-  "groups": {"group": [{"name": "operators", "user-name": ["anonymous"]}]},
-  "rule-list": [{"name": "operators", "group": ["operators"], "rule": [
-    {"name": "all", "access-operations": "*", "action": "permit"}]}]}}
-"""
 LOGIN = """set -e
 mkdir -p -m 700 /root/.ssh
 ssh-keygen -q -t ed25519 -N '' -f /root/.ssh/id_ed25519
@@ -155,16 +147,6 @@ class Packages:
         if not found or set(found) - LOOPBACK:
             raise AssertionError(f"{name}: port {port}: {found or 'nobody listens'}")
 
-    def writing_is_denied(self, name: str) -> None:
-        """NACM refuses a Set of who comes without credentials."""
-        try:
-            session(name).set(update=[(f"{SRV6}/vrfs/vrf[name=red]", {"table-id": 10})])
-        except GnmiError as refused:
-            if refused.code == "PERMISSION_DENIED":
-                return
-            raise
-        raise AssertionError(f"{name}: it was not refused")
-
     def networkd_configures(self, name: str, link: str) -> None:
         """systemd-networkd starts (again) and configures this link, with the addresses it has."""
         on = node(name)
@@ -205,14 +187,6 @@ class Packages:
         found = re.search(r"exposure level for \S+: ([0-9.]+)", shown)
         assert found is not None, shown
         return float(found[1])
-
-    def let_anonymous_write(self, *names: str) -> None:
-        """What the operator says to NACM."""
-        for name in names:
-            node(name).write_file("/tmp/nacm.json", OPEN)
-            node(name).run(
-                ["sysrepocfg", "--edit=/tmp/nacm.json", "--datastore=running", "--format=json"]
-            )
 
     def start_bgp(self, *names: str) -> None:
         """What the operator says to FRR."""

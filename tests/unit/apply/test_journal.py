@@ -6,9 +6,10 @@ from ipaddress import IPv6Address
 
 import pytest
 
-from srv6mgrd.apply.journal import Journal, JournalError
+from srv6mgrd.apply.journal import Journal
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.plan.objects import EncapSource, FrrBlock, SidRoute, VrfPort
+from srv6mgrd.storage import Problems, StorageError
 from tests.builders import net
 
 ROUTE = SidRoute(net("fcbb:0:1:1::/64"), Behavior.END, 8986)
@@ -167,7 +168,7 @@ def test_a_damaged_file_is_set_aside_and_nothing_is_ours(path, damage, caplog):
         assert reopened(path) == {}
 
     assert path.with_suffix(".damaged").read_bytes() == damaged
-    assert "is damaged" in caplog.text
+    assert "was set aside" in caplog.text
     assert reopened(path) == {}
 
 
@@ -184,7 +185,7 @@ def test_a_damaged_file_is_replaced_by_one_that_works(path):
 
 def test_a_row_that_makes_no_sense_is_damage(path):
     journal = Journal(path)
-    journal._db.execute("insert into owned values ('frr bgpd x', '[\"half')")
+    journal._database._db.execute("insert into owned values ('frr bgpd x', '[\"half')")
     journal.close()
 
     assert reopened(path) == {}
@@ -214,10 +215,32 @@ def test_a_write_that_was_cut_off_is_not_there(path):
 def test_a_file_that_cant_be_opened_is_not_taken_for_a_damaged_one(path):
     path.mkdir(parents=True)
 
-    with pytest.raises(JournalError, match="unable to open database file"):
-        Journal(path)
+    journal = Journal(path)
 
+    with pytest.raises(StorageError, match="unable to open database file"):
+        journal.intend([ROUTE])
     assert path.is_dir()
+    path.rmdir()
+    journal.intend([ROUTE])
+    journal.close()
+    assert list(reopened(path)) == [ROUTE.key]
+
+
+def test_what_is_adopted_is_known_before_it_can_be_written(path):
+    path.mkdir(parents=True)
+    journal = Journal(path)
+
+    with pytest.raises(StorageError, match="it is a folder; remove it"):
+        journal.adopt([ROUTE, PORT])
+
+    assert journal.owns(PORT)
+    journal.intend([ROUTE])
+    with pytest.raises(StorageError):
+        journal.intend([bgp("a")])
+    path.rmdir()
+    journal.adopt([])
+    journal.close()
+    assert reopened(path) == {ROUTE.key: (), PORT.key: ("red",)}
 
 
 def test_without_a_path_it_lives_in_memory():
@@ -240,11 +263,14 @@ def test_a_full_disk_changes_nothing_and_is_no_end(path):
     made[0].execute(f"pragma max_page_count = {pages}")
     many = [VrfPort(f"eth{i}" * 20, "red") for i in range(1000)]
 
-    with pytest.raises(JournalError, match="database or disk is full"):
+    with pytest.raises(StorageError, match="database or disk is full"):
         journal.intend(many)
 
     assert list(journal.keys) == [ROUTE.key]
     assert list(reopened(path)) == [ROUTE.key]
+    with pytest.raises(StorageError, match="database or disk is full"):
+        journal.adopt(many[:500])
+    assert journal.owns(many[0])
     made[0].execute("pragma max_page_count = 1000000")
     journal.intend(many)
     assert len(reopened(path)) == 1001
@@ -253,6 +279,23 @@ def test_a_full_disk_changes_nothing_and_is_no_end(path):
 
 def test_a_directory_that_can_not_be_made_is_said(tmp_path):
     (tmp_path / "state").write_text("")
+    problems = Problems()
+    journal = Journal(tmp_path / "state" / "journal.sqlite", problems=problems)
 
-    with pytest.raises(JournalError, match="make it readable and writable"):
-        Journal(tmp_path / "state" / "journal.sqlite")
+    with pytest.raises(StorageError, match="writable, with room"):
+        journal.intend([ROUTE])
+
+    assert "can't be written" in problems.listed()["journal.sqlite"][0]
+
+
+def test_damage_found_while_running_loses_nothing(path, journal):
+    """What is ours is known in memory: the file is begun anew with all of it."""
+    journal.intend([ROUTE])
+    journal._database._db.execute("pragma wal_checkpoint(truncate)")
+    journal._database._db.execute("drop table owned")
+
+    with pytest.raises(StorageError, match="begun anew"):
+        journal.intend([PORT])
+    journal.intend([PORT])
+
+    assert dict(reopened(path)) == {ROUTE.key: (), PORT.key: ("red",)}

@@ -23,6 +23,7 @@ from srv6mgrd.plan.objects import (
     UnknownRoute,
     UnknownRule,
     UnreachableDefault,
+    UnreachableSid,
     VrfDevice,
     VrfPort,
 )
@@ -45,6 +46,10 @@ SEE = "see the kernel's words, correct the configuration and try again"
         (RED, "VRF red"),
         (VrfPort("eth1", "red"), "interface eth1 of VRF red"),
         (UnreachableDefault(4, 10), "unreachable IPv4 default of table 10"),
+        (
+            UnreachableSid(net("fcbb:0:1:64::/64"), 10),
+            "unreachable route to SID fcbb:0:1:64::/64 in table 10",
+        ),
         (DummyDevice("srv6mgr"), "device srv6mgr"),
         (STRICT, "sysctl net/vrf/strict_mode"),
         (EncapSource(IPv6Address("fcbb::1")), "encapsulation source fcbb::1"),

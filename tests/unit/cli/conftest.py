@@ -119,7 +119,7 @@ class World:
             yield self.door
 
         monkeypatch.setattr(Session, "door", opened)
-        monkeypatch.setattr("srv6mgrd.alone.is_managed", lambda: self.managed)
+        monkeypatch.setattr("srv6mgrd.single_instance.is_managed", lambda: self.managed)
 
     def tell(self, status=InstallStatus.INSTALLED, reason="", **counters):
         at = time.time_ns()

@@ -3,7 +3,7 @@
 import socket
 import threading
 from dataclasses import replace
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv6Address, IPv6Network, ip_interface
 
 import pytest
 
@@ -15,7 +15,9 @@ from srv6mgrd.cli.doctor.networkd import networkd
 from srv6mgrd.cli.doctor.services import redis
 from srv6mgrd.cli.problem import Exit, Problem
 from srv6mgrd.counters.status import InstallStatus
+from srv6mgrd.model.desired import Role
 from srv6mgrd.model.parse import parse
+from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
 from srv6mgrd.plan.objects import Boundary, Rule, Sysctl
 from srv6mgrd.plan.target import target, vrf_ifindex
 from tests.unit.cli.conftest import SID, TREE
@@ -253,7 +255,19 @@ def node(ctl, tmp_path, monkeypatch):
     )
     (tmp_path / "settings.toml").write_text(settings)
     ctl.door.modules = lambda: frozenset(
-        f"srv6mgr-{n}" for n in ("types", "srv6", "bgp", "isis", "steering", "proxy", "operations")
+        f"srv6mgr-{n}"
+        for n in (
+            "types",
+            "srv6",
+            "routing-policy",
+            "bgp",
+            "isis",
+            "steering",
+            "routing",
+            "ospf",
+            "proxy",
+            "operations",
+        )
     )
     ctl.door.startup = ctl.door.running
     monkeypatch.setattr(host, "read", lambda *_: SOUND)
@@ -285,6 +299,15 @@ def test_doctor_works_without_srv6mgrd_and_sysrepo(node):
     assert "ok  " not in shown.out
 
 
+def test_doctor_says_that_shared_memory_is_full(node, monkeypatch):
+    node.tell()
+    monkeypatch.setattr("srv6mgrd.datastore.shared_memory.free", lambda: 65536)
+    shown = node.run("doctor", "--quiet")
+    assert shown.status == Exit.FOUND
+    assert "/dev/shm has 64 KiB left: commits are rejected" in shown.out
+    assert "mount -o remount,size=" in shown.out
+
+
 def test_doctor_tells_what_is_not_installed(node):
     node.tell(InstallStatus.FAILED, "SID x: the kernel has no VRF; load the module vrf")
     shown = node.run("doctor", "-q")
@@ -298,3 +321,42 @@ def test_doctor_tells_modules_that_are_absent(node):
     node.door.modules = lambda: frozenset({"srv6mgr-srv6"})
     shown = node.run("doctor", "-q")
     assert "YANG modules are not installed: srv6mgr-bgp, " in shown.out
+
+
+def test_an_open_boundary_is_warned_of():
+    state = replace(DESIRED, default_role=Role.CORE)
+    links = dict.fromkeys(("lo", "eth1", "red", "to-p"))
+
+    (found,) = network.domain_of(state, host.Host(links=links))
+
+    assert found.level is Level.WARN
+    assert found.words.startswith("to-p can reach SIDs, since default-role is core")
+    assert found.remedy.endswith("then boundary/default-role to customer")
+
+
+@pytest.mark.parametrize(
+    ("obj", "changed", "words"),
+    [
+        (VlanDevice("v", "eth1", 5), {}, "v does not exist"),
+        (VlanDevice("eth1", "eth2", 5), {"kind": "veth"}, "eth1 is veth of somebody else"),
+        (LinkMtu("eth1", 9000), {}, "eth1 has MTU 1500, declared is 9000"),
+        (AdminState("eth1", up=True), {"up": False}, "eth1 is down, which is not declared"),
+        (
+            InterfaceAddress("eth1", ip_interface("fd00::1/64")),
+            {},
+            "eth1 lacks its address fd00::1/64",
+        ),
+    ],
+)
+def test_an_interface_that_is_not_as_declared(obj, changed, words):
+    (found,) = network.devices([obj], with_link("eth1", **changed))
+
+    assert (found.level, found.words) == (Level.FAIL, words)
+
+
+def test_an_interface_that_is_as_declared():
+    wanted = [LinkMtu("eth1", 1500), AdminState("eth1", up=True)]
+    address = InterfaceAddress("eth1", ip_interface("fd00::1/64"))
+    there = replace(SOUND, addresses=frozenset({IPv6Address("fd00::1")}))
+
+    assert levels(network.devices([*wanted, address], there)) == [Level.OK]

@@ -6,9 +6,10 @@ from ipaddress import IPv4Address
 from srv6mgrd.cli.doctor.finding import Level
 from srv6mgrd.cli.doctor.frr import neighbors, offered, underlay
 from srv6mgrd.frr.vty import VtyError
+from srv6mgrd.model.bgp import Bgp, Neighbor
 from srv6mgrd.model.capabilities import FrrOffer
-from srv6mgrd.model.desired import Bgp, Neighbor
-from tests.unit.frr.test_isis import SPOKEN, WANTED, Shown
+from tests.unit.frr.test_isis import SPOKEN, WANTED
+from tests.unit.frr.test_isis_status import Shown
 
 BGP = Bgp(65000, IPv4Address("10.0.0.1"), (Neighbor("fc00::1", 65000), Neighbor("fc00::2", 65000)))
 

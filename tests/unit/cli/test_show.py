@@ -65,6 +65,33 @@ def test_vrfs(ctl):
     assert "red" in ctl.run("show", "vrfs").out
 
 
+def test_interfaces(ctl):
+    ctl.tell()
+    entries = [
+        {"name": "to-p", "role": "core"},
+        {
+            "name": "eth1.5",
+            "srv6mgr-interfaces:vlan": {"parent-interface": "eth1", "vlan-id": 5},
+            "srv6mgr-interfaces:mtu": 1400,
+            "srv6mgr-interfaces:ipv4": {"address": [{"ip": "10.0.0.1", "prefix-length": 24}]},
+        },
+        {"name": "lo1", "srv6mgr-interfaces:type": "loopback"},
+    ]
+    vrf = {"name": "red", "table-id": 10, "interface": ["eth1.5"]}
+    tree = {"interfaces": {"interface": entries}, "vrfs": {"vrf": [vrf]}}
+    ctl.door.tree = {"srv6mgr-srv6:srv6": tree}
+
+    shown = [line.split() for line in ctl.run("show", "interfaces").out.splitlines()[1:]]
+
+    vlan = ["eth1.5", "-", "red", "VLAN", "5", "of", "eth1", "-", "1400", "10.0.0.1/24"]
+    assert shown[0][: len(vlan)] == vlan
+    assert shown[1][:4] == ["lo1", "-", "-", "loopback"]
+    assert shown[2][:3] == ["to-p", "core", "-"]
+    (first, *_) = ctl.run("show", "interfaces", "--json").json["interfaces"]
+    assert first["vlan"] == {"parent-interface": "eth1", "vlan-id": 5}
+    assert (first["vrf"], first["addresses"]) == ("red", ["10.0.0.1/24"])
+
+
 def test_rates_are_those_between_two_samples(ctl, monkeypatch):
     ctl.tell(packets=10, octets=1000)
 

@@ -74,6 +74,7 @@ def test_a_row_that_changes_takes_back_what_it_no_longer_says() -> None:
     world = World()
     row = "SRV6_MY_SIDS|MAIN|fcbb:0:1:1::/64"
     sid = Object(Kind.SID, "fcbb:0:1:1::/64")
+    world.objects |= {MAIN: dict(PREFIX), VRF1: {"table-id": 1001}}
     world.book.write(row, {"action": "uDT46", "decap_vrf": "Vrf1"})
     world.round()
     world.objects[sid]["counters"] = False  # another door's
@@ -155,8 +156,26 @@ def test_rows_that_may_be_lost_keep_their_objects() -> None:
     assert VRF1 in world.objects
 
 
+def test_rows_that_refer_to_nothing_need_no_commit() -> None:
+    world = World()
+    rows = [f"SRV6_MY_SIDS|MAIN|fcbb:0:1:{n:x}::/64" for n in range(1, 5001)]
+    for row in rows:
+        world.book.write(row, {"action": "uDT46", "decap_vrf": "Vrf1"})
+    judged = world.book.judge(world.running)
+    assert judged.changes == []
+    assert judged.verdicts[rows[0]].status is Status.REFUSED
+    assert judged.verdicts[rows[0]].reason == (
+        "SID fcbb:0:1:1::/64: locator MAIN does not exist; create it or name an existing locator"
+    )
+    # With what they refer to they are one change, in the same round.
+    world.book.write(LOCATOR, PREFIX)
+    world.book.write(VRF, {})
+    assert len(world.book.judge(world.running).changes) == 5002
+
+
 def test_two_rows_for_one_object() -> None:
     world = World()
+    world.objects[MAIN] = dict(PREFIX)
     world.book.write("SRV6_MY_SIDS|MAIN|fcbb:0:1:1::/64", {"action": "uN"})
     world.book.write("SRV6_MY_SIDS|MAIN|fcbb:0:1:1:0::/64", {"action": "uN"})
     statuses = sorted(s for s, _ in world.round().values())

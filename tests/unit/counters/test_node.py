@@ -9,6 +9,8 @@ from srv6mgrd.counters.node import (
     ABSENT,
     CAPABILITIES,
     STATISTICS,
+    STORAGE,
+    TRANSACTIONS,
     NodeReader,
     NodeWriter,
     beside,
@@ -16,6 +18,7 @@ from srv6mgrd.counters.node import (
 )
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.capabilities import EVERYTHING, FrrOffer
+from srv6mgrd.storage import Problems
 
 
 @pytest.fixture
@@ -46,6 +49,35 @@ def test_statistics_go_on_after_a_restart(path):
     writer.write()
     again = NodeWriter(path, now=99)
     assert (again.statistics.commits, again.statistics.since) == (7, 5)
+
+
+def test_a_restart_takes_nothing_away_from_readers(path):
+    writer = NodeWriter(path, now=5)
+    writer.offer(EVERYTHING, FrrOffer(version="10.5"))
+    writer.show(TRANSACTIONS, {"transaction": [{"id": "1"}]})
+    before = NodeReader(path).read().members
+
+    again = NodeWriter(path, now=99)
+    again.offer(EVERYTHING, FrrOffer())
+    again.write()
+    assert NodeReader(path).read().members == before
+
+    # What it says itself takes the place of what was said.
+    again.show(TRANSACTIONS, {})
+    assert NodeReader(path).read().members == {**before, TRANSACTIONS: {}}
+    again.offer(EVERYTHING, FrrOffer(version="10.6"))
+    assert NodeReader(path).read().members[CAPABILITIES]["frr"] == "10.6"
+
+
+def test_problems_with_files_are_those_of_now(path):
+    problems = Problems()
+    problems.report("journal", "no space left; make room")
+    writer = NodeWriter(path, now=5, problems=problems)
+    writer.write()
+    assert STORAGE in NodeReader(path).read().members
+
+    NodeWriter(path, now=99).write()
+    assert STORAGE not in NodeReader(path).read().members
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"@statistics": {"commits": 1}}', "[]"])

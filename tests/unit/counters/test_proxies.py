@@ -15,13 +15,13 @@ from srv6mgrd.counters.proxies import (
 from tests.builders import net
 
 PREFIX = net("fcbb:0:1:ad::/64")
-COUNTS = ProxyCounts(1, 100, 2, 200, 3, 4, 5, 6, 7, 8, 9)
+COUNTS = ProxyCounts(1, 100, 2, 200, 3, 4, 5, 6, 7, 8, 9, 10, 11)
 CHAIN = (IPv6Address("fcbb:0:2::"), IPv6Address("fcbb:0:3::"))
 LEARNED = ProxyState(COUNTS, IPv6Address("2001:db8::1"), CHAIN, 1_500_000_000)
 
 
 def test_state_is_told_as_yang_has_it():
-    assert COUNTS.errors == 42
+    assert COUNTS.errors == 63
     assert proxy_state(LEARNED) == {
         "to-function": {"pkts": "1", "octets": "100"},
         "from-function": {"pkts": "2", "octets": "200"},
@@ -33,6 +33,8 @@ def test_state_is_told_as_yang_has_it():
             "nothing-learned": "7",
             "not-for-proxy": "8",
             "too-big": "9",
+            "extension-header-chain-too-long": "10",
+            "fragment": "11",
         },
         "chain": {
             "source-address": "2001:db8::1",

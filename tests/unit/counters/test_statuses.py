@@ -1,10 +1,14 @@
 """Statuses over time."""
 
+from ipaddress import ip_address, ip_network
+
 import pytest
 
 from srv6mgrd.apply.reconciler import Outcome
 from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus
-from srv6mgrd.counters.statuses import merge
+from srv6mgrd.counters.statuses import merge, with_frr
+from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.static_routes import NextHop, StaticRoute
 
 RED = ObjectRef(Kind.VRF, "red")
 BLUE = ObjectRef(Kind.VRF, "blue")
@@ -76,3 +80,33 @@ def test_a_reason_that_the_store_cut_is_still_the_same(tmp_path):
     store.set_statuses({RED: merged(None, long, now=100)})
 
     assert merged(store.statuses()[RED], long, now=200).since == 100
+
+
+ROUTE = StaticRoute("red", ip_network("10.9.0.0/24"), (NextHop(1, ip_address("10.1.0.10")),))
+STATIC = ObjectRef(Kind.STATIC_ROUTE, ROUTE.name)
+
+
+@pytest.mark.parametrize(
+    ("told", "status", "reason"),
+    [
+        ({}, InstallStatus.PENDING, "FRR was not asked yet"),
+        ({STATIC: (True, "")}, InstallStatus.INSTALLED, ""),
+        ({STATIC: (True, "one next hop less")}, InstallStatus.INSTALLED, "one next hop less"),
+        ({STATIC: (False, "no route")}, InstallStatus.PENDING, "no route"),
+    ],
+)
+def test_a_static_route_is_what_frr_says_of_it(told, status, reason):
+    desired = Desired(static_routes={ROUTE.name: ROUTE})
+
+    found, _ = with_frr(desired, {}, told, {}, ())
+
+    assert found[STATIC] == Outcome(status, reason)
+
+
+def test_a_static_route_is_as_before_until_frr_was_asked():
+    desired = Desired(static_routes={ROUTE.name: ROUTE})
+    known = {STATIC: ObjectStatus(InstallStatus.INSTALLED, "one next hop less")}
+
+    found, _ = with_frr(desired, {}, {}, known, ())
+
+    assert found[STATIC] == Outcome(InstallStatus.INSTALLED, "one next hop less")

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import json
+import logging
+import secrets
+import sqlite3
 import threading
+import zlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -20,9 +25,11 @@ from srv6mgrd.datastore.connection import DatastoreError, NonePendingError, Pend
 from srv6mgrd.datastore.history import History, Origin, Status
 from srv6mgrd.model.refusal import Refusal, RefusedError
 from srv6mgrd.news import News, commit_undone
+from srv6mgrd.storage import Problems, StorageError
 
 A, B, C = '{"at":"a"}', '{"at":"b"}', '{"at":"c"}'
 ALICE = Origin("srv6-gnmid", "alice", "one")
+ID = "7f3a9c21"
 BOB = Origin("srv6-netconfd", "bob")
 SECOND = 1_000_000_000
 
@@ -32,8 +39,9 @@ class Manager:
 
     def __init__(self) -> None:
         self.refuse: set[str] = set()
+        self.warnings: tuple[str, ...] = ()
 
-    def change(self, tree: Mapping[str, Any]) -> int:
+    def change(self, tree: Mapping[str, Any], *, rollback: bool = False) -> int:
         if tree["at"] in self.refuse:
             raise RefusedError([Refusal("it", "the kernel refused it", "wait", "refused")])
         return 1
@@ -104,9 +112,16 @@ class World:
         self.start()
 
     def start(self) -> None:
-        self.history = History(self._path / "history.sqlite", keep=5)
+        self.problems = Problems()
+        self.history = History(self._path / "history.sqlite", keep=5, problems=self.problems)
         self.clock = CommitClock(
-            self.history, self.manager, self.running, self.node, self.herald, now=lambda: self.now
+            self.history,
+            self.manager,
+            self.running,
+            self.node,
+            self.herald,
+            now=lambda: self.now,
+            problems=self.problems,
         )
         self.running.clock = self.clock
         self.clock.start(self.running.tree)
@@ -166,7 +181,7 @@ async def test_the_oldest_transactions_are_forgotten(world: World) -> None:
 async def test_what_is_confirmed_stays(world: World) -> None:
     await world.clock.begin(ALICE, 60, B)
     assert world.statuses()[0] == "awaiting-confirmation"
-    assert world.node.members[TRANSACTIONS]["pending"]["id"] == "one"
+    assert world.node.members[TRANSACTIONS]["pending"]["id"] == ID
     assert not world.running.saved
     world.clock.confirm("one")
     assert world.statuses()[0] == "done"
@@ -181,15 +196,15 @@ async def test_what_is_not_confirmed_is_undone_once(world: World) -> None:
     assert world.running.tree == A
     assert world.running.replaced == [B, A]
     assert [t.status for t in world.history.transactions()[:2]] == [Status.DONE, Status.ROLLED_BACK]
-    assert commit_undone("one") in world.herald.told
+    assert commit_undone(ID) in world.herald.told
 
 
 async def test_edits_of_the_commit_may_follow_and_those_of_others_wait(world: World) -> None:
     await world.clock.begin(ALICE, 60)
-    with pytest.raises(PendingError, match="commit one: it came through srv6-gnmid of alice and"):
+    with pytest.raises(PendingError, match=f"commit {ID}: it came through srv6-gnmid of alice and"):
         world.running.commit(B, BOB)
     with pytest.raises(PendingError, match="awaits confirmation"):
-        await world.clock.begin(Origin("rpc", name="two"), 60, B)
+        await world.clock.begin(Origin("rpc", token="two"), 60, B)
     world.running.commit(B, ALICE)
     world.running.commit(C, ALICE)
     await world.clock.cancel("one")
@@ -204,7 +219,7 @@ async def test_more_time_is_given_by_its_name(world: World) -> None:
     pending = world.history.pending
     assert pending is not None
     assert (pending.before, pending.timeout) == (A, 60)
-    with pytest.raises(PendingError, match="commit one: it came through"):
+    with pytest.raises(PendingError, match=f"commit {ID}: it came through"):
         await world.clock.begin(ALICE, 60, B)
     await world.clock.cancel("one")
     assert world.running.tree == A
@@ -213,20 +228,20 @@ async def test_more_time_is_given_by_its_name(world: World) -> None:
 async def test_it_gets_another_name(world: World) -> None:
     await world.clock.begin(ALICE, 60, B)
     world.clock.extend("one", 60, "two")
-    with pytest.raises(RefusedError, match="commit one: it is commit two that awaits"):
+    with pytest.raises(RefusedError, match=f"commit: it is commit {ID} that awaits"):
         world.clock.confirm("one")
-    world.running.commit(C, replace(ALICE, name="two"))
+    world.running.commit(C, replace(ALICE, token="two"))
     await world.clock.cancel("two")
     assert world.running.tree == A
 
 
 async def test_it_is_of_who_edits_it(world: World) -> None:
-    await world.clock.begin(Origin("rpc", name="one"), 60)
+    await world.clock.begin(Origin("rpc", token="one"), 60)
     world.running.commit(B, ALICE)
     assert world.node.members[TRANSACTIONS]["pending"]["user"] == "alice"
     pending = world.history.pending
     assert pending is not None
-    assert pending.origin == ALICE
+    assert pending.origin == replace(ALICE, token="")
     await world.clock.cancel("one")
     assert world.running.tree == A
 
@@ -241,18 +256,18 @@ async def test_what_is_refused_leaves_nothing_pending(world: World) -> None:
 
 
 async def test_an_unknown_commit_is_refused(world: World) -> None:
-    edit = partial(world.running.commit, B, replace(ALICE, name="x"))
+    edit = partial(world.running.commit, B, replace(ALICE, token="x"))
     attempts = (partial(world.clock.confirm, "x"), partial(world.clock.extend, "x", 9), edit)
     for attempt in attempts:
-        with pytest.raises(NonePendingError, match="commit x: no commit awaits confirmation; it"):
+        with pytest.raises(NonePendingError, match="commit: no commit awaits confirmation; it"):
             attempt()
-    with pytest.raises(NonePendingError, match="commit x: no commit awaits confirmation; it"):
+    with pytest.raises(NonePendingError, match="commit: no commit awaits confirmation; it"):
         await world.clock.cancel("x")
     await world.clock.begin(ALICE, 60)
     for attempt in attempts[:2]:
-        with pytest.raises(RefusedError, match="x: it is commit one that awaits confirmation; ch"):
+        with pytest.raises(RefusedError, match=f"it is commit {ID} that awaits confirmation; ch"):
             attempt()
-    with pytest.raises(PendingError, match="commit one: it came through"):
+    with pytest.raises(PendingError, match=f"commit {ID}: it came through"):
         edit()
 
 
@@ -290,7 +305,7 @@ async def test_a_rollback_that_is_refused_is_told_and_tried_on(world: World) -> 
     with pytest.raises(PendingError, match="being undone"):
         world.running.commit(C, ALICE)
     world.manager.refuse = set()
-    await until(lambda: commit_undone("one") in world.herald.told)
+    await until(lambda: commit_undone(ID) in world.herald.told)
     assert world.running.tree == A
     assert [n.name for n in world.herald.told].count("commit-undone") == 1
 
@@ -305,7 +320,7 @@ async def test_what_can_t_be_undone_may_be_confirmed(world: World) -> None:
     world.running.commit(C, BOB)
 
 
-@pytest.mark.parametrize("write", range(1, 8))
+@pytest.mark.parametrize("write", range(1, 10))
 async def test_killed_at_any_write_to_disk_it_ends_old_or_new(
     world: World, write: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -328,11 +343,8 @@ async def test_killed_at_any_write_to_disk_it_ends_old_or_new(
         return called
 
     with monkeypatch.context() as patch:
-        for name in ("record", "mark"):
+        for name in ("record", "mark", "pend", "follow", "keep"):
             patch.setattr(History, name, counted(getattr(History, name)))
-        setter = History.pending.fset
-        assert setter is not None
-        patch.setattr(History, "pending", property(History.pending.fget, counted(setter)))
         await _ignoring(Killed, world.clock.begin(ALICE, 60, B))
         await _ignoring(Killed, world.clock.cancel("one"))
     await world.kill()
@@ -390,3 +402,263 @@ async def test_closing_waits_for_what_still_asks_the_datastore(
 @pytest.fixture(autouse=True)
 def short_retries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("srv6mgrd.datastore.clock._RETRY_FIRST", 0.01)
+    monkeypatch.setattr("srv6mgrd.datastore.startup.RETRY_FIRST", 0.01)
+
+
+@pytest.fixture(autouse=True)
+def made_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = secrets.token_hex
+    monkeypatch.setattr(
+        "srv6mgrd.datastore.pending.secrets.token_hex", lambda n: ID if n == 4 else made(n)
+    )
+
+
+class FullDisk:
+    """Nothing that takes room can be written; files can be removed."""
+
+    def __init__(self, world: World, patch: pytest.MonkeyPatch) -> None:
+        self._patch = patch
+
+        def full(_: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        def transaction(_: object) -> Any:
+            raise StorageError("history.sqlite: it can't be written (disk is full); make room")
+
+        patch.setattr("srv6mgrd.datastore.pending.json.dump", lambda *_: full(None))
+        patch.setattr(world.history._database, "transaction", lambda: transaction(None))
+
+    def empty(self) -> None:
+        self._patch.undo()
+
+
+async def test_a_full_disk_at_the_deadline_stops_no_rollback(world: World) -> None:
+    await world.clock.begin(ALICE, 60, B)
+    with pytest.MonkeyPatch.context() as patch:
+        disk = FullDisk(world, patch)
+        world.now += 61 * SECOND
+        world.clock._go_back()
+        await until(lambda: commit_undone(ID) in world.herald.told)
+        assert world.running.tree == A
+        assert world.statuses()[:2] == ["done", "rolled-back"]
+        disk.empty()
+    assert world.history.save()
+    await world.kill()
+    world.start()
+    assert world.statuses()[:2] == ["done", "rolled-back"]
+    assert world.running.replaced == [B, A]
+
+
+async def test_a_rollback_that_was_never_recorded_is_not_repeated(world: World) -> None:
+    await world.clock.begin(ALICE, 60, B)
+    with pytest.MonkeyPatch.context() as patch:
+        FullDisk(world, patch)
+        await world.clock.cancel("one")
+        world.running.commit(C, BOB)
+        await world.kill()
+    world.start()
+    assert world.history.pending is None
+    assert world.running.tree == C
+    assert "awaiting-confirmation" not in world.statuses()
+
+
+async def test_what_could_not_be_rolled_back_after_a_restart_is_not_begun(world: World) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        FullDisk(world, patch)
+        with pytest.raises(DatastoreError, match="writable, with room, then try again"):
+            await world.clock.begin(ALICE, 60, B)
+        assert world.running.tree == A
+        world.running.commit(C, BOB)
+    await world.clock.begin(ALICE, 60, B)
+    world.clock.confirm("one")
+
+
+async def test_a_confirmation_that_can_t_be_kept_is_rejected(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next start would roll it back."""
+    await world.clock.begin(ALICE, 60, B)
+
+    def read_only(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", read_only)
+        with pytest.raises(DatastoreError, match="Read-only file system"):
+            world.clock.confirm("one")
+        assert world.statuses()[0] == "awaiting-confirmation"
+    world.clock.confirm("one")
+    assert world.statuses()[0] == "done"
+
+
+async def test_whatever_stops_a_rollback_it_is_tried_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await world.clock.begin(ALICE, 60, B)
+    replace_all, failures = world.running.replace, [MemoryError(), OSError("no thread left")]
+
+    def failing(tree: str, origin: Origin) -> None:
+        if failures:
+            raise failures.pop()
+        replace_all(tree, origin)
+
+    monkeypatch.setattr(world.running, "replace", failing)
+    world.clock._go_back()
+    await until(lambda: commit_undone(ID) in world.herald.told)
+    assert world.running.tree == A
+
+
+async def test_a_startup_configuration_is_saved_as_soon_as_it_can_be(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = []
+
+    def full() -> None:
+        tries.append(1)
+        raise DatastoreError("no space left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.running, "save", full)
+        world.running.commit(B, BOB)
+        await until(lambda: len(tries) > 1)
+        assert "no space left" in world.problems.listed()["startup configuration"][0]
+    await until(lambda: world.running.saved == [B])
+    await until(lambda: not world.problems.listed())
+
+
+async def test_a_pending_commit_of_an_older_version_is_taken_over(
+    world: World, tmp_path: Path
+) -> None:
+    await world.kill()
+    with sqlite3.connect(tmp_path / "history.sqlite") as db:
+        db.execute(
+            "create table pending (one integer primary key, name text, door text, user text,"
+            " deadline integer, timeout integer, before blob, ended integer)"
+        )
+        row = ("one", "srv6-gnmid", "alice", world.now + SECOND, 1, zlib.compress(A.encode()))
+        db.execute("insert into pending values (1, ?, ?, ?, ?, ?, ?, 0)", row)
+        db.execute("pragma user_version = 0")
+    db.close()
+    world.running.tree = B
+    world.start()
+    await until(lambda: world.history.pending is None)
+    assert world.running.tree == A
+    await world.kill()
+    world.start()
+    assert world.history.pending is None
+
+
+async def test_the_token_of_a_commit_is_shown_nowhere(
+    world: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    token = "hunter2-not-for-others"
+    said = []
+    await world.clock.begin(replace(ALICE, token=token), 60)
+    world.running.commit(B, replace(ALICE, token=token))
+    for wrong in (
+        partial(world.running.commit, C, BOB),
+        partial(world.clock.confirm, "x"),
+        partial(world.clock.extend, "x", 9),
+    ):
+        with pytest.raises((PendingError, RefusedError)) as rejected:
+            wrong()
+        said.append(str(rejected.value))
+    with pytest.raises(PendingError) as rejected:
+        await world.clock.begin(BOB, 60)
+    said += [str(rejected.value), repr(world.history.pending), repr(world.history.transactions())]
+    files = [f.read_bytes() for f in tmp_path.iterdir()]
+    world.running.commit(A, replace(ALICE, token=token))
+    world.clock.confirm(token)
+    with pytest.raises(NonePendingError) as none:
+        world.clock.confirm(token)
+    await world.kill()
+    files += [f.read_bytes() for f in tmp_path.iterdir()]
+    world.start()
+    said += [str(none.value), str(world.node.members), str(world.herald.told), caplog.text]
+    assert token not in "".join(said)
+    assert not any(token.encode() in content for content in files)
+
+
+async def test_it_is_confirmed_by_its_public_id_too(world: World) -> None:
+    """srv6ctl goes on by that; who may call the RPCs is for NACM to say."""
+    await world.clock.begin(ALICE, 60, B)
+    with pytest.raises(RefusedError, match="it is commit"):
+        world.clock.confirm("", "other")
+    with pytest.raises(RefusedError, match="it is commit"):
+        world.clock.confirm(ID)
+    world.clock.confirm("", ID)
+    assert world.statuses()[0] == "done"
+    assert world.history.transactions()[0].commit_id == ID
+
+
+async def test_a_northbound_may_name_a_commit(world: World) -> None:
+    await world.clock.begin(ALICE, 60, B, "netconf-session-7")
+    with pytest.raises(PendingError, match="commit netconf-session-7: it came through"):
+        world.running.commit(C, BOB)
+    with pytest.raises(RefusedError):
+        world.clock.confirm("netconf-session-7")
+    await world.clock.cancel("one")
+
+
+async def test_who_calls_himself_srv6mgrd_does_not_roll_back(world: World) -> None:
+    await world.clock.begin(ALICE, 60, B)
+    with pytest.raises(PendingError):
+        world.running.commit(C, Origin("srv6mgrd", "alice", ID))
+
+
+async def test_a_token_outlives_a_restart(world: World) -> None:
+    await world.clock.begin(ALICE, 60, B)
+    await world.kill()
+    world.start()
+    world.running.commit(C, ALICE)
+    world.clock.check("one")
+    world.clock.confirm("one")
+    assert world.running.tree == C
+
+
+async def test_tokens_of_an_older_version_are_forgotten(world: World, tmp_path: Path) -> None:
+    await world.kill()
+    with sqlite3.connect(tmp_path / "history.sqlite") as db:
+        db.execute("update transactions set name = 'secret'")
+        db.execute("pragma user_version = 0")
+    db.close()
+    world.start()
+    await world.kill()
+    assert b"secret" not in (tmp_path / "history.sqlite").read_bytes()
+    world.start()
+
+
+async def test_what_was_committed_last_is_saved_before_the_end(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began, goes_on = threading.Event(), threading.Event()
+
+    def slow() -> None:
+        tree = world.running.tree
+        began.set()
+        goes_on.wait(10)
+        world.running.saved.append(tree)
+
+    monkeypatch.setattr(world.running, "save", slow)
+    world.running.commit(B, BOB)
+    await asyncio.to_thread(began.wait, 10)
+    world.running.commit(C, BOB)
+    asyncio.get_running_loop().call_later(0.05, goes_on.set)
+    await world.clock.close()
+    assert world.running.saved == [B, C]
+
+
+async def test_a_startup_configuration_that_can_t_be_saved_does_not_delay_the_end(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("srv6mgrd.datastore.startup.RETRY_FIRST", 60.0)
+
+    def full() -> None:
+        raise DatastoreError("no space left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.running, "save", full)
+        world.running.commit(B, BOB)
+        await until(world.problems.listed)
+        await asyncio.wait_for(world.clock.close(), 10)

@@ -53,7 +53,16 @@ def test_an_older_configuration_is_read_by_a_newer_revision():
 def test_what_is_current_is_left_as_it_is():
     assert migrate(data_set(READ, "2027-01-15"), EXAMPLE, "2027-01-15") == READ
     assert migrate(SAVED, EXAMPLE, "2026-11-21") == SAVED
-    assert migrate(SAVED) == SAVED
+
+
+@pytest.mark.parametrize("revision", ["", "2026-11-20", "2026-11-21"])
+def test_interfaces_keep_the_role_that_they_had_by_default(revision):
+    saved = data_set(SAVED, revision) if revision else SAVED
+    assert migrate(saved)[TOP]["boundary"] == {"default-role": "core"}
+    assert "boundary" not in migrate(data_set(SAVED, "2026-11-23"))[TOP]
+    assert migrate({}) == {}
+    declared = {TOP: {"boundary": {"default-role": "customer"}}}
+    assert migrate(declared) == declared
 
 
 def test_steps_run_in_the_order_of_revisions():
@@ -75,7 +84,7 @@ def test_the_command(tmp_path, capsys):
     file = tmp_path / "saved.json"
     file.write_text(json.dumps(data_set(SAVED, "2026-11-20")))
     assert main([str(file)]) == 0
-    assert json.loads(capsys.readouterr().out) == SAVED
+    assert json.loads(capsys.readouterr().out) == migrate(SAVED)
     file.write_text("[]")
     assert main([str(file)]) == 1
     assert main([]) == 2

@@ -4,7 +4,8 @@ from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.desired import Bgp, Desired, Locator, Neighbor, Sid, Vrf, VrfBgp
+from srv6mgrd.model.bgp import Bgp, Neighbor, VrfBgp
+from srv6mgrd.model.desired import Desired, Locator, Sid, Vrf
 
 RED_SID = IPv6Network("fcbb:0:1:64::/64")
 PE1 = Desired(

@@ -19,6 +19,8 @@ class Daemons:
 
     def __init__(self, directory: Path) -> None:
         self.refuse: dict[str, str] = {}
+        # Whether they refuse to take back, too.
+        self.keeps = False
         self.running = ""
         self.zebra = VtyServer(directory / "zebra.vty", self._reply)
         self.bgpd = VtyServer(directory / "bgpd.vty", self._reply)
@@ -33,6 +35,8 @@ class Daemons:
         for piece, words in self.refuse.items():
             if piece in command and not command.startswith("no "):
                 return 13, f"% {words}\n"
+        if self.keeps and command.startswith("no "):
+            return 13, "% not now\n"
         return 0, ""
 
 
@@ -87,6 +91,14 @@ def test_refused_block_is_taken_back_and_the_rest_stands(frr: FrrSockets, daemon
     tail = sent[len(sent) - 1 - sent[::-1].index("router bgp 65000 vrf watch") :]
     assert "no import vpn" in tail
     assert "router bgp 65000 vrf red" not in tail
+
+
+def test_what_could_not_be_taken_back_is_in_doubt(frr: FrrSockets, daemons: Daemons) -> None:
+    daemons.refuse = {"rd vpn export 65000:20": "Malformed rd"}
+    creations: list[Action] = [Create(b) for b in BLOCKS]
+    assert not any(r.in_doubt for r in frr.apply(creations))
+    daemons.keeps = True
+    assert all(r.in_doubt for r in frr.apply(creations))
 
 
 def test_zebra_away_does_not_hold_up_bgpd(frr: FrrSockets, tmp_path: Path) -> None:

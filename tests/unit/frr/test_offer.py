@@ -79,7 +79,7 @@ def test_out_of_reach(frr: FrrSockets) -> None:
     offer = frr.offer()
     assert (offer.version, offer.facilities) == ("", frozenset())
     assert "zebra can't be reached" in offer.missing["frr"]
-    assert frr.instances() == (None, None, None)
+    assert set(frr.instances()) == {None}
 
 
 def test_silence_says_nothing(frr: FrrSockets, tmp_path: Path) -> None:

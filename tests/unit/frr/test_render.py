@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from srv6mgrd.frr.blocks import ENCAPSULATION
 from srv6mgrd.frr.limits import limits
-from srv6mgrd.frr.render import address, render, route_targets
+from srv6mgrd.frr.neighbors import address
+from srv6mgrd.frr.render import render, route_targets
 from srv6mgrd.frr.running import parse
-from srv6mgrd.model.desired import Bgp, Desired, Locator, Neighbor
+from srv6mgrd.model.bgp import Bgp, Neighbor
+from srv6mgrd.model.desired import Desired, Locator
 from srv6mgrd.plan.objects import without_secret
 from tests.unit.frr.samples import PE1, RED_SID, RED_SIDS, with_export, with_families
 
@@ -29,7 +32,10 @@ def test_golden() -> None:
 
 
 def test_no_speaker_leaves_frr_alone() -> None:
-    assert render(replace(PE1, bgp=None)) == []
+    """But for the source, which is written only where it was before (``plan.target``)."""
+    (source,) = render(replace(PE1, bgp=None))
+    assert source.context == ENCAPSULATION
+    assert render(replace(PE1, bgp=None, encapsulation_source=None)) == []
 
 
 def test_blocks_come_in_the_order_of_writing() -> None:

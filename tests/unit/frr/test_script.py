@@ -4,11 +4,14 @@ from dataclasses import replace
 from ipaddress import IPv6Network
 
 from srv6mgrd.frr.blocks import block, claim, negated, ours_of, same, slot_of
+from srv6mgrd.frr.isis import blocks as isis_blocks
 from srv6mgrd.frr.render import render
 from srv6mgrd.frr.script import Command, additions, commands, refusals, removals
 from srv6mgrd.frr.vty import Answer
+from srv6mgrd.model.isis import Isis, IsisInterface
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.objects import FrrBlock
+from srv6mgrd.ports import RefusedAction
 from tests.unit.frr.samples import PE1, with_export, with_families
 
 BLOCKS = {b.key: b for b in render(PE1)}
@@ -138,6 +141,15 @@ def test_removed_vrf_goes_as_a_whole() -> None:
     assert [(s.context, s.line) for s in steps] == [((), f"no {RED[0]}")]
 
 
+def test_an_instance_of_isisd_loses_its_locator_first() -> None:
+    """With the instance alone its SIDs would stay in the kernel."""
+    isis = Isis("49.0001", "0000.0000.0001", "MAIN", interfaces=(IsisInterface("lo"),))
+    standing = {b.key: b for b in isis_blocks(isis, {})}
+    steps = removals([Delete(b) for b in standing.values()], standing)
+    lines = [s.line for s in steps if s.context[:1] != ("interface lo",)]
+    assert lines == ["no locator MAIN", "no router isis srv6mgr"]
+
+
 def test_operators_lines_keep_the_instance_alive() -> None:
     running = dict(BLOCKS)
     seen = running[of(*RED).key]
@@ -189,6 +201,20 @@ def test_refusal_names_line_and_words_and_only_its_action() -> None:
     assert found[0] is actions[1]
     where = "router bgp 65000 vrf red / address-family ipv4 unicast / rd vpn export 65000:10"
     assert found[1] == f"bgpd: Malformed rd (at '{where}')"
+
+
+def test_a_password_is_in_no_error_message_log_or_traceback() -> None:
+    """FRR repeats the line: ``[bgpd] Unknown command: neighbor fd00::1 password secret``."""
+    line = "neighbor fd00::1 password Secret#1"
+    action = Create(block("bgpd", RED, (line,)))
+    sent = commands(additions([action], {}))
+    for status, text in ((2, f"% [bgpd] Unknown command: {line}\n"), (13, "% Failed\n")):
+        (found,) = refusals(sent, [Answer(status, text)] * len(sent), "").values()
+        assert "fd00::1 password ..." in found[1]
+        assert "Secret#1" not in found[1]
+    for shown in (sent, action, RefusedAction(action, 0, "words"), additions([action], {})):
+        assert "Secret#1" not in repr(shown)
+        assert "Secret#1" not in str(shown)
 
 
 def test_refused_context_refuses_all_that_stands_in_it() -> None:

@@ -8,7 +8,8 @@ from ipaddress import IPv6Address, IPv6Network
 
 from srv6mgrd.frr.sid_loop import SidLoops
 from srv6mgrd.frr.vty import VtyError
-from srv6mgrd.model.desired import Desired, Vrf, VrfBgp
+from srv6mgrd.model.bgp import VrfBgp
+from srv6mgrd.model.desired import Desired, Vrf
 
 RED, BLUE = IPv6Network("fcbb:0:1:64::/64"), IPv6Network("fcbb:0:1:c8::/64")
 SIDS = {"red": RED, "blue": BLUE}

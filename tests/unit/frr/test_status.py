@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import json
 from dataclasses import dataclass, field, replace
-from ipaddress import IPv6Address
+from ipaddress import IPv6Address, IPv6Network
 from typing import Any
 
 from srv6mgrd.frr.status import vpn_routes, vrf_status
 from srv6mgrd.frr.vty import VtyError
-from srv6mgrd.model.desired import Desired, Neighbor
+from srv6mgrd.model.bgp import Neighbor
+from srv6mgrd.model.desired import Desired, Locator
+from srv6mgrd.model.isis import Isis
 from tests.unit.frr.samples import PE1, with_families
 
 SID = IPv6Address("fcbb:0:1:64::")
@@ -31,6 +33,7 @@ class Shown:
     state: str = "Established"
     customer: str = "Established"
     away: str = ""
+    hops: dict[str, Any] = field(default_factory=dict)
 
     def show(self, daemon: str, command: str) -> str:
         if self.away:
@@ -51,6 +54,9 @@ class Shown:
                     },
                     "watch": {},
                 }
+            ),
+            "show bgp vrf all nexthop json": json.dumps(
+                {"default": {"ipv4": {}, "ipv6": {}}, "red": {"ipv4": {}, "ipv6": self.hops}}
             ),
             "show bgp ipv6 vpn json": '{"routes": {}}',
         }[command]
@@ -80,6 +86,19 @@ def test_reasons() -> None:
         "no BGP session for VPN routes is established: fcbb:0:2::1 is Active",
     )
     assert red(Shown(away="bgpd can't be reached")) == (None, "bgpd can't be reached")
+
+
+def test_vpn_routes_that_bgpd_holds_invalid() -> None:
+    peer = {"valid": False, "complete": False, "pathCount": 0}
+    assert red(Shown(hops={"fcbb:0:1:64::": peer, "fd00:1::10": peer})) == (SID, "")
+    hops = {"fcbb:0:1:64::": {**peer, "pathCount": 2}}
+    assert red(Shown(hops=hops)) == (
+        None,
+        "bgpd holds 2 VPN routes of VRF red invalid: zebra knows no route to SID"
+        " fcbb:0:1:64::/64 in table 10",
+    )
+    hops["fcbb:0:1:64::"] = {"valid": True, "complete": True, "pathCount": 2}
+    assert red(Shown(hops=hops)) == (SID, "")
 
 
 def with_customers(vrf: str, *addresses: str) -> Desired:
@@ -119,6 +138,16 @@ def test_one_of_several_neighbors_without_a_session_is_named_beside_the_sid() ->
     both = replace(several, vrfs=with_customers("red", "10.1.0.11").vrfs)
     customer = "no BGP session with neighbors in the VRF: 10.1.0.11 is unknown"
     assert vrf_status(both, Shown())["red"] == (SID, f"{words}; {customer}")
+
+
+def test_a_locator_that_isis_does_not_advertise_is_named_beside_the_sid() -> None:
+    other = Locator("OTHER", IPv6Network("fcbb:0:9::/48"))
+    isis = Isis("49.0001", "0000.0000.0001", "MAIN")
+    two = replace(PE1, locators={**PE1.locators, "OTHER": other}, isis=isis)
+    assert vrf_status(two, Shown())["red"] == (SID, "")
+    words = "IS-IS advertises locator OTHER; other routers need a route to MAIN"
+    moving = replace(two, isis=replace(isis, locator="OTHER"))
+    assert vrf_status(moving, Shown())["red"] == (SID, words)
 
 
 def test_no_neighbor() -> None:

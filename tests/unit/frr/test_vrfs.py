@@ -1,5 +1,6 @@
 """zebra knows a VRF before anything is put into it, and is done with it before it goes."""
 
+import errno
 import json
 
 import pytest
@@ -69,6 +70,22 @@ def test_the_dataplane_is_waited_for(busy):
     vrfs.let_go(zebra, ["red"])
 
     assert zebra.asked.count("show zebra dplane providers") == 3
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE])
+def test_a_zebra_that_we_lack_descriptors_to_ask_has_time_all_the_same(number):
+    class Unasked(Zebra):
+        def show(self, daemon, command):
+            if len(self.asked) < 5:
+                self.asked.append(command)
+                raise VtyError(number, "zebra can't be asked (Too many open files)")
+            return super().show(daemon, command)
+
+    zebra = Unasked(["{}"], [IDLE])
+
+    vrfs.let_go(zebra, ["red"])
+
+    assert zebra.asked[-1] == "show zebra dplane providers"
 
 
 def test_a_zebra_out_of_reach_is_not_waited_for():

@@ -1,6 +1,10 @@
 """The vty protocol against a scripted daemon."""
 
+import gc
+import os
+import resource
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -86,6 +90,35 @@ def test_silent_daemon(serve: Serve, path: Path) -> None:
     with Vty(path, timeout=0.05) as vty, pytest.raises(VtyError, match="no answer within"):
         vty.run(["a", "wait"])
     release.set()
+
+
+def test_a_session_needs_no_further_descriptor(serve: Serve, path: Path) -> None:
+    serve(lambda _: (0, "said\n"))
+    with Vty(path) as vty, no_descriptors():
+        assert vty.run(["one"]) == [Answer(0, "said\n")]
+
+
+def test_no_descriptor_for_a_session(serve: Serve, path: Path) -> None:
+    serve(lambda _: (0, ""))
+    sessions = Sessions(path.parent, 10.0)
+    with no_descriptors(), pytest.raises(VtyError, match="raise LimitNOFILE"):
+        sessions.show("bgpd", "show version")
+    assert sessions.show("bgpd", "show version") == ""
+
+
+@contextmanager
+def no_descriptors() -> Iterator[None]:
+    """This process may open nothing more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # What is closed meanwhile would leave room.
+    gc.collect()
+    probe = os.dup(0)
+    os.close(probe)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (probe, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_words_are_frrs_without_decoration() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from srv6mgrd.gnmi import encode, frames, wire
 from srv6mgrd.gnmi.encode import Scalar, ValueProblem
-from srv6mgrd.gnmi.outbox import Batch, responses
+from srv6mgrd.gnmi.outbox import Batch, Form, responses
 from srv6mgrd.gnmi.path import Path, Pattern, Step, elems
 from srv6mgrd.gnmi.schema import Base, Kind, Node
 from tests.unit.gnmi.models import leaf, schema, walk
@@ -154,7 +154,7 @@ def path_of(n: int) -> Pattern:
 def test_a_batch_is_bundled_and_ends_with_sync() -> None:
     paths = [path_of(n) for n in range(1200)]
     batch = Batch(5, dict.fromkeys(paths, "x"), [path_of(0)], sync=True)
-    sent = [pb.SubscribeResponse.FromString(b) for b in responses(batch, Path(), wire.PROTO)]
+    sent = [pb.SubscribeResponse.FromString(b) for b in responses(batch, Form(wire.PROTO, Path()))]
     assert [len(m.update.update) for m in sent] == [500, 500, 200, 0]
     assert [len(m.update.delete) for m in sent] == [1, 0, 0, 0]
     assert [m.sync_response for m in sent] == [False, False, False, True]
@@ -166,8 +166,23 @@ def test_what_a_slow_client_misses_is_counted() -> None:
     batch = Batch(1, {one: "a", two: "b"})
     batch.merge(Batch(2, {one: "c"}))
     batch.merge(Batch(3, {one: "d"}, [two]))
-    (frame,) = responses(batch, Path(), wire.PROTO)
+    (frame,) = responses(batch, Form(wire.PROTO, Path()))
     message = pb.SubscribeResponse.FromString(frame).update
     assert message.timestamp == 3
     assert [(u.val.string_val, u.duplicates) for u in message.update] == [("d", 2)]
     assert len(message.delete) == 1
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+        lambda below: st.lists(below, max_size=5) | st.dictionaries(st.text(max_size=5), below),
+        max_leaves=20,
+    ),
+    st.integers(0, 3),
+)
+def test_json_in_parts_is_that_in_one_go(value: Any, times: int) -> None:
+    value = {"list": [value] * (times * 150), "value": value}
+    assert (
+        encode.dumps(value) == json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from srv6mgrd.gnmi.budget import Budget, BudgetError, ClientLeftError
 from srv6mgrd.gnmi.path import (
     Elem,
     Path,
@@ -21,6 +25,7 @@ from srv6mgrd.gnmi.path import (
     touches,
     xpath,
 )
+from srv6mgrd.gnmi.schema import Node, root
 from tests.unit.gnmi.models import schema
 
 TOP = schema()
@@ -65,7 +70,8 @@ def test_wildcards() -> None:
     assert patterns("/srv6/*/vrf") == ["/srv6mgr-srv6:srv6/vrfs/vrf"]
     assert patterns("/.../table-id") == ["/srv6mgr-srv6:srv6/vrfs/vrf/table-id"]
     assert patterns("/srv6/.../vrfs") == ["/srv6mgr-srv6:srv6/vrfs"]
-    assert set(patterns("/srv6/vrfs/...")) > {"/srv6mgr-srv6:srv6/vrfs/vrf/table-id"}
+    assert patterns("/srv6/vrfs/...") == ["/srv6mgr-srv6:srv6/vrfs/vrf"]
+    assert "/srv6mgr-srv6:srv6/vrfs/vrf/table-id" in patterns("/srv6/vrfs/vrf/...")
     assert len(patterns("/.../state")) == 5
 
 
@@ -132,3 +138,79 @@ def test_matching() -> None:
     assert is_concrete(table)  # type: ignore[arg-type]
     assert not is_concrete(every)  # type: ignore[arg-type]
     assert text(elems(table)) == "/srv6/vrfs/vrf[name=red]/table-id"  # type: ignore[arg-type]
+
+
+def naive(node: Node, elements: tuple[Elem, ...]) -> Iterator[tuple[tuple[str, object], ...]]:
+    """What a path names, by its definition: exponential in the number of "..."."""
+    if not elements:
+        yield ()
+        return
+    elem, rest = elements[0], elements[1:]
+    if elem.name == "..." and rest:
+        yield from naive(node, rest)
+    for child in node.children.values():
+        if elem.name not in ("...", "*", child.name):
+            continue
+        keys = dict(elem.keys)
+        step = (child.path, tuple(keys.get(k) for k in child.keys))
+        if elem.name != "..." or not rest:
+            yield from ((step, *tail) for tail in naive(child, rest))
+        if elem.name == "...":
+            yield from ((step, *tail) for tail in naive(child, elements))
+
+
+known = st.sampled_from(sorted({n.name for n in TOP.descendants() if n.name}))
+wild = st.one_of(st.just("..."), st.just("*"), known)
+
+
+@given(st.lists(wild, min_size=1, max_size=5))
+def test_wildcards_name_what_their_definition_says(listed: list[str]) -> None:
+    path = tuple(Elem(name) for name in listed)
+    try:
+        found = resolve(TOP, Path(path))
+    except UnknownPathError:
+        found = []
+    assert len(set(found)) == len(found)
+    every = set(naive(TOP, path))
+    highest = {p for p in every if not any(p[:n] in every for n in range(len(p)))}
+    assert {tuple((s.node.path, s.keys) for s in p) for p in found} == highest
+
+
+def steps(path: Path, top: Node = TOP) -> int:
+    """What it takes to resolve it."""
+    budget = Budget()
+    before = budget.steps
+    with contextlib.suppress(UnknownPathError):
+        resolve(top, path, budget=budget)
+    return before - budget.steps
+
+
+@pytest.mark.parametrize("unit", [("...",), ("...", "*"), ("...", "state")])
+def test_work_is_linear_in_the_elements_of_a_path(unit: tuple[str, ...]) -> None:
+    nodes = sum(1 for _ in TOP.descendants())
+    for times in (2, 20):
+        assert steps(Path(tuple(Elem(name) for name in unit * times))) <= nodes * len(unit) * times
+
+
+def test_work_is_linear_in_the_nodes_of_the_models() -> None:
+    def wide(copies: int) -> Node:
+        top = root()
+        for n in range(copies):
+            node = top.add(Node(f"top{n}", "m"))
+            for _ in range(4):
+                node = node.add(Node("below", "m"))
+        return top
+
+    path = Path(tuple(Elem(name) for name in ("...", "below") * 8 + ("...",)))
+    assert steps(path, wide(100)) == 10 * steps(path, wide(10))
+
+
+def test_a_path_has_a_budget() -> None:
+    with pytest.raises(BudgetError, match="64 are taken"):
+        resolve(TOP, Path((Elem("..."),) * 65))
+    with pytest.raises(BudgetError, match="more work than one request may"):
+        resolve(TOP, Path(parse("/.../state")), budget=Budget("get", steps=20))
+    left = Budget()
+    left.cancel()
+    with pytest.raises(ClientLeftError):
+        left.check()

@@ -98,6 +98,50 @@ def test_rules_are_for_groups() -> None:
     assert rights(everybody, "root")(at(RED))
 
 
+@pytest.mark.parametrize(
+    ("found", "permitted"),
+    [
+        (nacm(), False),
+        (nacm(read_default="deny"), False),
+        (nacm(enable_nacm=False), True),
+        (nacm(rule("permit")), True),
+        (nacm(rule("permit", path="/srv6mgr-srv6:srv6", access_operations="create")), False),
+        (nacm(rule("permit", path="/srv6mgr-srv6:srv6/vrfs")), True),
+        (nacm(rule("deny"), rule("permit")), False),
+    ],
+)
+def test_only_a_rule_opens_what_is_denied_by_default(found: Policy, permitted: bool) -> None:
+    top = schema()
+    (whole,) = resolve(top, Path(parse(f"{RED}/bgp/rd")))
+    whole[-1].node.hidden = True
+    assert rights(found)(whole) is permitted
+    bob, nobody = (
+        Rights(user, lambda: found, lambda _: frozenset(), MODEL.source_of)
+        for user in ("bob", None)
+    )
+    assert bob(whole) is nobody(whole) is not found.enabled
+    assert rights(found, "root")(whole)
+
+
+@pytest.mark.parametrize(
+    ("found", "changes"),
+    [
+        (nacm(), False),
+        (nacm(rule("permit", access_operations="read")), False),
+        (nacm(rule("deny", access_operations="*")), False),
+        (nacm(rule("permit")), True),
+        (nacm(rule("permit", access_operations="read update")), True),
+        (nacm(rule("permit", access_operations="exec", rpc_name="confirm")), True),
+        (nacm(write_default="permit"), True),
+        (nacm(enable_nacm=False), True),
+    ],
+)
+def test_who_may_change_anything(found: Policy, changes: bool) -> None:
+    assert rights(found).may_change() is changes
+    assert rights(found, "root").may_change()
+    assert rights(found, "bob", frozenset({"staff"})).may_change() is changes
+
+
 def test_a_change_of_the_rules_is_felt_at_once() -> None:
     now = [nacm()]
     alice = Rights("alice", lambda: now[0], lambda _: frozenset(), MODEL.source_of)

@@ -12,8 +12,9 @@ from gnmi_pb import gnmi_pb2 as pb
 from srv6mgrd.datastore.transaction import Op
 from srv6mgrd.gnmi import set as gnmi_set
 from srv6mgrd.gnmi import wire
+from srv6mgrd.gnmi.encode import ValueProblem
 from srv6mgrd.gnmi.failure import RpcError
-from srv6mgrd.gnmi.path import parse
+from srv6mgrd.gnmi.path import Path, parse
 from tests.unit.gnmi.models import schema
 
 TOP = schema()
@@ -165,3 +166,12 @@ def test_results_are_in_order() -> None:
     answer = gnmi_set.response(request, operations)
     assert [r.op for r in answer.response] == [pb.UpdateResult.DELETE, pb.UpdateResult.UPDATE]
     assert answer.prefix.target == "pe1"
+
+
+@pytest.mark.parametrize("at", [0, 5, gnmi_set._PART - 1, gnmi_set._PART, gnmi_set._PART + 7])
+def test_a_byte_that_is_not_utf8_is_named_wherever_it_is(at: int) -> None:
+    raw = ("€" * gnmi_set._PART).encode()
+    gnmi_set._utf8(Path(), raw)
+    at -= at % 3
+    with pytest.raises(ValueProblem, match=rf"at byte {at}\)"):
+        gnmi_set._utf8(Path(), raw[:at] + b"\xff" + raw[at:])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, cast
 
 import grpc
 import pytest
@@ -12,9 +12,12 @@ from gnmi_pb import gnmi_pb2 as pb
 
 from srv6mgrd.gnmi import wire
 from srv6mgrd.gnmi.failure import RpcError
+from srv6mgrd.gnmi.feed import Feed
 from srv6mgrd.gnmi.path import parse
-from srv6mgrd.gnmi.subscribe import Pace, first_request, watches
-from srv6mgrd.gnmi.view import Model
+from srv6mgrd.gnmi.subscribe import Subscription, Telemetry, first_request
+from srv6mgrd.gnmi.view import Model, Snapshot
+from srv6mgrd.gnmi.watch import Pace, watches
+from srv6mgrd.gnmi.workers import Caller, Workers
 from tests.unit.gnmi.models import SRV6, schema
 
 
@@ -74,3 +77,46 @@ def test_counters_at_another_pace_are_another_watch() -> None:
         )
     found = watches(Model(schema()), asked, frozenset({SRV6}), Pace())
     assert [w.interval for w in found] == [1, 2]
+
+
+class StillFeed:
+    """A router on which nothing happens."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.root = model, model.root
+        self.read: list[str] = []
+
+    async def snapshot(self) -> Snapshot:
+        self.read.append("counters")
+        return Snapshot(self.model)
+
+    async def without_counters(self) -> Snapshot:
+        self.read.append("status")
+        return Snapshot(self.model)
+
+    async def sample(self) -> None:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("named", "read"), [("/srv6", "status"), ("/srv6/local-sids/sid[prefix=a]", "counters")]
+)
+async def test_counters_are_read_for_who_asks_for_them(named: str, read: str) -> None:
+    """But where they are sent as they are stored: to read them takes long."""
+    feed = StillFeed(Model(schema()))
+    item = pb.Subscription(path=wire.path(parse(named)), mode=pb.SAMPLE)
+    asked = pb.SubscriptionList(subscription=[item], encoding=pb.PROTO)
+    found = watches(feed.model, asked, frozenset({SRV6}), Pace())
+    workers, synced = Workers(2), asyncio.Event()
+
+    async def write(message: Any) -> None:
+        synced.set()
+
+    telemetry = Telemetry(cast(Feed, feed), workers, Pace())
+    rpc = Subscription(telemetry, Caller(), asked, found, write)
+    stream = asyncio.create_task(rpc.stream(nothing()))
+    await synced.wait()
+    stream.cancel()
+    await asyncio.gather(stream, return_exceptions=True)
+    workers.close()
+    assert set(feed.read) == {read}

@@ -1,10 +1,12 @@
-"""Values that another one makes of no effect."""
+"""Values that another one makes of no effect, and those that can't be read."""
 
+import errno
 from pathlib import Path
 
 import pytest
 
 from srv6mgrd.kernel import sysctl
+from srv6mgrd.kernel.errors import KernelError
 
 OF_RED = "net/ipv4/conf/red/rp_filter"
 
@@ -22,3 +24,15 @@ def test_the_reverse_path_filter_for_all(
 
     assert list(found) == keys
     assert all("net.ipv4.conf.all.rp_filter is 1" in words for words in found.values())
+
+
+def test_a_value_that_we_lack_a_descriptor_for_is_not_taken_for_absent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> str:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(Path, "read_text", full)
+
+    with pytest.raises(KernelError, match=r"sysctl net\.vrf\.strict_mode: it can't be read"):
+        list(sysctl.read(["net/vrf/strict_mode"], tmp_path))

@@ -9,7 +9,14 @@ import pytest
 
 from srv6mgrd.kernel import links, routes, rules, wire
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.plan.objects import DummyDevice, Rule, SidRoute, UnreachableDefault, VrfDevice
+from srv6mgrd.plan.objects import (
+    DummyDevice,
+    Rule,
+    SidRoute,
+    UnreachableDefault,
+    UnreachableSid,
+    VrfDevice,
+)
 
 pytestmark = pytest.mark.skipif(sys.byteorder != "little", reason="golden bytes")
 
@@ -79,7 +86,19 @@ def test_unreachable_default() -> None:
         "0800 0f00 64000000",
         "0800 0600 002000ff",  # 4278198272
     )
-    assert routes.put_default(UnreachableDefault(4, 100), routes.CREATE) == golden
+    assert routes.put_unreachable(UnreachableDefault(4, 100), routes.CREATE) == golden
+
+
+def test_unreachable_sid() -> None:
+    golden = spaced(
+        "40000000 1800 0106 00000000 00000000",
+        "0a 80 00 00 00 56 00 07 00000000",  # AF_INET6, RTN_UNREACHABLE
+        "1400 0100",
+        ADDRESS,
+        "0800 0f00 64000000",
+        "0800 0600 002000ff",  # 4278198272
+    )
+    assert routes.put_unreachable(UnreachableSid(SID, 100), routes.CREATE) == golden
 
 
 def test_rule() -> None:

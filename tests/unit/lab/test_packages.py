@@ -133,3 +133,37 @@ def test_every_daemon_has_a_unit():
     daemons = {path.stem for path in PAGES.glob("*.8")}
 
     assert {path.name.split(".")[-2] for path in OURS} == daemons
+
+
+HARDENING = (
+    "MemoryMax", "TasksMax", "CapabilityBoundingSet", "NoNewPrivileges", "ProtectSystem",
+    "ProtectHome", "ProtectKernelTunables", "ProtectKernelModules", "ProtectKernelLogs",
+    "ProtectClock", "ProtectControlGroups", "ProtectHostname", "PrivateTmp", "PrivateDevices",
+    "RestrictAddressFamilies", "RestrictNamespaces", "RestrictRealtime", "RestrictSUIDSGID",
+    "LockPersonality", "SystemCallArchitectures", "SystemCallFilter", "DevicePolicy",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda path: path.name)
+def test_every_unit_has_limits_and_is_hardened(unit: Path):
+    assert len(UNITS) == 7
+    settings = dict(re.findall(r"^(\w+)=(.*)$", unit.read_text(), re.M))
+
+    assert [name for name in HARDENING if name not in settings] == []
+    assert re.fullmatch(r"[1-3]G", settings["MemoryMax"])
+    assert 1 <= int(settings["TasksMax"]) <= 2048
+    assert settings["NoNewPrivileges"] == "yes"
+    assert settings["ProtectSystem"] == "strict"
+
+
+def test_the_group_of_the_sockets_is_made_by_each_package_that_has_one():
+    for package in ("srv6mgr", "srv6mgr-netconfd"):
+        lines = (packages.DEBIAN / f"{package}.sysusers").read_text().splitlines()
+        assert f"g {gnmid.Config().socket_group} -" in lines
+
+
+def test_passwords_of_gnmi_clients_are_checked_by_a_service_that_is_installed():
+    given = tomllib.loads((packages.DEBIAN / "etc/gnmid.toml").read_text())
+    assert "anonymous_user" not in given
+    # dh_installpam puts a file of this name into /etc/pam.d, under the name of the package.
+    assert (packages.DEBIAN / f"{given['pam']}.pam").read_text().count("@include common-") == 2

@@ -113,16 +113,26 @@ async def test_after_a_success_failures_are_tried_again_quickly(world):
 
 @in_virtual_time
 async def test_a_kernel_that_can_not_be_read_is_tried_again(world):
+    told = KernelError("netlink dump", "interrupted 10 times in a row", "find what changes it")
+    await is_tried_again(world, told)
+
+
+@in_virtual_time
+async def test_a_compare_without_descriptors_is_tried_again(world):
+    await is_tried_again(world, OSError(errno.EMFILE, "Too many open files"))
+
+
+async def is_tried_again(world, error):
     world.commit(tree(1))
     observe, tries = world.kernel.observe, []
 
-    def interrupted(_):
+    def failing(_):
         tries.append(1)
-        raise KernelError("netlink dump", "interrupted 10 times in a row", "find what changes it")
+        raise error
 
     async with running(world.manager.keep()):
         world.kernel.remove(END_KEY)
-        world.kernel.observe = interrupted
+        world.kernel.observe = failing
         world.manager.disturbed()
         await asyncio.sleep(5)
         world.kernel.observe = observe

@@ -45,6 +45,45 @@ async def test_an_export_is_installed_when_bgp_advertises_its_sid(world):
 
 
 @in_virtual_time
+async def test_after_a_restart_the_status_is_as_it_was_until_frr_was_asked(world):
+    config = with_isis()
+    config["srv6mgr-srv6:srv6"] |= {
+        k: v for k, v in tree(1)["srv6mgr-srv6:srv6"].items() if k != "locators"
+    }
+    world.advertised["red"] = (EXPORT, "")
+    world.reached[MAIN] = (None, "")
+    world.commit(config)
+    async with running(world.manager.watch_frr()):
+        await asyncio.sleep(1)
+    known = world.reader.objects()
+    assert known[RED_BGP].status is known[MAIN].status is InstallStatus.INSTALLED
+
+    world.restart()
+    world.manager.start()
+    assert world.reader.objects() == known
+
+    # It was not asked for nothing.
+    world.advertised["red"] = (None, "no BGP neighbor is configured")
+    async with running(world.manager.watch_frr()):
+        await asyncio.sleep(1)
+    assert world.status(RED_BGP).status is InstallStatus.PENDING
+
+
+@in_virtual_time
+async def test_an_export_that_the_start_repaired_is_not_advertised_yet(world):
+    world.advertised["red"] = (EXPORT, "")
+    world.commit(tree(1))
+    async with running(world.manager.watch_frr()):
+        await asyncio.sleep(1)
+    world.restart()
+    world.frr.restart()
+
+    world.manager.start()
+
+    assert world.status(RED_BGP).status is InstallStatus.PENDING
+
+
+@in_virtual_time
 async def test_a_neighbor_in_the_vrf_that_is_down_is_told_beside_what_is_advertised(world):
     world.commit(tree(1))
 

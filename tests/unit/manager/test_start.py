@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from srv6mgrd.counters.status import InstallStatus
+from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef
 from srv6mgrd.model.refusal import RefusedError
 from srv6mgrd.plan.actions import Delete
 from srv6mgrd.ports import AdapterError
@@ -157,3 +157,70 @@ async def test_a_refused_commit_of_nothing_does_not_make_an_empty_configuration_
     world.manager.start()
 
     assert END_KEY in world.kernel.objects
+
+
+def with_sid_outside(running):
+    bad = {"prefix": "fcbb:0:9:1::/64", "locator": "MAIN", "behavior": "End"}
+    running["srv6mgr-srv6:srv6"]["local-sids"]["sid"].append(bad)
+    return running
+
+
+@in_virtual_time
+async def test_a_start_shows_what_is_invalid_as_rejected_and_carries_out_the_rest(world):
+    outside = ObjectRef(Kind.SID, "fcbb:0:9:1::/64")
+    world.running = with_sid_outside(tree(1))
+
+    world.manager.start()
+
+    assert world.status(END).status is InstallStatus.INSTALLED
+    assert world.status(outside).status is InstallStatus.REJECTED
+    assert "outside locator MAIN" in world.status(outside).reason
+    _, outward = world.outward.published[-1]
+    assert outward[outside].status is InstallStatus.REJECTED
+
+    world.commit(with_sid_outside(tree(1, 2)))
+    assert world.status(outside).status is InstallStatus.REJECTED
+    world.commit(tree(1, 2))
+    assert outside not in world.reader.objects()
+
+
+@in_virtual_time
+async def test_an_aborted_commit_leaves_it_rejected(world):
+    outside = ObjectRef(Kind.SID, "fcbb:0:9:1::/64")
+    world.running = with_sid_outside(tree(1))
+    world.manager.start()
+
+    world.manager.change(with_sid_outside(tree(1, 2)))
+    world.manager.aborted()
+
+    assert world.status(outside).status is InstallStatus.REJECTED
+    assert "route6 table 8986 fcbb:0:1:2::/64" not in world.kernel.objects
+
+
+@in_virtual_time
+async def test_a_rollback_to_what_a_start_found_is_accepted(world):
+    world.running = with_sid_outside(tree(1))
+    world.manager.start()
+    world.commit(tree(1))
+
+    with pytest.raises(RefusedError):
+        world.manager.change(with_sid_outside(tree(1)))
+    world.manager.change(with_sid_outside(tree(1)), rollback=True)
+    world.manager.stored()
+
+    assert world.status(ObjectRef(Kind.SID, "fcbb:0:9:1::/64")).status is InstallStatus.REJECTED
+
+
+def test_a_start_and_each_commit_warn_of_an_open_boundary(world, caplog):
+    @in_virtual_time
+    async def test(world):
+        opened = tree(1)
+        opened["srv6mgr-srv6:srv6"]["boundary"] = {"default-role": "core"}
+        world.running = opened
+        world.manager.start()
+        world.commit(opened)
+
+    test(world, None)
+
+    said = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
+    assert [text.startswith("boundary: eth1 can reach SIDs") for text in said] == [True, True]

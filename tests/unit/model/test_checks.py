@@ -111,7 +111,7 @@ REFUSED = {
         ],
         "VRF red: export-sid fcbb:0:1:64::/64 is End; name an End.DT46 SID of VRF red",
         "export-sid-behavior",
-        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']/srv6mgr-bgp:bgp",
     ),
     "an export of an End.DT4": (
         [
@@ -122,7 +122,7 @@ REFUSED = {
         "VRF red: export-sid fcbb:0:1:64::/64 is End.DT4 of VRF red; "
         "name an End.DT46 SID of VRF red",
         "export-sid-behavior",
-        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']/srv6mgr-bgp:bgp",
     ),
     "an export of an End.DT6 for IPv4": (
         [
@@ -133,7 +133,7 @@ REFUSED = {
         "VRF red: export-sid-ipv4 fcbb:0:1:64::/64 is End.DT6 of VRF red; "
         "name an End.DT4 SID of VRF red",
         "export-sid-behavior",
-        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']/srv6mgr-bgp:bgp",
     ),
     "an export of an End.DT46 for IPv6": (
         [
@@ -144,7 +144,7 @@ REFUSED = {
         "VRF red: export-sid-ipv6 fcbb:0:1:64::/64 is End.DT46 of VRF red; "
         "name an End.DT6 SID of VRF red",
         "export-sid-behavior",
-        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']/srv6mgr-bgp:bgp",
     ),
     "an export of another VRF's SID": (
         [
@@ -156,7 +156,7 @@ REFUSED = {
         "VRF red: export-sid fcbb:0:1:64::/64 is End.DT46 of VRF blue; "
         "name an End.DT46 SID of VRF red",
         "export-sid-behavior",
-        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']/srv6mgr-bgp:bgp",
     ),
     "an export whose function is below the first label": (
         [
@@ -167,14 +167,14 @@ REFUSED = {
         "VRF red: export-sid fcbb:0:1:0:f000::/68 has a function too small for a VPN label; "
         "choose a function from 16",
         "export-sid-label",
-        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']/srv6mgr-bgp:bgp",
     ),
     "a route distinguisher that is too large": (
         [vrf("red", 10, bgp=replace(vpn(), rd="70000:65536"))],
         "VRF red: route distinguisher 70000:65536 does not fit into 6 bytes; "
         "behind an AS number above 65535 or an IPv4 address take a number up to 65535",
         "community-range",
-        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']/srv6mgr-bgp:bgp",
     ),
     "a route distinguisher of two VRFs that export, written in two ways": (
         [
@@ -186,7 +186,7 @@ REFUSED = {
         "VRF red: route distinguisher 65000:0110 is already that of VRF blue; "
         "give it one of its own",
         "route-distinguisher-duplicate",
-        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']/srv6mgr-bgp:bgp",
     ),
     "a VRF with the name of our device": (
         [vrf("srv6mgr", 10)],

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from srv6mgrd.model.checks import check
-from srv6mgrd.model.desired import Isis, IsisInterface, Role
+from srv6mgrd.model.desired import Role
+from srv6mgrd.model.isis import Isis, IsisInterface
 from srv6mgrd.model.refusal import RefusedError
 from tests.builders import desired, locator, vrf
 

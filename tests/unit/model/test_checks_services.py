@@ -6,8 +6,9 @@ from ipaddress import IPv6Address, ip_address, ip_network
 import pytest
 
 from srv6mgrd.model.behavior import Behavior, Flavor
+from srv6mgrd.model.bgp import NO_AS, Bgp, Neighbor
 from srv6mgrd.model.checks import check
-from srv6mgrd.model.desired import Bgp, Neighbor, Proxy, Role, SegmentList, SteeredRoute
+from srv6mgrd.model.desired import Proxy, Role, SegmentList, SteeredRoute
 from srv6mgrd.model.expand import expand
 from srv6mgrd.model.refusal import RefusedError
 from tests.builders import desired, dt46, locator, sid, speaker, vpn, vrf
@@ -18,6 +19,7 @@ NEXT_CSID = frozenset({Flavor.NEXT_CSID})
 AT = "/srv6mgr-srv6:srv6"
 SID_AT = f"{AT}/local-sids/sid[prefix='{SID}']"
 RED_AT = f"{AT}/vrfs/vrf[name='red']"
+RED_BGP_AT = f"{RED_AT}/srv6mgr-bgp:bgp"
 
 
 def crossing(behavior=Behavior.END_X, next_hop=None, interface=None):
@@ -73,12 +75,83 @@ REFUSED = {
         "sid-prefix-short",
         f"{AT}/local-sids/sid[prefix='fcbb:0:1::/48']",
     ),
-    "an End.X with next-csid on the locator": (
-        desired(MICRO, csid(behavior=Behavior.END_X)),
+    "an End.X without next-csid on the locator": (
+        desired(MICRO, sid("fcbb:0:1::/48", Behavior.END_X)),
         "SID fcbb:0:1::/48: its prefix is shorter than locator and function of MAIN (64); "
         "write it as /64 or /128",
         "sid-prefix-short",
         f"{AT}/local-sids/sid[prefix='fcbb:0:1::/48']",
+    ),
+    "an End with next-csid in the local block": (
+        desired(MICRO, csid("fcbb:0:e001::/48")),
+        "SID fcbb:0:e001::/48: it is outside locator MAIN (fcbb:0:1::/48); "
+        "choose a SID in this prefix, or another locator",
+        "sid-outside-locator",
+        f"{AT}/local-sids/sid[prefix='fcbb:0:e001::/48']",
+    ),
+    "an End.X in the local block that is no C-SID": (
+        desired(MICRO, sid("fcbb:0:e001::/48", Behavior.END_X)),
+        "SID fcbb:0:e001::/48: it is outside locator MAIN (fcbb:0:1::/48); "
+        "choose a SID in this prefix, or another locator",
+        "sid-outside-locator",
+        f"{AT}/local-sids/sid[prefix='fcbb:0:e001::/48']",
+    ),
+    "an End.X in the local block of another length": (
+        desired(MICRO, csid("fcbb:0:e001::/64", Behavior.END_X)),
+        "SID fcbb:0:e001::/64: it is in the block of locator MAIN, outside of fcbb:0:1::/48, where "
+        "a SID is block and function (48 bits); write it as /48, or choose a SID in the locator's "
+        "prefix",
+        "sid-local-length",
+        f"{AT}/local-sids/sid[prefix='fcbb:0:e001::/64']",
+    ),
+    "function 0 of the local block": (
+        desired(MICRO, csid("fcbb::/48", Behavior.END_X)),
+        "SID fcbb::/48: function 0 is the block itself; choose a function from 1",
+        "sid-function-reserved",
+        f"{AT}/local-sids/sid[prefix='fcbb::/48']",
+    ),
+    "a function of the local block that is another locator": (
+        desired(
+            MICRO, locator("OTHER", "fcbb:0:e001::/48"), csid("fcbb:0:e001::/48", Behavior.END_X)
+        ),
+        "SID fcbb:0:e001::/48: its function is that of node fcbb:0:e001::/48 of locator OTHER; "
+        "choose a function that is no node of the block",
+        "sid-local-node",
+        f"{AT}/local-sids/sid[prefix='fcbb:0:e001::/48']",
+    ),
+    "a function of the local block that holds the locator": (
+        desired(
+            replace(locator(prefix="fcbb:0:e001::/48", function_length=8), micro_segment=True),
+            csid("fcbb:0:e000::/40", Behavior.END_X),
+        ),
+        "SID fcbb:0:e000::/40: its function is that of node fcbb:0:e001::/48 of locator MAIN; "
+        "choose a function that is no node of the block",
+        "sid-local-node",
+        f"{AT}/local-sids/sid[prefix='fcbb:0:e000::/40']",
+    ),
+    "a C-SID that holds bits of the next one": (
+        desired(MICRO, csid("fcbb:0:1:e001:200::/72", Behavior.END_X)),
+        "SID fcbb:0:1:e001:200::/72: with next-csid all but 64 bits are the C-SIDs that follow; "
+        "write it as /64",
+        "sid-next-csid-length",
+        f"{AT}/local-sids/sid[prefix='fcbb:0:1:e001:200::/72']",
+    ),
+    "a C-SID of a whole address": (
+        desired(MICRO, csid("fcbb:0:1:e001::/128", Behavior.END_X)),
+        "SID fcbb:0:1:e001::/128: with next-csid all but 64 bits are the C-SIDs that follow; "
+        "write it as /64",
+        "sid-next-csid-length",
+        f"{AT}/local-sids/sid[prefix='fcbb:0:1:e001::/128']",
+    ),
+    "a C-SID that leaves no room for the next one": (
+        desired(
+            replace(locator(function_length=80), micro_segment=True),
+            csid("fcbb:0:1:e001::/128", Behavior.END_X),
+        ),
+        "SID fcbb:0:1:e001::/128: block, node and function of locator MAIN leave no bits for the "
+        "next C-SID; shorten function-length, or remove the flavor",
+        "sid-next-csid-argument",
+        f"{AT}/local-sids/sid[prefix='fcbb:0:1:e001::/128']",
     ),
     "a SID that fills the address": (
         desired(locator(function_length=80), sid("fcbb:0:1:a0::/64")),
@@ -237,41 +310,41 @@ REFUSED = {
         "VRF red: export-function 65536 is greater than the 16 bits of locator MAIN hold; "
         "choose one up to 65535",
         "export-function-large",
-        RED_AT,
+        RED_BGP_AT,
     ),
     "an export function below the first label": (
         desired(locator(function_length=20), exporting(export_function=15)),
         "VRF red: export-function 15 is too small for a VPN label; choose a function from 16",
         "export-sid-label",
-        RED_AT,
+        RED_BGP_AT,
     ),
     "an export function of a declared SID": (
         desired(locator(), exporting(export_function=0xA0), sid(SID)),
         f"VRF red: export-function 160 of locator MAIN, which belongs to SID {SID} (End); "
         "give it an export-function that is free",
         "export-function-in-use",
-        RED_AT,
+        RED_BGP_AT,
     ),
     "an export function of another VRF's SID": (
         desired(locator(), exporting(export_function=0xA0), vrf("blue", 7), dt46(SID, "blue")),
         f"VRF red: export-function 160 of locator MAIN, which belongs to SID {SID} "
         "(End.DT46 of VRF blue); give it an export-function that is free",
         "export-function-in-use",
-        RED_AT,
+        RED_BGP_AT,
     ),
     "an export function within which a longer SID lies": (
         desired(locator(), exporting(export_function=0xA0), sid("fcbb:0:1:a0::7/128")),
         "VRF red: export-function 160 of locator MAIN, which belongs to SID "
         "fcbb:0:1:a0::7/128 (End); give it an export-function that is free",
         "export-function-in-use",
-        RED_AT,
+        RED_BGP_AT,
     ),
     "one export function for two VRFs": (
         desired(locator(), exporting("blue", 7, export_function=20), exporting(export_function=20)),
         "VRF red: export-function 20 of locator MAIN, which belongs to VRF blue; "
         "give it an export-function that is free",
         "export-function-in-use",
-        RED_AT,
+        RED_BGP_AT,
     ),
     "made functions that meet": (
         desired(
@@ -282,13 +355,20 @@ REFUSED = {
         "VRF red: export-auto makes function 356 of locator MAIN, which belongs to VRF blue; "
         "give it an export-function that is free",
         "export-function-in-use",
-        RED_AT,
+        RED_BGP_AT,
     ),
     "a neighbor that is link-local": (
         session("fe80::2"),
         "BGP neighbor fe80::2: its address is link-local; name an address that is routed",
         "bgp-neighbor-address",
         f"{AT}/srv6mgr-bgp:bgp/neighbor[address='fe80::2']",
+    ),
+    "a neighbor without an AS number": (
+        session(remote_as=NO_AS),
+        "BGP neighbor 2001:db8::2: remote-as is missing; add remote-as, or a peer-group that has"
+        " one",
+        "bgp-remote-as-missing",
+        f"{AT}/srv6mgr-bgp:bgp/neighbor[address='2001:db8::2']",
     ),
     "a neighbor of AS 0": (
         session(remote_as=0),
@@ -349,6 +429,10 @@ def test_refused(case, made):
 ACCEPTED = {
     "a micro-segment node with its functions": desired(
         MICRO, csid(), csid("fcbb:0:1:e001::/64", Behavior.END_X), sid(SID)
+    ),
+    "a micro-segment adjacency on the locator": desired(MICRO, csid(behavior=Behavior.END_X)),
+    "a micro-segment adjacency of the local block": desired(
+        MICRO, csid(), csid("fcbb:0:e001::/48", Behavior.END_X)
     ),
     "a link-local next hop on its link": desired(
         locator(), crossing(next_hop="fe80::2", interface="eth1")

@@ -10,8 +10,9 @@ from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.capabilities import EVERYTHING
 from srv6mgrd.model.desired import Proxy, Role, SteeredRoute
 from srv6mgrd.model.expand import expand
-from srv6mgrd.model.needs import check, without
+from srv6mgrd.model.needs import check
 from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.subset import without
 from srv6mgrd.plan.target import target
 from tests.builders import desired, locator, net, sid, small_vpn, vpn, vrf
 
@@ -223,7 +224,12 @@ def test_without_nftables_nothing_is_put_where_a_customer_could_reach_it():
 
 
 @pytest.mark.parametrize(
-    "state", [desired(vrf("red", 10, "eth1")), desired(locator(), sid(SID))], ids=["VRF", "SID"]
+    "state",
+    [
+        desired(vrf("red", 10, "eth1")),
+        replace(desired(locator(), sid(SID)), default_role=Role.CORE),
+    ],
+    ids=["VRF", "SID"],
 )
 def test_without_customers_or_sids_nftables_is_not_missed(state):
     assert check(state, lacking("nftables")) == {}
@@ -235,4 +241,13 @@ def test_who_stands_before_a_vrf_that_can_not_be_is_kept_out():
     left = without(accepting, check(accepting, lacking("vrf")))
 
     assert left.sids
+    assert "eth1" not in target(left, {"eth1": 1}).objects["boundary"].interfaces
+    left = replace(left, default_role=Role.CORE)
     assert target(left, {"eth1": 1}).objects["boundary"].interfaces == ("eth1",)
+
+
+def test_without_nftables_a_node_without_customers_is_told_how_to_open_its_domain():
+    (refusal,) = refusals(desired(locator(), sid(SID)), lacking("nftables"))
+
+    assert "remove SRv6, or set boundary/default-role to core where no customer" in str(refusal)
+    assert refusal.path == "/srv6mgr-srv6:srv6/locators/locator[name='MAIN']"

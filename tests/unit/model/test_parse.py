@@ -5,22 +5,29 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 import pytest
 
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
+from srv6mgrd.model.bgp import Bgp, Neighbor, PeerKind, VrfBgp
+from srv6mgrd.model.checks import check
 from srv6mgrd.model.desired import (
-    Bgp,
     Desired,
-    Isis,
-    IsisInterface,
     Locator,
-    Neighbor,
     Proxy,
+    Role,
     SegmentList,
     Sid,
     SteeredRoute,
     Vrf,
-    VrfBgp,
+)
+from srv6mgrd.model.isis import (
+    Authentication,
+    Isis,
+    IsisInterface,
+    LspTimers,
+    Overload,
+    SpfDelay,
 )
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.routing_policy import ApplyPolicy
 from tests.builders import net
 
 
@@ -171,12 +178,14 @@ def test_a_behavior_with_and_without_its_module(behavior, module):
 
 
 @pytest.mark.parametrize("name", ["decapsulate-to-vrf", "srv6mgr-srv6:decapsulate-to-vrf"])
-def test_a_group_of_behaviors_is_refused(name):
+def test_a_group_of_behaviors_is_rejected(name):
     entry = {"prefix": "fcbb:0:1:1::/64", "locator": "MAIN", "behavior": name}
+    state = parse(srv6(local_sids={"sid": [entry]}))
 
     with pytest.raises(RefusedError) as caught:
-        parse(srv6(local_sids={"sid": [entry]}))
+        check(state)
 
+    assert not state.sids
     assert str(caught.value) == (
         "SID fcbb:0:1:1::/64: decapsulate-to-vrf is not a behavior of its own; "
         f"choose {', '.join(Behavior)}"
@@ -334,6 +343,41 @@ def test_isis():
     assert level == "level-1"
 
 
+def test_all_that_isis_says():
+    hello = {"password": "link", "algorithm": "clear"}
+    core = {"name": "to-p", "hello-interval": 1, "hello-multiplier": 4, "bfd": True}
+    delay = {"initial-delay": 1, "short-delay": 2, "long-delay": 3}
+    isis = {
+        "area": "49",
+        "system-id": "0000.0000.0001",
+        "locator": "MAIN",
+        "interface": [{**core, "hello-authentication": hello}],
+        "additional-locator": ["SHARED", "ANYCAST"],
+        "lsp-gen-interval": 5,
+        "lsp-refresh-interval": 600,
+        "lsp-lifetime": 1000,
+        "ietf-spf-delay": {**delay, "hold-down": 5, "time-to-learn": 4},
+        "overload": {"status": True, "on-startup": 60},
+        "area-authentication": {"password": "area", "snp": "none"},
+        "domain-authentication": {"password": "domain"},
+    }
+    found = parse(srv6(**{"srv6mgr-isis:isis": isis})).isis
+    key = Authentication("link", "clear")
+    interface = IsisInterface("to-p", False, False, None, 1, 4, True, key)
+    assert found == Isis(
+        "49",
+        "0000.0000.0001",
+        "MAIN",
+        interfaces=(interface,),
+        additional_locators=("ANYCAST", "SHARED"),
+        timers=LspTimers(5, 600, 1000),
+        spf_delay=SpfDelay(1, 2, 3, 5, 4),
+        overload=Overload(status=True, on_startup=60),
+        area_authentication=Authentication("area"),
+        domain_authentication=Authentication("domain", snp="validate"),
+    )
+
+
 def test_everything_of_a_neighbor():
     neighbor = {
         "address": "10.1.0.2",
@@ -366,3 +410,55 @@ def test_a_micro_segment_locator():
     entry = {"name": "MAIN", "prefix": "fcbb:0:1::/48", "micro-segment": True}
 
     assert parse(srv6(locators={"locator": [entry]})).locators["MAIN"].micro_segment
+
+
+def test_interfaces_are_customers_by_default():
+    assert parse({}).default_role is Role.CUSTOMER
+    assert parse(srv6(boundary={"default-role": "core"})).default_role is Role.CORE
+    assert parse(srv6(boundary={"default-role": "core"})).is_empty
+
+
+def test_a_neighbor_has_the_values_of_its_peer_group_where_it_has_none() -> None:
+    tree = {
+        "srv6mgr-srv6:srv6": {
+            "srv6mgr-bgp:bgp": {
+                "as-number": 65000,
+                "router-id": "192.0.2.1",
+                "peer-group": [
+                    {
+                        "name": "all",
+                        "remote-as": 65001,
+                        "bfd": True,
+                        "apply-policy": {"import-policy": "in", "export-policy": "out"},
+                        "dynamic-neighbor-prefix": ["10.0.0.1/8"],
+                    },
+                    {"name": "template", "keepalive": 3},
+                ],
+                "neighbor": [
+                    {
+                        "address": "192.0.2.7",
+                        "peer-group": "all",
+                        "bfd": False,
+                        "apply-policy": {"export-policy": "own"},
+                    }
+                ],
+                "unnumbered-neighbor": [{"interface": "eth0", "remote-as": 1}],
+            }
+        }
+    }
+
+    bgp = parse(tree).bgp
+
+    assert bgp is not None
+    assert bgp.neighbors == (
+        Neighbor("192.0.2.7", 65001, apply_policy=ApplyPolicy("in", "own")),
+        Neighbor(
+            "all",
+            65001,
+            bfd=True,
+            apply_policy=ApplyPolicy("in", "out"),
+            kind=PeerKind.DYNAMIC,
+            prefixes=("10.0.0.0/8",),
+        ),
+        Neighbor("eth0", 1, kind=PeerKind.UNNUMBERED),
+    )

@@ -1,6 +1,6 @@
 """Every kind of object as the command that an operator would type."""
 
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_interface
 from typing import get_args
 
 import pytest
@@ -9,13 +9,13 @@ from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.plan import objects
 from srv6mgrd.plan.actions import Create, Delete, Replace
 from srv6mgrd.plan.commands import command, verb
+from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
 from srv6mgrd.plan.objects import (
     Boundary,
     DummyDevice,
     EncapRoute,
     EncapSource,
     FrrBlock,
-    LinkMtu,
     NextHopRoute,
     ProxyEntry,
     ProxyHook,
@@ -24,6 +24,7 @@ from srv6mgrd.plan.objects import (
     SidRoute,
     Sysctl,
     UnreachableDefault,
+    UnreachableSid,
     VrfDevice,
     VrfPort,
 )
@@ -69,6 +70,13 @@ CREATED = [
      " value End.AS ethernet dev eth1 back eth1 src fcbb:0:2:: segs fcbb:0:2::,fcbb:0:3::"
      " transparent"),
     (LinkMtu("eth1", 1420), "ip link set dev eth1 mtu 1420"),
+    (VlanDevice("eth1.5", "eth1", 5),
+     "ip link add link eth1 name eth1.5 alias srv6mgr type vlan id 5"),
+    (AdminState("eth1", False), "ip link set dev eth1 down"),
+    (InterfaceAddress("eth1", ip_interface("10.0.0.1/24")),
+     "ip address replace 10.0.0.1/24 dev eth1 proto 86"),
+    (InterfaceAddress("eth1", ip_interface("fe80::1/64")),
+     "ip address replace fe80::1/64 dev eth1 nodad proto 86"),
     (ProxyHook("eth1", "back_function"),
      "bpftool net attach tcx_ingress pinned /sys/fs/bpf/srv6mgr/back_function dev eth1"),
     (ProxyHook("srv6mgr", "toward_local"),
@@ -79,6 +87,8 @@ CREATED = [
      "ip -6 rule add priority 990 from 2001:db8::1 to fcbb:0:1::/48 table 254 protocol 86"),
     (UnreachableDefault(4, 10),
      "ip -4 route add unreachable default table 10 metric 4278198272 protocol 86"),
+    (UnreachableSid(LOCATOR, 10),
+     "ip -6 route add unreachable fcbb:0:1::/48 table 10 metric 4278198272 protocol 86"),
     (sid(Behavior.END), f"{SID} End count dev srv6mgr"),
     (sid(Behavior.END, counters=False, flavors=frozenset({Flavor.PSP})),
      f"{SID} End flavors psp dev srv6mgr"),
@@ -147,6 +157,11 @@ def test_replace():
     assert rules.index("add") < rules.index("delete")
     assert command(Replace(VrfDevice("red", 1, 1, up=False), VrfDevice("red", 1, 1))) == (
         "ip link set red up"
+    )
+    was, address = (InterfaceAddress("eth1", ip_interface(f"fd00::1/{n}")) for n in (64, 128))
+    assert command(Replace(was, address)) == (
+        "ip address delete fd00::1/64 dev eth1"
+        " && ip address replace fd00::1/128 dev eth1 nodad proto 86"
     )
 
 

@@ -1,18 +1,18 @@
 """How things differed, in words."""
 
 import dataclasses
-from ipaddress import IPv6Address
+from ipaddress import IPv6Address, ip_interface
 
 import pytest
 
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.plan.actions import Create, Delete, Replace
 from srv6mgrd.plan.drift import difference, differences
+from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
 from srv6mgrd.plan.objects import (
     DummyDevice,
     EncapSource,
     FrrBlock,
-    LinkMtu,
     NextHopRoute,
     ProxyEntry,
     ProxyHook,
@@ -23,6 +23,7 @@ from srv6mgrd.plan.objects import (
     UnknownBoundary,
     UnknownLink,
     UnreachableDefault,
+    UnreachableSid,
     VrfDevice,
     VrfPort,
     boundary,
@@ -32,6 +33,7 @@ from tests.builders import net
 SID = SidRoute(net("fcbb:0:1:1::/64"), Behavior.END, 8986)
 OTHER = SidRoute(net("fcbb:0:1:1::/64"), Behavior.END_DT6, 8986, 10, "eth1", counters=False)
 HOOK = ProxyHook("eth0", "back_function")
+ADDRESS = InterfaceAddress("eth1", ip_interface("10.0.0.1/24"))
 PROXY = ProxyEntry(net("fcbb:0:1:1::/64"), Behavior.END_AM, "ipv6", "fw", "fw")
 RED = VrfDevice("red", 10, 1000)
 HOP = NextHopRoute(IPv6Address("fc00::5"), "eth1", IPv6Address("fc00::5"))
@@ -47,6 +49,10 @@ BGP = FrrBlock("bgpd", ("router bgp 65000", "address-family ipv4"), ("a", "b", "
         (Create(DummyDevice("srv6mgr")), "device srv6mgr was deleted"),
         (Create(VrfPort("eth1", "red")), "interface eth1 had left VRF red"),
         (Create(UnreachableDefault(4, 10)), "unreachable IPv4 default of table 10 was deleted"),
+        (
+            Create(UnreachableSid(net("fcbb:0:1:64::/64"), 10)),
+            "unreachable route to SID fcbb:0:1:64::/64 of table 10 was deleted",
+        ),
         (Create(Rule(2000, net("fcbb::/48"), 8986)), "rule 2000 to fcbb::/48 was deleted"),
         (Create(BGP), "FRR bgpd 'router bgp 65000 / address-family ipv4' was deleted"),
         (
@@ -75,6 +81,14 @@ BGP = FrrBlock("bgpd", ("router bgp 65000", "address-family ipv4"), ("a", "b", "
             "programs of the proxies were incomplete, or of another version",
         ),
         (Replace(LinkMtu("fw", 1500), LinkMtu("fw", 1420)), "MTU of fw was 1500, is 1420"),
+        (Create(ADDRESS), "address 10.0.0.1/24 of eth1 was deleted"),
+        (Replace(ADDRESS, ADDRESS), "address 10.0.0.1/24 of eth1 went with its interface"),
+        (
+            Replace(InterfaceAddress("eth1", ip_interface("10.0.0.1/32")), ADDRESS),
+            "address 10.0.0.1/24 of eth1 had prefix length 32",
+        ),
+        (Replace(AdminState("eth1", False), AdminState("eth1", True)), "interface eth1 was down"),
+        (Create(VlanDevice("eth1.5", "eth1", 5)), "interface eth1.5 was deleted"),
         (Create(PROXY), "proxy on fw was deleted"),
         (
             Replace(dataclasses.replace(PROXY, current=False), PROXY),

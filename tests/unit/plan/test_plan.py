@@ -70,6 +70,7 @@ def test_creation_starts_with_what_others_stand_on():
         "boundary",
         "route4 table 10 default",
         "route6 table 10 default",
+        "route6 table 10 fcbb:0:1:64::/64 metric 4278198272",
         "encap-source",
         "sysctl net/ipv4/conf/red/rp_filter",
         "sysctl net/ipv4/ip_forward",

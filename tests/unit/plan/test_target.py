@@ -7,13 +7,14 @@ import pytest
 
 from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.model.behavior import Behavior, Flavor
+from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.desired import Proxy, Role, SegmentList, Sid, SteeredRoute
+from srv6mgrd.plan.link_objects import LinkMtu
 from srv6mgrd.plan.objects import (
     Boundary,
     DummyDevice,
     EncapSource,
     FrrBlock,
-    LinkMtu,
     NextHopRoute,
     ProxyEntry,
     ProxyHook,
@@ -22,12 +23,20 @@ from srv6mgrd.plan.objects import (
     SidRoute,
     Sysctl,
     UnreachableDefault,
+    UnreachableSid,
     VrfDevice,
     VrfPort,
 )
 from srv6mgrd.plan.observed import Links
-from srv6mgrd.plan.target import Target, met, target, vrf_ifindex
-from tests.builders import by_key, desired, locator, net, sid, small_vpn, vpn, vrf
+from srv6mgrd.plan.target import (
+    LOCAL_RULE_PRIORITY,
+    SID_RULE_PRIORITY,
+    Target,
+    met,
+    target,
+    vrf_ifindex,
+)
+from tests.builders import by_key, desired, locator, net, sid, small_vpn, speaker, vpn, vrf
 
 RED = ObjectRef(Kind.VRF, "red")
 MAIN = ObjectRef(Kind.LOCATOR, "MAIN")
@@ -51,6 +60,7 @@ def test_a_small_vpn():
             VrfDevice("red", 10, INDEX_10),
             UnreachableDefault(4, 10),
             UnreachableDefault(6, 10),
+            UnreachableSid(net("fcbb:0:1:64::/64"), 10),
             Sysctl("net/ipv4/ip_forward", "1"),
             Sysctl("net/ipv6/conf/all/forwarding", "1"),
             Sysctl("net/ipv6/conf/eth1/keep_addr_on_down", "1"),
@@ -59,7 +69,9 @@ def test_a_small_vpn():
             Sysctl("net/ipv4/conf/red/rp_filter", "0"),
             Sysctl("net/vrf/strict_mode", "1"),
             EncapSource(IPv6Address("fcbb:0:1::1")),
-            Boundary(("eth1", "red"), (net("fcbb::/32"),), (IPv6Address("fcbb:0:1::1"),)),
+            Boundary(
+                ("lo", "srv6mgr"), (net("fcbb::/32"),), (IPv6Address("fcbb:0:1::1"),), closed=True
+            ),
             VrfPort("eth1", "red"),
             SidRoute(net("fcbb:0:1:1::/64"), Behavior.END, 8986),
             SidRoute(net("fcbb:0:1:64::/64"), Behavior.END_DT46, 8986, vrf_table=10),
@@ -80,6 +92,7 @@ def test_each_object_knows_what_it_is_for():
         "link red": [RED],
         "route4 table 10 default": [RED],
         "route6 table 10 default": [RED],
+        "route6 table 10 fcbb:0:1:64::/64 metric 4278198272": [ObjectRef(Kind.VRF_BGP, "red")],
         "sysctl net/ipv4/ip_forward": [RED],
         "sysctl net/ipv6/conf/all/forwarding": [MAIN, RED],
         "sysctl net/ipv6/conf/eth1/keep_addr_on_down": [RED],
@@ -106,10 +119,28 @@ def test_an_interface_that_does_not_exist_leaves_its_vrf_pending():
     assert "sysctl net/ipv6/conf/eth1/keep_addr_on_down" not in found.objects
 
 
+def test_frr_keeps_the_source_that_it_was_told_once():
+    """zebra takes it out of the kernel with its line."""
+    source = FrrBlock(
+        "zebra", ("segment-routing", "srv6", "encapsulation"), ("source-address ::1",)
+    )
+    without = desired(locator(), source="fcbb:0:1::1")
+
+    assert source.key not in target(without, {}, [source]).objects
+    assert source.key in target(without, {}, [source], owned={source.key}).objects
+    assert source.key in target(replace(without, bgp=speaker()), {}, [source]).objects
+
+
 def test_an_end_needs_neither_vrf_nor_strict_mode():
     found = target(desired(locator(), sid("fcbb:0:1:1::/64")), {})
 
-    assert {type(o) for o in found.objects.values()} == {DummyDevice, Rule, SidRoute, Sysctl}
+    assert {type(o) for o in found.objects.values()} == {
+        Boundary,
+        DummyDevice,
+        Rule,
+        SidRoute,
+        Sysctl,
+    }
     assert "sysctl net/vrf/strict_mode" not in found.objects
 
 
@@ -234,7 +265,7 @@ def test_behaviors(declared: Sid, expected: dict[str, object]) -> None:
     [
         ("fcbb:0:1::/48", (32, 16)),
         ("fcbb:0:1:1::/64", (32, 32)),
-        ("fcbb:0:1:1::/128", (32, 32)),
+        ("fcbb:0:e001::/48", (32, 16)),
     ],
 )
 def test_micro_segments_shift_what_the_prefix_has_behind_the_block(
@@ -243,6 +274,17 @@ def test_micro_segments_shift_what_the_prefix_has_behind_the_block(
     found = one(made(Behavior.END, prefix, flavors=frozenset({Flavor.NEXT_CSID})))
 
     assert sid_of(found).csid_lengths == lengths
+
+
+def test_micro_segments_of_the_local_block_have_a_rule_for_it():
+    adjacency = made(
+        Behavior.END_X, "fcbb:0:e001::/48", next_hop=B, flavors=frozenset({Flavor.NEXT_CSID})
+    )
+
+    rules = [o for o in one(adjacency).objects.values() if isinstance(o, Rule)]
+
+    assert Rule(SID_RULE_PRIORITY, net("fcbb::/32"), SID_TABLE) in rules
+    assert Rule(LOCAL_RULE_PRIORITY, net("fcbb::/32"), SID_TABLE) in rules
 
 
 def test_a_next_hop_on_an_interface_has_a_route():
@@ -305,7 +347,8 @@ def test_an_interface_that_is_missing(behavior: Behavior) -> None:
 def proxied(*interfaces: str, receivers: tuple[str, ...] = (), **more: object) -> Target:
     proxy = Proxy("ipv6", "fw", "fw", next_hop=B, **more)  # type: ignore[arg-type]
     state = desired(locator(), replace(made(Behavior.END_AD), proxy=proxy))
-    return target(state, dict.fromkeys(interfaces, 1), receivers=receivers)
+    state = replace(state, roles={"eth0": Role.CORE})
+    return target(state, Links(dict.fromkeys(interfaces, 1), frozenset(receivers)))
 
 
 def test_a_proxy():
@@ -318,6 +361,9 @@ def test_a_proxy():
             DummyDevice("srv6mgr"),
             Sysctl("net/ipv6/conf/all/forwarding", "1"),
             Rule(2000, net("fcbb:0:1::/48"), 8986),
+            Boundary(("eth0", "fw", "lo", "srv6mgr"), (net("fcbb::/32"),), (), closed=True),
+            Sysctl("net/ipv6/conf/all/seg6_enabled", "1"),
+            Sysctl("net/ipv6/conf/eth0/seg6_enabled", "1"),
             ProxyPrograms(),
             ProxyEntry(prefix, Behavior.END_AD, "ipv6", "fw", "fw", B),
             NextHopRoute(B, "fw", B),
@@ -364,7 +410,7 @@ def test_other_links_are_of_no_matter(borrowed: bool) -> None:
     )
 
     def of(links: Links) -> Target:
-        return target(state, links.indexes, receivers=links.receivers, borrowed=borrowed)
+        return target(state, links, borrowed=borrowed)
 
     known = met(state, links, borrowed=borrowed)
     assert of(known) == of(links)

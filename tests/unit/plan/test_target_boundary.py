@@ -6,12 +6,17 @@ from ipaddress import IPv4Network, IPv6Address
 import pytest
 
 from srv6mgrd.counters.status import Kind, ObjectRef
-from srv6mgrd.model.desired import Role, SegmentList, SteeredRoute
-from srv6mgrd.plan.objects import Sysctl
+from srv6mgrd.model import domain
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.desired import Proxy, Role, SegmentList, SteeredRoute
+from srv6mgrd.model.isis import Isis, IsisInterface
+from srv6mgrd.plan.objects import ProxyHook, Sysctl
+from srv6mgrd.plan.observed import Links
 from srv6mgrd.plan.target import target, with_sids
 from tests.builders import desired, locator, net, sid, small_vpn, vrf
 
 CORE, CUSTOMER = Role.CORE, Role.CUSTOMER
+OWN = ("lo", "srv6mgr")
 EDGE = ObjectRef(Kind.INTERFACE, "eth9")
 
 
@@ -19,16 +24,30 @@ def boundary_of(state, interfaces=()):
     return target(state, dict.fromkeys(interfaces, 1)).objects.get("boundary")
 
 
-def test_the_boundary_is_there_before_the_interfaces_are():
-    found = boundary_of(small_vpn("eth1", "eth2"))
+def opened(state):
+    """With the default role that a node has after an upgrade."""
+    return replace(state, default_role=CORE)
 
-    assert found.interfaces == ("eth1", "eth2", "red")
+
+def test_every_interface_is_a_customer_until_it_is_declared_core():
+    state = replace(small_vpn("eth1"), roles={"eth9": CORE})
+
+    found = boundary_of(state, ["eth1", "eth2", "eth9"])
+
+    assert (found.closed, found.interfaces) == (True, ("eth9", *OWN))
+    assert boundary_of(state) == boundary_of(state, ["eth1", "late0"])
+
+
+def test_with_default_role_core_the_boundary_is_there_before_the_interfaces_are():
+    found = boundary_of(opened(small_vpn("eth1", "eth2")))
+
+    assert (found.closed, found.interfaces) == (False, ("eth1", "eth2", "red"))
 
 
 def test_an_interface_without_vrf_is_a_customer_when_declared_so():
     state = replace(desired(locator(), sid("fcbb:0:1:1::/64")), roles={"eth9": CUSTOMER})
 
-    found = target(state, {"eth9": 9})
+    found = target(opened(state), {"eth9": 9})
 
     assert found.objects["boundary"].interfaces == ("eth9",)
     assert found.serves["boundary"] == [EDGE]
@@ -39,7 +58,64 @@ def test_an_interface_without_vrf_is_a_customer_when_declared_so():
 def test_a_vrf_with_an_interface_to_the_core_lets_the_domain_through():
     state = replace(small_vpn("eth1", "eth2"), roles={"eth2": CORE})
 
-    assert boundary_of(state, ["eth1", "eth2"]).interfaces == ("eth1",)
+    assert boundary_of(opened(state), ["eth1", "eth2"]).interfaces == ("eth1",)
+    assert boundary_of(state, ["eth1", "eth2"]).interfaces == ("eth2", "lo", "red", "srv6mgr")
+
+
+@pytest.mark.parametrize("behavior", [Behavior.END_DX2, Behavior.END_DX4, Behavior.END_DX6])
+def test_an_attachment_circuit_is_a_customer(behavior):
+    circuit = replace(sid("fcbb:0:1:1::/64", behavior), interface="to-customer")
+    state = desired(locator(), circuit)
+
+    assert "to-customer" in boundary_of(opened(state)).interfaces
+    assert "to-customer" not in boundary_of(state).interfaces
+    declared = replace(state, roles={"to-customer": CORE})
+    assert boundary_of(opened(declared)) is None
+    assert "to-customer" in boundary_of(declared).interfaces
+
+
+def test_an_interface_of_a_cross_connect_to_a_router_is_none():
+    adjacency = replace(sid("fcbb:0:1:1::/64", Behavior.END_X), interface="to-p")
+
+    assert boundary_of(opened(desired(locator(), adjacency))) is None
+
+
+def test_what_is_is_speaks_on_is_core_unless_it_is_passive():
+    isis = Isis(
+        "49.0001",
+        "0000.0000.0001",
+        "MAIN",
+        interfaces=(IsisInterface("to-p"), IsisInterface("to-ce", passive=True)),
+    )
+
+    found = boundary_of(replace(small_vpn("eth1"), isis=isis))
+
+    assert found.interfaces == ("lo", "srv6mgr", "to-p")
+
+
+def hooks(state, *receivers):
+    objects = target(
+        state, Links(dict.fromkeys(receivers, 1), frozenset(receivers))
+    ).objects.values()
+    return {o.interface for o in objects if isinstance(o, ProxyHook)} - {"srv6mgr"}
+
+
+def test_no_hook_of_a_proxy_is_before_the_filter_on_a_customers_interface():
+    proxy = Proxy("ethernet", "fw", "fw")
+    circuit = replace(sid("fcbb:0:1:2::/64", Behavior.END_DX2), interface="ac")
+    state = desired(
+        locator(), replace(sid("fcbb:0:1:1::/64", Behavior.END_AD), proxy=proxy), circuit
+    )
+    roles = replace(state, roles={"edge": CUSTOMER, "to-p": CORE})
+
+    assert hooks(roles, "fw", "ac", "edge", "to-p", "other") == {"fw", "to-p"}
+    assert hooks(opened(roles), "fw", "ac", "edge", "to-p", "other") == {"fw", "to-p", "other"}
+
+
+def test_what_has_no_other_object_to_show_it_is_shown_by_the_locators():
+    state = desired(locator(), sid("fcbb:0:1:1::/64"))
+
+    assert target(state, {}).serves["boundary"] == [ObjectRef(Kind.LOCATOR, "MAIN")]
 
 
 def test_a_core_interface_processes_source_routing():
@@ -74,7 +150,7 @@ def test_out_of_reach_are_blocks_and_segments_elsewhere():
     "state",
     [
         desired(vrf("red", 10, "eth1")),
-        desired(locator(), sid("fcbb:0:1:1::/64")),
+        opened(desired(locator(), sid("fcbb:0:1:1::/64"))),
         replace(desired(locator()), roles={"eth9": CUSTOMER}),
     ],
     ids=["no SIDs", "no customers", "nothing in use"],
@@ -94,3 +170,36 @@ def test_with_the_first_sid_the_boundary_is_guarded():
     assert "boundary" in target(one, {"eth1": 2}).objects
     assert with_sids(target(without, {"eth1": 2}), without, one) is None
     assert with_sids(target(one, {"eth1": 2}), one, without) is None
+
+
+def said(state, *interfaces):
+    return list(domain.warnings(state, interfaces))
+
+
+def test_without_a_core_interface_the_operator_is_warned():
+    state = small_vpn("eth1")
+
+    (text,) = said(state, "lo", "srv6mgr", "red", "eth1", "to-p")
+
+    assert text == (
+        "boundary: no interface is core, so packets from other routers of the SRv6 domain are"
+        " dropped; set interfaces/interface[name=...]/role to core for each that leads to one"
+        " (candidates: to-p)"
+    )
+    assert said(replace(state, roles={"to-p": CORE}), "eth1", "to-p", "other") == []
+    assert said(state, "lo", "eth1") == []
+    assert said(desired(locator()), "to-p") == []
+
+
+def test_an_open_domain_is_warned_of_until_each_interface_is_declared():
+    state = opened(small_vpn("eth1"))
+
+    (text,) = said(state, "lo", "eth1", "to-p", "eth7")
+
+    assert text == (
+        "boundary: eth7, to-p can reach SIDs, since default-role is core (RFC 8754 section 5.1);"
+        " set interfaces/interface[name=...]/role to core for each that leads to a router of the"
+        " SRv6 domain, then boundary/default-role to customer"
+    )
+    roles = {"to-p": CORE, "eth7": CUSTOMER}
+    assert said(replace(state, roles=roles), "lo", "eth1", "to-p", "eth7") == []

@@ -92,6 +92,18 @@ def test_a_refusal_by_frr_leaves_all_as_before(world):
     assert without_sysctls(world.state()) == without_sysctls(there)
 
 
+def test_what_frr_could_not_take_back_is_removed_later(world):
+    world.frr.stuck = True
+    assert "stuck" in refusal(world, VPN)
+    assert world.frr.contexts
+    world.frr.stuck = False
+
+    world.repair()
+
+    assert world.frr.contexts == {}
+    assert [key for key in world.journal.keys if key.startswith("frr")] == []
+
+
 def test_something_foreign_in_the_way_refuses_the_commit_untouched(world):
     theirs = VrfDevice("red", 77, 9)
     world.kernel.add_foreign(theirs)

@@ -24,6 +24,7 @@ from srv6mgrd.plan.target import target, vrf_ifindex
 from tests.builders import desired, dt46, locator, net, sid, vrf
 from tests.fakes.kernel import STRICT_MODE, Crash, FakeKernel
 from tests.unit.reconciler.world import (
+    BGP_RED,
     DT46,
     END,
     END_KEY,
@@ -139,6 +140,80 @@ def test_a_lost_journal_adopts_what_is_declared_and_marked(world):
 
     world.commit(NOTHING)
     assert {k for k in world.kernel.objects if not k.startswith("sysctl")} == set()
+
+
+@pytest.mark.parametrize("case", CHANGED)
+def test_what_was_adopted_is_ours_though_no_journal_can_be_written(world, case, tmp_path):
+    world.commit(VPN)
+    world.journal = Journal(tmp_path)  # a folder
+    world.restart()
+    world.repair(VPN)
+    world.kernel.put(CHANGED[case], ours=False)
+
+    world.repair()
+
+    assert world.stands(VPN)
+
+
+def test_a_lost_journal_adopts_what_is_declared_in_frr(world):
+    world.commit(VPN)
+    world.journal = Journal(None)
+    world.restart()
+    writes = world.writes
+    world.repair(VPN)
+    world.reconciler.stored()
+    assert world.writes == writes
+
+    world.commit(NOTHING)
+
+    assert world.frr.contexts == {}
+    assert not [k for k in world.kernel.objects if k.startswith("port")]
+
+
+def test_a_lost_journal_adopts_frr_s_part_when_frr_comes_back(world):
+    world.commit(VPN)
+    world.journal = Journal(None)
+    world.restart()
+    world.frr.unreachable = "bgpd.vty: no such file"
+    world.repair(VPN)
+    world.frr.unreachable = ""
+    world.repair()
+
+    world.commit(NOTHING)
+
+    assert world.frr.contexts == {}
+
+
+def test_of_frr_a_lost_journal_adopts_nothing_that_is_not_declared(world):
+    world.commit(VPN)
+    world.frr.operator("bgpd", BGP_RED, "network 10.9.0.0/16")
+    world.frr.operator("bgpd", ("router bgp 65000 vrf theirs",), "bgp router-id 10.9.9.9")
+    theirs = dict(world.frr.contexts)
+    world.journal = Journal(None)
+    world.restart()
+    world.repair(VPN)
+
+    world.commit(NOTHING)
+
+    lines = {line for block in world.frr.contexts.values() for line in block.lines}
+    assert lines == {"network 10.9.0.0/16", "bgp router-id 10.9.9.9"}
+    assert theirs.keys() > world.frr.contexts.keys()
+
+
+def test_a_first_start_adopts_nothing_of_the_operator(world):
+    """It begins with nothing declared: what a commit finds in its place is the operator's."""
+    world.repair(NOTHING)
+    world.reconciler.stored()
+    world.restart()
+    world.frr.operator("bgpd", ("router bgp 65000",), "bgp router-id 10.0.0.1")
+    theirs = dict(world.frr.contexts)
+    world.repair(NOTHING)
+    world.commit(VPN)
+    world.reconciler.stored()
+
+    world.commit(NOTHING)
+
+    assert world.frr.contexts == theirs
 
 
 def test_nothing_is_removed_when_the_journal_is_lost(world):

@@ -24,7 +24,9 @@ def test_nothing_lost() -> None:
 
 
 def test_blocked_is_the_longest_run_of_losses() -> None:
-    assert book(10, 0, 2, 3, 7, 9).tally(0.1) == Tally(sent=10, lost=5, duplicates=0, blocked=0.3)
+    assert book(10, 0, 2, 3, 7, 9).tally(0.1) == Tally(
+        sent=10, lost=5, duplicates=0, blocked=0.3, since=0.4
+    )
 
 
 def test_a_second_reply_is_a_duplicate() -> None:

@@ -17,7 +17,8 @@ def arguments(job: str) -> set[str]:
 
 
 def test_each_suite_runs_in_one_job() -> None:
-    there = {path.stem for path in (CHECKOUT / "tests/robot").glob("[a-z]*.robot")}
+    there = {path.stem for path in catalogue.ROBOT.glob("[a-z]*.robot")}
+    there |= {path.parent.name for path in catalogue.ROBOT.glob("*/__init__.robot")}
     named = [name for group in catalogue.SUITES for name in group]
     named += catalogue.NIGHTLY_SUITES
     assert sorted(named) == sorted(there)
@@ -60,6 +61,23 @@ def test_one_test_runs_where_it_belongs(test: str, job: str) -> None:
     jobs = catalogue.one(test)
     assert jobs[-1].name == job
     assert test.rpartition("::")[2] in " ".join(jobs[-1].argv)
+
+
+def test_a_folder_of_suites_is_one_job_and_each_file_is_named_by_its_path() -> None:
+    jobs = catalogue.all_jobs()
+    assert jobs["robot/fortress"].argv[-1] == "fortress"
+    assert not [name for name in jobs if name.startswith("robot/fortress-")]
+    assert catalogue.one("tests/robot/fortress/processes.robot")[-1].name == (
+        "robot/fortress-processes"
+    )
+    case = catalogue.one("tests/robot/fortress/processes.robot::A Case")[-1]
+    assert case.argv[-4:] == ("fortress/processes", "--", "--test", "A Case")
+
+
+def test_a_soak_runs_the_campaign_and_the_tests_with_one_seed() -> None:
+    _, *jobs = catalogue.soak(60, 7)
+    assert [job.name for job in jobs] == ["soak/chaos", "soak/lab"]
+    assert all(job.argv[-4:] == ("--seconds", "60", "--seed", "7") for job in jobs)
 
 
 def test_what_is_no_test_is_rejected() -> None:

@@ -41,17 +41,18 @@ class Certificate:
 
 
 class Authority:
-    """Signs; its own certificate is ``certificate``."""
+    """Signs; its own certificate is ``certificate``, which ``above`` has signed or itself."""
 
-    def __init__(self, place: Path, name: str) -> None:
+    def __init__(self, place: Path, name: str, above: Authority | None = None) -> None:
         self._place = place
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        signer = above or self
         made = (
-            self._builder(self._name, self._key)
-            .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+            signer._builder(self._name, self._key)
+            .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
             .add_extension(_SIGNS, critical=True)
-            .sign(self._key, hashes.SHA256())
+            .sign(signer._key, hashes.SHA256())
         )
         self.certificate = _written(place, name, made, self._key)
 
@@ -63,9 +64,11 @@ class Authority:
         begin: timedelta = -DAY,
         end: timedelta = DAY,
     ) -> Certificate:
-        """A certificate valid from ``begin`` to ``end``, both from now."""
+        """A certificate valid from ``begin`` to ``end``, both from now. Without a common name it
+        needs a ``file``."""
         key = ec.generate_private_key(ec.SECP256R1())
-        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
+        named = [x509.NameAttribute(NameOID.COMMON_NAME, common_name)] if common_name else []
+        subject = x509.Name(named)
         builder = self._builder(subject, key, begin, end)
         if alternatives:
             names = x509.SubjectAlternativeName(alternatives)
@@ -77,11 +80,11 @@ class Authority:
         local = [x509.IPAddress(ipaddress.ip_address(at)) for at in ("127.0.0.1", "::1")]
         return self.sign("router", x509.DNSName("localhost"), *local)
 
-    def revoke(self, *certificates: Certificate) -> Path:
-        """The list of revoked certificates."""
+    def revoke(self, *certificates: Certificate, until: timedelta = DAY) -> Path:
+        """The list of revoked certificates, to be replaced ``until`` from now."""
         now = datetime.now(UTC)
         builder = x509.CertificateRevocationListBuilder().issuer_name(self._name)
-        builder = builder.last_update(now - DAY).next_update(now + DAY)
+        builder = builder.last_update(now - 2 * DAY).next_update(now + until)
         for certificate in certificates:
             revoked = x509.RevokedCertificateBuilder().serial_number(
                 certificate.content.serial_number
@@ -89,8 +92,10 @@ class Authority:
             builder = builder.add_revoked_certificate(revoked.revocation_date(now - DAY).build())
         path = self._place / "revoked.pem"
         made = builder.sign(self._key, hashes.SHA256())
-        path.write_bytes(made.public_bytes(serialization.Encoding.PEM))
-        return path
+        # Servers read it whenever they like.
+        fresh = path.with_suffix(".new")
+        fresh.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+        return fresh.rename(path)
 
     def _builder(
         self, subject: Any, key: Any, begin: timedelta = -DAY, end: timedelta = DAY

@@ -1,0 +1,72 @@
+"""Events of sysrepo that could not be processed at first."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+
+import pytest
+import sysrepo
+
+from srv6mgrd.datastore import events
+
+
+class Subscription:
+    """As the binding has it; its events fail at first, as without a file descriptor left."""
+
+    def __init__(self, failures: int) -> None:
+        self.fd, self._announce = os.pipe()
+        self.cdata: object | None = object()
+        self.calls = 0
+        self._failures = failures
+        self.done = asyncio.Event()
+
+    def announce(self) -> None:
+        os.write(self._announce, b"x")
+
+    def process_events(self) -> None:
+        if not self.calls:
+            os.read(self.fd, 1)  # so does sysrepo, before it fails
+        self.calls += 1
+        if self.calls <= self._failures:
+            raise sysrepo.SysrepoSysError("Too many open files")
+        self.done.set()
+
+
+class Session:
+    def __init__(self, *subscriptions: Subscription) -> None:
+        self.subscriptions = subscriptions
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "_RETRY", 0.01)
+
+
+async def test_an_event_is_processed_later(caplog: pytest.LogCaptureFixture) -> None:
+    subscription, other = Subscription(failures=3), Subscription(failures=0)
+    with caplog.at_level(logging.ERROR):
+        events.process_in_loop(Session(subscription, other))
+        subscription.announce()
+        other.announce()
+        async with asyncio.timeout(5):
+            await subscription.done.wait()
+            await other.done.wait()
+    assert subscription.calls == 4
+    # Once, not with each try.
+    assert len(caplog.records) == 1
+    assert "cannot be processed" in caplog.text
+
+
+async def test_a_subscription_that_has_ended_is_left_alone() -> None:
+    subscription = Subscription(failures=1000)
+    events.process_in_loop(Session(subscription))
+    subscription.announce()
+    async with asyncio.timeout(5):
+        while subscription.calls < 2:
+            await asyncio.sleep(0.005)
+    subscription.cdata = None
+    calls = subscription.calls
+    await asyncio.sleep(0.05)
+    assert subscription.calls == calls

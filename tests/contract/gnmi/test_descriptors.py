@@ -1,0 +1,31 @@
+"""srv6-gnmid without a file descriptor left: it neither spins nor ends, and goes on afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+
+import pytest
+
+from tests.contract.descriptors import check_calm
+from tests.contract.gnmi.client import Client
+from tests.contract.gnmi.conftest import Server, eventually
+
+
+@pytest.mark.usefixtures("core")
+def test_without_descriptors_it_waits_and_goes_on(server: Server, gnmi: Client) -> None:
+    with contextlib.ExitStack() as open_:
+
+        def knock() -> None:
+            client = open_.enter_context(socket.socket(socket.AF_UNIX))
+            client.settimeout(0.01)
+            client.connect(str(server.socket))
+
+        check_calm(server.process.pid, knock)
+
+    def answers() -> bool:
+        with contextlib.closing(Client(f"unix:{server.socket}")) as client:
+            return bool(client.capabilities().supported_models)
+
+    eventually(answers, 20)
+    assert server.process.poll() is None

@@ -1,0 +1,130 @@
+"""Reads are computed in turn: who asks for much waits for itself, and not others for it."""
+
+from __future__ import annotations
+
+import select
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.contract.netconf.client import Client, acting_as, eventually, texts
+from tests.contract.netconf.conftest import Server
+from tests.contract.netconf.data import ROUTER
+from tests.contract.netconf.test_budget import HOSTILE, by_xpath, children, cpu, get, sids
+from tests.contract.netconf.wire import BASE, Wire, framed
+
+READ = framed(f'<rpc xmlns="{BASE}" message-id="1"><get-config><source><running/></source>'
+              "</get-config></rpc>".encode())  # fmt: skip
+SESSIONS = 40
+
+
+@pytest.fixture(autouse=True)
+def configured(client: Client) -> None:
+    client.edit(ROUTER)
+
+
+@pytest.fixture
+def many_sids(configured: None, client: Client) -> None:
+    client.edit(sids(1000))
+
+
+@contextmanager
+def sessions(server: Server, user: str, number: int = SESSIONS) -> Iterator[list[Wire]]:
+    with ExitStack() as held:
+        with acting_as(user):
+            found = [held.enter_context(Wire(server.socket, seconds=60)) for _ in range(number)]
+        yield found
+
+
+def answered(wires: list[Wire]) -> int:
+    """How many have got something by now."""
+    poll = select.poll()
+    for wire in wires:
+        poll.register(wire.socket, select.POLLIN)
+    return len(poll.poll(0))
+
+
+@pytest.mark.usefixtures("many_sids")
+def test_many_reads_of_one_user_hold_up_no_other(server: Server) -> None:
+    with sessions(server, "nobody") as many, Wire(server.socket) as one:
+        for wire in many:
+            wire.send(READ)
+        one.send(READ)
+        one.reply()
+        assert answered(many) < SESSIONS // 2
+        # They come, too.
+        for wire in many:
+            wire.reply()
+
+
+@pytest.mark.usefixtures("many_sids")
+def test_nothing_is_read_for_who_left(server: Server) -> None:
+    def spent(number: int, *, leave: bool) -> int:
+        before = cpu(server)
+        with sessions(server, "nobody", number) as many:
+            for wire in many:
+                wire.send(READ)
+            if not leave:
+                for wire in many:
+                    wire.reply()
+        with Wire(server.socket) as wire:
+            eventually(lambda: sessions_of(wire, "nobody") == 0, 60)
+        return cpu(server) - before
+
+    assert spent(SESSIONS, leave=True) < spent(SESSIONS, leave=False) / 2
+
+
+def sessions_of(wire: Wire, user: str) -> int:
+    tree = wire.call(
+        '<get><filter type="subtree"><netconf-state xmlns="urn:ietf:params:xml:ns:yang:'
+        'ietf-netconf-monitoring"><sessions/></netconf-state></filter></get>'
+    )
+    return texts(tree, "//m:sessions/m:session/m:username").count(user)
+
+
+@pytest.mark.usefixtures("many_sids")
+def test_who_reads_nothing_holds_up_no_session_of_its_own(server: Server) -> None:
+    with sessions(server, "nobody", 10) as deaf, acting_as("nobody"):
+        for wire in deaf:
+            wire.send(READ * 20)
+        with Wire(server.socket, seconds=60) as wire:
+            wire.send(READ)
+            assert texts(wire.reply(), "//s:sid/s:prefix")
+
+
+def test_costly_filters_leave_reads_of_their_user_alone(server: Server, client: Client) -> None:
+    read = framed(
+        f'<rpc xmlns="{BASE}" message-id="1">'
+        f'<get-config><source><running/></source><filter type="xpath" select="{HOSTILE}"/>'
+        "</get-config></rpc>".encode()
+    )
+    with sessions(server, "root", 2) as costly:
+        for wire in costly:
+            wire.send(read)
+        eventually(lambda: len(children(server)) == 2, 20)
+        assert texts(client.rpc(get(by_xpath("/s:srv6/s:vrfs"), "running")), "//s:vrf/s:name")
+
+
+def priorities(server: Server) -> set[int]:
+    """The nice values of the server's threads."""
+    found = set()
+    for task in Path(f"/proc/{server.process.pid}/task").iterdir():
+        try:
+            found.add(int((task / "stat").read_text().rpartition(")")[2].split()[16]))
+        except FileNotFoundError:
+            continue  # the thread is gone
+    return found
+
+
+@pytest.mark.usefixtures("many_sids")
+def test_who_asks_for_more_is_read_for_at_a_lower_priority(server: Server) -> None:
+    (usual,) = priorities(server)
+    with sessions(server, "nobody") as many:
+        for wire in many:
+            wire.send(READ)
+        eventually(lambda: max(priorities(server)) > usual)
+        for wire in many:
+            wire.reply()
+        eventually(lambda: priorities(server) == {usual})

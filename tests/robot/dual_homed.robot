@@ -1,0 +1,100 @@
+*** Settings ***
+Documentation     A site behind two provider edges outlives one of them.
+...
+...               - [Top] ce1 behind pe1 and pe3, ce2 behind pe2, all provider edges at p.
+...               - [Cfg] VRF red at each edge, full mesh of BGP with BFD; ce1 speaks BGP with both of its edges, pe3 is the
+...               backup by policy.
+...               - [Ver] pe1 ends: traffic goes by pe3, both ways; what is lost is counted and bounded by the
+...               detection time of BFD. pe1 comes back: nothing is lost.
+...               - [Ref] RFC 4364 section 4.1 (route distinguisher of each edge), RFC 5880, RFC 5883.
+
+Resource          srv6.resource
+Library           tests.robot.library.full_mesh.FullMesh
+
+Suite Setup       The Site Is Behind Both
+Suite Teardown    All Is As Before
+Test Teardown     End All Flows
+
+
+*** Variables ***
+${SITE}        192.0.2.1
+# BFD of FRR: 3 x 300 ms; a busy machine takes its time to go on.
+${AT_MOST}     ${5.0}
+${DEAF}        SEPARATOR=;
+...            nft add table inet deaf
+...            nft 'add chain inet deaf in { type filter hook prerouting priority -500 ; }'
+...            nft add rule inet deaf in iifname to-pe1 drop
+...            nft 'add chain inet deaf out { type filter hook postrouting priority 500 ; }'
+...            nft add rule inet deaf out oifname to-pe1 drop
+@{CUSTOMER}
+...            router bgp 65100
+...            bgp router-id 192.0.2.1
+...            no bgp ebgp-requires-policy
+...            neighbor 10.1.1.1 remote-as 65000
+...            neighbor 10.1.1.1 bfd
+...            neighbor 10.1.3.1 remote-as 65000
+...            neighbor 10.1.3.1 bfd
+...            address-family ipv4 unicast
+...            network 192.0.2.1/32
+
+
+*** Test Cases ***
+An Edge That Ends Costs No More Than Its Detection
+    Given Begin Flow    ce2    ${SITE}
+    When The Edge Ends
+    Then Wait Until Keyword Succeeds    60 s    0.2 s    The Path Ends At    fcbb:0:3:64::
+    And Wait For Traffic    ce2    ${SITE}
+    ${flow}    End Flow    ce2    ${SITE}
+    Log To Console    \ \ lost ${flow.lost} of ${flow.sent}, ${flow.blocked} s
+    And Should Be True    0 < ${flow.blocked} < ${AT_MOST}
+
+An Edge That Comes Back Costs Nothing
+    Given Begin Flow    ce2    ${SITE}
+    When The Edge Is Back
+    Then Wait For Session    pe2    2001:db8::1
+    And Wait Until Keyword Succeeds    60 s    0.2 s    The Path Ends At    fcbb:0:1:64::
+    And No Packet Was Lost    ce2    ${SITE}
+
+
+*** Keywords ***
+The Site Is Behind Both
+    Start Routers    pe3
+    FOR    ${name}    IN    pe1    pe2    pe3    ce1
+        Start Bfdd    ${name}
+    END
+    Configure Edge    ${1}    ${{[2, 3]}}    ${{{"address": "10.1.1.10", "remote-as": 65100, "bfd": True}}}
+    Configure Edge    ${2}    ${{[1, 3]}}
+    Configure Edge    ${3}    ${{[1, 2]}}    ${{{"address": "10.1.3.10", "remote-as": 65100, "bfd": True, "apply-policy": {"import-policy": "backup"}}}}
+    Start Service    ce1    frr
+    Vtysh Configures    ce1    @{CUSTOMER}
+    Wait For Traffic    ce2    ${SITE}
+    Wait For Session    pe3    2001:db8::2
+    Wait Until Keyword Succeeds    60 s    0.2 s    The Path Ends At    fcbb:0:1:64::
+
+Start Bfdd
+    [Arguments]    ${at}
+    Run On    ${at}    mkdir -p /run/frr /var/tmp/frr && chown frr:frr /run/frr
+    Run On    ${at}    /usr/lib/frr/bfdd -d --log file:/tmp/bfdd.log </dev/null >/tmp/bfdd.out 2>&1
+
+The Path Ends At
+    [Arguments]    ${sid}
+    ${segments}    Encapsulated To    pe2    red    ${SITE}
+    Should Be Equal    ${segments}    ${{[$sid]}}
+
+The Edge Ends
+    [Documentation]    Nothing of it arrives any more, and nothing that is sent to it.
+    FOR    ${name}    IN    p    ce1
+        Run On    ${name}    ${DEAF}
+    END
+
+The Edge Is Back
+    FOR    ${name}    IN    p    ce1
+        Run On    ${name}    nft delete table inet deaf
+    END
+
+All Is As Before
+    FOR    ${name}    IN    pe1    pe2    pe3    ce1
+        Run On    ${name}    kill $(cat /run/frr/bfdd.pid)
+    END
+    Stop Service    ce1    frr
+    Stop Routers    pe3

@@ -1,0 +1,116 @@
+"""A password that is looked for wherever a router could show it."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from robot.api.deco import library
+
+from lab.guest.nodes import wait_until
+from tests.robot.library.gnmi import session
+from tests.robot.library.network import node, router
+
+MARKER = "Marker-of-a-secret"
+NEIGHBOR = "vrfs/vrf[name=red]/bgp/neighbor[address=10.1.0.10]"
+SERVICES = ("srv6mgrd", "srv6-gnmid", "srv6-netconfd", "redis", "sysrepo")
+# A user without any right; its search meets what it may not open and goes on.
+NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs", "--")
+PLACES = "/dev/shm /run /tmp /etc/frr /etc/srv6mgr /etc/sysrepo /var/lib/srv6mgr /var/log"
+# Those that ask FRR and Redis, too; tests/contract/cli has all.
+COMMANDS = ("doctor", "diff", "show vrfs")
+DATABASES = (0, 2, 4, 6)  # APPL_DB, COUNTERS_DB, CONFIG_DB, STATE_DB
+ALL_ROWS = """
+local shown = {}
+for _, key in ipairs(redis.call('KEYS', '*')) do
+    shown[#shown + 1] = key
+    if redis.call('TYPE', key).ok == 'hash' then
+        shown[#shown + 1] = table.concat(redis.call('HGETALL', key), ' ')
+    end
+end
+return table.concat(shown, '\\n')
+"""
+
+
+@library(scope="GLOBAL", auto_keywords=True)
+class Secrets:
+    """Steps of the suite fortress.secrets."""
+
+    def set_password(self, name: str, suffix: str = "") -> None:
+        """Declare a neighbor with the password."""
+        session(name).set(
+            update=[
+                (
+                    f"/srv6mgr-srv6:srv6/{NEIGHBOR}",
+                    {"remote-as": 65100, "password": f"{MARKER}{suffix}"},
+                )
+            ]
+        )
+
+    def frr_has_password(self, name: str, suffix: str = "", timeout: float = 20) -> None:
+        """Wait until bgpd is configured with it."""
+        wanted = f"neighbor 10.1.0.10 password {MARKER}{suffix}"
+        wait_until(
+            lambda: (
+                wanted in node(name).run(["vtysh", "-c", "show running-config"]).stdout.splitlines()
+                or f" {wanted}" in node(name).run(["vtysh", "-c", "show running-config"]).stdout
+            ),
+            f"{name}: bgpd has the password",
+            timeout,
+            0.2,
+        )
+
+    def no_user_finds_password(self, name: str) -> None:
+        """Neither in files nor in the command lines of processes."""
+        found = node(name).run(
+            [*NOBODY, "sh", "-c", f"grep -rlaFs {MARKER} {PLACES}; ps axww | grep -F {MARKER}"
+             " | grep -v grep"], check=False, timeout=60,
+        )  # fmt: skip
+        if found.stdout.strip():
+            raise AssertionError(f"{name}: a user finds the password: {found.stdout}")
+
+    def no_shared_memory_is_open_to_all(self, name: str) -> None:
+        """What passes between sysrepo's processes is for its group."""
+        listed = node(name).run(
+            ["find", "/dev/shm", "-name", "*sub_*", "-perm", "/007"], check=False
+        )
+        if listed.stdout.strip():
+            raise AssertionError(f"{name}: open to all users: {listed.stdout}")
+        there = node(name).run(["find", "/dev/shm", "-name", "*sub_*"]).stdout.split()
+        if not there:
+            raise AssertionError(f"{name}: sysrepo has no shared memory where it is looked for")
+
+    def no_log_has_password(self, name: str) -> None:
+        """Neither our logs nor those of FRR, Redis and sysrepo."""
+        folder = Path("/lab/out") / name
+        texts = {file.name: file.read_text(errors="replace") for file in folder.glob("*.log")}
+        if not texts.get("srv6mgrd.log"):
+            raise AssertionError(f"{name}: there is no log to search in {folder}")
+        if found := [file for file, text in texts.items() if MARKER in text]:
+            raise AssertionError(f"{name}: the password is in {found}")
+
+    def no_command_prints_password(self, name: str) -> None:
+        """Commands of srv6ctl, by root."""
+        for command in COMMANDS:
+            done = node(name).run(["srv6ctl", *shlex.split(command)], check=False, timeout=60)
+            if MARKER in done.stdout + done.stderr:
+                raise AssertionError(f"{name}: srv6ctl {command}: {done.stdout}{done.stderr}")
+
+    def redis_has_no_password(self, name: str) -> None:
+        """In no key and no row."""
+        command = ["redis-cli", "-s", "/run/redis/redis.sock", "-n"]
+        shown = "".join(
+            node(name).run([*command, str(number), "EVAL", ALL_ROWS, "0"]).stdout
+            for number in DATABASES
+        )
+        if "SRV6" not in shown:
+            raise AssertionError(f"{name}: Redis shows nothing: {shown[:200]}")
+        if MARKER in shown:
+            raise AssertionError(f"{name}: the password is in Redis")
+
+    def log_says(self, name: str, service: str, words: str, timeout: float = 20) -> None:
+        """Wait for words in the log of a service."""
+        wait_until(
+            lambda: words in router(name).log(service), f"{name}: {service} says {words}",
+            timeout, 0.1, seen=lambda: router(name).log(service)[-500:],
+        )  # fmt: skip

@@ -1,0 +1,1 @@
+"""A chaos campaign by seed: changes through random northbounds while random faults strike."""

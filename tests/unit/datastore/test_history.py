@@ -1,0 +1,189 @@
+"""The history on disk: neither damage nor a full disk keeps it from going on."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from srv6mgrd.datastore.history import History, Origin, Pending, Status, listed
+from srv6mgrd.storage import Problems, StorageError
+
+TREE = '{"at":"a"}'
+BOB = Origin("srv6-netconfd", "bob")
+PENDING = Pending.of(Origin("srv6-gnmid", "alice", "one"), 5, 1, TREE)
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "not a database": lambda content: b"x" * len(content),
+    "garbled pages": lambda content: content[:100] + b"\xff" * (len(content) - 100),
+    "a garbled page": lambda content: content[:4096] + b"\xff" * 4096 + content[8192:],
+    "cut in the middle": lambda content: content[: len(content) // 2 + 7],
+    "a header alone": lambda content: content[:100],
+    "of a newer version": lambda content: content[:60] + b"\0\0\0\x63" + content[64:],
+}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "history.sqlite"
+
+
+def filled(path: Path) -> None:
+    history = History(path)
+    for number in range(40):
+        tree = json.dumps({"at": [hash(str(n * number)) for n in range(200)]})
+        history.record(number, BOB, 1, Status.DONE, tree)
+    history.close()
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_set_aside(path: Path, damage: str) -> None:
+    filled(path)
+    damaged = DAMAGES[damage](path.read_bytes())
+    path.write_bytes(damaged)
+    problems = Problems()
+
+    history = History(path, problems=problems)
+    for t in history.transactions():
+        history.configuration(t.id)
+    number = history.record(7, BOB, 1, Status.DONE, TREE)
+    assert history.save() or history.save()
+    history.close()
+
+    assert path.with_suffix(".damaged").read_bytes()[:4096] == damaged[:4096]
+    assert "was set aside" in problems.listed()["history.damaged"][0]
+    again = History(path)
+    assert again.configuration(number) == TREE
+    again.close()
+
+
+def test_a_schema_of_somebody_else_is_set_aside(path: Path) -> None:
+    with sqlite3.connect(path) as db:
+        db.execute("create table transactions (x integer)")
+    db.close()
+
+    History(path).close()
+
+    assert path.with_suffix(".damaged").exists()
+
+
+def test_a_configuration_that_is_damaged_is_not_known(path: Path) -> None:
+    filled(path)
+    with sqlite3.connect(path) as db:
+        db.execute("update transactions set configuration = x'00ff' where id = 40")
+    db.close()
+    history = History(path)
+    assert history.configuration(40) is None
+    assert history.latest() is None
+    assert history.configuration(39) is not None
+    history.close()
+
+
+def test_what_the_disk_has_no_room_for_follows(path: Path) -> None:
+    history = History(path)
+    db = history._database._db
+    db.execute(f"pragma max_page_count = {db.execute('pragma page_count').fetchone()[0]}")
+    tree = json.dumps({"at": [hash(str(n)) for n in range(5000)]})
+
+    number = history.record(1, BOB, 1, Status.DONE, tree)
+
+    assert not history.save()
+    assert history.configuration(number) == tree
+    db.execute("pragma max_page_count = 1000000")
+    assert history.save()
+    history.close()
+    again = History(path)
+    assert again.latest() == tree
+    again.close()
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", '{"version": 2}', "[]", "null", '{"version": 1, "origin": {}}', "\x00\xff"],
+)
+def test_a_pending_commit_that_makes_no_sense_is_set_aside(path: Path, content: str) -> None:
+    file = path.with_name("pending.json")
+    file.write_bytes(content.encode("latin-1"))
+    problems = Problems()
+    history = History(path, problems=problems)
+    assert history.pending is None
+    assert "was set aside" in problems.listed()["pending.damaged"][0]
+    history.pend(PENDING)
+    history.close()
+    again = History(path)
+    assert again.pending == PENDING
+    again.close()
+
+
+def test_a_pending_commit_that_could_not_be_read_rolls_nothing_back_later(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = History(path)
+    before.pend(PENDING)
+    before.close()
+    with monkeypatch.context() as broken:
+        broken.setattr(Path, "read_text", _fails)
+        history = History(path)
+    assert history.pending is None
+
+    history.record(1, Origin("gNMI"), 1, Status.DONE, "{}")
+
+    history.close()
+    again = History(path)
+    assert again.pending is None
+    again.close()
+
+
+def _fails(*_: object) -> str:
+    raise OSError(errno.EIO, "Input/output error")
+
+
+def test_a_pending_commit_is_for_root_alone(path: Path) -> None:
+    history = History(path)
+    history.pend(PENDING)
+    history.close()
+    assert path.with_name("pending.json").stat().st_mode & 0o077 == 0
+
+
+def test_a_pending_commit_that_can_t_be_written_is_not_pending(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    history = History(path)
+    monkeypatch.setattr("srv6mgrd.datastore.pending.os.fsync", full)
+    with pytest.raises(StorageError, match="No space left"):
+        history.pend(PENDING)
+    assert history.pending is None
+    history.close()
+    assert History(path).pending is None
+
+
+def test_where_a_change_came_from_is_kept(path: Path) -> None:
+    history = History(path)
+    history.record(1, Origin("srv6-gnmid", "alice", address="192.0.2.1"), 1, Status.DONE, TREE)
+    history.close()
+    reopened = History(path)
+    (transaction,) = reopened.transactions()
+    assert transaction.origin == Origin("srv6-gnmid", "alice", address="192.0.2.1")
+    (entry,) = listed([transaction], None, "")["transaction"]
+    assert entry["source-host"] == "192.0.2.1"
+
+
+def test_a_history_without_addresses_is_taken_over(path: Path) -> None:
+    filled(path)
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute("alter table transactions drop column address")
+        db.commit()
+    history = History(path)
+    assert len(history.transactions()) == 40
+    assert history.transactions()[0].origin == BOB
+    history.record(99, Origin("srv6-gnmid", address="192.0.2.1"), 1, Status.DONE, TREE)
+    history.close()
+    assert History(path).transactions()[0].origin.address == "192.0.2.1"

@@ -1,0 +1,81 @@
+"""An RPC on its way in and out."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import grpc
+import pytest
+from gnmi_pb import gnmi_pb2 as pb
+
+from srv6mgrd.gnmi.budget import BudgetError, DeadlineError, Room
+from srv6mgrd.gnmi.failure import RpcError
+from srv6mgrd.gnmi.intake import Intake
+from srv6mgrd.gnmi.rpc import Rpcs, anyone
+from srv6mgrd.gnmi.workers import Caller, Workers
+
+
+class Context:
+    """A call; ``stuck``: with a write under way."""
+
+    def __init__(self, *, stuck: bool = False) -> None:
+        self.stuck = stuck
+        self.ended: tuple[grpc.StatusCode, str] | None = None
+
+    def time_remaining(self) -> float | None:
+        return None
+
+    def peer(self) -> str:
+        return "unix:"
+
+    async def abort(self, code: grpc.StatusCode, text: str) -> None:
+        if self.stuck:
+            raise grpc.aio.InternalError("Failed grpc_call_start_batch: 8: TOO_MANY_OPERATIONS")
+        self.ended = code, text
+
+    async def read(self) -> Any:
+        raise AssertionError("a byte was taken in")
+
+
+async def end(context: Context, error: Exception) -> None:
+    async def fails(_context: Any, _caller: Caller) -> None:
+        raise error
+
+    rpcs = Rpcs(anyone, Workers(1), Room(1))
+    await rpcs._guarded("get", context, fails)
+
+
+async def test_a_status_behind_a_write_that_nobody_reads_leaves_the_stream_to_be_reset() -> None:
+    with pytest.raises(asyncio.CancelledError):
+        await end(Context(stuck=True), RpcError(grpc.StatusCode.UNAVAILABLE, "stopping"))
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (BudgetError("get: too much"), grpc.StatusCode.RESOURCE_EXHAUSTED),
+        (DeadlineError("get: too long"), grpc.StatusCode.DEADLINE_EXCEEDED),
+    ],
+)
+async def test_who_takes_more_than_a_request_may_learns_it(
+    error: Exception, code: grpc.StatusCode
+) -> None:
+    context = Context()
+    await end(context, error)
+    assert context.ended == (code, str(error))
+
+
+@pytest.mark.parametrize("changes", [True, False])
+async def test_nothing_is_taken_in_of_who_may_change_nothing(changes: bool) -> None:
+    async def call(_request: Any, _caller: Caller) -> Any:
+        raise AssertionError("it was carried out")
+
+    context = Context()
+    rpcs = Rpcs(anyone, Workers(1), Room(1), may_change=lambda _: False)
+    handler = rpcs.unary("set", pb.SetRequest, Intake(100), call, changes=changes)
+    await handler.stream_stream(None, context)
+    assert context.ended is not None
+    code, text = context.ended
+    denied = code is grpc.StatusCode.PERMISSION_DENIED and "ask for a NACM rule" in text
+    assert denied is changes

@@ -1,0 +1,97 @@
+"""Status and counters while srv6mgrd comes and goes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.counters.store import StoreError, StoreReader, StoreWriter, since
+from srv6mgrd.gnmi.state import State
+
+SID = ObjectRef(Kind.SID, "fcbb:0:1:1::/64")
+
+
+class Unreadable:
+    """A store whose writer died inside."""
+
+    def __getattr__(self, _name: str) -> Any:
+        raise StoreError("store: its writer died inside")
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def state(tmp_path: Path, clock: Clock) -> State:
+    store = StoreWriter(tmp_path / "store")
+    store.set_statuses({SID: ObjectStatus(InstallStatus.INSTALLED, since=5)})
+    store.set_counters({SID.name: SidCounters(1, 2, 3, 4)}, {}, 7)
+    store.renew_lease(3600)
+    return State(tmp_path / "store", clock)
+
+
+def test_a_restart_of_srv6mgrd_takes_nothing_away(state: State, clock: Clock) -> None:
+    known, counters, records = state.status(), state.counters(), state.records()
+    assert known.objects[SID].status is InstallStatus.INSTALLED
+    reader, state._reader = state._reader, Unreadable()  # type: ignore[assignment]
+    clock.now = 9
+    assert state.status().objects is known.objects
+    assert state.counters() is counters
+    assert state.records() is records
+    state._reader = reader
+    assert state.status() == known
+
+
+def test_counters_are_made_when_they_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sids = [f"fcbb:0:1:{n:x}::/64" for n in range(100)]
+    store = StoreWriter(tmp_path / "store")
+    store.set_statuses({ObjectRef(Kind.SID, p): ObjectStatus(InstallStatus.PENDING) for p in sids})
+    store.set_counters({p: SidCounters(n, 2, 3, 4) for n, p in enumerate(sids)}, {}, 7)
+    store.set_counters({sids[4]: SidCounters(9, 2, 3, 4)}, {}, 8)
+    made: list[int] = []
+
+    def counted(counters: bytes, cleared: bytes, slot: int) -> SidCounters:
+        made.append(slot)
+        return since(counters, cleared, slot)
+
+    monkeypatch.setattr("srv6mgrd.gnmi.state.since", counted)
+    state = State(tmp_path / "store")
+    found = state.counters()
+    assert found.at == 8
+    assert (found.by_prefix[sids[3]].packets, found.by_prefix[sids[4]].packets) == (3, 9)
+    assert found.by_prefix.get("fcbb:ffff::/64") is None
+    assert len(made) == 2
+    assert dict(found.by_prefix) == StoreReader(tmp_path / "store").counters()
+    assert state.counters() is found
+
+
+def test_a_store_that_stays_unreadable_makes_statuses_unknown(state: State, clock: Clock) -> None:
+    state.status()
+    reader, state._reader = state._reader, Unreadable()  # type: ignore[assignment]
+    state.status()
+    clock.now = 11
+    found = state.status()
+    assert found.objects[SID].status is InstallStatus.UNKNOWN
+    assert found.problem == "store: its writer died inside"
+    # Read again and again: the very same, so that nobody compares it.
+    assert state.status() is found
+    state._reader = reader
+    assert state.status().objects[SID].status is InstallStatus.INSTALLED
+
+
+def test_a_store_that_was_never_read_says_why(tmp_path: Path) -> None:
+    assert "absent" in State(tmp_path / "store").status().problem

@@ -1,0 +1,113 @@
+"""Work of many clients side by side."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+
+import pytest
+
+from srv6mgrd.gnmi.budget import Budget, ClientLeftError, DeadlineError
+from srv6mgrd.gnmi.turns import Turns, rest
+from srv6mgrd.gnmi.workers import Caller, Workers
+
+
+async def test_work_ends_when_its_client_leaves() -> None:
+    workers = Workers(2)
+    caller, begun, ended = Caller(client="a"), threading.Event(), threading.Event()
+
+    def endless() -> None:
+        begun.set()
+        try:
+            while True:
+                caller.budget.spend(0)
+                caller.budget.check()
+        except ClientLeftError:
+            ended.set()
+            raise
+
+    task = asyncio.create_task(workers.run(caller, endless))
+    await asyncio.to_thread(begun.wait)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await asyncio.to_thread(ended.wait, 5)
+
+
+async def test_work_that_takes_too_long_is_ended() -> None:
+    workers = Workers(2)
+    caller = Caller(client="a", budget=Budget("get", seconds=0.05))
+
+    def endless() -> None:
+        while True:
+            caller.budget.spend(1)
+
+    with pytest.raises(DeadlineError, match="get: its time is over"):
+        await workers.run(caller, endless)
+
+
+async def test_a_short_piece_of_work_does_not_wait_for_long_ones() -> None:
+    """It comes next, whatever number of long ones wait: each of those has had more."""
+    workers = Workers(20)
+    longs = [
+        Caller(client="all", connection=f"long{n}", budget=Budget(steps=10**9)) for n in range(10)
+    ]
+
+    def endless(caller: Caller) -> None:
+        caller.budget.spend(1)
+        while True:
+            caller.budget.spend(1)
+
+    tasks = [asyncio.create_task(workers.run(c, endless, c)) for c in longs]
+    for _ in range(20):
+        await workers.run(Caller(client="all", connection="short"), sum, (1, 2))
+    assert not any(task.done() for task in tasks)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def test_turns_go_to_who_had_least() -> None:
+    """By a clock that stands still but for the one who has computed."""
+    now = 0.0
+    turns = Turns(lambda: now)
+    order: list[str] = []
+    first = threading.Event()
+
+    def work(client: str, slices: int) -> None:
+        nonlocal now
+        budget = Budget(steps=10**9, clock=lambda: 0.0)
+        with turns.turn(client, client, budget):
+            first.wait()
+            for _ in range(slices):
+                order.append(client)
+                now += 1
+                budget.spend(3000)
+
+    threads = [threading.Thread(target=work, args=given) for given in (("a", 6), ("b", 2))]
+    for thread in threads:
+        thread.start()
+        waited = time.monotonic() + 5
+        while not (turns._current and (thread is threads[0] or turns._waiting)):
+            assert time.monotonic() < waited
+    first.set()
+    for thread in threads:
+        thread.join(5)
+    assert order == ["a", "b", "a", "b", "a", "a", "a", "a"]
+
+
+async def test_who_computes_rests() -> None:
+    """Without a look at a budget."""
+    workers, begun, end = Workers(2), threading.Event(), threading.Event()
+
+    def long() -> None:
+        begun.set()
+        while not end.is_set():
+            rest()
+
+    task = asyncio.create_task(workers.run(Caller(client="a", connection="a"), long))
+    await asyncio.to_thread(begun.wait)
+    assert await workers.run(Caller(client="b", connection="b"), sum, (1, 2)) == 3
+    end.set()
+    await task

@@ -1,0 +1,119 @@
+"""Declared interfaces through commits, drift and refusals."""
+
+import errno
+from dataclasses import replace
+from ipaddress import ip_interface
+
+from srv6mgrd.apply.outcomes import Outcome
+from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef
+from srv6mgrd.model.interfaces import Interface, Vlan
+from srv6mgrd.plan.actions import Create
+from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, VlanDevice
+from srv6mgrd.plan.objects import VrfPort
+from tests.builders import desired, vrf
+from tests.unit.reconciler.world import NOTHING, refusal
+
+V = ObjectRef(Kind.INTERFACE, "v")
+ADDRESS = ip_interface("10.0.0.1/24")
+ON_V = InterfaceAddress("v", ADDRESS)
+
+
+def port(number=5, *addresses):
+    """VRF red with a VLAN of eth1 and its addresses."""
+    one = Interface("v", vlan=Vlan("eth1", number), addresses=addresses or (ADDRESS,))
+    return replace(desired(vrf("red", 10, "v")), interfaces={"v": one})
+
+
+def test_one_commit_makes_all_of_it(world):
+    report = world.commit(port())
+
+    assert report.not_installed == {}
+    objects = world.kernel.objects
+    assert objects["link v"].object == VlanDevice("v", "eth1", 5)
+    assert objects["port v"].object == VrfPort("v", "red")
+    assert objects[ON_V.key].object == ON_V
+    assert "v" not in world.kernel.down
+
+    world.commit(NOTHING)
+    assert objects == {}
+    assert list(world.journal.keys) == []
+
+
+def test_a_restart_writes_nothing(world):
+    world.commit(port())
+    writes = world.writes
+
+    world.restart()
+    world.repair(port())
+
+    assert world.writes == writes
+
+
+def test_what_somebody_removes_comes_back(world):
+    world.commit(port())
+    world.kernel.remove(ON_V.key)
+
+    report = world.repair()
+
+    assert report.actions == [Create(ON_V)]
+    assert report.differences == {V: "address 10.0.0.1/24 of v was deleted"}
+    world.kernel.set_down("v")
+    assert world.repair().differences == {V: "interface v was down"}
+    world.kernel.remove("link v")
+    world.repair()
+    assert {"link v", "port v", ON_V.key} <= world.kernel.objects.keys()
+
+
+def test_the_parent_goes_down_and_comes_back(world):
+    world.commit(port())
+    world.kernel.set_down("eth1")
+
+    report = world.repair()
+
+    why = "parent-interface eth1 is down"
+    assert report.not_installed == {V: Outcome(InstallStatus.PENDING, why)}
+    world.kernel.set_up("eth1")
+    assert world.repair().not_installed == {}
+
+
+def test_an_address_of_somebody_else_stays_when_it_is_no_longer_declared(world):
+    theirs = InterfaceAddress("eth1", ADDRESS)
+    world.kernel.add_foreign(theirs)
+    state = replace(NOTHING, interfaces={"eth1": Interface("eth1", addresses=(ADDRESS,))})
+
+    assert world.commit(state).not_installed == {}
+    world.commit(NOTHING)
+
+    assert world.kernel.objects[theirs.key].object == theirs
+
+
+def test_an_address_that_is_there_with_another_prefix_length(world):
+    world.kernel.add_foreign(InterfaceAddress("eth1", ip_interface("10.0.0.1/32")))
+    state = replace(NOTHING, interfaces={"eth1": Interface("eth1", addresses=(ADDRESS,))})
+
+    assert refusal(world, state) == (
+        "address 10.0.0.1/24 of interface eth1: something that srv6mgr did not make is already"
+        " there (address 10.0.0.1/32 of interface eth1); remove it, or declare another name,"
+        " table or prefix"
+    )
+
+
+def test_the_id_of_somebody_else(world):
+    world.kernel.add_foreign(VlanDevice("theirs", "eth1", 5))
+
+    assert refusal(world, port()) == (
+        "interface v (VLAN 5 of eth1): its device can't be made: VLAN device already exists;"
+        " declare another name, or remove what is there"
+    )
+    assert "link red" not in world.kernel.objects
+
+
+def test_a_refused_change_of_the_id_leaves_all_as_it_was(world):
+    world.commit(port(5, ADDRESS, ip_interface("fe80::1/64")))
+    before = world.state()
+    world.kernel.refuse(lambda a: a.object == AdminState("v", up=True), errno.ENOMEM)
+
+    refusal(world, port(6, ip_interface("10.0.0.2/24")))
+
+    world.kernel.accept_all()
+    assert world.state() == before
