@@ -9,7 +9,8 @@ from typing import Any
 
 from lab.guest.nodes import Node
 
-PORT = 9339
+# Where the kernel says who asks; TLS on port 9339 wants a password or a certificate.
+SOCKET = "unix:///run/srv6mgr/gnmi.sock"
 _PYTHON = "/opt/pygnmi/bin/python"
 _CALL = "/src/examples/pygnmi_call.py"
 
@@ -66,10 +67,10 @@ class Gnmi:
         return [r["op"] for r in answer["response"]]
 
     def _gnmic(self, *words: str) -> None:
-        self._show(f"gnmic -a localhost:{PORT} --skip-verify -e json_ietf {shlex.join(words)}")
+        self._show(f"gnmic -a {SOCKET} --insecure -e json_ietf {shlex.join(words)}")
 
     def _call(self, method: str, **arguments: Any) -> dict[str, Any]:
-        call = {"target": ["127.0.0.1", str(PORT)], "method": method, "arguments": arguments}
+        call = {"target": SOCKET, "method": method, "arguments": arguments}
         done = self._node.run([_PYTHON, _CALL], input=json.dumps(call), check=False)
         try:
             answer: dict[str, Any] = json.loads(done.stdout)

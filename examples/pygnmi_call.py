@@ -16,13 +16,12 @@ from pygnmi.client import gNMIclient
 def main() -> int:
     logging.disable(logging.CRITICAL)  # it logs what it raises as well
     call = json.load(sys.stdin)
-    host, port = call["target"]
     arguments = call["arguments"]
     for verb in ("update", "replace"):
         if arguments.get(verb):
             arguments[verb] = [tuple(operation) for operation in arguments[verb]]
     try:
-        with gNMIclient(target=(host, port), skip_verify=True, gnmi_timeout=60) as client:
+        with gNMIclient(target=(call["target"], ""), insecure=True, gnmi_timeout=60) as client:
             answer = getattr(client, call["method"])(**arguments)
     except Exception as error:
         json.dump({"error": _refusal(error)}, sys.stdout)
