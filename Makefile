@@ -84,6 +84,16 @@ build/bin/gnmi_cli:
 	    || echo "gnmi_cli could not be built: its tests are skipped"
 	@[ ! -x $(CACHE)/$(notdir $(GNMI_CLI))/gnmi_cli ] || install -D $(CACHE)/$(notdir $(GNMI_CLI))/gnmi_cli $@
 
+# A BGP speaker made of GoBGP; in the cache by what it is made of.
+GOBGP := tests/robot/gobgp
+GOBGP_KEY = $(shell cat $(GOBGP)/main.go $(GOBGP)/go.* | sha256sum | cut -c1-12)
+build/bin/gobgp_peer: $(wildcard $(GOBGP)/*)
+	@[ -x $(CACHE)/gobgp_peer-$(GOBGP_KEY) ] || { \
+	    echo "== gobgp_peer (once, 2 minutes): $(CACHE)/gobgp_peer-$(GOBGP_KEY)"; \
+	    command -v go >/dev/null || { apt-get -qq update && apt-get -qq install -y golang-go; }; \
+	    cd $(GOBGP) && CGO_ENABLED=0 go build -buildvcs=false -o $(CACHE)/gobgp_peer-$(GOBGP_KEY) .; }
+	@install -D $(CACHE)/gobgp_peer-$(GOBGP_KEY) $@
+
 # What gNMI is measured against and with: openconfig's cache and Subscribe server, and a reader.
 build/bin/gnmi_peer: $(wildcard bench/peer/*)
 	@echo "== gnmi_peer: $@"
@@ -91,7 +101,7 @@ build/bin/gnmi_peer: $(wildcard bench/peer/*)
 	@cd bench/peer && CGO_ENABLED=0 go build -buildvcs=false -o ../../$@ .
 
 bench: $(if $(filter gnmi,$(BENCH)),build/bin/gnmi_peer)
-bench: ## measure against the goals: BENCH=frr, gnmi, model, netconf, proxies, reconcile, sonic [PART="..."]
+bench: ## measure against the goals: BENCH=frr, gnmi, hostile, model, netconf, proxies, reconcile, sonic [PART="..."]
 	@[ -f "bench/$(BENCH).py" ] || { echo "which one? $$(grep -l 'def main' bench/*.py | sed -nE 's|bench/([a-z]+)\.py|BENCH=\1|p' | xargs)"; exit 1; }
 	@# What needs the lab's kernel runs there first, and leaves its runs in build/lab/bench.
 	@[ ! -f "bench/$(BENCH)_lab.py" ] || [ -n "$(filter rates host,$(PART))" ] || $(LAB) run --tries 2 --name bench --topology $(TOPOLOGY) -- \
