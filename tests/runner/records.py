@@ -25,8 +25,8 @@ RECENT = 60.0
 @dataclass(frozen=True, slots=True)
 class Record:
     """``kind`` is test, fixture (its set-up alone), suite (set-up and tear-down of a Robot suite),
-    boot, job or stage. ``seconds`` is wall time. ``outcome`` is passed, failed or skipped;
-    ``text`` the reason."""
+    boot, job or stage. ``seconds`` is wall time. ``outcome`` is passed, failed, skipped or unsteady
+    (failed beside other jobs, passed alone); ``text`` the reason."""
 
     kind: str
     id: str

@@ -18,7 +18,7 @@ def ending(found: Sequence[Record], seconds: float, used: CpuTimes) -> str:
     parts = []
     if len(tests) > 1:
         parts.append("slowest:\n" + "\n".join(_slowest(found, SLOWEST)))
-    parts += [failures(found), never_run(tests)]
+    parts += [unsteady(found), failures(found), never_run(tests)]
     total = max(used.busy + used.waiting + used.stolen, 0.01)
     stolen = f", {used.stolen / total:.0%} taken by the host" if used.stolen > 0.02 * total else ""
     parts.append(
@@ -37,6 +37,16 @@ def failures(found: Iterable[Record]) -> str:
             head = f"FAILED  {record.id}  ({record.job})"
             parts.append(f"{head}\n{indented(record.text)}\n        again: {again(record)}")
     return "\n\n".join(parts)
+
+
+def unsteady(found: Iterable[Record]) -> str:
+    """Each test that failed beside other jobs and passed alone, with what it said."""
+    return "\n\n".join(
+        f"UNSTEADY  {record.id}  ({record.job}): passed alone, failed before with\n"
+        f"{indented(record.text)}"
+        for record in found
+        if record.outcome == "unsteady"
+    )
 
 
 def brief(found: Iterable[Record]) -> str:
@@ -112,7 +122,7 @@ def _counts(found: Sequence[Record]) -> str:
     outcome: dict[str, str] = {}
     rank = {"skipped": 0, "passed": 1, "failed": 2}
     for r in found:
-        if r.kind in ("test", "job"):
+        if r.kind in ("test", "job") and r.outcome in rank:
             key = f"{r.kind} {r.id}"
             if rank[r.outcome] >= rank[outcome.get(key, "skipped")]:
                 outcome[key] = r.outcome

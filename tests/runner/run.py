@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.runner import catalogue, process, records, report
+from tests.runner import catalogue, process, records, report, second_try
 from tests.runner.job import Job
 from tests.runner.process import Ended, Process
 from tests.runner.records import Record
@@ -33,6 +33,7 @@ class Run:
         work = [job for job in jobs if job.stage != "build"]
         # One job alone has the terminal.
         self._has_terminal = work[0] if len(work) == 1 else None
+        self._is_shared = len(work) > 1
         self._schedule = Schedule(jobs, len(os.sched_getaffinity(0)))
         self._processes: list[Process] = []
         self._records: list[Record] = []
@@ -43,9 +44,9 @@ class Run:
         before, started = process.cpu_times(), time.monotonic()
         signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
         try:
-            while not self._schedule.is_over:
-                self._start_ready()
-                self._wait()
+            self._until_over()
+            for job in second_try.jobs(self._jobs, self._records) if self._is_shared else ():
+                self._once_more(job)
         finally:
             for running in self._processes:
                 running.end()
@@ -55,6 +56,24 @@ class Run:
         self._keep_durations()
         print(report.ending(self._records, seconds, used), flush=True)
         return 1 if any(r.outcome == "failed" for r in self._records) else 0
+
+    def _until_over(self) -> None:
+        while not self._schedule.is_over:
+            self._start_ready()
+            self._wait()
+
+    def _once_more(self, job: Job) -> None:
+        """With the machine to itself; what the first try wrote is kept beside."""
+        self._say(f"  again {job.name}, alone")
+        folder = catalogue.folder(job)
+        kept = folder.with_name(f"{folder.name}.first")
+        shutil.rmtree(kept, ignore_errors=True)
+        folder.rename(kept)
+        first, self._records = self._records, []
+        self._schedule = Schedule([job], 1)
+        self._ended -= 1
+        self._until_over()
+        self._records = second_try.merged(job, first, self._records)
 
     def _keep_durations(self) -> None:
         """Other jobs keep those of an earlier run."""
