@@ -15,7 +15,7 @@ TOOLS_FOR := requirements/runtime.txt requirements/test.txt requirements/check.t
 TOOLS := $(CACHE)/tools-$(shell cat $(TOOLS_FOR) | sha256sum | cut -c1-12)
 PY := $(TOOLS)/bin
 
-.PHONY: help demo lab-shell test check unit contract robot near one job slow soak nightly deb bench frr \
+.PHONY: help demo lab-shell test check quick unit contract robot near one job slow soak nightly deb bench frr \
     format clean
 
 help: ## this list
@@ -36,6 +36,9 @@ test: $(TOOLS)/.ready ## all checks and tests that a change has to pass
 
 check: $(TOOLS)/.ready ## format, lint, types, YANG, C
 	@$(RUNNER) stages check
+
+quick: $(TOOLS)/.ready ## the part of check that needs no lab, within seconds; what the pre-commit hook runs
+	@$(RUNNER) quick
 
 unit: $(TOOLS)/.ready ## unit and property tests, on this host, without root
 	@$(RUNNER) stages unit

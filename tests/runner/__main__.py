@@ -40,6 +40,9 @@ def main(arguments: Sequence[str]) -> int:
     one.add_argument("--base", default="HEAD", help="the revision that it is compared with")
     one.set_defaults(jobs=_near)
 
+    one = commands.add_parser("quick", help="run the checks that need no lab")
+    one.set_defaults(jobs=lambda _: catalogue.quick())
+
     for name, text in (("soak", "run what needs long"), ("nightly", "run all that exists")):
         one = commands.add_parser(name, help=text)
         one.add_argument("--minutes", type=float, default=30)

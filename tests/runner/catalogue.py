@@ -92,6 +92,11 @@ def of_stages(stages: Iterable[str]) -> list[Job]:
     return with_needs(job.name for job in all_jobs().values() if job.stage in wanted)
 
 
+def quick() -> list[Job]:
+    """The checks that need no lab: what a hook runs before each commit."""
+    return [job for job in _check() if not job.after]
+
+
 def with_needs(names: Iterable[str]) -> list[Job]:
     """Jobs by name, each with all that it needs, in the order of the catalogue."""
     jobs = all_jobs()
@@ -128,6 +133,7 @@ def _check() -> list[Job]:
         "robocop": "robocop check --silent tests/robot;"
         " robocop format --check --silent tests/robot",
         "generated": "docs/generate.sh --check",
+        "subjects": "python -m tests.checks.subjects",
     }
     with_lab = {
         "yanglint": f"{in_root} 'yanglint -p yang -p /usr/share/yang/modules/sysrepo yang/*.yang'",

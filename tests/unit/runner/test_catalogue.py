@@ -44,6 +44,13 @@ def test_all_that_a_job_needs_is_run_too() -> None:
     assert [job.name for job in jobs] == ["build/lab", "build/gnmi_cli", "contract/gnmi"]
 
 
+def test_quick_checks_need_no_lab() -> None:
+    names = [job.name for job in catalogue.quick()]
+    assert "check/ruff" in names
+    assert "check/yanglint" not in names
+    assert all(name.startswith("check/") for name in names)
+
+
 def test_expected_times_are_those_of_jobs() -> None:
     assert set(tomllib.loads(catalogue.EXPECTED.read_text())) <= set(catalogue.all_jobs())
 
