@@ -55,9 +55,16 @@ def brief(found: Iterable[Record]) -> str:
     for record in found:
         if record.outcome == "failed" and (record.kind != "job" or record.text):
             cause = next((ln for ln in record.text.splitlines() if ln.startswith("E  ")), "")
-            cause = cause or next(iter(record.text.splitlines()), "")
+            cause = cause or _cause(record.text.splitlines())
             lines.append(f"{record.id}: {cause.removeprefix('E').strip()}")
     return "\n".join(lines)
+
+
+def _cause(lines: Sequence[str]) -> str:
+    """The first line; where it introduces others, they too as far as there is room."""
+    if lines and lines[0].endswith(":"):
+        return " ".join(lines[:4])[:600]
+    return lines[0] if lines else ""
 
 
 def again(record: Record) -> str:
