@@ -70,6 +70,13 @@ The Site Is Behind Both
     Wait For Traffic    ce2    ${SITE}
     Wait For Session    pe3    2001:db8::2
     Wait Until Keyword Succeeds    60 s    0.2 s    The Path Ends At    fcbb:0:1:64::
+    BFD Watches All
+
+BFD Watches All
+    Wait For Bfd    pe1    ${3}
+    Wait For Bfd    pe2    ${2}
+    Wait For Bfd    pe3    ${3}
+    Wait For Bfd    ce1    ${2}
 
 Start Bfdd
     [Arguments]    ${at}

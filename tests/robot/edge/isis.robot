@@ -49,6 +49,7 @@ An Edge That Is Gone Is Replaced By The Other
     [Documentation]    pe1 is nearer. It falls silent without a link going down, and comes back.
     Given The Next Hop Of The Shared Locator Is    to-pe1
     And Wait Until Keyword Succeeds    60 s    0.5 s    No Change Was Seen Of Late
+    And Wait For Bfd    p    ${2}
     ${before}    Echoes At Customers
     When Begin Echoes
     And Echoes Have Arrived    ce-red1    50

@@ -80,6 +80,21 @@ class Frr:
 
         wait_until(established, f"{name}: BGP session to {neighbor}", timeout, 0.1)
 
+    def wait_for_bfd(self, name: str, sessions: int, timeout: float = 60) -> None:
+        """Wait until so many BFD sessions are up, and none is not: before that, a failure is found
+        by the slower timers of the protocols."""
+        seen: list[str] = []
+
+        def up() -> bool:
+            done = node(name).run(["vtysh", "-c", "show bfd peers json"], check=False)
+            try:
+                seen[:] = [peer["status"] for peer in json.loads(done.stdout)]
+            except ValueError:
+                return False
+            return seen == ["up"] * sessions
+
+        wait_until(up, f"{name}: {sessions} BFD sessions", timeout, 0.1, seen=lambda: seen)
+
     def times_established(self, name: str, neighbor: str) -> int:
         """How often the session with a neighbor has come up; one that is up now is asked for."""
         shown = json.loads(vtysh(name, f"show bgp neighbors {neighbor} json"))[neighbor]
