@@ -84,8 +84,9 @@ class Frr(Protocol):
         """All contexts of the running configuration by key; None when FRR can't be reached."""
         ...
 
-    def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:
-        """Carry out actions on FrrBlocks in order; return those refused."""
+    def apply(self, actions: Sequence[Action], *, atomic: bool = False) -> list[RefusedAction]:
+        """Carry out actions on FrrBlocks in order; return those refused. ``atomic`` ones belong to
+        a commit: what FRR would accept in vain is refused, too."""
         ...
 
     def meet(self, vrfs: Sequence[str]) -> None:

@@ -40,7 +40,7 @@ class Executor:
         done: list[Action] = []
         refused: list[RefusedAction] = []
         for part in _parts(actions):
-            failures = self._intended(part)
+            failures = self._intended(part, atomic=atomic)
             failed = {id(f.action) for f in failures}
             done += [a for a in part if id(a) not in failed]
             refused += failures
@@ -50,19 +50,22 @@ class Executor:
                 break
         return refused
 
-    def _intended(self, actions: Sequence[Action]) -> list[RefusedAction]:
+    def _intended(self, actions: Sequence[Action], *, atomic: bool) -> list[RefusedAction]:
         try:
             self._journal.intend(_written(a) for a in actions if not isinstance(a, Delete))
         except StorageError as error:
             return [RefusedAction(a, 0, str(error), by="srv6mgrd") for a in actions]
-        return self._part(actions)
+        return self._part(actions, atomic=atomic)
 
-    def _part(self, actions: Sequence[Action]) -> list[RefusedAction]:
+    def _part(self, actions: Sequence[Action], *, atomic: bool = False) -> list[RefusedAction]:
         in_frr = isinstance(actions[0].object, FrrBlock)
         if going := _vrfs(a for a in actions if isinstance(a, Delete)):
             self._frr.let_go(going)
         try:
-            refused = (self._frr if in_frr else self._kernel).apply(actions)
+            if in_frr:
+                refused = self._frr.apply(actions, atomic=atomic)
+            else:
+                refused = self._kernel.apply(actions)
         except AdapterError as error:
             refused = [RefusedAction(a, 0, str(error), error.what, in_doubt=True) for a in actions]
         failed = {id(r.action) for r in refused}

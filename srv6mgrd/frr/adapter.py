@@ -108,12 +108,12 @@ class FrrSockets:
             return None
         return blocks
 
-    def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:
+    def apply(self, actions: Sequence[Action], *, atomic: bool = False) -> list[RefusedAction]:
         """Carry out; the daemons' order of dependency goes before that of ``actions``.
 
         A refused action is taken back as far as it went, and is in doubt where that is refused,
-        too; the others stand. SIDs are allocated
-        after this returns: ``status.vrf_status`` tells.
+        too; the others stand. SIDs are allocated after this returns: ``status.vrf_status`` tells.
+        ``atomic`` as in ``daemons.absent``.
         """
         for action in actions:
             frr_block(action)
@@ -124,7 +124,7 @@ class FrrSockets:
             RefusedAction(action, 0, why[0], remedy=why[1])
             for action in actions
             if not isinstance(action, Delete)
-            if (why := absent(frr_block(action), runs)) is not None
+            if (why := absent(action, runs, atomic=atomic)) is not None
         ]
         lacking = {id(r.action) for r in in_vain}
         actions = [a for a in actions if id(a) not in lacking]

@@ -29,7 +29,7 @@ class FakeFrr:
     def observe(self) -> Mapping[str, FrrBlock] | None:
         return None if self.unreachable else dict(self.contexts)
 
-    def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:
+    def apply(self, actions: Sequence[Action], *, atomic: bool = False) -> list[RefusedAction]:
         refused = []
         for action in actions:
             words = self.unreachable or self._words(action)

@@ -56,6 +56,19 @@ def test_bfd_goes_at_both_ends(with_bfdd: Pes) -> None:
     up(pes, "red")
 
 
+def test_a_commit_needs_bfdd_and_a_repair_goes_on_without(pes: Pes) -> None:
+    one = pes[0]
+    assert one.push(declaration(1, "red")) == []
+    watched = with_peer(declaration(1, "red"), bfd=True)
+
+    (refused,) = one.frr.apply(one.plan(watched), atomic=True)
+
+    assert refused.words == "bfdd does not run, which BFD of neighbor 2001:db8::2 needs"
+    assert refused.remedy == "set bfdd=yes in /etc/frr/daemons and restart FRR"
+    assert one.plan(declaration(1, "red")) == []
+    assert one.push(watched) == []
+
+
 def times_tried(pe: Pe) -> int:
     """How often it has opened a connection to its neighbor."""
     return pe.node.read_file("/tmp/bgpd.log").count("[Event] Connect start to")

@@ -150,13 +150,13 @@ def test_a_password_is_not_told(line: str, shown: str) -> None:
 
 def test_bfd_needs_its_daemon() -> None:
     watched = isis.blocks(replace(SPOKEN, interfaces=(IsisInterface("core", bfd=True),)), {})[0]
-    assert absent(watched, lambda _: True) is None
-    assert absent(watched, lambda daemon: daemon != "bfdd") == (
+    assert absent(Create(watched), lambda _: True, atomic=True) is None
+    assert absent(Create(watched), lambda daemon: daemon != "bfdd", atomic=True) == (
         "bfdd does not run, which BFD needs",
         "set bfdd=yes in /etc/frr/daemons and restart FRR",
     )
     # That it can't be reached is said of it elsewhere.
-    assert absent(watched, lambda daemon: daemon == "bfdd") is None
+    assert absent(Create(watched), lambda daemon: daemon == "bfdd", atomic=True) is None
 
 
 def test_a_router_without_bgp_has_its_locator() -> None:

@@ -136,19 +136,22 @@ def test_daemons_that_a_line_needs() -> None:
     _, plain = blocks(having(CE))
     _, tracked = blocks(having(replace(CE, bfd=True)))
 
-    assert absent(plain, {MGMTD, STATICD}.__contains__) is None
-    assert absent(plain, {MGMTD}.__contains__) == (
+    assert absent(Create(plain), {MGMTD, STATICD}.__contains__, atomic=True) is None
+    assert absent(Create(plain), {MGMTD}.__contains__, atomic=True) == (
         "staticd does not run",
         "see that /etc/frr/daemons does not say staticd=no, and restart FRR",
     )
-    assert absent(tracked, {MGMTD, STATICD}.__contains__) == (
+    assert absent(Create(tracked), {MGMTD, STATICD}.__contains__, atomic=True) == (
         "bfdd does not run, which BFD needs",
         "set bfdd=yes in /etc/frr/daemons and restart FRR",
     )
-    assert absent(tracked, {MGMTD, STATICD, BFDD}.__contains__) is None
+    assert absent(Create(tracked), {MGMTD, STATICD, BFDD}.__contains__, atomic=True) is None
     # Its own socket says so.
-    assert absent(plain, lambda _: False) is None
-    assert absent(block(BGPD, ("router bgp 1",), ["x bfd"]), lambda _: False) is None
+    assert absent(Create(plain), lambda _: False, atomic=True) is None
+    assert (
+        absent(Create(block(BGPD, ("router bgp 1",), ["x bfd"])), lambda _: False, atomic=True)
+        is None
+    )
 
 
 def entry(distance: int, *hops: Mapping[str, Any], **more: Any) -> dict[str, Any]:
