@@ -26,9 +26,9 @@ from bench.netconf_stages import measure_stages
 from bench.report import Goal, Report, describe_machine
 from bench.repository import place
 from bench.sids import address, config
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.store import StoreWriter
 from srv6mgrd.datastore.operational import OperationalSubscription
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 
 SERVER = "/opt/netconfd/srv6-netconfd"
 PARTS = ("edit", "stages", "read", "stall")

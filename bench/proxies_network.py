@@ -18,10 +18,10 @@ from contextlib import contextmanager
 from ipaddress import IPv6Address, IPv6Network, ip_address
 
 from srv6mgrd.kernel.adapter import LinuxKernel
-from srv6mgrd.kernel.errors import Failure
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import SID_DEVICE
 from srv6mgrd.model.desired import Desired, Locator, Proxy, Role, SegmentList, Sid
+from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.plan.diff import plan
 from srv6mgrd.plan.objects import LINK_ALIAS, DummyDevice, Sysctl
 from srv6mgrd.plan.target import target

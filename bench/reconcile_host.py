@@ -124,7 +124,7 @@ def prepared() -> Iterator[Path]:
 def main() -> None:
     """srv6mgrd itself, with the stand-in."""
     from srv6mgrd import daemon
-    from srv6mgrd.kernel import links
+    from srv6mgrd.netlink import links
 
     if os.environ.get(NO_VRF):
         links.DUMMY = "ifb"

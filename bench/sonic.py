@@ -22,9 +22,9 @@ from pathlib import Path
 import redis
 
 from bench.report import Goal, Report
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired, Locator, Sid, Vrf
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.redis.schema import script
 from srv6mgrd.redis.wire import Settings

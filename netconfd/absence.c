@@ -17,7 +17,7 @@
 #define MAIN "main" /* of routes: no VRF */
 #define LOOK_S 1
 
-/* As in counters/status.py. */
+/* As in model/status.py. */
 enum {
     LOCATOR = 1,
     VRF,

@@ -44,7 +44,7 @@ _Static_assert(sizeof(struct header) == 72 && sizeof(struct object) == 416, "as 
 static const char *const statuses[] = {"",        "pending",  "installed", "failed", "unsupported",
                                        "drifted", "rejected", "unknown"};
 
-/* As in counters/status.py and counters/lease.py. */
+/* As in model/status.py and counters/lease.py. */
 #define UNKNOWN 7
 #define EXPIRED "srv6mgrd does not report any more; start it (systemctl status srv6mgrd says why)"
 

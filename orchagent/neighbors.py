@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from ipaddress import ip_address
 
 from orchagent.graph import Kind, Node
-from srv6mgrd.kernel import wire
-from srv6mgrd.kernel.socket import NetlinkSocket, answers, open_socket
+from srv6mgrd.netlink import wire
+from srv6mgrd.netlink.socket import NetlinkSocket, answers, open_socket
 
 # linux/rtnetlink.h, linux/neighbour.h
 _RTM_NEWNEIGH, _RTM_GETNEIGH = 28, 30

@@ -12,22 +12,18 @@ from typing import Any, TypeGuard
 
 from srv6mgrd import memory, news
 from srv6mgrd.apply import words
-from srv6mgrd.apply.outcomes import INSTALLED, Outcome, carried
 from srv6mgrd.apply.reconciler import Reconciler, Report
 from srv6mgrd.counters import statuses
 from srv6mgrd.counters.accumulator import Accumulator
-from srv6mgrd.counters.status import (
-    InstallStatus,
-    ObjectRef,
-    ObjectStatus,
-)
 from srv6mgrd.counters.store import StoreWriter
 from srv6mgrd.manager_ports import Herald, Node, Offering, Outward, Proxies
 from srv6mgrd.model import domain
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.needs import MISSING
+from srv6mgrd.model.outcomes import INSTALLED, Outcome, carried
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.status import InstallStatus, ObjectRef, ObjectStatus
 from srv6mgrd.news import News
 from srv6mgrd.pace import Cost, Pace
 from srv6mgrd.plan.actions import Action, Create, Replace

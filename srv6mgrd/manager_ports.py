@@ -7,10 +7,10 @@ from ipaddress import IPv6Network
 from typing import Protocol
 
 from srv6mgrd.counters.node import Statistics
-from srv6mgrd.counters.proxies import ProxyState
-from srv6mgrd.counters.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.model.capabilities import Capabilities
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.proxy_state import ProxyState
+from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.news import News
 
 

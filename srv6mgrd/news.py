@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from srv6mgrd.counters.status import Kind, ObjectRef, ObjectStatus
 from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus
 
 # What apply.words says of a foreign object: tag, and causes in its place and in front of it.
 _FOREIGN_TAG = "foreign-object"

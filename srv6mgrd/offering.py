@@ -10,8 +10,8 @@ from typing import Protocol
 
 from srv6mgrd import news
 from srv6mgrd.frr.vty import Instances, VtyError
-from srv6mgrd.kernel.errors import KernelError
 from srv6mgrd.model.capabilities import EVERYTHING, Capabilities, FrrOffer
+from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.news import News
 
 _LOG = logging.getLogger(__name__)

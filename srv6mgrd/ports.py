@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ipaddress import IPv6Network
 from typing import Protocol
 
-from srv6mgrd.counters.proxies import ProxyState
+from srv6mgrd.model.proxy_state import ProxyState
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.objects import FrrBlock
 from srv6mgrd.plan.observed import Links, Observed

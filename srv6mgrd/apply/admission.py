@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from srv6mgrd.apply.outcomes import Outcome
-from srv6mgrd.counters.status import InstallStatus, ObjectRef
 from srv6mgrd.model.checks import check
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.expand import expand
+from srv6mgrd.model.outcomes import Outcome
 from srv6mgrd.model.partition import Partition, judge, partition
 from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.status import InstallStatus, ObjectRef
 from srv6mgrd.model.subset import Ref, declared_as
 
 

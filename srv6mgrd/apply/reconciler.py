@@ -15,13 +15,14 @@ from srv6mgrd.apply import words
 from srv6mgrd.apply.admission import Admission, Admitted
 from srv6mgrd.apply.executor import Executor
 from srv6mgrd.apply.journal import Journal
-from srv6mgrd.apply.outcomes import INSTALLED, Outcome, declared, outcomes
+from srv6mgrd.apply.outcomes import outcomes
 from srv6mgrd.apply.patience import Patience
-from srv6mgrd.counters.status import InstallStatus, ObjectRef
 from srv6mgrd.model import needs
 from srv6mgrd.model.capabilities import EVERYTHING, Capabilities
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.outcomes import INSTALLED, Outcome, declared
 from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.status import InstallStatus, ObjectRef
 from srv6mgrd.model.subset import without
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.diff import UNMARKED, VALUES, Plan, plan

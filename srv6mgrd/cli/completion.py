@@ -31,7 +31,7 @@ def completion(context: click.Context, shell: str) -> None:
 
 def sids(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """SIDs of the node."""
-    from srv6mgrd.counters.status import Kind
+    from srv6mgrd.model.status import Kind
 
     try:
         statuses = _session(context).state.statuses()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from srv6mgrd.cli.units import NS
-from srv6mgrd.counters.status import SidCounters
+from srv6mgrd.model.status import SidCounters
 
 
 class Sample(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from srv6mgrd.counters.status import SidCounters
+from srv6mgrd.model.status import SidCounters
 
 # packets, bytes, errors as the kernel gives them
 Raw = tuple[int, int, int]

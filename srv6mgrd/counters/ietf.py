@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from srv6mgrd.counters.status import InstallStatus, ObjectStatus, SidCounters
+from srv6mgrd.model.status import InstallStatus, ObjectStatus, SidCounters
 
 ROUTING, SEGMENT_ROUTING, SRV6 = "ietf-routing", "ietf-segment-routing", "ietf-srv6-base"
 TYPES = "ietf-srv6-types"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from srv6mgrd.counters.status import InstallStatus, ObjectRef, ObjectStatus
+from srv6mgrd.model.status import InstallStatus, ObjectRef, ObjectStatus
 
 REASON = "srv6mgrd does not report any more; start it (systemctl status srv6mgrd says why)"
 _RENEWALS = 10

@@ -7,70 +7,13 @@ Members are the prefixes of SIDs, each with the container ``proxy/state`` as RFC
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
 from typing import Any
 
 from srv6mgrd.counters.node import MAKE_ROOM, publish, time_text
+from srv6mgrd.model.proxy_state import ProxyState
 from srv6mgrd.storage import Problems
-
-
-@dataclass(frozen=True, slots=True)
-class ProxyCounts:
-    """Counters of one proxy, in the order of proxy/bpf/maps.h; they start at 0 with it."""
-
-    to_packets: int = 0
-    to_octets: int = 0
-    from_packets: int = 0
-    from_octets: int = 0
-    no_srh: int = 0
-    no_segments_left: int = 0
-    hop_limit: int = 0
-    header_too_long: int = 0
-    nothing_learned: int = 0
-    not_for_proxy: int = 0
-    too_big: int = 0
-    extension_header_chain_too_long: int = 0
-    fragment: int = 0
-
-    @property
-    def errors(self) -> int:
-        return (
-            self.no_srh
-            + self.no_segments_left
-            + self.hop_limit
-            + self.header_too_long
-            + self.nothing_learned
-            + self.not_for_proxy
-            + self.too_big
-            + self.extension_header_chain_too_long
-            + self.fragment
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class FlowChain:
-    """One of the chains of a proxy whose flows have one each; ``digest`` tells it from others."""
-
-    digest: int
-    source: IPv6Address
-    segments: tuple[IPv6Address, ...]
-    learned: int
-
-
-@dataclass(frozen=True, slots=True)
-class ProxyState:
-    """Counters and what is put back on at present: ``source`` and ``segments``, the next one first;
-    ``learned`` (ns since the epoch) is when, 0 if it was not learned. With per-flow these are
-    ``flow_chains``. ``mtu`` of the function's link, 0 where it is not known."""
-
-    counts: ProxyCounts
-    source: IPv6Address | None = None
-    segments: tuple[IPv6Address, ...] = ()
-    learned: int = 0
-    flow_chains: tuple[FlowChain, ...] = ()
-    mtu: int = 0
 
 
 def beside(store: Path) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from srv6mgrd.counters.status import SidCounters
+from srv6mgrd.model.status import SidCounters
 
 DATABASE = "COUNTERS_DB"
 

@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from ipaddress import IPv6Address
 
-from srv6mgrd.apply.outcomes import Outcome, declared, followed
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, clipped
 from srv6mgrd.counters.yang import advertised_detail
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.outcomes import Outcome, declared, followed
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, clipped
 
 # Of each VRF with BGP: the SID that FRR advertises, and the reason when it advertises none. Of
 # others whether FRR has it in place, None where that follows from there being no reason.

@@ -16,12 +16,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from srv6mgrd.counters import lease
-from srv6mgrd.counters.status import (
-    Kind,
-    ObjectRef,
-    ObjectStatus,
-    SidCounters,
-)
 from srv6mgrd.counters.store_file import (
     BASE,
     COUNTERS,
@@ -39,6 +33,7 @@ from srv6mgrd.counters.store_file import (
     create,
     packed,
 )
+from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.storage import Problems
 
 __all__ = ["DEFAULT_PATH", "Records", "StoreError", "StoreReader", "StoreWriter", "since"]

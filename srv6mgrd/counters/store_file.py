@@ -33,7 +33,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from srv6mgrd.counters.status import (
+from srv6mgrd.model.status import (
     REASON_LENGTH,
     InstallStatus,
     Kind,

@@ -6,7 +6,7 @@ from ipaddress import IPv6Network
 from typing import Any
 
 from srv6mgrd.counters.node import time_text
-from srv6mgrd.counters.status import Kind, ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
 
 
 def object_state(

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from srv6mgrd.counters import ietf
-from srv6mgrd.counters.status import Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.store import StoreReader
 from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.datastore.ffi import OperationalData
 from srv6mgrd.model.desired import Sid
+from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
 
 _LOG = logging.getLogger(__name__)
 

@@ -24,12 +24,12 @@ from srv6mgrd.counters.node import (
     NodeReader,
     beside,
 )
-from srv6mgrd.counters.status import Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.store import Records, StoreReader, since
 from srv6mgrd.counters.yang import object_state, sid_counters
 from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.datastore.ffi import OperationalData
 from srv6mgrd.model.leaking import DEFAULT_VRF
+from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
 
 MODULE = "srv6mgr-srv6"
 _TOP = f"/{MODULE}:srv6"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from srv6mgrd.counters.status import ObjectRef
+from srv6mgrd.model.status import ObjectRef
 from srv6mgrd.plan.objects import FrrBlock
 
 ZEBRA = "zebra"

@@ -1,20 +1,11 @@
-"""What takes our lines out of FRR when we can't do it ourselves any more: a script for vtysh.
-
-``python -m srv6mgrd.frr.departure`` prints it; the packages keep it when they are removed, for the
-time when they are purged.
-"""
+"""What takes our lines out of FRR when we can't do it ourselves any more: a script for vtysh."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Container, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Protocol
 
-from srv6mgrd import settings as settings_file
-from srv6mgrd.apply.journal import Journal
-from srv6mgrd.frr.adapter import FrrSockets
 from srv6mgrd.frr.blocks import RESOLUTION_VIA_DEFAULT
 from srv6mgrd.frr.script import commands, removals
 from srv6mgrd.plan.actions import Delete
@@ -42,21 +33,3 @@ def script(owned: Owned, running: Mapping[str, FrrBlock]) -> list[str]:
         if steps:
             texts += ["configure terminal", *(c.text for c in commands(steps)), "end"]
     return texts
-
-
-def main() -> int:
-    """Print the script; nothing when FRR does not run."""
-    try:
-        settings = settings_file.load(None)
-        journal = Journal(Path(settings.state_directory) / "journal.sqlite")
-    except settings_file.SettingsError as error:
-        print(f"FRR's part: {error}", file=sys.stderr)
-        return 1
-    running = FrrSockets(Path(settings.frr_directory)).observe() or {}
-    print("\n".join(script(journal, running)))
-    journal.close()
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

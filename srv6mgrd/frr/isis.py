@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.frr.blocks import ISISD, MGMTD, block
 from srv6mgrd.frr.neighbors import address
 from srv6mgrd.model.checks import SID_DEVICE
 from srv6mgrd.model.desired import Locator
 from srv6mgrd.model.isis import Authentication, Isis, IsisInterface, LspTimers, SpfDelay
+from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan.objects import FrrBlock
 
 # Name of our instance; others on the router are the operator's.

@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.frr.blocks import BFDD, ISISD
 from srv6mgrd.frr.isis import TAG
 from srv6mgrd.frr.json_shows import show_json
 from srv6mgrd.frr.vty import Shows, VtyError
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.isis import Isis
+from srv6mgrd.model.status import Kind, ObjectRef
 
 # Whether the locator reaches other routers, and why not; beside one that does what is amiss.
 Verdict = tuple[bool, str]

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.frr import policies
 from srv6mgrd.frr.blocks import OSPF6D, OSPFD, block
 from srv6mgrd.frr.json_shows import show_json
 from srv6mgrd.frr.vty import Shows, VtyError
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.ospf import Ospf, OspfInterface
+from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan.objects import FrrBlock
 
 Verdict = tuple[bool, str]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.frr.blocks import BGPD, block
 from srv6mgrd.model.routing_policy import (
     Actions,
@@ -21,6 +20,7 @@ from srv6mgrd.model.routing_policy import (
     RoutingPolicy,
     Statement,
 )
+from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan.objects import FrrBlock
 
 # Before the names of all that is ours; what the operator has in FRR has other names.

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from ipaddress import IPv6Address, IPv6Network
 from typing import Any
 
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.frr import isis_status, ospf, static_routes
 from srv6mgrd.frr.blocks import BGPD, ZEBRA
 from srv6mgrd.frr.json_shows import show_json
@@ -17,6 +16,7 @@ from srv6mgrd.frr.render import locator_of
 from srv6mgrd.frr.vty import Shows, VtyError
 from srv6mgrd.model.bgp import Neighbor, PeerKind, VrfBgp
 from srv6mgrd.model.desired import Desired, Vrf
+from srv6mgrd.model.status import Kind, ObjectRef
 
 Verdict = tuple[IPv6Address | None, str]
 

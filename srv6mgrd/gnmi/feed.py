@@ -14,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from srv6mgrd.counters.node import NodeState
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.gnmi.change import Change
 from srv6mgrd.gnmi.mirror import Touched, Tree, apply, differences, entries, tree
 from srv6mgrd.gnmi.pack import Sample, Table, counters_of
@@ -23,6 +22,7 @@ from srv6mgrd.gnmi.projections.view import sids_of
 from srv6mgrd.gnmi.schema import Node
 from srv6mgrd.gnmi.state import Counters, State, Status
 from srv6mgrd.gnmi.view import Model, Snapshot, with_node
+from srv6mgrd.model.status import Kind, ObjectRef
 
 _LOG = logging.getLogger(__name__)
 

@@ -19,7 +19,6 @@ from gnmi_pb import gnmi_pb2 as pb
 from grpc import StatusCode
 
 from srv6mgrd.counters import sonic
-from srv6mgrd.counters.status import InstallStatus
 from srv6mgrd.gnmi import encode, wire
 from srv6mgrd.gnmi.failure import RpcError, as_status, check_number
 from srv6mgrd.gnmi.path import Path, parse, resolve
@@ -29,6 +28,7 @@ from srv6mgrd.gnmi.subscribe import Telemetry, check_poll, refuse_more
 from srv6mgrd.gnmi.view import Snapshot
 from srv6mgrd.gnmi.watch import Pace, check_list, paced
 from srv6mgrd.gnmi.workers import Caller
+from srv6mgrd.model.status import InstallStatus
 
 ORIGIN = "sonic-db"
 _ABOVE = (sonic.DATABASE, "localhost")

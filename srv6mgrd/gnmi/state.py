@@ -10,8 +10,8 @@ from pathlib import Path
 
 from srv6mgrd.counters import lease, proxies
 from srv6mgrd.counters.node import ABSENT, NodeReader, NodeState, Version, beside
-from srv6mgrd.counters.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.store import Records, StoreError, StoreReader, since
+from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
 
 _UNKNOWN = -1
 # Longer than a restart of srv6mgrd takes; as long as it vouches for statuses by default.

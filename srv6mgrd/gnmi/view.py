@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from srv6mgrd.counters.status import Kind as Object
-from srv6mgrd.counters.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.yang import object_state
 from srv6mgrd.gnmi.budget import LEAF, Budget
 from srv6mgrd.gnmi.mirror import Tree, tree
@@ -20,6 +18,8 @@ from srv6mgrd.gnmi.projections.view import Sid, View, sids_of, trees
 from srv6mgrd.gnmi.rights import Permit
 from srv6mgrd.gnmi.schema import Kind, Node
 from srv6mgrd.model.leaking import DEFAULT_VRF
+from srv6mgrd.model.status import Kind as Object
+from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
 
 # Whether a node is wanted; asked for leaves only.
 Want = Callable[[Node], bool]

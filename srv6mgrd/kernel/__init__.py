@@ -1,1 +1,1 @@
-"""The kernel of one network namespace: the only code that talks netlink and writes /proc/sys."""
+"""The kernel of one network namespace: the only code that changes it and writes /proc/sys."""

@@ -8,17 +8,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from ipaddress import IPv6Network
 from pathlib import Path
 
-from srv6mgrd.counters.proxies import ProxyState
-from srv6mgrd.kernel import addresses, links, routes, rules, sysctl
+from srv6mgrd.kernel import addresses, routes, rules, sysctl
 from srv6mgrd.kernel.boundary import BoundaryTable
 from srv6mgrd.kernel.headend import HeadendRoutes
 from srv6mgrd.kernel.notices import SidNotices
 from srv6mgrd.kernel.seg6 import Seg6
 from srv6mgrd.kernel.sid_table import SidTable, unreachable
-from srv6mgrd.kernel.socket import NetlinkSocket
 from srv6mgrd.kernel.traffic import Counted, Traffic
 from srv6mgrd.kernel.writer import Run, Writer
 from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.model.proxy_state import ProxyState
+from srv6mgrd.netlink import links
+from srv6mgrd.netlink.socket import NetlinkSocket
 from srv6mgrd.plan.actions import Action, Delete
 from srv6mgrd.plan.objects import (
     MAIN_TABLE,

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Interface, IPv6Interface
 
-from srv6mgrd.kernel import wire
-from srv6mgrd.kernel.socket import answers
+from srv6mgrd.netlink import wire
+from srv6mgrd.netlink.socket import answers
 from srv6mgrd.plan.link_objects import InterfaceAddress
 from srv6mgrd.plan.objects import ROUTE_PROTOCOL
 from srv6mgrd.plan.observed import ObservedObject

@@ -9,9 +9,9 @@ import struct
 from collections.abc import AsyncIterator
 from ipaddress import IPv6Address
 
-from srv6mgrd.kernel import wire
 from srv6mgrd.kernel.events import attach
-from srv6mgrd.kernel.socket import open_socket
+from srv6mgrd.netlink import wire
+from srv6mgrd.netlink.socket import open_socket
 
 # linux/rtnetlink.h
 _RTPROT_BGP = 186

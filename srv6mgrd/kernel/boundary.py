@@ -30,8 +30,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from srv6mgrd.kernel import nft
-from srv6mgrd.kernel.errors import Failure
-from srv6mgrd.kernel.socket import NetlinkSocket
+from srv6mgrd.netlink.errors import Failure
+from srv6mgrd.netlink.socket import NetlinkSocket
 from srv6mgrd.plan.objects import BOUNDARY_TABLE, LINK_ALIAS, Boundary, UnknownBoundary
 from srv6mgrd.plan.observed import ObservedObject
 

@@ -8,7 +8,7 @@ import os
 import platform
 import struct
 
-from srv6mgrd.kernel.errors import Failure
+from srv6mgrd.netlink.errors import Failure
 
 # asm/unistd.h; x86-64 has a table of its own, newer architectures share one.
 _SYSCALL = {"x86_64": 321, "aarch64": 280, "riscv64": 280, "ppc64le": 361, "s390x": 351}

@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import IPv6Network, ip_network
 
-from srv6mgrd.kernel import addresses, links, nft, rules, wire
-from srv6mgrd.kernel.socket import open_socket
+from srv6mgrd.kernel import addresses, nft, rules
 from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.netlink import links, wire
+from srv6mgrd.netlink.socket import open_socket
 from srv6mgrd.plan.objects import (
     BOUNDARY_TABLE,
     ROUTE_PROTOCOL,

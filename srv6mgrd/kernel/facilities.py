@@ -8,7 +8,7 @@ from ipaddress import IPv6Address, IPv6Network
 
 from srv6mgrd.kernel import bpf
 from srv6mgrd.kernel.boundary import BoundaryTable
-from srv6mgrd.kernel.errors import Failure, KernelError
+from srv6mgrd.netlink.errors import Failure, KernelError
 from srv6mgrd.plan.objects import Boundary
 from srv6mgrd.proxy.programs import Programs
 

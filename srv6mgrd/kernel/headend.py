@@ -12,10 +12,10 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-from srv6mgrd.kernel import srh, wire
 from srv6mgrd.kernel.routes import family_of, rtmsg
-from srv6mgrd.kernel.socket import answers
 from srv6mgrd.model.behavior import Headend
+from srv6mgrd.netlink import srh, wire
+from srv6mgrd.netlink.socket import answers
 from srv6mgrd.plan.objects import (
     ROUTE_PROTOCOL,
     UNREACHABLE_METRIC,

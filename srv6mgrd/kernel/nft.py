@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address, IPv6Network, collapse_addresses, summarize_address_range
 
-from srv6mgrd.kernel import wire
-from srv6mgrd.kernel.socket import answers
+from srv6mgrd.netlink import wire
+from srv6mgrd.netlink.socket import answers
 
 # linux/netlink.h, linux/netfilter/nfnetlink.h
 NETLINK_NETFILTER = 12

@@ -11,10 +11,10 @@ import socket
 import struct
 from dataclasses import dataclass
 
-from srv6mgrd.kernel import wire
 from srv6mgrd.kernel.events import attach, program
-from srv6mgrd.kernel.socket import open_socket
 from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.netlink import wire
+from srv6mgrd.netlink.socket import open_socket
 
 _BUFFER = 32 << 20
 _DATAGRAM = 1 << 16

@@ -17,13 +17,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from ipaddress import IPv4Address, IPv6Address
 
-from srv6mgrd.kernel import too_big, wire
-from srv6mgrd.kernel.errors import Failure
+from srv6mgrd.kernel import too_big
 from srv6mgrd.kernel.routes import family_of
-from srv6mgrd.kernel.socket import NetlinkSocket
 from srv6mgrd.kernel.too_big import TooBig
 from srv6mgrd.model import domain
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.netlink import wire
+from srv6mgrd.netlink.errors import Failure
+from srv6mgrd.netlink.socket import NetlinkSocket
 from srv6mgrd.plan.target import vrf_ifindex
 
 _LOG = logging.getLogger(__name__)

@@ -14,13 +14,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
-from srv6mgrd.kernel import facilities, links, routes
+from srv6mgrd.kernel import facilities, routes
 from srv6mgrd.kernel.adapter import LinuxKernel
-from srv6mgrd.kernel.errors import Failure, KernelError
-from srv6mgrd.kernel.socket import NetlinkSocket
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.capabilities import Capabilities
 from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.netlink import links
+from srv6mgrd.netlink.errors import Failure, KernelError
+from srv6mgrd.netlink.socket import NetlinkSocket
 from srv6mgrd.plan.actions import Create
 from srv6mgrd.plan.objects import (
     SID_DEVICE,

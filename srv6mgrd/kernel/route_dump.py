@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from srv6mgrd.kernel import seg6local, wire
+from srv6mgrd.kernel import seg6local
 from srv6mgrd.kernel.seg6local import PLAIN, Extras
+from srv6mgrd.netlink import wire
 
 # packets, bytes, errors
 Counters = tuple[int, int, int]

@@ -12,9 +12,10 @@ import socket
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
-from srv6mgrd.kernel import seg6local, wire
+from srv6mgrd.kernel import seg6local
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.prefix import packed
+from srv6mgrd.netlink import wire
 from srv6mgrd.plan.objects import (
     ROUTE_PROTOCOL,
     UNREACHABLE_METRIC,

@@ -6,9 +6,9 @@ import socket
 from collections.abc import Container, Iterator, Sequence
 from ipaddress import IPv6Address, IPv6Network
 
-from srv6mgrd.kernel import wire
-from srv6mgrd.kernel.socket import answers
 from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.netlink import wire
+from srv6mgrd.netlink.socket import answers
 from srv6mgrd.plan.objects import ROUTE_PROTOCOL, Rule, UnknownRule
 from srv6mgrd.plan.observed import ObservedObject
 

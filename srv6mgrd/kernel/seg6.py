@@ -5,9 +5,9 @@ from __future__ import annotations
 import errno
 from ipaddress import IPv6Address
 
-from srv6mgrd.kernel import wire
-from srv6mgrd.kernel.errors import Failure, KernelError
-from srv6mgrd.kernel.socket import NetlinkSocket
+from srv6mgrd.netlink import wire
+from srv6mgrd.netlink.errors import Failure, KernelError
+from srv6mgrd.netlink.socket import NetlinkSocket
 
 # linux/genetlink.h
 _GENL_ID_CTRL = 0x10

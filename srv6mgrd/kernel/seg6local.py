@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
-from srv6mgrd.kernel import srh, wire
 from srv6mgrd.model.behavior import Behavior, Flavor
+from srv6mgrd.netlink import srh, wire
 from srv6mgrd.plan.objects import SidRoute
 
 # linux/seg6_local.h: SEG6_LOCAL_ACTION_*

@@ -10,13 +10,14 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from operator import attrgetter
 from typing import Any
 
-from srv6mgrd.kernel import bpf, wire
+from srv6mgrd.kernel import bpf
 from srv6mgrd.kernel.notices import Notice
 from srv6mgrd.kernel.route_dump import NOTHING, Counters, Row, Template, decode, rows
 from srv6mgrd.kernel.routes import NOWHERE
 from srv6mgrd.kernel.seg6local import BEHAVIOR, Extras
-from srv6mgrd.kernel.socket import answers
 from srv6mgrd.model.prefix import Prefix
+from srv6mgrd.netlink import wire
+from srv6mgrd.netlink.socket import answers
 from srv6mgrd.plan.objects import (
     ROUTE_PROTOCOL,
     SID_METRIC,

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
-from srv6mgrd.kernel.errors import Failure, KernelError
+from srv6mgrd.netlink.errors import Failure, KernelError
 from srv6mgrd.plan.objects import Sysctl
 from srv6mgrd.plan.observed import ObservedObject
 

@@ -7,12 +7,13 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from srv6mgrd.kernel import addresses, bpf, headend, links, routes, rules, sysctl, wire
+from srv6mgrd.kernel import addresses, bpf, headend, routes, rules, sysctl
 from srv6mgrd.kernel.boundary import BoundaryTable
-from srv6mgrd.kernel.errors import Failure
-from srv6mgrd.kernel.links import Link
 from srv6mgrd.kernel.seg6 import Seg6
-from srv6mgrd.kernel.socket import BATCH, NetlinkSocket
+from srv6mgrd.netlink import links, wire
+from srv6mgrd.netlink.errors import Failure
+from srv6mgrd.netlink.links import Link
+from srv6mgrd.netlink.socket import BATCH, NetlinkSocket
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
 from srv6mgrd.plan.objects import (

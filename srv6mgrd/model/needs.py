@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.model import domain
 from srv6mgrd.model.behavior import Flavor
 from srv6mgrd.model.capabilities import Capabilities
@@ -20,6 +19,7 @@ from srv6mgrd.model.checks.names import (
 from srv6mgrd.model.desired import Desired, Role, Sid, SteeredRoute
 from srv6mgrd.model.expand import is_made
 from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.model.subset import (
     Ref,
     interface_ref,

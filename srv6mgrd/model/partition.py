@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.model.subset import (
     ISIS,
     Ref,

@@ -12,7 +12,6 @@ from dataclasses import replace
 from ipaddress import IPv6Network
 from typing import NamedTuple
 
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.model.bgp import Bgp, Neighbor, PeerKind
 from srv6mgrd.model.checks.names import (
     bgp_path,
@@ -35,6 +34,7 @@ from srv6mgrd.model.leaking import DEFAULT_VRF, Leak
 from srv6mgrd.model.ospf import Ospf
 from srv6mgrd.model.routing_policy import RoutingPolicy
 from srv6mgrd.model.static_routes import StaticRoute
+from srv6mgrd.model.status import Kind, ObjectRef
 
 
 class Part(NamedTuple):

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, collapse_addresses
 from typing import ClassVar, Literal
 
-from srv6mgrd.counters.status import ObjectRef
 from srv6mgrd.model import checks
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.record import record
+from srv6mgrd.model.status import ObjectRef
 from srv6mgrd.plan.link_objects import LinkObject
 
 # Our mark on routes and rules (rtm_protocol, FRA_PROTOCOL). Mnemonic: RFC 8986. Not in

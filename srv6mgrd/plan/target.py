@@ -7,13 +7,13 @@ from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.model import domain
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.csid import is_of_local_block
 from srv6mgrd.model.desired import Desired, Locator, Role, Sid, SteeredRoute, Vrf
 from srv6mgrd.model.interfaces import Interface
+from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan import interfaces as declared_interfaces
 from srv6mgrd.plan import proxies
 from srv6mgrd.plan.link_objects import LinkMtu, Stacked

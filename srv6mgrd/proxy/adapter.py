@@ -9,12 +9,12 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from ipaddress import IPv6Network, ip_network
 
-from srv6mgrd.counters.proxies import FlowChain, ProxyCounts, ProxyState
-from srv6mgrd.kernel import links
-from srv6mgrd.kernel.errors import Failure
-from srv6mgrd.kernel.links import Link
-from srv6mgrd.kernel.socket import NetlinkSocket
 from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.proxy_state import FlowChain, ProxyCounts, ProxyState
+from srv6mgrd.netlink import links
+from srv6mgrd.netlink.errors import Failure
+from srv6mgrd.netlink.links import Link
+from srv6mgrd.netlink.socket import NetlinkSocket
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.objects import (
     SID_DEVICE,

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Network, IPv6Network
 
-from srv6mgrd.kernel.errors import Failure
+from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.proxy import layout
 from srv6mgrd.proxy.layout import ProxyValue
 from srv6mgrd.proxy.programs import Maps

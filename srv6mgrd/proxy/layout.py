@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
 
-from srv6mgrd.kernel import srh
 from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.netlink import srh
 
 MAX_PROXIES = 4096
 MAX_LENGTHS = 4

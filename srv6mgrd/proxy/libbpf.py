@@ -18,7 +18,7 @@ from typing import Any
 
 import cffi
 
-from srv6mgrd.kernel.errors import Failure, KernelError
+from srv6mgrd.netlink.errors import Failure, KernelError
 
 _LIBRARY = "libbpf.so.1"
 _DECLARATIONS = """

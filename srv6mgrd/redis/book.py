@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from srv6mgrd.counters import sonic
-from srv6mgrd.counters.status import SidCounters
+from srv6mgrd.model.status import SidCounters
 from srv6mgrd.redis import diff
 from srv6mgrd.redis.rows import (
     NAME_MAP,

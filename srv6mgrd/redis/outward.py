@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Mapping
 from ipaddress import IPv6Network
 
-from srv6mgrd.counters.proxies import ProxyState
-from srv6mgrd.counters.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.proxy_state import ProxyState
+from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.redis.feed import Feed
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.redis.rows import fed

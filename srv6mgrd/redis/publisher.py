@@ -12,10 +12,10 @@ from contextlib import AbstractAsyncContextManager
 from ipaddress import IPv6Network
 
 from srv6mgrd.backoff import Backoff
-from srv6mgrd.counters.proxies import ProxyState
-from srv6mgrd.counters.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.jobs import until_one_ends
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.proxy_state import ProxyState
+from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.redis.book import NAME_ROW, Book
 from srv6mgrd.redis.diff import BATCH, DATABASES, Change
 from srv6mgrd.redis.rows import Projector, proxy_rows

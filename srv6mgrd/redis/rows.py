@@ -9,11 +9,11 @@ from functools import lru_cache
 from ipaddress import IPv6Network
 
 from srv6mgrd.counters import sonic
-from srv6mgrd.counters.proxies import ProxyState
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.desired import Desired, Locator, Sid
 from srv6mgrd.model.prefix import Prefix
+from srv6mgrd.model.proxy_state import ProxyState
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.redis.schema import Fields, Row, RowKey, table
 
 OWNER = "srv6mgr"

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any, cast
 
-from srv6mgrd.kernel.errors import Failure
+from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.plan.actions import Action
 from tests.fakes.frr import FakeFrr
 from tests.fakes.kernel import Crash, FakeKernel

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv6Network
 
-from srv6mgrd.counters.proxies import ProxyCounts, ProxyState
 from srv6mgrd.kernel import rules
-from srv6mgrd.kernel.errors import Failure
 from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.proxy_state import ProxyCounts, ProxyState
+from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
 from srv6mgrd.plan.objects import (

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from srv6mgrd.apply.outcomes import declared
 from srv6mgrd.counters import sonic
-from srv6mgrd.counters.status import InstallStatus, ObjectStatus, SidCounters
 from srv6mgrd.model import domain
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.model.checks import check
 from srv6mgrd.model.desired import Desired, Proxy, Sid
+from srv6mgrd.model.outcomes import declared
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.status import InstallStatus, ObjectStatus, SidCounters
 from srv6mgrd.plan.target import target, with_sids
 from srv6mgrd.redis.book import NAME_ROW, OID_ROW, Book
 from srv6mgrd.redis.rows import Changes, Projector, counters_key, project

@@ -133,6 +133,7 @@ def _check() -> list[Job]:
         "robocop": "robocop check --silent tests/robot;"
         " robocop format --check --silent tests/robot",
         "generated": "docs/generate.sh --check",
+        "rooms": "python -m tests.checks.rooms",
         "subjects": "python -m tests.checks.subjects",
     }
     with_lab = {

@@ -1,8 +1,8 @@
 """What of a change is worth a notification."""
 
 from srv6mgrd.apply.words import of_conflict
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.news import News, collisions, drift, status_changes
 from srv6mgrd.plan.diff import Conflict
 from srv6mgrd.plan.objects import SidRoute

@@ -8,9 +8,9 @@ import pytest
 
 from srv6mgrd import offering as offering_module
 from srv6mgrd.frr.vty import VtyError
-from srv6mgrd.kernel.errors import KernelError
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.capabilities import EVERYTHING, FrrOffer
+from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.news import News
 from srv6mgrd.offering import Offering
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from srv6mgrd.apply.outcomes import carried, exports
 from srv6mgrd.cli.doctor.finding import Finding, fail, note, or_ok, skip, warn
 from srv6mgrd.cli.units import counted
 from srv6mgrd.frr import isis_status
@@ -16,6 +15,7 @@ from srv6mgrd.model.bgp import Bgp
 from srv6mgrd.model.capabilities import FrrOffer
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.isis import Isis
+from srv6mgrd.model.outcomes import carried, exports
 
 # What frr-patches/build.sh adds to the version.
 _PATCHED = "+srv6mgr"

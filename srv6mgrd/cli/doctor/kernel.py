@@ -78,9 +78,9 @@ def tried_out() -> dict[str, Any]:
     """The container ``capabilities`` as the kernel answers now, in a network namespace of its own;
     empty without the right to make one."""
     from srv6mgrd.counters.node import capabilities
-    from srv6mgrd.kernel.errors import KernelError
     from srv6mgrd.kernel.probe import probe
     from srv6mgrd.model.capabilities import FrrOffer
+    from srv6mgrd.netlink.errors import KernelError
 
     try:
         return capabilities(probe(), FrrOffer())

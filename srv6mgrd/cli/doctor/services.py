@@ -13,7 +13,7 @@ from srv6mgrd.cli.problem import Problem
 from srv6mgrd.cli.session import Session
 from srv6mgrd.cli.units import NS, ago, counted
 from srv6mgrd.counters.node import STORAGE
-from srv6mgrd.counters.status import InstallStatus
+from srv6mgrd.model.status import InstallStatus
 from srv6mgrd.storage import DAMAGED
 
 _MODULES = frozenset(

@@ -57,7 +57,7 @@ def explain(session: Session, sid: str, seconds: float) -> None:
     """
     from srv6mgrd.cli.explain.causes import causes
     from srv6mgrd.cli.explain.evidence import gather
-    from srv6mgrd.counters.status import InstallStatus
+    from srv6mgrd.model.status import InstallStatus
 
     found = gather(session, sid, seconds)
     session.warn_if_stale()

@@ -15,9 +15,9 @@ from srv6mgrd.cli.problem import Exit, Problem
 from srv6mgrd.cli.rates import Rate, rates
 from srv6mgrd.cli.session import Session
 from srv6mgrd.cli.show.rows import UNKNOWN
-from srv6mgrd.counters.status import Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.desired import Desired, Sid
+from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
 
 
 @dataclass(frozen=True, slots=True)

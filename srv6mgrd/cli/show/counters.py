@@ -12,8 +12,8 @@ from srv6mgrd.cli.problem import Problem
 from srv6mgrd.cli.rates import Rate, rates
 from srv6mgrd.cli.session import Session, json_option, pass_session
 from srv6mgrd.cli.units import ago, short
-from srv6mgrd.counters.status import SidCounters
 from srv6mgrd.counters.yang import sid_counters
+from srv6mgrd.model.status import SidCounters
 
 
 @click.command()

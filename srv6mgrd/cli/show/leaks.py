@@ -9,7 +9,7 @@ import click
 from srv6mgrd.cli.output import Cell, Column
 from srv6mgrd.cli.session import Session, json_option, pass_session
 from srv6mgrd.cli.show import rows
-from srv6mgrd.counters.status import Kind, ObjectRef
+from srv6mgrd.model.status import Kind, ObjectRef
 
 
 @click.command()

@@ -11,9 +11,9 @@ import click
 from srv6mgrd.cli.output import Cell, Column, Row
 from srv6mgrd.cli.session import Session, json_option, pass_session
 from srv6mgrd.cli.show import rows
-from srv6mgrd.counters.status import Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.yang import advertised, sid_counters
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
 
 Statuses = Mapping[ObjectRef, ObjectStatus]
 

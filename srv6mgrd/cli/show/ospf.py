@@ -6,11 +6,11 @@ import time
 
 import click
 
-from srv6mgrd.apply.outcomes import ospf as declared
 from srv6mgrd.cli.output import Cell, Column
 from srv6mgrd.cli.session import Session, json_option, pass_session
 from srv6mgrd.cli.show import rows
-from srv6mgrd.counters.status import Kind
+from srv6mgrd.model.outcomes import ospf as declared
+from srv6mgrd.model.status import Kind
 
 
 @click.command()

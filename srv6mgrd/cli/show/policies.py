@@ -10,10 +10,10 @@ import click
 from srv6mgrd.cli.output import Cell, Column
 from srv6mgrd.cli.session import Session, json_option, pass_session
 from srv6mgrd.cli.show import rows
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.model.bgp import Neighbor
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.routing_policy import ApplyPolicy
+from srv6mgrd.model.status import Kind, ObjectRef
 
 
 @click.command()

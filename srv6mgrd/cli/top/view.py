@@ -16,8 +16,8 @@ from srv6mgrd.cli.rates import Rate
 from srv6mgrd.cli.show.rows import UNKNOWN, behavior_of, leads_to
 from srv6mgrd.cli.top.history import KEPT, History, sparkline
 from srv6mgrd.cli.units import counted, short
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.model.desired import Sid
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 
 _STYLES = {
     InstallStatus.INSTALLED: "green",

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from srv6mgrd.counters.status import InstallStatus
 from srv6mgrd.gnmi.path import Step
 from srv6mgrd.gnmi.projections.view import Sid, View, container, counter, leaf, listed
 from srv6mgrd.gnmi.schema import Base, Kind, Node, root
+from srv6mgrd.model.status import InstallStatus
 
 _NI = "openconfig-network-instance"
 _COUNTERS = "openconfig-aft-counters"

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from srv6mgrd.counters.status import ObjectStatus, SidCounters
 from srv6mgrd.gnmi.path import Pattern, Step, is_concrete
 from srv6mgrd.gnmi.schema import Base, Kind, Node
+from srv6mgrd.model.status import ObjectStatus, SidCounters
 
 _SIDS = ("srv6mgr-srv6:srv6", "local-sids", "sid")
 

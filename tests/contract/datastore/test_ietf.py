@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.datastore.ietf import PATH, IetfSubscription
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.model.desired import Sid
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from tests.contract.gnmi.client import Core
 
 STAND_IN = Path(__file__).parent / "stand-in"

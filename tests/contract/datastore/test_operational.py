@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from srv6mgrd.counters.node import NodeWriter
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.datastore.operational import OperationalSubscription
 from srv6mgrd.datastore.transaction import Edit, Op, commit
 from srv6mgrd.model.capabilities import EVERYTHING, FrrOffer
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from tests.contract.gnmi.client import Core
 
 INSTALLED = ObjectStatus(InstallStatus.INSTALLED, since=1_700_000_000_000_000_000)

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from lab.guest.nodes import Node, wait_until
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.frr.adapter import FrrSockets
 from srv6mgrd.frr.blocks import BFDD, ISISD, MGMTD, STATICD
 from srv6mgrd.frr.isis_status import Verdict, status
@@ -24,6 +23,7 @@ from srv6mgrd.model.isis import (
     Overload,
     SpfDelay,
 )
+from srv6mgrd.model.status import Kind, ObjectRef
 from tests.contract.frr.conftest import STOCK, Pe, declaration
 from tests.contract.frr.test_vpn import Pes
 

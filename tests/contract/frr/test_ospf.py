@@ -9,7 +9,6 @@ from ipaddress import IPv4Address, ip_address, ip_network
 import pytest
 
 from lab.guest.nodes import Node, wait_until
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.frr.adapter import FrrSockets
 from srv6mgrd.frr.blocks import OSPF6D, OSPFD, STATICD
 from srv6mgrd.frr.ospf import status
@@ -25,6 +24,7 @@ from srv6mgrd.model.routing_policy import (
     Statement,
 )
 from srv6mgrd.model.static_routes import NextHop, SpecialNextHop, StaticRoute
+from srv6mgrd.model.status import Kind, ObjectRef
 from tests.contract.frr.conftest import STOCK, Pe, declaration
 from tests.contract.frr.test_vpn import Pes
 

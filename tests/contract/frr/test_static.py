@@ -10,13 +10,13 @@ from ipaddress import ip_address, ip_network
 import pytest
 
 from lab.guest.nodes import wait_until
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.frr.blocks import BFDD, MGMTD, STATICD
 from srv6mgrd.frr.mgmtd import configure
 from srv6mgrd.frr.static_routes import Verdict, status
 from srv6mgrd.frr.vty import Sessions
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.static_routes import NextHop, SpecialNextHop, StaticRoute
+from srv6mgrd.model.status import Kind, ObjectRef
 from tests.contract.frr.conftest import Pe, declaration
 from tests.contract.frr.test_vpn import Pes
 

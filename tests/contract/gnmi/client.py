@@ -19,14 +19,15 @@ from gnmi_pb import gnmi_pb2_grpc as stubs
 
 from srv6mgrd.commits.paths import commit_socket
 from srv6mgrd.counters.node import beside
-from srv6mgrd.counters.proxies import ProxiesWriter, ProxyState
+from srv6mgrd.counters.proxies import ProxiesWriter
 from srv6mgrd.counters.proxies import beside as proxies_beside
-from srv6mgrd.counters.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.store import StoreWriter
 from srv6mgrd.datastore.running import read
 from srv6mgrd.gnmi import wire
 from srv6mgrd.gnmi.path import parse, text
+from srv6mgrd.model.proxy_state import ProxyState
 from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
 
 _OPTIONS = [("grpc.max_receive_message_length", 64 << 20)]
 

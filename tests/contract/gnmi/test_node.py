@@ -8,8 +8,8 @@ import grpc
 from gnmi_pb import gnmi_pb2 as pb
 
 from srv6mgrd.counters.node import NodeWriter
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.model.capabilities import EVERYTHING, FrrOffer
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from tests.contract.gnmi.client import Client, Core, subscription, updates
 from tests.contract.gnmi.test_read import failing
 

@@ -9,7 +9,7 @@ import grpc
 import pytest
 from gnmi_pb import gnmi_pb2 as pb
 
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from tests.contract.gnmi.client import Client, Core, Stream
 from tests.contract.gnmi.data import SID, SRV6
 

@@ -14,8 +14,8 @@ from gnmi_pb import gnmi_ext_pb2 as ext
 from gnmi_pb import gnmi_pb2 as pb
 from gnmi_pb import gnmi_pb2_grpc as stubs
 
-from srv6mgrd.counters.proxies import ProxyCounts, ProxyState
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.model.proxy_state import ProxyCounts, ProxyState
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from tests.contract.gnmi.client import Client, Core, deletes, shown, subscription, updates
 from tests.contract.gnmi.conftest import Server
 from tests.contract.gnmi.data import SID, SRV6

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from srv6mgrd.kernel.adapter import LinuxKernel
-from srv6mgrd.kernel.errors import KernelError
 from srv6mgrd.kernel.notices import SidNotices
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.plan.actions import Create, Delete, Replace
 from srv6mgrd.plan.objects import MAIN_TABLE, SID_DEVICE, SidRoute
 from srv6mgrd.plan.observed import ObservedObject

@@ -9,10 +9,10 @@ import pytest
 
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
-from srv6mgrd.counters.status import InstallStatus
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.desired import Desired, Locator, SegmentList, Sid, SteeredRoute, Vrf
+from srv6mgrd.model.status import InstallStatus
 from tests.contract.kernel.conftest import Run
 from tests.fakes.frr import FakeFrr
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from tests.contract.netconf.client import Client, refused, texts
 from tests.contract.netconf.conftest import Router
 from tests.contract.netconf.data import ROUTER, SID, srv6, vrf

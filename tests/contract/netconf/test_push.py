@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.news import commit_undone
 from tests.contract.netconf.client import Client, eventually, refused, texts
 from tests.contract.netconf.conftest import Router, Server

@@ -10,8 +10,8 @@ import pytest
 
 from srv6mgrd.counters import proxies
 from srv6mgrd.counters.node import publish
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from tests.contract.netconf.client import NS, Client, eventually, texts
 from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import OTHER, ROUTER, SID, sid, srv6

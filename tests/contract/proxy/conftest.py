@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from scapy.packet import Packet
 
-from srv6mgrd.counters.proxies import ProxyCounts
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.proxy_state import ProxyCounts
 from srv6mgrd.plan.actions import Create
 from srv6mgrd.plan.objects import (
     BACK_FUNCTION,

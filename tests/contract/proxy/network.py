@@ -26,11 +26,11 @@ from ipaddress import IPv6Address, IPv6Network, ip_address
 from pathlib import Path
 from typing import Any
 
-from srv6mgrd.counters.proxies import ProxyCounts
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import SID_DEVICE
 from srv6mgrd.model.desired import Desired, Locator, Proxy, Role, SegmentList, Sid
+from srv6mgrd.model.proxy_state import ProxyCounts
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.diff import plan
 from srv6mgrd.plan.objects import LINK_ALIAS, DummyDevice, Sysctl

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from srv6mgrd.kernel.errors import Failure
+from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.plan.actions import Create, Replace
 from srv6mgrd.plan.objects import TOWARD_FUNCTION, ProxyHook, ProxyPrograms
 from srv6mgrd.proxy import layout, libbpf

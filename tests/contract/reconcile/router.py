@@ -12,13 +12,13 @@ from typing import Any
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.counters.node import NodeWriter
-from srv6mgrd.counters.proxies import ProxyState
-from srv6mgrd.counters.status import Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.store import StoreReader, StoreWriter
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.events import EventKind, KernelEvent, KernelEvents
 from srv6mgrd.manager import Manager
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.proxy_state import ProxyState
+from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.news import News
 from tests.contract.kernel.conftest import Run
 from tests.fakes.frr import FakeFrr

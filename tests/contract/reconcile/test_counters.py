@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from srv6mgrd.counters.status import ObjectRef, SidCounters
+from srv6mgrd.model.status import ObjectRef, SidCounters
 from tests.contract.kernel.test_forwarding import IPV4, IPV6, ROUTING, ipv4, ipv6, srh
 from tests.contract.reconcile.router import DT4, DT46, END, Router
 

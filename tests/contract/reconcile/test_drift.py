@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from srv6mgrd.counters.status import InstallStatus, ObjectRef
+from srv6mgrd.model.status import InstallStatus, ObjectRef
 from tests.contract.reconcile.router import (
     BLUE,
     DT4,

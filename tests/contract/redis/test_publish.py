@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from srv6mgrd.counters.status import SidCounters
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.status import SidCounters
 from srv6mgrd.redis.connection import connect
 from srv6mgrd.redis.schema import RowKey, table_of
 from srv6mgrd.redis.wire import Settings

@@ -14,9 +14,9 @@ from srv6mgrd.cli.doctor.kernel import kernel
 from srv6mgrd.cli.doctor.networkd import networkd
 from srv6mgrd.cli.doctor.services import redis
 from srv6mgrd.cli.problem import Exit, Problem
-from srv6mgrd.counters.status import InstallStatus
 from srv6mgrd.model.desired import Role
 from srv6mgrd.model.parse import parse
+from srv6mgrd.model.status import InstallStatus
 from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
 from srv6mgrd.plan.objects import Boundary, Rule, Sysctl
 from srv6mgrd.plan.target import target, vrf_ifindex

@@ -9,10 +9,11 @@ from srv6mgrd.cli import host
 from srv6mgrd.cli.explain.causes import CERTAIN, LIKELY, POSSIBLE, Facts, causes
 from srv6mgrd.cli.explain.listen import program_for, verdict
 from srv6mgrd.cli.problem import Exit
-from srv6mgrd.counters.proxies import ProxyCounts, ProxyState, proxy_state
-from srv6mgrd.counters.status import InstallStatus
+from srv6mgrd.counters.proxies import proxy_state
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.model.desired import Proxy, Sid
+from srv6mgrd.model.proxy_state import ProxyCounts, ProxyState
+from srv6mgrd.model.status import InstallStatus
 from tests.unit.cli.conftest import SID
 
 PREFIX = IPv6Network(SID)

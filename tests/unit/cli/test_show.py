@@ -6,7 +6,7 @@ import pytest
 
 from srv6mgrd.cli.output import Cell, Column, Output
 from srv6mgrd.cli.problem import Exit, Problem
-from srv6mgrd.counters.status import InstallStatus
+from srv6mgrd.model.status import InstallStatus
 from tests.unit.cli.conftest import SID
 
 NS = 1_000_000_000

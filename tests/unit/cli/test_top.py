@@ -12,9 +12,9 @@ from rich.console import Console
 from srv6mgrd.cli.rates import Sample
 from srv6mgrd.cli.top.history import History, sparkline
 from srv6mgrd.cli.top.view import Order, Scene, ordered, screen
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Sid
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from tests.unit.cli.conftest import SID
 
 NS = 1_000_000_000

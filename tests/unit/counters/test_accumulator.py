@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from srv6mgrd.counters.accumulator import Accumulator
-from srv6mgrd.counters.status import SidCounters
+from srv6mgrd.model.status import SidCounters
 
 SID = "fcbb:0:1:1::/64"
 

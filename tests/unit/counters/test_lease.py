@@ -6,8 +6,8 @@ import time
 import pytest
 
 from srv6mgrd.counters import lease
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.counters.store import StoreReader, StoreWriter
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 
 RED = ObjectRef(Kind.VRF, "red")
 SID = ObjectRef(Kind.SID, "fcbb:0:1:64::/64")

@@ -4,14 +4,8 @@ from ipaddress import IPv6Address
 from pathlib import Path
 
 from srv6mgrd.counters.node import NodeReader
-from srv6mgrd.counters.proxies import (
-    FlowChain,
-    ProxiesWriter,
-    ProxyCounts,
-    ProxyState,
-    beside,
-    proxy_state,
-)
+from srv6mgrd.counters.proxies import ProxiesWriter, beside, proxy_state
+from srv6mgrd.model.proxy_state import FlowChain, ProxyCounts, ProxyState
 from tests.builders import net
 
 PREFIX = net("fcbb:0:1:ad::/64")

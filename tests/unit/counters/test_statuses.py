@@ -5,10 +5,10 @@ from ipaddress import ip_address, ip_network
 import pytest
 
 from srv6mgrd.apply.reconciler import Outcome
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.counters.statuses import merge, with_frr
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.static_routes import NextHop, StaticRoute
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 
 RED = ObjectRef(Kind.VRF, "red")
 BLUE = ObjectRef(Kind.VRF, "blue")

@@ -11,14 +11,8 @@ import time
 import pytest
 
 from srv6mgrd.counters import store as store_module
-from srv6mgrd.counters.status import (
-    InstallStatus,
-    Kind,
-    ObjectRef,
-    ObjectStatus,
-    SidCounters,
-)
 from srv6mgrd.counters.store import StoreError, StoreReader, StoreWriter
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 
 RED = ObjectRef(Kind.VRF, "red")
 OK = ObjectStatus(InstallStatus.INSTALLED, since=1)

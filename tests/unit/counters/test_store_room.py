@@ -7,14 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from srv6mgrd.counters.status import (
-    InstallStatus,
-    Kind,
-    ObjectRef,
-    ObjectStatus,
-    SidCounters,
-)
 from srv6mgrd.counters.store import StoreError, StoreReader, StoreWriter
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.storage import Problems
 
 

@@ -4,9 +4,9 @@ from ipaddress import IPv6Network
 
 import pytest
 
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.counters.store import StoreReader, StoreWriter
 from srv6mgrd.counters.yang import advertised, advertised_detail
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 
 LONG = "2001:db8:1111:2222:3333:4444:5555:666%d/128"
 V4, V6 = LONG % 4, LONG % 6

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.datastore.operational import (
     EVERYTHING,
     Wanted,
@@ -15,6 +14,7 @@ from srv6mgrd.datastore.operational import (
     wanted,
     with_proxies,
 )
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 
 SIDS = "/srv6mgr-srv6:srv6/local-sids"
 ONE = "fc00::/64"

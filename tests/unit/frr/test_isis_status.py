@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.frr.isis_status import Verdict, status
 from srv6mgrd.frr.vty import VtyError
 from srv6mgrd.model.desired import Locator
 from srv6mgrd.model.isis import Isis, IsisInterface
+from srv6mgrd.model.status import Kind, ObjectRef
 from tests.unit.frr.samples import PE1
 
 SPOKEN = Isis(

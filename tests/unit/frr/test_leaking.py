@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.frr.render import render
 from srv6mgrd.frr.running import parse
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.leaking import Leak
 from srv6mgrd.model.routing_policy import ApplyPolicy
+from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan.target import target
 from tests.unit.frr.samples import PE1
 

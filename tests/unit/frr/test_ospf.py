@@ -8,7 +8,6 @@ from ipaddress import IPv4Address, ip_network
 
 import pytest
 
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.frr.limits import limits
 from srv6mgrd.frr.ospf import status
 from srv6mgrd.frr.render import render
@@ -27,6 +26,7 @@ from srv6mgrd.model.routing_policy import (
     RoutingPolicy,
     Statement,
 )
+from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.model.subset import named, of_path, ospf_ref, path_of
 from tests.unit.frr.samples import PE1
 

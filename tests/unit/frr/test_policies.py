@@ -7,7 +7,6 @@ from ipaddress import ip_network
 
 import pytest
 
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.frr.blocks import is_list, is_policy
 from srv6mgrd.frr.policies import blocks, communities
 from srv6mgrd.frr.running import parse
@@ -22,6 +21,7 @@ from srv6mgrd.model.routing_policy import (
     RoutingPolicy,
     Statement,
 )
+from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan.actions import Delete, Replace
 
 V4, V6 = ip_network("10.0.0.0/8"), ip_network("2001:db8::/32")

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.frr.blocks import BFDD, BGPD, MGMTD, STATICD, block, slot_of
 from srv6mgrd.frr.daemons import absent
 from srv6mgrd.frr.running import parse
@@ -19,6 +18,7 @@ from srv6mgrd.frr.static_routes import apart, blocks, status
 from srv6mgrd.frr.vty import VtyError
 from srv6mgrd.model.desired import Desired, Vrf
 from srv6mgrd.model.static_routes import NextHop, SpecialNextHop, StaticRoute
+from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan.actions import Create, Delete, Replace
 from srv6mgrd.plan.target import target
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.gnmi.change import Change, select
 from srv6mgrd.gnmi.mirror import apply, tree
 from srv6mgrd.gnmi.path import Path, Pattern, elems, parse, resolve, text
@@ -14,6 +13,7 @@ from srv6mgrd.gnmi.projections import VIEWS
 from srv6mgrd.gnmi.rights import Policy, Rights
 from srv6mgrd.gnmi.rights import parse as policy
 from srv6mgrd.gnmi.view import Model, Selection, Snapshot
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from tests.unit.gnmi.models import schema
 
 TOP = schema()

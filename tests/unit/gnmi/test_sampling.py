@@ -11,7 +11,6 @@ import pytest
 from gnmi_pb import gnmi_pb2 as pb
 from grpc import StatusCode
 
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.gnmi import encode, mirror, wire
 from srv6mgrd.gnmi.budget import Budget
 from srv6mgrd.gnmi.failure import RpcError
@@ -23,6 +22,7 @@ from srv6mgrd.gnmi.subscribe import leaves
 from srv6mgrd.gnmi.turns import resting
 from srv6mgrd.gnmi.view import Model, Snapshot
 from srv6mgrd.gnmi.watch import Pace, Watch, watches
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from tests.unit.gnmi.models import SRV6, schema
 
 MODEL = Model(schema())

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.counters.store import StoreError, StoreReader, StoreWriter, since
 from srv6mgrd.gnmi.state import State
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 
 SID = ObjectRef(Kind.SID, "fcbb:0:1:1::/64")
 

@@ -8,11 +8,12 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_network
 
 import pytest
 
-from srv6mgrd.kernel import headend, routes, srh, wire
+from srv6mgrd.kernel import headend, routes
 from srv6mgrd.kernel.headend import HeadendRoutes
 from srv6mgrd.kernel.route_dump import make_template
 from srv6mgrd.kernel.sid_table import SidTable
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
+from srv6mgrd.netlink import srh, wire
 from srv6mgrd.plan.objects import EncapRoute, NextHopRoute, SidRoute, UnknownRoute
 from srv6mgrd.plan.observed import ObservedObject
 

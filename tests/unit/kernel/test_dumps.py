@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from srv6mgrd.kernel import links, rules, wire
+from srv6mgrd.kernel import rules
 from srv6mgrd.kernel.notices import Notice
 from srv6mgrd.kernel.route_dump import Row, decode, make_template, rows
 from srv6mgrd.kernel.sid_table import Prefix, SidTable, unreachable
 from srv6mgrd.model.behavior import Behavior, Flavor
+from srv6mgrd.netlink import links, wire
 from srv6mgrd.plan.link_objects import AdminState
 from srv6mgrd.plan.objects import (
     DummyDevice,

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import pytest
 
-from srv6mgrd.kernel import socket as netlink
-from srv6mgrd.kernel import wire
-from srv6mgrd.kernel.errors import Failure, KernelError
-from srv6mgrd.kernel.socket import NetlinkSocket, number
+from srv6mgrd.netlink import socket as netlink
+from srv6mgrd.netlink import wire
+from srv6mgrd.netlink.errors import Failure, KernelError
+from srv6mgrd.netlink.socket import NetlinkSocket, number
 
 
 class Kernel:

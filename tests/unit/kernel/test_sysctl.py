@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from srv6mgrd.kernel import sysctl
-from srv6mgrd.kernel.errors import KernelError
+from srv6mgrd.netlink.errors import KernelError
 
 OF_RED = "net/ipv4/conf/red/rp_filter"
 

@@ -7,8 +7,9 @@ from ipaddress import IPv6Network
 
 import pytest
 
-from srv6mgrd.kernel import links, routes, rules, wire
+from srv6mgrd.kernel import routes, rules
 from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.netlink import links, wire
 from srv6mgrd.plan.objects import (
     DummyDevice,
     Rule,

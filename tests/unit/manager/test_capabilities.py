@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.capabilities import EVERYTHING
 from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef
 from srv6mgrd.plan.actions import Delete
 from tests.unit.manager.world import (
     END,

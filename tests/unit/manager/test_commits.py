@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan.actions import Delete
 from tests.unit.manager.world import (
     END,

@@ -5,8 +5,8 @@ import copy
 
 import pytest
 
-from srv6mgrd.kernel.errors import KernelError
 from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.netlink.errors import KernelError
 from tests.fakes.kernel import NEW_PROXY
 from tests.unit.manager.world import (
     END,

@@ -7,9 +7,9 @@ from unittest.mock import patch
 
 import pytest
 
-from srv6mgrd.counters.status import InstallStatus
-from srv6mgrd.kernel.errors import KernelError
 from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.status import InstallStatus
+from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.plan.actions import Delete
 from tests.unit.manager.world import (
     END,

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef
 from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef
 from tests.unit.manager.world import (
     EXPORT,
     RED_BGP,

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef
 from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef
 from srv6mgrd.plan.actions import Delete
 from srv6mgrd.ports import AdapterError
 from tests.fakes.kernel import Crash

@@ -5,7 +5,6 @@ from ipaddress import ip_address, ip_interface
 
 import pytest
 
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import check
 from srv6mgrd.model.desired import Proxy, Role
@@ -13,6 +12,7 @@ from srv6mgrd.model.interfaces import Interface, Vlan
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.partition import partition
 from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.status import Kind, ObjectRef
 from tests.builders import desired, locator, sid, vrf
 
 AT = "/srv6mgr-srv6:srv6/interfaces/interface"

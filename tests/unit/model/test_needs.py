@@ -5,13 +5,13 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address
 
 import pytest
 
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.capabilities import EVERYTHING
 from srv6mgrd.model.desired import Proxy, Role, SteeredRoute
 from srv6mgrd.model.expand import expand
 from srv6mgrd.model.needs import check
 from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.model.subset import without
 from srv6mgrd.plan.target import target
 from tests.builders import desired, locator, net, sid, small_vpn, vpn, vrf

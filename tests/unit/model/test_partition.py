@@ -6,7 +6,6 @@ from ipaddress import IPv6Address
 import pytest
 
 from srv6mgrd.apply.admission import Admission, Admitted
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef
 from srv6mgrd.frr.limits import limits
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.bgp import Neighbor
@@ -15,6 +14,7 @@ from srv6mgrd.model.isis import Isis, IsisInterface
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.partition import partition
 from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef
 from srv6mgrd.model.subset import Part, of_path
 from tests.builders import desired, dt46, locator, net, sid, small_vpn, vpn, vrf
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from srv6mgrd.counters.status import Kind, ObjectRef
+from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan.diff import plan
 from srv6mgrd.plan.objects import VrfDevice
 from srv6mgrd.plan.observed import ObservedObject

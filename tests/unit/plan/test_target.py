@@ -5,10 +5,10 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address
 
 import pytest
 
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.desired import Proxy, Role, SegmentList, Sid, SteeredRoute
+from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan.link_objects import LinkMtu
 from srv6mgrd.plan.objects import (
     Boundary,

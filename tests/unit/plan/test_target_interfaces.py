@@ -5,10 +5,10 @@ from ipaddress import IPv4Network, IPv6Address, ip_interface
 
 import pytest
 
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.model.behavior import Headend
 from srv6mgrd.model.desired import SegmentList, SteeredRoute
 from srv6mgrd.model.interfaces import Interface, Vlan
+from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan.actions import Create, Delete, Replace
 from srv6mgrd.plan.diff import plan
 from srv6mgrd.plan.interfaces import without_leaving

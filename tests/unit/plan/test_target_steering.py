@@ -5,9 +5,9 @@ from ipaddress import IPv4Network, IPv6Address
 
 import pytest
 
-from srv6mgrd.counters.status import Kind, ObjectRef
 from srv6mgrd.model.behavior import Headend
 from srv6mgrd.model.desired import SegmentList, SteeredRoute
+from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan.objects import EncapRoute, Rule, Sysctl
 from srv6mgrd.plan.target import Target, target
 from tests.builders import desired, locator, net, vrf

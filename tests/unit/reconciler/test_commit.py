@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from srv6mgrd.apply.outcomes import Outcome
 from srv6mgrd.apply.reconciler import Reconciler
-from srv6mgrd.counters.status import InstallStatus
 from srv6mgrd.frr.render import render
 from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.outcomes import Outcome
+from srv6mgrd.model.status import InstallStatus
 from srv6mgrd.plan.objects import (
     SidRoute,
     VrfPort,

@@ -6,11 +6,11 @@ import pytest
 
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef
 from srv6mgrd.frr.render import render
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.capabilities import EVERYTHING
 from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef
 from tests.builders import desired, small_vpn, vrf
 from tests.fakes.frr import FakeFrr
 from tests.fakes.kernel import FakeKernel

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from srv6mgrd.apply.outcomes import FRR_ABSENT, Outcome
-from srv6mgrd.counters.status import InstallStatus
+from srv6mgrd.apply.outcomes import FRR_ABSENT
+from srv6mgrd.model.outcomes import Outcome
 from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.status import InstallStatus
 from tests.builders import vpn
 from tests.unit.reconciler.world import (
     BGP_RED,

@@ -4,9 +4,9 @@ import errno
 from dataclasses import replace
 from ipaddress import ip_interface
 
-from srv6mgrd.apply.outcomes import Outcome
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef
 from srv6mgrd.model.interfaces import Interface, Vlan
+from srv6mgrd.model.outcomes import Outcome
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef
 from srv6mgrd.plan.actions import Create
 from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, VlanDevice
 from srv6mgrd.plan.objects import VrfPort

@@ -4,9 +4,9 @@ import itertools
 from dataclasses import replace
 
 from srv6mgrd.apply.reconciler import Reconciler
-from srv6mgrd.counters.status import InstallStatus
 from srv6mgrd.frr.render import render
 from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.status import InstallStatus
 from srv6mgrd.plan.objects import (
     SidRoute,
 )

@@ -7,10 +7,10 @@ from ipaddress import IPv6Address
 import pytest
 
 from srv6mgrd.apply.journal import Journal
-from srv6mgrd.apply.outcomes import Outcome
-from srv6mgrd.counters.status import InstallStatus
 from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.outcomes import Outcome
 from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.status import InstallStatus
 from srv6mgrd.plan.objects import (
     EncapSource,
     Rule,

@@ -3,11 +3,11 @@
 import pytest
 
 from srv6mgrd.apply.journal import Journal
-from srv6mgrd.apply.outcomes import Outcome
 from srv6mgrd.apply.reconciler import Reconciler
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef
 from srv6mgrd.frr.render import render
+from srv6mgrd.model.outcomes import Outcome
 from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef
 from srv6mgrd.plan.objects import (
     FrrBlock,
     Sysctl,

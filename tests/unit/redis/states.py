@@ -6,9 +6,9 @@ from ipaddress import IPv6Network
 
 from hypothesis import strategies as st
 
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired, Locator, Sid, Vrf
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 
 INSTALLED = ObjectStatus(InstallStatus.INSTALLED, since=1_700_000_000_123_456_789)
 

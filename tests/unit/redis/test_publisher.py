@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from srv6mgrd.counters.proxies import ProxyCounts, ProxyState
-from srv6mgrd.counters.status import SidCounters
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.proxy_state import ProxyCounts, ProxyState
+from srv6mgrd.model.status import SidCounters
 from srv6mgrd.redis import rows
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.redis.rows import project

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from srv6mgrd.counters import sonic
-from srv6mgrd.counters.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.desired import Desired, Locator, SegmentList, SteeredRoute
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.redis import rows
 from srv6mgrd.redis.rows import counters_key, index_of, oid_of, project
 from srv6mgrd.redis.schema import RowKey, table_of

@@ -6,8 +6,8 @@ import socket
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from srv6mgrd.kernel import wire
-from srv6mgrd.kernel.socket import answers
+from srv6mgrd.netlink import wire
+from srv6mgrd.netlink.socket import answers
 from srv6mgrd.plan.link_objects import AdminState, LinkMtu, VlanDevice
 from srv6mgrd.plan.objects import (
     LINK_ALIAS,

@@ -8,8 +8,8 @@ import socket
 import struct
 from collections.abc import Iterator, Sequence
 
-from srv6mgrd.kernel import wire
-from srv6mgrd.kernel.errors import Failure, KernelError
+from srv6mgrd.netlink import wire
+from srv6mgrd.netlink.errors import Failure, KernelError
 
 # Enough to hold the answers of a batch in which every message fails.
 _BUFFER = 8 << 20

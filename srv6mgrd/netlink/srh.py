@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from ipaddress import IPv6Address
 
-from srv6mgrd.kernel.wire import Buffer
+from srv6mgrd.netlink.wire import Buffer
 
 # struct ipv6_sr_hdr: nexthdr, hdrlen, type, segments_left, first_segment, flags, tag.
 _HEAD = struct.Struct("!BBBBBBH")
