@@ -18,7 +18,7 @@ from srv6mgrd.commits.service import CommitService
 from srv6mgrd.counters import lease, proxies
 from srv6mgrd.counters.node import NodeWriter, beside
 from srv6mgrd.counters.proxies import ProxiesWriter
-from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.counters.store import StoreError, StoreWriter
 from srv6mgrd.datastore.clock import CommitClock
 from srv6mgrd.datastore.connection import DatastoreError
 from srv6mgrd.datastore.file_modes import deny_others
@@ -63,7 +63,7 @@ def main() -> None:
         "Declarative SRv6 manager.",
         settings_file.load,
         _run,
-        (AdapterError, DatastoreError),
+        (AdapterError, DatastoreError, StoreError),
         alone_in=lambda settings: settings.runtime_directory,
     )
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from srv6mgrd.counters import lease
+from srv6mgrd.counters.fence import fence
 from srv6mgrd.counters.store_file import (
     BASE,
     COUNTERS,
@@ -72,6 +73,7 @@ class StoreWriter:
     ) -> None:
         """Where the file system has no room for it the store is in memory, unseen, until it has."""
         self._path = path
+        self._fence = fence()
         self._problems = problems or Problems()
         self._problems.retry(path.name, self.publish)
         # Whether no file has it.
@@ -219,7 +221,10 @@ class StoreWriter:
                 m.bytes[at + slot * size : at + (slot + 1) * size] = data
 
     def _write_lock(self, value: int) -> None:
+        """What is written before is visible before, what is written after is visible after."""
+        self._fence()
         self._map.words[LOCK] = value
+        self._fence()
 
     @contextmanager
     def _writing(self, *, objects: bool = False, sampled_at: int = 0) -> Iterator[None]:
@@ -299,6 +304,7 @@ class StoreReader:
 
     def __init__(self, path: Path = DEFAULT_PATH) -> None:
         self._path = path
+        self._fence = fence()
         self._map: StoreMap | None = None
 
     def close(self) -> None:
@@ -371,7 +377,7 @@ class StoreReader:
         stuck, deadline = -1, 0.0
         while True:
             m = self._open()
-            before = m.lock
+            before = self._lock(m)
             if before != stuck:
                 # It writes: only who says nothing new for a second is dead.
                 stuck, deadline = before, time.monotonic() + 1
@@ -379,14 +385,21 @@ class StoreReader:
                 try:
                     value = read(m)
                 except (KeyError, ValueError):  # torn; the lock tells
-                    if m.lock == before:
+                    if self._lock(m) == before:
                         raise
                 else:
-                    if m.lock == before:
+                    if self._lock(m) == before:
                         return value
             if time.monotonic() > deadline:
                 raise StoreError(f"{self._path}: its writer died inside; restart srv6mgrd")
             os.sched_yield()
+
+    def _lock(self, m: StoreMap) -> int:
+        """Read behind all that was read before, and before all that is read later."""
+        self._fence()
+        found = m.lock
+        self._fence()
+        return found
 
     def _open(self) -> StoreMap:
         if self._map is not None and not self._map.replaced:

@@ -14,7 +14,23 @@ and cleared records; object ``i`` owns record ``i`` of each.
              cleared them; readers subtract it, so that the counters themselves never go back
 
 ``lock`` is a sequence lock: odd while the writer is inside; a reader that saw it odd or changed
-reads again. ``generation`` moves with every change of objects or status, ``sample`` with every
+reads again. F is a full barrier (``counters.fence``), since arm64 reorders stores with stores and
+loads with loads:
+
+    writer   lock = n + 1; F; data; F; lock = n + 2
+    reader   F; a = lock; F; data; F; b = lock; what was read counts if a == b and a is even
+
+A reader that accepts reads no mix. Say that it has read a datum of the write n -> n + 2, and a <=
+n. That datum was stored after the writer's first F, so n + 1 was stored to ``lock`` before it;
+the reader loads ``lock`` again after its last F, so b is n + 1 or later, and it does not accept.
+Say that it has read a datum from before that write, and a >= n + 2. n + 2 was stored after the
+writer's second F, hence after the datum, and the reader loads data after its own second F, so it
+loads the new datum. Both steps need that a store becomes visible to all others at once (multi-
+copy atomicity: Armv8, RISC-V, x86; with full barriers Power, too). The reader's first F orders
+what it read before: who has seen a new ``generation``, or a lease that was renewed after a write,
+reads that write.
+
+``generation`` moves with every change of objects or status, ``sample`` with every
 set of counters. A file that is too small is replaced by a larger one under the same name and
 marked ``replaced``, upon which readers open it anew.
 

@@ -7,7 +7,6 @@ need the former. Both give the same bytes, those of the protobuf library.
 from __future__ import annotations
 
 import logging
-import sys
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 import cffi
 
+from srv6mgrd.counters.fence import LIBRARY
 from srv6mgrd.counters.store import Records, since
 from srv6mgrd.counters.yang import sid_counters
 from srv6mgrd.gnmi import encode, frames, wire
@@ -27,7 +27,6 @@ from srv6mgrd.gnmi.view import Want
 
 _LOG = logging.getLogger(__name__)
 
-LIBRARY = "libsrv6pack.so"
 # SIDs in a message: about 350 kB, where gRPC clients accept 4 MB by default.
 _ROWS = 1000
 _COLUMNS = 4
@@ -265,11 +264,10 @@ def _offsets(parts: Sequence[bytes]) -> array[int]:
 @cache
 def packer() -> Packer:
     """The one in C if it is installed with this Python."""
-    library = File(sys.prefix) / "lib/srv6mgr" / LIBRARY
     try:
-        return InC(library)
+        return InC(LIBRARY)
     except OSError:
-        _LOG.warning("%s: absent; sampling is slow with more than some thousand SIDs", library)
+        _LOG.warning("%s: absent; sampling is slow with more than some thousand SIDs", LIBRARY)
         return in_python
 
 
