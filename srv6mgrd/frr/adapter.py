@@ -28,6 +28,7 @@ from srv6mgrd.frr.blocks import (
 )
 from srv6mgrd.frr.daemons import absent
 from srv6mgrd.frr.hold import Hold, moves_sids
+from srv6mgrd.frr.kept import KeptSession
 from srv6mgrd.frr.offer import offer as frr_offer
 from srv6mgrd.frr.script import (
     Step,
@@ -41,7 +42,7 @@ from srv6mgrd.frr.script import (
 )
 from srv6mgrd.frr.sids_first import Arrivals, stages
 from srv6mgrd.frr.static_routes import apart
-from srv6mgrd.frr.vty import Answer, Instances, Sessions, VtyError, instance
+from srv6mgrd.frr.vty import Answer, Instance, Instances, Sessions, VtyError, instance
 from srv6mgrd.model.capabilities import FrrOffer
 from srv6mgrd.plan.actions import Action, Delete
 from srv6mgrd.plan.objects import FrrBlock
@@ -58,7 +59,8 @@ class FrrSockets:
     """``ports.Frr`` on ``<directory>/<daemon>.vty``.
 
     Sessions last for one call: a restarted daemon is met by the next call, and no session of
-    ours stands among those that ``show`` commands of the operator list.
+    ours stands among those that ``show`` commands of the operator list. That with mgmtd is kept
+    (see ``kept``).
     """
 
     def __init__(
@@ -77,6 +79,11 @@ class FrrSockets:
         self._timeout = timeout
         self._unreachable = ""
         self._writes = 0
+        self._mgmtd = KeptSession(self._path(MGMTD), timeout)
+
+    def close(self) -> None:
+        """End the session that is kept."""
+        self._mgmtd.drop()
 
     @property
     def unreachable(self) -> str:
@@ -184,6 +191,11 @@ class FrrSockets:
         ]
         self._run(steps, {})
 
+    def withdraw_lines(self, daemon: str, lines: Sequence[str]) -> None:
+        """Carry out these lines, which remove others; that is drift. Raises VtyError."""
+        with self._sessions() as sessions:
+            _configure(sessions, daemon, lines)
+
     def run(self, daemon: str, commands: Sequence[str]) -> list[Answer]:
         """Commands as given, and their answers; ``VtyError`` when out of reach."""
         with self._sessions() as sessions:
@@ -197,20 +209,23 @@ class FrrSockets:
     def instances(self) -> Instances:
         """Which processes serve the daemons' sockets now; cheap, never waits."""
         daemons = (*self._daemons, *self._optional, *self._helpers)
-        return tuple(instance(self._path(daemon)) for daemon in daemons)
+        return tuple(map(self._instance, daemons))
 
     def offer(self) -> FrrOffer:
         """What the running daemons offer. ``VtyError`` (ETIMEDOUT) when one is silent."""
         return frr_offer(self)
 
     def _runs(self, daemon: str) -> bool:
-        return instance(self._path(daemon)) is not None
+        return self._instance(daemon) is not None
+
+    def _instance(self, daemon: str) -> Instance:
+        return self._mgmtd.instance() if daemon == MGMTD else instance(self._path(daemon))
 
     def _path(self, daemon: str) -> Path:
         return self._directory / f"{daemon}.vty"
 
     def _sessions(self) -> Sessions:
-        return Sessions(self._directory, self._timeout)
+        return Sessions(self._directory, self._timeout, {MGMTD: self._mgmtd})
 
     def _running(self, daemon: str) -> dict[str, FrrBlock]:
         found = running.parse(daemon, self.show(daemon, "show running-config"))

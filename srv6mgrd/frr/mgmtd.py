@@ -46,6 +46,8 @@ def configure(sessions: Sessions, commands: Sequence[str]) -> list[Answer]:
                 del entered[1:]
             elif _VRF.fullmatch(text):
                 entered[1:] = [text]
+        # The session is kept.
+        sessions.run(MGMTD, ["end"])
     except VtyError as error:
         raise VtyError(error.errno or errno.EPIPE, str(error), answers) from error
     return answers

@@ -11,8 +11,8 @@ import errno
 import os
 import socket
 import struct
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from selectors import EVENT_READ, EVENT_WRITE, PollSelector
@@ -38,12 +38,27 @@ def instance(path: Path) -> Instance:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             probe.setblocking(False)
             probe.connect(str(path))
-            # The credentials are those of the process that called listen() (unix(7)).
-            size = _CREDENTIALS.size
-            credentials = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
-            return _CREDENTIALS.unpack(credentials)[0], os.stat(path).st_ino
+            return credentials(probe), os.stat(path).st_ino
     except OSError:
         return None
+
+
+def is_open(connected: socket.socket) -> bool:
+    """Whether the other end is there, and has sent nothing that nobody asked for."""
+    try:
+        connected.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
+def credentials(connected: socket.socket) -> int:
+    """The process that called listen() (unix(7))."""
+    size = _CREDENTIALS.size
+    found = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+    return int(_CREDENTIALS.unpack(found)[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +90,29 @@ class VtyError(OSError):
         return str(self.strerror)
 
 
+def _connected(path: Path, timeout: float) -> socket.socket:
+    """Raises VtyError."""
+    try:
+        made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    except OSError as error:
+        raise VtyError(
+            error.errno or errno.EMFILE,
+            f"{path.stem} can't be asked ({error.strerror}); see what takes the descriptors"
+            " of srv6mgrd, or raise LimitNOFILE",
+        ) from error
+    try:
+        made.settimeout(timeout)
+        made.connect(str(path))
+    except OSError as error:
+        made.close()
+        raise VtyError(
+            error.errno or errno.ETIMEDOUT,
+            f"{path.stem} can't be reached at {path} ({error.strerror or error});"
+            " start frr and see that the daemon is enabled",
+        ) from error
+    return made
+
+
 class Shows(Protocol):
     """What ``FrrSockets`` offers: the output of a show command, or ``VtyError``."""
 
@@ -84,28 +122,14 @@ class Shows(Protocol):
 class Vty:
     """One session with one daemon, in enable mode."""
 
-    def __init__(self, path: Path, timeout: float = 30.0) -> None:
-        """``timeout``: longest silence in seconds while answers are outstanding."""
+    def __init__(
+        self, path: Path, timeout: float = 30.0, connected: socket.socket | None = None
+    ) -> None:
+        """``timeout``: longest silence in seconds while answers are outstanding; ``connected`` to
+        the daemon already, and nothing was sent yet."""
         self._name = path.stem
         self._timeout = timeout
-        try:
-            self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        except OSError as error:
-            raise VtyError(
-                error.errno or errno.EMFILE,
-                f"{self._name} can't be asked ({error.strerror}); see what takes the descriptors"
-                " of srv6mgrd, or raise LimitNOFILE",
-            ) from error
-        try:
-            self._socket.settimeout(timeout)
-            self._socket.connect(str(path))
-        except OSError as error:
-            self._socket.close()
-            raise VtyError(
-                error.errno or errno.ETIMEDOUT,
-                f"{self._name} can't be reached at {path} ({error.strerror or error});"
-                " start frr and see that the daemon is enabled",
-            ) from error
+        self._socket = connected if connected is not None else _connected(path, timeout)
         self._socket.setblocking(False)
         try:
             self.run(["enable"])
@@ -126,6 +150,14 @@ class Vty:
 
     def close(self) -> None:
         self._socket.close()
+
+    def is_alive(self) -> bool:
+        """Whether the daemon has not closed the session since the last answer."""
+        return is_open(self._socket)
+
+    def served_by(self) -> int:
+        """The process id of the daemon."""
+        return credentials(self._socket)
 
     def run(self, commands: Sequence[str]) -> list[Answer]:
         """All commands, written ahead; one answer each, whatever its status."""
@@ -175,29 +207,56 @@ class Vty:
         return VtyError(number, f"{cause}; it has stopped or restarted, see its log", answers)
 
 
-class Sessions(ExitStack):
-    """One session with each daemon, from the first question on until the ``with`` ends."""
+class Keeper(Protocol):
+    """A session that outlives the ``with`` (``kept.KeptSession``)."""
 
-    def __init__(self, directory: Path, timeout: float) -> None:
+    def taken(self) -> AbstractContextManager[None]:
+        """Nobody else uses it meanwhile."""
+        ...
+
+    def session(self) -> Vty: ...
+
+    def drop(self) -> None: ...
+
+
+class Sessions(ExitStack):
+    """One session with each daemon, from the first question on until the ``with`` ends, or longer
+    where somebody keeps it."""
+
+    def __init__(
+        self, directory: Path, timeout: float, keepers: Mapping[str, Keeper] | None = None
+    ) -> None:
         super().__init__()
         self._directory = directory
         self._timeout = timeout
+        self._keepers = keepers or {}
+        self._taken: set[str] = set()
         self._open: dict[str, Vty] = {}
 
     def run(self, daemon: str, commands: Sequence[str]) -> list[Answer]:
         """``Vty.run``. After a VtyError the daemon gets a new session with the next call."""
         try:
-            if daemon not in self._open:
-                vty = Vty(self._directory / f"{daemon}.vty", self._timeout)
-                self._open[daemon] = self.enter_context(vty)
-            return self._open[daemon].run(commands)
+            return self._session(daemon).run(commands)
         except VtyError:
             self.drop(daemon)
             raise
 
+    def _session(self, daemon: str) -> Vty:
+        if (keeper := self._keepers.get(daemon)) is not None:
+            if daemon not in self._taken:
+                self.enter_context(keeper.taken())
+                self._taken.add(daemon)
+            return keeper.session()
+        if daemon not in self._open:
+            vty = Vty(self._directory / f"{daemon}.vty", self._timeout)
+            self._open[daemon] = self.enter_context(vty)
+        return self._open[daemon]
+
     def drop(self, daemon: str) -> None:
         """End the session; the next command begins another."""
-        if daemon in self._open:
+        if daemon in self._keepers:
+            self._keepers[daemon].drop()
+        elif daemon in self._open:
             self._open.pop(daemon).close()
 
     def show(self, daemon: str, command: str) -> str:

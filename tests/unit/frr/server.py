@@ -19,6 +19,8 @@ class VtyServer:
         self, path: Path, reply: Reply | None = None, chunk: int = 0, die_after: int = 0
     ) -> None:
         self.seen: list[str] = []
+        self.sessions = 0
+        self._open: socket.socket | None = None
         self._reply = reply or (lambda _: (0, ""))
         self._chunk = chunk
         self._die_after = die_after
@@ -29,6 +31,9 @@ class VtyServer:
         self._thread.start()
 
     def close(self) -> None:
+        if (session := self._open) is not None:
+            with contextlib.suppress(OSError):
+                session.shutdown(socket.SHUT_RDWR)
         self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
         self._thread.join(5)
@@ -45,8 +50,11 @@ class VtyServer:
                 session, _ = self._socket.accept()
             except OSError:
                 return
+            self.sessions += 1
+            self._open = session
             with session, contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 self._session(session)
+            self._open = None
 
     def _session(self, session: socket.socket) -> None:
         buffer = b""
