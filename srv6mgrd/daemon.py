@@ -32,6 +32,7 @@ from srv6mgrd.datastore.subscription import ConfigSubscription
 from srv6mgrd.datastore.upgrade import upgrade
 from srv6mgrd.frr.adapter import FrrSockets
 from srv6mgrd.frr.limits import limits
+from srv6mgrd.frr.lost_routes import LostRoutes
 from srv6mgrd.frr.render import render
 from srv6mgrd.frr.sid_loop import SidLoops
 from srv6mgrd.frr.status import told
@@ -154,6 +155,9 @@ async def _run(settings: Settings) -> None:
                 manager.sample_every(settings.sample_interval),
                 manager.watch_frr(),
                 SidLoops(frr, lambda: reconciler.desired, manager.disturbed).run(bgp_routes),
+                LostRoutes(
+                    frr, lambda: reconciler.desired, manager.idle_static_routes, manager.disturbed
+                ).run(),
                 PathMtu(lambda: reconciler.desired).run(),
                 manager.try_out_every(settings.probe_interval),
                 offering.follow_frr(manager.disturbed),
@@ -168,6 +172,7 @@ async def _run(settings: Settings) -> None:
         await asyncio.to_thread(commits.close)
         events.close()
         bgp_routes.close()
+        frr.close()
         notifier.close()
         await clock.close()
         rpcs.close()

@@ -23,7 +23,7 @@ from srv6mgrd.model.needs import MISSING
 from srv6mgrd.model.outcomes import INSTALLED, Outcome, carried
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.refusal import Refusal, RefusedError
-from srv6mgrd.model.status import InstallStatus, ObjectRef, ObjectStatus
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.news import News
 from srv6mgrd.pace import Cost, Pace
 from srv6mgrd.plan.actions import Action, Create, Replace
@@ -425,13 +425,23 @@ class Manager:
                 found = await asyncio.to_thread(self._advertised_now, desired)
                 if found != self._advertised and self._staged is None:
                     self._advertised = found
+                    stood = [ref for ref in refs if self._stands(self._statuses.get(ref))]
                     self._publish()
+                    if not all(self._stands(self._statuses.get(ref)) for ref in stood):
+                        # It may be somebody's doing in FRR, of which the kernel reports nothing.
+                        self.disturbed()
             told = (self._statuses.get(ref) for ref in refs)
             waiting = any(s is not None and s.status is InstallStatus.PENDING for s in told)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_FRR_POLL_PENDING if waiting else _FRR_POLL_SETTLED):
                     await self._ask_frr.wait()
             self._ask_frr.clear()
+
+    def idle_static_routes(self) -> list[str]:
+        """The names of those that FRR has not in place with all their next hops."""
+        names = self._reconciler.desired.static_routes
+        found = ((n, self._statuses.get(ObjectRef(Kind.STATIC_ROUTE, n))) for n in names)
+        return [n for n, s in found if s is not None and (s.reason or not self._stands(s))]
 
     def _take(self, report: Report, repaired: Iterable[ObjectRef] = ()) -> None:
         """Make a report known."""

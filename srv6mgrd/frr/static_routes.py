@@ -26,7 +26,7 @@ Verdict = tuple[bool, str]
 
 _VRF = re.compile(r"vrf \S+")
 _ROUTE = re.compile(r"ip(?:v6)? route \S+(?= )")
-_SPECIAL = {SpecialNextHop.BLACKHOLE: "blackhole", SpecialNextHop.UNREACHABLE: "reject"}
+SPECIAL = {SpecialNextHop.BLACKHOLE: "blackhole", SpecialNextHop.UNREACHABLE: "reject"}
 # FRR's own, which it does not print.
 _PREFERENCE = 1
 
@@ -45,7 +45,7 @@ def blocks(desired: Desired) -> list[FrrBlock]:
         vrfs.setdefault(route.vrf, []).append(_ref(route))
     return [
         *(block(MGMTD, (f"vrf {v}",), _RESOLUTION, tuple(refs)) for v, refs in vrfs.items()),
-        *map(_route, routes),
+        *map(route_block, routes),
     ]
 
 
@@ -53,15 +53,25 @@ def _ref(route: StaticRoute) -> ObjectRef:
     return ObjectRef(Kind.STATIC_ROUTE, route.name)
 
 
-def _route(route: StaticRoute) -> FrrBlock:
-    part = f"{'ip' if route.prefix.version == 4 else 'ipv6'} route {_prefix(route.prefix)}"
+def route_block(route: StaticRoute) -> FrrBlock:
+    """In the context of its VRF."""
     # A next hop that is there twice is one.
-    lines = dict.fromkeys(f"{part} {_next_hop(hop, route.tag)}" for hop in route.next_hops)
+    lines = dict.fromkeys(line(route, hop) for hop in route.next_hops)
+    part = _part(route)
     return replace(block(MGMTD, (f"vrf {route.vrf}",), lines, (_ref(route),)), part=part)
 
 
+def line(route: StaticRoute, hop: NextHop) -> str:
+    """Of a next hop, in the context of the VRF."""
+    return f"{_part(route)} {_next_hop(hop, route.tag)}"
+
+
+def _part(route: StaticRoute) -> str:
+    return f"{'ip' if route.prefix.version == 4 else 'ipv6'} route {_prefix(route.prefix)}"
+
+
 def _next_hop(hop: NextHop, tag: int | None) -> str:
-    words = [_SPECIAL[hop.special]] if hop.special is not None else []
+    words = [SPECIAL[hop.special]] if hop.special is not None else []
     words += [address(hop.address)] if hop.address is not None else []
     words += [hop.interface] if hop.interface is not None else []
     words += [f"tag {tag}"] if tag is not None else []
@@ -81,11 +91,11 @@ def apart(found: Iterable[FrrBlock]) -> dict[str, FrrBlock]:
         of_vrf = len(one.context) == 1 and _VRF.fullmatch(one.context[0])
         routes: dict[str, list[str]] = {}
         rest = []
-        for line in one.lines:
-            if of_vrf and (route := _ROUTE.match(line)):
-                routes.setdefault(route.group(), []).append(line)
+        for text in one.lines:
+            if of_vrf and (route := _ROUTE.match(text)):
+                routes.setdefault(route.group(), []).append(text)
             else:
-                rest.append(line)
+                rest.append(text)
         made = [replace(one, lines=tuple(rest))]
         made += [replace(one, lines=tuple(lines), part=part) for part, lines in routes.items()]
         parts |= {each.key: each for each in made}
@@ -128,7 +138,7 @@ def _uses(entry: Mapping[str, Any], hop: NextHop) -> bool:
         return False
     for seen in entry.get("nexthops", ()):
         if hop.special is not None:
-            alike = bool(seen.get(_SPECIAL[hop.special]))
+            alike = bool(seen.get(SPECIAL[hop.special]))
         else:
             via = hop.address is None or seen.get("ip") == address(hop.address)
             out = hop.interface in (None, seen.get("interfaceName"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from srv6mgrd.frr.blocks import block
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
@@ -85,7 +85,8 @@ class FakeFrr:
         old = [line for line in (seen.lines if seen else ()) if line not in gone]
         fresh = [line for line in new if line not in old]
         self.writes += len(fresh) + len(gone)
-        self.contexts[obj.key] = block(obj.daemon, obj.context, [*old, *fresh])
+        made = block(obj.daemon, obj.context, [*old, *fresh])
+        self.contexts[obj.key] = replace(made, part=obj.part)
 
 
 def _of(obj: object) -> FrrBlock:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import contextlib
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from ipaddress import ip_address, ip_network
@@ -11,9 +14,10 @@ import pytest
 
 from lab.guest.nodes import wait_until
 from srv6mgrd.frr.blocks import BFDD, MGMTD, STATICD
+from srv6mgrd.frr.lost_routes import LostRoutes
 from srv6mgrd.frr.mgmtd import configure
 from srv6mgrd.frr.static_routes import Verdict, status
-from srv6mgrd.frr.vty import Sessions
+from srv6mgrd.frr.vty import Sessions, instance
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.static_routes import NextHop, SpecialNextHop, StaticRoute
 from srv6mgrd.model.status import Kind, ObjectRef
@@ -269,3 +273,83 @@ def test_a_static_route_is_exported_to_the_other_pe(pes: Pes, pe: Pe) -> None:
 
 def tunnel(pe: Pe, prefix: str) -> bool:
     return f"{prefix} nhid" in in_kernel(pe) and "encap seg6" in in_kernel(pe)
+
+
+def vtysh(pe: Pe, *lines: str) -> None:
+    words = [word for line in ("configure terminal", *lines) for word in ("-c", line)]
+    pe.node.run(["vtysh", *words])
+
+
+@contextlib.contextmanager
+def beside(call: Callable[[], object]) -> Iterator[None]:
+    """Carried out again and again in another thread meanwhile."""
+    ended = threading.Event()
+
+    def repeat() -> None:
+        while not ended.is_set():
+            call()
+
+    with ThreadPoolExecutor() as threads:
+        repeated = threads.submit(repeat)
+        try:
+            yield
+        finally:
+            ended.set()
+        repeated.result()
+
+
+REMOVED = ("vrf red", "no ip route 10.9.0.0/24 blackhole")
+
+
+def test_an_operator_can_remove_a_route_while_srv6mgrd_reads(pe: Pe) -> None:
+    """A session with mgmtd 10.3 that ends undoes what others have under way (frr.kept)."""
+    ours = having(route("10.9.0.0/24", BLACKHOLE))
+
+    def read() -> None:
+        pe.frr.instances()
+        assert pe.frr.observe() is not None
+
+    for _ in range(8):
+        assert pe.push(ours) == []
+        all_forward(pe, ours)
+        with beside(read):
+            vtysh(pe, *REMOVED)
+        assert "ip route 10.9.0.0/24" not in of_mgmtd(pe)
+
+
+def test_a_route_that_staticd_lost_is_written_again(pe: Pe) -> None:
+    """By sessions of others that end: vtysh, monitoring."""
+    ours = having(route("10.9.0.0/24", BLACKHOLE), route("10.9.1.0/24", CE))
+    lost = LostRoutes(pe.frr, lambda: ours, lambda: ours.static_routes, lambda: None)
+    mgmtd = pe.node.path("/run/frr/mgmtd.vty")
+
+    def is_lost() -> bool:
+        assert pe.push(ours) == []
+        all_forward(pe, ours)
+        with beside(lambda: instance(mgmtd)):
+            vtysh(pe, *REMOVED)
+        return "ip route 10.9.0.0/24" in of_mgmtd(pe) and "10.9.0.0/24" not in in_kernel(pe)
+
+    wait_until(is_lost, "a line of mgmtd that staticd has lost", 60.0)
+    assert pe.plan(ours) == []
+
+    assert not lost.look(ours.static_routes)
+    assert lost.look(ours.static_routes)
+
+    assert [a.object.key for a in pe.plan(ours)] == ["frr mgmtd vrf red / ip route 10.9.0.0/24"]
+    assert pe.push(ours) == []
+    all_forward(pe, ours)
+    assert "blackhole 10.9.0.0/24" in in_kernel(pe)
+    assert not lost.look(ours.static_routes)
+
+
+def test_staticd_holds_routes_of_all_kinds(pe: Pe) -> None:
+    """As mgmtd has them: none counts as lost."""
+    wanted = having(*ALL)
+    assert pe.push(wanted) == []
+    all_forward(pe, wanted)
+    lost = LostRoutes(pe.frr, lambda: wanted, lambda: wanted.static_routes, lambda: None)
+
+    assert [lost.look(wanted.static_routes) for _ in range(2)] == [False, False]
+
+    assert pe.plan(wanted) == []

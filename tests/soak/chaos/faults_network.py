@@ -107,6 +107,8 @@ FAULTS = (
     Hands("route targets of red are removed by hand",
           vtysh("router bgp 65000 vrf red", "address-family ipv4 unicast",
                 "no rt vpn import 65000:10", "no rt vpn export 65000:10")),
+    Hands("static routes of the campaign are removed by hand",
+          "; ".join(vtysh(f"no ip route 10.78.{n}.0/24 blackhole vrf v{n}") for n in range(4))),
     Hands("FRR's locator is removed by hand",
           vtysh("segment-routing", "srv6", "locators", "no locator MAIN"), spares=False),
     Hands("eBPF links are deleted", "rm -f /sys/fs/bpf/srv6mgr/links/*"),

@@ -149,3 +149,36 @@ async def test_frr_that_comes_back_gets_its_part(world):
 
     assert world.frr.contexts
     assert world.status(RED_BGP).status is InstallStatus.INSTALLED
+
+
+@in_virtual_time
+async def test_what_frr_no_longer_has_in_place_is_compared_at_once(world):
+    """No event of the kernel reports lines that somebody removes from FRR."""
+    world.advertised["red"] = (EXPORT, "")
+    world.commit(tree(1))
+    async with running(world.manager.keep(), world.manager.watch_frr()):
+        await asyncio.sleep(10)
+        contexts = dict(world.frr.contexts)
+        world.frr.contexts.clear()
+        world.advertised["red"] = (None, "bgpd has no SID yet")
+        await asyncio.sleep(6)
+
+    assert world.frr.contexts.keys() == contexts.keys()
+
+
+@in_virtual_time
+async def test_static_routes_that_do_not_forward_as_declared_are_named(world):
+    config = tree(1, export=False)
+    (red,) = config["srv6mgr-srv6:srv6"]["vrfs"]["vrf"]
+    prefixes = ("10.9.0.0/24", "10.9.1.0/24", "10.9.2.0/24")
+    hop = {"index": 1, "special-next-hop": "blackhole"}
+    routes = [{"prefix": prefix, "next-hop": [hop]} for prefix in prefixes]
+    red["srv6mgr-routing:static-routes"] = {"route": routes}
+    refs = [ObjectRef(Kind.STATIC_ROUTE, f"red {prefix}") for prefix in prefixes]
+    world.reached |= {refs[0]: (True, ""), refs[1]: (True, "one is idle"), refs[2]: (False, "no")}
+    world.commit(config)
+
+    async with running(world.manager.watch_frr()):
+        await asyncio.sleep(1)
+
+    assert world.manager.idle_static_routes() == [ref.name for ref in refs[1:]]
