@@ -15,8 +15,9 @@ from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.commits.paths import commit_socket
 from srv6mgrd.commits.revisions import Revisions
 from srv6mgrd.commits.service import CommitService
-from srv6mgrd.counters import lease, proxies
+from srv6mgrd.counters import lease, observed, proxies
 from srv6mgrd.counters.node import NodeWriter, beside
+from srv6mgrd.counters.observed import ObservedWriter
 from srv6mgrd.counters.proxies import ProxiesWriter
 from srv6mgrd.counters.store import StoreError, StoreWriter
 from srv6mgrd.datastore.clock import CommitClock
@@ -35,7 +36,7 @@ from srv6mgrd.frr.limits import limits
 from srv6mgrd.frr.lost_routes import LostRoutes
 from srv6mgrd.frr.render import render
 from srv6mgrd.frr.sid_loop import SidLoops
-from srv6mgrd.frr.status import told
+from srv6mgrd.frr.state import FrrState
 from srv6mgrd.jobs import until_stopped
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.bgp_routes import BgpHostRoutes
@@ -52,6 +53,8 @@ from srv6mgrd.start import start
 from srv6mgrd.storage import Problems
 
 if TYPE_CHECKING:
+    from srv6mgrd.frr.status import Told
+    from srv6mgrd.model.desired import Desired
     from srv6mgrd.redis.outward import BesideSonic
 
 _LOG = logging.getLogger(__name__)
@@ -84,6 +87,8 @@ async def _run(settings: Settings) -> None:
         node = NodeWriter(beside(runtime / "store"), time.time_ns(), problems)
         notifier = Notifier()
         offering = Offering(probe, frr, node=node, herald=notifier)
+        seen = ObservedWriter(observed.beside(runtime / "store"), problems)
+        frr_state = FrrState(frr)
         publisher = _outward(settings)
         datastore = ConfigSubscription()
         deny_others()
@@ -101,12 +106,13 @@ async def _run(settings: Settings) -> None:
             kernel,
             store=store,
             outward=publisher,
-            advertised=lambda desired: told(desired, frr),
+            advertised=lambda desired: _ask(frr_state, desired, seen),
             running=datastore.running,
             node=node,
             herald=notifier,
             offering=offering,
             proxies=ProxiesWriter(proxies.beside(runtime / "store"), problems),
+            observed=seen,
         )
         history, running = History(state / "history.sqlite", problems=problems), Running()
         clock = CommitClock(
@@ -183,6 +189,13 @@ async def _run(settings: Settings) -> None:
         history.close()
         store.close()
         journal.close()
+
+
+def _ask(frr: FrrState, desired: Desired, seen: ObservedWriter) -> Told:
+    """In a thread: what FRR says takes a while, and long answers are encoded here, too."""
+    found = frr.ask(desired)
+    seen.stage("frr", frr.observed)
+    return found
 
 
 def _outward(settings: Settings) -> Publisher | BesideSonic:

@@ -16,7 +16,7 @@ from srv6mgrd.apply.reconciler import Reconciler, Report
 from srv6mgrd.counters import statuses
 from srv6mgrd.counters.accumulator import Accumulator
 from srv6mgrd.counters.store import StoreWriter
-from srv6mgrd.manager_ports import Herald, Node, Offering, Outward, Proxies
+from srv6mgrd.manager_ports import Herald, Node, Observed, Offering, Outward, Proxies
 from srv6mgrd.model import domain
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.needs import MISSING
@@ -58,10 +58,12 @@ class Manager:
         herald: Herald | None = None,
         offering: Offering | None = None,
         proxies: Proxies | None = None,
+        observed: Observed | None = None,
     ) -> None:
         """``advertised`` asks FRR (in a thread), ``running`` reads the running configuration;
         ``node`` gets the statistics, ``proxies`` the state of service proxies, ``herald`` the
-        notifications; ``offering`` is tried out again where something turns out to be missing."""
+        notifications; ``offering`` is tried out again where something turns out to be missing;
+        ``observed`` gets what else is seen of what is declared, that of FRR from ``advertised``."""
         self._reconciler = reconciler
         self._kernel = kernel
         self._store = store
@@ -72,6 +74,7 @@ class Manager:
         self._herald = herald
         self._offering = offering
         self._proxies = proxies
+        self._observed = observed
         self._advertised: statuses.Advertised = {}
         self._accumulator = Accumulator(store.counters(), store.bases())
         # The last sample, as long as the next one may be compared with it; and whether the store
@@ -418,10 +421,14 @@ class Manager:
 
     async def watch_frr(self) -> None:
         """Learn which SIDs FRR advertises; quickly while something is on its way."""
+        # Once more when nothing is left, so that nothing is said of what was there; and at the
+        # start, when readers have what the process before said.
+        asked = True
         while True:
             desired = self._reconciler.desired
             refs = carried(desired)
-            if refs:
+            if asked or refs or desired.bgp is not None:
+                asked = bool(refs) or desired.bgp is not None
                 found = await asyncio.to_thread(self._advertised_now, desired)
                 if found != self._advertised and self._staged is None:
                     self._advertised = found
@@ -430,6 +437,8 @@ class Manager:
                     if not all(self._stands(self._statuses.get(ref)) for ref in stood):
                         # It may be somebody's doing in FRR, of which the kernel reports nothing.
                         self.disturbed()
+                if self._observed is not None:
+                    self._observed.publish()
             told = (self._statuses.get(ref) for ref in refs)
             waiting = any(s is not None and s.status is InstallStatus.PENDING for s in told)
             with contextlib.suppress(TimeoutError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from ipaddress import IPv6Network
-from typing import Protocol
+from typing import Any, Protocol
 
 from srv6mgrd.counters.node import Statistics
 from srv6mgrd.model.capabilities import Capabilities
@@ -43,6 +43,14 @@ class Proxies(Protocol):
     """State of the service proxies (``counters.proxies.ProxiesWriter``)."""
 
     def write(self, proxies: Mapping[IPv6Network, ProxyState]) -> None: ...
+
+
+class Observed(Protocol):
+    """State of sessions, adjacencies and interfaces (``counters.observed.ObservedWriter``)."""
+
+    def stage(self, part: str, members: Mapping[str, Any]) -> None: ...
+
+    def publish(self) -> None: ...
 
 
 class Offering(Protocol):

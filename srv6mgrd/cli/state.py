@@ -10,9 +10,10 @@ from srv6mgrd import single_instance
 from srv6mgrd.cli.problem import Exit, Problem
 from srv6mgrd.cli.rates import Sample
 from srv6mgrd.cli.units import NS
-from srv6mgrd.counters import proxies
+from srv6mgrd.counters import observed, proxies
 from srv6mgrd.counters.node import TRANSACTIONS, NodeReader, beside
 from srv6mgrd.counters.store import StoreError, StoreReader
+from srv6mgrd.counters.store_file import EXPIRED
 from srv6mgrd.model.status import ObjectRef, ObjectStatus
 
 # A sampler that has much to read, or nothing that counts, takes its time.
@@ -27,6 +28,7 @@ class State:
         self._reader = StoreReader(runtime / "store")
         self._node = NodeReader(beside(runtime / "store"))
         self._proxies = NodeReader(proxies.beside(runtime / "store"))
+        self._observed = NodeReader(observed.beside(runtime / "store"))
 
     @property
     def managed(self) -> bool:
@@ -88,6 +90,11 @@ class State:
     def proxies(self) -> dict[str, Any]:
         """The container ``proxy/state`` of each proxy, by the prefix of its SID."""
         return dict(self._proxies.read().members)
+
+    def observed(self) -> dict[str, Any]:
+        """State of sessions, adjacencies and interfaces: members of ``/srv6mgr-srv6:srv6``. Nothing
+        when srv6mgrd no longer vouches for it. Raises Problem."""
+        return {} if self.generation & EXPIRED else dict(self._observed.read().members)
 
 
 def _unreadable(error: Exception) -> Problem:

@@ -11,11 +11,11 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from srv6mgrd.model.capabilities import Capabilities, FrrOffer
+from srv6mgrd.model.times import time_text
 from srv6mgrd.storage import Problems
 
 CAPABILITIES = "srv6mgr-operations:capabilities"
@@ -40,21 +40,20 @@ def beside(store: Path) -> Path:
 
 def publish(path: Path, content: Mapping[str, Any]) -> None:
     """Put a file beside the store, whole and at once: readers see the one before or this one."""
+    publish_text(path, json.dumps(content, separators=(",", ":")))
+
+
+def publish_text(path: Path, text: str) -> None:
+    """The same of JSON as text."""
     fresh = path.with_name(path.name + ".new")
     try:
-        fresh.write_text(json.dumps(content, separators=(",", ":")))
+        fresh.write_text(text)
         fresh.chmod(0o644)
         fresh.rename(path)
     except OSError:
         with suppress(OSError):
             fresh.unlink(missing_ok=True)
         raise
-
-
-def time_text(ns: int) -> str:
-    """RFC 3339 in UTC with fraction: yang:date-and-time as it is written canonically."""
-    seconds, fraction = divmod(ns, 1_000_000_000)
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{fraction:09d}+00:00"
 
 
 @dataclass(slots=True)

@@ -11,8 +11,9 @@ from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
 from typing import Any
 
-from srv6mgrd.counters.node import MAKE_ROOM, publish, time_text
+from srv6mgrd.counters.node import MAKE_ROOM, publish
 from srv6mgrd.model.proxy_state import ProxyState
+from srv6mgrd.model.times import time_text
 from srv6mgrd.storage import Problems
 
 

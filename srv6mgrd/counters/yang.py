@@ -5,8 +5,8 @@ from __future__ import annotations
 from ipaddress import IPv6Network
 from typing import Any
 
-from srv6mgrd.counters.node import time_text
 from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.model.times import time_text
 
 
 def object_state(

@@ -16,9 +16,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from srv6mgrd.counters.node import time_text
 from srv6mgrd.database import Database
 from srv6mgrd.datastore.pending import Origin, Pending, PendingFile
+from srv6mgrd.model.times import time_text
 from srv6mgrd.storage import Problems, StorageError
 
 __all__ = ["History", "Origin", "Pending", "Status", "Transaction", "listed"]

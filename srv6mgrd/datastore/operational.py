@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from srv6mgrd.counters import proxies
+from srv6mgrd.counters import observed, proxies
 from srv6mgrd.counters.node import (
     CAPABILITIES,
     STATISTICS,
@@ -34,6 +34,7 @@ from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
 MODULE = "srv6mgr-srv6"
 _TOP = f"/{MODULE}:srv6"
 _BGP, _STEERING = "srv6mgr-bgp:bgp", "srv6mgr-steering:steering"
+_ISIS = "srv6mgr-isis:isis"
 _PROXY = "srv6mgr-proxy:proxy"
 _ROUTING_POLICY = "srv6mgr-routing-policy:routing-policy"
 _STATIC = "srv6mgr-routing:static-routes"
@@ -53,7 +54,9 @@ _LISTS = {
     "local-sids": ("sid", "prefix", Kind.SID),
 }
 _OF_NODE = (CAPABILITIES, STATISTICS, STORAGE, TRANSACTIONS)
-MEMBERS = (*_LISTS, "vrfs", _STEERING, _DEFAULT, _ROUTING_POLICY, *_OF_NODE)
+# Of which nothing but ``counters.observed`` is told.
+_OBSERVED = (_BGP, _ISIS)
+MEMBERS = (*_LISTS, "vrfs", _STEERING, _DEFAULT, _ROUTING_POLICY, *_OBSERVED, *_OF_NODE)
 
 
 # A plain path: names, and a key of the list. Steps may name their module, as the reader likes.
@@ -159,6 +162,27 @@ def vrfs(objects: Objects, only: str | None) -> Member:
     return {"vrf": list(entries.values())}
 
 
+def joined(made: Member, seen: Member, entries: str, only: str | None) -> Member:
+    """Entries with what was observed of them beside their status; each has its name as key."""
+    by_name = {entry["name"]: entry for entry in made[entries]}
+    for entry in seen.get(entries, ()):
+        if only in (None, entry["name"]):
+            known = by_name.get(entry["name"])
+            if known is None:
+                made[entries].append(entry)
+            else:
+                _add(known, entry)
+    return made
+
+
+def _add(known: Member, more: Member) -> None:
+    for name, value in more.items():
+        if isinstance(value, dict) and isinstance(known.get(name), dict):
+            _add(known[name], value)
+        else:
+            known[name] = value
+
+
 def steering(objects: Objects) -> Member:
     """Routes of the main table."""
     return {"route": [route for vrf, route in _routes(objects) if vrf == "main"]}
@@ -205,6 +229,7 @@ class OperationalSubscription:
         self._store = StoreReader(store)
         self._node = NodeReader(beside(store))
         self._proxies = NodeReader(proxies.beside(store))
+        self._observed = NodeReader(observed.beside(store))
         self._generation = -1
         self._records: Records | None = None
         self._objects: Objects = {}
@@ -231,12 +256,15 @@ class OperationalSubscription:
         if member in _OF_NODE:
             found: Member = self._node.read().members.get(member, {})
             return found
+        seen: Member = self._observed.read().members.get(member, {})
+        if member in _OBSERVED:
+            return seen
         # One reader asks for several containers in a row.
         generation = self._store.generation
         if generation != self._generation:
             self._objects, self._generation = self._store.objects(), generation
         make: dict[str, Callable[[], Member]] = {
-            "vrfs": lambda: vrfs(self._objects, want.key),
+            "vrfs": lambda: joined(vrfs(self._objects, want.key), seen, "vrf", want.key),
             _STEERING: lambda: steering(self._objects),
             _DEFAULT: lambda: default_vrf(self._objects),
             _ROUTING_POLICY: lambda: routing_policy(self._objects),

@@ -79,21 +79,17 @@ def _overloaded(lsps: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         yield "other routers send nothing through this one, which has the overload bit"
 
 
+def circuits(frr: Shows) -> Iterator[Mapping[str, Any]]:
+    """Interfaces of the instance, each with a neighbor if there is one. Raises VtyError."""
+    for area in show_json(frr, ISISD, "show isis neighbor json").get("areas", ()):
+        if area.get("area") == TAG:
+            yield from area.get("circuits", ())
+
+
 def _silent(isis: Isis, frr: Shows) -> list[str]:
     """Interfaces that have no neighbor and should have one."""
-    met = _met(show_json(frr, ISISD, "show isis neighbor json"))
+    met = {circuit["interface"] for circuit in circuits(frr) if circuit.get("state") == "Up"}
     return [i.name for i in isis.interfaces if not i.passive and i.name not in met]
-
-
-def _met(neighbors: Mapping[str, Any]) -> set[str]:
-    """Interfaces with a neighbor that is up."""
-    return {
-        circuit["interface"]
-        for area in neighbors.get("areas", ())
-        if area.get("area") == TAG
-        for circuit in area.get("circuits", ())
-        if circuit.get("state") == "Up"
-    }
 
 
 def _unwatched(isis: Isis, frr: Shows) -> Iterator[str]:

@@ -9,12 +9,47 @@ from typing import Any
 from srv6mgrd.frr.vty import Shows, VtyError
 
 
+class Remembered:
+    """FRR as it answers within one round: who asks the same again gets the same answer, and
+    bgpd prints its neighbors once for all who look at them."""
+
+    def __init__(self, frr: Shows) -> None:
+        self._frr = frr
+        self._shown: dict[tuple[str, str], str] = {}
+        self._parsed: dict[tuple[str, str], Any] = {}
+
+    def show(self, daemon: str, command: str) -> str:
+        """Output of a show command; ``VtyError`` as from FRR itself."""
+        asked = daemon, command
+        if asked not in self._shown:
+            self._shown[asked] = self._frr.show(daemon, command)
+        return self._shown[asked]
+
+    def json(self, daemon: str, command: str) -> Any:
+        """The same, parsed."""
+        asked = daemon, command
+        if asked not in self._parsed:
+            self._parsed[asked] = _parsed(self, daemon, command)
+        return self._parsed[asked]
+
+
+def show_any_json(frr: Shows, daemon: str, command: str) -> Any:
+    """What a show command prints, an empty object for nothing; VtyError, with EPROTO where the
+    daemon has words instead of JSON."""
+    if isinstance(frr, Remembered):
+        return frr.json(daemon, command)
+    return _parsed(frr, daemon, command)
+
+
 def show_json(frr: Shows, daemon: str, command: str) -> dict[str, Any]:
-    """The object that a show command prints, empty for anything else; VtyError, with EPROTO where
-    the daemon has words instead of JSON."""
+    """The object that a show command prints, empty for anything else; VtyError as above."""
+    found = show_any_json(frr, daemon, command)
+    return found if isinstance(found, dict) else {}
+
+
+def _parsed(frr: Shows, daemon: str, command: str) -> Any:
     text = frr.show(daemon, command).strip()
     try:
-        found = json.loads(text or "{}")
+        return json.loads(text or "{}")
     except ValueError as error:
         raise VtyError(errno.EPROTO, f"{daemon} gave no JSON for '{command}' ({error})") from error
-    return found if isinstance(found, dict) else {}

@@ -7,8 +7,8 @@ it is about its family.
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from srv6mgrd.frr import policies
@@ -106,15 +106,36 @@ def status(desired: Desired, frr: Shows) -> dict[ObjectRef, Verdict]:
 
 def _met(ospf: Ospf, frr: Shows) -> set[str]:
     """Interfaces with a neighbor whose database is ours."""
+    return {one.interface for one in neighbors(ospf, frr) if one.state == "Full"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A neighbor as its daemon shows it; ``since`` has how long it is in this state."""
+
+    interface: str
+    router_id: str
+    state: str
+    address: str | None
+    since: Mapping[str, Any]
+
+
+def neighbors(ospf: Ospf, frr: Shows) -> Iterator[Shown]:
+    """Of an instance. Raises VtyError."""
     if ospf.version == 2:
         shown = _neighbors_shown(frr, OSPFD, f"show ip ospf vrf {ospf.vrf} neighbor json")
-        neighbors = shown.get(ospf.vrf, {}).get("neighbors", {})
-        entries = [entry for listed in neighbors.values() for entry in listed]
-        # The name has the address of the interface behind it.
-        return {e["ifaceName"].split(":")[0] for e in entries if e.get("converged") == "Full"}
+        for router_id, listed in shown.get(ospf.vrf, {}).get("neighbors", {}).items():
+            for entry in listed:
+                # The name has the address of the interface behind it.
+                interface = entry["ifaceName"].split(":")[0]
+                # The role of the neighbor follows the state.
+                state = str(entry.get("converged") or entry.get("nbrState", "")).split("/")[0]
+                yield Shown(interface, router_id, state, entry.get("ifaceAddress"), entry)
+        return
     shown = _neighbors_shown(frr, OSPF6D, f"show ipv6 ospf6 vrf {ospf.vrf} neighbor json")
-    entries = shown.get("neighbors", [])
-    return {e["interfaceName"] for e in entries if e.get("state") == "Full"}
+    for entry in shown.get("neighbors", []):
+        router_id = str(entry.get("neighborId", ""))
+        yield Shown(entry["interfaceName"], router_id, entry.get("state", ""), None, entry)
 
 
 def _neighbors_shown(frr: Shows, daemon: str, command: str) -> dict[str, Any]:

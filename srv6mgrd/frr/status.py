@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address, IPv6Network
 from typing import Any
 
 from srv6mgrd.frr import isis_status, ospf, static_routes
+from srv6mgrd.frr.bfd_peers import bfd_states
 from srv6mgrd.frr.blocks import BGPD, ZEBRA
 from srv6mgrd.frr.json_shows import show_json
 from srv6mgrd.frr.neighbors import address, peer
 from srv6mgrd.frr.render import locator_of
+from srv6mgrd.frr.session_states import SUMMARY
 from srv6mgrd.frr.vty import Shows, VtyError
 from srv6mgrd.model.bgp import Neighbor, PeerKind, VrfBgp
 from srv6mgrd.model.desired import Desired, Vrf
@@ -43,13 +45,16 @@ class _Facts:
     customers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     # By VRF and next hop: how many routes bgpd holds invalid because of it.
     unresolved: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    # Whether bfdd tells of its sessions, where neighbors are to be watched.
+    has_bfd: bool = True
 
 
-def told(desired: Desired, frr: Shows) -> dict[ObjectRef, Verdict | static_routes.Verdict]:
+Told = dict[ObjectRef, Verdict | static_routes.Verdict]
+
+
+def told(desired: Desired, frr: Shows) -> Told:
     """All that FRR says of declared objects."""
-    found: dict[ObjectRef, Verdict | static_routes.Verdict] = {
-        ObjectRef(Kind.VRF_BGP, n): v for n, v in vrf_status(desired, frr).items()
-    }
+    found: Told = {ObjectRef(Kind.VRF_BGP, n): v for n, v in vrf_status(desired, frr).items()}
     found |= isis_status.status(desired, frr)
     return found | static_routes.status(desired, frr) | ospf.status(desired, frr)
 
@@ -66,7 +71,7 @@ def vrf_status(desired: Desired, frr: Shows) -> dict[str, Verdict]:
     if not vrfs:
         return {}
     try:
-        facts = _read(frr)
+        facts = _read(frr, watched=any(n.bfd for n in _neighbors(desired)))
     except VtyError as error:
         return dict.fromkeys(vrfs, (None, str(error)))
     return {name: _verdict(desired, vrf, facts) for name, vrf in vrfs.items()}
@@ -93,7 +98,9 @@ def _verdict(desired: Desired, vrf: Vrf, facts: _Facts) -> Verdict:
     if vpn is None:
         return None, ""
     if not vpn.export_sids:
-        return None, _silent_customers(vrf, facts)
+        return None, "; ".join(
+            filter(None, (_silent_customers(vrf, facts), _unwatched(vrf, facts)))
+        )
     exported = {None: vpn.export_sid, 4: vpn.export_sid_ipv4, 6: vpn.export_sid_ipv6}
     found = [_export(desired, vrf, f, sid, facts) for f, sid in exported.items() if sid is not None]
     reason = next((reason for _, reason in found if reason), "")
@@ -103,6 +110,7 @@ def _verdict(desired: Desired, vrf: Vrf, facts: _Facts) -> Verdict:
         _unadvertised_locator(desired, vpn),
         _silent_speakers(desired, facts),
         _silent_customers(vrf, facts),
+        _unwatched(vrf, facts),
     )
     return found[0][0], "; ".join(filter(None, silent))
 
@@ -179,6 +187,15 @@ def _silent_customers(vrf: Vrf, facts: _Facts) -> str:
     return f"no BGP session with neighbors in the VRF: {silent}" if silent else ""
 
 
+def _unwatched(vrf: Vrf, facts: _Facts) -> str:
+    """The neighbors that BFD should watch, where nothing does: bgpd goes on without it."""
+    neighbors = vrf.bgp.neighbors if vrf.bgp is not None else ()
+    names = [n.address for n in neighbors if n.bfd]
+    if facts.has_bfd or not names:
+        return ""
+    return f"BFD does not watch {', '.join(names)}, since bfdd does not run"
+
+
 def _silent(neighbors: Iterable[Neighbor], states: Mapping[str, str]) -> str:
     """The neighbors without a session, each with its state."""
     expected = (n for n in neighbors if n.enabled and n.kind is not PeerKind.DYNAMIC)
@@ -186,11 +203,18 @@ def _silent(neighbors: Iterable[Neighbor], states: Mapping[str, str]) -> str:
     return ", ".join(f"{name} is {state}" for name, state in found if state != _UP)
 
 
-def _read(frr: Shows) -> _Facts:
+def _neighbors(desired: Desired) -> Iterator[Neighbor]:
+    if desired.bgp is not None:
+        yield from desired.bgp.neighbors
+    for vrf in desired.vrfs.values():
+        yield from vrf.bgp.neighbors if vrf.bgp is not None else ()
+
+
+def _read(frr: Shows, *, watched: bool) -> _Facts:
     locators = show_json(frr, ZEBRA, "show segment-routing srv6 locator json").get("locators", [])
     prefix, sids = segment_routing(frr.show(BGPD, "show bgp segment-routing srv6"))
     vrfs = show_json(frr, BGPD, "show bgp vrfs json").get("vrfs", {})
-    summaries = show_json(frr, BGPD, "show bgp vrf all summary json")
+    summaries = show_json(frr, BGPD, SUMMARY)
     return _Facts(
         zebra_locators={e["name"]: e.get("prefix", "") for e in locators},
         bgp_locator=prefix,
@@ -199,7 +223,16 @@ def _read(frr: Shows) -> _Facts:
         sessions=_states(summaries.get("default", {}), _VPN),
         customers={name: _states(summary, _UNICAST) for name, summary in summaries.items()},
         unresolved=_unresolved(show_json(frr, BGPD, "show bgp vrf all nexthop json")),
+        has_bfd=not watched or _has_bfd(frr),
     )
+
+
+def _has_bfd(frr: Shows) -> bool:
+    try:
+        bfd_states(frr)
+    except VtyError:
+        return False
+    return True
 
 
 def _has_device(entry: Mapping[str, Any]) -> bool:

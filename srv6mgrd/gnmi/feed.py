@@ -11,11 +11,13 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import Any
 
-from srv6mgrd.counters.node import NodeState
+from srv6mgrd.counters.node import ABSENT, NodeState, Version
 from srv6mgrd.gnmi.change import Change
 from srv6mgrd.gnmi.mirror import Touched, Tree, apply, differences, entries, tree
+from srv6mgrd.gnmi.observed import changes, observed_tree
 from srv6mgrd.gnmi.pack import Sample, Table, counters_of
 from srv6mgrd.gnmi.path import Step
 from srv6mgrd.gnmi.projections.view import sids_of
@@ -36,6 +38,16 @@ _TOP = "srv6mgr-srv6:srv6"
 Listener = Callable[[Change], None]
 
 
+@dataclass(frozen=True, slots=True)
+class _Observed:
+    """What was read of ``counters.observed``, and how it differs from ``base``, the one before."""
+
+    version: Version = ABSENT
+    tree: Tree = field(default_factory=dict)
+    since: Touched = field(default_factory=Touched)
+    base: Tree | None = None
+
+
 class Feed:
     """Current snapshot and its changes."""
 
@@ -47,6 +59,7 @@ class Feed:
         self._node: Tree = {}
         self._counters = Counters()
         self._proxies = NodeState()
+        self._observed = _Observed()
         self._counting = 0
         self._listeners: list[Listener] = []
         self._above = counters_of(model.root)
@@ -107,6 +120,7 @@ class Feed:
             counters.at,
             self._status.problem,
             self._proxies.members,
+            self._observed.tree,
         )
 
     async def sample(self) -> Sample | None:
@@ -156,23 +170,39 @@ class Feed:
         loop = asyncio.get_running_loop()
         self._update(await loop.run_in_executor(self._thread, self._state.status))
         self._learn(await loop.run_in_executor(self._thread, self._state.proxies))
+        self._observe(await loop.run_in_executor(self._thread, self._read_observed))
         return self.current()
 
     async def snapshot(self) -> Snapshot:
         """What is now, counters included."""
-        status, counters, proxies = await asyncio.get_running_loop().run_in_executor(
+        status, counters, proxies, observed = await asyncio.get_running_loop().run_in_executor(
             self._thread, self._read
         )
         self._update(status)
         self._learn(proxies)
+        self._observe(observed)
         if self._counting:
             self._count(counters)
         else:
             self._counters = counters
         return self.current(counters)
 
-    def _read(self) -> tuple[Status, Counters, NodeState]:
-        return self._state.status(), self._state.counters(), self._state.proxies()
+    def _read(self) -> tuple[Status, Counters, NodeState, _Observed]:
+        return (
+            self._state.status(),
+            self._state.counters(),
+            self._state.proxies(),
+            self._read_observed(),
+        )
+
+    def _read_observed(self) -> _Observed:
+        """In the thread: a thousand sessions take milliseconds."""
+        before, state = self._observed, self._state.observed()
+        if state.version == before.version:
+            return before
+        made = observed_tree(self.model.root, state.members, before.tree)
+        since = changes(self.model.root, before.tree, made)
+        return _Observed(state.version, made, since, before.tree)
 
     def listen(self, listener: Listener, *, counters: bool = False) -> Callable[[], None]:
         """Call ``listener`` for each change from now on, of counters too if it wants them.
@@ -203,6 +233,7 @@ class Feed:
                 ):
                     self._update(await loop.run_in_executor(self._thread, self._state.status))
                 self._learn(await loop.run_in_executor(self._thread, self._state.proxies))
+                self._observe(await loop.run_in_executor(self._thread, self._read_observed))
                 if self._counting:
                     self._count(await loop.run_in_executor(self._thread, self._state.counters))
                 if self._following and await loop.run_in_executor(self._thread, self._is_old):
@@ -276,6 +307,20 @@ class Feed:
         self._tell(Change(told_at, before, after, touched))
         if self._counting:
             self._tell(Change(told_at, before, after, touched, counters=True))
+
+    def _observe(self, observed: _Observed) -> None:
+        """What changed of sessions, adjacencies and interfaces."""
+        if observed.version == self._observed.version:
+            return
+        before, since = self.current(), observed.since
+        if observed.base is not self._observed.tree:
+            since = changes(self.model.root, self._observed.tree, observed.tree)
+        self._observed = observed
+        if self._listeners:
+            # What went with its configuration was told with that.
+            gone = [at for at in since.deleted if before.has(at)]
+            told = Touched(since.updated, gone)
+            self._tell(Change(time.time_ns(), before, self.current(), told))
 
     def _tell(self, change: Change) -> None:
         if not change.touched:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from srv6mgrd.gnmi import frames
+from srv6mgrd.gnmi.mirror import Tree
 from srv6mgrd.gnmi.outbox import Form, bundles
 from srv6mgrd.gnmi.path import Pattern
 from srv6mgrd.gnmi.projections.view import sids_of
@@ -28,6 +29,7 @@ def moment(watch: Watch, snapshot: Snapshot) -> Moment:
         None if permit is None else permit.policy,
         snapshot.counters if watch.counted else None,
         *(part for pattern in watch.patterns for part in _parts(snapshot, pattern)),
+        *(part for pattern in watch.patterns for part in _of(snapshot.observed, pattern)),
     )
 
 
@@ -36,9 +38,13 @@ def _parts(snapshot: Snapshot, pattern: Pattern) -> Iterable[object]:
     anew with each snapshot."""
     if pattern and snapshot.model.is_view(pattern[0].node):
         return (sids_of(snapshot.config),)
+    return _of(snapshot.config, pattern)
+
+
+def _of(tree: Tree, pattern: Pattern) -> Iterable[object]:
     top, below = (step.node.member for step in pattern[:2]), None
     first, below = next(top, None), next(top, None)
-    tops = snapshot.config.values() if first is None else (snapshot.config.get(first, {}),)
+    tops = tree.values() if first is None else (tree.get(first, {}),)
     return (part for t in tops for part in (t.values() if below is None else (t.get(below),)))
 
 

@@ -8,9 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from srv6mgrd.counters import lease, proxies
+from srv6mgrd.counters import lease, observed, proxies
 from srv6mgrd.counters.node import ABSENT, NodeReader, NodeState, Version, beside
 from srv6mgrd.counters.store import Records, StoreError, StoreReader, since
+from srv6mgrd.counters.store_file import EXPIRED
 from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
 
 _UNKNOWN = -1
@@ -78,6 +79,7 @@ class State:
         self._status = Status()
         self._counters = Counters()
         self._proxies = NodeReader(proxies.beside(path))
+        self._observed = NodeReader(observed.beside(path))
         self._counted = -1, -1
         self._records: Records | None = None
 
@@ -138,6 +140,14 @@ class State:
     def proxies(self) -> NodeState:
         """State of the proxies, by prefix, in RFC 7951 form. Cheap while it is the same."""
         return self._proxies.read()
+
+    def observed(self) -> NodeState:
+        """State of sessions, adjacencies and interfaces, in RFC 7951 form; nothing when srv6mgrd no
+        longer vouches for it. Cheap while it is the same."""
+        with suppress(StoreError, OSError):
+            if self._reader.generation & EXPIRED:
+                return NodeState()
+        return self._observed.read()
 
     def records(self) -> Records | None:
         """The counters as they are stored; None while none were read."""

@@ -13,6 +13,7 @@ from typing import Any
 from srv6mgrd.counters.yang import object_state
 from srv6mgrd.gnmi.budget import LEAF, Budget
 from srv6mgrd.gnmi.mirror import Tree, tree
+from srv6mgrd.gnmi.observed import below as observed_below
 from srv6mgrd.gnmi.path import Pattern, Step
 from srv6mgrd.gnmi.projections.view import Sid, View, sids_of, trees
 from srv6mgrd.gnmi.rights import Permit
@@ -199,6 +200,8 @@ class Snapshot:
     problem: str = ""
     # State of the proxies by prefix, in RFC 7951 form.
     proxies: Mapping[str, Any] = field(default_factory=dict)
+    # State of sessions, adjacencies and interfaces, as gnmi.observed has it.
+    observed: Tree = field(default_factory=dict)
     # Spent by who reads it.
     budget: Budget | None = None
 
@@ -238,15 +241,17 @@ class Snapshot:
             return data[node.member]
         if not at and self.model.is_view(node):
             return trees(self.model.views, sids_of(self.config), self.sid).get(node.member)
-        if node.name == "state" and not node.config:
-            if at and self.model.is_proxy(at[-1].node):
-                found = self.proxies.get(at[-2].keys[0] or "")
-                return None if found is None else tree(node, found)
-            return self.state(at)
-        return None
+        if node.config:
+            return None
+        if node.name == "state" and at and self.model.is_proxy(at[-1].node):
+            found = self.proxies.get(at[-2].keys[0] or "")
+            return None if found is None else tree(node, found)
+        seen = observed_below(self.observed, (*at, Step(node)))
+        state = self.state(at) if node.name == "state" else None
+        return seen if state is None else state if seen is None else {**state, **seen}
 
     def state(self, at: Pattern) -> dict[str, Any] | None:
-        """The state container of the object at ``at``; None when it is no object or unknown."""
+        """Status of the object at ``at``; None when it is no object or unknown."""
         ref = self.model.object_at(at)
         status = None if ref is None else self.status.get(ref)
         if ref is None or status is None:

@@ -7,6 +7,7 @@ import click
 from srv6mgrd.cli.show.counters import counters
 from srv6mgrd.cli.show.interfaces import interfaces
 from srv6mgrd.cli.show.leaks import leaks
+from srv6mgrd.cli.show.neighbors import neighbors
 from srv6mgrd.cli.show.node import capabilities, statistics, transactions
 from srv6mgrd.cli.show.objects import locators, proxies, routes, sids, vrfs
 from srv6mgrd.cli.show.ospf import ospf
@@ -30,6 +31,7 @@ for _command in (
     static_routes,
     leaks,
     ospf,
+    neighbors,
     counters,
     capabilities,
     transactions,

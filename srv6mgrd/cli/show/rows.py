@@ -7,9 +7,9 @@ from typing import Any
 
 from srv6mgrd.cli.output import Cell, Column
 from srv6mgrd.cli.units import ago
-from srv6mgrd.counters.node import time_text
 from srv6mgrd.model.desired import Sid, SteeredRoute
 from srv6mgrd.model.status import InstallStatus, ObjectStatus
+from srv6mgrd.model.times import time_text
 
 # Columns of a status, for ``status_cell``, ``since_cell`` and the reason.
 STATE = (Column("STATUS"), Column("SINCE", right=True), Column("REASON"))

@@ -54,7 +54,7 @@ def top(session: Session, interval: float, count: int | None) -> None:
 
 def _lines(state: State, interval: float, count: int) -> None:
     from srv6mgrd.cli.rates import rates
-    from srv6mgrd.counters.node import time_text
+    from srv6mgrd.model.times import time_text
 
     before = state.sample()
     for _ in range(count):

@@ -12,6 +12,7 @@ import pytest
 
 from lab.guest.nodes import Node, wait_until
 from srv6mgrd.frr.adapter import FrrSockets
+from srv6mgrd.frr.adjacencies import Adjacencies
 from srv6mgrd.frr.blocks import BFDD, ISISD, MGMTD, STATICD
 from srv6mgrd.frr.isis_status import Verdict, status
 from srv6mgrd.model.desired import Desired, Locator
@@ -92,6 +93,10 @@ def test_a_locator_reaches_the_next_router(routers: tuple[Pe, Pe]) -> None:
         becomes(pe, wanted, (True, ""))
         wait_until(partial(learned, pe, theirs), f"{theirs} at {pe.node.name}", DEADLINE)
         assert pe.plan(wanted) == []
+    (interface,) = Adjacencies().of_isis(EDGE, edge.frr)["interface"]
+    (met,) = interface["adjacency"]
+    assert (interface["name"], met["level"], met["state"]) == ("to-p", 2, "up")
+    assert met["neighbor"]
 
 
 def with_isis(**options: Any) -> Desired:

@@ -10,6 +10,7 @@ import pytest
 
 from lab.guest.nodes import Node, wait_until
 from srv6mgrd.frr.adapter import FrrSockets
+from srv6mgrd.frr.adjacencies import Adjacencies
 from srv6mgrd.frr.blocks import OSPF6D, OSPFD, STATICD
 from srv6mgrd.frr.ospf import status
 from srv6mgrd.model.desired import Desired
@@ -140,6 +141,14 @@ def test_routes_go_both_ways(routers: tuple[Pe, Pe]) -> None:
     assert edge.plan(BOTH) == []
     for version in (2, 3):
         becomes(edge, BOTH, version, (True, ""))
+    shown = Adjacencies().of_vrfs(BOTH, edge.frr)["red"]
+    for member, address in (("ospf", "10.1.0.10"), ("ospfv3", None)):
+        (interface,) = shown[f"srv6mgr-ospf:{member}"]["interface"]
+        (met,) = interface["neighbor"]
+        assert interface["name"] == "to-ce-red"
+        assert (met["router-id"], met["state"]) == ("10.77.0.1", "full")
+        assert met.get("address") == address
+        assert "last-change" in met
     learned(edge, "red", "10.77.0.1", "fd77::1")
     for prefix in ("10.77.0.1/32", "fd77::1/128"):
         wait_until(lambda prefix=prefix: exported(edge, prefix), f"{prefix} in BGP", 60.0)

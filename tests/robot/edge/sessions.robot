@@ -4,11 +4,12 @@ Documentation     Sessions with customers and between provider edges: how they c
 ...               - [Top] pe1 - p - pe2, tenants red and blue.
 ...               - [Cfg] The two-PE VPN; red's customer at pe1 speaks BGP over an unnumbered link.
 ...               - [Ver] The other edge has the customer's routes as the policy leaves them, and packets arrive;
-...               bgpd ends and comes back without a packet lost.
-...               - [Ref] RFC 9067, RFC 8950, RFC 4724.
+...               bgpd ends and comes back without a packet lost; gNMI, NETCONF and srv6ctl tell the state of a session.
+...               - [Ref] RFC 9067, RFC 8950, RFC 4724, RFC 4271.
 
 Resource          ../srv6.resource
 Library           tests.robot.library.cli.Cli
+Library           tests.robot.library.netconf.Netconf
 
 Suite Setup       The VPN Is Up
 Suite Teardown    Run Keywords    Configure    pe1    AND    Configure    pe2    AND    The VPN Has Converged
@@ -35,6 +36,8 @@ ${UNWANTED}    198.51.100.1
 ${SETS}        update ${POLICIES} {"defined-sets": {"prefix-sets": {"prefix-set": [{"name": "site-1", "prefix": [{"ip-prefix": "192.0.2.0/24", "mask-length-lower": 32}]}]}}}
 ${POLICY}      update ${POLICIES}/policy-definitions {"policy-definition": [{"name": "from-site-1", "statement": [{"sequence": 10, "conditions": {"match-prefix-set": "site-1"}, "actions": {"set-local-pref": 300, "set-community": {"community": ["65000:7"]}}}]}]}
 ${NEIGHBOR}    update ${RED_BGP} {"unnumbered-neighbor": [{"interface": "to-ce-red", "remote-as": 65100, "apply-policy": {"import-policy": "from-site-1"}}]}
+${PLAIN}       update ${RED_BGP} {"unnumbered-neighbor": [{"interface": "to-ce-red", "remote-as": 65100}]}
+${STATE}       ${RED_BGP}/unnumbered-neighbor[interface=to-ce-red]/state
 ${RESTART}     update ${SPEAKER} {"graceful-restart": {}}
 
 
@@ -49,6 +52,24 @@ A Policy Decides What The Other Edge Has Of A Customer
     ${shown}    Ctl Shows    pe1    show policies
     And Should Be Equal    ${shown}[policies][0][applied-to]    ${{['import from to-ce-red of VRF red']}}
     [Teardown]    Run Keywords    Configure    pe1    AND    The Customer Is Silent    AND    The VPN Has Converged
+
+The State Of A Session Is Reported As It Changes
+    [Setup]    Run Keywords    Start Netconf    pe1    AND    The Customer Speaks BGP
+    Given Set    pe1    ${PLAIN}
+    And Subscribe    pe1    STREAM    ${STATE}/session-state on_change    ${STATE}/last-reset-reason on_change
+    And Wait For Sync
+    Then Told Within    30    ${STATE}/session-state    established
+    And Netconf Tells    pe1    <session-state>established</session-state>
+    And The Session Is Shown    established
+    When Stop Service    ce-red1    frr
+    ${down}    Told Otherwise Within    30    ${STATE}/session-state    established
+    Then Should Contain Any    ${down}    idle    active    connect
+    And Netconf Tells    pe1    <last-reset-reason>
+    ${now}    Value Of    pe1    ${STATE}    state
+    And Should Not Be Equal    ${now}[session-state]    established
+    And Should Not Be Empty    ${now}[last-reset-reason]
+    [Teardown]    Run Keywords    Unsubscribe    AND    Stop Netconf    pe1    AND    Configure    pe1    AND
+    ...    The Customer Is Silent    AND    The VPN Has Converged
 
 A Restart Of bgpd Loses No Packet
     [Setup]    Run Keywords    Set    pe1    ${RESTART}    AND    Set    pe2    ${RESTART}    AND    The VPN Has Converged
@@ -67,6 +88,12 @@ The Customer Speaks BGP
     Run On    ce-red1    ip addr add ${WANTED}/32 dev lo && ip addr add ${UNWANTED}/32 dev lo
     Start Service    ce-red1    frr
     Vtysh Configures    ce-red1    @{CUSTOMER}
+
+The Session Is Shown
+    [Arguments]    ${state}
+    ${shown}    Ctl Shows    pe1    show neighbors
+    ${found}    Evaluate    [n for n in $shown['neighbors'] if n['neighbor'] == 'to-ce-red']
+    Should Be Equal    ${found}[0][state]    ${state}
 
 The Customer Is Silent
     Stop Service    ce-red1    frr

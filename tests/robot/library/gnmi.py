@@ -324,6 +324,12 @@ class Gnmi:
         key = absolute(full_path(path))
         return self._open.until(lambda held: str(held.get(key)) == value, seconds)
 
+    def told_otherwise_within(self, seconds: float, path: str, value: str) -> Any:
+        """Take notifications until a leaf has another value; the value."""
+        key = absolute(full_path(path))
+        self._open.until(lambda held: str(held.get(key, value)) != value, seconds)
+        return self._open.held[key]
+
     def nothing_else_was_told(self, *paths: str) -> None:
         """Since the sync nothing went, and no leaf was told but at and below these paths."""
         known = tuple(absolute(full_path(path)) for path in paths)

@@ -25,6 +25,7 @@ LINES = {
     "show static-routes": (),
     "show leaks": (),
     "show ospf": (),
+    "show neighbors": (),
     "show proxies": (),
     "show counters": ("--no-rates",),
     "show capabilities": (),

@@ -6,6 +6,7 @@ import pytest
 
 from srv6mgrd.cli.output import Cell, Column, Output
 from srv6mgrd.cli.problem import Exit, Problem
+from srv6mgrd.counters.observed import ObservedWriter
 from srv6mgrd.model.status import InstallStatus
 from tests.unit.cli.conftest import SID
 
@@ -90,6 +91,68 @@ def test_interfaces(ctl):
     (first, *_) = ctl.run("show", "interfaces", "--json").json["interfaces"]
     assert first["vlan"] == {"parent-interface": "eth1", "vlan-id": 5}
     assert (first["vrf"], first["addresses"]) == ("red", ["10.0.0.1/24"])
+
+
+NEIGHBOR_STATE = {
+    "session-state": "established",
+    "established-transitions": 2,
+    "last-change": "2026-11-23T13:20:28.000000000+00:00",
+    "last-reset-reason": "Hold Timer Expired",
+    "bfd-state": "up",
+    "afi-safi": [
+        {"name": "ipv4-unicast", "prefixes": {"accepted": 3, "advertised": 5}},
+        {"name": "ipv6-unicast", "prefixes": {"accepted": 1, "advertised": 2}},
+    ],
+}
+
+
+def test_neighbors(ctl, tmp_path):
+    ctl.tell()
+    bgp = {
+        "rd": "65000:110",
+        "neighbor": [{"address": "10.1.0.10", "remote-as": 65100}],
+        "unnumbered-neighbor": [{"interface": "eth1", "remote-as": 65102}],
+        "peer-group": [
+            {"name": "sites", "remote-as": 65101, "dynamic-neighbor-prefix": ["10.2.0.0/16"]}
+        ],
+    }
+    ospf = {"router-id": "10.0.0.1", "interface": [{"name": "eth1"}]}
+    red = {"name": "red", "table-id": 10, "srv6mgr-bgp:bgp": bgp, "srv6mgr-ospf:ospf": ospf}
+    speaker = {"as-number": 65000, "router-id": "10.0.0.1"}
+    tree = {"vrfs": {"vrf": [red]}, "srv6mgr-bgp:bgp": speaker}
+    ctl.door.tree = {"srv6mgr-srv6:srv6": tree}
+    idle = {"session-state": "idle", "last-reset-reason": "Waiting for peer OPEN"}
+    dynamic = {"address": "10.2.0.7", "remote-as": 65101, "state": NEIGHBOR_STATE}
+    seen = {
+        "neighbor": [{"address": "10.1.0.10", "state": NEIGHBOR_STATE}],
+        "unnumbered-neighbor": [{"interface": "eth1", "state": idle}],
+        "peer-group": [{"name": "sites", "dynamic-neighbor": [dynamic]}],
+    }
+    met = {"router-id": "10.0.0.9", "address": "10.1.0.10", "state": "full"}
+    adjacent = {"interface": [{"name": "eth1", "neighbor": [met]}]}
+    of_red = {"name": "red", "srv6mgr-bgp:bgp": seen, "srv6mgr-ospf:ospf": adjacent}
+    writer = ObservedWriter(tmp_path / "observed.json")
+    writer.stage("frr", {"vrfs": {"vrf": [of_red]}})
+    writer.publish()
+
+    told = ctl.run("show", "neighbors", "--json").json["neighbors"]
+
+    assert [(n["protocol"], n["neighbor"], n["state"]) for n in told] == [
+        ("BGP", "10.1.0.10", "established"),
+        ("BGP", "eth1", "idle"),
+        ("BGP", "10.2.0.7", "established"),
+        ("OSPF", "10.0.0.9", "full"),
+    ]
+    assert told[0]["afi-safi"][0]["prefixes"]["accepted"] == 3
+    lines = [line.split() for line in ctl.run("show", "neighbors").out.splitlines()[1:]]
+    assert lines[0][:5] == ["red", "BGP", "10.1.0.10", "65100", "established"]
+    assert "ipv4:3" in lines[0]
+    assert lines[1][-4:] == ["Waiting", "for", "peer", "OPEN"]
+    assert lines[3][:6] == ["red", "OSPF", "10.0.0.9", "at", "eth1", "-"]
+    # srv6mgrd no longer vouches for it.
+    ctl.store.renew_lease(0)
+    told = ctl.run("show", "neighbors", "--json").json["neighbors"]
+    assert {n["state"] for n in told} == {"unknown"}
 
 
 def test_rates_are_those_between_two_samples(ctl, monkeypatch):

@@ -74,6 +74,22 @@ def test_import_only_misses_nothing() -> None:
     assert vrf_status(PE1, Shown()) == {"red": (SID, ""), "watch": (None, "")}
 
 
+def test_neighbors_that_bfd_does_not_watch() -> None:
+    bgp = PE1.vrfs["red"].bgp
+    assert bgp is not None
+    watched = replace(bgp, neighbors=(Neighbor("10.1.0.10", 65100, bfd=True),))
+    desired = replace(PE1, vrfs={**PE1.vrfs, "red": replace(PE1.vrfs["red"], bgp=watched)})
+
+    class NoBfdd(Shown):
+        def show(self, daemon: str, command: str) -> str:
+            if daemon == "bfdd":
+                raise VtyError(errno.ENOENT, "bfdd can't be reached")
+            return super().show(daemon, command)
+
+    words = "BFD does not watch 10.1.0.10, since bfdd does not run"
+    assert vrf_status(desired, NoBfdd())["red"] == (SID, words)
+
+
 def test_reasons() -> None:
     assert red(Shown(locators=[])) == (None, "zebra has no locator MAIN yet")
     assert red(Shown(bgp_prefix=""))[1].startswith("bgpd has not received locator MAIN")

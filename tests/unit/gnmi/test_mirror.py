@@ -7,13 +7,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from srv6mgrd.counters.node import time_text
 from srv6mgrd.gnmi.change import Change, select
 from srv6mgrd.gnmi.encode import json_ietf, json_plain
 from srv6mgrd.gnmi.mirror import Touched, Tree, apply, entries
 from srv6mgrd.gnmi.path import Path, Pattern, elems, parse, resolve, text
 from srv6mgrd.gnmi.view import Model, Selection, Snapshot, is_counter
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.model.times import time_text
 from tests.unit.gnmi.models import schema
 
 TOP = schema()

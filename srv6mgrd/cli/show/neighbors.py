@@ -1,0 +1,143 @@
+"""``show neighbors``: BGP, OSPF and IS-IS neighbors, with the state of each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import click
+
+from srv6mgrd.cli.output import Cell, Column
+from srv6mgrd.cli.session import Session, json_option, pass_session
+from srv6mgrd.cli.units import ago, ns_of
+from srv6mgrd.model.bgp import Neighbor, PeerKind
+from srv6mgrd.model.desired import Desired
+
+_BGP, _ISIS = "srv6mgr-bgp:bgp", "srv6mgr-isis:isis"
+_OSPF = {"OSPF": "srv6mgr-ospf:ospf", "OSPFv3": "srv6mgr-ospf:ospfv3"}
+_DEFAULT = "default"
+_GOOD = ("established", "full", "up")
+_UNKNOWN = "unknown"
+
+State = Mapping[str, Any]
+
+
+class _Row(NamedTuple):
+    vrf: str
+    protocol: str
+    neighbor: str
+    interface: str
+    remote_as: int
+    state: State
+
+
+@click.command()
+@json_option
+@pass_session
+def neighbors(session: Session) -> None:
+    """BGP sessions and adjacencies of OSPF and IS-IS."""
+    desired, observed = session.desired(), session.state.observed()
+    session.warn_if_stale()
+    now, rows = time.time_ns(), list(_rows(desired, observed))
+    table = [
+        (
+            Cell(row.vrf, "name"),
+            row.protocol,
+            row.neighbor,
+            str(row.remote_as or "-"),
+            _state_cell(row.state),
+            ago(ns_of(row.state["last-change"]), now) if "last-change" in row.state else "-",
+            _prefixes(row.state, "accepted"),
+            _prefixes(row.state, "advertised"),
+            row.state.get("bfd-state", "-"),
+            _reason(row.state),
+        )
+        for row in rows
+    ]
+    columns = (
+        Column("VRF"),
+        Column("PROTOCOL"),
+        Column("NEIGHBOR"),
+        Column("AS", right=True),
+        Column("STATE"),
+        Column("SINCE", right=True),
+        Column("ACCEPTED", right=True),
+        Column("ADVERTISED", right=True),
+        Column("BFD"),
+        Column("REASON"),
+    )
+    listed = [_json(row) for row in rows]
+    session.out.listing({"neighbors": listed}, columns, table, "no neighbor is declared or seen")
+
+
+def _rows(desired: Desired, observed: State) -> Iterator[_Row]:
+    speaker = desired.bgp.neighbors if desired.bgp is not None else ()
+    yield from _sessions(_DEFAULT, speaker, observed.get(_BGP, {}))
+    yield from _circuits(observed.get(_ISIS, {}))
+    seen = {entry["name"]: entry for entry in observed.get("vrfs", {}).get("vrf", ())}
+    for name, vrf in sorted(desired.vrfs.items()):
+        entry: State = seen.get(name, {})
+        if vrf.bgp is not None:
+            yield from _sessions(name, vrf.bgp.neighbors, entry.get(_BGP, {}))
+        for protocol, member in _OSPF.items():
+            for interface in entry.get(member, {}).get("interface", ()):
+                for one in interface["neighbor"]:
+                    at = interface["name"]
+                    yield _Row(name, protocol, f"{one['router-id']} at {at}", at, 0, one)
+
+
+def _sessions(vrf: str, declared: tuple[Neighbor, ...], seen: State) -> Iterator[_Row]:
+    for neighbor in declared:
+        listed = seen.get(neighbor.kind.value, ())
+        entry: State = next((e for e in listed if e[neighbor.kind.key] == neighbor.address), {})
+        if neighbor.kind is PeerKind.DYNAMIC:
+            for one in entry.get("dynamic-neighbor", ()):
+                yield _Row(vrf, "BGP", one["address"], "", one.get("remote-as", 0), one["state"])
+            continue
+        at = neighbor.address if neighbor.kind is PeerKind.UNNUMBERED else ""
+        state = entry.get("state", {})
+        yield _Row(vrf, "BGP", neighbor.address, at, neighbor.remote_as, state)
+
+
+def _circuits(seen: State) -> Iterator[_Row]:
+    for interface in seen.get("interface", ()):
+        for one in interface["adjacency"]:
+            at = interface["name"]
+            yield _Row(_DEFAULT, "IS-IS", f"{one['neighbor']} at {at}", at, 0, one)
+
+
+def _name(state: State) -> str:
+    return str(state.get("session-state") or state.get("state") or _UNKNOWN)
+
+
+def _state_cell(state: State) -> Cell:
+    name = _name(state)
+    return Cell(name, "good" if name in _GOOD else "dim" if name == _UNKNOWN else "warn")
+
+
+def _prefixes(state: State, what: str) -> str:
+    """Of each family: ``ipv4 3, ipv6 1``; of the only one, its number."""
+    families = {e["name"]: e["prefixes"][what] for e in state.get("afi-safi", ())}
+    if len(families) == 1:
+        return str(*families.values())
+    return " ".join(f"{name.removesuffix('-unicast')}:{n}" for name, n in families.items()) or "-"
+
+
+def _reason(state: State) -> str:
+    """Why it is down; what ended a session before it came up again is in the JSON."""
+    return "" if _name(state) in _GOOD else str(state.get("last-reset-reason", ""))
+
+
+def _json(row: _Row) -> dict[str, Any]:
+    told = {
+        "vrf": row.vrf,
+        "protocol": row.protocol,
+        "neighbor": row.neighbor.partition(" at ")[0],
+        "interface": row.interface or None,
+        "remote-as": row.remote_as or None,
+        "state": _name(row.state),
+    }
+    left = ("address", "remote-as", "router-id", "neighbor", "level", "session-state", "state")
+    told |= {name: value for name, value in row.state.items() if name not in left}
+    return {name: value for name, value in told.items() if value is not None}

@@ -1,0 +1,50 @@
+"""All that FRR says of what is declared: asked in rounds, each command once in a round."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from srv6mgrd.frr.adjacencies import Adjacencies
+from srv6mgrd.frr.json_shows import Remembered
+from srv6mgrd.frr.session_states import SessionStates
+from srv6mgrd.frr.status import Told, told
+from srv6mgrd.frr.vty import Shows
+from srv6mgrd.model.desired import Desired
+
+_BGP, _ISIS = "srv6mgr-bgp:bgp", "srv6mgr-isis:isis"
+
+
+class FrrState:
+    """``told`` of the last round, and the state of sessions and adjacencies beside it. Used by one
+    thread at a time."""
+
+    def __init__(self, frr: Shows) -> None:
+        self._frr = frr
+        self._sessions = SessionStates()
+        self._adjacencies = Adjacencies()
+        # State below ``/srv6mgr-srv6:srv6``, in RFC 7951 form.
+        self.observed: dict[str, Any] = {}
+
+    def ask(self, desired: Desired) -> Told:
+        """What became of declared objects; ``observed`` is of the same moment."""
+        frr = Remembered(self._frr)
+        found = told(desired, frr)
+        self.observed = self._observe(desired, frr)
+        return found
+
+    def _observe(self, desired: Desired, frr: Shows) -> dict[str, Any]:
+        sessions = self._sessions.lists(desired, frr)
+        of_vrfs = self._adjacencies.of_vrfs(desired, frr)
+        observed: dict[str, Any] = {}
+        if (speaker := sessions.pop("default", None)) is not None:
+            observed[_BGP] = speaker
+        if isis := self._adjacencies.of_isis(desired, frr):
+            observed[_ISIS] = isis
+        vrfs = [
+            {"name": name, **({_BGP: sessions[name]} if name in sessions else {}), **below}
+            for name in sorted({*sessions, *of_vrfs})
+            for below in (of_vrfs.get(name, {}),)
+        ]
+        if vrfs:
+            observed["vrfs"] = {"vrf": vrfs}
+        return observed
