@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from subprocess import SubprocessError
 from typing import Any, Protocol
 
 import grpc
@@ -165,7 +166,7 @@ class Ctl:
         try:
             tree = {"srv6mgr-srv6:srv6": merged(self.running(), change)}
             done = cli.run(self._node.name, "apply --replace -", json.dumps(tree))
-        except (LabError, TimeoutError, ValueError, KeyError) as error:
+        except (LabError, SubprocessError, ValueError, KeyError) as error:
             raise NotAcceptedError(f"{type(error).__name__}: {error}") from error
         if done.returncode:
             raise NotAcceptedError(done.stderr.strip() or done.stdout.strip())
