@@ -26,7 +26,7 @@ from srv6mgrd.datastore.connection import (
     of_libyang,
 )
 from srv6mgrd.datastore.differences import differences
-from srv6mgrd.datastore.events import process_in_loop
+from srv6mgrd.datastore.events import Reserve, process_in_loop
 from srv6mgrd.datastore.history import Origin
 from srv6mgrd.datastore.readable import Readable
 from srv6mgrd.datastore.refusals import explain
@@ -74,6 +74,7 @@ class RpcSubscription:
         self._session = self._connection.session()
         self._readable = Readable(self._connection)
         self._secrets, self._lock = Secrets(self._connection), Lock()
+        self._reserve: Reserve | None = None
 
     def start(self, manager: Manager, clock: CommitClock) -> None:
         """Subscribe; must run in the event loop, in whose thread both are called."""
@@ -98,12 +99,14 @@ class RpcSubscription:
             self._subscribe(name, _worded(name, answer))
         for name, later in awaited.items():
             self._subscribe(name, _worded_later(name, later))
-        process_in_loop(self._session)
+        self._reserve = process_in_loop(self._session)
 
     def _subscribe(self, name: str, called: Callable[..., Any]) -> None:
         self._session.subscribe_rpc_call(f"/{_MODULE}:{name}", called, asyncio_register=True)
 
     def close(self) -> None:
+        if self._reserve is not None:
+            self._reserve.close()
         self._readable.close()
         self._connection.close()
 

@@ -11,7 +11,7 @@ import sysrepo
 
 from srv6mgrd.datastore.caller import origin_of
 from srv6mgrd.datastore.connection import DatastoreError, NonePendingError, PendingError
-from srv6mgrd.datastore.events import process_in_loop
+from srv6mgrd.datastore.events import Reserve, process_in_loop
 from srv6mgrd.datastore.history import Origin
 from srv6mgrd.datastore.running import MODULE, read
 from srv6mgrd.model.refusal import NOT_CARRIED_OUT, RefusedError
@@ -31,6 +31,7 @@ class ConfigSubscription:
         # A session that is garbage-collected with live subscriptions aborts the process: keep it.
         self._session = self._connection.start_session("running")
         self._given = ""
+        self._reserve: Reserve | None = None
 
     def start(
         self,
@@ -56,7 +57,7 @@ class ConfigSubscription:
                 f"sysrepo: another program's change holds its locks ({error.msg});"
                 " wait until that change times out, or stop that program"
             ) from error
-        process_in_loop(self._session)
+        self._reserve = process_in_loop(self._session)
 
     def running(self) -> Tree:
         """The running configuration."""
@@ -70,6 +71,8 @@ class ConfigSubscription:
         return given or read(self._session)
 
     def close(self) -> None:
+        if self._reserve is not None:
+            self._reserve.close()
         self._session.stop()
         self._connection.disconnect()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import resource
 
 import pytest
 import sysrepo
@@ -70,3 +71,38 @@ async def test_a_subscription_that_has_ended_is_left_alone() -> None:
     calls = subscription.calls
     await asyncio.sleep(0.05)
     assert subscription.calls == calls
+
+
+class Opening(Subscription):
+    """Its events need a descriptor."""
+
+    def process_events(self) -> None:
+        try:
+            os.close(os.dup(self.fd))
+        except OSError as error:
+            raise sysrepo.SysrepoSysError(error.strerror) from error
+        super().process_events()
+
+
+async def test_an_event_is_processed_without_a_descriptor_left(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A client would else wait for its answer until there is one."""
+    subscription = Opening(failures=0)
+    reserve = events.process_in_loop(Session(subscription))
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    limit = os.dup(subscription.fd)
+    os.close(limit)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, before[1]))
+    try:
+        with pytest.raises(OSError, match="Too many open files"):
+            os.dup(subscription.fd)
+        subscription.announce()
+        async with asyncio.timeout(5):
+            await subscription.done.wait()
+        with pytest.raises(OSError, match="Too many open files"):
+            os.dup(subscription.fd)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        reserve.close()
+    assert caplog.records == []
