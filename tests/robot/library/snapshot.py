@@ -114,6 +114,13 @@ class Snapshots:
         configuration, Redis and the configuration of a node."""
         self._taken[name] = read(name)
 
+        def at_rest() -> bool:
+            """What a restart or a commit sets in motion has come to an end."""
+            before, self._taken[name] = self._taken[name], read(name)
+            return not differences(before, self._taken[name])
+
+        wait_until(at_rest, f"{name} is at rest", 30, 0.1)
+
     def the_network_is_unchanged(self, name: str, *leave_out: str) -> None:
         """All of it is as it was remembered, but for lines with one of these words."""
         if found := differences(self._taken[name], read(name), leave_out):
