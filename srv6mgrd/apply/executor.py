@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -28,15 +28,20 @@ class Executor:
         self._journal = journal
         self._known: Mapping[str, tuple[str, ...]] = {}
         self._carried_out: list[Action] = []
+        self._values: Sequence[Replace] = ()
 
-    def apply(self, actions: Sequence[Action], *, atomic: bool) -> list[RefusedAction]:
-        """Carry out in order; return what was refused. ``settle`` or ``undo`` follows.
+    def apply(
+        self, actions: Sequence[Action], *, atomic: bool, values: Sequence[Replace] = ()
+    ) -> list[RefusedAction]:
+        """Carry out in order; return what was refused. ``settle`` or ``undo`` follows. ``values``
+        go with devices that are removed (``Plan.values``).
 
         Atomic: after a refusal nothing that may depend on it is tried, and what was done is
         undone. Not atomic: the rest goes on, since one object's failure is its own.
         """
         self._known = self._journal.checkpoint()
         self._carried_out = []
+        self._values = values
         done: list[Action] = []
         refused: list[RefusedAction] = []
         for part in _parts(actions):
@@ -81,12 +86,17 @@ class Executor:
         self._known = {}
         return carried_out
 
-    def settle(self, actions: Sequence[Action], refused: Sequence[RefusedAction]) -> None:
+    def settle(
+        self,
+        actions: Sequence[Action],
+        refused: Sequence[RefusedAction],
+        left: Collection[str] = (),
+    ) -> None:
         """Disown what is gone after the last ``apply``. Only when all is well: until then
         whatever may have to be put back is named, so that undoing does not depend on a journal
-        that can be written."""
+        that can be written. ``left`` are the keys of what was removed and is there all the same."""
         failed = {id(r.action) for r in refused}
-        in_doubt = {r.action.object.key for r in refused if r.in_doubt}
+        in_doubt = {r.action.object.key for r in refused if r.in_doubt}.union(left)
         try:
             self._journal.done(
                 a.object for a in actions if not isinstance(a, Delete) and id(a) not in failed
@@ -100,7 +110,9 @@ class Executor:
         """Take back actions of the last ``apply`` that were carried out. What stood before has
         its dependencies too, so this is ordered like any plan. The journal still names all of
         it."""
-        undo = in_order([a.undo for a in done])
+        gone = _removed(done)
+        lost = [value for value in self._values if not gone.isdisjoint(on(value.object))]
+        undo = in_order([*(a.undo for a in done), *lost])
         # What comes back may need a value that was not set before, strict_mode above all.
         undo.sort(key=lambda a: isinstance(a.object, Sysctl))
         refused = []
@@ -132,11 +144,7 @@ def _parts(actions: Iterable[Action]) -> Iterator[list[Action]]:
 def _put_again(actions: Sequence[Action], undone: Sequence[Action]) -> list[Action]:
     """Of actions not carried out, what stood before: what was done may have taken it along."""
     known = {id(action) for action in undone}
-    gone = {
-        a.object.name
-        for a in undone
-        if isinstance(a, Delete) and isinstance(a.object, VlanDevice | DummyDevice | VrfDevice)
-    }
+    gone = _removed(undone)
     return [
         Replace(a.before, a.before)
         for a in actions
@@ -144,6 +152,15 @@ def _put_again(actions: Sequence[Action], undone: Sequence[Action]) -> list[Acti
         and id(a) not in known
         and (a.before == a.object or not gone.isdisjoint(on(a.before)))
     ]
+
+
+def _removed(actions: Iterable[Action]) -> set[str]:
+    """The names of devices."""
+    return {
+        a.object.name
+        for a in actions
+        if isinstance(a, Delete) and isinstance(a.object, VlanDevice | DummyDevice | VrfDevice)
+    }
 
 
 def _vrfs(actions: Iterable[Action]) -> list[str]:

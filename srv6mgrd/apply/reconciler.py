@@ -24,7 +24,7 @@ from srv6mgrd.model.outcomes import INSTALLED, Outcome, declared
 from srv6mgrd.model.refusal import Refusal, RefusedError
 from srv6mgrd.model.status import InstallStatus, ObjectRef
 from srv6mgrd.model.subset import without
-from srv6mgrd.plan.actions import Action
+from srv6mgrd.plan.actions import Action, Delete, Replace
 from srv6mgrd.plan.diff import UNMARKED, VALUES, Plan, plan
 from srv6mgrd.plan.drift import differences
 from srv6mgrd.plan.interfaces import without_leaving
@@ -313,7 +313,9 @@ class Reconciler:
             held = {a.object.key: r for a in actions if (r := self._patience.holds(a)) is not None}
             failures |= held
             actions = [a for a in actions if a.object.key not in held]
-        refused, after = self._carry_out(desired, actions, set(failures), atomic=atomic)
+        refused, after = self._carry_out(
+            desired, actions, set(failures), now.plan.values, atomic=atomic
+        )
         failures |= {r.action.object.key: words.of_refused(r) for r in refused}
         failed = {r.action.object.key for r in refused}
         done = [a for a in actions if a.object.key not in failed]
@@ -338,7 +340,13 @@ class Reconciler:
         )
 
     def _carry_out(
-        self, desired: Desired, actions: Sequence[Action], failed: set[str], *, atomic: bool
+        self,
+        desired: Desired,
+        actions: Sequence[Action],
+        failed: set[str],
+        values: Sequence[Replace],
+        *,
+        atomic: bool,
     ) -> tuple[list[RefusedAction], _Compared | None]:
         """Write; what was refused, and what stands then. Atomic: raises RefusedError with all
         undone if anything was refused or reads back otherwise."""
@@ -346,7 +354,7 @@ class Reconciler:
             return [], None
         self.before_writing(actions)
         try:
-            refused = self._executor.apply(actions, atomic=atomic)
+            refused = self._executor.apply(actions, atomic=atomic, values=values)
             if refused and atomic:
                 raise RefusedError([words.of_refused(refused[0])])
             try:
@@ -355,11 +363,12 @@ class Reconciler:
                 if atomic:
                     self._executor.undo(actions)
                 raise
-            unread = _unread(after, failed).values()
-            if atomic and any(not isinstance(a.object, FrrBlock) for a, _ in unread):
+            unread = _unread(after, failed)
+            if atomic and any(not isinstance(a.object, FrrBlock) for a, _ in unread.values()):
                 self._executor.undo(actions)
-                raise RefusedError([refusal for _, refusal in unread])
-            self._executor.settle(actions, refused)
+                raise RefusedError([refusal for _, refusal in unread.values()])
+            left = {key for key, (action, _) in unread.items() if isinstance(action, Delete)}
+            self._executor.settle(actions, refused, left)
             return refused, after
         finally:
             self.after_writing(self._executor.take_carried_out())

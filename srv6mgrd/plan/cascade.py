@@ -54,6 +54,7 @@ def put_again(
     downed = {state.interface for state in states if not state.up}
     upped = {state.interface for state in states if state.up}
     anew = _devices(actions, Create) & _devices(actions, Delete)
+    anew |= {d.name for a in actions if isinstance(a, Replace) and (d := _recreated(a)) is not None}
     if not (cycled or downed or upped or anew):
         return []
     touched = {a.object.key for a in actions}
@@ -83,6 +84,21 @@ def _devices(actions: Sequence[Action], kind: type[Create | Delete]) -> set[str]
         for a in actions
         if isinstance(a, kind) and isinstance(a.object, VlanDevice | DummyDevice | VrfDevice)
     }
+
+
+def _recreated(action: Replace) -> VrfDevice | VlanDevice | DummyDevice | None:
+    """The device that the kernel makes again, since another one has its name: without our mark, as
+    of somebody who deleted ours (the adapter's ``_is_live``)."""
+    match action.before, action.object:
+        case VrfDevice() as was, VrfDevice() as vrf:
+            return None if (was.table, was.ifindex) == (vrf.table, vrf.ifindex) else vrf
+        case VlanDevice() as below, VlanDevice() as vlan:
+            return None if (below.parent, below.id) == (vlan.parent, vlan.id) else vlan
+        case DummyDevice(), DummyDevice():
+            return None
+        case _, (VrfDevice() | VlanDevice() | DummyDevice()) as device:
+            return device
+    return None
 
 
 def _stacked_on(names: set[str], wanted: Mapping[str, Object]) -> set[str]:

@@ -5,7 +5,7 @@ The same function serves commit, restart, repair and dry run.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from srv6mgrd.plan import cascade
@@ -52,12 +52,14 @@ class Conflict:
 @dataclass(frozen=True, slots=True)
 class Plan:
     """``actions`` in the order to carry them out; ``shadows`` are in front of what is wanted, once
-    it stands; ``staying`` are the keys of what stands beside it and is left there."""
+    it stands; ``staying`` are the keys of what stands beside it and is left there. ``values`` put
+    back what goes with a device that is removed, should that be undone."""
 
     actions: list[Action] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
     shadows: list[Shadow] = field(default_factory=list)
     staying: frozenset[str] = frozenset()
+    values: Sequence[Replace] = ()
 
     @property
     def unsettled(self) -> set[str]:
@@ -127,7 +129,8 @@ def plan(
     actions += cascade.put_again(actions, wanted, observed)
     staying = {key: seen.object for key, seen in beside.items() if key not in removable}
     in_front = list(shadows(everything, observed, staying))
-    return Plan(in_order(actions), conflicts, in_front, frozenset(staying))
+    values = [value for key, value in _values(beside, removable) if key in named]
+    return Plan(in_order(actions), conflicts, in_front, frozenset(staying), values)
 
 
 def in_order(actions: Sequence[Action]) -> list[Action]:
@@ -139,6 +142,22 @@ def in_order(actions: Sequence[Action]) -> list[Action]:
     deletes.sort(key=lambda a: _order(a.object), reverse=True)
     early = _make_room(puts, deletes)
     return [*early, *puts, *(d for d in deletes if d not in early)]
+
+
+def _values(
+    beside: Mapping[str, ObservedObject], removable: Container[str]
+) -> Iterator[tuple[str, Replace]]:
+    """Of devices that are removed, as they are now, by key."""
+    devices = {
+        seen.object.name: seen.object.order if isinstance(seen.object, VlanDevice) else 0
+        for key, seen in beside.items()
+        if key in removable and isinstance(seen.object, VlanDevice | DummyDevice | VrfDevice)
+    }
+    for key, seen in beside.items():
+        value = seen.object
+        if isinstance(value, LinkMtu | AdminState) and value.interface in devices:
+            value = replace(value, order=devices[value.interface])
+            yield key, Replace(value, value)
 
 
 def _ours(seen: ObservedObject) -> bool:
@@ -225,7 +244,8 @@ def _make_room(puts: list[Create | Replace], deletes: list[Delete]) -> list[Dele
         for d in deletes
         if isinstance(d.object, VrfDevice) and (d.object.table in taken or d.object.key in again)
     }
-    used = {on for a in puts if (on := cascade.lost_by_cycling(a.object)) is not None}
+    # Also on a VLAN above the interface, which these actions need not name.
+    losing = any(cascade.lost_by_cycling(a.object) is not None for a in puts)
     tagged = {_tag(a.object) for a in puts if isinstance(a.object, VlanDevice)}
     # What leaves a VRF goes up again with the VLANs on it, which may be declared down.
     raising = any(isinstance(a.object, AdminState) for a in puts)
@@ -243,7 +263,7 @@ def _make_room(puts: list[Create | Replace], deletes: list[Delete]) -> list[Dele
         d
         for d in deletes
         if d.object.key in again
-        or (isinstance(d.object, VrfPort) and (raising or d.object.interface in used))
+        or (isinstance(d.object, VrfPort) and (raising or losing))
         or (isinstance(d.object, VlanDevice) and d.object.name in devices)
         or not devices.isdisjoint(cascade.on(d.object))
         or (isinstance(d.object, InterfaceAddress) and moving)

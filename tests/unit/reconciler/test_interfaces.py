@@ -7,11 +7,11 @@ from ipaddress import ip_interface
 from srv6mgrd.model.interfaces import Interface, Vlan
 from srv6mgrd.model.outcomes import Outcome
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef
-from srv6mgrd.plan.actions import Create
+from srv6mgrd.plan.actions import Create, Delete
 from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, VlanDevice
-from srv6mgrd.plan.objects import VrfPort
+from srv6mgrd.plan.objects import VrfDevice, VrfPort
 from tests.builders import desired, vrf
-from tests.unit.reconciler.world import NOTHING, refusal
+from tests.unit.reconciler.world import NOTHING, refusal, without_sysctls
 
 V = ObjectRef(Kind.INTERFACE, "v")
 ADDRESS = ip_interface("10.0.0.1/24")
@@ -117,3 +117,46 @@ def test_a_refused_change_of_the_id_leaves_all_as_it_was(world):
 
     world.kernel.accept_all()
     assert world.state() == before
+
+
+def test_a_refused_removal_leaves_a_vlan_up_and_its_mtu(world):
+    state = port()
+    world.commit(replace(state, interfaces={"v": replace(state.interfaces["v"], mtu=1400)}))
+    before = world.state()
+    world.kernel.refuse(lambda a: isinstance(a, Delete) and a.object.key == "link red")
+
+    refusal(world, NOTHING)
+
+    world.kernel.accept_all()
+    assert world.state() == before
+    assert "v" not in world.kernel.down
+    assert world.kernel.mtus["v"] == 1400
+
+
+def test_a_refused_commit_leaves_link_local_addresses_above_its_port(world):
+    """The interface goes down when it enters the VRF, and again when that is undone."""
+    above = Interface("v", vlan=Vlan("eth1", 5), addresses=(ip_interface("fe80::1/64"),))
+    world.commit(replace(NOTHING, interfaces={"v": above}))
+    before = world.state()
+    world.kernel.refuse(lambda a: a.object == InterfaceAddress("red", ADDRESS))
+
+    red = replace(desired(vrf("red", 10, "eth1")), interfaces={})
+    refusal(world, replace(red, interfaces={"red": Interface("red", addresses=(ADDRESS,))}))
+
+    world.kernel.accept_all()
+    assert without_sysctls(world.state()) == without_sysctls(before)
+
+
+def test_what_was_on_a_vrf_that_somebody_made_again_comes_with_one_repair(world):
+    red = replace(
+        desired(vrf("red", 10)), interfaces={"red": Interface("red", addresses=(ADDRESS,))}
+    )
+    world.commit(red)
+    made = world.kernel.objects["link red"].object
+    world.kernel.put(VrfDevice("red", 10, 90), ours=False)
+
+    report = world.repair()
+
+    assert report.refusals == ()
+    assert world.kernel.objects["link red"].object == made
+    assert InterfaceAddress("red", ADDRESS).key in world.kernel.objects

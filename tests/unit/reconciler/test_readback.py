@@ -7,11 +7,13 @@ from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.frr.render import render
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.status import InstallStatus
+from srv6mgrd.plan.actions import Delete
 from srv6mgrd.plan.objects import (
     SidRoute,
 )
 from srv6mgrd.plan.observed import Observed, ObservedObject
 from tests.builders import desired, locator, sid
+from tests.fakes.frr import FakeFrr
 from tests.fakes.kernel import FakeKernel
 from tests.unit.reconciler.world import (
     DT46,
@@ -19,6 +21,7 @@ from tests.unit.reconciler.world import (
     END_KEY,
     INSTALLED,
     MAIN,
+    NOTHING,
     RED,
     VPN,
     World,
@@ -142,3 +145,30 @@ def test_a_repair_says_how_it_differed(world):
         RED: "interface eth1 had left VRF red",
         DT46: "SID route: action was End.DT6, is End.DT46; metric was 1, is 1024",
     }
+
+
+class KeepingFrr(FakeFrr):
+    """Takes the first removals and goes on showing the lines, as mgmtd does (``frr.kept``)."""
+
+    keeps = True
+
+    def apply(self, actions, *, atomic=False):
+        if self.keeps and any(isinstance(a, Delete) for a in actions):
+            actions = [a for a in actions if not isinstance(a, Delete)]
+        return super().apply(actions, atomic=atomic)
+
+
+def test_lines_of_frr_that_stay_though_they_were_removed_are_removed_again():
+    world = World()
+    world.frr = KeepingFrr()
+    world.restart()
+    world.commit(VPN)
+    there = set(world.frr.contexts)
+    world.commit(NOTHING)
+    assert set(world.frr.contexts) == there
+
+    world.frr.keeps = False
+    world.repair()
+
+    assert world.frr.contexts == {}
+    assert not any(key.startswith("frr ") for key in world.journal.keys)
