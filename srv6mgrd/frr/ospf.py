@@ -16,7 +16,7 @@ from srv6mgrd.frr.blocks import OSPF6D, OSPFD, block
 from srv6mgrd.frr.json_shows import show_json
 from srv6mgrd.frr.vty import Shows, VtyError
 from srv6mgrd.model.desired import Desired
-from srv6mgrd.model.ospf import Ospf, OspfInterface
+from srv6mgrd.model.ospf import DefaultInformation, Ospf, OspfInterface, OspfKey
 from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan.objects import FrrBlock
 
@@ -62,10 +62,20 @@ def _instance(ospf: Ospf) -> Iterator[FrrBlock]:
         context = (f"interface {interface.name}",)
         yield block(daemon, context, _interface(ospf, interface), serves)
     lines = [f"{words} router-id {ospf.router_id}"]
+    if ospf.default_information is not None:
+        lines.append(_default_information(ospf.default_information))
     for source, policy in ospf.redistribute:
         filtered = f" route-map {policies.name_in_frr(policy)}" if policy is not None else ""
         lines.append(f"redistribute {source}{filtered}")
     yield block(daemon, (f"router {words} vrf {ospf.vrf}",), lines, serves)
+
+
+def _default_information(default: DefaultInformation) -> str:
+    """Without ``always`` FRR waits for a default route, which the unreachable one of the VRF is."""
+    words = ["default-information originate always"]
+    words += [f"metric {default.metric}"] if default.metric is not None else []
+    words += ["metric-type 1"] if default.type_1 else []
+    return " ".join(words)
 
 
 def _interface(ospf: Ospf, interface: OspfInterface) -> list[str]:
@@ -79,7 +89,18 @@ def _interface(ospf: Ospf, interface: OspfInterface) -> list[str]:
         lines.append(f"{words} passive")
     if interface.bfd:
         lines.append(f"{words} bfd")
+    if interface.authentication is not None:
+        lines += _authentication(ospf.version, interface.authentication)
     return lines
+
+
+def _authentication(version: int, key: OspfKey) -> list[str]:
+    if version == 2:
+        of_key = f"ip ospf message-digest-key {key.id} {key.algorithm} {key.password}"
+        return ["ip ospf authentication message-digest", of_key]
+    return [
+        f"ipv6 ospf6 authentication key-id {key.id} hash-algo {key.algorithm} key {key.password}"
+    ]
 
 
 def ref(ospf: Ospf) -> ObjectRef:

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 
 # Area 0.
 _BACKBONE = IPv4Address(0)
+
+
+@dataclass(frozen=True, slots=True)
+class OspfKey:
+    """``interface/authentication``; ``algorithm`` is the YANG enum, of version 3."""
+
+    password: str = field(repr=False)
+    id: int = 1
+    algorithm: str = "md5"
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultInformation:
+    """``default-information``; ``metric`` None is FRR's own."""
+
+    metric: int | None = None
+    type_1: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +36,7 @@ class OspfInterface:
     point_to_point: bool = False
     passive: bool = False
     bfd: bool = False
+    authentication: OspfKey | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +49,7 @@ class Ospf:
     router_id: IPv4Address
     interfaces: tuple[OspfInterface, ...] = ()
     redistribute: tuple[tuple[str, str | None], ...] = ()
+    default_information: DefaultInformation | None = None
 
     @property
     def family(self) -> int:

@@ -25,7 +25,7 @@ from srv6mgrd.model.isis import (
     Overload,
     SpfDelay,
 )
-from srv6mgrd.model.ospf import Ospf, OspfInterface
+from srv6mgrd.model.ospf import DefaultInformation, Ospf, OspfInterface, OspfKey
 from srv6mgrd.model.parse_policy import apply_policy
 from srv6mgrd.model.prefix import Prefix
 from srv6mgrd.model.static_routes import NextHop, SpecialNextHop, StaticRoute
@@ -214,9 +214,11 @@ def ospf(vrf: str, version: int, e: _Entry) -> Ospf:
             point_to_point=i.get("point-to-point", False),
             passive=i.get("passive", False),
             bfd=i.get("bfd", False),
+            authentication=_ospf_key(version, i.get("authentication")),
         )
         for i in e.get("interface", ())
     )
+    default = e.get("default-information")
     return Ospf(
         vrf=vrf,
         version=version,
@@ -227,7 +229,17 @@ def ospf(vrf: str, version: int, e: _Entry) -> Ospf:
             for source in ("bgp", "connected", "static")
             if redistribute.get(source, False)
         ),
+        default_information=None
+        if default is None
+        else DefaultInformation(default.get("metric"), default.get("metric-type") == "type-1"),
     )
+
+
+def _ospf_key(version: int, e: _Entry | None) -> OspfKey | None:
+    if e is None:
+        return None
+    algorithm = "md5" if version == 2 else e.get("algorithm", "hmac-sha-256")
+    return OspfKey(e["password"], e.get("key-id", 1), algorithm)
 
 
 def static_route(vrf: str, e: _Entry) -> StaticRoute:

@@ -440,8 +440,12 @@ def without_secret(line: str) -> str:
     return hide_secret(line, line)
 
 
-# All that follows the word, be it a password of BGP or of IS-IS; it may name how it is used first.
-_SECRET = re.compile(r"(?:^|[ -])password (?P<all>(?:(?:md5|clear) )?(?P<secret>\S+).*)")
+# All that follows these words, be it a password of BGP or of IS-IS, or a key of OSPF or OSPFv3; it
+# may name how it is used first.
+_SECRET = re.compile(
+    r"(?:(?:^|[ -])password|message-digest-key \d+|authentication key-id \d+)"
+    r" (?P<all>(?:(?:md5|clear|hash-algo \S+ key) )?(?P<secret>\S+).*)"
+)
 
 
 def hide_secret(line: str, text: str) -> str:
@@ -449,7 +453,7 @@ def hide_secret(line: str, text: str) -> str:
     found = _SECRET.search(line)
     if found is None:
         return text
-    text = text.replace(f"password {found['all']}", "password ...")
+    text = text.replace(found[0], f"{found[0].removesuffix(found['all'])}...")
     return re.sub(rf"(?<!\w){re.escape(found['secret'])}(?!\w)", "...", text)
 
 

@@ -14,7 +14,7 @@ from srv6mgrd.frr.adjacencies import Adjacencies
 from srv6mgrd.frr.blocks import OSPF6D, OSPFD, STATICD
 from srv6mgrd.frr.ospf import status
 from srv6mgrd.model.desired import Desired
-from srv6mgrd.model.ospf import Ospf, OspfInterface
+from srv6mgrd.model.ospf import DefaultInformation, Ospf, OspfInterface, OspfKey
 from srv6mgrd.model.routing_policy import (
     Actions,
     Conditions,
@@ -197,3 +197,59 @@ def test_without_a_neighbor_or_a_daemon_it_says_so(routers: tuple[Pe, Pe]) -> No
     ce.start(OSPFD)
     wait_until(lambda: edge.push(BOTH) == [], "ospf6d", 30.0)
     assert edge.plan(BOTH) == []
+
+
+def said(desired: Desired, key: OspfKey | None, default: DefaultInformation | None) -> Desired:
+    """Both versions with these; OSPF version 2 has MD5 alone."""
+    old = replace(key, algorithm="md5") if key is not None else None
+    keys = {2: old, 3: key}
+
+    def of(version: int) -> Ospf:
+        interface = replace(TO_CE, authentication=keys[version])
+        return replace(speaking(version, interface), default_information=default)
+
+    return replace(desired, ospf={"red": of(2)}, ospfv3={"red": of(3)})
+
+
+def test_keys_and_default_routes_read_back_as_written(routers: tuple[Pe, Pe]) -> None:
+    edge, _ = routers
+    steps: list[tuple[OspfKey | None, DefaultInformation | None]] = [
+        (OspfKey("first"), DefaultInformation()),
+        (OspfKey("se#cond!$%&'()*+"), DefaultInformation(20)),
+        (OspfKey("se#cond!$%&'()*+", 255, "hmac-sha-256"), DefaultInformation(0, type_1=True)),
+        (OspfKey("x" * 16, 2), DefaultInformation(None, type_1=True)),
+        (OspfKey("third", 2, "hmac-sha-256"), DefaultInformation(16777214)),
+        (OspfKey("third", 2), None),
+        (None, None),
+    ]
+    for key, default in steps:
+        wanted = said(BASE, key, default)
+        assert edge.push(wanted) == [], (key, default)
+        assert edge.plan(wanted) == [], (key, default)
+    left = edge.frr.observe()
+    assert left is not None
+    assert not [line for b in left.values() for line in b.lines if "digest" in line]
+
+
+def test_neighbors_share_a_key_and_get_a_default_route(routers: tuple[Pe, Pe]) -> None:
+    edge, ce = routers
+    wanted = said(BASE, OspfKey("Ab/c:1", 7, "hmac-sha-256"), DefaultInformation(20))
+    assert edge.push(wanted) == []
+    for version in (2, 3):
+        name = "OSPF" if version == 2 else "OSPFv3"
+        becomes(edge, wanted, version, (False, f"no {name} neighbor at to-ce-red"))
+
+    of = ("configure terminal", "interface eth0")
+    v2 = ("ip ospf authentication message-digest", "ip ospf message-digest-key 7 md5 Ab/c:1")
+    v3 = "ipv6 ospf6 authentication key-id 7 hash-algo hmac-sha-256 key Ab/c:1"
+    ce.operator(OSPFD, *of, *v2, "end")
+    ce.operator(OSPF6D, *of, v3, "end")
+
+    for version in (2, 3):
+        becomes(edge, wanted, version, (True, ""))
+    # The customer's own default route is preferred.
+    for family, daemon, prefix in (("ip", "ospf", "0.0.0.0/0"), ("ipv6", "ospf6", "::/0")):
+        show = f"show {family} route {daemon} json"
+        wait_until(
+            lambda show=show, prefix=prefix: prefix in ce.frr.show("zebra", show), prefix, 60.0
+        )

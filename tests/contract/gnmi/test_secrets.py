@@ -21,7 +21,12 @@ from tests.contract.gnmi.test_read import failing
 
 NEIGHBOR = "/srv6/bgp/neighbor[address=2001:db8::2]"
 IN_VRF = "/srv6/vrfs/vrf[name=red]/bgp/neighbor[address=2001:db8::3]"
-PASSWORDS = f"{NEIGHBOR}/password", f"{IN_VRF}/password"
+OSPF = "/srv6/vrfs/vrf[name=red]/ospfv3/interface[name=eth1]"
+PASSWORDS = (
+    f"{NEIGHBOR}/password",
+    f"{IN_VRF}/password",
+    f"{OSPF}/authentication/password",
+)
 EVERY = "/srv6mgr-srv6:srv6"
 
 
@@ -37,6 +42,10 @@ CONFIG: dict[str, Any] = {
         "import-rt": ["65000:1"],
         "export-rt": ["65000:1"],
         **neighbor("2001:db8::3"),
+    },
+    "/srv6/vrfs/vrf[name=red]/ospfv3": {
+        "router-id": "10.0.0.1",
+        "interface": [{"name": "eth1", "authentication": {"password": MARKER}}],
     },
 }
 
@@ -76,7 +85,7 @@ def test_subscribe(bob: Client, gnmi: Client, path: str) -> None:
         first = stream.until_sync()
         gnmi.set(update={PASSWORDS[0]: f"{MARKER}-new", f"{NEIGHBOR}/hold-time": 30,
                          f"{NEIGHBOR}/keepalive": 10})  # fmt: skip
-        gnmi.set(delete=list(PASSWORDS))
+        gnmi.set(delete=list(PASSWORDS[:2]))
         if path == "/srv6":
             told = str(stream.next())
             assert "hold-time" in told

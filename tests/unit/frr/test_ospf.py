@@ -8,13 +8,14 @@ from ipaddress import IPv4Address, ip_network
 
 import pytest
 
+from srv6mgrd.frr.blocks import block
 from srv6mgrd.frr.limits import limits
 from srv6mgrd.frr.ospf import status
 from srv6mgrd.frr.render import render
 from srv6mgrd.frr.vty import VtyError
 from srv6mgrd.model.checks import check
 from srv6mgrd.model.desired import Desired, Vrf
-from srv6mgrd.model.ospf import Ospf, OspfInterface
+from srv6mgrd.model.ospf import DefaultInformation, Ospf, OspfInterface, OspfKey
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.partition import partition
 from srv6mgrd.model.refusal import Refusal, RefusedError
@@ -28,6 +29,7 @@ from srv6mgrd.model.routing_policy import (
 )
 from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.model.subset import named, of_path, ospf_ref, path_of
+from srv6mgrd.plan.objects import hide_secret, without_secret
 from tests.unit.frr.samples import PE1
 
 SETS = {"ALL": (PrefixRange(ip_network("10.0.0.0/8")), PrefixRange(ip_network("fd00::/8")))}
@@ -77,6 +79,43 @@ def test_lines(version: int, daemon: str, words: str, router: str, ip: str) -> N
             "redistribute connected",
         ),
     }
+
+
+def test_keys_and_default_routes() -> None:
+    keyed = replace(TO_CE, bfd=False, authentication=OspfKey("a#B", 7, "hmac-sha-256"))
+    default = DefaultInformation(20, type_1=True)
+    three = replace(speaking(3, keyed), default_information=default)
+    old = replace(keyed, authentication=OspfKey("a#B"))
+    two = replace(speaking(2, old), default_information=DefaultInformation())
+    found = {(b.daemon, b.context[0]): b.lines for b in render(having(two, three))}
+
+    assert found["ospfd", "interface eth1"][-2:] == (
+        "ip ospf authentication message-digest",
+        "ip ospf message-digest-key 1 md5 a#B",
+    )
+    assert found["ospf6d", "interface eth1"][-1] == (
+        "ipv6 ospf6 authentication key-id 7 hash-algo hmac-sha-256 key a#B"
+    )
+    line = "default-information originate always"
+    assert line in found["ospfd", "router ospf vrf red"]
+    assert f"{line} metric 20 metric-type 1" in found["ospf6d", "router ospf6 vrf red"]
+    assert "a#B" not in repr((two, three))
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("ip ospf message-digest-key 1 md5 s3cret", "ip ospf message-digest-key 1 ..."),
+        (
+            "no ipv6 ospf6 authentication key-id 7 hash-algo hmac-sha-256 key s3cret",
+            "no ipv6 ospf6 authentication key-id 7 ...",
+        ),
+    ],
+)
+def test_a_key_is_not_told(line: str, shown: str) -> None:
+    assert without_secret(line) == shown
+    assert hide_secret(line, f"wrong: s3cret (at '{line}')") == f"wrong: ... (at '{shown}')"
+    assert "s3cret" not in repr(block("ospfd", ("interface eth1",), (line,)))
 
 
 def test_bgp_redistributes_it() -> None:
