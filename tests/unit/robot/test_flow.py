@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from tests.robot.library.flow import Ledger, Tally, checksum, reply_number, request
+from tests.robot.library.flow import Ledger, Tally, checksum, following, reply_number, request
 
 
 def book(sent: int, *answered: int) -> Ledger:
@@ -27,6 +27,11 @@ def test_blocked_is_the_longest_run_of_losses() -> None:
     assert book(10, 0, 2, 3, 7, 9).tally(0.1) == Tally(
         sent=10, lost=5, duplicates=0, blocked=0.3, since=0.4
     )
+
+
+def test_a_flow_that_stood_still_does_not_catch_up() -> None:
+    assert following(10.0, 10.001, 0.02) == 10.02
+    assert following(10.0, 15.0, 0.02) == 15.0
 
 
 def test_a_second_reply_is_a_duplicate() -> None:
