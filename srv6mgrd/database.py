@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from srv6mgrd.storage import Problems, StorageError, set_aside
+from srv6mgrd.threads import one_thread
 
 # Primary result codes (sqlite.org/rescode.html) that say nothing about the content of the file.
 _ENVIRONMENT = frozenset(
@@ -32,6 +33,7 @@ _VERSION = 1
 Connect = Callable[..., sqlite3.Connection]
 
 
+@one_thread()
 class Database:
     """Used by one thread."""
 

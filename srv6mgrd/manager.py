@@ -30,6 +30,7 @@ from srv6mgrd.plan.actions import Action, Create, Replace
 from srv6mgrd.plan.drift import differences
 from srv6mgrd.plan.objects import Object, ProxyEntry, SidRoute
 from srv6mgrd.ports import AdapterError, Kernel
+from srv6mgrd.threads import one_thread
 
 _LOG = logging.getLogger(__name__)
 
@@ -42,6 +43,7 @@ _LOGGED = 20
 _FRR_POLL_PENDING, _FRR_POLL_SETTLED = 0.25, 5.0
 
 
+@one_thread(but=("reported",))
 class Manager:
     """One instance per network namespace; everything runs in the event loop's thread."""
 

@@ -13,6 +13,7 @@ from srv6mgrd.frr.vty import Instances, VtyError
 from srv6mgrd.model.capabilities import EVERYTHING, Capabilities, FrrOffer
 from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.news import News
+from srv6mgrd.threads import one_thread
 
 _LOG = logging.getLogger(__name__)
 
@@ -41,6 +42,7 @@ class Herald(Protocol):
     def put(self, news: Iterable[News]) -> None: ...
 
 
+@one_thread()
 class Offering:
     """``kernel`` is what the kernel offers. Used in one thread."""
 

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from srv6mgrd.threads import one_thread
+
 _LOG = logging.getLogger(__name__)
 
 DAMAGED = ".damaged"
@@ -24,6 +26,8 @@ class StorageError(Exception):
     """A file can't be written; it holds what it held before. ``object: cause; remedy``."""
 
 
+# The two are wiring, which a test does where it makes the parts.
+@one_thread(but=("follow", "retry"))
 class Problems:
     """What is wrong with files of ours at present, by name. Used by one thread."""
 

@@ -1,6 +1,11 @@
-"""How hard to look: seconds by default, HYPOTHESIS_PROFILE=thorough for as long as it takes."""
+"""How hard to look: seconds by default, HYPOTHESIS_PROFILE=thorough for as long as it takes.
+
+Threads are checked (srv6mgrd/threads.py), in the daemons that tests start, too."""
 
 import os
+
+# Before anything of the product is imported.
+os.environ.setdefault("SRV6MGR_CHECK_THREADS", "1")
 
 from hypothesis import HealthCheck, settings
 

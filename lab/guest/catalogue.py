@@ -115,6 +115,9 @@ def _prepare_sshd(node: Node, _: Service) -> None:
         node.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", HOST_KEY])
 
 
+# Tests check which thread uses what (srv6mgrd/threads.py).
+_CHECKED = {"SRV6MGR_CHECK_THREADS": "1"}
+
 SERVICES: dict[str, Service] = {
     service.name: service
     for service in (
@@ -132,9 +135,11 @@ SERVICES: dict[str, Service] = {
             ready=_succeeds("test", "-e", "/etc/sysrepo/sr_main_lock"),
             prepare=_prepare_sysrepo, stays=False,
         ),
-        Service("srv6mgrd", ("/opt/srv6mgr/bin/srv6mgrd",), prepare=_prepare_group),
-        Service("srv6-gnmid", ("/opt/srv6mgr/bin/srv6-gnmid",), prepare=_prepare_group),
-        Service("srv6-configdbd", ("/opt/srv6mgr/bin/srv6-configdbd",)),
+        Service("srv6mgrd", ("/opt/srv6mgr/bin/srv6mgrd",), prepare=_prepare_group, env=_CHECKED),
+        Service(
+            "srv6-gnmid", ("/opt/srv6mgr/bin/srv6-gnmid",), prepare=_prepare_group, env=_CHECKED
+        ),
+        Service("srv6-configdbd", ("/opt/srv6mgr/bin/srv6-configdbd",), env=_CHECKED),
         Service("srv6-orchagent", ("/opt/srv6mgr/bin/srv6-orchagent",)),
         Service(
             "srv6-netconfd", ("/opt/netconfd/srv6-netconfd",), prepare=_prepare_group,

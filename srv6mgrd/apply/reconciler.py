@@ -33,6 +33,7 @@ from srv6mgrd.plan.observed import Links, ObservedObject
 from srv6mgrd.plan.target import VALUES_KEPT, Target, met, target, with_sids
 from srv6mgrd.ports import AdapterError, Frr, Kernel, RefusedAction
 from srv6mgrd.storage import StorageError
+from srv6mgrd.threads import one_thread
 
 _LOG = logging.getLogger(__name__)
 
@@ -85,6 +86,7 @@ class _Owned:
         return seen is not None and self._journal.owns(seen.object)
 
 
+@one_thread(but=("desired",))
 class Reconciler:
     """Keeps the kernel and FRR as the current desired state says.
 

@@ -29,6 +29,7 @@ from srv6mgrd.datastore.error_info import ErrorInfo, error_infos
 from srv6mgrd.datastore.secrets import Secrets
 from srv6mgrd.datastore.transaction import TIMEOUT_MS, Edit, Op, commit
 from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.threads import one_thread
 
 # Those that sysrepo has no part in.
 _READING = frozenset({"revision", "pending"})
@@ -58,6 +59,7 @@ class Revisions(Protocol):
     def pending(self) -> list[Field]: ...
 
 
+@one_thread(but=("close",))
 class Worker:
     """Carries requests out."""
 

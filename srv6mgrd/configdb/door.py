@@ -21,6 +21,7 @@ from srv6mgrd.jobs import until_one_ends
 from srv6mgrd.redis.rows import time_text
 from srv6mgrd.redis.schema import Fields
 from srv6mgrd.redis.wire import WireError
+from srv6mgrd.threads import one_thread
 
 _LOG = logging.getLogger("srv6-configdbd")
 
@@ -48,6 +49,7 @@ class Datastore(Protocol):
     def write(self, changes: Sequence[Change]) -> dict[str, str]: ...
 
 
+@one_thread()
 class Door:
     """``run`` ends by being cancelled. All methods but ``stir`` are for one event loop."""
 

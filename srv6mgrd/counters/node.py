@@ -17,6 +17,7 @@ from typing import Any
 from srv6mgrd.model.capabilities import Capabilities, FrrOffer
 from srv6mgrd.model.times import time_text
 from srv6mgrd.storage import Problems
+from srv6mgrd.threads import one_thread
 
 CAPABILITIES = "srv6mgr-operations:capabilities"
 STATISTICS = "srv6mgr-operations:statistics"
@@ -123,6 +124,7 @@ def storage(problems: Mapping[str, tuple[str, int]]) -> dict[str, Any]:
     return {"problem": found} if found else {}
 
 
+@one_thread()
 class NodeWriter:
     """Writes the file, whole and at once. Statistics of a file that is there go on."""
 

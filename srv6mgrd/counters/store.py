@@ -36,6 +36,7 @@ from srv6mgrd.counters.store_file import (
 )
 from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.storage import Problems
+from srv6mgrd.threads import one_thread
 
 __all__ = ["DEFAULT_PATH", "Records", "StoreError", "StoreReader", "StoreWriter", "since"]
 
@@ -65,6 +66,7 @@ def since(counters: bytes, cleared: bytes, slot: int) -> SidCounters:
     return _since(COUNTERS.unpack_from(counters, at), COUNTERS.unpack_from(cleared, at))
 
 
+@one_thread(but=("renew_lease",))
 class StoreWriter:
     """The one writer. An existing store is taken over with all it holds."""
 

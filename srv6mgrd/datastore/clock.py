@@ -40,6 +40,7 @@ from srv6mgrd.datastore.startup import Startup
 from srv6mgrd.model.refusal import Refusal, RefusedError
 from srv6mgrd.news import News, commit_undone, commit_warnings, rollback_failed
 from srv6mgrd.storage import Problems, StorageError
+from srv6mgrd.threads import one_thread
 
 _LOG = logging.getLogger(__name__)
 
@@ -96,6 +97,7 @@ class _Staged:
     actions: int
 
 
+@one_thread(but=("revision", "warnings", "since", "pending"))
 class CommitClock:
     """Everything runs in the event loop's thread; what blocks is awaited."""
 

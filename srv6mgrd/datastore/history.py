@@ -20,6 +20,7 @@ from srv6mgrd.database import Database
 from srv6mgrd.datastore.pending import Origin, Pending, PendingFile
 from srv6mgrd.model.times import time_text
 from srv6mgrd.storage import Problems, StorageError
+from srv6mgrd.threads import one_thread
 
 __all__ = ["History", "Origin", "Pending", "Status", "Transaction", "listed"]
 
@@ -63,6 +64,7 @@ class Transaction:
     commit_id: str = ""
 
 
+@one_thread()
 class History:
     """Used by one thread. What it holds is held in memory and follows to disk when it can: a full
     disk ends no commit and no rollback. Only what a promise depends on is on disk first."""

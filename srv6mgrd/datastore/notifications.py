@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.news import News
+from srv6mgrd.threads import one_thread
 
 _LOG = logging.getLogger(__name__)
 
@@ -22,6 +23,7 @@ _INTERVAL, _BATCH = 0.2, 20
 _QUEUE = 1000
 
 
+@one_thread()
 class Notifier:
     """Sends what is put; in the order in which it was put."""
 

@@ -25,6 +25,7 @@ from srv6mgrd.gnmi.schema import Node
 from srv6mgrd.gnmi.state import Counters, State, Status
 from srv6mgrd.gnmi.view import Model, Snapshot, with_node
 from srv6mgrd.model.status import Kind, ObjectRef
+from srv6mgrd.threads import one_thread
 
 _LOG = logging.getLogger(__name__)
 
@@ -48,6 +49,7 @@ class _Observed:
     base: Tree | None = None
 
 
+@one_thread(but=("root", "is_bare", "follow"))
 class Feed:
     """Current snapshot and its changes."""
 

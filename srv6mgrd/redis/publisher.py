@@ -21,6 +21,7 @@ from srv6mgrd.redis.diff import BATCH, DATABASES, Change
 from srv6mgrd.redis.rows import Projector, proxy_rows
 from srv6mgrd.redis.schema import Fields, RowKey
 from srv6mgrd.redis.wire import Settings, Wire, WireError
+from srv6mgrd.threads import one_thread
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +36,7 @@ async def _redis(settings: Settings) -> AsyncIterator[Wire]:
         yield wire
 
 
+@one_thread()
 class Publisher:
     """``publish`` and ``publish_counters`` say what shall be, at once; ``run`` makes it so.
 

@@ -41,7 +41,7 @@ def gather(session: Session, wanted: str, seconds: float) -> Evidence:
     state, name = session.state, str(sid.prefix)
     before = state.sample()
     heard: list[Mapping[str, int] | None] = []
-    ear = threading.Thread(target=lambda: heard.append(listen(sid, seconds)))
+    ear = threading.Thread(target=lambda: heard.append(listen(sid, seconds)), name="listen")
     if seconds:
         ear.start()
     after = state.next_sample(before, seconds) if seconds and state.managed else before
