@@ -369,8 +369,7 @@ class Reconciler:
             if atomic and any(not isinstance(a.object, FrrBlock) for a, _ in unread.values()):
                 self._executor.undo(actions)
                 raise RefusedError([refusal for _, refusal in unread.values()])
-            left = {key for key, (action, _) in unread.items() if isinstance(action, Delete)}
-            self._executor.settle(actions, refused, left)
+            self._executor.settle(actions, refused, _left(unread))
             return refused, after
         finally:
             self.after_writing(self._executor.take_carried_out())
@@ -434,6 +433,15 @@ def _unread(after: _Compared, known: Container[str]) -> dict[str, tuple[Action, 
         for a in after.plan.actions
         if a.object.key not in known
     }
+
+
+def _left(unread: Mapping[str, tuple[Action, Refusal]]) -> set[str]:
+    """The keys of what was removed and is there all the same; not of a context of FRR that stays
+    for the operator's lines."""
+    removed = (
+        (key, action.object) for key, (action, _) in unread.items() if isinstance(action, Delete)
+    )
+    return {key for key, obj in removed if not isinstance(obj, FrrBlock) or obj.lines}
 
 
 def _by_ref(differences: Mapping[str, str], t: Target) -> dict[ObjectRef, str]:

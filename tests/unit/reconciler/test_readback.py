@@ -172,3 +172,14 @@ def test_lines_of_frr_that_stay_though_they_were_removed_are_removed_again():
 
     assert world.frr.contexts == {}
     assert not any(key.startswith("frr ") for key in world.journal.keys)
+
+
+def test_a_context_of_frr_that_stays_for_the_operators_lines_is_no_longer_ours():
+    world = World()
+    world.frr.operator("bgpd", ("router bgp 65000",), "the operator's own")
+    world.commit(VPN)
+
+    world.commit(NOTHING)
+
+    assert not any(key.startswith("frr ") for key in world.journal.keys)
+    assert [b.lines for b in world.frr.contexts.values()] == [("the operator's own",)]
