@@ -39,16 +39,27 @@ def digest(*parts: str | bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing to have in the cache, and how to make it."""
+    """One thing to have in the cache, and how to make it. What takes long and what no other entry
+    needs is built ``apart``: other builds do not wait for it."""
 
     kind: str
     key: str
     need_mib: int
     build: Callable[[Path, Progress], None]
+    apart: bool = False
 
     @property
     def path(self) -> Path:
         return cache_dir() / f"{self.kind}-{self.key}"
+
+    @property
+    def lock(self) -> str:
+        return f".lock-{self.kind}" if self.apart else ".lock"
+
+    @property
+    def unfinished(self) -> str:
+        """What the names of folders begin with that are built under the same lock."""
+        return f".apart-{self.kind}-" if self.apart else ".building-"
 
 
 def log_file(kind: str) -> Path:
@@ -61,12 +72,12 @@ def ensure(entry: Entry, progress: Progress) -> Path:
     if entry.path.is_dir():
         os.utime(entry.path)  # when it was used last
         return entry.path
-    with _lock(progress):
+    with _lock(entry, progress):
         if entry.path.is_dir():  # another process built it while this one waited
             return entry.path
-        _sweep()
+        _sweep(entry)
         require_space(entry.need_mib, f"build of {entry.kind}")
-        target = Path(tempfile.mkdtemp(prefix=f".building-{entry.kind}-", dir=cache_dir()))
+        target = Path(tempfile.mkdtemp(prefix=entry.unfinished, dir=cache_dir()))
         log_file(entry.kind).parent.mkdir(exist_ok=True)
         log_file(entry.kind).unlink(missing_ok=True)
         target.chmod(0o755)  # apt reads in it as a user of its own
@@ -108,10 +119,10 @@ def folder_mib(path: Path) -> int:
 
 
 @contextmanager
-def _lock(progress: Progress) -> Iterator[None]:
+def _lock(entry: Entry, progress: Progress) -> Iterator[None]:
     folder = cache_dir()
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as handle:
+    with (folder / entry.lock).open("w") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -120,10 +131,10 @@ def _lock(progress: Progress) -> Iterator[None]:
         yield
 
 
-def _sweep() -> None:
-    """Remove what a killed build left; called under the lock, so nobody is at work on it.
+def _sweep(entry: Entry) -> None:
+    """Remove what a killed build left; called under its lock, so nobody is at work on it.
 
     Mounts need no care: builds mount in namespaces of their own, which died with them.
     """
-    for left in cache_dir().glob(".building-*"):
+    for left in cache_dir().glob(f"{entry.unfinished}*"):
         shutil.rmtree(left, ignore_errors=True)

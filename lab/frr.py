@@ -27,7 +27,7 @@ def source(root: Path) -> Entry:
     def build(target: Path, progress: Progress) -> None:
         _run(root, ["fetch", SOURCE], [Part("frr-source", target, SOURCE)], progress)
 
-    return Entry("frrsource", digest(root.parent.name, *contents), 1000, build)
+    return Entry("frrsource", digest(root.parent.name, *contents), 1000, build, apart=True)
 
 
 def packages(root: Path) -> Entry:
@@ -38,7 +38,7 @@ def packages(root: Path) -> Entry:
         parts = [Part("frr-source", fetched.path, SOURCE), Part("frr", target, HOME)]
         _run(root, ["build", SOURCE, HOME], parts, progress)
 
-    return Entry("frr", fetched.key, 6000, build)
+    return Entry("frr", fetched.key, 6000, build, apart=True)
 
 
 def _run(root: Path, arguments: list[str], parts: list[Part], progress: Progress) -> None:

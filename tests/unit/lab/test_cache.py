@@ -71,6 +71,18 @@ def test_what_a_killed_build_left_is_swept() -> None:
     assert not list(cache.cache_dir().glob(".building-*"))
 
 
+def test_what_is_built_apart_holds_up_no_other_build() -> None:
+    def build(target: Path, progress: Progress) -> None:
+        # Which takes the lock of all others, and sweeps.
+        cache.ensure(cache.Entry("other", "k", 1, _write), QUIET)
+        _write(target, progress)
+
+    (cache.cache_dir() / ".apart-thing-killed").mkdir(parents=True)
+    made = cache.ensure(cache.Entry("thing", "k", 1, build, apart=True), QUIET)
+    assert (made / "made").read_text() == "x"
+    assert not list(cache.cache_dir().glob(".apart-*"))
+
+
 def test_says_what_space_is_missing() -> None:
     with pytest.raises(LabError, match=r"needs 1000000000 MiB in .*, \d+ MiB are free"):
         cache.ensure(cache.Entry("thing", "k", 10**9, _write), QUIET)
