@@ -22,7 +22,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from pathlib import Path
 
 from bench.report import Goal, describe_machine
-from lab.guest.catalogue import FRR_CONFIG, FRR_DAEMONS, PATCHED_FRR
+from lab.guest.catalogue import FRR_CONFIG, FRR_DAEMONS, PATCHED_FRR, use_frr
 from lab.guest.nodes import Node, wait_until
 from lab.guest.services import Router
 from lab.problem import LabError
@@ -45,8 +45,6 @@ PATIENCE = 900.0
 LIMIT = 300.0
 FIRST = 1000
 TEXT = "/tmp/whole.conf"
-# Where Debian's FRR is.
-PROGRAMS = ("/usr/lib/frr", "/usr/lib/x86_64-linux-gnu/frr")
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +182,7 @@ def _patched(pe1: Edge, pe2: Edge, count: int) -> list[Goal]:
     """The same by srv6mgr, with the patched FRR on both edges."""
     for edge in (pe1, pe2):
         edge.stop()
-        for place in PROGRAMS:
-            edge.node.run(["mount", "--bind", f"{PATCHED_FRR}{place}", place])
+        use_frr(edge.node, PATCHED_FRR)
         edge.start()
     assert pe2.frr.apply(creations(declaration(2, 0))) == []
     ours, one, gone, flaps = _through_srv6mgr(pe1, pe2, count)

@@ -23,6 +23,10 @@ databases 16
 HOST_KEY = "/etc/ssh/ssh_host_ed25519_key"
 # Debian's FRR with frr-patches, where `make frr` has built it.
 PATCHED_FRR = Path("/opt/frr/root")
+# Below which the FRR lies that nodes run: the distribution's, unless FRR_ROOT names another one.
+STOCK_FRR = Path("/")
+FRR_ROOT = Path(os.environ.get("FRR_ROOT", STOCK_FRR))
+FRR_PROGRAMS = ("/usr/lib/frr", "/usr/lib/x86_64-linux-gnu/frr", "/usr/bin/vtysh")
 FRR_DAEMONS = ("mgmtd", "zebra", "bgpd", "staticd")
 # As the outer namespace still has it; a node on which it differs was given one to start with.
 PACKAGED_FRR_CONFIG = Path("/etc/frr/frr.conf")
@@ -70,7 +74,15 @@ def _prepare_redis(node: Node, _: Service) -> None:
     node.write_file("/etc/redis/lab.conf", REDIS_CONFIG)
 
 
+def use_frr(node: Node, root: Path) -> None:
+    """Have a node run the FRR below ``root`` from its next start on."""
+    for place in FRR_PROGRAMS if root != STOCK_FRR else ():
+        if node.run(["mountpoint", "-q", place], check=False).returncode:
+            node.run(["mount", "--bind", f"{root}{place}", place])
+
+
 def _prepare_frr(node: Node, _: Service) -> None:
+    use_frr(node, FRR_ROOT)
     node.write_file("/etc/frr/daemons", FRR_FILE)
     node.write_file("/etc/frr/vtysh.conf", "service integrated-vtysh-config\n")
     config = node.read_file("/etc/frr/frr.conf")

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from lab.guest import nodes
+from lab.guest.catalogue import FRR_ROOT, STOCK_FRR
 from srv6mgrd.frr.adapter import FrrSockets
 from srv6mgrd.frr.blocks import claim
 from srv6mgrd.frr.render import render
@@ -30,7 +31,6 @@ from srv6mgrd.plan.target import target, vrf_ifindex
 from srv6mgrd.ports import RefusedAction
 
 DAEMONS = ("mgmtd", "zebra", "bgpd")
-STOCK = Path("/")
 TABLES = {"red": 10, "blue": 20}
 
 
@@ -74,7 +74,7 @@ class Pe:
     number: int
     node: nodes.Node
     frr: FrrSockets
-    programs: Path = STOCK
+    programs: Path = STOCK_FRR
     # What FRR takes for granted where nothing is said ("frr defaults").
     profile: str = "traditional"
     journal: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -175,8 +175,9 @@ def _pe(number: int, programs: Path, profile: str) -> Pe:
 
 @pytest.fixture
 def programs() -> Path:
-    """Below which the daemons to start lie; tests that try several override it."""
-    return STOCK
+    """Below which the daemons to start lie; tests that try several override it. All others run on
+    the patched FRR with FRR_ROOT=/opt/frr/root in the environment."""
+    return FRR_ROOT
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from lab.guest.catalogue import STOCK_FRR
 from lab.guest.nodes import Node, wait_until
 from srv6mgrd.frr.adapter import FrrSockets
 from srv6mgrd.frr.adjacencies import Adjacencies
@@ -25,7 +26,7 @@ from srv6mgrd.model.isis import (
     SpfDelay,
 )
 from srv6mgrd.model.status import Kind, ObjectRef
-from tests.contract.frr.conftest import STOCK, Pe, declaration
+from tests.contract.frr.conftest import Pe, declaration
 from tests.contract.frr.test_vpn import Pes
 
 pytestmark = pytest.mark.contract
@@ -50,7 +51,7 @@ CORE = Desired(
 def routers(pes: Pes) -> Iterator[tuple[Pe, Pe]]:
     """PE 1 and P, with isisd; P has no other route to the locator of PE 1."""
     node = Node("p")
-    p = Pe(3, node, FrrSockets(node.path("/run/frr")), STOCK)
+    p = Pe(3, node, FrrSockets(node.path("/run/frr")), STOCK_FRR)
     p.start("mgmtd", "zebra", "bgpd", ISISD)
     pes[0].start(ISISD)
     p.ip("-6", "route", "del", "fcbb:0:1::/48")

@@ -8,6 +8,7 @@ from ipaddress import IPv4Address, ip_address, ip_network
 
 import pytest
 
+from lab.guest.catalogue import STOCK_FRR
 from lab.guest.nodes import Node, wait_until
 from srv6mgrd.frr.adapter import FrrSockets
 from srv6mgrd.frr.adjacencies import Adjacencies
@@ -26,7 +27,7 @@ from srv6mgrd.model.routing_policy import (
 )
 from srv6mgrd.model.static_routes import NextHop, SpecialNextHop, StaticRoute
 from srv6mgrd.model.status import Kind, ObjectRef
-from tests.contract.frr.conftest import STOCK, Pe, declaration
+from tests.contract.frr.conftest import Pe, declaration
 from tests.contract.frr.test_vpn import Pes
 
 pytestmark = pytest.mark.contract
@@ -83,7 +84,7 @@ BOTH = replace(BASE, ospf={"red": speaking(2)}, ospfv3={"red": speaking(3)})
 def routers(pes: Pes) -> Iterator[tuple[Pe, Pe]]:
     """PE 1, and the customer edge of red with OSPF and a prefix behind it."""
     node = Node("ce-red1")
-    ce = Pe(9, node, FrrSockets(node.path("/run/frr")), STOCK)
+    ce = Pe(9, node, FrrSockets(node.path("/run/frr")), STOCK_FRR)
     ce.start("mgmtd", "zebra", *DAEMONS)
     pes[0].start(STATICD, *DAEMONS)
     ce.ip("address", "add", "10.77.0.1/32", "dev", "lo")
