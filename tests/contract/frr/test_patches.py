@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from lab.guest.catalogue import PATCHED_FRR
+from lab.guest.catalogue import PATCHED_FRR, STOCK_FRR
 from lab.guest.nodes import Node, wait_until
 from lab.problem import LabError
 from srv6mgrd.frr.blocks import BGPD, LOCATORS, ZEBRA
 from srv6mgrd.model.bgp import VrfBgp
 from srv6mgrd.model.desired import Desired, Vrf
-from tests.contract.frr.conftest import STOCK, TABLES, Pe, declaration, sid
-from tests.contract.frr.test_vpn import Pes, arrive, push, remote, up
+from tests.contract.frr.conftest import TABLES, Pe, declaration, sid
+from tests.contract.frr.test_vpn import Pes, arrive, leave, push, remote, up
 
 pytestmark = pytest.mark.contract
 
@@ -32,7 +32,7 @@ MANY = range(300, 312)
 @pytest.fixture(
     params=[
         pytest.param(
-            STOCK,
+            STOCK_FRR,
             marks=pytest.mark.xfail(raises=(AssertionError, LabError), strict=True),
             id="stock",
         ),
@@ -211,6 +211,64 @@ def counted(pe: Pe) -> int:
     found = re.search(r"packets (\d+)", shown)
     assert found, shown
     return int(found[1])
+
+
+def test_aggregates_are_exported(pes: Pes) -> None:
+    """What is made of routes of the VRF reaches other routers, instead of these routes if it is to,
+    and is withdrawn with the last of them."""
+    push(pes, "red")
+    up(pes, "red")
+    one, two = pes
+    family = ("configure terminal", "router bgp 65000 vrf red", "address-family ipv4 unicast")
+    one.operator(BGPD, *family, "aggregate-address 10.1.0.0/16 summary-only")
+    arrive(two, "-4", 10, "10.1.0.0/16", "fcbb:0:1:64::")
+    leave(two, "-4", 10, "10.1.0.0/24")
+    # One that comes later, and one that goes while it is not announced.
+    one.ip("link", "add", "behind", "type", "dummy")
+    try:
+        one.ip("link", "set", "behind", "master", "red")
+        one.ip("link", "set", "behind", "up")
+        one.ip("address", "add", "10.1.9.1/24", "dev", "behind")
+        known = partial(one.frr.show, BGPD, "show bgp vrf red ipv4 unicast json")
+        wait_until(lambda: "10.1.9.0/24" in known(), "route of red")
+        one.operator(BGPD, *family, "no aggregate-address 10.1.0.0/16")
+        arrive(two, "-4", 10, "10.1.0.0/24", "fcbb:0:1:64::")
+        arrive(two, "-4", 10, "10.1.9.0/24", "fcbb:0:1:64::")
+        leave(two, "-4", 10, "10.1.0.0/16")
+        one.operator(BGPD, *family, "aggregate-address 10.1.8.0/22 summary-only")
+        arrive(two, "-4", 10, "10.1.8.0/22", "fcbb:0:1:64::")
+        leave(two, "-4", 10, "10.1.9.0/24")
+    finally:
+        one.ip("link", "del", "behind")
+    leave(two, "-4", 10, "10.1.8.0/22")
+    assert "10.1.9.0/24" not in one.frr.show(BGPD, "show bgp ipv4 vpn json")
+
+
+def test_a_vrf_is_deleted_by_hand(pe: Pe) -> None:
+    """Whose table had a route before it: zebra lives."""
+    process = pe.frr.instances()
+    pe.ip("route", "add", "unreachable", "default", "table", "77", "metric", "9")
+    known = partial(pe.frr.show, ZEBRA, "show ip route table 77")
+    wait_until(lambda: "0.0.0.0/0" in known(), "route without a VRF")
+    routes = [f"route add unreachable 10.{n}.0.0/16 table 77" for n in range(100)]
+    pe.node.write_file("/tmp/batch", "\n".join([*routes, "link del made"]))
+    try:
+        for _ in range(3):
+            pe.ip("link", "add", "made", "type", "vrf", "table", "77")
+            pe.ip("link", "set", "made", "up")
+            vrfs = partial(pe.frr.show, ZEBRA, "show vrf")
+            wait_until(lambda: "made" in vrfs(), "VRF")  # noqa: B023
+            wait_until(lambda: "0.0.0.0/0" in pe.frr.show(ZEBRA, "show ip route vrf made"), "route")
+            # zebra is still at work on the routes when the VRF goes.
+            pe.ip("-batch", "/tmp/batch")
+            wait_until(lambda: "made" not in vrfs(), "end of the VRF")  # noqa: B023
+            pe.ip("route", "flush", "table", "77")
+            pe.ip("route", "add", "unreachable", "default", "table", "77", "metric", "9")
+            wait_until(lambda: "0.0.0.0/0" in known(), "route without a VRF")
+    finally:
+        pe.node.run(["ip", "link", "del", "made"], check=False)
+        pe.node.run(["ip", "route", "flush", "table", "77"], check=False)
+    assert pe.frr.instances() == process
 
 
 # Prefix -> block, node, function, argument, transposition length and offset of a SID.
