@@ -157,6 +157,7 @@ _SHAPES = {
     "pass": ("IP prefix, link-local or multicast", "10.0.0.0/8"),
 }
 _ROUTE_PREFIX = ("IP prefix", "10.0.0.0/8")
+_AGGREGATE = "/srv6mgr-bgp:bgp/aggregate"
 
 
 def object_of(path: str) -> str:
@@ -302,7 +303,7 @@ def _named(path: str, value: str) -> str:
 def _syntax(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
     value, leaf = m["value"], _leaf(path)
     what, example = _SHAPES.get(leaf, ("", ""))
-    if leaf == "prefix" and (_ROUTE in path or _STATIC in path):
+    if leaf == "prefix" and any(part in path for part in (_ROUTE, _STATIC, _AGGREGATE)):
         what, example = _ROUTE_PREFIX
     if leaf == "ip" and ":ipv4/" in path:
         what, example = _SHAPES["router-id"]

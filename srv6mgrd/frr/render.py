@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address, IPv6Network
 
-from srv6mgrd.frr import isis, leaking, ospf, policies, static_routes
+from srv6mgrd.frr import aggregates, isis, leaking, ospf, policies, static_routes
 from srv6mgrd.frr.blocks import BGPD, ENCAPSULATION, LOCATORS, ZEBRA, block
 from srv6mgrd.frr.leaking import Leaking
 from srv6mgrd.frr.neighbors import activation, address, sessions
@@ -166,7 +166,7 @@ def _leaked(
     """What an address family of a VRF says of VPN routes."""
     sid = vpn.export_sid_of(family)
     exports = sid in indexes
-    lines = []
+    lines = [aggregates.line(one) for one in vpn.aggregates if one.prefix.version == family]
     if exports and vpn.redistribute_connected:
         lines.append(_redistribute("connected", vpn.connected_policy))
     if exports and vpn.redistribute_static:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv6Address, IPv6Network
 from typing import Any
 
-from srv6mgrd.frr import isis_status, ospf, static_routes
+from srv6mgrd.frr import aggregates, isis_status, ospf, static_routes
 from srv6mgrd.frr.bfd_peers import bfd_states
 from srv6mgrd.frr.blocks import BGPD, ZEBRA
 from srv6mgrd.frr.json_shows import show_json
@@ -47,6 +47,8 @@ class _Facts:
     unresolved: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     # Whether bfdd tells of its sessions, where neighbors are to be watched.
     has_bfd: bool = True
+    # By VRF, what is missing of its aggregates.
+    aggregates: Mapping[str, str] = field(default_factory=dict)
 
 
 Told = dict[ObjectRef, Verdict | static_routes.Verdict]
@@ -64,14 +66,14 @@ def vrf_status(desired: Desired, frr: Shows) -> dict[str, Verdict]:
     a SID for each family it is that of the first one, when both are advertised.
 
     Beside a SID the words name the neighbors without a session, those for VPN routes and those in
-    the VRF; of a VRF that exports nothing by declaration the latter. They are empty when nothing is
-    missing.
+    the VRF, and aggregates that are not made or not exported; of a VRF that exports nothing by
+    declaration the latter two. They are empty when nothing is missing.
     """
     vrfs = {n: v for n, v in desired.vrfs.items() if v.bgp is not None}
     if not vrfs:
         return {}
     try:
-        facts = _read(frr, watched=any(n.bfd for n in _neighbors(desired)))
+        facts = _read(frr, vrfs, watched=any(n.bfd for n in _neighbors(desired)))
     except VtyError as error:
         return dict.fromkeys(vrfs, (None, str(error)))
     return {name: _verdict(desired, vrf, facts) for name, vrf in vrfs.items()}
@@ -97,10 +99,10 @@ def _verdict(desired: Desired, vrf: Vrf, facts: _Facts) -> Verdict:
     vpn = vrf.bgp
     if vpn is None:
         return None, ""
+    aggregated = facts.aggregates.get(vrf.name, "")
     if not vpn.export_sids:
-        return None, "; ".join(
-            filter(None, (_silent_customers(vrf, facts), _unwatched(vrf, facts)))
-        )
+        words = (_silent_customers(vrf, facts), _unwatched(vrf, facts), aggregated)
+        return None, "; ".join(filter(None, words))
     exported = {None: vpn.export_sid, 4: vpn.export_sid_ipv4, 6: vpn.export_sid_ipv6}
     found = [_export(desired, vrf, f, sid, facts) for f, sid in exported.items() if sid is not None]
     reason = next((reason for _, reason in found if reason), "")
@@ -111,6 +113,7 @@ def _verdict(desired: Desired, vrf: Vrf, facts: _Facts) -> Verdict:
         _silent_speakers(desired, facts),
         _silent_customers(vrf, facts),
         _unwatched(vrf, facts),
+        aggregated,
     )
     return found[0][0], "; ".join(filter(None, silent))
 
@@ -210,7 +213,7 @@ def _neighbors(desired: Desired) -> Iterator[Neighbor]:
         yield from vrf.bgp.neighbors if vrf.bgp is not None else ()
 
 
-def _read(frr: Shows, *, watched: bool) -> _Facts:
+def _read(frr: Shows, declared: Mapping[str, Vrf], *, watched: bool) -> _Facts:
     locators = show_json(frr, ZEBRA, "show segment-routing srv6 locator json").get("locators", [])
     prefix, sids = segment_routing(frr.show(BGPD, "show bgp segment-routing srv6"))
     vrfs = show_json(frr, BGPD, "show bgp vrfs json").get("vrfs", {})
@@ -224,6 +227,7 @@ def _read(frr: Shows, *, watched: bool) -> _Facts:
         customers={name: _states(summary, _UNICAST) for name, summary in summaries.items()},
         unresolved=_unresolved(show_json(frr, BGPD, "show bgp vrf all nexthop json")),
         has_bfd=not watched or _has_bfd(frr),
+        aggregates=aggregates.shortcomings(declared, frr),
     )
 
 

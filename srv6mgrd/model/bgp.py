@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from ipaddress import IPv4Address, IPv6Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Network
 
 from srv6mgrd.model.routing_policy import NO_POLICY, ApplyPolicy
 
@@ -108,6 +108,14 @@ _AS_THE_VRF = VpnFamily()
 
 
 @dataclass(frozen=True, slots=True)
+class Aggregate:
+    """``/srv6/vrfs/vrf/bgp/aggregate``: announced while a more specific prefix is there."""
+
+    prefix: IPv4Network | IPv6Network
+    summary_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class VrfBgp:
     """``/srv6/vrfs/vrf/bgp``: what a VRF exports and imports.
 
@@ -137,6 +145,7 @@ class VrfBgp:
     ipv6: VpnFamily = _AS_THE_VRF
     maximum_paths_ebgp: int | None = None
     maximum_paths_ibgp: int | None = None
+    aggregates: tuple[Aggregate, ...] = ()
 
     def of_family(self, family: int) -> VpnFamily:
         """Route distinguisher and targets of a family (4 or 6)."""

@@ -9,6 +9,7 @@ from typing import Any
 from srv6mgrd.model.bgp import (
     NO_AS,
     AddPaths,
+    Aggregate,
     Bgp,
     GracefulRestart,
     Neighbor,
@@ -67,6 +68,10 @@ def vrf_bgp(e: _Entry) -> VrfBgp:
         ipv6=_family(e.get("ipv6-unicast", {})),
         maximum_paths_ebgp=e.get("maximum-paths", {}).get("ebgp"),
         maximum_paths_ibgp=e.get("maximum-paths", {}).get("ibgp"),
+        aggregates=tuple(
+            Aggregate(ip_network(one["prefix"], strict=False), one.get("summary-only", False))
+            for one in e.get("aggregate", [])
+        ),
     )
 
 
