@@ -70,6 +70,13 @@ class Door:
         with self._connection.context() as context:
             return frozenset(module.name() for module in context)
 
+    def secret_names(self) -> frozenset[str]:
+        """Names of the leaves that hold secrets."""
+        from srv6mgrd.datastore.secrets import secret_leaves
+
+        with self._connection.context() as context:
+            return frozenset(name.decode() for _, name in secret_leaves(context))
+
     def after(self, document: Document) -> str:
         """The configuration as it would be with a document; whether it is valid is not judged."""
         return preview(self._session, (MODULE,), _edits(document))

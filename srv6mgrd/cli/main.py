@@ -30,6 +30,7 @@ _COMMANDS = {
     "rollback": "srv6mgrd.cli.change.commit",
     "reconcile": "srv6mgrd.cli.change.upkeep",
     "clear-counters": "srv6mgrd.cli.change.upkeep",
+    "support-bundle": "srv6mgrd.cli.bundle",
     "completion": "srv6mgrd.cli.completion",
 }
 

@@ -154,7 +154,7 @@ class Secrets:
 
         with self._connection.context() as context:
             if not self._known:
-                self._known = dict(_secrets(context))
+                self._known = dict(secret_leaves(context))
             # Most documents have none. JSON may write any character as an escape.
             if b"\\u" not in document and not any(n in document for n in self._known.values()):
                 return []
@@ -188,7 +188,8 @@ def _parsed(context: Any, document: bytes, form: str) -> Any:
     )
 
 
-def _secrets(context: Any) -> Iterator[tuple[str, bytes]]:
+def secret_leaves(context: Any) -> Iterator[tuple[str, bytes]]:
+    """Paths and names of the schema nodes of ours that carry ``nacm:default-deny-all``."""
     for module in context:
         if module.implemented() and module.name().startswith("srv6mgr-"):
             for top in module.children():

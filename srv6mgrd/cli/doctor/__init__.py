@@ -36,7 +36,7 @@ def doctor(session: Session, quiet: bool) -> None:
     status 6 when something failed; warnings do not count.
     """
     found = []
-    for finding in _checks(session):
+    for finding in checks(session):
         found.append(finding)
         if not session.out.as_json and not (quiet and finding.level not in {"warn", "fail"}):
             _tell(session, finding)
@@ -62,7 +62,8 @@ def _tell(session: Session, finding: Finding) -> None:
         session.out.item([" " * 19, "-> "], finding.remedy)
 
 
-def _checks(session: Session) -> Iterator[Finding]:
+def checks(session: Session) -> Iterator[Finding]:
+    """Every finding, as the checks come to it."""
     from srv6mgrd.cli.doctor import services
     from srv6mgrd.cli.doctor.finding import skip
     from srv6mgrd.cli.doctor.frr import frr

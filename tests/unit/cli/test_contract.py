@@ -43,6 +43,7 @@ LINES = {
     "rollback": ("1",),
     "reconcile": (),
     "clear-counters": (),
+    "support-bundle": ("bundle.tar.gz",),
 }
 
 
