@@ -16,7 +16,11 @@ class Backoff:
         """A try went well."""
         self._next = self._first
 
+    def delay(self) -> float:
+        """Seconds to wait before the next try; twice as many the time after."""
+        seconds, self._next = self._next, min(2 * self._next, self._last)
+        return seconds
+
     async def wait(self) -> None:
         """Wait before the next try."""
-        seconds, self._next = self._next, min(2 * self._next, self._last)
-        await asyncio.sleep(seconds)
+        await asyncio.sleep(self.delay())

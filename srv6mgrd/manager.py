@@ -13,6 +13,7 @@ from typing import Any, TypeGuard
 from srv6mgrd import memory, news
 from srv6mgrd.apply import words
 from srv6mgrd.apply.reconciler import Reconciler, Report
+from srv6mgrd.backoff import Backoff
 from srv6mgrd.counters import statuses
 from srv6mgrd.counters.accumulator import Accumulator
 from srv6mgrd.counters.store import StoreWriter
@@ -104,7 +105,7 @@ class Manager:
         self._retry: asyncio.TimerHandle | None = None
         # What whoever committed last should know of the running configuration.
         self.warnings: tuple[str, ...] = ()
-        self._backoff = _BACKOFF_FIRST
+        self._backoff = Backoff(_BACKOFF_FIRST, _BACKOFF_LAST)
         reconciler.before_writing = self._last_counts
         reconciler.after_writing = self._count_anew
 
@@ -311,14 +312,13 @@ class Manager:
         if any(o.status is InstallStatus.FAILED for o in self._outcomes.values()):
             self._retry_later()
         else:
-            self._backoff = _BACKOFF_FIRST
+            self._backoff.reset()
 
     def _retry_later(self) -> None:
         if self._retry is not None:
             self._retry.cancel()
         loop = asyncio.get_running_loop()
-        self._retry = loop.call_later(self._backoff, self.disturbed)
-        self._backoff = min(2 * self._backoff, _BACKOFF_LAST)
+        self._retry = loop.call_later(self._backoff.delay(), self.disturbed)
 
     async def compare_every(self, seconds: float) -> None:
         """Compare without an event too, since events can be lost."""

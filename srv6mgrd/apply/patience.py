@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from srv6mgrd.backoff import Backoff
 from srv6mgrd.model.refusal import Refusal
 from srv6mgrd.plan.actions import Action, Replace
 from srv6mgrd.plan.objects import FrrBlock
@@ -25,12 +26,13 @@ _FIGHT_FIRST, _FIGHT_LAST = 1.0, 60.0
 class _Unread:
     action: Action
     refusal: Refusal
-    delay: float
+    backoff: Backoff
     until: float
 
 
 @dataclass(slots=True)
 class _Fight:
+    backoff: Backoff
     count: int = 0
     last: float = 0.0
     delay: float = 0.0
@@ -72,16 +74,17 @@ class Patience:
         for key in {action.object.key for action in actions}:
             if key not in unread:
                 self._unread.pop(key, None)
-            fight = self._fights.setdefault(key, _Fight())
+            fight = self._fights.setdefault(key, _Fight(Backoff(_FIGHT_FIRST, _FIGHT_LAST)))
             fight.count, fight.last = fight.count + 1, now
             if fight.count >= _FIGHT:
-                fight.delay = min(max(2 * fight.delay, _FIGHT_FIRST), _FIGHT_LAST)
+                fight.delay = fight.backoff.delay()
         for key, (action, refusal) in unread.items():
             if not isinstance(action, Replace):
                 # Not altered but gone again: somebody else's doing.
                 continue
             known = self._unread.get(key)
-            delay = _FRR_FIRST if isinstance(action.object, FrrBlock) else _UNREAD_FIRST
+            first = _FRR_FIRST if isinstance(action.object, FrrBlock) else _UNREAD_FIRST
+            backoff = Backoff(first, _UNREAD_LAST)
             if known is not None and known.action == action:
-                delay = min(2 * known.delay, _UNREAD_LAST)
-            self._unread[key] = _Unread(action, refusal, delay, now + delay)
+                backoff = known.backoff
+            self._unread[key] = _Unread(action, refusal, backoff, now + backoff.delay())

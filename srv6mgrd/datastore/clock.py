@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
+from srv6mgrd.backoff import Backoff
 from srv6mgrd.counters.node import TRANSACTIONS
 from srv6mgrd.datastore.connection import (
     AWAITS,
@@ -373,15 +374,14 @@ class CommitClock:
             self._going_back = asyncio.get_running_loop().create_task(self._keep_going_back())
 
     async def _keep_going_back(self) -> None:
-        wait = _RETRY_FIRST
+        backoff = Backoff(_RETRY_FIRST, _RETRY_LAST)
         while (problem := await self._try_back()) is not None:
             if str(problem) != self._problem:
                 self._problem = str(problem)
                 self._herald.put([rollback_failed(self._name(), self._problem)])
                 self._publish()
             _LOG.error("commit %s can't be undone: %s", self._name(), problem)
-            await asyncio.sleep(wait)
-            wait = min(2 * wait, _RETRY_LAST)
+            await backoff.wait()
         self._going_back = None
 
     async def _try_back(self) -> RefusedError | DatastoreError | None:
@@ -443,10 +443,9 @@ class CommitClock:
             self._recording = asyncio.get_running_loop().create_task(self._keep_recording())
 
     async def _keep_recording(self) -> None:
-        wait = _RETRY_FIRST
+        backoff = Backoff(_RETRY_FIRST, _RETRY_LAST)
         while not self._history.save():
-            await asyncio.sleep(wait)
-            wait = min(2 * wait, _RETRY_LAST)
+            await backoff.wait()
         self._recording = None
 
     def _publish(self) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 
+from srv6mgrd.backoff import Backoff
 from srv6mgrd.datastore.connection import DatastoreError
 from srv6mgrd.storage import Problems
 
@@ -42,7 +43,7 @@ class Startup:
             await self._saving
 
     async def _run(self) -> None:
-        wait = RETRY_FIRST
+        backoff = Backoff(RETRY_FIRST, RETRY_LAST)
         try:
             while self._wanted.is_set():
                 self._wanted.clear()
@@ -55,11 +56,10 @@ class Startup:
                     self._failed = True
                     # A commit meanwhile is worth a try at once.
                     with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(self._wanted.wait(), wait)
-                    wait = min(2 * wait, RETRY_LAST)
+                        await asyncio.wait_for(self._wanted.wait(), backoff.delay())
                     self._wanted.set()
                 else:
-                    wait = RETRY_FIRST
+                    backoff.reset()
                     self._problems.resolve(_FILE)
                 self._failed = False
         finally:
