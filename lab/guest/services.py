@@ -122,9 +122,6 @@ class Router:
                 lambda: ready(self.node), self._subject(name), timeout or service.timeout, 0.05
             )
 
-    def wait_gone(self, name: str, timeout: float = STOP_DEADLINE) -> None:
-        wait_until(lambda: not self.is_running(name), f"{self._subject(name)}: end", timeout)
-
     def _wait_ready(
         self, service: Service, child: subprocess.Popen[bytes], notify: _NotifySocket | None
     ) -> None:

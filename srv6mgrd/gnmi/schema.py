@@ -104,11 +104,6 @@ class Node:
         """Schema path, module names where they change."""
         return "/" + "/".join(n.member for n in self.lineage())
 
-    @property
-    def spans_modules(self) -> bool:
-        """Whether names below depend on RFC 7951 module prefixes."""
-        return any(n.module != self.module for n in self.descendants())
-
 
 def root() -> Node:
     """The node above all modules."""

@@ -57,7 +57,6 @@ class Facts:
     forwarding_v6: bool | None = None
     device: str = ""
     device_up: bool | None = None
-    device_mtu: int | None = None
 
 
 _PROXY = {

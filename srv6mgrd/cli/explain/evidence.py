@@ -91,7 +91,6 @@ def _facts(
         forwarding_v6=_is_on("net/ipv6/conf/all/forwarding"),
         device=device,
         device_up=(link is not None and link.up) if device else None,
-        device_mtu=link.mtu if link is not None else None,
     )
 
 
