@@ -41,6 +41,7 @@ from srv6mgrd.jobs import until_stopped
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.bgp_routes import BgpHostRoutes
 from srv6mgrd.kernel.events import KernelEvents
+from srv6mgrd.kernel.interface_state import InterfaceStates
 from srv6mgrd.kernel.notices import SidNotices
 from srv6mgrd.kernel.path_mtu import PathMtu
 from srv6mgrd.kernel.probe import probe
@@ -165,6 +166,7 @@ async def _run(settings: Settings) -> None:
                     frr, lambda: reconciler.desired, manager.idle_static_routes, manager.disturbed
                 ).run(),
                 PathMtu(lambda: reconciler.desired).run(),
+                InterfaceStates(lambda: reconciler.desired, seen).run(),
                 manager.try_out_every(settings.probe_interval),
                 offering.follow_frr(manager.disturbed),
                 notifier.run(),

@@ -30,7 +30,7 @@ def completion(context: click.Context, shell: str) -> None:
 
 
 def sids(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """SIDs of the node."""
+    """SIDs and interfaces of the node."""
     from srv6mgrd.model.status import Kind
 
     try:
@@ -40,7 +40,7 @@ def sids(context: click.Context, _: click.Parameter, incomplete: str) -> list[Co
     return [
         CompletionItem(ref.name, help=status.status.text)
         for ref, status in statuses.items()
-        if ref.kind is Kind.SID and ref.name.startswith(incomplete)
+        if ref.kind in (Kind.SID, Kind.INTERFACE) and ref.name.startswith(incomplete)
     ]
 
 

@@ -7,11 +7,12 @@ import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv6Address, IPv6Interface, IPv6Network, ip_interface
 from pathlib import Path
 from typing import Any
 
 from srv6mgrd.cli.problem import Exit, Problem
+from srv6mgrd.model.interfaces import Address
 
 _IFF_UP, _IFF_LOWER_UP = 0x1, 0x10000
 _SYSCTLS = Path("/proc/sys")
@@ -66,18 +67,24 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """``rules`` and ``routes`` of IPv6; ``addresses`` of IPv6, of all links."""
+    """``rules`` and ``routes`` of IPv6; ``addresses`` of IPv6, of all links, and ``addresses_of``
+    each link those of both families."""
 
     links: Mapping[str, Link] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
     routes: tuple[Route, ...] = ()
     addresses: frozenset[IPv6Address] = frozenset()
+    addresses_of: Mapping[str, tuple[Address, ...]] = field(default_factory=dict)
 
 
 def read(*tables: int) -> Host:
     """All links, rules and addresses, and the routes of ``tables``. Raises Problem."""
     with _netlink() as netlink:
         indexes, links = _links(netlink.get_links())
+        addresses_of: dict[str, tuple[Address, ...]] = {}
+        for m in netlink.get_addr():
+            name = indexes.get(m["index"], "")
+            addresses_of[name] = (*addresses_of.get(name, ()), _address(m))
         return Host(
             links,
             tuple(_rule(m) for m in netlink.get_rules(family=socket.AF_INET6)),
@@ -87,9 +94,12 @@ def read(*tables: int) -> Host:
                 for m in netlink.get_routes(family=socket.AF_INET6, table=table)
             ),
             frozenset(
-                IPv6Address(m.get_attr("IFA_ADDRESS"))
-                for m in netlink.get_addr(family=socket.AF_INET6)
+                address.ip
+                for listed in addresses_of.values()
+                for address in listed
+                if isinstance(address, IPv6Interface)
             ),
+            addresses_of,
         )
 
 
@@ -137,6 +147,12 @@ def _links(messages: Any) -> tuple[dict[int, str], dict[str, Link]]:
             int(data.get_attr("IFLA_VRF_TABLE")) if data else None,
         )
     return names, links
+
+
+def _address(m: Any) -> Address:
+    # Of a point-to-point link IFA_ADDRESS is the other end; IPv6 has IFA_LOCAL only there.
+    local = m.get_attr("IFA_LOCAL") or m.get_attr("IFA_ADDRESS")
+    return ip_interface(f"{local}/{m['prefixlen']}")
 
 
 def _rule(m: Any) -> Rule:

@@ -272,7 +272,10 @@ class OperationalSubscription:
         }
         if member in make:
             return make[member]()
-        return lists(member, self._objects, _not_counted, want) if want.state else {}
+        if not want.state:
+            return {}
+        made = lists(member, self._objects, _not_counted, want)
+        return joined(made, seen, _LISTS[member][0], want.key) if seen else made
 
     def _sids(self, want: Wanted) -> Member:
         if not (want.state or want.proxy):

@@ -106,6 +106,7 @@ def _network(desired: Desired | None, why: str) -> Iterator[Finding]:
     desired = Admission(lambda _: []).take(desired).valid
     wanted = target(desired, {link.name: link.index for link in seen.links.values()}).objects
     yield from network.devices(wanted.values(), seen)
+    yield from network.interfaces(desired, seen)
     yield from network.sysctls(wanted.values(), seen, host.sysctl)
     yield from network.rp_filter(wanted.values(), host.sysctl("net/ipv4/conf/all/rp_filter"))
     yield from network.rules(wanted, seen)

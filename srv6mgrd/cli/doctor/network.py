@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv6Network
 
 from srv6mgrd.cli import host
 from srv6mgrd.cli.doctor.finding import Finding, fail, note, or_ok, skip, warn
@@ -60,11 +60,37 @@ def _declared(wanted: Iterable[Object], seen: host.Host) -> Iterator[Finding]:
             case AdminState() if (link := seen.links.get(obj.interface)) and link.up != obj.up:
                 words = f"{obj.interface} is {'up' if link.up else 'down'}, which is not declared"
                 yield fail("links", words, _REPAIRS)
-            case InterfaceAddress():
-                ip = obj.address.ip
-                if isinstance(ip, IPv6Address) and ip not in seen.addresses:
+            case InterfaceAddress() if obj.interface in seen.links:
+                if obj.address not in seen.addresses_of.get(obj.interface, ()):
                     words = f"{obj.interface} lacks its address {obj.address}"
                     yield fail("addresses", words, _REPAIRS)
+
+
+def interfaces(desired: Desired, seen: host.Host) -> list[Finding]:
+    """Those declared exist, and have a carrier unless they are to be down; ports of VRFs are
+    looked at with these."""
+    ports = {port for vrf in desired.vrfs.values() for port in vrf.interfaces}
+    names = [name for name in sorted({**desired.roles, **desired.interfaces}) if name not in ports]
+    if not names:
+        return []
+    found = (_interface(name, desired, seen.links.get(name)) for name in names)
+    return or_ok("interfaces", "those declared are up", [f for f in found if f is not None])
+
+
+def _interface(name: str, desired: Desired, link: host.Link | None) -> Finding | None:
+    one = desired.interfaces.get(name)
+    if link is None:
+        if one is not None and one.is_created:
+            return None  # it is told with the devices of srv6mgr
+        return warn("interfaces", f"{name} does not exist", "create it, or remove it here")
+    if one is not None and one.enabled is False:
+        return None
+    if not link.up:
+        return warn("interfaces", f"{name} is down", f"ip link set {name} up, or declare enabled")
+    if not link.carrier:
+        words = f"{name} has no carrier"
+        return warn("interfaces", words, "see its cable, and the interface at the other end")
+    return None
 
 
 def _devices(wanted: Iterable[Object], links: Mapping[str, host.Link]) -> Iterator[Finding]:

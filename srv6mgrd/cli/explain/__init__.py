@@ -1,4 +1,5 @@
-"""``srv6ctl explain``: one SID, its status, drift and counters, and what its errors mean."""
+"""``srv6ctl explain``: one SID, its status, drift and counters, and what its errors mean; or one
+interface."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ _STYLES = {"certain": "bad", "likely": "warn", "possible": "dim"}
 
 
 @click.command()
-@click.argument("sid", shell_complete=complete_sids)
+@click.argument("sid", metavar="SID|INTERFACE", shell_complete=complete_sids)
 @click.option(
     "--listen",
     "seconds",
@@ -51,14 +52,22 @@ _STYLES = {"certain": "bad", "likely": "warn", "possible": "dim"}
 @json_option
 @pass_session
 def explain(session: Session, sid: str, seconds: float) -> None:
-    """How one SID is, and what the errors that it counts most likely mean.
+    """How one SID is, and what the errors that it counts most likely mean; or how an interface is.
 
-    SID is its prefix, or an address within it. Ends with status 6 unless it is installed.
+    SID is its prefix, or an address within it. Ends with status 6 unless it is installed; for an
+    interface also when the kernel has it otherwise.
     """
     from srv6mgrd.cli.explain.causes import causes
     from srv6mgrd.cli.explain.evidence import gather
+    from srv6mgrd.cli.explain.interface import explain as explain_interface
+    from srv6mgrd.cli.explain.interface import is_declared
     from srv6mgrd.model.status import InstallStatus
 
+    desired = session.desired()
+    if is_declared(sid, desired):
+        if not explain_interface(session, desired, sid):
+            sys.exit(Exit.FOUND)
+        return
     found = gather(session, sid, seconds)
     session.warn_if_stale()
     why = causes(found.sid, found.facts) if found.counters.errors or found.facts.heard else []

@@ -24,6 +24,7 @@ def interfaces(session: Session) -> None:
     session.warn_if_stale()
     vrf_of = {port: vrf.name for vrf in desired.vrfs.values() for port in vrf.interfaces}
     now, table, listed = time.time_ns(), [], []
+    seen = _seen(session)
     for name in sorted({**desired.roles, **desired.interfaces}):
         one = desired.interfaces.get(name, Interface(name))
         status = statuses.get(ObjectRef(Kind.INTERFACE, name), rows.UNKNOWN)
@@ -35,6 +36,7 @@ def interfaces(session: Session) -> None:
                 vrf_of.get(name, "-"),
                 _kind(one),
                 _enabled(one),
+                _oper_cell(seen.get(name, {})),
                 str(one.mtu or "-"),
                 " ".join(map(str, one.addresses)) or "-",
                 rows.status_cell(status),
@@ -43,7 +45,10 @@ def interfaces(session: Session) -> None:
             )
         )
         listed.append(
-            _declared(desired, one) | {"vrf": vrf_of.get(name)} | rows.status_json(status)
+            _declared(desired, one)
+            | {"vrf": vrf_of.get(name)}
+            | rows.status_json(status)
+            | ({"observed": seen[name]} if name in seen else {})
         )
     columns = (
         Column("INTERFACE"),
@@ -51,11 +56,27 @@ def interfaces(session: Session) -> None:
         Column("VRF"),
         Column("TYPE"),
         Column("ENABLED"),
+        Column("STATE"),
         Column("MTU", right=True),
         Column("ADDRESSES"),
         *rows.STATE,
     )
     session.out.listing({"interfaces": listed}, columns, table, "no interface is declared")
+
+
+def _seen(session: Session) -> dict[str, dict[str, Any]]:
+    """Of each declared interface what the kernel has."""
+    observed = session.state.observed().get("interfaces", {}).get("interface", ())
+    return {
+        entry["name"]: {leaf.rpartition(":")[2]: value for leaf, value in entry["state"].items()}
+        for entry in observed
+    }
+
+
+def _oper_cell(seen: dict[str, Any]) -> Cell:
+    state = seen.get("oper-status", "-")
+    # A loopback and a dummy have no other state than unknown.
+    return Cell(state, "good" if state == "up" else "" if state in ("unknown", "-") else "warn")
 
 
 def _kind(one: Interface) -> str:

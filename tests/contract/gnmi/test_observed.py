@@ -161,6 +161,42 @@ def test_a_neighbor_that_is_removed_goes_once(router: Client, observed: Observed
         assert stream.quiet()
 
 
+def test_interfaces_have_it_beside_their_status(
+    router: Client, core: Core, observed: ObservedWriter
+) -> None:
+    at = "/srv6/interfaces/interface[name=eth1]"
+    router.set(update={at: {"role": "customer"}})
+    installed = ObjectStatus(InstallStatus.INSTALLED, since=1_000_000_000)
+    core.tell({ObjectRef(Kind.INTERFACE, "eth1"): installed})
+
+    def see(status: str, *addresses: str) -> None:
+        listed = [{"ip": ip, "prefix-length": 24} for ip in addresses]
+        state = {"oper-status": status, "address": listed}
+        named = {f"srv6mgr-interfaces:{leaf}": value for leaf, value in state.items()}
+        entry = {"name": "eth1", "state": named}
+        observed.stage("interfaces", {"interfaces": {"interface": [entry]}})
+        observed.publish()
+
+    see("up", "10.1.0.1", "10.1.0.2")
+    eventually(lambda: f"{at}/state/oper-status" in once(router, at))
+    state = router.value(f"{at}/state")
+    assert state["srv6mgr-srv6:install-status"] == "installed"
+    assert state["srv6mgr-interfaces:oper-status"] == "up"
+    assert len(state["srv6mgr-interfaces:address"]) == 2
+    with router.subscribe(subscription(f"{at}/state")) as stream:
+        stream.until_sync()
+        see("lower-layer-down", "10.1.0.2")
+        told = stream.next().update
+        assert updates(told) == {f"{at}/state/oper-status": "lower-layer-down"}
+        gone = f"{at}/state/address[ip=10.1.0.1][prefix-length=24]"
+        assert sorted(deletes(told)) == [f"{gone}/ip", f"{gone}/prefix-length"]
+        observed.stage("interfaces", {})
+        observed.publish()
+        assert f"{at}/state/oper-status" in deletes(stream.next().update)
+        assert stream.quiet()
+    assert router.value(f"{at}/state/install-status") == "installed"
+
+
 def test_it_is_gone_when_srv6mgrd_reports_no_more(router: Client, core: Core) -> None:
     installed = ObjectStatus(InstallStatus.INSTALLED, since=1_000_000_000)
     core.tell({ObjectRef(Kind.VRF_BGP, "red"): installed})

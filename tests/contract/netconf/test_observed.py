@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from srv6mgrd.counters.observed import ObservedWriter, beside
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from tests.contract.netconf.client import Client, texts
-from tests.contract.netconf.conftest import Server
+from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import locator, srv6, vrf
 
 BGP = "urn:srv6mgr:yang:srv6mgr-bgp"
@@ -88,6 +89,27 @@ def test_beside_the_configuration(client: Client, observed: ObservedWriter) -> N
         "10.2.0.7"
     ]
     assert texts(red, "//*[local-name()='neighbor']/*[local-name()='state']") == ["full"]
+
+
+def test_interfaces_have_it_beside_their_status(
+    client: Client, router: Router, observed: ObservedWriter
+) -> None:
+    client.edit(
+        srv6("<s:interfaces><s:interface><s:name>eth1</s:name></s:interface></s:interfaces>")
+    )
+    installed = ObjectStatus(InstallStatus.INSTALLED, since=1_000_000_000)
+    router.store.set_statuses({ObjectRef(Kind.INTERFACE, "eth1"): installed})
+    address = {"ip": "fe80::1", "prefix-length": 64}
+    state = {"srv6mgr-interfaces:oper-status": "up", "srv6mgr-interfaces:address": [address]}
+    observed.stage(
+        "interfaces", {"interfaces": {"interface": [{"name": "eth1", "state": state}]}}
+    )
+    observed.publish()
+    for path in ("/s:srv6/s:interfaces", "/s:srv6/s:interfaces/s:interface[s:name='eth1']"):
+        tree = get(client, path)
+        assert named(tree, "install-status") == ["installed"]
+        assert named(tree, "oper-status") == ["up"]
+        assert named(tree, "ip") == ["fe80::1"]
 
 
 def test_one_leaf(client: Client, observed: ObservedWriter) -> None:

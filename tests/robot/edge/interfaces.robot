@@ -55,8 +55,10 @@ What Is Removed By Hand Comes Back
 The Parent Goes Down And Comes Back
     When Run On    pe1    ip link set to-ce-red down
     Then Wait For Status    pe1    ${PORT}    pending    parent-interface to-ce-red is down
+    And Its Operational State Becomes    down    lower-layer-down
     When Run On    pe1    ip link set to-ce-red up
     Then Wait For Status    pe1    ${PORT}    installed
+    And Its Operational State Becomes    up
     And The Customer Is Reached
 
 What Can Not Be Is Rejected
@@ -93,6 +95,16 @@ The Customer Is On The VLAN
 The Customer Is Reached
     Wait For Traffic    ce-red1    ${PORT_V4}
     Wait For Traffic    ce-red1    ${PORT_V6}
+
+Its Operational State Becomes
+    [Documentation]    One of these, as gNMI has it.
+    [Arguments]    @{states}
+    Wait Until Keyword Succeeds    20 s    0.2 s    Its Operational State Is    @{states}
+
+Its Operational State Is
+    [Arguments]    @{states}
+    ${state}    Value Of    pe1    ${PORT}/state    state
+    List Should Contain Value    ${states}    ${state}[oper-status]
 
 It Comes Back After
     [Arguments]    ${command}

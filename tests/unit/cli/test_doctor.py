@@ -357,6 +357,46 @@ def test_an_interface_that_is_not_as_declared(obj, changed, words):
 def test_an_interface_that_is_as_declared():
     wanted = [LinkMtu("eth1", 1500), AdminState("eth1", up=True)]
     address = InterfaceAddress("eth1", ip_interface("fd00::1/64"))
-    there = replace(SOUND, addresses=frozenset({IPv6Address("fd00::1")}))
+    there = replace(SOUND, addresses_of={"eth1": (ip_interface("fd00::1/64"),)})
 
     assert levels(network.devices([*wanted, address], there)) == [Level.OK]
+
+
+DECLARED = {
+    "interfaces": {
+        "interface": [
+            {"name": "to-p", "role": "core"},
+            {"name": "eth1", "role": "customer"},
+            {"name": "lo1", "srv6mgr-interfaces:type": "loopback"},
+        ]
+    },
+    "vrfs": {"vrf": [{"name": "red", "table-id": 10, "interface": ["eth1"]}]},
+}
+TO_P = host.Link("to-p", 7, "", up=True, carrier=True, mtu=1500)
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        (None, "to-p does not exist"),
+        (replace(TO_P, up=False, carrier=False), "to-p is down"),
+        (replace(TO_P, carrier=False), "to-p has no carrier"),
+    ],
+)
+def test_declared_interfaces_are_looked_at(link, words):
+    desired = parse({"srv6mgr-srv6:srv6": DECLARED})
+    links = {"to-p": link} if link is not None else {}
+    (found,) = network.interfaces(desired, replace(SOUND, links={**LINKS, **links}))
+    assert (found.level, found.words) == (Level.WARN, words)
+    assert found.remedy
+
+
+def test_declared_interfaces_that_are_up_or_not_to_be():
+    desired = parse({"srv6mgr-srv6:srv6": DECLARED})
+    sound = replace(SOUND, links={**LINKS, "to-p": TO_P})
+    assert levels(network.interfaces(desired, sound)) == [Level.OK]
+    assert network.interfaces(DESIRED, SOUND) == []
+    down = {"name": "to-p", "srv6mgr-interfaces:enabled": False}
+    off = {"srv6mgr-srv6:srv6": {"interfaces": {"interface": [down]}}}
+    is_down = replace(SOUND, links={"to-p": replace(TO_P, up=False, carrier=False)})
+    assert levels(network.interfaces(parse(off), is_down)) == [Level.OK]

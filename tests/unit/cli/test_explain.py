@@ -1,7 +1,8 @@
 """What the error counter of a SID means."""
 
 import struct
-from ipaddress import IPv6Address, IPv6Network
+from dataclasses import replace
+from ipaddress import IPv6Address, IPv6Network, ip_interface
 
 import pytest
 
@@ -13,7 +14,7 @@ from srv6mgrd.counters.proxies import proxy_state
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.model.desired import Proxy, Sid
 from srv6mgrd.model.proxy_state import ProxyCounts, ProxyState
-from srv6mgrd.model.status import InstallStatus
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from tests.unit.cli.conftest import SID
 
 PREFIX = IPv6Network(SID)
@@ -176,3 +177,81 @@ def test_explain_tells_each_status(ctl, status):
 def test_explain_of_no_sid(ctl, what, status):
     ctl.tell()
     assert ctl.run("explain", what).status == status
+
+
+INTERFACES = {
+    "interfaces": {
+        "interface": [
+            {
+                "name": "eth1",
+                "srv6mgr-interfaces:enabled": True,
+                "srv6mgr-interfaces:mtu": 9000,
+                "srv6mgr-interfaces:ipv4": {"address": [{"ip": "10.1.0.1", "prefix-length": 24}]},
+            },
+            {"name": "to-p", "role": "core"},
+        ]
+    },
+    "vrfs": {"vrf": [{"name": "red", "table-id": 10, "interface": ["eth1", "eth2"]}]},
+}
+ETH1 = host.Link("eth1", 2, "", up=True, carrier=True, mtu=9000, master="red")
+SEEN = host.Host({"eth1": ETH1}, addresses_of={"eth1": (ip_interface("10.1.0.1/24"),)})
+
+
+@pytest.fixture
+def interfaces(ctl, monkeypatch):
+    """Explains interfaces of a host that the test may change."""
+    ctl.tell()
+    ctl.door.tree = {"srv6mgr-srv6:srv6": INTERFACES}
+    found = ObjectStatus(InstallStatus.INSTALLED, since=1)
+    ctl.store.set_statuses({ObjectRef(Kind.INTERFACE, n): found for n in ("eth1", "to-p")})
+
+    def at(seen):
+        monkeypatch.setattr(host, "read", lambda *_: seen)
+        return ctl
+
+    return at
+
+
+def test_explain_tells_how_an_interface_is(interfaces):
+    shown = interfaces(SEEN).run("explain", "eth1")
+    assert shown.status == 0
+    assert "enabled, MTU 9000, 10.1.0.1/24" in shown.out
+    assert "up, carrier, MTU 9000, in red" in shown.out
+    assert "differs" not in shown.out
+    told = interfaces(SEEN).run("explain", "eth1", "--json").json
+    assert (told["vrf"], told["install-status"], told["causes"]) == ("red", "installed", [])
+    assert told["in-kernel"]["addresses"] == ["10.1.0.1/24"]
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        (None, "it does not exist"),
+        (replace(ETH1, master=""), "it is in no VRF, not in VRF red"),
+        (replace(ETH1, up=False, carrier=False), "it is down, which is not declared"),
+        (replace(ETH1, carrier=False), "it has no carrier"),
+        (replace(ETH1, mtu=1500), "its MTU is 1500, declared is 9000"),
+    ],
+)
+def test_explain_tells_what_differs(interfaces, link, words):
+    seen = replace(SEEN, links={"eth1": link} if link is not None else {})
+    shown = interfaces(seen).run("explain", "eth1", "--json")
+    assert shown.status == Exit.FOUND
+    (cause,) = shown.json["causes"]
+    assert cause["what"] == words
+    assert cause["remedy"]
+
+
+def test_explain_tells_of_an_address_that_is_missing(interfaces):
+    shown = interfaces(replace(SEEN, addresses_of={})).run("explain", "eth1")
+    assert shown.status == Exit.FOUND
+    assert "it lacks its address 10.1.0.1/24" in shown.out
+
+
+def test_explain_knows_interfaces_that_a_vrf_or_a_role_names(interfaces):
+    links = {name: replace(ETH1, name=name, master="") for name in ("eth2", "to-p")}
+    links["eth2"] = replace(links["eth2"], master="red")
+    for name in ("eth2", "to-p"):
+        shown = interfaces(host.Host(links)).run("explain", name)
+        assert shown.status == 0, shown.out
+    assert "core" in shown.out

@@ -66,7 +66,7 @@ def test_vrfs(ctl):
     assert "red" in ctl.run("show", "vrfs").out
 
 
-def test_interfaces(ctl):
+def test_interfaces(ctl, tmp_path):
     ctl.tell()
     entries = [
         {"name": "to-p", "role": "core"},
@@ -82,15 +82,22 @@ def test_interfaces(ctl):
     tree = {"interfaces": {"interface": entries}, "vrfs": {"vrf": [vrf]}}
     ctl.door.tree = {"srv6mgr-srv6:srv6": tree}
 
+    writer = ObservedWriter(tmp_path / "observed.json")
+    state = {"srv6mgr-interfaces:oper-status": "up", "srv6mgr-interfaces:mtu": 1400}
+    members = {"interfaces": {"interface": [{"name": "eth1.5", "state": state}]}}
+    writer.stage("interfaces", members)
+    writer.publish()
+
     shown = [line.split() for line in ctl.run("show", "interfaces").out.splitlines()[1:]]
 
-    vlan = ["eth1.5", "-", "red", "VLAN", "5", "of", "eth1", "-", "1400", "10.0.0.1/24"]
+    vlan = ["eth1.5", "-", "red", "VLAN", "5", "of", "eth1", "-", "up", "1400", "10.0.0.1/24"]
     assert shown[0][: len(vlan)] == vlan
     assert shown[1][:4] == ["lo1", "-", "-", "loopback"]
     assert shown[2][:3] == ["to-p", "core", "-"]
     (first, *_) = ctl.run("show", "interfaces", "--json").json["interfaces"]
     assert first["vlan"] == {"parent-interface": "eth1", "vlan-id": 5}
     assert (first["vrf"], first["addresses"]) == ("red", ["10.0.0.1/24"])
+    assert first["observed"] == {"oper-status": "up", "mtu": 1400}
 
 
 NEIGHBOR_STATE = {
