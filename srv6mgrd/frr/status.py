@@ -18,6 +18,7 @@ from srv6mgrd.frr.session_states import SUMMARY
 from srv6mgrd.frr.vty import Shows, VtyError
 from srv6mgrd.model.bgp import Neighbor, PeerKind, VrfBgp
 from srv6mgrd.model.desired import Desired, Vrf
+from srv6mgrd.model.leaking import DEFAULT_VRF
 from srv6mgrd.model.status import Kind, ObjectRef
 
 Verdict = tuple[IPv6Address | None, str]
@@ -57,6 +58,7 @@ Told = dict[ObjectRef, Verdict | static_routes.Verdict]
 def told(desired: Desired, frr: Shows) -> Told:
     """All that FRR says of declared objects."""
     found: Told = {ObjectRef(Kind.VRF_BGP, n): v for n, v in vrf_status(desired, frr).items()}
+    found |= leak_status(desired, frr)
     found |= isis_status.status(desired, frr)
     return found | static_routes.status(desired, frr) | ospf.status(desired, frr)
 
@@ -77,6 +79,46 @@ def vrf_status(desired: Desired, frr: Shows) -> dict[str, Verdict]:
     except VtyError as error:
         return dict.fromkeys(vrfs, (None, str(error)))
     return {name: _verdict(desired, vrf, facts) for name, vrf in vrfs.items()}
+
+
+def leak_status(desired: Desired, frr: Shows) -> dict[ObjectRef, static_routes.Verdict]:
+    """Of each import from another VRF of the router whether bgpd can carry it out: it needs both
+    instances, and the SID of the one that is imported from, without which that exports nothing."""
+    refs = {ObjectRef(Kind.ROUTE_LEAK, name): leak for name, leak in desired.leaks.items()}
+    if not refs:
+        return {}
+    try:
+        facts = _read(frr, {}, watched=False)
+    except VtyError as error:
+        return dict.fromkeys(refs, (False, str(error)))
+    found = {}
+    for ref, leak in refs.items():
+        missing = (_instance(leak.importer, facts), _source(desired, leak.source, facts))
+        reason = next(filter(None, missing), "")
+        found[ref] = (not reason, reason)
+    return found
+
+
+def _instance(name: str, facts: _Facts) -> str:
+    if name == DEFAULT_VRF:
+        return ""
+    if name not in facts.known_vrfs:
+        return f"bgpd has no instance for VRF {name} yet"
+    return "" if facts.known_vrfs[name] else f"FRR does not see the device of VRF {name} yet"
+
+
+def _source(desired: Desired, name: str, facts: _Facts) -> str:
+    vrf = desired.vrfs.get(name)
+    if vrf is None or vrf.bgp is None:
+        return ""
+    of_families = {None: vrf.bgp.export_sid, 4: vrf.bgp.export_sid_ipv4, 6: vrf.bgp.export_sid_ipv6}
+    found = (
+        _allocation(desired, vrf, family, sid, facts)[1]
+        for family, sid in of_families.items()
+        if sid is not None
+    )
+    reason = next(filter(None, found), "")
+    return f"VRF {name} exports nothing: {reason}" if reason else ""
 
 
 def vpn_routes(frr: Shows, family: int = 4) -> dict[str, Any]:
@@ -122,6 +164,14 @@ def _export(
     desired: Desired, vrf: Vrf, family: int | None, sid: IPv6Network, facts: _Facts
 ) -> Verdict:
     """Of one SID that the VRF exports, for a family or, with None, for both."""
+    allocated, reason = _allocation(desired, vrf, family, sid, facts)
+    return allocated, reason or _no_session(desired, facts) or _invalid(vrf, sid, facts)
+
+
+def _allocation(
+    desired: Desired, vrf: Vrf, family: int | None, sid: IPv6Network, facts: _Facts
+) -> Verdict:
+    """The SID that bgpd has for the VRF, and why it is not this one."""
     locator = locator_of(desired, sid)
     allocated = facts.sids.get(vrf.name, {}).get(family)
     if locator is None:
@@ -130,16 +180,14 @@ def _export(
         reason = f"zebra has no locator {locator.name} yet"
     elif facts.bgp_locator is None:
         reason = f"bgpd has not received locator {locator.name} from zebra yet"
-    elif vrf.name not in facts.known_vrfs:
-        reason = f"bgpd has no instance for VRF {vrf.name} yet"
-    elif not facts.known_vrfs[vrf.name]:
-        reason = f"FRR does not see the device of VRF {vrf.name} yet"
+    elif without := _instance(vrf.name, facts):
+        reason = without
     elif allocated is None:
         reason = f"zebra has not given SID {sid} to bgpd yet; see its log if that lasts"
     elif allocated != sid.network_address:
         reason = f"bgpd holds SID {allocated} instead of {sid.network_address}"
     else:
-        reason = _no_session(desired, facts) or _invalid(vrf, sid, facts)
+        reason = ""
     return allocated, reason
 
 

@@ -66,9 +66,9 @@ def followed(desired: Desired) -> list[ObjectRef]:
     names = (isis.locator, *isis.additional_locators) if isis is not None else ()
     locators = [ObjectRef(Kind.LOCATOR, name) for name in names]
     static = (ObjectRef(Kind.STATIC_ROUTE, name) for name in desired.static_routes)
-    return [*locators, *static, *ospf(desired)]
+    return [*locators, *static, *ospf(desired), *leaks(desired)]
 
 
 def carried(desired: Desired) -> list[ObjectRef]:
     """The declared objects that are not in place until FRR says so."""
-    return [*exports(desired), *followed(desired), *policies(desired), *leaks(desired)]
+    return [*exports(desired), *followed(desired), *policies(desired)]

@@ -9,7 +9,7 @@ from ipaddress import ip_network
 import pytest
 
 from lab.guest.nodes import wait_until
-from srv6mgrd.frr.status import vpn_routes
+from srv6mgrd.frr.status import leak_status, vpn_routes
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.leaking import Leak
 from srv6mgrd.model.routing_policy import (
@@ -97,13 +97,22 @@ def lacks(pe: Pe, vrf: str | None, *prefixes: str) -> None:
     wait_until(gone, f"no {prefixes} in {vrf}", 30.0, seen=lambda: routes(pe, vrf))
 
 
+def state(pe: Pe, desired: Desired) -> tuple[bool, str]:
+    (verdict,) = leak_status(desired, pe.frr).values()
+    return verdict
+
+
 def test_a_vrf_imports_from_another_one(pe: Pe) -> None:
     wanted = having(Leak("red", "blue"))
+    assert state(pe, wanted) == (False, "bgpd has no instance for VRF red yet")
 
     assert pe.push(wanted) == []
 
     assert pe.plan(wanted) == []
     has(pe, "red", "10.50.0.0/24", "10.51.0.0/24", "fd50::/64")
+    wait_until(
+        lambda: state(pe, wanted) == (True, ""), "its state", 30.0, seen=lambda: state(pe, wanted)
+    )
     # Into the VRF, not into a tunnel.
     assert "dev blue" in routes(pe, "red")
     assert "encap" not in routes(pe, "red")

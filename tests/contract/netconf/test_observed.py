@@ -101,9 +101,7 @@ def test_interfaces_have_it_beside_their_status(
     router.store.set_statuses({ObjectRef(Kind.INTERFACE, "eth1"): installed})
     address = {"ip": "fe80::1", "prefix-length": 64}
     state = {"srv6mgr-interfaces:oper-status": "up", "srv6mgr-interfaces:address": [address]}
-    observed.stage(
-        "interfaces", {"interfaces": {"interface": [{"name": "eth1", "state": state}]}}
-    )
+    observed.stage("interfaces", {"interfaces": {"interface": [{"name": "eth1", "state": state}]}})
     observed.publish()
     for path in ("/s:srv6/s:interfaces", "/s:srv6/s:interfaces/s:interface[s:name='eth1']"):
         tree = get(client, path)

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from ipaddress import IPv6Address, IPv6Network
 from typing import Any
 
-from srv6mgrd.frr.status import vpn_routes, vrf_status
+from srv6mgrd.frr.status import leak_status, vpn_routes, vrf_status
 from srv6mgrd.frr.vty import VtyError
 from srv6mgrd.model.bgp import Neighbor
 from srv6mgrd.model.desired import Desired, Locator
 from srv6mgrd.model.isis import Isis
+from srv6mgrd.model.leaking import Leak
 from tests.unit.frr.samples import PE1, with_families
 
 SID = IPv6Address("fcbb:0:1:64::")
@@ -88,6 +89,31 @@ def test_neighbors_that_bfd_does_not_watch() -> None:
 
     words = "BFD does not watch 10.1.0.10, since bfdd does not run"
     assert vrf_status(desired, NoBfdd())["red"] == (SID, words)
+
+
+def test_imports_from_other_vrfs() -> None:
+    leaks = (Leak("watch", "red"), Leak("default", "red", "P"), Leak("watch", "default", "P"))
+    desired = replace(PE1, leaks={leak.name: leak for leak in leaks})
+    both = {"default": {"vrfId": 0}, "red": {"vrfId": 3}, "watch": {"vrfId": 4}}
+
+    def told(shown: Shown) -> dict[str, tuple[bool, str]]:
+        return {ref.name: verdict for ref, verdict in leak_status(desired, shown).items()}
+
+    # That no other router gets the routes is no matter of theirs.
+    assert told(Shown(vrfs=both, state="Active")) == dict.fromkeys(desired.leaks, (True, ""))
+    missing = "bgpd has no instance for VRF watch yet"
+    assert told(Shown()) == {
+        "watch red": (False, missing),
+        "default red": (True, ""),
+        "watch default": (False, missing),
+    }
+    sid = f"VRF red exports nothing: zebra has not given SID {SID}/64 to bgpd yet"
+    for name, (in_place, reason) in told(Shown(vrfs=both, red_sid="(null)")).items():
+        assert in_place is (name == "watch default")
+        assert reason.startswith(sid) is not in_place
+    away = told(Shown(away="bgpd can't be reached"))
+    assert set(away.values()) == {(False, "bgpd can't be reached")}
+    assert leak_status(PE1, Shown(away="bgpd can't be reached")) == {}
 
 
 def test_reasons() -> None:
