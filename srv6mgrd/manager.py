@@ -31,6 +31,7 @@ from srv6mgrd.plan.actions import Action, Create, Replace
 from srv6mgrd.plan.drift import differences
 from srv6mgrd.plan.objects import Object, ProxyEntry, SidRoute
 from srv6mgrd.ports import AdapterError, Kernel
+from srv6mgrd.stages import Stage, stages
 from srv6mgrd.threads import one_thread
 
 _LOG = logging.getLogger(__name__)
@@ -156,7 +157,10 @@ class Manager:
         self._before = self._reconciler.desired
         writes = self._kernel.writes
         try:
-            self._staged = self._commit(parse(tree, self._reconciler.desired), rollback)
+            with stages(Stage.COMMIT):
+                with stages(Stage.PARSE):
+                    desired = parse(tree, self._reconciler.desired)
+                self._staged = self._commit(desired, rollback)
         except RefusedError as refused:
             self._count(refused=1)
             self._tell(news.collisions(refused.refusals))
@@ -252,7 +256,8 @@ class Manager:
         return report
 
     def _repair(self) -> Report:
-        report = self._reconciler.repair()
+        with stages(Stage.REPAIR):
+            report = self._reconciler.repair()
         if report.actions:
             found = differences(report.actions)
             some = [f"{key} ({difference})" for key, difference in sorted(found.items())[:_LOGGED]]
@@ -352,7 +357,7 @@ class Manager:
         while True:
             quiet = False
             try:
-                with cost:
+                with cost, stages(Stage.SAMPLE):
                     quiet = not self.sample()
             except (AdapterError, OSError) as error:
                 _LOG.error("counters: %s", error)
@@ -466,6 +471,10 @@ class Manager:
         self._plan_retry()
 
     def _publish(self, repaired: frozenset[ObjectRef] = frozenset()) -> None:
+        with stages(Stage.PUBLISH):
+            self._publish_now(repaired)
+
+    def _publish_now(self, repaired: frozenset[ObjectRef]) -> None:
         desired, before, now = self._reconciler.desired, self._statuses, time.time_ns()
         outcomes, details = statuses.with_frr(
             desired, self._outcomes, self._advertised, before, repaired

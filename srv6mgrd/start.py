@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from srv6mgrd import memory
+from srv6mgrd import memory, stacks
 from srv6mgrd.settings import SettingsError
 from srv6mgrd.single_instance import AlreadyRunningError, single_instance
 
@@ -54,6 +54,7 @@ def start(
         logging.basicConfig(
             level=_level(settings.log_level), format="%(levelname)s %(name)s: %(message)s"
         )
+        stacks.dump_on_request()
         memory.keep_freed()
         lock = (
             single_instance(Path(alone_in(settings)), name)

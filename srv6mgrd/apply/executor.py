@@ -14,6 +14,7 @@ from srv6mgrd.plan.diff import in_order
 from srv6mgrd.plan.link_objects import VlanDevice
 from srv6mgrd.plan.objects import DummyDevice, FrrBlock, Object, Sysctl, VrfDevice
 from srv6mgrd.ports import AdapterError, Frr, Kernel, RefusedAction
+from srv6mgrd.stages import Stage, stages
 from srv6mgrd.storage import StorageError
 
 _LOG = logging.getLogger(__name__)
@@ -57,7 +58,8 @@ class Executor:
 
     def _intended(self, actions: Sequence[Action], *, atomic: bool) -> list[RefusedAction]:
         try:
-            self._journal.intend(_written(a) for a in actions if not isinstance(a, Delete))
+            with stages(Stage.JOURNAL):
+                self._journal.intend(_written(a) for a in actions if not isinstance(a, Delete))
         except StorageError as error:
             return [RefusedAction(a, 0, str(error), by="srv6mgrd") for a in actions]
         return self._part(actions, atomic=atomic)
@@ -67,10 +69,13 @@ class Executor:
         if going := _vrfs(a for a in actions if isinstance(a, Delete)):
             self._frr.let_go(going)
         try:
+            detail = f"{len(actions)} actions"
             if in_frr:
-                refused = self._frr.apply(actions, atomic=atomic)
+                with stages(Stage.WRITE_FRR, detail):
+                    refused = self._frr.apply(actions, atomic=atomic)
             else:
-                refused = self._kernel.apply(actions)
+                with stages(Stage.WRITE_KERNEL, detail):
+                    refused = self._kernel.apply(actions)
         except AdapterError as error:
             refused = [RefusedAction(a, 0, str(error), error.what, in_doubt=True) for a in actions]
         failed = {id(r.action) for r in refused}

@@ -32,6 +32,7 @@ from srv6mgrd.plan.objects import FrrBlock, Object, Sysctl
 from srv6mgrd.plan.observed import Links, ObservedObject
 from srv6mgrd.plan.target import VALUES_KEPT, Target, met, target, with_sids
 from srv6mgrd.ports import AdapterError, Frr, Kernel, RefusedAction
+from srv6mgrd.stages import Stage, stages
 from srv6mgrd.storage import StorageError
 from srv6mgrd.threads import one_thread
 
@@ -148,7 +149,8 @@ class Reconciler:
         when a check, the kernel or FRR refuses it. A ``rollback`` leads to a state that was the
         current one: what is invalid in it is left out, as by a start."""
         try:
-            admitted, lacking = self._checked(desired, rollback=rollback)
+            with stages(Stage.CHECK):
+                admitted, lacking = self._checked(desired, rollback=rollback)
             with self._emptying() if desired.is_empty else contextlib.nullcontext():
                 report = self._pass(admitted, lacking, atomic=True)
         except AdapterError as error:
@@ -246,13 +248,16 @@ class Reconciler:
         return needs.check(state, self.capabilities, standing, known)
 
     def _compare(self, desired: Desired) -> _Compared:
-        frr = self._frr.observe()
-        blocks = self._render(desired) if frr is not None else []
+        with stages(Stage.OBSERVE_FRR):
+            frr = self._frr.observe()
+            blocks = self._render(desired) if frr is not None else []
         # Before all else, since which sysctls there are depends on it.
         unsettled, self._unsettled = self._unsettled, None
-        t, other = self._target(desired, self._kernel.links(), blocks)
-        sysctls = [o.path for o in t.objects.values() if isinstance(o, Sysctl)]
-        seen = self._kernel.observe(sysctls)
+        with stages(Stage.PLAN, "target"):
+            t, other = self._target(desired, self._kernel.links(), blocks)
+            sysctls = [o.path for o in t.objects.values() if isinstance(o, Sysctl)]
+        with stages(Stage.OBSERVE_KERNEL):
+            seen = self._kernel.observe(sysctls)
         observed = dict(seen.objects)
         some: frozenset[str] | None = None
         if unsettled is not None and other is not None and seen.changed is not None:
@@ -262,7 +267,8 @@ class Reconciler:
             if key in t.objects or key in self._journal:
                 observed[key] = ObservedObject(self._ours(block, t), False)
         owned = _Owned(self._journal, observed)
-        found = plan(t.objects, observed, owned, self._journal, some)
+        with stages(Stage.PLAN, "difference"):
+            found = plan(t.objects, observed, owned, self._journal, some)
         shadowed = dict(seen.overruled)
         shadowed |= {s.wanted.key: words.of_shadow(s) for s in found.shadows}
         self._unsettled = found.unsettled

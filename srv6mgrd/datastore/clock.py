@@ -40,6 +40,7 @@ from srv6mgrd.datastore.pending import new_id
 from srv6mgrd.datastore.startup import Startup
 from srv6mgrd.model.refusal import Refusal, RefusedError
 from srv6mgrd.news import News, commit_undone, commit_warnings, rollback_failed
+from srv6mgrd.stages import Stage, stages
 from srv6mgrd.storage import Problems, StorageError
 from srv6mgrd.threads import one_thread
 
@@ -439,7 +440,9 @@ class CommitClock:
 
     def _follow(self) -> None:
         """Have the history reach the disk."""
-        if self._recording is None and not self._history.save():
+        with stages(Stage.HISTORY):
+            saved = self._recording is not None or self._history.save()
+        if not saved:
             self._recording = asyncio.get_running_loop().create_task(self._keep_recording())
 
     async def _keep_recording(self) -> None:

@@ -1,5 +1,8 @@
 """How a daemon starts, and the line that it ends with when it can't."""
 
+import faulthandler
+import signal
+import subprocess
 import sys
 from dataclasses import dataclass
 
@@ -75,3 +78,38 @@ def test_an_option_of_its_own(run, capsys):
     with pytest.raises(SystemExit) as end:
         run("--version", options=options)
     assert (end.value.code, capsys.readouterr().out) == (0, "1.2\n")
+
+
+HANGS = """
+import sys, threading, time
+from types import SimpleNamespace
+from srv6mgrd.start import start
+
+async def hang(_):
+    threading.Thread(target=threading.Event().wait, name="other", daemon=True).start()
+    print("ready", flush=True)
+    time.sleep(60)
+
+start("srv6-testd", "One.", lambda _: SimpleNamespace(log_level="info"), hang)
+"""
+
+
+def test_a_daemon_that_hangs_shows_where_on_sigusr1_and_goes_on():
+    with subprocess.Popen(
+        [sys.executable, "-c", HANGS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout.readline() == "ready\n"
+        child.send_signal(signal.SIGUSR1)
+        # Of each thread one line that begins with it; the main one comes last.
+        stacks = []
+        while not any("in hang" in line for line in stacks):
+            stacks.append(child.stderr.readline())
+        assert child.poll() is None
+        child.kill()
+    assert sum("hread 0x" in line for line in stacks) == 2
+
+
+@pytest.fixture(autouse=True)
+def _leave_the_handlers_of_pytest(monkeypatch):
+    monkeypatch.setattr(faulthandler, "enable", lambda **_: None)
+    monkeypatch.setattr(faulthandler, "register", lambda *_, **__: None)

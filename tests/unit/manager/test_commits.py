@@ -1,6 +1,7 @@
 """Commits: carried out before they are stored, or taken back."""
 
 import asyncio
+import logging
 
 import pytest
 
@@ -111,3 +112,24 @@ async def test_a_commit_that_is_left_half_way_is_taken_back(world):
 
     assert END_KEY in world.kernel.objects
     assert "route6 table 8986 fcbb:0:1:2::/64" not in world.kernel.objects
+
+
+@in_virtual_time
+async def test_at_level_debug_each_stage_is_logged_with_its_time(world):
+    log, handler, records = logging.getLogger("srv6mgrd.stages"), logging.Handler(), []
+    handler.emit = records.append
+    log.setLevel("DEBUG")
+    log.addHandler(handler)
+    try:
+        world.commit(tree(1))
+    finally:
+        log.removeHandler(handler)
+        log.setLevel("NOTSET")
+
+    messages = [record.getMessage() for record in records]
+    assert all(message.endswith(" ms") for message in messages)
+    shown = [message.partition(":")[0].partition(" ")[0] for message in messages]
+    order = ["parse", "check", "observe-frr", "observe-kernel", "journal", "write-kernel",
+             "write-frr", "commit", "publish"]  # fmt: skip
+    assert [stage for stage in dict.fromkeys(shown) if stage in order] == order
+    assert "plan" in shown

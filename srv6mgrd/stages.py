@@ -1,0 +1,75 @@
+"""How long the stages of a commit and of a repair take.
+
+With ``log_level = "debug"`` each is logged as it ends; their counts and times are state
+(``srv6mgr-operations:process``).
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+
+_LOG = logging.getLogger(__name__)
+
+
+class Stage(StrEnum):
+    """The stages, in the order in which they begin; ``COMMIT`` and ``REPAIR`` hold the others."""
+
+    COMMIT = "commit"
+    REPAIR = "repair"
+    PARSE = "parse"
+    CHECK = "check"
+    OBSERVE_FRR = "observe-frr"
+    OBSERVE_KERNEL = "observe-kernel"
+    PLAN = "plan"
+    JOURNAL = "journal"
+    WRITE_KERNEL = "write-kernel"
+    WRITE_FRR = "write-frr"
+    PUBLISH = "publish"
+    HISTORY = "history"
+    SAMPLE = "sample"
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """How often a stage ended, and the seconds that it took: in all, last, and at most."""
+
+    count: int = 0
+    total: float = 0.0
+    last: float = 0.0
+    longest: float = 0.0
+
+
+class Stages:
+    """Used by one thread."""
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self._taken: dict[Stage, Taken] = {}
+
+    @contextmanager
+    def __call__(self, stage: Stage, detail: str = "") -> Iterator[None]:
+        """Time what is within, whether it succeeds or not."""
+        began = self._clock()
+        try:
+            yield
+        finally:
+            seconds = self._clock() - began
+            known = self._taken.get(stage, Taken())
+            self._taken[stage] = Taken(
+                known.count + 1, known.total + seconds, seconds, max(known.longest, seconds)
+            )
+            _LOG.debug("%s%s: %.1f ms", stage, f" {detail}" if detail else "", seconds * 1e3)
+
+    @property
+    def taken(self) -> Mapping[Stage, Taken]:
+        """Of each stage that ended at least once."""
+        return self._taken
+
+
+# Those of this process; each daemon has one event loop that commits.
+stages = Stages()
