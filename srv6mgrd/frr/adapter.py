@@ -39,6 +39,7 @@ from srv6mgrd.frr.script import (
     is_instance,
     refusals,
     removals,
+    undone,
 )
 from srv6mgrd.frr.sids_first import Arrivals, stages
 from srv6mgrd.frr.static_routes import apart
@@ -51,6 +52,9 @@ from srv6mgrd.ports import AdapterError, RefusedAction
 _LOG = logging.getLogger(__name__)
 
 DEFAULT_DIRECTORY = Path("/run/frr")
+
+# How often a transaction of mgmtd is repeated that others undid.
+_AGAIN = 3
 
 _Refused = dict[int, tuple[Action, str]]
 
@@ -138,6 +142,7 @@ class FrrSockets:
         with self._held(actions):
             self._carry_out(actions, refused)
             left = [a for a in actions if id(a) not in refused]
+            self._carry_out_again(left)
             self._renew_locator(left, refused)
             self._start_relieved(left)
             back = {key: a.undo for key, (a, _) in refused.items() if not isinstance(a, Delete)}
@@ -246,6 +251,18 @@ class FrrSockets:
         self._write(additions(left, standing), refused)
         left = [a for a in of_policies if id(a) not in refused]
         self._run(removals(left, {}), refused)
+
+    def _carry_out_again(self, actions: Sequence[Action]) -> None:
+        """What mgmtd took and lost, because a session of somebody else ended (see ``kept``)."""
+        ours = [a for a in actions if frr_block(a).daemon == MGMTD]
+        for _ in range(_AGAIN if ours else 0):
+            try:
+                left = undone(ours, self._running(MGMTD))
+            except VtyError:
+                return
+            if not left:
+                return
+            self._carry_out(left, {})
 
     def _not_of_profile(self, steps: list[Step]) -> list[Step]:
         """Without those that take back what the daemon's profile implies."""

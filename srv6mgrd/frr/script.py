@@ -18,6 +18,7 @@ from srv6mgrd.frr.blocks import (
     MGMTD,
     OSPF6D,
     OSPFD,
+    RESOLUTION_VIA_DEFAULT,
     ROUTE_MAP,
     ZEBRA,
     is_list,
@@ -34,6 +35,7 @@ from srv6mgrd.plan.objects import FrrBlock, hide_secret, without_secret
 _CLEAR_FIRST = {"sid vpn per-vrf export": 0, "sid vpn export": 0, "locator": 1, "prefix": 1}
 
 
+_IMPLIED = frozenset(f"no {line}" for line in RESOLUTION_VIA_DEFAULT)
 # What bgpd prints in an instance of its own accord under one or the other profile ("frr defaults"):
 # options whose default differs between them (bgpd/bgp_vty.c, FRR_CFG_DEFAULT_BOOL). Nobody's line.
 _OF_A_PROFILE = frozenset(
@@ -253,6 +255,23 @@ def _at_top(step: Step) -> Step:
         return step
     no, line = ("no ", step.line[3:]) if step.line.startswith("no ") else ("", step.line)
     return replace(step, context=(), line=f"{no}{step.context[0]} {line}")
+
+
+def undone(actions: Iterable[Action], running: Mapping[str, FrrBlock]) -> list[Action]:
+    """What is left to do of actions that were carried out."""
+    left: list[Action] = []
+    for action in actions:
+        obj = frr_block(action)
+        there = running[obj.key].lines if obj.key in running else ()
+        before = frr_block(Delete(action.before)).lines if isinstance(action, Replace) else ()
+        stayed = [line for line in dict.fromkeys((*before, *obj.lines)) if line in there]
+        if isinstance(action, Delete):
+            # What a profile implies stays.
+            if stayed := [line for line in stayed if line not in _IMPLIED]:
+                left.append(Delete(replace(obj, lines=tuple(stayed))))
+        elif set(stayed) != set(obj.lines):
+            left.append(Replace(replace(obj, lines=tuple(stayed)), obj))
+    return left
 
 
 def commands(steps: Sequence[Step]) -> list[Command]:

@@ -317,6 +317,16 @@ def test_an_operator_can_remove_a_route_while_srv6mgrd_reads(pe: Pe) -> None:
         assert "ip route 10.9.0.0/24" not in of_mgmtd(pe)
 
 
+def test_routes_come_and_go_while_operators_look(pe: Pe) -> None:
+    """Each vtysh that ends may undo a transaction of ours."""
+    ours = having(*(route(f"10.9.{n}.0/24", BLACKHOLE) for n in range(3)))
+
+    with beside(lambda: pe.node.run(["vtysh", "-c", "show running-config"])):
+        for wanted in (ours, BASE) * 10:
+            assert pe.push(wanted) == []
+            assert pe.plan(wanted) == []
+
+
 def test_a_route_that_staticd_lost_is_written_again(pe: Pe) -> None:
     """By sessions of others that end: vtysh, monitoring."""
     ours = having(route("10.9.0.0/24", BLACKHOLE), route("10.9.1.0/24", CE))

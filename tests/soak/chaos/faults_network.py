@@ -82,13 +82,13 @@ FAULTS = (
           "ip -6 rule del pref 989; ip -6 rule del pref 990", spares=False),
     Hands("device of SIDs is deleted", "ip link del srv6mgr", spares=False),
     Hands("device of SIDs is down", "ip link set srv6mgr down", spares=False),
-    Hands("VRF red is deleted", "ip link del red"),
+    # Stock zebra may end: process_subq_route, assertion (dest); patch 10-own-a-table.
+    Hands("VRF red is deleted", "ip link del red", spares=FRR_ROOT != STOCK_FRR),
     Hands("VRF red is down", "ip link set red down"),
     Hands("port of red leaves", "ip link set to-ce-red nomaster"),
     Hands("unreachable routes of red are deleted",
           "ip route del unreachable default table 10 metric 4278198272;"
           " ip -6 route del unreachable default table 10 metric 4278198272"),
-    # Stock zebra may end: process_subq_route, assertion (dest); patch 10-own-a-table.
     Hands("VRFs of the campaign are deleted",
           "for v in v0 v1 v2 v3; do ip link del $v; done", spares=FRR_ROOT != STOCK_FRR),
     Hands("ports of the campaign are deleted",

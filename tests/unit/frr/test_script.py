@@ -3,10 +3,10 @@
 from dataclasses import replace
 from ipaddress import IPv6Network
 
-from srv6mgrd.frr.blocks import block, claim, negated, ours_of, same, slot_of
+from srv6mgrd.frr.blocks import MGMTD, block, claim, negated, ours_of, same, slot_of
 from srv6mgrd.frr.isis import blocks as isis_blocks
 from srv6mgrd.frr.render import render
-from srv6mgrd.frr.script import Command, additions, commands, refusals, removals
+from srv6mgrd.frr.script import Command, additions, commands, refusals, removals, undone
 from srv6mgrd.frr.vty import Answer
 from srv6mgrd.model.isis import Isis, IsisInterface
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
@@ -258,3 +258,27 @@ def test_claim_leaves_contexts_of_others_out() -> None:
     observed = {**BLOCKS, foreign.key: foreign, old.key: old}
     found = claim(observed, BLOCKS.values(), {old.key: old.lines})
     assert found == {**BLOCKS, old.key: old}
+
+
+ROUTE = ("ip route 10.9.0.0/24 10.1.0.10", "ip route 10.9.0.0/24 blackhole 254")
+
+
+def test_what_others_undid_is_left_to_do() -> None:
+    red = replace(block(MGMTD, ("vrf red",), ROUTE), part="ip route 10.9.0.0/24")
+    old = replace(red, lines=("ip route 10.9.0.0/24 10.1.0.11",))
+    half = replace(red, lines=ROUTE[:1])
+    create, change, delete = Create(red), Replace(old, red), Delete(red)
+
+    assert undone([create, change], {red.key: red}) == []
+    assert undone([delete], {}) == []
+    assert undone([create], {}) == [Replace(replace(red, lines=()), red)]
+    assert undone([create], {red.key: half}) == [Replace(half, red)]
+    both = replace(red, lines=(*old.lines, *ROUTE))
+    assert undone([change], {red.key: both}) == [Replace(both, red)]
+    assert undone([delete], {red.key: half}) == [Delete(half)]
+
+
+def test_what_a_profile_implies_is_not_left_to_remove() -> None:
+    lines = ("no ip nht resolve-via-default", "no ipv6 nht resolve-via-default")
+    red = block(MGMTD, ("vrf red",), lines)
+    assert undone([Delete(red)], {red.key: red}) == []
