@@ -30,6 +30,7 @@ class ObservedWriter:
         self._problems = problems or Problems()
         self._parts: dict[str, str] = {}
         self._written: str | None = None
+        self._problems.retry(path.name, self.publish)
 
     def stage(self, part: str, members: Mapping[str, Any]) -> None:
         """What ``publish`` writes of a part. Encodes it; any thread may, each for its part."""

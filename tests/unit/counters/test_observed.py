@@ -7,6 +7,7 @@ from pathlib import Path
 
 from srv6mgrd.counters.node import NodeReader
 from srv6mgrd.counters.observed import ObservedWriter
+from srv6mgrd.storage import Problems
 
 
 def test_parts(tmp_path: Path) -> None:
@@ -31,3 +32,16 @@ def test_what_the_process_before_said_goes(tmp_path: Path) -> None:
     file.write_text('{"vrfs": {}}')
     ObservedWriter(file).publish()
     assert json.loads(file.read_text()) == {}
+
+
+def test_a_file_that_can_not_be_written_is_written_later(tmp_path: Path) -> None:
+    problems = Problems()
+    away = tmp_path / "away"
+    writer = ObservedWriter(away / "observed.json", problems)
+    writer.stage("frr", {"vrfs": {}})
+    writer.publish()
+    assert list(problems.listed()) == ["observed.json"]
+    away.mkdir()
+    writer.publish()
+    assert problems.listed() == {}
+    assert json.loads((away / "observed.json").read_text()) == {"vrfs": {}}
