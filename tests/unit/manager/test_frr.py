@@ -45,6 +45,23 @@ async def test_an_export_is_installed_when_bgp_advertises_its_sid(world):
 
 
 @in_virtual_time
+async def test_sessions_are_watched_without_vrfs_and_no_longer_without_bgp(world):
+    world.commit(tree(1, export=False))
+    without = tree(1, export=False)
+    del without["srv6mgr-srv6:srv6"]["srv6mgr-bgp:bgp"]
+    async with running(world.manager.watch_frr()):
+        await asyncio.sleep(21)
+        before = world.rounds
+        assert before >= 5
+        world.commit(without)
+        await asyncio.sleep(1)
+        # Once more, so that nothing is left of what was said.
+        assert world.rounds == before + 1
+        await asyncio.sleep(60)
+        assert world.rounds == before + 1
+
+
+@in_virtual_time
 async def test_after_a_restart_the_status_is_as_it_was_until_frr_was_asked(world):
     config = with_isis()
     config["srv6mgr-srv6:srv6"] |= {

@@ -99,6 +99,8 @@ class World:
         self.advertised = {}
         # What FRR says of locators.
         self.reached = {}
+        # How often what FRR says beside that was published.
+        self.rounds = 0
         self.restart()
         self.reader = StoreReader(path)
 
@@ -122,7 +124,14 @@ class World:
             ),
             running=lambda: self.running,
             proxies=self,
+            observed=self,
         )
+
+    def stage(self, part, members):
+        raise NotImplementedError("FRR's part is staged where FRR is asked")
+
+    def publish(self):
+        self.rounds += 1
 
     def write(self, proxies):
         self.proxies = proxies
