@@ -11,7 +11,7 @@ from srv6mgrd.apply.journal import Journal
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.cascade import on
 from srv6mgrd.plan.diff import in_order
-from srv6mgrd.plan.link_objects import VlanDevice
+from srv6mgrd.plan.link_objects import AdminState, VlanDevice
 from srv6mgrd.plan.objects import DummyDevice, FrrBlock, Object, Sysctl, VrfDevice
 from srv6mgrd.ports import AdapterError, Frr, Kernel, RefusedAction
 from srv6mgrd.stages import Stage, stages
@@ -115,8 +115,13 @@ class Executor:
         """Take back actions of the last ``apply`` that were carried out. What stood before has
         its dependencies too, so this is ordered like any plan. The journal still names all of
         it."""
-        gone = _removed(done)
-        lost = [value for value in self._values if not gone.isdisjoint(on(value.object))]
+        gone, undone = _removed(done), {a.object.key for a in done}
+        lost = [
+            value
+            for value in self._values
+            if value.object.key not in undone
+            and (not gone.isdisjoint(on(value.object)) or _is_down(value.object))
+        ]
         undo = in_order([*(a.undo for a in done), *lost])
         # What comes back may need a value that was not set before, strict_mode above all.
         undo.sort(key=lambda a: isinstance(a.object, Sysctl))
@@ -157,6 +162,10 @@ def _put_again(actions: Sequence[Action], undone: Sequence[Action]) -> list[Acti
         and id(a) not in known
         and (a.before == a.object or not gone.isdisjoint(on(a.before)))
     ]
+
+
+def _is_down(obj: Object) -> bool:
+    return isinstance(obj, AdminState) and not obj.up
 
 
 def _removed(actions: Iterable[Action]) -> set[str]:

@@ -58,10 +58,10 @@ def put_again(
     if not (cycled or downed or upped or anew):
         return []
     touched = {a.object.key for a in actions}
-    anew = _stacked_on(anew, wanted)
-    lost = _stacked_on(cycled | downed, wanted)
+    anew = stacked_on(anew, wanted)
+    lost = stacked_on(cycled | downed, wanted)
     # A VLAN goes up with its parent, whatever it was before (vlan_device_event).
-    raised = _stacked_on(cycled | upped, wanted) - upped
+    raised = stacked_on(cycled | upped, wanted) - upped
 
     def goes_along(obj: Object) -> bool:
         if isinstance(obj, AdminState) and not obj.up and obj.interface in raised:
@@ -101,7 +101,7 @@ def _recreated(action: Replace) -> VrfDevice | VlanDevice | DummyDevice | None:
     return None
 
 
-def _stacked_on(names: set[str], wanted: Mapping[str, Object]) -> set[str]:
+def stacked_on(names: set[str], wanted: Mapping[str, Object]) -> set[str]:
     """These interfaces and the VLANs above them."""
     found = set(names)
     vlans = [o for o in wanted.values() if isinstance(o, VlanDevice)] if names else []

@@ -53,7 +53,7 @@ class Conflict:
 class Plan:
     """``actions`` in the order to carry them out; ``shadows`` are in front of what is wanted, once
     it stands; ``staying`` are the keys of what stands beside it and is left there. ``values`` put
-    back what goes with a device that is removed, should that be undone."""
+    back what changes along with devices and ports, should that be undone."""
 
     actions: list[Action] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
@@ -130,6 +130,7 @@ def plan(
     staying = {key: seen.object for key, seen in beside.items() if key not in removable}
     in_front = list(shadows(everything, observed, staying))
     values = [value for key, value in _values(beside, removable) if key in named]
+    values += _lowered(actions, observed)
     return Plan(in_order(actions), conflicts, in_front, frozenset(staying), values)
 
 
@@ -158,6 +159,20 @@ def _values(
         if isinstance(value, LinkMtu | AdminState) and value.interface in devices:
             value = replace(value, order=devices[value.interface])
             yield key, Replace(value, value)
+
+
+def _lowered(
+    actions: Sequence[Action], observed: Mapping[str, ObservedObject]
+) -> Iterator[Replace]:
+    """VLANs that are down, above interfaces that these actions, or undoing them, set up."""
+    touched = {a.object.interface for a in actions if isinstance(a.object, AdminState | VrfPort)}
+    found = {key: seen.object for key, seen in observed.items()} if touched else {}
+    above = cascade.stacked_on(touched, found) - touched
+    for name in above:
+        vlan, state = found.get(f"link {name}"), found.get(AdminState(name, up=False).key)
+        if isinstance(vlan, VlanDevice) and isinstance(state, AdminState) and not state.up:
+            down = replace(state, order=vlan.order)
+            yield Replace(down, down)
 
 
 def _ours(seen: ObservedObject) -> bool:

@@ -4,6 +4,8 @@ import errno
 from dataclasses import replace
 from ipaddress import ip_interface
 
+import pytest
+
 from srv6mgrd.model.interfaces import Interface, Vlan
 from srv6mgrd.model.outcomes import Outcome
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef
@@ -145,6 +147,23 @@ def test_a_refused_commit_leaves_link_local_addresses_above_its_port(world):
 
     world.kernel.accept_all()
     assert without_sysctls(world.state()) == without_sysctls(before)
+
+
+@pytest.mark.parametrize("stays", [False, True])
+def test_a_refused_commit_leaves_a_vlan_down_above_an_interface_that_was_set_down(world, stays):
+    vlan = Interface("v", vlan=Vlan("eth1", 5), enabled=False)
+    world.commit(replace(NOTHING, interfaces={"v": vlan}))
+    before = world.state()
+    world.kernel.refuse(lambda a: a.object == InterfaceAddress("eth2", ADDRESS))
+
+    down = Interface("eth1", enabled=False)
+    interfaces = {"eth1": down, "eth2": Interface("eth2", addresses=(ADDRESS,))}
+    interfaces |= {"v": vlan} if stays else {}
+    refusal(world, replace(NOTHING, interfaces=interfaces))
+
+    world.kernel.accept_all()
+    assert without_sysctls(world.state()) == without_sysctls(before)
+    assert world.kernel.down == {"v"}
 
 
 def test_what_was_on_a_vrf_that_somebody_made_again_comes_with_one_repair(world):
