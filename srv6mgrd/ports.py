@@ -94,6 +94,11 @@ class Frr(Protocol):
         in any case. Does nothing when FRR can't be reached."""
         ...
 
+    def see_off(self, vrfs: Sequence[str]) -> None:
+        """Return once FRR has noticed that these VRF devices have gone, or can be waited for no
+        longer: before others of their names are made."""
+        ...
+
     def let_go(self, vrfs: Sequence[str]) -> None:
         """Called before the devices of VRFs are removed: return once FRR has nothing under way for
         them, or after a while in any case. Does nothing when FRR can't be reached."""

@@ -68,6 +68,8 @@ class Executor:
         in_frr = isinstance(actions[0].object, FrrBlock)
         if going := _vrfs(a for a in actions if isinstance(a, Delete)):
             self._frr.let_go(going)
+        if again := self._made_again(actions):
+            self._frr.see_off(again)
         try:
             detail = f"{len(actions)} actions"
             if in_frr:
@@ -83,6 +85,10 @@ class Executor:
         if made := _vrfs(a for a in actions if isinstance(a, Create) and id(a) not in failed):
             self._frr.meet(made)
         return refused
+
+    def _made_again(self, actions: Iterable[Action]) -> list[str]:
+        """VRFs that were there before."""
+        return _vrfs(a for a in actions if isinstance(a, Create) and a.object.key in self._known)
 
     def take_carried_out(self) -> list[Action]:
         """What was carried out since the last ``apply`` began, what was undone included; told once,

@@ -181,6 +181,10 @@ class FrrSockets:
         """Return once zebra knows these VRFs."""
         vrf_steps.meet(self, vrfs)
 
+    def see_off(self, vrfs: Sequence[str]) -> None:
+        """Return once zebra has noticed that these VRFs have gone."""
+        vrf_steps.see_off(self, vrfs)
+
     def let_go(self, vrfs: Sequence[str]) -> None:
         """Return once zebra has nothing under way for these VRFs."""
         vrf_steps.let_go(self, vrfs)

@@ -5,7 +5,8 @@ that overtakes that of the device puts the route into a table of the default VRF
 VRF shares and frees; a result of the dataplane thread for a VRF that has gone is looked up in a
 table that is freed already (seen: SIGSEGV in route_node_get below rib_process_dplane_results and
 work_queue_run). So nothing is put into a new VRF before zebra knows it, and no device goes before
-zebra is done with its routes.
+zebra is done with its routes. A VRF that was deleted comes back under its ifindex: it is not made
+before zebra has noticed that the one before has gone, since it would seem to know it already.
 """
 
 from __future__ import annotations
@@ -37,6 +38,17 @@ def meet(frr: Shows, vrfs: Sequence[str]) -> None:
 
     if not _comes_true(known):
         _LOG.warning("zebra does not know VRFs %s yet", ", ".join(vrfs))
+
+
+def see_off(frr: Shows, vrfs: Sequence[str]) -> None:
+    """Return once zebra no longer has these VRFs, whose devices are gone; after 2 s in any case."""
+
+    def unknown() -> bool:
+        shown = frr.show(ZEBRA, "show vrf")
+        return not any(f"vrf {vrf} id " in shown for vrf in vrfs)
+
+    if not _comes_true(unknown):
+        _LOG.warning("zebra has not noticed that VRFs %s have gone", ", ".join(vrfs))
 
 
 def let_go(frr: Shows, vrfs: Sequence[str]) -> None:

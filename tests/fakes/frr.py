@@ -47,6 +47,9 @@ class FakeFrr:
     def meet(self, vrfs: Sequence[str]) -> None:
         self.steps += [("meet", vrf) for vrf in vrfs]
 
+    def see_off(self, vrfs: Sequence[str]) -> None:
+        self.steps += [("see off", vrf) for vrf in vrfs]
+
     def let_go(self, vrfs: Sequence[str]) -> None:
         self.steps += [("let go", vrf) for vrf in vrfs]
 

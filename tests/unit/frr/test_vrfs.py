@@ -55,6 +55,15 @@ def test_a_vrf_is_met_when_it_is_active():
     assert not zebra.answers
 
 
+def test_a_vrf_is_seen_off_when_it_is_no_longer_active():
+    there = "vrf red id 268435466 table 10\n"
+    zebra = Knows(there, there, "vrf red inactive\n")
+
+    vrfs.see_off(zebra, ["red"])
+
+    assert not zebra.answers
+
+
 def test_routes_are_waited_for():
     zebra = Zebra([ROUTES, "{}", "{}", ROUTES, "{}\n"], [IDLE])
 

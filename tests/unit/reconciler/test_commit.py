@@ -76,6 +76,9 @@ class StepsSeen(FakeFrr):
     def let_go(self, vrfs):
         self.steps.append(("let go", vrfs, self.red()))
 
+    def see_off(self, vrfs):
+        self.steps.append(("see off", vrfs, self.red()))
+
     def red(self):
         keys = ("link red", "route4 table 10 default", "port eth1")
         return [key for key in keys if key in self.kernel.objects]
@@ -90,6 +93,21 @@ def test_frr_keeps_step_with_vrfs_that_come_and_go(world):
     reconciler.commit(NOTHING)
 
     assert frr.steps == [("meet", ["red"], ["link red"]), ("let go", ["red"], ["link red"])]
+
+
+def test_frr_sees_off_a_vrf_before_it_is_made_again(world):
+    """The next one has its ifindex, by which FRR would seem to know it."""
+    frr = StepsSeen()
+    frr.kernel = world.kernel
+    reconciler = Reconciler(world.kernel, frr, world.journal, render)
+    reconciler.commit(VPN)
+    frr.steps.clear()
+    world.kernel.remove("link red")
+
+    reconciler.repair()
+
+    default = "route4 table 10 default"
+    assert frr.steps == [("see off", ["red"], [default]), ("meet", ["red"], ["link red", default])]
 
 
 def test_a_vrf_that_only_imports_leaves_no_trace_in_frr(world):
