@@ -20,6 +20,7 @@
 #include "manager.h"
 #include "monitoring.h"
 #include "places.h"
+#include "priority.h"
 #include "room.h"
 #include "rpc.h"
 #include "session.h"
@@ -103,10 +104,11 @@ static struct session *greet(int socket, const char *user, const char *transport
     return session_new(nc, socket, user, transport, address);
 }
 
-static void converse(struct session *session) {
+static void converse(struct session *session, uid_t user) {
     struct text message = {0};
     for (;;) {
         enum frame_status status = wire_read(&session->wire, &message);
+        priority_set(PRIORITY_SESSIONS, places_are_many(user));
         if (status == FRAME_MALFORMED || status == FRAME_TOO_BIG) {
             session->end = "other";
             rpc_refuse_frame(session, status);
@@ -126,8 +128,10 @@ static void add(struct counts *total, const struct counts *counts) {
     total->out_notifications += counts->out_notifications;
 }
 
-static void live(int socket, const char *user, const char *transport,
+static void live(const struct connection *connection, const char *user,
                  const struct ly_ctx *context) {
+    const int socket = connection->socket;
+    const char *transport = connection->transport;
     char *address = strcmp(transport, OVER_TLS) ? NULL : address_receive(socket, HELLO_SECONDS);
     struct session *session = greet(socket, user, transport, address, context);
     free(address);
@@ -136,7 +140,7 @@ static void live(int socket, const char *user, const char *transport,
     }
     sessions_add(session);
     notice_session_start(session);
-    converse(session);
+    converse(session, connection->user);
     shutdown(socket, SHUT_RDWR); /* wakes who writes notifications */
     subscriptions_end(session);
     clock_session_ends(session);
@@ -149,14 +153,23 @@ static void live(int socket, const char *user, const char *transport,
     session_free(session);
 }
 
+/* The client left, or does so while its session waits to begin. */
+static bool leaves_within(int socket, int milliseconds) {
+    struct pollfd client = {.fd = socket};
+    return milliseconds > 0 && poll(&client, 1, milliseconds) > 0;
+}
+
 static void *serve_one(void *data) {
     struct connection connection = *(struct connection *)data;
     free(data);
-    int socket = connection.socket;
+    priority_set(PRIORITY_SESSIONS, places_are_many(connection.user));
+    const bool left = leaves_within(connection.socket, places_pace(connection.user));
     char *user = name_of(connection.user);
     const struct ly_ctx *context = context_hold();
-    if (user && context) {
-        live(socket, user, connection.transport, context);
+    if (left) {
+        log_info("user %s: it left before its session began", user ? user : "without a name");
+    } else if (user && context) {
+        live(&connection, user, context);
     } else {
         log_error("connection: its user has no name; add it to the system's users");
     }
@@ -164,7 +177,7 @@ static void *serve_one(void *data) {
         context_release();
     }
     free(user);
-    close(socket);
+    close(connection.socket);
     places_leave(connection.user);
     return NULL;
 }

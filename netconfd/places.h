@@ -13,4 +13,11 @@
 bool places_take(uid_t user);
 void places_leave(uid_t user);
 
+/* It has more than a few sessions, or asked for too many a moment ago. Not root. */
+bool places_are_many(uid_t user);
+
+/* Milliseconds until the next session of such a user begins: each takes work, and who comes and
+ * goes without end would have much done. */
+int places_pace(uid_t user);
+
 #endif

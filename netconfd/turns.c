@@ -1,20 +1,15 @@
 #include "turns.h"
 
-#include <linux/capability.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 
 #include "log.h"
+#include "priority.h"
 
 /* Two, so that a long read leaves room for a short one. */
 #define MOST_OF_USER 2
-
-/* Who asks for more is served behind others: a tenth of the CPU time of a thread of theirs. */
-#define LOWER 10
 
 #define LOOK_MS 500
 #define STALL_SECONDS 60
@@ -22,8 +17,7 @@
 /* Of a thread that waits for its turn or has it. */
 struct turn {
     const char *user;
-    bool wanted, granted, lowered;
-    int before; /* the priority, where it is lowered */
+    bool wanted, granted;
     pthread_cond_t changed;
     struct turn *next;
 };
@@ -83,28 +77,6 @@ static bool has_more(const char *user) {
     return false;
 }
 
-/* Without the right to go back (LimitNICE of the unit) priorities stay as they are. */
-static bool may_lower(void) {
-    struct rlimit nice;
-    return prctl(PR_CAPBSET_READ, CAP_SYS_NICE) == 1 ||
-           (!getrlimit(RLIMIT_NICE, &nice) &&
-            (int)nice.rlim_cur >= 20 - getpriority(PRIO_PROCESS, 0));
-}
-
-static void lower(void) {
-    if (may_lower()) {
-        mine.before = getpriority(PRIO_PROCESS, 0);
-        mine.lowered = !setpriority(PRIO_PROCESS, 0, mine.before + LOWER);
-    }
-}
-
-static void raise_again(void) {
-    if (mine.lowered) {
-        setpriority(PRIO_PROCESS, 0, mine.before);
-        mine.lowered = false;
-    }
-}
-
 /* For so long at most. */
 static void wait_a_while(void) {
     struct timespec end;
@@ -153,14 +125,12 @@ bool turns_take(struct session *session) {
     }
     const bool behind = !left && has_more(session->user);
     pthread_mutex_unlock(&lock);
-    if (behind) {
-        lower();
-    }
+    priority_set(PRIORITY_READS, behind); /* who asks for more is served behind others */
     return !left;
 }
 
 void turns_give_back(void) {
-    raise_again();
+    priority_set(PRIORITY_READS, false);
     pthread_mutex_lock(&lock);
     if (mine.wanted) {
         leave();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import select
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -18,6 +19,8 @@ from tests.contract.netconf.wire import BASE, Wire, framed
 READ = framed(f'<rpc xmlns="{BASE}" message-id="1"><get-config><source><running/></source>'
               "</get-config></rpc>".encode())  # fmt: skip
 SESSIONS = 40
+# Sessions of a user that are few, and all that one may have (places.h).
+FEW, OF_USER = 8, 64
 
 
 @pytest.fixture(autouse=True)
@@ -121,10 +124,41 @@ def priorities(server: Server) -> set[int]:
 @pytest.mark.usefixtures("many_sids")
 def test_who_asks_for_more_is_read_for_at_a_lower_priority(server: Server) -> None:
     (usual,) = priorities(server)
-    with sessions(server, "nobody") as many:
-        for wire in many:
-            wire.send(READ)
+    with sessions(server, "nobody", FEW) as some:
+        for wire in some:
+            wire.send(READ * 3)
         eventually(lambda: max(priorities(server)) > usual)
-        for wire in many:
-            wire.reply()
-        eventually(lambda: priorities(server) == {usual})
+        for wire in some:
+            for _ in range(3):
+                wire.reply()
+        eventually(lambda: priorities(server) == {usual}, 20)
+
+
+def test_many_sessions_of_a_user_are_served_at_a_lower_priority(server: Server) -> None:
+    (usual,) = priorities(server)
+    with sessions(server, "root", FEW + 1):
+        assert priorities(server) == {usual}
+    with sessions(server, "nobody", FEW + 1):
+        eventually(lambda: max(priorities(server)) > usual)
+
+
+def test_who_asked_for_too_many_sessions_is_served_at_a_lower_priority(server: Server) -> None:
+    (usual,) = priorities(server)
+    with (
+        sessions(server, "nobody", OF_USER),
+        acting_as("nobody"),
+        pytest.raises((OSError, EOFError)),
+    ):
+        Wire(server.socket)
+    with Wire(server.socket) as wire:
+        eventually(lambda: sessions_of(wire, "nobody") == 0, 60)
+    with sessions(server, "nobody", 1):
+        eventually(lambda: max(priorities(server)) > usual)
+
+
+def test_sessions_of_who_has_many_begin_one_after_the_other(server: Server) -> None:
+    """Each takes work: who comes and goes without end would have much done."""
+    started = time.monotonic()
+    with sessions(server, "nobody", 5 * FEW):
+        # The first of those beyond begins at once.
+        assert time.monotonic() - started > (4 * FEW - 1) * 0.05
