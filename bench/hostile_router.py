@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
+from bench.cgroups import UNITS, Groups, groups
 from bench.hostile_kinds import Target
 from bench.netconf import SERVER
 from bench.reconcile_host import Host, prepared
@@ -47,11 +48,19 @@ _NACM = {
 }
 
 
-class Fortress(Host):
-    """All three daemons on one CPU."""
+_UNITS = {
+    "srv6mgrd": UNITS / "srv6mgr.srv6mgrd.service",
+    "srv6-gnmid": UNITS / "srv6mgr.srv6-gnmid.service",
+    "srv6-netconfd": UNITS / "srv6mgr-netconfd.srv6-netconfd.service",
+}
 
-    def __init__(self, folder: Path) -> None:
+
+class Fortress(Host):
+    """All three daemons on one CPU, each in a control group."""
+
+    def __init__(self, folder: Path, own: Groups) -> None:
         super().__init__(folder, gnmi=False)
+        self._own = own
         from srv6mgrd.gnmi.passwords import hash_password
 
         hashed = hash_password(PASSWORD)
@@ -76,7 +85,8 @@ class Fortress(Host):
 
     def start(self) -> None:
         for daemon, argv in self._argv.items():
-            self._start(daemon, ["taskset", "-c", str(SERVER_CPU), *argv])
+            pinned = ["taskset", "-c", str(SERVER_CPU), *argv]
+            self._start(daemon, self._own.within(daemon, pinned))
         # The hostile user of NETCONF is one who may log in: sshd would connect for it.
         self._folder.chmod(0o755)
         self.netconf.parent.chmod(0o755)
@@ -169,8 +179,8 @@ def ended(children: Sequence[subprocess.Popen[str]]) -> list[str]:
 @contextmanager
 def fortress() -> Iterator[Fortress]:
     """In the network namespace of the caller."""
-    with prepared() as folder:
-        router = Fortress(folder)
+    with prepared() as folder, groups(_UNITS) as own:
+        router = Fortress(folder, own)
         try:
             router.start()
             router.permit()
