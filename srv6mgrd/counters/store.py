@@ -325,6 +325,14 @@ class StoreReader:
         """Number of the last counter sample, and when it was taken (ns)."""
         return self._read(lambda m: (m.words[SAMPLE], m.words[SAMPLED_AT]))
 
+    def look(self) -> tuple[int, int] | None:
+        """Generation and number of the last sample; None while they are written. Waits for
+        nobody."""
+        m = self._open()
+        before = m.lock
+        found = m.generation, m.words[SAMPLE]
+        return found if m.lock == before and before % 2 == 0 else None
+
     def objects(self) -> dict[ObjectRef, ObjectStatus]:
         """All objects with their status, in the order of their slots."""
 

@@ -22,7 +22,7 @@ from srv6mgrd.gnmi.pack import Sample, Table, counters_of
 from srv6mgrd.gnmi.path import Step
 from srv6mgrd.gnmi.projections.view import sids_of
 from srv6mgrd.gnmi.schema import Node
-from srv6mgrd.gnmi.state import Counters, State, Status
+from srv6mgrd.gnmi.state import Counters, Edition, State, Status
 from srv6mgrd.gnmi.view import Model, Snapshot, with_node
 from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.threads import one_thread
@@ -62,6 +62,8 @@ class Feed:
         self._counters = Counters()
         self._proxies = NodeState()
         self._observed = _Observed()
+        # What was read last with all counters.
+        self._whole = Counters()
         self._counting = 0
         self._listeners: list[Listener] = []
         self._above = counters_of(model.root)
@@ -169,14 +171,19 @@ class Feed:
 
     async def without_counters(self) -> Snapshot:
         """What is now; cheaper, when there are many SIDs."""
-        loop = asyncio.get_running_loop()
-        self._update(await loop.run_in_executor(self._thread, self._state.status))
-        self._learn(await loop.run_in_executor(self._thread, self._state.proxies))
-        self._observe(await loop.run_in_executor(self._thread, self._read_observed))
+        if not self._has(self._state.edition()):
+            status, proxies, observed = await asyncio.get_running_loop().run_in_executor(
+                self._thread, self._read_state
+            )
+            self._update(status)
+            self._learn(proxies)
+            self._observe(observed)
         return self.current()
 
     async def snapshot(self) -> Snapshot:
         """What is now, counters included."""
+        if (known := self.at_once()) is not None:
+            return known
         status, counters, proxies, observed = await asyncio.get_running_loop().run_in_executor(
             self._thread, self._read
         )
@@ -187,7 +194,29 @@ class Feed:
             self._count(counters)
         else:
             self._counters = counters
+        self._whole = counters
         return self.current(counters)
+
+    def at_once(self) -> Snapshot | None:
+        """The same where it was read before, and is still what there is; else None."""
+        edition, whole = self._state.edition(), self._whole
+        if edition is None or (edition.generation, edition.sample) != (
+            whole.generation,
+            whole.sample,
+        ):
+            return None
+        return self.current(whole) if self._has(edition) else None
+
+    def _has(self, edition: Edition | None) -> bool:
+        """Whether all of it but counters was read, by what the readers themselves say."""
+        status = self._status
+        return (
+            edition is not None
+            and not status.problem
+            and status.moment == (edition.generation, edition.node)
+            and self._proxies.version == edition.proxies
+            and self._observed.version == edition.observed
+        )
 
     def _read(self) -> tuple[Status, Counters, NodeState, _Observed]:
         return (
@@ -196,6 +225,9 @@ class Feed:
             self._state.proxies(),
             self._read_observed(),
         )
+
+    def _read_state(self) -> tuple[Status, NodeState, _Observed]:
+        return self._state.status(), self._state.proxies(), self._read_observed()
 
     def _read_observed(self) -> _Observed:
         """In the thread: a thousand sessions take milliseconds."""

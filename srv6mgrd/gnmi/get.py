@@ -63,11 +63,15 @@ def prepared(
     depth: int,
     *,
     budget: Budget,
-) -> tuple[Asked, list[Request] | None]:
-    """The request, and how it is read from the records if it can be. Raises RpcError and
+    snapshot: Snapshot | None = None,
+) -> tuple[Asked, list[Request] | None, bytes | None]:
+    """The request, and how it is read from the records if it can be; else the answer, if there is
+    a snapshot already: each way to another thread and back is a wait. Raises RpcError and
     BudgetError."""
     asked = read(request, model, known, permit, depth, budget=budget)
-    return asked, packs(asked, model)
+    requests = packs(asked, model)
+    answer = None if requests is not None or snapshot is None else get(asked, snapshot)
+    return asked, requests, answer
 
 
 def read(

@@ -7,7 +7,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 from urllib.parse import quote
@@ -20,7 +20,12 @@ from srv6mgrd.gnmi.budget import MOST_SECONDS, Budget, Room
 from srv6mgrd.gnmi.failure import RpcError, as_status, clipped
 from srv6mgrd.gnmi.intake import Intake
 from srv6mgrd.gnmi.listener import peer
+from srv6mgrd.gnmi.throttle import Pace
 from srv6mgrd.gnmi.workers import Caller, Workers
+
+# Denying is work, too: who is denied again and again hears of it later.
+_DENIALS, _DENIED_AT_ONCE, _LONGEST_S = 5.0, 20, 5.0
+_DENIED = (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED)
 
 # What is read within the event loop.
 _AT_ONCE = 64 << 10
@@ -65,6 +70,11 @@ async def anyone(_context: Context) -> None:
     """For RPCs that tell nothing: health, reflection."""
 
 
+def denials() -> Pace:
+    """How often a client is denied at once."""
+    return Pace(_DENIALS, _DENIED_AT_ONCE, _LONGEST_S)
+
+
 @dataclass(frozen=True, slots=True)
 class Rpcs:
     """Makes the handlers of one service. gRPC's own handlers would take in a request before they
@@ -77,6 +87,7 @@ class Rpcs:
     recheck: Recheck = lambda _: None
     # Whether a user may change anything at all. May block.
     may_change: Callable[[str | None], bool] = lambda _: True
+    denials: Pace = field(default_factory=denials)
 
     def unary(
         self,
@@ -190,6 +201,9 @@ class Rpcs:
         except Exception as e:
             _LOG.exception("an RPC failed")
             code, text = grpc.StatusCode.INTERNAL, f"srv6-gnmid: {type(e).__name__}; see its log"
+        if code in _DENIED:
+            group = peer.read(context.peer()).group
+            await asyncio.sleep(self.denials.wait(group, time.monotonic()))
         # Behind a write that waits for its reader no status can be sent (RFC 9113 section 5.2): the
         # stream of such a one is reset, when the server ends or its client leaves.
         try:

@@ -99,9 +99,20 @@ class Service:
         if sonic.concerns(request):
             snapshot = replace(await feed.snapshot(), budget=budget)
             return await run(caller, sonic.get, request, snapshot, permit)
-        asked, packs = await run(
-            caller, get.prepared, request, feed.model, self._known, permit, depth, budget=budget
+        known = feed.at_once()
+        asked, packs, answer = await run(
+            caller,
+            get.prepared,
+            request,
+            feed.model,
+            self._known,
+            permit,
+            depth,
+            budget=budget,
+            snapshot=known and replace(known, budget=budget),
         )
+        if answer is not None:
+            return answer
         if packs is not None and (sample := await feed.sample()) is not None:
             answer = await run(caller, get.packed, asked, packs, sample, budget)
             if answer is not None:

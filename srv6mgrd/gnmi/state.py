@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from srv6mgrd.counters import lease, observed, proxies
 from srv6mgrd.counters.node import ABSENT, NodeReader, NodeState, Version, beside
@@ -20,6 +21,16 @@ _RESTART_S = 10.0
 
 # What moves when a status or the state of the node does.
 Moment = tuple[int, Version]
+
+
+class Edition(NamedTuple):
+    """What moves when anything does that is read here."""
+
+    generation: int
+    sample: int
+    node: Version
+    proxies: Version
+    observed: Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +50,12 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """One sample; ``at`` (ns) is when it was taken."""
+    """One sample of the objects of a generation; ``at`` (ns) is when it was taken."""
 
     sample: int = -1
     at: int = 0
     by_prefix: Mapping[str, SidCounters] = field(default_factory=dict)
+    generation: int = _UNKNOWN
 
 
 class Counted(Mapping[str, SidCounters]):
@@ -67,14 +79,14 @@ class Counted(Mapping[str, SidCounters]):
 class State:
     """Reads the store; keeps what it read until the store says that it changed.
 
-    Used by one thread at a time.
+    Used by one thread at a time, but for ``edition``, which is used by another one.
     """
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         # Since when the store can't be read.
         self._lost: float | None = None
-        self._reader = StoreReader(path)
+        self._reader, self._looker = StoreReader(path), StoreReader(path)
         self._node = NodeReader(beside(path))
         self._status = Status()
         self._counters = Counters()
@@ -82,6 +94,18 @@ class State:
         self._observed = NodeReader(observed.beside(path))
         self._counted = -1, -1
         self._records: Records | None = None
+
+    def edition(self) -> Edition | None:
+        """What there is to read; None while there is nothing, or it is being written. Waits for
+        nobody."""
+        try:
+            store = self._looker.look()
+        except (StoreError, OSError):
+            return None
+        if store is None:
+            return None
+        observed = ABSENT if store[0] & EXPIRED else self._observed.version()
+        return Edition(*store, self._node.version(), self._proxies.version(), observed)
 
     def moment(self) -> Moment:
         """Cheap; -1 and ABSENT while there is nothing to read."""
@@ -131,7 +155,7 @@ class State:
             if read != self._counted:
                 found = self._records = self._reader.records(self._records)
                 self._counted = found.sample, found.generation
-                self._counters = Counters(found.sample, found.at, Counted(found))
+                self._counters = Counters(found.sample, found.at, Counted(found), found.generation)
         except (StoreError, OSError):
             # They have the time at which they were read from the kernel.
             self._counted = -1, -1
@@ -157,3 +181,4 @@ class State:
 
     def close(self) -> None:
         self._reader.close()
+        self._looker.close()

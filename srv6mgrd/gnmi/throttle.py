@@ -1,4 +1,4 @@
-"""How often passwords may be guessed. Pure."""
+"""How often passwords may be guessed, and how often one may be denied. Pure."""
 
 from __future__ import annotations
 
@@ -57,3 +57,21 @@ class Throttle:
 
     def __len__(self) -> int:
         return len(self._records)
+
+
+class Pace:
+    """So many of something a second by key, and ``free`` at once; who comes more often waits."""
+
+    def __init__(self, rate: float, free: int, longest: float) -> None:
+        """No wait is longer than ``longest`` seconds."""
+        self._rate, self._free, self._longest = rate, free, longest
+        # When what came would have been at the rate; the one that came last is the last.
+        self._until: OrderedDict[str, float] = OrderedDict()
+
+    def wait(self, key: str, now: float) -> float:
+        """Count one; seconds that it has to wait."""
+        until = max(now, self._until.pop(key, now)) + 1 / self._rate
+        self._until[key] = min(until, now + self._longest + self._free / self._rate)
+        while len(self._until) > _MOST:
+            self._until.popitem(last=False)
+        return max(0.0, min(self._longest, until - now - self._free / self._rate))

@@ -3,13 +3,17 @@
 Requests that take long are cut into slices, so that a short one waits for a slice of each other
 client at most. Among the connections of one client it is the same. More than one at a time would
 only contend for Python's interpreter lock.
+
+Clients that always have several requests here compute for a part of the time, all of them together,
+while there are others: each step of a request, in whatever thread, would else meet one that holds
+the interpreter's lock and has the CPU.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -21,6 +25,11 @@ T = TypeVar("T")
 _SLICE_S = 0.005
 # How soon one that waits for its turn finds out that its client left.
 _LOOK_S = 0.1
+# Who asks for much has so much of the time while others come, and so long after they came last.
+_PART, _OTHERS_S = 0.2, 1.0
+# Seconds of requests beyond one at a time, from which on it is much; and what is remembered.
+_MUCH_S, _MOST_S = 3.0, 10.0
+_MOST_CLIENTS = 1000
 
 
 _mine = threading.local()
@@ -53,11 +62,35 @@ def resting(pause: Callable[[], None]) -> Iterator[None]:
 
 
 class _Waiter:
-    __slots__ = ("client", "connection", "granted")
+    __slots__ = ("client", "connection", "granted", "noted")
 
-    def __init__(self, client: str, connection: str) -> None:
+    def __init__(self, client: str, connection: str, now: float) -> None:
         self.client, self.connection = client, (client, connection)
         self.granted = threading.Event()
+        # Until when its time counts as asked for.
+        self.noted = now
+
+
+class _Asked:
+    """Seconds of the requests of each client, waiting and computing, less the time that passed: it
+    grows for who has more than one at a time."""
+
+    def __init__(self) -> None:
+        # With the time at which it was so.
+        self._seconds: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def note(self, client: str, seconds: float, now: float) -> None:
+        self._seconds[client] = min(_MOST_S, self._left(client, now) + seconds), now
+        self._seconds.move_to_end(client)
+        if len(self._seconds) > _MOST_CLIENTS:
+            self._seconds.popitem(last=False)
+
+    def is_much(self, client: str, now: float) -> bool:
+        return self._left(client, now) > _MUCH_S
+
+    def _left(self, client: str, now: float) -> float:
+        seconds, at = self._seconds.get(client, (0.0, now))
+        return max(0.0, seconds - (now - at))
 
 
 class _Had:
@@ -98,13 +131,18 @@ class Turns:
         self._waiting: list[_Waiter] = []
         self._current: _Waiter | None = None
         self._since = 0.0
+        self._asked = _Asked()
+        # When others came last, and when those may go on who ask for much.
+        self._others, self._resume = -_OTHERS_S, 0.0
 
     @contextmanager
     def turn(self, client: str, connection: str, budget: Budget) -> Iterator[None]:
         """Compute within, with a pause whenever ``budget`` looks at the clock. Raises
         ClientLeftError or DeadlineError."""
-        me = _Waiter(client, connection)
+        me = _Waiter(client, connection, self._clock())
         with self._lock:
+            if not self._asked.is_much(client, me.noted):
+                self._others = me.noted
             self._clients.come(me.client)
             self._connections.come(me.connection)
             self._waiting.append(me)
@@ -121,8 +159,15 @@ class Turns:
                 self._leave(me)
 
     def _wait(self, me: _Waiter, budget: Budget) -> None:
-        while not me.granted.wait(_LOOK_S):
+        while not me.granted.wait(self._patience()):
             budget.check()
+            with self._lock:
+                if self._current is None:
+                    self._grant()
+
+    def _patience(self) -> float:
+        held = self._resume - self._clock()
+        return held if 0 < held < _LOOK_S else _LOOK_S
 
     def _pause(self, me: _Waiter, budget: Budget) -> None:
         """Let those go first who had less."""
@@ -130,7 +175,9 @@ class Turns:
             return
         with self._lock:
             self._charge()
-            if all(self._rank(w) > self._rank(me) for w in self._waiting):
+            self._note(me)
+            ahead = (w for w in self._waiting if self._rank(w) <= self._rank(me))
+            if not self._is_held(me) and all(map(self._is_held, ahead)):
                 return
             me.granted.clear()
             self._waiting.append(me)
@@ -143,14 +190,30 @@ class Turns:
     def _charge(self) -> None:
         now = self._clock()
         if self._current is not None:
-            self._clients.charge(self._current.client, now - self._since)
-            self._connections.charge(self._current.connection, now - self._since)
+            took = now - self._since
+            self._clients.charge(self._current.client, took)
+            self._connections.charge(self._current.connection, took)
+            if self._asked.is_much(self._current.client, now):
+                self._resume = now + took * (1 / _PART - 1)
         self._since = now
+
+    def _note(self, one: _Waiter) -> None:
+        now = self._clock()
+        self._asked.note(one.client, now - one.noted, now)
+        one.noted = now
+
+    def _is_held(self, one: _Waiter) -> bool:
+        """Whether it waits though nobody else computes."""
+        now = self._clock()
+        others = now - self._others < _OTHERS_S
+        return now < self._resume and others and self._asked.is_much(one.client, now)
 
     def _grant(self) -> None:
         """The next one; of those who had the same, the one that waits longest."""
-        self._current = min(self._waiting, key=self._rank, default=None)
+        free = (w for w in self._waiting if not self._is_held(w))
+        self._current = min(free, key=self._rank, default=None)
         if self._current is not None:
+            self._note(self._current)
             self._waiting.remove(self._current)
             self._clients.begin(self._current.client)
             self._connections.begin(self._current.connection)
@@ -158,6 +221,7 @@ class Turns:
             self._current.granted.set()
 
     def _leave(self, me: _Waiter) -> None:
+        self._note(me)
         if self._current is me:
             self._charge()
             self._current = None

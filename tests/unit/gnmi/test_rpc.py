@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 import grpc
@@ -13,6 +14,7 @@ from srv6mgrd.gnmi.budget import BudgetError, DeadlineError, Room
 from srv6mgrd.gnmi.failure import RpcError
 from srv6mgrd.gnmi.intake import Intake
 from srv6mgrd.gnmi.rpc import Rpcs, anyone
+from srv6mgrd.gnmi.throttle import Pace
 from srv6mgrd.gnmi.workers import Caller, Workers
 
 
@@ -79,3 +81,20 @@ async def test_nothing_is_taken_in_of_who_may_change_nothing(changes: bool) -> N
     code, text = context.ended
     denied = code is grpc.StatusCode.PERMISSION_DENIED and "ask for a NACM rule" in text
     assert denied is changes
+
+
+async def test_who_is_denied_again_and_again_hears_of_it_later() -> None:
+    rpcs = Rpcs(anyone, Workers(1), Room(1), denials=Pace(rate=10, free=2, longest=0.2))
+
+    async def seconds(code: grpc.StatusCode) -> float:
+        async def fails(_context: Any, _caller: Caller) -> None:
+            raise RpcError(code, "no")
+
+        start = time.monotonic()
+        await rpcs._guarded("set", Context(), fails)
+        return time.monotonic() - start
+
+    denied = [await seconds(grpc.StatusCode.PERMISSION_DENIED) for _ in range(6)]
+    assert max(denied[:2]) < 0.09 < denied[3]
+    # Of other mistakes it hears at once.
+    assert min([await seconds(grpc.StatusCode.NOT_FOUND) for _ in range(5)]) < 0.09

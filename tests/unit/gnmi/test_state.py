@@ -7,9 +7,14 @@ from typing import Any
 
 import pytest
 
+from srv6mgrd.counters import observed, proxies
+from srv6mgrd.counters.node import beside, publish
 from srv6mgrd.counters.store import StoreError, StoreReader, StoreWriter, since
+from srv6mgrd.gnmi.feed import Feed
 from srv6mgrd.gnmi.state import State
+from srv6mgrd.gnmi.view import Model
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
+from tests.unit.gnmi.models import schema
 
 SID = ObjectRef(Kind.SID, "fcbb:0:1:1::/64")
 
@@ -95,3 +100,39 @@ def test_a_store_that_stays_unreadable_makes_statuses_unknown(state: State, cloc
 
 def test_a_store_that_was_never_read_says_why(tmp_path: Path) -> None:
     assert "absent" in State(tmp_path / "store").status().problem
+
+
+async def test_what_was_read_is_read_again_when_there_is_something_else(tmp_path: Path) -> None:
+    store = StoreWriter(tmp_path / "store")
+    store.set_statuses({SID: ObjectStatus(InstallStatus.INSTALLED, since=5)})
+    store.renew_lease(3600)
+    feed = Feed(Model(schema()), State(tmp_path / "store"))
+    try:
+        assert feed.at_once() is None
+        first = await feed.snapshot()
+        known = feed.at_once()
+        assert known is not None
+        assert known.counters is first.counters
+        for change in (
+            lambda: store.set_counters({SID.name: SidCounters(1, 2, 3, 4)}, {}, 7),
+            lambda: store.set_statuses({SID: ObjectStatus(InstallStatus.PENDING)}),
+            lambda: publish(beside(tmp_path / "store"), {"srv6mgr-operations:storage": {}}),
+            lambda: publish(proxies.beside(tmp_path / "store"), {}),
+            lambda: publish(observed.beside(tmp_path / "store"), {}),
+        ):
+            change()
+            assert feed.at_once() is None
+            await feed.snapshot()
+            assert feed.at_once() is not None
+    finally:
+        feed.close()
+
+
+def test_nothing_is_taken_for_known_while_it_is_written(tmp_path: Path) -> None:
+    writer = StoreWriter(tmp_path / "store")
+    state = State(tmp_path / "store")
+    assert state.edition() is not None
+    writer._write_lock(writer._map.lock + 1)
+    assert state.edition() is None
+    writer._write_lock(writer._map.lock + 1)
+    assert state.edition() is not None

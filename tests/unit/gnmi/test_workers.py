@@ -97,6 +97,55 @@ def test_turns_go_to_who_had_least() -> None:
     assert order == ["a", "b", "a", "b", "a", "a", "a", "a"]
 
 
+def test_who_asks_for_much_computes_a_part_of_the_time_beside_others() -> None:
+    now = 0.0
+    turns = Turns(lambda: now)
+    for n in range(4):  # four requests at a time for two seconds each
+        turns._asked.note("many", 2.0, now)
+        turns._asked.note("few", 2.0 if n == 0 else 0.0, now)
+
+    def budget() -> Budget:
+        return Budget(steps=10**9, clock=lambda: 0.0)
+
+    with turns.turn("few", "few", budget()):
+        pass
+    with turns.turn("many", "many", budget()):
+        now += 0.1
+    # The others may come again: it waits for four times what it had.
+    ended = threading.Event()
+
+    def again() -> None:
+        with turns.turn("many", "many", budget()):
+            ended.set()
+
+    thread = threading.Thread(target=again)
+    thread.start()
+    assert not ended.wait(0.3)
+    with turns.turn("few", "few", budget()):
+        assert not ended.is_set()
+    now += 0.5
+    assert ended.wait(5)
+    thread.join(5)
+
+
+def test_who_asks_for_much_has_all_of_the_time_where_nobody_else_comes() -> None:
+    now = 0.0
+    turns = Turns(lambda: now)
+    turns._asked.note("many", 9.0, now)
+    for _ in range(3):
+        with turns.turn("many", "many", Budget(steps=10**9, clock=lambda: 0.0)):
+            now += 0.1
+
+
+def test_one_request_at_a_time_is_not_much() -> None:
+    now = 0.0
+    turns = Turns(lambda: now)
+    for _ in range(20):
+        with turns.turn("one", "one", Budget(steps=10**9, clock=lambda: 0.0)):
+            now += 1.0
+    assert not turns._asked.is_much("one", now)
+
+
 async def test_who_computes_rests() -> None:
     """Without a look at a budget."""
     workers, begun, end = Workers(2), threading.Event(), threading.Event()
