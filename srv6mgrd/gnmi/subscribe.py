@@ -126,7 +126,6 @@ class Subscription:
 
     async def stream(self, requests: AsyncIterator[Any]) -> None:
         """Current values, sync_response, then changes and samples until the client leaves."""
-        self._followed = await self._workers.run(self._caller, self._to_follow)
         on_change = [w for w in self._watches if not w.interval]
         sampled = [w for w in self._watches if w.interval]
         listen = await self._workers.run(self._caller, self._listener, on_change)
@@ -168,6 +167,7 @@ class Subscription:
 
     def _listener(self, on_change: list[Watch]) -> Callable[[], Callable[[], None]]:
         """What begins to listen to changes, and gives what ends it."""
+        self._followed = self._to_follow()
         others = [w for w in on_change if w is not self._followed]
         counters = any(counts(w, self._feed.root) for w in others)
 

@@ -128,6 +128,19 @@ async def test_what_was_read_is_read_again_when_there_is_something_else(tmp_path
         feed.close()
 
 
+async def test_state_without_counters_follows_the_store(tmp_path: Path) -> None:
+    store = StoreWriter(tmp_path / "store")
+    store.renew_lease(3600)
+    feed = Feed(Model(schema()), State(tmp_path / "store"))
+    try:
+        for status in (InstallStatus.PENDING, InstallStatus.INSTALLED):
+            store.set_statuses({SID: ObjectStatus(status)})
+            for _ in range(2):
+                assert (await feed.without_counters()).status[SID].status is status
+    finally:
+        feed.close()
+
+
 def test_nothing_is_taken_for_known_while_it_is_written(tmp_path: Path) -> None:
     writer = StoreWriter(tmp_path / "store")
     state = State(tmp_path / "store")
