@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab.cache import cache_dir
+from lab.guest.catalogue import PATCHED_FRR
 from tests.runner import records
 from tests.runner.job import Job
 from tests.runner.near import Choice
@@ -158,6 +159,13 @@ def _unit() -> list[Job]:
     ]
 
 
+def _frr_files() -> dict[str, list[str]]:
+    """The files of contract tests of FRR, by job."""
+    files = {path.stem for path in (CHECKOUT / "tests/contract/frr").glob("test_*.py")}
+    groups = {**FRR, "rest": sorted(files - {f for group in FRR.values() for f in group})}
+    return {name: [f"tests/contract/frr/{f}.py" for f in group] for name, group in groups.items()}
+
+
 def _contract() -> list[Job]:
     jobs = [
         in_root(f"contract/{room}", [f"tests/contract/{room}"], _needs_of(room)) for room in ON_HOST
@@ -166,10 +174,7 @@ def _contract() -> list[Job]:
     jobs += _kernel_tests("contract/kernel", rooms)
     reconcile = _pytest(["tests/contract/reconcile"])
     jobs.append(in_lab("contract/reconcile", reconcile, topology=None))
-    files = {path.stem for path in (CHECKOUT / "tests/contract/frr").glob("test_*.py")}
-    groups = {**FRR, "rest": sorted(files - {f for group in FRR.values() for f in group})}
-    for name, group in groups.items():
-        paths = [f"tests/contract/frr/{file}.py" for file in group]
+    for name, paths in _frr_files().items():
         jobs.append(in_lab(f"contract/frr-{name}", _pytest(paths)))
     return jobs
 
@@ -260,7 +265,11 @@ def nightly(seconds: float, seed: int) -> list[Job]:
     _, *soaked = soak(seconds, seed)
     frr = _job(BUILD_FRR, (LAB, "frr"), (BUILD_LAB,), limit=3600)
     jobs = [*all_jobs().values(), stable, *packages, *soaked]
-    # With FRR's patches built, the tests of each patch run too.
+    # With FRR's patches built, the tests of each patch run too, and all others once more with them.
+    for name, paths in _frr_files().items():
+        others = [path for path in paths if not path.endswith(("_patches.py", "_aggregates.py"))]
+        command = ("env", f"FRR_ROOT={PATCHED_FRR}", *_pytest(others))
+        jobs.append(in_lab(f"nightly/patched-frr-{name}", command, (BUILD_LAB, BUILD_FRR)))
     after = {j.name: (*j.after, BUILD_FRR) for j in jobs if j.name.startswith("contract/frr")}
     return [frr, *(replace(job, after=after.get(job.name, job.after)) for job in jobs)]
 
