@@ -129,7 +129,7 @@ def plan(
     actions += cascade.put_again(actions, wanted, observed)
     staying = {key: seen.object for key, seen in beside.items() if key not in removable}
     in_front = list(shadows(everything, observed, staying))
-    values = [value for key, value in _values(beside, removable) if key in named]
+    values = [value for key, value in _values(beside, actions) if key in named]
     values += _lowered(actions, observed)
     return Plan(in_order(actions), conflicts, in_front, frozenset(staying), values)
 
@@ -146,13 +146,13 @@ def in_order(actions: Sequence[Action]) -> list[Action]:
 
 
 def _values(
-    beside: Mapping[str, ObservedObject], removable: Container[str]
+    beside: Mapping[str, ObservedObject], actions: Sequence[Action]
 ) -> Iterator[tuple[str, Replace]]:
-    """Of devices that are removed, as they are now, by key."""
+    """Of devices that are removed or made anew, as they are now, by key."""
     devices = {
-        seen.object.name: seen.object.order if isinstance(seen.object, VlanDevice) else 0
-        for key, seen in beside.items()
-        if key in removable and isinstance(seen.object, VlanDevice | DummyDevice | VrfDevice)
+        a.object.name: a.object.order if isinstance(a.object, VlanDevice) else 0
+        for a in actions
+        if isinstance(a, Delete) and isinstance(a.object, VlanDevice | DummyDevice | VrfDevice)
     }
     for key, seen in beside.items():
         value = seen.object

@@ -149,6 +149,20 @@ def test_a_refused_commit_leaves_link_local_addresses_above_its_port(world):
     assert without_sysctls(world.state()) == without_sysctls(before)
 
 
+def test_a_refused_move_of_a_vlan_leaves_its_mtu(world):
+    """Declared for its parent alone, which it followed."""
+    parent, there = Interface("eth1", mtu=9000), Interface("v", vlan=Vlan("eth1", 5))
+    world.commit(replace(NOTHING, interfaces={"eth1": parent, "v": there}))
+    before = dict(world.kernel.mtus)
+    world.kernel.refuse(lambda a: a.object == InterfaceAddress("lo1", ADDRESS))
+
+    moved = {"v": Interface("v", vlan=Vlan("eth2", 5))}
+    loopback = {"lo1": Interface("lo1", loopback=True, addresses=(ADDRESS,))}
+    refusal(world, replace(NOTHING, interfaces={**moved, **loopback}))
+
+    assert world.kernel.mtus == before
+
+
 @pytest.mark.parametrize("stays", [False, True])
 def test_a_refused_commit_leaves_a_vlan_down_above_an_interface_that_was_set_down(world, stays):
     vlan = Interface("v", vlan=Vlan("eth1", 5), enabled=False)
