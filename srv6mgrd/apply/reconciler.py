@@ -442,12 +442,12 @@ def _unread(after: _Compared, known: Container[str]) -> dict[str, tuple[Action, 
 
 
 def _left(unread: Mapping[str, tuple[Action, Refusal]]) -> set[str]:
-    """The keys of what was removed and is there all the same; not of a context of FRR that stays
-    for the operator's lines."""
+    """The keys of static routes that were removed and are there all the same. Other contexts of FRR
+    stay for the operator's lines, or with lines that a profile implies."""
     removed = (
         (key, action.object) for key, (action, _) in unread.items() if isinstance(action, Delete)
     )
-    return {key for key, obj in removed if not isinstance(obj, FrrBlock) or obj.lines}
+    return {key for key, obj in removed if isinstance(obj, FrrBlock) and obj.part}
 
 
 def _by_ref(differences: Mapping[str, str], t: Target) -> dict[ObjectRef, str]:

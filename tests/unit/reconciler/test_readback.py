@@ -2,17 +2,19 @@
 
 import itertools
 from dataclasses import replace
+from ipaddress import ip_network
 
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.frr.render import render
 from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.static_routes import NextHop, SpecialNextHop, StaticRoute
 from srv6mgrd.model.status import InstallStatus
 from srv6mgrd.plan.actions import Delete
 from srv6mgrd.plan.objects import (
     SidRoute,
 )
 from srv6mgrd.plan.observed import Observed, ObservedObject
-from tests.builders import desired, locator, sid
+from tests.builders import desired, locator, sid, vrf
 from tests.fakes.frr import FakeFrr
 from tests.fakes.kernel import FakeKernel
 from tests.unit.reconciler.world import (
@@ -158,20 +160,35 @@ class KeepingFrr(FakeFrr):
         return super().apply(actions, atomic=atomic)
 
 
-def test_lines_of_frr_that_stay_though_they_were_removed_are_removed_again():
+def test_a_static_route_that_frr_goes_on_showing_is_removed_again():
     world = World()
     world.frr = KeepingFrr()
     world.restart()
-    world.commit(VPN)
-    there = set(world.frr.contexts)
-    world.commit(NOTHING)
-    assert set(world.frr.contexts) == there
+    hop = NextHop(1, special=SpecialNextHop.BLACKHOLE)
+    route = StaticRoute("red", ip_network("10.9.0.0/24"), (hop,))
+    red = desired(vrf("red", 10))
+    world.commit(replace(red, static_routes={route.name: route}))
+    key = "frr mgmtd vrf red / ip route 10.9.0.0/24"
+    world.commit(red)
+    assert key in world.frr.contexts
 
     world.frr.keeps = False
     world.repair()
 
-    assert world.frr.contexts == {}
+    assert key not in world.frr.contexts
     assert not any(key.startswith("frr ") for key in world.journal.keys)
+
+
+def test_a_context_that_frr_goes_on_showing_is_removed_once():
+    """It may be what a profile implies, for a VRF that FRR still knows."""
+    world = World()
+    world.frr = KeepingFrr()
+    world.restart()
+    world.commit(VPN)
+    world.commit(NOTHING)
+    assert world.frr.contexts
+
+    assert world.repair().actions == []
 
 
 def test_a_context_of_frr_that_stays_for_the_operators_lines_is_no_longer_ours():
