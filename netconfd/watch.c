@@ -42,7 +42,8 @@ static void drop_counters(struct lyd_node **siblings) {
             *siblings = *siblings == node ? next : *siblings;
             lyd_free_tree(node);
         } else if (is_state &&
-                   (!strcmp(LYD_NAME(node), "counters") || !strcmp(LYD_NAME(node), "statistics"))) {
+                   (!strcmp(LYD_NAME(node), "counters") || !strcmp(LYD_NAME(node), "statistics") ||
+                    !strcmp(LYD_NAME(node), "daemons"))) {
             *siblings = *siblings == node ? next : *siblings;
             lyd_free_tree(node);
         } else if (node->schema && node->schema->nodetype & (LYS_CONTAINER | LYS_LIST)) {

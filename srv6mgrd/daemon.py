@@ -50,8 +50,10 @@ from srv6mgrd.offering import Offering
 from srv6mgrd.ports import AdapterError
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.settings import Settings
+from srv6mgrd.stages import stages
 from srv6mgrd.start import start
 from srv6mgrd.storage import Problems
+from srv6mgrd.vitals import Vitals
 
 if TYPE_CHECKING:
     from srv6mgrd.frr.status import Told
@@ -153,6 +155,8 @@ async def _run(settings: Settings) -> None:
         rpcs.start(manager, clock)
         revisions = Revisions(asyncio.get_running_loop(), clock)
         commits = CommitService(commit_socket(runtime), revisions)
+        queues = {"commits": commits.waiting, "notifications": notifier.waiting}
+        vitals = Vitals("srv6mgrd", node, lambda: stages.taken, queues)
     try:
         with lease.held(store, settings.status_lease, lambda: manager.reported):
             await until_stopped(
@@ -170,6 +174,7 @@ async def _run(settings: Settings) -> None:
                 manager.try_out_every(settings.probe_interval),
                 offering.follow_frr(manager.disturbed),
                 notifier.run(),
+                vitals.run(),
                 problems.run(),
                 memory.give_back(),
                 *([publisher.run()] if settings.has_redis else []),

@@ -148,6 +148,11 @@ class CommitServer:
         thread.start()
         self._threads.append(thread)
 
+    def waiting(self) -> int:
+        """Requests that wait for their turn. Any thread."""
+        with self._changed:
+            return len(self._queue)
+
     # Connections.
 
     def _accept(self) -> None:

@@ -21,6 +21,10 @@ class CommitService:
         self._server = CommitServer(path, self._worker, locks, Watchers())
         self._server.start()
 
+    def waiting(self) -> int:
+        """Requests that wait for their turn. Any thread."""
+        return self._server.waiting()
+
     def close(self) -> None:
         """Blocks until the request that is carried out is finished."""
         self._server.close()

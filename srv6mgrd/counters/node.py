@@ -23,6 +23,7 @@ CAPABILITIES = "srv6mgr-operations:capabilities"
 STATISTICS = "srv6mgr-operations:statistics"
 TRANSACTIONS = "srv6mgr-operations:transactions"
 STORAGE = "srv6mgr-operations:storage"
+DAEMONS = "srv6mgr-operations:daemons"
 
 # What others than the statistics and the problems with files is in.
 _SHOWN = (CAPABILITIES, TRANSACTIONS)

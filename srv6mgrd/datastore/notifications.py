@@ -43,6 +43,10 @@ class Notifier:
                 self._dropped += 1
             self._wake.set()
 
+    def waiting(self) -> int:
+        """How many are to be sent."""
+        return len(self._queue)
+
     async def run(self) -> None:
         """Send what is queued; runs for ever."""
         while True:

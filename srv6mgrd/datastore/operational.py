@@ -18,6 +18,7 @@ from typing import Any
 from srv6mgrd.counters import observed, proxies
 from srv6mgrd.counters.node import (
     CAPABILITIES,
+    DAEMONS,
     STATISTICS,
     STORAGE,
     TRANSACTIONS,
@@ -53,7 +54,7 @@ _LISTS = {
     "segment-lists": ("segment-list", "name", Kind.SEGMENT_LIST),
     "local-sids": ("sid", "prefix", Kind.SID),
 }
-_OF_NODE = (CAPABILITIES, STATISTICS, STORAGE, TRANSACTIONS)
+_OF_NODE = (CAPABILITIES, STATISTICS, DAEMONS, STORAGE, TRANSACTIONS)
 # Of which nothing but ``counters.observed`` is told.
 _OBSERVED = (_BGP, _ISIS)
 MEMBERS = (*_LISTS, "vrfs", _STEERING, _DEFAULT, _ROUTING_POLICY, *_OBSERVED, *_OF_NODE)

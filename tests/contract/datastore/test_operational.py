@@ -17,6 +17,8 @@ from srv6mgrd.datastore.operational import OperationalSubscription
 from srv6mgrd.datastore.transaction import Edit, Op, commit
 from srv6mgrd.model.capabilities import EVERYTHING, FrrOffer
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.stages import Stage, Taken
+from srv6mgrd.vitals import Vitals
 from tests.contract.gnmi.client import Core
 
 INSTALLED = ObjectStatus(InstallStatus.INSTALLED, since=1_700_000_000_000_000_000)
@@ -81,7 +83,10 @@ def router(core: Core, place: Path) -> Iterator[None]:
         }
     )
     core.count({sid(1): SidCounters(7, 700, 1, 1_700_000_000_000_000_000)})
-    NodeWriter(core.node_file, now=1).offer(EVERYTHING, FrrOffer("10.5"))
+    node = NodeWriter(core.node_file, now=1)
+    node.offer(EVERYTHING, FrrOffer("10.5"))
+    taken = {stage: Taken(1, 0.5, 0.5, 0.5) for stage in Stage}
+    Vitals("srv6mgrd", node, lambda: taken, {"commits": lambda: 2}).publish()
     yield
     operational.close()
     connection.close()
@@ -118,6 +123,9 @@ def test_state_of_every_kind_stands_beside_configuration() -> None:
     assert all(s["state"]["counters"] for s in got["local-sids"]["sid"])
     assert "srv6mgr-srv6:End.AD" in got["srv6mgr-operations:capabilities"]["behavior"]
     assert got["srv6mgr-operations:statistics"]["commits"] == "0"
+    (daemon,) = got["srv6mgr-operations:daemons"]["daemon"]
+    assert {stage["name"] for stage in daemon["stage"]} == set(Stage)
+    assert (daemon["queue"][0]["length"], daemon["longest-gap"]) == (2, 0)
 
 
 def test_one_sid_is_answered_alone() -> None:

@@ -10,6 +10,8 @@ from gnmi_pb import gnmi_pb2 as pb
 from srv6mgrd.counters.node import NodeWriter
 from srv6mgrd.model.capabilities import EVERYTHING, FrrOffer
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
+from srv6mgrd.stages import Stage, Taken
+from srv6mgrd.vitals import Vitals
 from tests.contract.gnmi.client import Client, Core, subscription, updates
 from tests.contract.gnmi.test_read import failing
 
@@ -63,6 +65,25 @@ def test_capabilities_and_statistics_of_an_empty_router(gnmi: Client, core: Core
         "srv6mgr-operations:discontinuity-time": "2023-11-14T22:13:20.000000000+00:00",
     }
     assert gnmi.value("/srv6", type=pb.GetRequest.CONFIG) == DEFAULTS
+
+
+def test_how_the_daemon_itself_does(gnmi: Client, core: Core) -> None:
+    node = NodeWriter(core.node_file, now=1)
+    taken = {Stage.COMMIT: Taken(3, 0.5, 0.1, 0.25)}
+    vitals = Vitals("srv6mgrd", node, lambda: taken, {"commits": lambda: 2}, now=lambda: 10**18)
+    vitals.ticked(0.031)
+    vitals.publish()
+
+    daemon = "/srv6/daemons/daemon[name=srv6mgrd]"
+    assert gnmi.value(f"{daemon}/longest-gap") == 31
+    assert gnmi.value(f"{daemon}/stage[name=commit]", encoding=pb.JSON) == {
+        "name": "commit",
+        "count": 3,
+        "total-time": 500000,
+        "last-time": 100000,
+        "longest-time": 250000,
+    }
+    assert gnmi.value(f"{daemon}/queue[name=commits]/length") == 2
 
 
 def test_what_is_missing_has_its_reason(gnmi: Client, core: Core) -> None:
