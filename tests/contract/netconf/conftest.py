@@ -110,7 +110,7 @@ class Router:
         self.node = NodeWriter(beside(store), now=time.time_ns())
         self.notifier = Notifier()
         self.loop = Loop(self.node, self.notifier, save=False, runtime=place)
-        self._telling = self.loop.begin(self.notifier.run())
+        self._telling = self.loop.begin(self._send())
         self._operational = OperationalSubscription(store)
         self._operational.start()
 
@@ -120,6 +120,10 @@ class Router:
         if (pending := self.loop.pending()) is not None:
             self.loop.run(self.loop.world.clock.cancel("", pending.id))
         self.loop.world.running.replace("{}", Origin("test"))
+
+    async def _send(self) -> None:
+        # Called here, in the thread of the loop, which owns it.
+        await self.notifier.run()
 
     def tell(self, *news: News) -> None:
         async def put() -> None:
