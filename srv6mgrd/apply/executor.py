@@ -12,7 +12,7 @@ from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.cascade import on
 from srv6mgrd.plan.diff import in_order
 from srv6mgrd.plan.link_objects import AdminState, VlanDevice
-from srv6mgrd.plan.objects import DummyDevice, FrrBlock, Object, Sysctl, VrfDevice
+from srv6mgrd.plan.objects import DummyDevice, FrrBlock, Object, Sysctl, VrfDevice, VrfPort
 from srv6mgrd.ports import AdapterError, Frr, Kernel, RefusedAction
 from srv6mgrd.stages import Stage, stages
 from srv6mgrd.storage import StorageError
@@ -122,11 +122,12 @@ class Executor:
         its dependencies too, so this is ordered like any plan. The journal still names all of
         it."""
         gone, undone = _removed(done), {a.object.key for a in done}
+        raises = any(isinstance(a.object, AdminState | VrfPort) for a in done)
         lost = [
             value
             for value in self._values
             if value.object.key not in undone
-            and (not gone.isdisjoint(on(value.object)) or _is_down(value.object))
+            and (not gone.isdisjoint(on(value.object)) or (raises and _is_down(value.object)))
         ]
         undo = in_order([*(a.undo for a in done), *lost])
         # What comes back may need a value that was not set before, strict_mode above all.

@@ -180,6 +180,19 @@ def test_a_refused_commit_leaves_a_vlan_down_above_an_interface_that_was_set_dow
     assert world.kernel.down == {"v"}
 
 
+def test_a_commit_that_is_refused_at_once_leaves_a_vlan_that_is_down_as_it_was(world):
+    address = ip_interface("fe80::1/64")
+    vlan = Interface("v", vlan=Vlan("eth1", 5), enabled=False, addresses=(address,))
+    world.commit(replace(desired(vrf("red", 10, "eth1")), interfaces={"v": vlan}))
+    before = world.state()
+    world.kernel.refuse(lambda a: a == Delete(InterfaceAddress("v", address)))
+
+    refusal(world, NOTHING)
+
+    world.kernel.accept_all()
+    assert world.state() == before
+
+
 def test_what_was_on_a_vrf_that_somebody_made_again_comes_with_one_repair(world):
     red = replace(
         desired(vrf("red", 10)), interfaces={"red": Interface("red", addresses=(ADDRESS,))}
