@@ -75,6 +75,8 @@ class Running(Protocol):
 
     def replace(self, tree: str, origin: Origin) -> None: ...
 
+    def is_saved(self) -> bool: ...
+
     def save(self) -> None: ...
 
 
@@ -130,7 +132,11 @@ class CommitClock:
         self._going_back: asyncio.Task[None] | None = None
         self._replacing = asyncio.Lock()
         self._problem = ""
-        self._startup = Startup(lambda: self._blocking(running.save), problems or Problems())
+        self._startup = Startup(
+            lambda: self._blocking(running.is_saved),
+            lambda: self._blocking(running.save),
+            problems or Problems(),
+        )
         # By which ``change`` knows a rollback of ours.
         self._own_token = secrets.token_hex(16)
         self._recording: asyncio.Task[None] | None = None
@@ -150,6 +156,8 @@ class CommitClock:
         if tree != latest and json.loads(tree) != json.loads(latest):
             # Changed while nobody looked; or the first start.
             self._record(tree, Origin("startup"), 0)
+        if self._save and self._pending is None:
+            self._startup.resume()
         self._arm()
         self._publish()
         self._follow()

@@ -47,6 +47,11 @@ class Running:
                 changed = True
         return changed
 
+    def is_saved(self) -> bool:
+        """Whether the next start begins with the running configuration. Raises DatastoreError."""
+        with worded(self._startup), self._connection.session_of("srv6mgrd") as running:
+            return read(self._startup) == read(running)
+
     def save(self) -> None:
         """Make the running configuration the one that the next start begins with.
 

@@ -20,8 +20,14 @@ _REMEDY = "a reboot begins with an older one until it is saved, which is tried a
 class Startup:
     """Runs in the event loop."""
 
-    def __init__(self, save: Callable[[], Awaitable[None]], problems: Problems) -> None:
-        """``save`` raises DatastoreError."""
+    def __init__(
+        self,
+        is_saved: Callable[[], Awaitable[bool]],
+        save: Callable[[], Awaitable[None]],
+        problems: Problems,
+    ) -> None:
+        """Both raise DatastoreError."""
+        self._is_saved = is_saved
         self._save = save
         self._problems = problems
         self._wanted = asyncio.Event()
@@ -34,6 +40,10 @@ class Startup:
         if self._saving is None:
             self._saving = asyncio.get_running_loop().create_task(self._run())
 
+    def resume(self) -> None:
+        """Have it saved if the last process ended before it was."""
+        self._saving = asyncio.get_running_loop().create_task(self._resumed())
+
     async def close(self) -> None:
         """What was committed last is saved then, unless that fails."""
         self._closing = True
@@ -41,6 +51,15 @@ class Startup:
             if self._failed:
                 self._wanted.set()
             await self._saving
+
+    async def _resumed(self) -> None:
+        try:
+            saved = await self._is_saved()
+        except DatastoreError:
+            saved = False  # trying to save it says why
+        if not saved:
+            self._wanted.set()
+        await self._run()
 
     async def _run(self) -> None:
         backoff = Backoff(RETRY_FIRST, RETRY_LAST)

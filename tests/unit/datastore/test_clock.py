@@ -56,6 +56,7 @@ class Running:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.tree = A
+        self.startup = A
         self.saved: list[str] = []
         self.replaced: list[str] = []
         self.clock: CommitClock
@@ -79,7 +80,11 @@ class Running:
         self.tree = tree
         self.clock.stored()
 
+    def is_saved(self) -> bool:
+        return self.startup == self.tree
+
     def save(self) -> None:
+        self.startup = self.tree
         self.saved.append(self.tree)
 
 
@@ -647,6 +652,27 @@ async def test_what_was_committed_last_is_saved_before_the_end(
     asyncio.get_running_loop().call_later(0.05, goes_on.set)
     await world.clock.close()
     assert world.running.saved == [B, C]
+
+
+async def test_what_a_killed_process_had_not_saved_is_saved_by_the_next(world: World) -> None:
+    world.running.commit(B, BOB)
+    await until(lambda: world.running.saved == [B])
+    await world.kill()
+    world.running.startup = A
+    world.start()
+    await until(lambda: world.running.saved == [B, B])
+    await world.kill()
+    world.start()
+    await world.clock.close()
+    assert world.running.saved == [B, B]
+
+
+async def test_what_awaits_confirmation_is_not_saved_by_a_start(world: World) -> None:
+    await world.clock.begin(ALICE, 600, B)
+    await world.kill()
+    world.start()
+    await world.clock.close()
+    assert not world.running.saved
 
 
 async def test_a_startup_configuration_that_can_t_be_saved_does_not_delay_the_end(
