@@ -10,6 +10,7 @@
 #define STEPS 20
 #define PREDICATES 8
 #define PATHS 16
+#define KEYS 16 /* of a list that are told apart */
 #define EVERYTHING "/*"
 
 static const char *skip_blanks(const char *at) {
@@ -104,12 +105,44 @@ unsigned xpath_keys_of(const struct lysc_node *list) {
     return keys;
 }
 
-/* Whether there is one of it, where there is one of what it is in. */
-static bool is_single(const struct ly_ctx *context, const char *path, unsigned predicates) {
+/* The number of the key that [NAME='LITERAL'] is a condition on, from 0; KEYS: on none. */
+static unsigned key_of(const struct lysc_node *list, const char *predicate) {
+    const char *name = skip_blanks(predicate + 1), *end = skip_name(name);
+    const char *colon = end ? memchr(name, ':', (size_t)(end - name)) : NULL;
+    const char *module = list->module->name;
+    const struct lysc_node *key = lys_getnext(NULL, list, NULL, 0);
+    if (!end || (colon && ((size_t)(colon - name) != strlen(module) ||
+                           strncmp(name, module, strlen(module)) != 0))) {
+        return KEYS;
+    }
+    name = colon ? colon + 1 : name;
+    for (unsigned number = 0; key && lysc_is_key(key) && number < KEYS; number++) {
+        if (strlen(key->name) == (size_t)(end - name) &&
+            !strncmp(key->name, name, (size_t)(end - name))) {
+            return number;
+        }
+        key = lys_getnext(key, list, NULL, 0);
+    }
+    return KEYS;
+}
+
+/* Whether there is one of it, where there is one of what it is in: each key is given, once. A
+ * condition on anything else would be evaluated on data that the user may not read. */
+static bool is_single(const struct ly_ctx *context, const char *path, const char *predicate) {
     const struct lysc_node *node = lys_find_path(context, NULL, path, 0);
+    unsigned found = 0;
     ly_err_clean((struct ly_ctx *)context, NULL);
-    return node && (node->nodetype == LYS_LIST ? predicates && predicates == xpath_keys_of(node)
-                                               : !predicates && node->nodetype != LYS_LEAFLIST);
+    if (!node || *predicate != '[' || node->nodetype != LYS_LIST) {
+        return node && *predicate != '[' && !(node->nodetype & (LYS_LIST | LYS_LEAFLIST));
+    }
+    for (; predicate && *predicate == '['; predicate = skip_predicate(predicate)) {
+        const unsigned bit = 1u << key_of(node, predicate);
+        if (bit == 1u << KEYS || found & bit) {
+            return false;
+        }
+        found |= bit;
+    }
+    return found == (1u << xpath_keys_of(node)) - 1;
 }
 
 char *xpath_root(const struct ly_ctx *context, const char *xpath) {
@@ -118,16 +151,15 @@ char *xpath_root(const struct ly_ctx *context, const char *xpath) {
     size_t length = 0;
     while (*at == '/') {
         const char *end = skip_name(at + 1);
-        unsigned predicates = 0;
         if (!end || *end == '*') {
             break;
         }
         text_add(&names, at, (size_t)(end - at));
-        for (; *end == '['; predicates++) {
-            end = skip_predicate(end);
-        }
-        if (!is_single(context, names.bytes, predicates)) {
+        if (!is_single(context, names.bytes, end)) {
             break;
+        }
+        while (*end == '[') {
+            end = skip_predicate(end);
         }
         at = end;
         length = (size_t)(at - begin);

@@ -251,6 +251,7 @@ def test_a_rule_for_another_module_does_not_open_them(client: Client, guest: Cli
     assert guest.texts(PASSWORD) == [f"{MARKER}-new"]
 
 
+RIGHT = f"/s:srv6/bgp:bgp/bgp:neighbor[bgp:password='{MARKER}']"
 GUESS = f"starts-with(bgp:password, '{MARKER[:3]}')"
 
 
@@ -264,6 +265,10 @@ GUESS = f"starts-with(bgp:password, '{MARKER[:3]}')"
         f'select="//bgp:neighbor[{GUESS}]"/></nc:get-config>',
         get_data("running", f"<nmda:xpath-filter>//bgp:neighbor[{GUESS}]</nmda:xpath-filter>"),
         get_data("operational", f"<nmda:xpath-filter>//bgp:neighbor[{GUESS}]</nmda:xpath-filter>"),
+        # As many conditions as the list has keys, and none of them on a key.
+        get_data("running", f"<nmda:xpath-filter>{RIGHT}</nmda:xpath-filter>"),
+        get_data("operational", f"<nmda:xpath-filter>{RIGHT}/bgp:remote-as</nmda:xpath-filter>"),
+        f'<nc:get><nc:filter type="xpath" select="{RIGHT}"/></nc:get>',
         "<nc:get><nc:filter><s:srv6><bgp:bgp><bgp:neighbor><bgp:password>"
         f"{MARKER}</bgp:password></bgp:neighbor></bgp:bgp></s:srv6></nc:filter></nc:get>",
     ],
