@@ -11,6 +11,9 @@
 #define DEPTH 500       /* of elements: libyang's own limit */
 #define ATTRIBUTES 100  /* of one element, with its namespaces */
 #define NAMESPACES 1000 /* in scope */
+/* libyang takes quadratic time for siblings that are no entries of lists. */
+#define SIBLINGS 1000
+#define ELEMENTS 4000000 /* of a message: each takes about 300 bytes of memory */
 #define OF_DEFAULTS "urn:ietf:params:xml:ns:netconf:default:1.0" /* RFC 6243 section 5 */
 
 /* A part of the message. */
@@ -34,6 +37,9 @@ struct scan {
     const char *at;
     size_t depth;
     struct slice elements[DEPTH + 1];
+    const struct lysc_node *schemas[DEPTH + 1]; /* of elements; NULL: of none that is known */
+    unsigned siblings[DEPTH + 1];               /* in an element, beside entries of lists */
+    unsigned total;
     size_t configuration;   /* depth of <config>; 0: not within one */
     const char *expression; /* where the text of an element with an XPath expression begins */
     size_t expression_depth;
@@ -193,11 +199,59 @@ static bool read_attribute(struct scan *scan, bool *too_many) {
     }
     const struct slice value = {at + 1, (size_t)(end - at - 1)};
     scan->at = end + 1;
-    *too_many = scan->count == ATTRIBUTES || (is(prefix, "xmlns") && !declare(scan, name, value));
+    const bool is_default = !prefix.length && is(name, "xmlns");
+    *too_many = scan->count == ATTRIBUTES || (is(prefix, "xmlns") && !declare(scan, name, value)) ||
+                (is_default && !declare(scan, prefix, value));
     if (!*too_many) {
         scan->attributes[scan->count++] = (struct attribute){prefix, name, value, {0}};
     }
     return true;
+}
+
+static const struct lys_module *module_of(const struct scan *scan, struct slice namespace,
+                                          const struct lysc_node *parent) {
+    if (!namespace.start || (parent && is(namespace, parent->module->ns))) {
+        return namespace.start ? parent->module : NULL;
+    }
+    char *name = must_format("%.*s", (int)namespace.length, namespace.start);
+    const struct lys_module *module = ly_ctx_get_module_implemented_ns(scan->context, name);
+    free(name);
+    return module;
+}
+
+/* Of the element that begins, in <rpc>: an operation, a parameter, or data in one. */
+static const struct lysc_node *schema_of(const struct scan *scan, struct slice prefix,
+                                         struct slice name) {
+    const struct lysc_node *parent = scan->schemas[scan->depth - 1];
+    if (!parent && scan->depth > 2) {
+        return NULL;
+    }
+    const struct lys_module *module = module_of(scan, namespace_of(scan, prefix), parent);
+    if (!module || (parent && parent->nodetype & (LYS_LEAF | LYS_LEAFLIST))) {
+        return NULL;
+    }
+    parent = parent && parent->nodetype & LYD_NODE_ANY ? NULL : parent;
+    return lys_find_child(parent, module, name.start, name.length, 0, 0);
+}
+
+static struct reply *check_number(struct scan *scan, struct slice prefix, struct slice name) {
+    const size_t depth = scan->depth;
+    scan->siblings[depth] = 0;
+    scan->schemas[depth] = depth > 1 ? schema_of(scan, prefix, name) : NULL;
+    if (++scan->total > ELEMENTS) {
+        return reply_error("too-big", "protocol",
+                           "message: it has more than %d elements; send them in parts", ELEMENTS);
+    }
+    const struct lysc_node *schema = scan->schemas[depth];
+    const bool is_entry = schema && schema->nodetype & (LYS_LIST | LYS_LEAFLIST);
+    if (is_entry || ++scan->siblings[depth - 1] <= SIBLINGS) {
+        return NULL;
+    }
+    struct slice parent = scan->elements[depth - 1];
+    return reply_error("too-big", "protocol",
+                       "element %.*s: it has more than %d elements that are no entries of a list; "
+                       "leave out what the model does not know",
+                       (int)parent.length, parent.start, SIBLINGS);
 }
 
 /* at: where its end tag begins. */
@@ -244,7 +298,8 @@ static bool read_tag(struct scan *scan, struct reply **reply) {
             attribute->namespace = namespace_of(scan, attribute->prefix);
         }
     }
-    *reply = check_unique(scan);
+    *reply = check_number(scan, prefix, name);
+    *reply = *reply ? *reply : check_unique(scan);
     if (!*reply && scan->configuration) {
         *reply = check_known(scan);
     }

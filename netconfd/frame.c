@@ -18,6 +18,8 @@ void wire_init(struct wire *wire, int socket, bool chunked, size_t limit) {
     wire->socket = socket;
     wire->chunked = chunked;
     wire->limit = limit;
+    wire->may_be_long = NULL;
+    wire->who = NULL;
     wire->begin = wire->end = 0;
     pthread_mutex_init(&wire->writing, NULL);
 }
@@ -79,6 +81,12 @@ static enum frame_status next_byte(struct wire *wire, bool within, char *byte) {
     return FRAME_MESSAGE;
 }
 
+/* Whether a message that has grown from one length to another is too long. */
+static bool is_too_long(const struct wire *wire, size_t before, uint64_t length) {
+    return length > wire->limit || (before <= WIRE_SHORT && length > WIRE_SHORT &&
+                                    wire->may_be_long && !wire->may_be_long(wire->who));
+}
+
 static enum frame_status read_to_end(struct wire *wire, struct text *text) {
     const size_t tail = sizeof END_OF_MESSAGE - 1;
     for (;;) {
@@ -94,7 +102,7 @@ static enum frame_status read_to_end(struct wire *wire, struct text *text) {
             text->bytes[text->length] = '\0';
             return FRAME_MESSAGE;
         }
-        if (text->length > wire->limit) {
+        if (is_too_long(wire, text->length - 1, text->length)) {
             return FRAME_TOO_BIG;
         }
     }
@@ -180,7 +188,7 @@ enum frame_status wire_read(struct wire *wire, struct text *text) {
         if (status != FRAME_MESSAGE || !size) {
             return status;
         }
-        if (size > wire->limit - text->length) {
+        if (is_too_long(wire, text->length, text->length + size)) {
             return FRAME_TOO_BIG;
         }
         if ((status = read_chunk(wire, size, text)) != FRAME_MESSAGE) {

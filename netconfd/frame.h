@@ -14,10 +14,16 @@
 
 enum frame_status { FRAME_MESSAGE, FRAME_CLOSED, FRAME_MALFORMED, FRAME_TOO_BIG, FRAME_STALLED };
 
+/* Bytes of a message that are taken of everybody; libyang makes up to 50 times as much of them. */
+#define WIRE_SHORT (128u << 10)
+
 struct wire {
     int socket;   /* non-blocking */
     bool chunked; /* base:1.1 */
     size_t limit; /* bytes of the longest message taken */
+    /* Whether a message may be longer than WIRE_SHORT; NULL: it may. */
+    bool (*may_be_long)(void *who);
+    void *who;
     pthread_mutex_t writing;
     char buffer[65536];
     size_t begin, end; /* what of the buffer is not taken yet */

@@ -284,8 +284,10 @@ int rpc_handle(struct session *session, const struct text *message) {
 void rpc_refuse_frame(struct session *session, enum frame_status status) {
     struct reply *reply =
         status == FRAME_TOO_BIG
-            ? reply_error("too-big", "transport", "message: it is longer than %zu bytes; split it",
-                          session->wire.limit)
+            ? reply_error("too-big", "transport",
+                          "message: it is longer than %zu bytes, or, of a user who may write "
+                          "nothing, than %u; split it",
+                          session->wire.limit, WIRE_SHORT)
             : reply_error("malformed-message", "rpc",
                           "message: its framing is broken; see RFC 6242 section 4.2");
     session->counts.in_bad_rpcs++;

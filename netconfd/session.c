@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "rights.h"
 #include "text.h"
 
 #define LONGEST_MESSAGE (256u << 20)
@@ -66,6 +67,13 @@ sr_session_ctx_t *session_sysrepo(const struct session *session) {
     return made;
 }
 
+/* Whether it may be a configuration: of who writes nothing a message would only take memory. */
+static bool may_be_long(void *who) {
+    struct reply *denied = rights_to_write(who);
+    reply_free(denied);
+    return !denied;
+}
+
 struct session *session_new(struct nc_session *nc, int socket, const char *user,
                             const char *transport, const char *address) {
     struct session *session = must_alloc(sizeof *session);
@@ -78,6 +86,8 @@ struct session *session_new(struct nc_session *nc, int socket, const char *user,
     session->context = nc_session_get_ctx(nc);
     session->start = nc_session_get_start_time(nc);
     wire_init(&session->wire, socket, nc_session_get_version(nc) != 0, LONGEST_MESSAGE);
+    session->wire.may_be_long = may_be_long;
+    session->wire.who = session;
     session->sr = session_sysrepo(session);
     if (!session->sr) {
         log_error("session %u: sysrepo refuses a session", session->id);

@@ -290,6 +290,55 @@ def test_a_subtree_that_compares_too_much(server: Server, client: Client) -> Non
     assert "compares more than" in texts(error, "//nc:error-message")[0]
 
 
+SIBLINGS = {
+    "unknown": srv6("".join(f"<s:n{n}/>" for n in range(1001))),
+    "of no namespace": "".join(f"<n{n}/>" for n in range(1001)),
+    "keys": srv6("<s:vrfs><s:vrf>" + "<s:name>a</s:name>" * 1001 + "</s:vrf></s:vrfs>"),
+    "at the top": "<s:srv6/>" * 1001,
+}
+
+
+@pytest.mark.parametrize("inside", SIBLINGS.values(), ids=SIBLINGS)
+@pytest.mark.parametrize("around", ["<nc:get><nc:filter>{}</nc:filter></nc:get>",
+                                    "<nc:edit-config><nc:target><nc:candidate/></nc:target>"
+                                    "<nc:config>{}</nc:config></nc:edit-config>"])  # fmt: skip
+def test_siblings_that_libyang_reads_in_quadratic_time(
+    client: Client, inside: str, around: str
+) -> None:
+    refused(lambda: client.rpc(around.format(inside)), "too-big", "1000 elements that are no")
+
+
+def test_entries_of_lists_may_be_many(client: Client) -> None:
+    """Also of several lists in turn, and in another module's namespace."""
+    client.edit(sids(2000))
+    names = "".join(f"<s:interface>eth{n}</s:interface>" for n in range(2000))
+    client.edit(srv6(vrf("blue", "102", more=names)), target="candidate")
+    client.manager.discard_changes()
+    wanted = "<s:sid/><bgp:nothing/>" * 900
+    assert texts(client.rpc(get(by_subtree(wanted), "running")), SIDS)
+
+
+def test_a_long_message_of_who_writes_nothing(server: Server, client: Client) -> None:
+    """libyang would make fifty times as much memory of it."""
+    many = "<s:sid/>" * 20_000
+    with acting_as("nobody"), ask(server, get(by_subtree(many))) as wire:
+        error = wire.reply()
+        assert wire.ended()
+    assert texts(error, "//nc:error-tag") == ["too-big"]
+    before = server.resident()
+    held = []
+    with acting_as("nobody"):
+        for _ in range(20):
+            held.append(Wire(server.socket))
+            held[-1].send(b"\n#100000000\n<rpc ")
+            assert texts(held[-1].reply(), "//nc:error-tag") == ["too-big"]
+    assert server.resident() - before < 30 << 10
+    for wire in held:
+        wire.socket.close()
+    # Who may write sends configurations.
+    assert texts(client.rpc(get(by_subtree(many))), SIDS)
+
+
 def test_sessions_of_a_user_are_counted(server: Server) -> None:
     with acting_as("nobody"):
         held = [Wire(server.socket) for _ in range(64)]
