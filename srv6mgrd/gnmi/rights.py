@@ -35,6 +35,10 @@ ANY = "*"
 # RFC 8341 section 2.4: a recovery session is under no rules; sysrepo gives it to this user.
 RECOVERY = "root"
 
+# The module of RPCs that gNMI offers, as methods or as extensions of Set, and one that viewers may
+# execute: it changes nothing.
+_OPERATIONS, _COMPARE = "srv6mgr-operations", "compare"
+
 _STEP = re.compile(r"/(?:([\w.-]+):)?([\w.-]+)((?:\[[^=\]]+=(?:'[^']*'|\"[^\"]*\")\])*)")
 _KEY = re.compile(r"\[(?:[\w.-]+:)?([\w.-]+)=(?:'([^']*)'|\"([^\"]*)\")\]")
 
@@ -124,6 +128,12 @@ def parse(nacm: Mapping[str, Any]) -> Policy:
 
 def _permits_a_change(rule: Mapping[str, Any]) -> bool:
     operations = set(rule.get("access-operations", ANY).split())
+    if "notification-name" in rule:
+        return False
+    if "rpc-name" in rule:
+        offered = rule.get("module-name", ANY) in (ANY, _OPERATIONS)
+        if not offered or rule["rpc-name"] == _COMPARE:
+            return False
     return rule["action"] == "permit" and bool(operations - {"read"})
 
 

@@ -132,6 +132,10 @@ def test_only_a_rule_opens_what_is_denied_by_default(found: Policy, permitted: b
         (nacm(rule("permit")), True),
         (nacm(rule("permit", access_operations="read update")), True),
         (nacm(rule("permit", access_operations="exec", rpc_name="confirm")), True),
+        # What the packages permit to viewers changes nothing.
+        (nacm(rule("permit", access_operations="exec", rpc_name="compare")), False),
+        (nacm(rule("permit", module_name="ietf-netconf", rpc_name="kill-session")), False),
+        (nacm(rule("permit", notification_name="*")), False),
         (nacm(write_default="permit"), True),
         (nacm(enable_nacm=False), True),
     ],
