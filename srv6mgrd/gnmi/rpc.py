@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -196,8 +197,11 @@ class Rpcs:
             return
         except RpcError as e:
             code, text = e.code, e.text
+            _let_go(e)
         except grpc.aio.BaseError:
-            return  # the client left while it was being written to
+            # The client left while it was being written to. Returning would send a status, which
+            # gRPC rejects with a traceback while that write is not done (TOO_MANY_OPERATIONS).
+            raise asyncio.CancelledError from None
         except Exception as e:
             _LOG.exception("an RPC failed")
             code, text = grpc.StatusCode.INTERNAL, f"srv6-gnmid: {type(e).__name__}; see its log"
@@ -211,6 +215,14 @@ class Rpcs:
         except grpc.aio.InternalError:
             # gRPC found that write (TOO_MANY_OPERATIONS); returning would send a status, too.
             raise asyncio.CancelledError from None
+
+
+def _let_go(error: BaseException | None) -> None:
+    """The request, which may be large, is in frames of what failed. A future among their variables
+    has the error itself: without this they would wait for the collector of cycles."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
 
 
 def _trailer(warnings: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
+import weakref
 from typing import Any
 
 import grpc
@@ -53,6 +55,11 @@ async def test_a_status_behind_a_write_that_nobody_reads_leaves_the_stream_to_be
         await end(Context(stuck=True), RpcError(grpc.StatusCode.UNAVAILABLE, "stopping"))
 
 
+async def test_no_status_is_sent_to_a_client_that_left() -> None:
+    with pytest.raises(asyncio.CancelledError):
+        await end(Context(), grpc.aio.InternalError("Failed grpc_call_start_batch"))
+
+
 @pytest.mark.parametrize(
     ("error", "code"),
     [
@@ -66,6 +73,46 @@ async def test_who_takes_more_than_a_request_may_learns_it(
     context = Context()
     await end(context, error)
     assert context.ended == (code, str(error))
+
+
+async def test_what_fails_keeps_nothing_of_its_request() -> None:
+    """A future in a frame of the traceback makes a cycle, which waits for the collector."""
+
+    class Request:
+        pass
+
+    request = Request()
+    kept = weakref.ref(request)
+
+    async def fails(request: Request) -> None:
+        loop = asyncio.get_running_loop()
+
+        def work() -> None:
+            try:
+                raise ValueError(f"{type(request)} can't be read")
+            except ValueError as e:
+                raise BudgetError(str(e)) from e
+
+        working = loop.run_in_executor(None, work)
+        await asyncio.wait({working})
+        await working
+
+    async def answer(_context: Any, _caller: Caller) -> None:
+        nonlocal request
+        given = request
+        del request
+        await fails(given)
+
+    context = Context()
+    gc.disable()
+    try:
+        await Rpcs(anyone, Workers(1), Room(1))._guarded("set", context, answer)
+        # The thread lets go of its work when it takes up the next.
+        await asyncio.get_running_loop().run_in_executor(None, str)
+        assert kept() is None
+    finally:
+        gc.enable()
+    assert context.ended is not None
 
 
 @pytest.mark.parametrize("changes", [True, False])
