@@ -9,6 +9,20 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char *base;
 
+/* Of no configuration that srv6mgrd knows. */
+#define UNKNOWN "0"
+
+void candidate_find(void) {
+    sr_session_switch_ds(server.own, SR_DS_CANDIDATE);
+    const int failed = sr_lock(server.own, NULL, 0);
+    if (failed == SR_ERR_UNSUPPORTED) { /* it has changes */
+        base = must_copy(UNKNOWN);
+    } else if (!failed) {
+        sr_unlock(server.own, NULL);
+    }
+    sr_session_switch_ds(server.own, SR_DS_RUNNING);
+}
+
 bool candidate_begin(struct session *session) {
     pthread_mutex_lock(&lock);
     const bool is_first = !base;

@@ -4,6 +4,10 @@
 
 #include "session.h"
 
+/* At the start: changes that another process left are from before what runs now, as nobody knows
+ * which configuration they were made from. */
+void candidate_find(void);
+
 /* Before each change of the candidate; whether it is the first since it equalled running. */
 bool candidate_begin(struct session *session);
 

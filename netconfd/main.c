@@ -11,6 +11,7 @@
 #include <sysrepo/netconf_acm.h>
 #include <unistd.h>
 
+#include "candidate.h"
 #include "clock.h"
 #include "commits.h"
 #include "door.h"
@@ -55,6 +56,7 @@ static int start_sysrepo(void) {
     }
     sr_session_set_orig_name(server.own, DOOR);
     clock_forsake();
+    candidate_find();
     return monitoring_start();
 }
 

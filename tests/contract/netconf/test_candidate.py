@@ -49,6 +49,34 @@ def test_a_candidate_from_before_does_not_undo_what_others_committed(
     assert sorted(client.texts(TABLES)) == ["101", "200"]
 
 
+def test_a_candidate_that_a_dead_server_left_undoes_nothing(client: Client, server: Server) -> None:
+    client.edit(ROUTER)
+    client.edit(srv6(vrf(table="101")), target="candidate")
+    server.kill()
+    server.start()
+    later = Client(server.socket)
+    later.edit(srv6(vrf("blue", table="200")))
+    words = "the running configuration has changed since its first edit"
+    for commit in (
+        later.manager.commit,
+        lambda: later.manager.copy_config(source="candidate", target="running"),
+    ):
+        refused(commit, "operation-failed", words, app_tag="candidate-outdated")
+    assert sorted(later.texts(TABLES)) == ["100", "200"]
+    later.manager.discard_changes()
+    later.edit(srv6(vrf(table="101")), target="candidate")
+    later.manager.commit()
+    assert sorted(later.texts(TABLES)) == ["101", "200"]
+    later.close()
+    # Nothing was left this time.
+    server.kill()
+    server.start()
+    last = Client(server.socket)
+    last.edit(srv6(vrf(table="102")), target="candidate")
+    last.manager.commit()
+    last.close()
+
+
 def test_a_candidate_is_committed_when_all_is_as_it_was(client: Client, other: Client) -> None:
     client.edit(ROUTER)
     client.edit(srv6(vrf(table="101")), target="candidate")
