@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from srv6mgrd.storage import Problems, StorageError, set_aside
+from srv6mgrd.storage import Problems, StorageError, check_regular, set_aside
 from srv6mgrd.threads import one_thread
 
 # Primary result codes (sqlite.org/rescode.html) that say nothing about the content of the file.
@@ -114,6 +114,7 @@ class Database:
         if self._path is None:
             return self._loaded(self._connect(":memory:", isolation_level=None))
         self._path.parent.mkdir(parents=True, exist_ok=True)
+        _check(self._path)
         try:
             return self._loaded(self._connect(self._path, isolation_level=None))
         except (sqlite3.Error, ValueError, TypeError) as error:
@@ -125,7 +126,8 @@ class Database:
         """The file as far as it can be read without a write; else an empty one in memory."""
         options = () if self._path is None else ("mode=ro", "immutable=1")
         for option in options:
-            with suppress(sqlite3.Error, ValueError, TypeError):
+            with suppress(sqlite3.Error, OSError, ValueError, TypeError):
+                _check(self._path)
                 uri = f"{Path(self._path or '').absolute().as_uri()}?{option}"
                 return self._loaded(self._connect(uri, uri=True, isolation_level=None))
         return self._loaded(self._connect(":memory:", isolation_level=None))
@@ -140,6 +142,12 @@ class Database:
             db.close()
             raise
         return db
+
+
+def _check(path: Path | None) -> None:
+    """SQLite reports a folder; at a FIFO it would wait. Raises OSError."""
+    if path is not None and path.exists() and not path.is_dir():
+        check_regular(path, path)
 
 
 def _is_environment(error: Exception) -> bool:

@@ -7,7 +7,10 @@ the log, in the operational state and by ``srv6ctl doctor``, and the daemon goes
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import os
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +20,8 @@ from srv6mgrd.threads import one_thread
 
 _LOG = logging.getLogger(__name__)
 
+# A configuration of 100,000 SIDs has 20.
+_MOST_BYTES = 256 << 20
 DAMAGED = ".damaged"
 # Seconds until a file that could not be written is tried again.
 RETRY = 5.0
@@ -81,6 +86,23 @@ class Problems:
     def listed(self) -> dict[str, tuple[str, int]]:
         """The problem of each file, and since when (ns) it has one."""
         return dict(self._found)
+
+
+def read_text(path: Path) -> str:
+    """Of a file of ours; nothing waits for it or fills the memory, whatever is in its place.
+    Raises OSError, or ValueError for what no file of ours is."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, encoding="utf-8") as file:
+        check_regular(descriptor, path)
+        if os.fstat(descriptor).st_size > _MOST_BYTES:
+            raise ValueError(f"it has more than {_MOST_BYTES >> 20} MiB")
+        return file.read()
+
+
+def check_regular(place: Path | int, path: Path) -> None:
+    """Raises OSError for a FIFO, which would be waited for, a device or a folder."""
+    if not stat.S_ISREG(os.stat(place).st_mode):
+        raise OSError(errno.EINVAL, "it is no regular file; remove it", str(path))
 
 
 def set_aside(path: Path, problems: Problems, cause: object) -> bool:

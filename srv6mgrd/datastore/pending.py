@@ -18,7 +18,7 @@ from typing import Any
 
 from srv6mgrd.datastore.connection import AWAITS
 from srv6mgrd.model.refusal import Refusal
-from srv6mgrd.storage import Problems, StorageError, set_aside
+from srv6mgrd.storage import Problems, StorageError, read_text, set_aside
 
 _VERSION = 1
 
@@ -112,7 +112,7 @@ class PendingFile:
         if path is None:
             return
         try:
-            self.value = _parsed(json.loads(path.read_text()))
+            self.value = _parsed(json.loads(read_text(path)))
         except FileNotFoundError:
             pass
         except OSError as error:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from srv6mgrd.datastore.migration import CURRENT, FIRST, migrate
-from srv6mgrd.storage import Problems
+from srv6mgrd.storage import Problems, check_regular, read_text
 
 _LOG = logging.getLogger(__name__)
 
@@ -54,13 +54,15 @@ def upgrade(file: Path, *holders: Holder, seen: bool, problems: Problems) -> boo
 
 def _keep(file: Path, revision: str, problems: Problems) -> None:
     with problems.writing(file, "make room for it, and see that root may write it"):
+        if file.exists():
+            check_regular(file, file)
         file.write_text(f"{revision}\n")
 
 
 def _revision(file: Path) -> str:
     try:
-        return file.read_text().strip()
-    except (OSError, UnicodeDecodeError):
+        return read_text(file).strip()
+    except (OSError, ValueError):
         return ""
 
 

@@ -117,6 +117,26 @@ def test_a_folder_in_the_place_of_a_file_stops_nothing(world: World, file: str) 
         eventually(lambda: manager.problems == {}, 30)
 
 
+@pytest.mark.parametrize("file", [f for f in FILES if f.startswith("state/")] + ["state/revision"])
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_what_is_no_file_stops_nothing(
+    world: World, file: str, make: Callable[[Path], None]
+) -> None:
+    """A FIFO is waited for, a device never ends."""
+    path, manager = world.folder / file, world.manager
+    path.unlink(missing_ok=True)
+    make(path)
+    with manager.running():
+        # What of the others is there without being read is removed, or taken for the present one.
+        if path.suffix == ".sqlite":
+            assert "it is no regular file; remove it" in manager.problems[path.name]
+        path.unlink(missing_ok=True)
+        if file != "state/pending.json":
+            manager.client.rpc(CALLER, "/srv6mgr-operations:cancel", {"id": "secret"})
+        manager.declare(MORE)
+        manager.declare(DECLARED)
+
+
 @contextmanager
 def mounted(folder: Path, size: str) -> Iterator[None]:
     """``folder`` with what it holds on a file system of its own."""

@@ -127,7 +127,7 @@ def test_a_pending_commit_that_could_not_be_read_rolls_nothing_back_later(
     before.pend(PENDING)
     before.close()
     with monkeypatch.context() as broken:
-        broken.setattr(Path, "read_text", _fails)
+        broken.setattr("srv6mgrd.datastore.pending.read_text", _fails)
         history = History(path)
     assert history.pending is None
 
