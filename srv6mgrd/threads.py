@@ -47,15 +47,29 @@ def _check(cls: type, name: str, member: object) -> None:
 
 
 def _checked(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def awaited(self: Any, *arguments: Any, **named: Any) -> Any:
+            # It runs in the thread of its loop, wherever it was made.
+            _check_owner(self, name)
+            return await function(self, *arguments, **named)
+
+        return awaited
+
     @functools.wraps(function)
     def called(self: Any, *arguments: Any, **named: Any) -> Any:
-        mine = threading.current_thread()
-        owner = self.__dict__.setdefault(_ATTRIBUTE, mine)
-        if owner is not mine and owner.is_alive():
-            text = f"{name}: called in thread {mine.name}, but {owner.name} owns it"
-            # Who catches everything must not hide it.
-            _LOG.error("%s", text)
-            raise WrongThreadError(text)
+        _check_owner(self, name)
         return function(self, *arguments, **named)
 
     return called
+
+
+def _check_owner(checked: Any, name: str) -> None:
+    mine = threading.current_thread()
+    owner = checked.__dict__.setdefault(_ATTRIBUTE, mine)
+    if owner is not mine and owner.is_alive():
+        text = f"{name}: called in thread {mine.name}, but {owner.name} owns it"
+        # Who catches everything must not hide it.
+        _LOG.error("%s", text)
+        raise WrongThreadError(text)

@@ -18,7 +18,7 @@ from srv6mgrd.commits.revisions import Revisions
 from srv6mgrd.commits.service import CommitService
 from srv6mgrd.datastore.clock import CommitClock, Herald, Node
 from srv6mgrd.datastore.connection import Connection
-from srv6mgrd.datastore.history import History, Pending
+from srv6mgrd.datastore.history import History, Pending, Transaction
 from srv6mgrd.datastore.rpc import RpcSubscription
 from srv6mgrd.datastore.running import MODULE, TREE, Running
 from srv6mgrd.datastore.subscription import ConfigSubscription
@@ -178,6 +178,13 @@ class Loop:
             return self.world.history.pending
 
         found: Pending | None = self.run(read())
+        return found
+
+    def newest(self) -> Transaction:
+        async def read() -> Transaction:
+            return self.world.history.transactions()[0]
+
+        found: Transaction = self.run(read())
         return found
 
     def close(self) -> None:

@@ -106,5 +106,5 @@ def test_a_warning_of_a_commit_is_a_notification(client: Client, router: Router)
     router.loop.world.manager.warnings = ()
     event = client.event_with("//o:commit-warning")
     assert texts(event, "//o:warning") == ["boundary: eth1 can reach SIDs; set its role"]
-    newest = router.loop.world.history.transactions()[0].id
+    newest = router.loop.newest().id
     assert texts(event, "//o:transaction") == [str(newest)]

@@ -188,7 +188,7 @@ def test_where_a_client_is_is_shown(
         host = "//m:session[contains(m:transport, 'netconf-ssh')]/m:source-host"
         assert texts(sessions, host) == []
         wire.call(EDIT.format(with_namespaces(srv6(vrf(table="7")))))
-    origin = router.loop.world.history.transactions()[0].origin
+    origin = router.loop.newest().origin
     assert (origin.door, origin.user, origin.address) == ("srv6-netconfd", "root", "127.0.0.1")
 
 

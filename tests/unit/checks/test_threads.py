@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 
 import pytest
@@ -120,6 +120,16 @@ def test_another_thread_may_not_use_it(caplog: pytest.LogCaptureFixture) -> None
     assert in_thread(ledger.size) is None
     assert ledger.entries == ["mine"]
     assert "Ledger.add: called in thread other, but MainThread owns it" in caplog.text
+
+
+def test_a_coroutine_is_of_the_thread_that_runs_it() -> None:
+    ledger = Ledger()
+    ledger.add("mine")
+    made: list[Coroutine[object, object, None]] = []
+
+    assert in_thread(lambda: made.append(ledger.later("made elsewhere"))) is None
+    asyncio.run(made[0])
+    assert ledger.entries == ["mine", "made elsewhere"]
 
 
 def test_who_makes_it_need_not_own_it() -> None:
