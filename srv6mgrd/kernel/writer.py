@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import errno
-import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from srv6mgrd.kernel import addresses, bpf, headend, leftovers, routes, rules, sysctl
+from srv6mgrd.kernel import addresses, bpf, headend, routes, rules, sysctl
 from srv6mgrd.kernel.boundary import BoundaryTable
 from srv6mgrd.kernel.seg6 import Seg6
 from srv6mgrd.netlink import links, wire
-from srv6mgrd.netlink.errors import Failure, KernelError
+from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.netlink.links import Link
 from srv6mgrd.netlink.socket import BATCH, NetlinkSocket
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
@@ -42,8 +41,6 @@ from srv6mgrd.plan.objects import (
 )
 from srv6mgrd.ports import RefusedAction
 from srv6mgrd.proxy.adapter import Proxies
-
-_LOG = logging.getLogger(__name__)
 
 # What a deletion meets when the thing is gone already: routes ESRCH, rules ENOENT, links ENODEV,
 # addresses EADDRNOTAVAIL.
@@ -75,10 +72,6 @@ class Writer:
     def link(self, name: str) -> Link | None:
         answer = self._netlink.read(links.get(name))
         return None if isinstance(answer, Failure) else links.decode(answer)
-
-    def dump(self, request: bytes) -> list[bytes]:
-        """Raises KernelError."""
-        return self._netlink.dump(request)
 
     def set_source(self, source: EncapSource | None) -> Failure | None:
         self.writes += 1
@@ -271,9 +264,7 @@ class Run:
                 return self._create_link(device)
             case Replace(_, (DummyDevice() | VrfDevice() | VlanDevice()) as device):
                 return self._replace_link(device)
-            case Delete(VrfDevice() as vrf):
-                return self._delete_vrf(vrf)
-            case Delete((DummyDevice() | VlanDevice() | UnknownLink()) as device):
+            case Delete((DummyDevice() | VrfDevice() | VlanDevice() | UnknownLink()) as device):
                 return self._delete_link(device.name)
         return _not_ours_to_write(action.object)
 
@@ -349,20 +340,6 @@ class Run:
             return Failure(errno.EPERM, f"link {name} does not bear our alias")
         failure = self._one(links.delete(found.index))
         return None if failure is None or failure.errno in _GONE else failure
-
-    def _delete_vrf(self, vrf: VrfDevice) -> Failure | None:
-        """With what FRR left in its table."""
-        is_there = self._writer.link(vrf.name) is not None
-        if (failure := self._delete_link(vrf.name)) is not None or not is_there:
-            return failure
-        try:
-            for request in leftovers.dumps(vrf.table):
-                found = list(leftovers.deletions(self._writer.dump(request), vrf.table))
-                self._writer.send(found)
-        except KernelError as error:
-            # The VRF has gone all the same.
-            _LOG.warning("routes of FRR may be left in table %d: %s", vrf.table, error)
-        return None
 
     def _is_live(self, found: Link, device: links.Device) -> bool:
         """Whether what stands there only lacks our mark or its administrative state."""

@@ -261,34 +261,3 @@ def test_vrf_goes_with_what_stands_on_it(kernel: LinuxKernel, sid_device: str, r
     assert all(objects[d.key].object == d for d in defaults)
     assert kernel.apply([Create(RED)]) == []
     assert kernel.observe([]).objects[RED.key].object == RED
-
-
-def test_a_vrf_that_goes_takes_what_frr_left_in_its_table(kernel: LinuxKernel, run: Run) -> None:
-    """A zebra that died before it could: the next VRF on the table would drop packets."""
-    assert kernel.apply([Create(RED)]) == []
-    for line in (
-        "ip route add blackhole 10.78.0.0/24 table 100 proto 196 metric 20",
-        "ip route add unreachable 10.78.1.0/24 table 100 proto 186 metric 20",
-        "ip -6 route add blackhole fd78::/64 table 100 proto 196 metric 20",
-        "ip -6 route add blackhole ::/0 table 100 proto 11 metric 20",
-    ):
-        run(line)
-    # Of others, and in the table of another VRF.
-    run("ip route add blackhole 10.79.0.0/24 table 100 proto 4")
-    run("ip route add blackhole 10.78.0.0/24 table 200 proto 196")
-
-    assert kernel.apply([Delete(RED)]) == []
-
-    assert run("ip route show table 100").split()[:2] == ["blackhole", "10.79.0.0/24"]
-    assert len(run("ip route show table 100").splitlines()) == 1
-    assert "10.78.0.0/24" in run("ip route show table 200")
-    assert "blackhole" not in run("ip -6 route show table 100")
-
-
-def test_a_vrf_that_has_gone_is_not_cleared(kernel: LinuxKernel, run: Run) -> None:
-    """Its table may be somebody else's by now."""
-    run("ip route add blackhole 10.78.0.0/24 table 100 proto 196")
-
-    assert kernel.apply([Delete(RED)]) == []
-
-    assert "10.78.0.0/24" in run("ip route show table 100")
