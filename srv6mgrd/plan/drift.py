@@ -45,9 +45,18 @@ def differences(actions: Iterable[Action]) -> dict[str, str]:
             found[key] = Replace(before.object, action.object)
             if before.object == action.object:
                 del found[key]
-        else:
+        elif not _went_along(action):
             found[key] = action
     return {key: difference(action) for key, action in found.items()}
+
+
+def _went_along(action: Action) -> bool:
+    """Whether it writes a value once more that an interface made anew, or cycled, had taken along
+    (``cascade.put_again``)."""
+    match action:
+        case Replace(Sysctl() | AdminState() | LinkMtu() as was, obj):
+            return was == obj
+    return False
 
 
 def difference(action: Action) -> str:

@@ -150,3 +150,9 @@ def test_what_is_made_anew_is_one_difference():
         RED.key: "VRF device red: table was 20, is 10; ifindex was 7, is 1000",
         SID.key: "SID route was deleted",
     }
+
+
+def test_a_value_that_went_with_its_interface_did_not_differ() -> None:
+    value = Sysctl("net/ipv6/conf/red/seg6_enabled", "0")
+    state = AdminState("eth1", up=False)
+    assert differences([Replace(value, value), Replace(state, state)]) == {}
