@@ -17,6 +17,7 @@ from lab.guest.catalogue import PATCHED_FRR, STOCK_FRR
 from lab.guest.nodes import Node, wait_until
 from lab.problem import LabError
 from srv6mgrd.frr.blocks import BGPD, LOCATORS, ZEBRA
+from srv6mgrd.frr.vty import VtyError
 from srv6mgrd.model.bgp import VrfBgp
 from srv6mgrd.model.desired import Desired, Vrf
 from tests.contract.frr.conftest import TABLES, Pe, declaration, sid
@@ -95,7 +96,12 @@ def test_same_locator_again(pe: Pe) -> None:
 
 def _version(pe: Pe, prefix: str) -> int:
     """How often bgpd changed its mind about the VPN route; 0 without one."""
-    text = pe.frr.show(BGPD, f"show bgp ipv4 vpn {prefix}")
+    try:
+        text = pe.frr.show(BGPD, f"show bgp ipv4 vpn {prefix}")
+    except VtyError as error:
+        if "Network not in table" not in str(error):
+            raise
+        return 0
     found = re.search(r"65000:110:10\.1\.0\.0/24, version (\d+)", text)
     return int(found[1]) if found else 0
 
