@@ -219,7 +219,8 @@ def _fresh(pe1: Edge, pe2: Edge, base: Desired) -> None:
     """FRR of pe1 anew, with its session and no VRF."""
     pe1.restart()
     wait_until(lambda: pe1.frr.observe() is not None, "FRR", 60)
-    _apply(pe1, creations(base))
+    # bgpd rejects a locator until it is connected to zebra (bgp_zebra_srv6_manager_get_locator).
+    wait_until(lambda: pe1.frr.apply(creations(base)) == [], "FRR takes its configuration", 60)
     wait_until(lambda: _is_up(pe2), "session", 120)
 
 
