@@ -22,7 +22,15 @@ from pathlib import Path
 from typing import Protocol
 
 from srv6mgrd.commits import answer
-from srv6mgrd.commits.fields import Field, Fields, ProtocolError, encode, receive
+from srv6mgrd.commits.fields import (
+    Field,
+    Fields,
+    ProtocolError,
+    encode,
+    receive_length,
+    receive_rest,
+)
+from srv6mgrd.commits.intake import SILENCE, Intake
 from srv6mgrd.commits.locks import Caller, Locks
 from srv6mgrd.commits.queue import FairQueue
 from srv6mgrd.commits.watch import Watchers
@@ -87,6 +95,7 @@ class CommitServer:
         self._locks = locks
         self._watchers = watchers
         self._queue: FairQueue[_Job] = FairQueue()
+        self._intake = Intake()
         self._running: _Job | None = None
         # Guards the queue, the locks and the connections.
         self._changed = threading.Condition()
@@ -166,29 +175,28 @@ class CommitServer:
                 _LOG.error("commit socket: %s", error)
                 time.sleep(BEAT)
                 continue
+            uid = _uid(connection)
             with self._changed:
-                if len(self._connections) >= _MOST_CONNECTIONS:
+                if len(self._connections) >= _MOST_CONNECTIONS or not self._intake.admits(uid):
                     connection.close()
                     continue
                 owner, self._next_owner = self._next_owner, self._next_owner + 1
                 self._connections[owner] = connection
             client = threading.Thread(
-                target=self._serve, args=(connection, owner), name="commit-client", daemon=True
+                target=self._serve, args=(connection, uid, owner), name="commit-client", daemon=True
             )
             with self._changed:
                 self._clients.add(client)
             client.start()
 
-    def _serve(self, connection: socket.socket, owner: int) -> None:
+    def _serve(self, connection: socket.socket, uid: int, owner: int) -> None:
         try:
-            peer = _peer(connection)
-            while (request := receive(connection)) is not None:
-                if request.text("request") == "watch":
-                    if peer is not None:
-                        raise ProtocolError("watch: root alone may follow the configuration")
-                    self._watchers.serve(connection, request.every("module"))
-                    return
-                self._answer(connection, request, peer, owner)
+            # Only root, as which the northbounds run, says for whom it asks.
+            peer = None if uid == 0 else _name(uid)
+            while (length := receive_length(connection)) is not None:
+                with self._intake.room(uid, length, lambda: _has_left(connection)):
+                    if not self._serve_one(connection, length, peer, owner):
+                        return
         except ProtocolError as error:
             _LOG.warning("commit socket: %s", error)
         except OSError:
@@ -198,7 +206,22 @@ class CommitServer:
                 self._locks.release(owner)
                 del self._connections[owner]
                 self._clients.discard(threading.current_thread())
+            self._intake.left(uid)
             connection.close()
+
+    def _serve_one(
+        self, connection: socket.socket, length: int, peer: str | None, owner: int
+    ) -> bool:
+        """Whether there may be another request."""
+        if (request := _rest(connection, length, peer)) is None:
+            return False
+        if request.text("request") != "watch":
+            self._answer(connection, request, peer, owner)
+            return True
+        if peer is not None:
+            raise ProtocolError("watch: root alone may follow the configuration")
+        self._watchers.serve(connection, request.every("module"))
+        return False
 
     def _answer(
         self, connection: socket.socket, request: Fields, peer: str | None, owner: int
@@ -211,7 +234,6 @@ class CommitServer:
             request.has("restricted"),
         )
         if peer is not None:
-            # Only root, as which the northbounds run, says for whom it asks.
             caller = replace(caller, user=peer, is_restricted=True)
         if peer is not None and request.text("request") in ("lock", "unlock"):
             raise ProtocolError("lock: the northbounds alone, which check rights, may take it")
@@ -315,12 +337,24 @@ def _expired(ahead: Caller | None) -> list[Field]:
     )
 
 
-def _peer(connection: socket.socket) -> str | None:
-    """The user at the other end; None for root."""
+def _rest(connection: socket.socket, length: int, peer: str | None) -> Fields | None:
+    """Who announces a message and does not send it keeps its room for a short time only."""
+    if peer is None:
+        return receive_rest(connection, length)
+    connection.settimeout(SILENCE)
+    try:
+        return receive_rest(connection, length)
+    finally:
+        connection.settimeout(None)
+
+
+def _uid(connection: socket.socket) -> int:
+    """Of the user at the other end."""
     raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    _, uid, _ = _CREDENTIALS.unpack(raw)
-    if uid == 0:
-        return None
+    return int(_CREDENTIALS.unpack(raw)[1])
+
+
+def _name(uid: int) -> str:
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:

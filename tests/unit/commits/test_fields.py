@@ -101,6 +101,15 @@ def test_a_large_message_that_is_cut_off_or_wrong() -> None:
         receive(ours)
 
 
+def test_a_message_has_a_limit_of_fields() -> None:
+    """8 bytes each on the wire, 140 in memory."""
+    with (
+        sent(encode([("", b"")] * 600_000)) as ours,
+        pytest.raises(ProtocolError, match="more than 500000 fields"),
+    ):
+        receive(ours)
+
+
 @pytest.mark.parametrize("value", [b"x", b"-1", b"1234567890", "²".encode()])
 def test_what_is_no_number(value: bytes) -> None:
     with pytest.raises(ProtocolError, match="field timeout: not a number"):
