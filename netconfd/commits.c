@@ -10,10 +10,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "log.h"
 #include "problem.h"
 #include "request.h"
 
 #define SILENCE_MS 10000 /* srv6mgrd gives a sign of life each second */
+#define RENEWAL_MS 200   /* between attempts to have a lock again after a restart */
 #define BACKLOG_FULL (-2)
 #define MOST_ERRORS 64
 #define MOST_BYTES (256u << 20)
@@ -310,24 +312,52 @@ static bool is_dead(int fd) {
     return poll(&one, 1, 0) > 0;
 }
 
-static void drop_lock(struct session *session) {
+static void hang_up(struct session *session) {
     if (session->lock >= 0) {
         close(session->lock);
         session->lock = -1;
-        session->has_lock = false;
     }
 }
 
-/* The lock ended with the srv6mgrd that granted it; the next one grants it again, or to another. */
+/* The lock ended with the srv6mgrd that granted it. */
+static bool is_lock_lost(const struct session *session) {
+    return session->has_lock && (session->lock < 0 || is_dead(session->lock));
+}
+
+/* The next srv6mgrd grants the lock again, unless another came first: then it is gone. */
 static struct reply *renew_lock(struct session *session) {
     struct text answer = {0};
-    if (session->lock < 0 || !is_dead(session->lock)) {
+    if (!is_lock_lost(session)) {
         return NULL;
     }
-    drop_lock(session);
+    hang_up(session);
     struct reply *reply = commits_lock(session, &answer);
+    if (reply && commits_field(&answer, "holder", NULL)) {
+        session->has_lock = false;
+    }
     text_free(&answer);
     return reply;
+}
+
+void commits_keep_lock(struct session *session) {
+    struct pollfd both[2] = {{.fd = session->wire.socket, .events = POLLIN}};
+    while (session->has_lock && session->wire.begin == session->wire.end) {
+        const bool is_lost = is_lock_lost(session);
+        both[1] = (struct pollfd){.fd = is_lost ? -1 : session->lock, .events = POLLRDHUP};
+        if (poll(both, 2, is_lost ? RENEWAL_MS : -1) > 0 && both[0].revents) {
+            return;
+        }
+        if (is_lock_lost(session)) {
+            reply_free(renew_lock(session));
+            if (!session->has_lock) {
+                log_error("session %u: it ends, as another has locked running since srv6mgrd was "
+                          "restarted",
+                          session->id);
+                session->end = "other";
+                shutdown(session->wire.socket, SHUT_RDWR);
+            }
+        }
+    }
 }
 
 static struct reply *ask_at(int fd, struct session *session, struct text *request,
@@ -364,16 +394,23 @@ struct reply *commits_lock(struct session *session, struct text *answer) {
         close(fd);
     } else if (!reply) {
         session->lock = fd;
+        if (!session->has_lock) {
+            clock_gettime(CLOCK_REALTIME, &session->locked);
+        }
         session->has_lock = true;
-        clock_gettime(CLOCK_REALTIME, &session->locked);
     }
     return reply;
 }
 
 struct reply *commits_unlock(struct session *session) {
     struct text request = commits_request(session, "unlock"), answer = {0};
-    struct reply *reply = ask_at(session->lock, session, &request, &answer);
+    const bool is_lost = is_lock_lost(session);
+    struct reply *reply = is_lost ? NULL : ask_at(session->lock, session, &request, &answer);
+    if (is_lost) {
+        text_free(&request);
+    }
     text_free(&answer);
-    drop_lock(session);
+    hang_up(session);
+    session->has_lock = false;
     return reply;
 }

@@ -31,4 +31,8 @@ const char *commits_field(const struct text *answer, const char *name, size_t *l
 struct reply *commits_lock(struct session *session, struct text *answer);
 struct reply *commits_unlock(struct session *session);
 
+/* Wait for data of the client. Meanwhile a lock that ended with its srv6mgrd is taken from the next
+ * one; the session ends when another has it by then. */
+void commits_keep_lock(struct session *session);
+
 #endif

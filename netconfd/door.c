@@ -16,6 +16,7 @@
 
 #include "address.h"
 #include "clock.h"
+#include "commits.h"
 #include "log.h"
 #include "manager.h"
 #include "monitoring.h"
@@ -107,6 +108,7 @@ static struct session *greet(int socket, const char *user, const char *transport
 static void converse(struct session *session, uid_t user) {
     struct text message = {0};
     for (;;) {
+        commits_keep_lock(session);
         enum frame_status status = wire_read(&session->wire, &message);
         priority_set(PRIORITY_SESSIONS, places_are_many(user));
         if (status == FRAME_MALFORMED || status == FRAME_TOO_BIG) {

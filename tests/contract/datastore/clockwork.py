@@ -113,13 +113,24 @@ class World:
         self._subscription.start(self.clock.change, self.clock.stored, self.clock.aborted)
         self.clock.start(self._subscription.text())
         self._rpcs.start(self.manager, self.clock)
-        self._commits = None
-        if runtime is not None:
-            revisions = Revisions(asyncio.get_running_loop(), self.clock)
-            self._commits = CommitService(commit_socket(runtime), revisions)
+        self._runtime = runtime
+        self._commits: CommitService | None = None
+        self.serve_commits()
         self._connection = Connection(originator="test")
         self.door = Door(self._connection.session())
         self.startup = self._connection.session("startup")
+
+    def serve_commits(self) -> None:
+        """In the thread of the loop."""
+        if self._runtime is not None:
+            revisions = Revisions(asyncio.get_running_loop(), self.clock)
+            self._commits = CommitService(commit_socket(self._runtime), revisions)
+
+    async def end_commits(self) -> None:
+        """Nobody listens at the commit socket, and every connection to it ends."""
+        if self._commits is not None:
+            await asyncio.to_thread(self._commits.close)
+            self._commits = None
 
     async def edit(self, tree: Mapping[str, Any], *data: str) -> None:
         """What another door does."""
@@ -134,8 +145,7 @@ class World:
         return json.loads(await asyncio.to_thread(self.running.read))
 
     async def close(self) -> None:
-        if self._commits is not None:
-            await asyncio.to_thread(self._commits.close)
+        await self.end_commits()
         await self.clock.close()
         self._connection.close()
         self._rpcs.close()

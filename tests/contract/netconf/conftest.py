@@ -135,14 +135,16 @@ class Router:
     def gone(self) -> Iterator[None]:
         """Nobody reports state, and nobody listens at the commit socket."""
         self._operational.close()
-        socket = self._path.with_name("commit.sock")
-        aside = socket.rename(socket.with_suffix(".aside"))
+        self.loop.run(self.loop.world.end_commits())
         try:
             yield
         finally:
-            aside.rename(socket)
+            self.loop.run(self._serve_commits())
             self._operational = OperationalSubscription(self._path)
             self._operational.start()
+
+    async def _serve_commits(self) -> None:
+        self.loop.world.serve_commits()
 
     def close(self) -> None:
         self._telling.cancel()

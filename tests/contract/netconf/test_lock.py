@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
+import signal
+import socket
+from pathlib import Path
 
+import pytest
+from ncclient.operations import RPCError
+
+from srv6mgrd.commits.fields import encode, receive
+from srv6mgrd.commits.paths import commit_socket
 from srv6mgrd.datastore.history import Origin
 from tests.contract.netconf.client import Client, eventually, refused, texts
-from tests.contract.netconf.conftest import Router
+from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import ROUTER, srv6, vrf
 
 LOCKS = "//m:datastore[m:name='{}']//m:locked-by-session"
@@ -63,6 +70,47 @@ def test_the_lock_of_a_dead_session_is_released(client: Client, other: Client) -
     eventually(free)
     client.edit(ROUTER)
     client.manager.unlock("running")
+
+
+def test_a_session_that_asks_nothing_keeps_it_over_a_restart_of_srv6mgrd(
+    client: Client, other: Client, router: Router
+) -> None:
+    client.manager.lock("running")
+    with router.gone():
+        refused(lambda: client.edit(ROUTER), "operation-failed", "not running")
+
+    def is_locked() -> bool:
+        try:
+            other.edit(ROUTER)
+        except RPCError as error:
+            return "locked by" in str(error)
+        return False
+
+    eventually(is_locked)
+    client.manager.unlock("running")
+    other.edit(ROUTER)
+
+
+def test_a_session_whose_lock_another_has_after_a_restart_ends(
+    client: Client, other: Client, router: Router, server: Server, place: Path
+) -> None:
+    client.manager.lock("running")
+    with router.gone():
+        # So that the other one is first.
+        server.process.send_signal(signal.SIGSTOP)
+    try:
+        with socket.socket(socket.AF_UNIX) as first:
+            first.connect(str(commit_socket(place)))
+            first.sendall(encode([("request", b"lock"), ("northbound", b"test")]))
+            granted = receive(first)
+            assert granted is not None
+            assert granted.text("result") == "ok"
+            server.process.send_signal(signal.SIGCONT)
+            eventually(lambda: not client.manager.connected)
+    finally:
+        server.process.send_signal(signal.SIGCONT)
+    eventually(lambda: other.manager.lock("running").ok)
+    other.manager.unlock("running")
 
 
 def test_a_session_holds_it_once(client: Client) -> None:
