@@ -9,6 +9,7 @@ Documentation     Who is nobody gets in nowhere, and keeps nobody else out.
 ...               - [Ref] docs/security.md; RFC 8341 section 2; gNMI specification 3.1.
 
 Library           tests.robot.library.access.Access
+Library           tests.robot.library.credentials.Credentials
 Library           tests.robot.library.netconf.Netconf
 Resource          fortress.resource
 
@@ -33,6 +34,25 @@ A User Of The Group Is Under The Rules
 
 Without A Name Nothing Is Served
     Nobody Gets In Without A Name    pe1
+
+A Password Is Right Or Nobody Gets In
+    [Documentation]    And guesses keep nobody waiting whose password was right.
+    Given Passwords Are Asked For    pe1    carol=of carol
+    Then A Password Is Right    pe1    carol    of carol
+    And A Password Is Wrong    pe1    carol    of bob
+    And A Password Is Wrong    pe1    dave    of carol
+    And Guesses Delay Nobody    pe1    carol    of carol
+    [Teardown]    Credentials Are As Before    pe1
+
+A Certificate Names A User Or Nobody
+    [Documentation]    One without a name is under no rule's user; one that was revoked is out on its open connection, too.
+    Given Certificates Are Asked For    pe1    carol    dave
+    Then Certificate Names    pe1    carol
+    And Certificate Is Rejected    pe1    nobody
+    When Revoke Certificate    pe1    carol
+    Then Certificate Is Rejected    pe1    carol
+    And Certificate Names    pe1    dave
+    [Teardown]    Credentials Are As Before    pe1
 
 Idle Connections Lock Nobody Out
     [Documentation]    99 of one host to sshd, and as many to gNMI on pe1 itself.
