@@ -128,13 +128,14 @@ class Subscription:
         """Current values, sync_response, then changes and samples until the client leaves."""
         on_change = [w for w in self._watches if not w.interval]
         sampled = [w for w in self._watches if w.interval]
-        listen = await self._workers.run(self._caller, self._listener, on_change)
+        # Of samples alone there is nothing to compute, so they take no turn for it.
+        listen = on_change and await self._workers.run(self._caller, self._listener, on_change)
         with contextlib.ExitStack() as held:
             grants = [held.enter_context(await self._admitted(w)) for w in sampled]
             first = await self._now(*self._watches)
             # The event loop is not left in between, so no change is lost and none is told twice;
             # one that comes during the initial updates waits in the outbox.
-            if on_change:
+            if listen:
                 held.callback(listen())
             if not self._asked.updates_only:
                 await self._present(first)
