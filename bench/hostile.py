@@ -29,7 +29,7 @@ from bench.report import Goal, Report, describe_machine
 SIDS = 2000
 # Clients of each kind: 50 of all.
 CLIENTS = 5
-ROUNDS = 2
+ROUNDS = 4
 SECONDS = 10
 # p99 of what a well-behaved client waits, with hostile clients or without them.
 GOAL = 3.0
@@ -121,6 +121,7 @@ def main() -> int:
             for _ in range(ROUNDS if one == "all" else 1):
                 quiet.add(phase(router, ()))
                 hostile.add(phase(router, kinds))
+            _say(f"{one}: nobody attacks", quiet)
             _say(one, hostile)
             report.goals += goals_of(one, quiet, hostile, GOAL)
     return report.finish()

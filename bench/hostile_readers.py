@@ -32,12 +32,14 @@ WARM_UP = 2.0
 OURS = "urn:srv6mgr:yang:srv6mgr-srv6"
 # The SID that is read, and the one that comes and goes; those of the configuration are lower.
 READ, CHANGED = 7, 60_001
+# Of the collector, each with a sample a second.
+STREAMS = 2
 Waits = dict[str, list[float]]
 
 
 def gnmi(target: Target, end: float) -> Waits:
-    """Reads one SID's counters, comes anew, and has all counters sampled each second."""
-    waits: Waits = {"Get": [], "connect": [], "sample late": []}
+    """Reads one SID's counters, comes anew, subscribes, and has all counters sampled."""
+    waits: Waits = {"Get": [], "connect": [], "subscribe": [], "sample late": []}
     names = ("srv6", "local-sids", "sid", "state", "counters")
     everything = pb.Path(elem=[pb.PathElem(name=name) for name in names])
     one = pb.Path(elem=[pb.PathElem(name=name) for name in names])
@@ -65,34 +67,55 @@ def gnmi(target: Target, end: float) -> Waits:
                 )
             time.sleep(0.2)
 
+    def subscribe() -> None:
+        while time.monotonic() < end:
+            with target.channel() as channel:
+                waits["subscribe"].append(
+                    waited(lambda: _first_sample(stubs.gNMIStub(channel), target, everything))
+                )
+            time.sleep(2.0)
+
     def sampled() -> None:
         while time.monotonic() < end:
             with suppress(grpc.RpcError), target.channel() as channel:
                 _sampled(stubs.gNMIStub(channel), target, everything, end, waits["sample late"])
 
-    side_by_side(get, connect, sampled)
+    side_by_side(get, connect, subscribe, *[sampled] * STREAMS)
     return waits
 
 
+def _first_sample(stub: Any, target: Target, path: Any) -> None:
+    stream = _subscribed(stub, target, path, DEADLINE)
+    for message in stream:
+        if message.sync_response:
+            break
+    stream.cancel()
+
+
 def _sampled(stub: Any, target: Target, path: Any, end: float, late: list[float]) -> None:
+    """How much later than a second after the last sample each comes. The first has no such time."""
+    before = None
+    try:
+        for message in _subscribed(stub, target, path, max(1.0, end - time.monotonic())):
+            now = time.monotonic()
+            if message.sync_response:
+                before = now
+            # The messages of one sample follow each other at once.
+            elif before is not None and now - before > 0.5:
+                late.append(max(0.0, now - before - 1.0))
+                before = now
+    finally:
+        if before is not None:
+            late.append(max(0.0, time.monotonic() - before - 1.0))
+
+
+def _subscribed(stub: Any, target: Target, path: Any, timeout: float) -> Any:
     subscription = pb.Subscription(path=path, mode=pb.SAMPLE, sample_interval=10**9)
     asked = pb.SubscriptionList(
         subscription=[subscription], mode=pb.SubscriptionList.STREAM, encoding=pb.PROTO
     )
-    before = time.monotonic()
-    stream = stub.Subscribe(
-        iter([pb.SubscribeRequest(subscribe=asked)]),
-        timeout=max(1.0, end - before), metadata=target.login(),
-    )  # fmt: skip
-    try:
-        for message in stream:
-            now = time.monotonic()
-            # The messages of one sample follow each other at once.
-            if not message.sync_response and now - before > 0.5:
-                late.append(max(0.0, now - before - 1.0))
-                before = now
-    finally:
-        late.append(max(0.0, time.monotonic() - before - 1.0))
+    requests = iter([pb.SubscribeRequest(subscribe=asked)])
+    return stub.Subscribe(requests, timeout=timeout, metadata=target.login())
 
 
 def netconf(target: Target, end: float) -> Waits:
