@@ -128,8 +128,9 @@ class Subscription:
         """Current values, sync_response, then changes and samples until the client leaves."""
         on_change = [w for w in self._watches if not w.interval]
         sampled = [w for w in self._watches if w.interval]
-        # Of samples alone there is nothing to compute, so they take no turn for it.
-        listen = on_change and await self._workers.run(self._caller, self._listener, on_change)
+        listen = None
+        if on_change:
+            listen = await self._workers.run(self._caller, self._listener, on_change)
         with contextlib.ExitStack() as held:
             grants = [held.enter_context(await self._admitted(w)) for w in sampled]
             first = await self._now(*self._watches)
