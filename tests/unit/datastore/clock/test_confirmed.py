@@ -1,0 +1,160 @@
+"""A commit that is to be confirmed is confirmed, extended, or rolled back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from srv6mgrd.counters.node import TRANSACTIONS
+from srv6mgrd.datastore.connection import NonePendingError, PendingError
+from srv6mgrd.datastore.history import Origin, Status
+from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.news import commit_undone
+from tests.unit.datastore.clock.world import ALICE, BOB, ID, A, B, C, World, until
+
+
+async def test_what_is_confirmed_stays(world: World) -> None:
+    await world.clock.begin(ALICE, 60, B)
+    assert world.statuses()[0] == "awaiting-confirmation"
+    assert world.node.members[TRANSACTIONS]["pending"]["id"] == ID
+    assert not world.running.saved
+    world.clock.confirm("one")
+    assert world.statuses()[0] == "done"
+    assert "pending" not in world.node.members[TRANSACTIONS]
+    await until(lambda: world.running.saved == [B])
+    world.running.commit(C, BOB)
+
+
+async def test_what_is_not_confirmed_is_undone_once(world: World) -> None:
+    await world.clock.begin(ALICE, 1, B)
+    await until(lambda: world.history.pending is None)
+    assert world.running.tree == A
+    assert world.running.replaced == [B, A]
+    assert [t.status for t in world.history.transactions()[:2]] == [Status.DONE, Status.ROLLED_BACK]
+    assert commit_undone(ID) in world.herald.told
+
+
+async def test_edits_of_the_commit_may_follow_and_those_of_others_wait(world: World) -> None:
+    await world.clock.begin(ALICE, 60)
+    with pytest.raises(PendingError, match=f"commit {ID}: it came through srv6-gnmid of alice and"):
+        world.running.commit(B, BOB)
+    with pytest.raises(PendingError, match="awaits confirmation"):
+        await world.clock.begin(Origin("rpc", token="two"), 60, B)
+    world.running.commit(B, ALICE)
+    world.running.commit(C, ALICE)
+    await world.clock.cancel("one")
+    assert world.running.tree == A
+    assert world.statuses()[:3] == ["done", "rolled-back", "rolled-back"]
+
+
+async def test_more_time_is_given_by_its_name(world: World) -> None:
+    await world.clock.begin(ALICE, 1, B)
+    world.clock.extend("one", 60)
+    world.running.commit(C, ALICE)
+    pending = world.history.pending
+    assert pending is not None
+    assert (pending.before, pending.timeout) == (A, 60)
+    with pytest.raises(PendingError, match=f"commit {ID}: it came through"):
+        await world.clock.begin(ALICE, 60, B)
+    await world.clock.cancel("one")
+    assert world.running.tree == A
+
+
+async def test_it_gets_another_name(world: World) -> None:
+    await world.clock.begin(ALICE, 60, B)
+    world.clock.extend("one", 60, "two")
+    with pytest.raises(RefusedError, match=f"commit: it is commit {ID} that awaits"):
+        world.clock.confirm("one")
+    world.running.commit(C, replace(ALICE, token="two"))
+    await world.clock.cancel("two")
+    assert world.running.tree == A
+
+
+async def test_it_is_of_who_edits_it(world: World) -> None:
+    await world.clock.begin(Origin("rpc", token="one"), 60)
+    world.running.commit(B, ALICE)
+    assert world.node.members[TRANSACTIONS]["pending"]["user"] == "alice"
+    pending = world.history.pending
+    assert pending is not None
+    assert pending.origin == replace(ALICE, token="")
+    await world.clock.cancel("one")
+    assert world.running.tree == A
+
+
+async def test_what_is_refused_leaves_nothing_pending(world: World) -> None:
+    world.manager.refuse = {"b"}
+    with pytest.raises(RefusedError, match="the kernel refused it"):
+        await world.clock.begin(ALICE, 60, B)
+    assert world.history.pending is None
+    assert world.running.tree == A
+    world.running.commit(C, BOB)
+
+
+async def test_an_unknown_commit_is_refused(world: World) -> None:
+    edit = partial(world.running.commit, B, replace(ALICE, token="x"))
+    attempts = (partial(world.clock.confirm, "x"), partial(world.clock.extend, "x", 9), edit)
+    for attempt in attempts:
+        with pytest.raises(NonePendingError, match="commit: no commit awaits confirmation; it"):
+            attempt()
+    with pytest.raises(NonePendingError, match="commit: no commit awaits confirmation; it"):
+        await world.clock.cancel("x")
+    await world.clock.begin(ALICE, 60)
+    for attempt in attempts[:2]:
+        with pytest.raises(RefusedError, match=f"it is commit {ID} that awaits confirmation; ch"):
+            attempt()
+    with pytest.raises(PendingError, match=f"commit {ID}: it came through"):
+        edit()
+
+
+async def test_a_rollback_that_is_refused_is_told_and_tried_on(world: World) -> None:
+    await world.clock.begin(ALICE, 60, B)
+    world.manager.refuse = {"a"}
+    with pytest.raises(RefusedError, match="the kernel refused it"):
+        await world.clock.cancel("one")
+    await until(lambda: any(n.name == "rollback-failed" for n in world.herald.told))
+    assert "the kernel refused it" in world.node.members[TRANSACTIONS]["pending"]["problem"]
+    with pytest.raises(PendingError, match="being undone"):
+        world.running.commit(C, ALICE)
+    world.manager.refuse = set()
+    await until(lambda: commit_undone(ID) in world.herald.told)
+    assert world.running.tree == A
+    assert [n.name for n in world.herald.told].count("commit-undone") == 1
+
+
+async def test_what_can_t_be_undone_may_be_confirmed(world: World) -> None:
+    await world.clock.begin(ALICE, 60, B)
+    world.manager.refuse = {"a"}
+    with pytest.raises(RefusedError):
+        await world.clock.cancel("one")
+    world.clock.confirm("one")
+    assert world.statuses()[0] == "done"
+    world.running.commit(C, BOB)
+
+
+async def test_it_is_confirmed_by_its_public_id_too(world: World) -> None:
+    """srv6ctl goes on by that; who may call the RPCs is for NACM to say."""
+    await world.clock.begin(ALICE, 60, B)
+    with pytest.raises(RefusedError, match="it is commit"):
+        world.clock.confirm("", "other")
+    with pytest.raises(RefusedError, match="it is commit"):
+        world.clock.confirm(ID)
+    world.clock.confirm("", ID)
+    assert world.statuses()[0] == "done"
+    assert world.history.transactions()[0].commit_id == ID
+
+
+async def test_a_northbound_may_name_a_commit(world: World) -> None:
+    await world.clock.begin(ALICE, 60, B, "netconf-session-7")
+    with pytest.raises(PendingError, match="commit netconf-session-7: it came through"):
+        world.running.commit(C, BOB)
+    with pytest.raises(RefusedError):
+        world.clock.confirm("netconf-session-7")
+    await world.clock.cancel("one")
+
+
+async def test_who_calls_himself_srv6mgrd_does_not_roll_back(world: World) -> None:
+    await world.clock.begin(ALICE, 60, B)
+    with pytest.raises(PendingError):
+        world.running.commit(C, Origin("srv6mgrd", "alice", ID))

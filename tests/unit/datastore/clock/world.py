@@ -1,0 +1,132 @@
+"""The confirmed commit, with a datastore that takes part in commits as sysrepo does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from srv6mgrd.datastore.clock import CommitClock
+from srv6mgrd.datastore.history import History, Origin
+from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.news import News
+from srv6mgrd.storage import Problems
+
+A, B, C = '{"at":"a"}', '{"at":"b"}', '{"at":"c"}'
+ALICE = Origin("srv6-gnmid", "alice", "one")
+ID = "7f3a9c21"
+BOB = Origin("srv6-netconfd", "bob")
+SECOND = 1_000_000_000
+
+
+class Manager:
+    """Refuses what it was told to refuse."""
+
+    def __init__(self) -> None:
+        self.refuse: set[str] = set()
+        self.warnings: tuple[str, ...] = ()
+
+    def change(self, tree: Mapping[str, Any], *, rollback: bool = False) -> int:
+        if tree["at"] in self.refuse:
+            raise RefusedError([Refusal("it", "the kernel refused it", "wait", "refused")])
+        return 1
+
+    def stored(self) -> None: ...
+
+    def aborted(self) -> None: ...
+
+
+class Running:
+    """The running configuration; ``replace`` runs in a thread and asks the loop, as sysrepo."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.tree = A
+        self.startup = A
+        self.saved: list[str] = []
+        self.replaced: list[str] = []
+        self.clock: CommitClock
+        self._loop = loop
+
+    def read(self) -> str:
+        return self.tree
+
+    def replace(self, tree: str, origin: Origin) -> None:
+        async def in_loop() -> None:
+            self.commit(tree, origin)
+
+        self.replaced.append(tree)
+        asyncio.run_coroutine_threadsafe(in_loop(), self._loop).result(10)
+
+    def commit(self, tree: str, origin: Origin) -> None:
+        """An edit through any door."""
+        if tree == self.tree:
+            return
+        self.clock.change(tree, origin)
+        self.tree = tree
+        self.clock.stored()
+
+    def is_saved(self) -> bool:
+        return self.startup == self.tree
+
+    def save(self) -> None:
+        self.startup = self.tree
+        self.saved.append(self.tree)
+
+
+class Node:
+    def __init__(self) -> None:
+        self.members: dict[str, Mapping[str, Any]] = {}
+
+    def show(self, member: str, data: Mapping[str, Any]) -> None:
+        self.members[member] = data
+
+
+class Herald:
+    def __init__(self) -> None:
+        self.told: list[News] = []
+
+    def put(self, news: Iterable[News]) -> None:
+        self.told += news
+
+
+class World:
+    """One srv6mgrd after the other on the same disk and the same running configuration."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.now = 1000 * SECOND
+        self.manager, self.node, self.herald = Manager(), Node(), Herald()
+        self.running = Running(asyncio.get_running_loop())
+        self.history: History
+        self.clock: CommitClock
+        self.start()
+
+    def start(self) -> None:
+        self.problems = Problems()
+        self.history = History(self._path / "history.sqlite", keep=5, problems=self.problems)
+        self.clock = CommitClock(
+            self.history,
+            self.manager,
+            self.running,
+            self.node,
+            self.herald,
+            now=lambda: self.now,
+            problems=self.problems,
+        )
+        self.running.clock = self.clock
+        self.clock.start(self.running.tree)
+
+    async def kill(self) -> None:
+        """As if by SIGKILL: nothing is told to the disk."""
+        await self.clock.close()
+        self.history.close()
+
+    def statuses(self) -> list[str]:
+        return [t.status.value for t in self.history.transactions()]
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():
+            await asyncio.sleep(0.005)
