@@ -28,7 +28,10 @@ STAGES = {
         ],
         "history": ["srv6mgrd.datastore.history:History.record"],
         "sysrepo: the new configuration as JSON": ["srv6mgrd.datastore.subscription:read"],
-        "model": ["srv6mgrd.manager:parse", "srv6mgrd.apply.reconciler:Reconciler._checked"],
+        "model": [
+            "srv6mgrd.manager.commits:parse",
+            "srv6mgrd.apply.reconciler:Reconciler._checked",
+        ],
         "plan": ["srv6mgrd.apply.reconciler:Reconciler._compare"],
         "kernel: writing": ["srv6mgrd.kernel.adapter:LinuxKernel.apply"],
         "kernel: reading": [
@@ -40,7 +43,7 @@ STAGES = {
             f"srv6mgrd.apply.journal:Journal.{name}"
             for name in ("intend", "done", "forget", "declare")
         ],
-        "store, Redis, notifications": ["srv6mgrd.manager:Manager._publish"],
+        "store, Redis, notifications": ["srv6mgrd.manager.publication:Publication._publish"],
     },
     "srv6-gnmid": {
         "gRPC": ["srv6mgrd.gnmi.service:Service._set"],

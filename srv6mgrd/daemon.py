@@ -45,7 +45,7 @@ from srv6mgrd.kernel.interface_state import InterfaceStates
 from srv6mgrd.kernel.notices import SidNotices
 from srv6mgrd.kernel.path_mtu import PathMtu
 from srv6mgrd.kernel.probe import probe
-from srv6mgrd.manager import Manager
+from srv6mgrd.manager.conductor import Manager
 from srv6mgrd.offering import Offering
 from srv6mgrd.ports import AdapterError
 from srv6mgrd.redis.publisher import Publisher

@@ -15,7 +15,7 @@ from srv6mgrd.counters.node import NodeWriter
 from srv6mgrd.counters.store import StoreReader, StoreWriter
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.events import EventKind, KernelEvent, KernelEvents
-from srv6mgrd.manager import Manager
+from srv6mgrd.manager.conductor import Manager
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.proxy_state import ProxyState
 from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from srv6mgrd import manager as manager_module
+from srv6mgrd.manager import conductor, publication, sampling
 from tests.unit.manager.world import (
     World,
 )
@@ -28,4 +28,5 @@ def clock(monkeypatch):
         def time_ns():
             return int(asyncio.get_running_loop().time() * 1_000_000_000)
 
-    monkeypatch.setattr(manager_module, "time", Clock)
+    for room in (conductor, publication, sampling):
+        monkeypatch.setattr(room, "time", Clock)

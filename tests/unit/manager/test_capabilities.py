@@ -54,7 +54,7 @@ def lose_dt46(world):
 
 @pytest.fixture
 def offered(world):
-    world.offering = world.manager._offering = Offering()
+    world.offering = world.manager._probing._offering = Offering()
     return world
 
 
@@ -111,7 +111,7 @@ async def test_what_is_offered_meanwhile_is_not_refused(offered):
 
 @in_virtual_time
 async def test_the_node_is_tried_out_now_and_then(world):
-    world.offering = world.manager._offering = Offering()
+    world.offering = world.manager._probing._offering = Offering()
     world.commit(tree(1))
     async with running(world.manager.keep(), world.manager.try_out_every(600)):
         lose_dt46(world)

@@ -73,7 +73,7 @@ def test_a_missing_configuration_removes_nothing_until_it_is_there(world, read):
         world.commit(tree(1))
         objects, writes = dict(world.kernel.objects), world.kernel.writes + world.frr.writes
         world.restart()
-        whole, world.manager._running = world.manager._running, read
+        whole, world.manager._commits._running = world.manager._commits._running, read
 
         world.manager.start()
         async with running(world.manager.keep()):
@@ -81,7 +81,7 @@ def test_a_missing_configuration_removes_nothing_until_it_is_there(world, read):
             await asyncio.sleep(5)
             assert world.kernel.objects == objects
             assert world.kernel.writes + world.frr.writes == writes
-            world.manager._running = whole
+            world.manager._commits._running = whole
             world.kernel.remove(END_KEY)
             await asyncio.sleep(60)
 

@@ -8,7 +8,7 @@ from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.counters.store import StoreReader, StoreWriter
 from srv6mgrd.frr.render import render
-from srv6mgrd.manager import Manager
+from srv6mgrd.manager.conductor import Manager
 from srv6mgrd.model.status import Kind, ObjectRef
 from tests.builders import net
 from tests.fakes.frr import FakeFrr

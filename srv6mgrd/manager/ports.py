@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from ipaddress import IPv6Network
 from typing import Any, Protocol
 
+from srv6mgrd.apply.reconciler import Report
 from srv6mgrd.counters.node import Statistics
 from srv6mgrd.model.capabilities import Capabilities
 from srv6mgrd.model.desired import Desired
@@ -60,3 +61,29 @@ class Offering(Protocol):
     def kernel(self) -> Capabilities: ...
 
     def try_out(self) -> bool: ...
+
+
+class Conductor(Protocol):
+    """What the rooms ask of who conducts them (``manager.conductor.Manager``)."""
+
+    def disturbed(self) -> None:
+        """A compare is due."""
+        ...
+
+    def retry_later(self) -> None:
+        """A compare is due after a while, which doubles."""
+        ...
+
+    def report(self, report: Report, repaired: Iterable[ObjectRef] = ()) -> None:
+        """Make known what a pass did, and what it put back."""
+        ...
+
+    def notify(self, told: Iterable[News]) -> None: ...
+
+    def count(self, *, commits: int = 0, refused: int = 0) -> None:
+        """Count in the statistics of the node."""
+        ...
+
+    def drifted(self, objects: int, repaired: int) -> None:
+        """Count what a compare found to differ, and put back."""
+        ...

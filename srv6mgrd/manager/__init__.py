@@ -1,0 +1,1 @@
+"""What srv6mgrd does when: commits, repair, samples, publication."""

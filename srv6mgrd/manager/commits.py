@@ -1,0 +1,180 @@
+"""Commits: carried out before they are stored, or taken back; and the configuration at a start."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from srv6mgrd import memory, news
+from srv6mgrd.apply import words
+from srv6mgrd.apply.reconciler import Reconciler, Report
+from srv6mgrd.manager.ports import Conductor
+from srv6mgrd.manager.probing import Probing
+from srv6mgrd.model import domain
+from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.parse import parse
+from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.plan.actions import Action
+from srv6mgrd.ports import Kernel
+from srv6mgrd.stages import Stage, stages
+from srv6mgrd.threads import one_thread
+
+_LOG = logging.getLogger(__name__)
+
+
+@one_thread(but=("warnings", "is_under_way"))
+class Commits:
+    """Called by the datastore: ``change``, then ``stored`` or ``aborted``."""
+
+    def __init__(
+        self,
+        reconciler: Reconciler,
+        kernel: Kernel,
+        running: Callable[[], Mapping[str, Any]],
+        probing: Probing,
+        conductor: Conductor,
+    ) -> None:
+        """``running`` reads the running configuration."""
+        self._reconciler = reconciler
+        self._kernel = kernel
+        self._running = running
+        self._probing = probing
+        self._conductor = conductor
+        # A commit that we agreed to, until sysrepo says what became of it.
+        self._before: Desired | None = None
+        self._staged: Report | None = None
+        # The same at the last ``check_staged``.
+        self._seen: Report | None = None
+        # Whether a compare was put off for it.
+        self._put_off = False
+        # Why the running configuration is not taken over; empty when it is.
+        self._held = ""
+        # What whoever committed last should know of the running configuration.
+        self.warnings: tuple[str, ...] = ()
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the running configuration is not taken over."""
+        return bool(self._held)
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether a commit was agreed to that is not stored yet."""
+        return self._staged is not None
+
+    def start(self, *, by_order: bool = False) -> None:
+        """Take over the running configuration: what already is right is not written.
+
+        One that can't be read, or is empty although no commit emptied it, changes nothing and is
+        read again until a commit comes. ``by_order`` takes an empty one. Raises AdapterError."""
+        try:
+            desired = parse(self._running())
+        except Exception as error:
+            # Whatever it is: what can't be understood is no reason to remove anything.
+            self._hold(f"it can't be read: {error}")
+            return
+        if self._reconciler.misses(desired) and not by_order:
+            self._hold("it is empty, although there was one ('reconcile' takes it as it is)")
+            return
+        try:
+            report = self._reconciler.repair(desired)
+        except RefusedError as refused:
+            self._hold(str(refused))
+            return
+        self._held = ""
+        self._reconciler.stored()
+        _LOG.info("%d actions to reach the running configuration", len(report.actions))
+        for refusal in self._reconciler.rejected:
+            _LOG.error("rejected in the running configuration: %s", refusal)
+        self._conductor.report(report, report.touched)
+        self._warn()
+
+    def _hold(self, reason: str) -> None:
+        if reason != self._held:
+            _LOG.error("the running configuration is not taken over: %s", reason)
+        self._held = reason
+        self._conductor.retry_later()
+
+    @memory.searched_later()
+    def change(self, tree: Mapping[str, Any], *, rollback: bool = False) -> int:
+        """Carry out a commit, or a ``rollback``, which may bring back what a start rejected; how
+        many actions it took. Raises RefusedError with nothing changed."""
+        self._before = self._reconciler.desired
+        writes = self._kernel.writes
+        try:
+            with stages(Stage.COMMIT):
+                with stages(Stage.PARSE):
+                    desired = parse(tree, self._reconciler.desired)
+                self._staged = self._carried_out(desired, rollback)
+        except RefusedError as refused:
+            self._conductor.count(refused=1)
+            self._conductor.notify(news.collisions(refused.refusals))
+            if self._kernel.writes != writes:
+                # It was undone; what could not be is found by a compare.
+                self._conductor.disturbed()
+            raise
+        return len(self._staged.actions)
+
+    def _carried_out(self, desired: Desired, rollback: bool) -> Report:
+        try:
+            return self._reconciler.commit(desired, rollback=rollback)
+        except RefusedError as refused:
+            if not self._probing.changed_after(refused.refusals):
+                raise
+            return self._reconciler.commit(desired, rollback=rollback)
+
+    @memory.searched_later()
+    def stored(self) -> None:
+        """The commit is through."""
+        if self._staged is not None:
+            _LOG.info("commit: %d actions", len(self._staged.actions))
+            self._held = ""
+            self._reconciler.stored()
+            self._conductor.report(self._staged)
+            self._conductor.count(commits=1)
+            self._warn()
+        self._settled()
+
+    def _warn(self) -> None:
+        found = domain.warnings(self._reconciler.desired, self._kernel.links().indexes)
+        self.warnings = tuple(found)
+        for warning in self.warnings:
+            _LOG.warning("%s", warning)
+
+    def aborted(self) -> None:
+        """Somebody else refused the commit after us: back to what was."""
+        if self._held:
+            # What stood is not known, so it is left as it is.
+            self._hold(self._held)
+        elif self._before is not None:
+            self._conductor.report(self._reconciler.repair(self._before))
+            self._reconciler.stored()
+        self._settled()
+
+    def puts_off(self) -> bool:
+        """Whether a compare has to wait for the end of a commit, which asks for it then."""
+        self._put_off = self._put_off or self.is_under_way
+        return self.is_under_way
+
+    def check_staged(self) -> None:
+        """Give a commit up that was on its way when this was called last."""
+        if self._staged is not None and self._staged is self._seen:
+            _LOG.warning("a commit was left half-way; back to the running configuration")
+            self._settled()
+            self._held = "a commit was left half-way"
+        self._seen = self._staged
+
+    def _settled(self) -> None:
+        """There is no commit on its way any more."""
+        self._before = self._staged = None
+        if self._put_off:
+            self._put_off = False
+            self._conductor.disturbed()
+
+    def plan(self, tree: Mapping[str, Any]) -> list[Action]:
+        """What a commit of this configuration would do. Raises RefusedError."""
+        found = self._reconciler.dry_run(parse(tree))
+        if found.conflicts:
+            raise RefusedError([words.of_conflict(c) for c in found.conflicts])
+        return found.actions

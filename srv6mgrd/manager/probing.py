@@ -1,0 +1,30 @@
+"""What the node offers, tried out again where something turns out to be missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from srv6mgrd.apply.reconciler import Reconciler
+from srv6mgrd.manager.ports import Offering
+from srv6mgrd.model.needs import MISSING
+from srv6mgrd.model.refusal import Refusal
+
+
+class Probing:
+    """Keeps the reconciler's capabilities current."""
+
+    def __init__(self, reconciler: Reconciler, offering: Offering | None) -> None:
+        self._reconciler = reconciler
+        self._offering = offering
+
+    def changed(self) -> bool:
+        """Try out again what the node offers; whether that differs from before."""
+        if self._offering is None or not self._offering.try_out():
+            return False
+        self._reconciler.capabilities = self._offering.kernel
+        return True
+
+    def changed_after(self, refusals: Iterable[Refusal]) -> bool:
+        """The same, if something was refused for want of a capability: a module may have been
+        loaded since, or something is gone that was there."""
+        return any(refusal.tag == MISSING for refusal in refusals) and self.changed()

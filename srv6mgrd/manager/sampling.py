@@ -1,0 +1,100 @@
+"""Samples: what SIDs and proxies count, from the kernel to the store and outward."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from ipaddress import IPv6Network
+from typing import TypeGuard
+
+from srv6mgrd.counters.accumulator import Accumulator
+from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.manager.ports import Outward, Proxies
+from srv6mgrd.model.desired import Desired
+from srv6mgrd.plan.actions import Action, Create, Replace
+from srv6mgrd.plan.objects import Object, ProxyEntry, SidRoute
+from srv6mgrd.ports import Kernel
+from srv6mgrd.threads import one_thread
+
+
+@one_thread()
+class Sampling:
+    """Counters that never go back, whatever becomes of the routes that count."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        store: StoreWriter,
+        outward: Outward,
+        proxies: Proxies | None,
+        desired: Callable[[], Desired],
+    ) -> None:
+        self._kernel = kernel
+        self._store = store
+        self._outward = outward
+        self._proxies = proxies
+        self._desired = desired
+        self._accumulator = Accumulator(store.counters(), store.bases())
+        # The last sample, as long as the next one may be compared with it; and whether the store
+        # has what it said of all SIDs.
+        self._sampled: Mapping[IPv6Network, tuple[int, int, int]] | None = None
+        self._stored_all = False
+
+    def sample(self) -> bool:
+        """Read all counters into totals, store and SONiC tables; whether any moved."""
+        sids = self._desired().sids
+        if self._proxies is not None:
+            found = self._kernel.proxies()
+            standing = {p: state for p, state in found.items() if p in sids}
+            self._proxies.write(standing)
+            self._outward.publish_proxies(standing)
+        if not sids:
+            return False
+        counted, now = self._kernel.sid_counters(), time.time_ns()
+        if self._sampled is counted:
+            self._store.set_counters({}, {}, now)
+            return False
+        raw = {str(p): c for p, c in counted.items() if p in sids}
+        moved = self._accumulator.add(raw, now)
+        totals, changed = self._accumulator.totals, self._accumulator.changed
+        written = {sid: totals[sid] for sid in changed} if self._stored_all else dict(totals)
+        self._store.set_counters(written, moved, now)
+        if changed or not self._stored_all:
+            self._outward.publish_counters(written)
+        self._sampled, self._stored_all = counted, True
+        return bool(changed)
+
+    def last_counts(self, actions: Sequence[Action]) -> None:
+        """Read what SIDs counted before what counts them is replaced or removed."""
+        if any(_counts(a.object) and not isinstance(a, Create) for a in actions):
+            self.sample()
+
+    def count_anew(self, carried_out: Sequence[Action]) -> None:
+        """What was just put in place counts from 0. Told at once, before the next sample."""
+        self._sampled = None
+        self._accumulator.replaced(
+            str(obj.prefix)
+            for action in carried_out
+            if _counts(obj := action.object)
+            # A proxy that is changed goes on counting.
+            and not (isinstance(obj, ProxyEntry) and isinstance(action, Replace))
+        )
+
+    def declared(self, desired: Desired) -> None:
+        """These are the SIDs to count from now on."""
+        self._accumulator.keep(str(p) for p in desired.sids)
+        # Which SIDs are counted, and where the store has them, may be otherwise now.
+        self._sampled, self._stored_all = None, False
+
+    def clear(self, sid: str | None = None) -> None:
+        """Readers see a SID, or all, count from 0; Redis and the totals go on."""
+        sids = self._desired().sids
+        if sids:
+            self.sample()
+        prefixes = [str(p) for p in sids if sid in (None, str(p))]
+        self._store.clear_counters(prefixes, time.time_ns())
+
+
+def _counts(obj: Object) -> TypeGuard[SidRoute | ProxyEntry]:
+    """Whether it counts the packets of its SID: the route, but for proxies."""
+    return isinstance(obj, ProxyEntry) or (isinstance(obj, SidRoute) and obj.counters)
