@@ -23,9 +23,10 @@ from pathlib import Path
 
 from bench.report import Goal, describe_machine
 from lab.guest.catalogue import FRR_CONFIG, FRR_DAEMONS, PATCHED_FRR, use_frr
-from lab.guest.nodes import Node, wait_until
+from lab.guest.nodes import Node
 from lab.guest.services import Router
 from lab.problem import LabError
+from lab.waiting import wait_until
 from srv6mgrd.frr.adapter import FrrSockets
 from srv6mgrd.frr.blocks import BGPD, ZEBRA
 from srv6mgrd.frr.render import render

@@ -17,9 +17,10 @@ from typing import Any
 
 from examples.gnmi import Gnmi, GnmiError
 from examples.narration import FailedError, Narration
-from lab.guest.nodes import Node, wait_until
+from lab.guest.nodes import Node
 from lab.guest.services import Router
 from lab.problem import LabError
+from lab.waiting import wait_until
 
 SERVICES = ("redis", "frr", "sysrepo", "srv6mgrd", "srv6-gnmid")
 CONFIG = Path(__file__).parent / "l3vpn"

@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from pathlib import Path
@@ -17,14 +16,12 @@ from typing import IO, Any
 from lab import topology
 from lab.guest import namespaces
 from lab.problem import LabError
+from lab.waiting import wait_until
 
 STATE = Path("/lab/run/nodes")
 INIT = Path(__file__).with_name("node-init.sh")
 FRESH_INIT = Path(__file__).with_name("fresh-init.sh")
 NAMESPACES = namespaces.MOUNT | namespaces.NET | namespaces.UTS
-DEADLINE = 20.0
-# Waiting for a condition asks again after this long.
-PERIOD = 0.01
 
 
 class Node:
@@ -119,24 +116,6 @@ def _thread_in(pid: int) -> ThreadPoolExecutor:
 
 def names() -> list[str]:
     return sorted(path.name for path in STATE.iterdir()) if STATE.is_dir() else []
-
-
-def wait_until(
-    condition: Callable[[], object],
-    what: str,
-    timeout: float = DEADLINE,
-    period: float = PERIOD,
-    seen: Callable[[], object] | None = None,
-) -> None:
-    """Return as soon as the condition holds; LabError when it does not in time, with what ``seen``
-    returns then. Asks less often the longer it lasts: up to a tenth of the time is added."""
-    started = time.monotonic()
-    while not condition():
-        elapsed = time.monotonic() - started
-        if elapsed > timeout:
-            instead = f"; there is {seen()}" if seen else ""
-            raise LabError(what, f"not within {timeout:.0f} s{instead}")
-        time.sleep(max(period, elapsed / 10))
 
 
 def bring_up(wanted: topology.Topology) -> None:

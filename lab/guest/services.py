@@ -19,8 +19,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lab.guest.catalogue import FRR_DAEMONS, SERVICES, Service, log_file, service_named
-from lab.guest.nodes import Node, wait_until
+from lab.guest.nodes import Node
 from lab.problem import LabError
+from lab.waiting import wait_until
 
 NOTIFY = Path("/lab/run/notify")
 STOP_DEADLINE = 15.0

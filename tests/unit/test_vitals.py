@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from lab.waiting import wait_until_async
 from srv6mgrd.counters.node import DAEMONS
 from srv6mgrd.stages import Stage, Taken
 from srv6mgrd.vitals import Vitals
@@ -65,8 +66,7 @@ async def test_an_event_loop_that_is_kept_busy_shows_a_gap() -> None:
     busy = time.monotonic() + 0.1
     while time.monotonic() < busy:
         pass
-    while max(daemon["longest-gap"] for daemon in node.shown) < 90:
-        await asyncio.sleep(0.001)
+    await wait_until_async(lambda: max(d["longest-gap"] for d in node.shown) >= 90)
     running.cancel()
     assert "stage" not in node.shown[0]
     assert "queue" not in node.shown[0]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from pathlib import Path
 
+from lab.waiting import wait_until
 from srv6mgrd.cli.door import opened
 from srv6mgrd.cli.problem import Exit
 from srv6mgrd.model.refusal import Refusal
@@ -71,10 +71,7 @@ def test_diff_of_files_and_transactions(ctl: Ctl) -> None:
 def test_what_is_not_confirmed_is_undone(ctl: Ctl) -> None:
     ctl.run("apply", "-", given=FIRST)
     ctl.run("apply", "-", "--confirm-within", "1s", given=MORE)
-    until = time.monotonic() + 20
-    while "local-sids" in ctl.running():
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    wait_until(lambda: "local-sids" not in ctl.running())
 
 
 def test_confirm_cancel_extend_and_who_waits(ctl: Ctl) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.waiting import wait_until
 from srv6mgrd.commits import client as client_module
 from srv6mgrd.commits.client import CommitClient
 from srv6mgrd.commits.fields import encode, receive
@@ -209,11 +210,8 @@ def test_a_watcher_has_what_was_committed_before(
     assert followed.names == {"read"}
     manager = started()
     for n in range(3):
-        mark = client.edit(ALICE, (MODULE,), vrf(f"seen{n}"))
-    deadline = time.monotonic() + 5
-    while "seen2" not in followed.names:
-        assert time.monotonic() < deadline, followed.calls
-        followed.watch.wait_for(mark, 0.1)
+        client.edit(ALICE, (MODULE,), vrf(f"seen{n}"))
+    wait_until(lambda: "seen2" in followed.names, seen=lambda: followed.calls)
     mark = client.edit(ALICE, (MODULE,), vrf("last"))
     assert followed.watch.wait_for(mark, 5)
     assert "last" in followed.names
@@ -221,9 +219,7 @@ def test_a_watcher_has_what_was_committed_before(
     manager.kill()
     before = len(followed.calls)
     started()
-    while len(followed.calls) == before:
-        assert time.monotonic() < deadline + 10
-        time.sleep(0.01)
+    wait_until(lambda: len(followed.calls) > before)
     assert followed.calls[before][1]
     followed.watch.close()
 

@@ -10,7 +10,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 import pytest
 import redis
 
+from lab.waiting import wait_until
 from tests.contract.gnmi.client import Core
 from tests.contract.redis.conftest import Server
 
@@ -131,15 +131,17 @@ class Door:
         self._session.replace_config_ly(tree, "ietf-netconf-acm")
 
     def wait(self, row: str, status: str, words: str = "") -> None:
-        self.until(lambda: self.status(row)[0] == status and words in self.status(row)[1], row)
+        self.wait_until(lambda: self.status(row)[0] == status and words in self.status(row)[1], row)
 
-    def until(self, condition: Callable[[], object], what: str = "") -> None:
-        deadline = time.monotonic() + 20
-        while not condition():
+    def wait_until(self, condition: Callable[[], object], row: str = "") -> None:
+        def holds() -> object:
             assert self.daemon.alive, self.daemon.log.read_text()
-            told = f"{what}: {self.status(what)}\n{self.daemon.log.read_text()}"
-            assert time.monotonic() < deadline, told
-            time.sleep(0.02)
+            return condition()
+
+        def seen() -> str:
+            return f"{self.status(row)}\n{self.daemon.log.read_text()}"
+
+        wait_until(holds, row or "condition", seen=seen)
 
     def close(self) -> None:
         self._connection.close()

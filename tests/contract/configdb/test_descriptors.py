@@ -8,8 +8,8 @@ from tests.contract.descriptors import check_calm
 
 def test_without_descriptors_it_waits_and_goes_on(door: Door) -> None:
     door.config.hset("SRV6_MY_LOCATORS|FIRST", mapping={"prefix": "fcbb:0:9::"})
-    door.until(lambda: "FIRST" in door.running("locators", "locator"))
+    door.wait_until(lambda: "FIRST" in door.running("locators", "locator"))
     assert door.daemon._process is not None
     check_calm(door.daemon._process.pid)
     door.config.hset("SRV6_MY_LOCATORS|MAIN", mapping={"prefix": "fcbb:0:1::"})
-    door.until(lambda: "MAIN" in door.running("locators", "locator"))
+    door.wait_until(lambda: "MAIN" in door.running("locators", "locator"))

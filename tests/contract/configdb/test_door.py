@@ -48,14 +48,14 @@ def test_rows_are_declared_and_removed(door: Door) -> None:
     # Changed in place, a field taken away.
     door.config.hset(SID, mapping={"action": "uN"})
     door.config.hdel(SID, "decap_vrf")
-    door.until(lambda: "flavor" in door.running("local-sids", "sid")[PREFIX])
+    door.wait_until(lambda: "flavor" in door.running("local-sids", "sid")[PREFIX])
     assert "vrf" not in door.running("local-sids", "sid")[PREFIX]
     # What others stand on goes first: it can't, until they are gone.
     door.config.delete(LOCATOR)
     door.wait(LOCATOR, "removed", "locator MAIN")
     door.config.delete(VRF, SID)
-    door.until(lambda: is_empty(door))
-    door.until(lambda: not door.state.keys("*"))
+    door.wait_until(lambda: is_empty(door))
+    door.wait_until(lambda: not door.state.keys("*"))
 
 
 def test_refused_rows_are_told_why_and_stop_nobody(door: Door) -> None:
@@ -109,15 +109,16 @@ def test_a_redis_that_lost_all_removes_nothing(door: Door, how: str) -> None:
         door.server.start("--notify-keyspace-events", "AKE")
     else:
         door.config.flushall()
-    door.until(lambda: not door.state.keys("SRV6MGR_CONFIG|*"))
+    door.wait_until(lambda: not door.state.keys("SRV6MGR_CONFIG|*"))
     # More than the grace of 1 s; every compare would have removed them.
-    door.until(lambda: door.config.time()[0] > began[0] + 3) if (began := door.config.time()) else 0
+    began, _ = door.config.time()
+    door.wait_until(lambda: door.config.time()[0] > began + 3)
     assert is_declared(door)
     # As its configuration is loaded anew, one row fewer than before.
     door.config.hset(VRF, mapping={"NULL": "NULL"})
     door.config.hset(LOCATOR, mapping={"prefix": "fcbb:bbbb:20::"})
     door.wait(LOCATOR, "accepted")
-    door.until(lambda: not door.running("local-sids", "sid"))
+    door.wait_until(lambda: not door.running("local-sids", "sid"))
     assert list(door.running("vrfs", "vrf")) == ["Vrf1"]
 
 
@@ -126,7 +127,7 @@ def test_an_empty_database_that_says_it_is_loaded(door: Door) -> None:
     door.wait(SID, "accepted")
     door.config.flushdb()
     door.config.set("CONFIG_DB_INITIALIZED", "1")
-    door.until(lambda: is_empty(door))
+    door.wait_until(lambda: is_empty(door))
 
 
 def test_without_notifications(door: Door) -> None:
@@ -134,7 +135,7 @@ def test_without_notifications(door: Door) -> None:
     declare(door)
     door.wait(SID, "accepted")
     door.config.delete(SID)
-    door.until(lambda: not door.running("local-sids", "sid"))
+    door.wait_until(lambda: not door.running("local-sids", "sid"))
 
 
 def test_connections_that_are_killed(door: Door) -> None:
@@ -157,7 +158,7 @@ def test_a_restart_of_the_door(door: Door, kill: bool) -> None:
     door.config.hset("VRF|Vrf2", mapping={"NULL": "NULL"})
     door.daemon.start()
     door.wait("VRF|Vrf2", "accepted")
-    door.until(lambda: not door.running("local-sids", "sid"))
+    door.wait_until(lambda: not door.running("local-sids", "sid"))
     assert len(door.core.changes) == changes + 2
 
 
@@ -215,4 +216,4 @@ def test_rules_for_its_user_hold(door: Door) -> None:
         door.config.hset(LOCATOR, mapping={"prefix": "fcbb:bbbb:20::"})
         door.wait(LOCATOR, "waiting", "access: denied")
         door.config.delete(VRF, LOCATOR)
-        door.until(lambda: is_empty(door))
+        door.wait_until(lambda: is_empty(door))

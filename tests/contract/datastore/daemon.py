@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from lab.waiting import wait_until
 from srv6mgrd.commits.client import CommitClient
 from srv6mgrd.commits.locks import Caller
 from srv6mgrd.commits.paths import commit_socket
@@ -18,7 +19,6 @@ from srv6mgrd.counters.node import STORAGE, NodeReader
 from srv6mgrd.datastore.connection import DatastoreError
 from srv6mgrd.datastore.running import MODULE, TREE
 from srv6mgrd.datastore.transaction import Edit, Op
-from tests.contract.gnmi.conftest import eventually
 
 ROOT = Path(__file__).parents[3]
 CALLER = Caller("test", "alice")
@@ -54,7 +54,7 @@ class Manager:
         with self._log.open("w") as log:
             process = subprocess.Popen(argv, cwd=ROOT, stdout=log, stderr=log)
         try:
-            eventually(lambda: self._answers(process), 30)
+            wait_until(lambda: self._answers(process), timeout=30)
             yield process.pid
             process.send_signal(signal.SIGTERM)
             assert process.wait(30) == 0, self.log

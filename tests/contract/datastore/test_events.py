@@ -10,6 +10,7 @@ import resource
 import pytest
 import sysrepo
 
+from lab.waiting import wait_until_async
 from srv6mgrd.datastore import events
 
 
@@ -64,9 +65,7 @@ async def test_a_subscription_that_has_ended_is_left_alone() -> None:
     subscription = Subscription(failures=1000)
     events.process_in_loop(Session(subscription))
     subscription.announce()
-    async with asyncio.timeout(5):
-        while subscription.calls < 2:
-            await asyncio.sleep(0.005)
+    await wait_until_async(lambda: subscription.calls >= 2)
     subscription.cdata = None
     calls = subscription.calls
     await asyncio.sleep(0.05)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from lab.waiting import wait_until_async
 from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.datastore.notifications import Notifier
 from srv6mgrd.news import News
@@ -33,8 +34,7 @@ async def test_what_is_put_is_sent_in_order_and_slowly(place: Path) -> None:
     job = asyncio.create_task(notifier.run())
     begin = time.monotonic()
     notifier.put(ALL * 10)
-    while len(got) < 50 and time.monotonic() - begin < 5:
-        await asyncio.sleep(0.05)
+    await wait_until_async(lambda: len(got) >= 50)
     assert time.monotonic() - begin > 0.3
     assert [name for name, _ in got] == [news.name for news in ALL * 10]
     assert got[0][1]["install-status"] == "failed"

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import sysrepo
 
+from lab.waiting import wait_until, wait_until_async
 from srv6mgrd.datastore.connection import PendingError
 from srv6mgrd.datastore.history import Origin
 from srv6mgrd.datastore.running import read
@@ -107,9 +108,7 @@ async def test_edits_of_a_commit_name_it_and_others_are_refused(world: World) ->
 async def test_it_is_undone_when_the_time_is_over(world: World) -> None:
     given = {"configuration": json.dumps(LOCATORS), "id": "one", "timeout": 1}
     await world.door.send("commit", given)
-    async with asyncio.timeout(20):
-        while world.history.pending is not None:
-            await asyncio.sleep(0.02)
+    await wait_until_async(lambda: world.history.pending is None)
     assert await world.read() == {}
 
 
@@ -149,6 +148,4 @@ async def test_a_rollback_names_who_and_may_await_confirmation(world: World) -> 
 async def test_what_is_committed_is_the_startup_configuration(world: World) -> None:
     await world.edit(LOCATORS)
 
-    async with asyncio.timeout(10):
-        while "fc00::/48" not in await asyncio.to_thread(read, world.startup):
-            await asyncio.sleep(0.02)
+    await asyncio.to_thread(wait_until, lambda: "fc00::/48" in read(world.startup))

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from lab.waiting import wait_until
 from srv6mgrd.counters.node import TRANSACTIONS
 from srv6mgrd.datastore.connection import DatastoreError
 from srv6mgrd.model.refusal import RefusedError
 from tests.contract.datastore.daemon import CALLER, DECLARED, MORE, Manager
-from tests.contract.gnmi.conftest import eventually
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ def test_a_folder_in_the_place_of_a_file_stops_nothing(world: World, file: str) 
             manager.client.rpc(CALLER, "/srv6mgr-operations:cancel", {"id": "secret"})
         manager.declare(MORE)
         manager.declare(DECLARED)
-        eventually(lambda: manager.problems == {}, 30)
+        wait_until(lambda: manager.problems == {}, timeout=30)
 
 
 @pytest.mark.parametrize("file", [f for f in FILES if f.startswith("state/")] + ["state/revision"])
@@ -219,6 +219,6 @@ def test_a_full_runtime_directory_ends_nothing(world: World, at: str) -> None:
             assert "node.json: No space left on device; readers see what it was" in manager.log
             assert ("store: it can't be written" in manager.log) is (at == "the start")
             (manager.runtime / "filler").unlink()
-            eventually((manager.runtime / "store").exists, 30)
-            eventually(lambda: "node.json: written again" in manager.log, 30)
-            eventually(lambda: manager.problems == {}, 30)
+            wait_until((manager.runtime / "store").exists, timeout=30)
+            wait_until(lambda: "node.json: written again" in manager.log, timeout=30)
+            wait_until(lambda: manager.problems == {}, timeout=30)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lab.guest.catalogue import PATCHED_FRR, STOCK_FRR
-from lab.guest.nodes import wait_until
+from lab.waiting import wait_until
 from srv6mgrd.frr.status import vrf_status
 from srv6mgrd.model.bgp import Aggregate
 from srv6mgrd.model.desired import Desired

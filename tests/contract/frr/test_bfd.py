@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lab.guest.nodes import wait_until
+from lab.waiting import wait_until
 from srv6mgrd.frr.blocks import BGPD
 from srv6mgrd.frr.status import sessions
 from tests.contract.frr.conftest import Pe, declaration

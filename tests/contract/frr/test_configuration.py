@@ -7,7 +7,7 @@ from ipaddress import IPv4Address, IPv6Network
 
 import pytest
 
-from lab.guest.nodes import wait_until
+from lab.waiting import wait_until
 from srv6mgrd.frr.status import vpn_routes
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.bgp import Bgp, Neighbor, VrfBgp

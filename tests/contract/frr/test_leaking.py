@@ -8,7 +8,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from lab.guest.nodes import wait_until
+from lab.waiting import wait_until
 from srv6mgrd.frr.status import leak_status, vpn_routes
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.leaking import Leak

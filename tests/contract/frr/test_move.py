@@ -11,7 +11,8 @@ from ipaddress import IPv6Network
 
 import pytest
 
-from lab.guest.nodes import Node, wait_until
+from lab.guest.nodes import Node
+from lab.waiting import wait_until
 from srv6mgrd.frr.blocks import BGPD, ISISD
 from srv6mgrd.frr.limits import limits
 from srv6mgrd.frr.render import export_locator

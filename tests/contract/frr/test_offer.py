@@ -7,7 +7,7 @@ import time
 import pytest
 
 from lab.guest.catalogue import STOCK_FRR
-from lab.guest.nodes import wait_until
+from lab.waiting import wait_until
 from tests.contract.frr.conftest import Pe
 
 pytestmark = pytest.mark.contract

@@ -9,7 +9,8 @@ from ipaddress import IPv4Address, ip_address, ip_network
 import pytest
 
 from lab.guest.catalogue import STOCK_FRR
-from lab.guest.nodes import Node, wait_until
+from lab.guest.nodes import Node
+from lab.waiting import wait_until
 from srv6mgrd.frr.adapter import FrrSockets
 from srv6mgrd.frr.adjacencies import Adjacencies
 from srv6mgrd.frr.blocks import OSPF6D, OSPFD, STATICD

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from lab.guest.catalogue import PATCHED_FRR, STOCK_FRR
-from lab.guest.nodes import Node, wait_until
+from lab.guest.nodes import Node
 from lab.problem import LabError
+from lab.waiting import wait_until
 from srv6mgrd.frr.blocks import BGPD, LOCATORS, ZEBRA
 from srv6mgrd.frr.vty import VtyError
 from srv6mgrd.model.bgp import VrfBgp

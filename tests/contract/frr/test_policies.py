@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lab.guest.nodes import wait_until
+from lab.waiting import wait_until
 from srv6mgrd.frr.blocks import BGPD
 from srv6mgrd.model.bgp import Neighbor, PrefixLimit
 from srv6mgrd.model.desired import Desired

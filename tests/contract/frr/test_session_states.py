@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lab.guest.nodes import wait_until
+from lab.waiting import wait_until
 from srv6mgrd.frr.blocks import BFDD, BGPD
 from srv6mgrd.frr.state import FrrState
 from srv6mgrd.model.bgp import Neighbor, PeerKind

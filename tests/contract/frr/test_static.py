@@ -12,7 +12,7 @@ from ipaddress import ip_address, ip_network
 
 import pytest
 
-from lab.guest.nodes import wait_until
+from lab.waiting import wait_until
 from srv6mgrd.frr.blocks import BFDD, MGMTD, STATICD
 from srv6mgrd.frr.lost_routes import LostRoutes
 from srv6mgrd.frr.mgmtd import configure

@@ -7,8 +7,9 @@ from functools import partial
 
 import pytest
 
-from lab.guest.nodes import Node, wait_until
+from lab.guest.nodes import Node
 from lab.problem import LabError
+from lab.waiting import wait_until
 from srv6mgrd.frr.blocks import LOCATORS, ZEBRA, block
 from srv6mgrd.frr.status import vpn_routes, vrf_status
 from srv6mgrd.model.desired import Desired

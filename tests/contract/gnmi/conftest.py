@@ -11,7 +11,6 @@ import select
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -168,12 +167,3 @@ def rules(place: Path) -> Iterator[Callable[..., None]]:
     yield put
     write({})
     connection.close()
-
-
-def eventually(check: Any, seconds: float = 5.0) -> Any:
-    """The first true value of ``check()``."""
-    end = time.monotonic() + seconds
-    while not (value := check()):
-        assert time.monotonic() < end, "it didn't happen"
-        time.sleep(0.02)
-    return value

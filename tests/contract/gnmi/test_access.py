@@ -13,10 +13,11 @@ import grpc
 import pytest
 from gnmi_pb import gnmi_pb2 as pb
 
+from lab.waiting import wait_until
 from srv6mgrd.gnmi.passwords import hash_password
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from tests.contract.gnmi.client import Client, Core, deletes, subscription, updates
-from tests.contract.gnmi.conftest import Server, eventually
+from tests.contract.gnmi.conftest import Server
 from tests.contract.gnmi.data import SID, SRV6
 from tests.contract.gnmi.test_door import code, secure
 from tests.contract.gnmi.test_read import failing
@@ -56,7 +57,7 @@ def test_a_write_needs_a_rule(guarded: Server, gnmi: Client, rules: Callable[...
     gnmi.set(update={"/srv6": SRV6})
     alice, bob = (secure(guarded, user(name)) for name in ("alice", "bob"))
     rules({"path": "/srv6mgr-srv6:srv6/vrfs", "access-operations": "*", "action": "permit"})
-    eventually(lambda: alice.set(update={TABLE: 101}))
+    wait_until(lambda: alice.set(update={TABLE: 101}))
     refused: tuple[tuple[Client, dict[str, Any]], ...] = (
         (bob, {"update": {TABLE: 102}}),
         (bob, {"delete": ["/"]}),
@@ -84,7 +85,7 @@ def test_a_default_needs_no_right_to_be_written(
         {"access-operations": "*", "action": "permit"},
     )
     alice = secure(guarded, user("alice"))
-    eventually(lambda: alice.value("/srv6") is not None)
+    wait_until(lambda: alice.value("/srv6") is not None)
     explicit = {"/srv6": SRV6, f"/srv6/local-sids/sid[prefix={SID}]/counters": False}
     status, text = failing(alice.set, update=explicit)
     assert status is grpc.StatusCode.PERMISSION_DENIED, text
@@ -106,7 +107,7 @@ def test_a_replace_by_a_user_keeps_what_the_user_does_not_see(
         {"access-operations": "*", "action": "permit"},
     )
     alice = secure(guarded, user("alice"))
-    eventually(lambda: "blue" not in str(alice.value("/srv6/vrfs")))
+    wait_until(lambda: "blue" not in str(alice.value("/srv6/vrfs")))
     alice.set(replace={RED: {"table-id": 105}})
     assert gnmi.value(f"{BLUE}/table-id") == 200
 
@@ -120,7 +121,7 @@ def test_what_may_not_be_read_is_not_there(
         assert f"{BLUE}/table-id" in stream.until_sync()
         hidden = "/srv6mgr-srv6:srv6/vrfs/vrf[name='blue']"
         rules({"path": hidden, "access-operations": "read", "action": "deny"})
-        eventually(lambda: "blue" not in str(alice.value("/srv6/vrfs")))
+        wait_until(lambda: "blue" not in str(alice.value("/srv6/vrfs")))
         assert failing(alice.raw_get, BLUE)[0] is grpc.StatusCode.NOT_FOUND
         assert bob.value(f"{BLUE}/table-id") == 200
         # A stream that was open before the rule came obeys it too.
@@ -156,10 +157,10 @@ def test_a_rule_that_comes_later_holds_for_counters_of_all_sids(
         assert told() == {SID, other}
         hidden = f"/srv6mgr-srv6:srv6/local-sids/sid[prefix='{other}']"
         rules({"path": hidden, "access-operations": "read", "action": "deny"})
-        eventually(lambda: told() == {SID}, 10)
+        wait_until(lambda: told() == {SID}, timeout=10)
         assert told() == {SID}
         rules()
-        eventually(lambda: told() == {SID, other}, 10)
+        wait_until(lambda: told() == {SID, other}, timeout=10)
 
 
 def test_get_of_the_counters_of_all_sids_obeys_rules(
@@ -177,10 +178,10 @@ def test_get_of_the_counters_of_all_sids_obeys_rules(
 
     hidden = f"/srv6mgr-srv6:srv6/local-sids/sid[prefix='{other}']"
     rules({"path": hidden, "access-operations": "read", "action": "deny"})
-    eventually(lambda: alice.get(every).keys() == {leaves[SID]}, 10)
+    wait_until(lambda: alice.get(every).keys() == {leaves[SID]}, timeout=10)
     counters = "/srv6mgr-srv6:srv6/local-sids/sid/state/counters/in-pkts"
     rules({"path": counters, "access-operations": "read", "action": "deny"})
-    eventually(lambda: _nothing(alice, every), 10)
+    wait_until(lambda: _nothing(alice, every), timeout=10)
 
 
 def _nothing(client: Client, path: str) -> bool:
@@ -326,7 +327,7 @@ def test_connections_are_limited(connect: Callable[[], Client]) -> None:
         assert client.capabilities().gNMI_version
     assert code(connect().capabilities) is grpc.StatusCode.UNAVAILABLE
     clients[0].close()
-    eventually(lambda: succeeds(connect().capabilities))
+    wait_until(lambda: succeeds(connect().capabilities))
 
 
 def test_subscribers_are_limited(connect: Callable[[], Client], gnmi: Client) -> None:
@@ -344,7 +345,7 @@ def test_subscribers_are_limited(connect: Callable[[], Client], gnmi: Client) ->
             with one.subscribe(asked) as again:
                 again.until_sync()
 
-        eventually(lambda: succeeds(admitted))
+        wait_until(lambda: succeeds(admitted))
 
 
 def test_paths_of_a_subscription_are_limited(gnmi: Client) -> None:
@@ -361,7 +362,7 @@ def test_streams_of_a_connection_are_limited(connect: Callable[[], Client], gnmi
             second.until_sync()
             third = client.stub.Capabilities.future(pb.CapabilityRequest(), timeout=0.5)
             assert third.code() is grpc.StatusCode.DEADLINE_EXCEEDED
-        assert eventually(lambda: succeeds(client.capabilities))
+        assert wait_until(lambda: succeeds(client.capabilities))
 
 
 def test_a_message_is_limited(connect: Callable[[], Client], gnmi: Client) -> None:

@@ -8,7 +8,6 @@ import os
 import selectors
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,9 @@ import grpc
 import pytest
 from gnmi_pb import gnmi_pb2 as pb
 
+from lab.waiting import wait_until
 from tests.contract.gnmi.client import Client, Core, path, subscription, updates
-from tests.contract.gnmi.conftest import Server, eventually
+from tests.contract.gnmi.conftest import Server
 from tests.contract.gnmi.data import SRV6
 from tests.contract.gnmi.test_read import failing
 
@@ -58,13 +58,14 @@ class Holdings:
             "shared": Path(f"/dev/shm/{self._place.name}_ext").stat().st_size,
         }
 
-    def settle(self, before: dict[str, int], seconds: float = 10) -> None:
+    def settle(self, before: dict[str, int]) -> None:
         """Wait until nothing is held beyond what was."""
-        end = time.monotonic() + seconds
         before = {**before, "threads": before["threads"] + POOL}
-        while more := {k: n for k, n in self.now().items() if n > before[k]}:
-            assert time.monotonic() < end, f"held: {more}, before: {before}"
-            time.sleep(0.05)
+
+        def more() -> dict[str, int]:
+            return {k: n for k, n in self.now().items() if n > before[k]}
+
+        wait_until(lambda: not more(), f"no more than {before}", seen=more)
 
     def memory(self) -> float:
         """MiB resident."""
@@ -297,7 +298,7 @@ def test_a_set_that_is_cancelled_in_mid_commit_is_done_whole(
     # Until it is decided nothing of it is to be seen.
     assert router.value(TABLE) == 100
     gate.open()
-    eventually(lambda: router.value(TABLE) == 101)
+    wait_until(lambda: router.value(TABLE) == 101)
     assert core.changes == ["done"]
     router.set(update={TABLE: 102})
     assert router.value(TABLE) == 102

@@ -12,10 +12,11 @@ import grpc
 import pytest
 from gnmi_pb import gnmi_pb2 as pb
 
+from lab.waiting import wait_until
 from srv6mgrd.gnmi.passwords import hash_password
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from tests.contract.gnmi.client import Client, Core, path, subscription
-from tests.contract.gnmi.conftest import Server, eventually
+from tests.contract.gnmi.conftest import Server
 from tests.contract.gnmi.data import SRV6
 
 EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
@@ -34,7 +35,7 @@ def failure(call: Callable[[], Any]) -> tuple[grpc.StatusCode, str]:
 def router(gnmi: Client) -> Client:
     gnmi.set(update={"/srv6": SRV6})
     # A server that was there before the commit socket follows it after a moment.
-    eventually(lambda: has_vrf(gnmi))
+    wait_until(lambda: has_vrf(gnmi))
     return gnmi
 
 
@@ -136,7 +137,7 @@ def test_one_who_asks_for_everything_holds_up_nobody(
         assert longest(other, asked) < 1
         assert asked.result()[0] is grpc.StatusCode.DEADLINE_EXCEEDED
     # Its work ended when it left.
-    eventually(lambda: load(server) < 0.2)
+    wait_until(lambda: load(server) < 0.2)
 
 
 def test_sampling_as_often_as_can_be_holds_up_nobody(

@@ -11,10 +11,10 @@ import pytest
 from gnmi_pb import gnmi_ext_pb2 as ext
 from google.protobuf.duration_pb2 import Duration
 
+from lab.waiting import wait_until
 from srv6mgrd.model.refusal import Refusal
 from tests.contract.datastore.clockwork import Loop
 from tests.contract.gnmi.client import Client
-from tests.contract.gnmi.conftest import eventually
 from tests.contract.gnmi.data import SRV6
 
 RED = "/srv6/vrfs/vrf[name=red]/table-id"
@@ -66,14 +66,14 @@ def test_what_is_cancelled_is_undone(gnmi: Client, loop: Loop) -> None:
 
 def test_what_is_not_confirmed_is_undone_on_time(gnmi: Client, loop: Loop) -> None:
     gnmi.set(update={RED: 101}, extension=step("one", "commit", 0.5))
-    eventually(lambda: gnmi.value(RED) == 100, 10)
+    wait_until(lambda: gnmi.value(RED) == 100, timeout=10)
     refused(gnmi, PRECONDITION, "commit: no commit awaits", extension=step("one", "confirm"))
 
 
 def test_it_may_get_another_time(gnmi: Client, loop: Loop) -> None:
     gnmi.set(update={RED: 101}, extension=step("one", "commit", 600))
     gnmi.set(extension=step("one", "set_rollback_duration", 1))
-    eventually(lambda: gnmi.value(RED) == 100, 10)
+    wait_until(lambda: gnmi.value(RED) == 100, timeout=10)
 
 
 def test_one_commit_at_a_time(gnmi: Client, loop: Loop) -> None:

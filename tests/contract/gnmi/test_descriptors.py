@@ -7,9 +7,10 @@ import socket
 
 import pytest
 
+from lab.waiting import wait_until
 from tests.contract.descriptors import check_calm
 from tests.contract.gnmi.client import Client
-from tests.contract.gnmi.conftest import Server, eventually
+from tests.contract.gnmi.conftest import Server
 
 
 @pytest.mark.usefixtures("core")
@@ -27,5 +28,5 @@ def test_without_descriptors_it_waits_and_goes_on(server: Server, gnmi: Client) 
         with contextlib.closing(Client(f"unix:{server.socket}")) as client:
             return bool(client.capabilities().supported_models)
 
-    eventually(answers, 20)
+    wait_until(answers, timeout=20)
     assert server.process.poll() is None

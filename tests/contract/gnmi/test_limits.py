@@ -17,9 +17,10 @@ from typing import Any
 import grpc
 import pytest
 
+from lab.waiting import wait_until
 from srv6mgrd.gnmi.passwords import hash_password
 from tests.contract.gnmi.client import Client
-from tests.contract.gnmi.conftest import Server, eventually
+from tests.contract.gnmi.conftest import Server
 from tests.contract.gnmi.test_access import user
 from tests.contract.gnmi.test_door import code, secure
 
@@ -63,7 +64,7 @@ def test_idle_connections_lock_nobody_out(besieged: Server) -> None:
         assert Client(f"unix:{besieged.socket}", own_connection=True).capabilities().gNMI_version
         # Older ones gave way to later ones; all are closed in the end, and alice's is not.
         assert sum(map(is_closed, connections)) >= 59
-        eventually(lambda: all(map(is_closed, connections)), 10)
+        wait_until(lambda: all(map(is_closed, connections)), timeout=10)
         assert alice.capabilities().gNMI_version
     assert "did not authenticate" in besieged.log.read_text()
 
@@ -113,7 +114,7 @@ def test_guesses_are_throttled_and_delay_nobody_who_is_known(place: Path) -> Non
     try:
         for thread in threads:
             thread.start()
-        eventually(lambda: codes.get(grpc.StatusCode.RESOURCE_EXHAUSTED, 0) > 40, 20)
+        wait_until(lambda: codes.get(grpc.StatusCode.RESOURCE_EXHAUSTED, 0) > 40, timeout=20)
         before = time.monotonic()
         for _ in range(20):
             assert alice.capabilities().gNMI_version
@@ -168,12 +169,12 @@ def test_a_server_that_dies_takes_its_listener_along(place: Path) -> None:
     with idle(server) as connection:
         server.process.kill()
         server.process.wait(timeout=10)
-        eventually(lambda: is_closed(connection))
+        wait_until(lambda: is_closed(connection))
     # Its address is free for the next one.
     probe = socket.socket()
     with contextlib.closing(probe):
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        eventually(lambda: binds(probe, server.port))
+        wait_until(lambda: binds(probe, server.port))
 
 
 def binds(probe: socket.socket, port: int) -> bool:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from gnmi_pb import gnmi_pb2 as pb
 
+from lab.waiting import wait_until
 from srv6mgrd.counters.observed import ObservedWriter, beside
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from tests.contract.gnmi.client import Client, Core, deletes, subscription, updates
-from tests.contract.gnmi.conftest import eventually
 from tests.contract.gnmi.data import SRV6
 
 CE = {"address": "10.1.0.10", "remote-as": 65100, "description": "the customer"}
@@ -71,7 +71,7 @@ def router(gnmi: Client, observed: ObservedWriter) -> Client:
     gnmi.set(update={"/srv6": {**SRV6, "srv6mgr-bgp:bgp": bgp}})
     gnmi.set(update={OF_RED: BGP})
     tell(observed, of_red(neighbor()))
-    eventually(lambda: f"{STATE}/session-state" in once(gnmi, STATE))
+    wait_until(lambda: f"{STATE}/session-state" in once(gnmi, STATE))
     return gnmi
 
 
@@ -102,7 +102,7 @@ def test_state_of_what_is_not_declared_is_not_shown(
 ) -> None:
     other = {"address": "10.1.0.99", "state": session()}
     tell(observed, of_red(neighbor("idle"), other))
-    eventually(lambda: once(router, f"{STATE}/session-state") == {f"{STATE}/session-state": "idle"})
+    wait_until(lambda: once(router, f"{STATE}/session-state") == {f"{STATE}/session-state": "idle"})
     assert once(router, f"{OF_RED}/neighbor[address=10.1.0.99]") == {}
     assert "10.1.0.99" not in str(router.value("/srv6"))
 
@@ -178,7 +178,7 @@ def test_interfaces_have_it_beside_their_status(
         observed.publish()
 
     see("up", "10.1.0.1", "10.1.0.2")
-    eventually(lambda: f"{at}/state/oper-status" in once(router, at))
+    wait_until(lambda: f"{at}/state/oper-status" in once(router, at))
     state = router.value(f"{at}/state")
     assert state["srv6mgr-srv6:install-status"] == "installed"
     assert state["srv6mgr-interfaces:oper-status"] == "up"
@@ -202,7 +202,7 @@ def test_it_is_gone_when_srv6mgrd_reports_no_more(router: Client, core: Core) ->
     core.tell({ObjectRef(Kind.VRF_BGP, "red"): installed})
     core.store.renew_lease(0)
     try:
-        eventually(lambda: f"{STATE}/session-state" not in once(router, STATE))
+        wait_until(lambda: f"{STATE}/session-state" not in once(router, STATE))
     finally:
         core.store.renew_lease(86_400)
-    eventually(lambda: f"{STATE}/session-state" in once(router, STATE))
+    wait_until(lambda: f"{STATE}/session-state" in once(router, STATE))

@@ -10,10 +10,11 @@ import grpc
 import pytest
 from gnmi_pb import gnmi_pb2 as pb
 
+from lab.waiting import wait_until
 from srv6mgrd.gnmi.passwords import hash_password
 from tests.contract.conftest import MARKER
 from tests.contract.gnmi.client import Client, subscription
-from tests.contract.gnmi.conftest import Server, eventually
+from tests.contract.gnmi.conftest import Server
 from tests.contract.gnmi.data import SRV6
 from tests.contract.gnmi.test_access import user
 from tests.contract.gnmi.test_door import secure
@@ -100,14 +101,14 @@ def test_a_rule_opens_them_and_closes_them(
 ) -> None:
     alice = secure(guarded, user("alice"))
     rules({"path": f"{EVERY}/srv6mgr-bgp:bgp", "access-operations": "read", "action": "permit"})
-    eventually(lambda: MARKER in str(alice.raw_get("/srv6")))
+    wait_until(lambda: MARKER in str(alice.raw_get("/srv6")))
     assert alice.value(PASSWORDS[0]) == MARKER
     assert failing(alice.raw_get, PASSWORDS[1])[0] is grpc.StatusCode.NOT_FOUND
     assert MARKER not in str(bob.raw_get("/srv6"))
     with alice.subscribe(subscription("/srv6")) as stream:
         assert MARKER in str(stream.until_sync())
         rules()
-        eventually(lambda: MARKER not in str(alice.raw_get("/srv6")))
+        wait_until(lambda: MARKER not in str(alice.raw_get("/srv6")))
         secure(guarded, user("root")).set(update={PASSWORDS[0]: f"{MARKER}-new"})
         assert stream.quiet()
 
@@ -118,7 +119,7 @@ def test_who_writes_need_not_read(
     write = "create update delete"
     rules({"path": EVERY, "access-operations": write, "action": "permit"})
     alice, root = (secure(guarded, user(name)) for name in ("alice", "root"))
-    eventually(lambda: alice.set(update={PASSWORDS[0]: f"{MARKER}-new"}))
+    wait_until(lambda: alice.set(update={PASSWORDS[0]: f"{MARKER}-new"}))
     assert root.value(PASSWORDS[0]) == f"{MARKER}-new"
     assert MARKER not in str(alice.raw_get("/srv6"))
     # What others hold beside is kept, though it was not seen.
@@ -130,7 +131,7 @@ def test_without_a_rule_they_are_not_written_either(
     guarded: Server, bob: Client, rules: Callable[..., None]
 ) -> None:
     rules(**{"write-default": "permit"})
-    eventually(lambda: bob.set(update={f"{NEIGHBOR}/description": "beta"}))
+    wait_until(lambda: bob.set(update={f"{NEIGHBOR}/description": "beta"}))
     requests: tuple[dict[str, Any], ...] = (
         {"update": {PASSWORDS[0]: "mine"}},
         {"delete": [PASSWORDS[0]]},
@@ -162,7 +163,7 @@ def test_no_set_is_a_way_to_guess_them(
 ) -> None:
     """Who is right changes nothing, which sysrepo would permit."""
     rules(**{"write-default": "permit"})
-    eventually(lambda: bob.set(update={f"{NEIGHBOR}/description": "beta"}))
+    wait_until(lambda: bob.set(update={f"{NEIGHBOR}/description": "beta"}))
     for request in (
         lambda guess: {"update": {PASSWORDS[0]: guess}},
         lambda guess: {"replace": {PASSWORDS[0]: guess}},

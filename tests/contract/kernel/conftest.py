@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from lab.guest.nodes import wait_until
+from lab.waiting import wait_until
 from srv6mgrd.kernel import bpf
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.plan.actions import Create

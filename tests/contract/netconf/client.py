@@ -145,12 +145,3 @@ def refused(
     if path:
         assert re.sub(r"(?<=[/\[])[\w-]+:", "", error.path or "") == path, told
     return error
-
-
-def eventually(check: Callable[[], Any], seconds: float = 10) -> Any:
-    """The first true value of ``check()``."""
-    end = time.monotonic() + seconds
-    while not (value := check()):
-        assert time.monotonic() < end, "it didn't happen"
-        time.sleep(0.02)
-    return value

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from lab.waiting import wait_until
 from tests.contract.netconf.client import (
     Client,
     acting_as,
-    eventually,
     refused,
     texts,
     with_namespaces,
@@ -67,23 +67,23 @@ def ask(server: Server, inside: str) -> Wire:
 @pytest.mark.parametrize("source", ["", "running"])
 def test_a_costly_filter_holds_up_nobody(server: Server, client: Client, source: str) -> None:
     with ask(server, get(by_xpath(HOSTILE), source)):
-        eventually(lambda: children(server))
+        wait_until(lambda: children(server))
         begin = time.monotonic()
         for table in ("101", "102", "103"):
             client.edit(srv6(vrf(table=table)))
         assert time.monotonic() - begin < 3
         assert children(server)
     # Its client is gone.
-    eventually(lambda: not children(server), 3)
+    wait_until(lambda: not children(server), timeout=3)
 
 
 def test_the_end_of_a_session_ends_its_evaluation(server: Server, client: Client) -> None:
     with ask(server, get(by_xpath(HOSTILE))) as wire:
-        eventually(lambda: children(server))
+        wait_until(lambda: children(server))
         sessions = texts(client.rpc("<nc:get/>"), "//m:sessions/m:session/m:session-id")
         (other,) = set(sessions) - {client.id}
         client.manager.kill_session(other)
-        eventually(lambda: not children(server), 3)
+        wait_until(lambda: not children(server), timeout=3)
         assert wire.ended()
 
 
@@ -142,7 +142,7 @@ def test_a_nested_expression(server: Server, client: Client, nested: str) -> Non
 def test_some_at_a_time(server: Server, client: Client) -> None:
     """Of one user two are evaluated; the next waits for a while, and is rejected."""
     hostile = [ask(server, get(by_xpath(HOSTILE))) for _ in range(2)]
-    eventually(lambda: len(children(server)) == 2)
+    wait_until(lambda: len(children(server)) == 2)
     refused(lambda: client.rpc(get(by_xpath("//s:sid[s:vrf]"))), "resource-denied", "of user root")
     # What is plain needs no place.
     assert texts(client.rpc(get(by_xpath("/s:srv6/s:local-sids/s:sid/s:prefix"))), SIDS)
@@ -357,6 +357,6 @@ def test_sessions_of_a_user_are_counted(server: Server) -> None:
             return False
         return True
 
-    eventually(gets_in)
+    wait_until(gets_in)
     for wire in held:
         wire.socket.close()

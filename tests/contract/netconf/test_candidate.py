@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from lab.waiting import wait_until
 from srv6mgrd.model.refusal import Refusal
-from tests.contract.netconf.client import Client, eventually, refused
+from tests.contract.netconf.client import Client, refused
 from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import ROUTER, locator, srv6, vrf
 
@@ -189,7 +190,7 @@ def test_changes_left_by_a_dead_session_go_with_its_lock(client: Client, other: 
     other.manager.lock("candidate")
     other.edit(ROUTER, target="candidate")
     other.leave()
-    eventually(lambda: client.texts(TABLES, "candidate") == [])
+    wait_until(lambda: client.texts(TABLES, "candidate") == [])
 
 
 def test_copy_from_candidate(client: Client) -> None:

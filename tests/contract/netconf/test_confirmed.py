@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from ncclient.operations.rpc import RPCError
 
+from lab.waiting import wait_until
 from srv6mgrd.datastore.connection import PendingError
 from srv6mgrd.datastore.history import Origin, Status
 from srv6mgrd.model.refusal import Refusal
-from tests.contract.netconf.client import Client, eventually, refused, texts
+from tests.contract.netconf.client import Client, refused, texts
 from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import ROUTER, srv6, vrf
 
@@ -30,8 +31,8 @@ def begin(client: Client, table: str = "101", **options: Any) -> None:
 def test_what_is_not_confirmed_is_undone_on_time(client: Client, router: Router) -> None:
     begin(client, timeout="1")
     assert client.texts(TABLES) == ["101"]
-    eventually(lambda: client.texts(TABLES) == ["100"])
-    eventually(lambda: router.loop.pending() is None)
+    wait_until(lambda: client.texts(TABLES) == ["100"])
+    wait_until(lambda: router.loop.pending() is None)
 
 
 def test_what_is_confirmed_stays(client: Client, router: Router) -> None:
@@ -84,14 +85,14 @@ def test_it_ends_with_its_session(client: Client, server: Server, router: Router
     short = Client(server.socket)
     begin(short, timeout="60")
     getattr(short, end)()
-    eventually(lambda: client.texts(TABLES) == ["100"])
-    eventually(lambda: router.loop.pending() is None)
+    wait_until(lambda: client.texts(TABLES) == ["100"])
+    wait_until(lambda: router.loop.pending() is None)
 
 
 def test_it_ends_when_its_session_is_killed(client: Client, other: Client) -> None:
     begin(other, timeout="60")
     client.manager.kill_session(other.id)
-    eventually(lambda: client.texts(TABLES) == ["100"])
+    wait_until(lambda: client.texts(TABLES) == ["100"])
 
 
 def test_persist_outlives_the_session(client: Client, server: Server, router: Router) -> None:
@@ -141,7 +142,7 @@ def test_a_follow_up_lets_it_outlive_its_session(
     short.rpc("<nc:commit><nc:confirmed/><nc:persist>token</nc:persist></nc:commit>")
     short.leave()
     sessions = "count(//m:sessions/m:session)"
-    eventually(lambda: texts(client.rpc("<nc:get/>"), sessions) == ["1.0"])
+    wait_until(lambda: texts(client.rpc("<nc:get/>"), sessions) == ["1.0"])
     pending = router.loop.pending()
     assert pending is not None
     assert pending.is_of("token")

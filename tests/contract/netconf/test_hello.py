@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.contract.netconf.client import Client, eventually, refused, texts
+from lab.waiting import wait_until
+from tests.contract.netconf.client import Client, refused, texts
 from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import ROUTER
 from tests.contract.netconf.wire import Wire
@@ -64,15 +65,15 @@ def test_close_session(server: Server, client: Client) -> None:
     leaving = Client(server.socket)
     assert leaving.manager.close_session().ok
     sessions = "//m:sessions/m:session/m:session-id"
-    eventually(lambda: leaving.id not in texts(client.rpc("<nc:get/>"), sessions))
+    wait_until(lambda: leaving.id not in texts(client.rpc("<nc:get/>"), sessions))
 
 
 def test_kill_session(server: Server, client: Client, router: Router) -> None:
     victim = Client(server.socket)
     victim.manager.lock("running")
     assert client.manager.kill_session(victim.id).ok
-    eventually(lambda: not victim.manager.connected)
-    eventually(lambda: _locks(client))
+    wait_until(lambda: not victim.manager.connected)
+    wait_until(lambda: _locks(client))
     refused(lambda: client.manager.kill_session(victim.id), "invalid-value", "there is no session")
     refused(lambda: client.manager.kill_session(client.id), "invalid-value", "close-session")
 

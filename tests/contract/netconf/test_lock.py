@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from ncclient.operations import RPCError
 
+from lab.waiting import wait_until
 from srv6mgrd.commits.fields import encode, receive
 from srv6mgrd.commits.paths import commit_socket
 from srv6mgrd.datastore.history import Origin
-from tests.contract.netconf.client import Client, eventually, refused, texts
+from tests.contract.netconf.client import Client, refused, texts
 from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import ROUTER, srv6, vrf
 
@@ -67,7 +68,7 @@ def test_the_lock_of_a_dead_session_is_released(client: Client, other: Client) -
             return False
         return True
 
-    eventually(free)
+    wait_until(free)
     client.edit(ROUTER)
     client.manager.unlock("running")
 
@@ -86,7 +87,7 @@ def test_a_session_that_asks_nothing_keeps_it_over_a_restart_of_srv6mgrd(
             return "locked by" in str(error)
         return False
 
-    eventually(is_locked)
+    wait_until(is_locked)
     client.manager.unlock("running")
     other.edit(ROUTER)
 
@@ -106,10 +107,10 @@ def test_a_session_whose_lock_another_has_after_a_restart_ends(
             assert granted is not None
             assert granted.text("result") == "ok"
             server.process.send_signal(signal.SIGCONT)
-            eventually(lambda: not client.manager.connected)
+            wait_until(lambda: not client.manager.connected)
     finally:
         server.process.send_signal(signal.SIGCONT)
-    eventually(lambda: other.manager.lock("running").ok)
+    wait_until(lambda: other.manager.lock("running").ok)
     other.manager.unlock("running")
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from lab.waiting import wait_until
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.news import commit_undone
-from tests.contract.netconf.client import Client, eventually, refused, texts
+from tests.contract.netconf.client import Client, refused, texts
 from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import ROUTER, SID, srv6, vrf
 
@@ -211,7 +212,7 @@ def test_they_end_with_their_session(client: Client, server: Server) -> None:
     number = to_stream(short)
     short.leave()
     entry = f"{LISTED}[sn:id='{number}']"
-    eventually(lambda: not texts(client.rpc(LIST), entry))
+    wait_until(lambda: not texts(client.rpc(LIST), entry))
 
 
 @pytest.mark.parametrize(

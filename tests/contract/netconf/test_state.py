@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from lab.waiting import wait_until
 from srv6mgrd.counters import proxies
 from srv6mgrd.counters.node import publish
 from srv6mgrd.counters.store import StoreWriter
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
-from tests.contract.netconf.client import NS, Client, eventually, texts
+from tests.contract.netconf.client import NS, Client, texts
 from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import OTHER, ROUTER, SID, sid, srv6
 
@@ -316,7 +317,7 @@ def test_without_srv6mgrd_other_objects_have_a_status_too(client: Client, router
     assert before[:4] == [["installed"]] * 4
     assert before[4] == ["installed"] * 3
     with router.gone():
-        eventually(lambda: statuses() == before)
+        wait_until(lambda: statuses() == before)
         router.store.renew_lease(0)
         unknown = [["unknown"] * len(each) for each in before]
         assert statuses() == unknown

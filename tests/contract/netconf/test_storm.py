@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from lab.waiting import wait_until
 from srv6mgrd.news import commit_undone
-from tests.contract.netconf.client import Client, eventually, texts, with_namespaces
+from tests.contract.netconf.client import Client, texts, with_namespaces
 from tests.contract.netconf.conftest import PRODUCT, Router, Server
 from tests.contract.netconf.data import ROUTER, srv6, vrf
 from tests.contract.netconf.wire import Wire
@@ -54,7 +55,7 @@ def test_many_sessions(server: Server, client: Client) -> None:
     for wire in wires:
         wire.socket.close()
     sessions = "count(//m:sessions/m:session)"
-    eventually(lambda: texts(client.rpc("<nc:get/>"), sessions) == ["1.0"], 20)
+    wait_until(lambda: texts(client.rpc("<nc:get/>"), sessions) == ["1.0"], timeout=20)
 
 
 def test_many_that_come_and_go(server: Server, client: Client) -> None:

@@ -18,12 +18,12 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 from ncclient import manager
 
+from lab.waiting import wait_until
 from tests.contract.certificates import DAY, Authority, Certificate
 from tests.contract.netconf.client import (
     BASE,
     NS,
     Client,
-    eventually,
     texts,
     with_namespaces,
 )
@@ -77,7 +77,7 @@ class Door:
     def says(self, words: str) -> None:
         """Sooner or later its log has this."""
         try:
-            eventually(lambda: words in self.said())
+            wait_until(lambda: words in self.said())
         except AssertionError:
             pytest.fail(f"it does not say '{words}' but:\n{self.said()}")
 
@@ -328,7 +328,7 @@ def test_sessions_side_by_side(door: Door, authority: Authority, client: Client)
         wire.socket.close()
     for connection in mute:
         connection.close()
-    eventually(lambda: texts(client.rpc("<nc:get/>"), "count(//m:session)") == ["1.0"])
+    wait_until(lambda: texts(client.rpc("<nc:get/>"), "count(//m:session)") == ["1.0"])
 
 
 def test_a_session_that_is_killed_ends_the_connection(
@@ -396,7 +396,7 @@ def test_connections_that_do_not_authenticate_give_way(door: Door, authority: Au
         Wire(door.connect(certificate))
     door.says("rejected: it has 5 connections")
     wires.pop().socket.close()
-    eventually(lambda: is_admitted(door, certificate))
+    wait_until(lambda: is_admitted(door, certificate))
     for connection in (*mute, *(wire.socket for wire in wires)):
         connection.close()
 

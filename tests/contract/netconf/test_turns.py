@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.netconf.client import Client, acting_as, eventually, texts
+from lab.waiting import wait_until
+from tests.contract.netconf.client import Client, acting_as, texts
 from tests.contract.netconf.conftest import Server
 from tests.contract.netconf.data import ROUTER
 from tests.contract.netconf.test_budget import HOSTILE, by_xpath, children, cpu, get, sids
@@ -73,7 +74,7 @@ def test_nothing_is_read_for_who_left(server: Server) -> None:
                 for wire in many:
                     wire.reply()
         with Wire(server.socket) as wire:
-            eventually(lambda: sessions_of(wire, "nobody") == 0, 60)
+            wait_until(lambda: sessions_of(wire, "nobody") == 0, timeout=60)
         return cpu(server) - before
 
     assert spent(SESSIONS, leave=True) < spent(SESSIONS, leave=False) / 2
@@ -106,7 +107,7 @@ def test_costly_filters_leave_reads_of_their_user_alone(server: Server, client: 
     with sessions(server, "root", 2) as costly:
         for wire in costly:
             wire.send(read)
-        eventually(lambda: len(children(server)) == 2, 20)
+        wait_until(lambda: len(children(server)) == 2, timeout=20)
         assert texts(client.rpc(get(by_xpath("/s:srv6/s:vrfs"), "running")), "//s:vrf/s:name")
 
 
@@ -127,11 +128,11 @@ def test_who_asks_for_more_is_read_for_at_a_lower_priority(server: Server) -> No
     with sessions(server, "nobody", FEW) as some:
         for wire in some:
             wire.send(READ * 3)
-        eventually(lambda: max(priorities(server)) > usual)
+        wait_until(lambda: max(priorities(server)) > usual)
         for wire in some:
             for _ in range(3):
                 wire.reply()
-        eventually(lambda: priorities(server) == {usual}, 20)
+        wait_until(lambda: priorities(server) == {usual}, timeout=20)
 
 
 def test_many_sessions_of_a_user_are_served_at_a_lower_priority(server: Server) -> None:
@@ -139,7 +140,7 @@ def test_many_sessions_of_a_user_are_served_at_a_lower_priority(server: Server) 
     with sessions(server, "root", FEW + 1):
         assert priorities(server) == {usual}
     with sessions(server, "nobody", FEW + 1):
-        eventually(lambda: max(priorities(server)) > usual)
+        wait_until(lambda: max(priorities(server)) > usual)
 
 
 def test_who_asked_for_too_many_sessions_is_served_at_a_lower_priority(server: Server) -> None:
@@ -151,9 +152,9 @@ def test_who_asked_for_too_many_sessions_is_served_at_a_lower_priority(server: S
     ):
         Wire(server.socket)
     with Wire(server.socket) as wire:
-        eventually(lambda: sessions_of(wire, "nobody") == 0, 60)
+        wait_until(lambda: sessions_of(wire, "nobody") == 0, timeout=60)
     with sessions(server, "nobody", 1):
-        eventually(lambda: max(priorities(server)) > usual)
+        wait_until(lambda: max(priorities(server)) > usual)
 
 
 def test_sessions_of_who_has_many_begin_one_after_the_other(server: Server) -> None:

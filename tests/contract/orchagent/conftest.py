@@ -5,13 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import redis
 
+from lab.waiting import wait_until
 from srv6mgrd.redis.schema import script
 from tests.contract.redis.conftest import Server
 
@@ -81,14 +81,13 @@ class Agent:
         return {k.removeprefix(prefix): client.hgetall(k) for k in client.keys(f"{prefix}*")}
 
     def wait(self, row: str, status: str, words: str = "") -> None:
-        self.until(lambda: self.told(row)[0] == status and words in self.told(row)[1], row)
+        self.wait_until(lambda: self.told(row)[0] == status and words in self.told(row)[1], row)
 
-    def until(self, condition: Callable[[], object], what: str = "") -> None:
-        deadline = time.monotonic() + 20
-        while not condition():
-            told = f"{what} {self.told(what) if what else ''}\n{self.log.read_text()}"
-            assert time.monotonic() < deadline, told
-            time.sleep(0.02)
+    def wait_until(self, condition: Callable[[], object], row: str = "") -> None:
+        def seen() -> str:
+            return f"{self.told(row) if row else ''}\n{self.log.read_text()}"
+
+        wait_until(condition, row or "condition", seen=seen)
 
 
 @pytest.fixture
@@ -99,7 +98,7 @@ def agent(tmp_path: Path) -> Iterator[Agent]:
         a = Agent(server, tmp_path)
         a.start()
         consumed = server.client("APPL_DB").pubsub_numsub
-        a.until(lambda: consumed("SRV6_MY_SID_TABLE_CHANNEL@0")[0][1] == 1)
+        a.wait_until(lambda: consumed("SRV6_MY_SID_TABLE_CHANNEL@0")[0][1] == 1)
         yield a
         if a.status is None:
             assert a.stop() == 0, a.log.read_text()

@@ -10,5 +10,5 @@ def test_without_descriptors_it_waits_and_goes_on(agent: Agent) -> None:
     assert agent._process is not None
     check_calm(agent._process.pid)
     agent.row("SRV6_MY_SID_TABLE:32:16:16:0:fcbb:0:1:1::", action="end")
-    agent.until(lambda: agent.objects("MY_SID_ENTRY"))
+    agent.wait_until(lambda: agent.objects("MY_SID_ENTRY"))
     assert agent.status is None

@@ -49,7 +49,7 @@ def test_the_view_has_sais_shape(agent: Agent) -> None:
     assert fields["SAI_MY_SID_ENTRY_ATTR_COUNTER_ID"] == counter
     # show srv6 stats and CRM.
     count = agent.client("COUNTERS_DB")
-    agent.until(lambda: count.hget("CRM:STATS", "crm_stats_srv6_my_sid_entry_used") == "1")
+    agent.wait_until(lambda: count.hget("CRM:STATS", "crm_stats_srv6_my_sid_entry_used") == "1")
     assert count.hgetall("COUNTERS_SRV6_NAME_MAP") == {"fc00:0:1:e000::/64": counter}
     for db in ("ASIC_DB", "STATE_DB"):
         for row in agent.client(db).keys("*"):
@@ -58,9 +58,9 @@ def test_the_view_has_sais_shape(agent: Agent) -> None:
             if agent.client(db).type(row) == "hash":
                 assert table.faults(row, agent.client(db).hgetall(row)) == []
     agent.drop(SID)
-    agent.until(lambda: not agent.objects("MY_SID_ENTRY"))
-    agent.until(lambda: not count.exists("COUNTERS_SRV6_NAME_MAP"))
-    agent.until(lambda: count.hget("CRM:STATS", "crm_stats_srv6_my_sid_entry_used") == "0")
+    agent.wait_until(lambda: not agent.objects("MY_SID_ENTRY"))
+    agent.wait_until(lambda: not count.exists("COUNTERS_SRV6_NAME_MAP"))
+    agent.wait_until(lambda: count.hget("CRM:STATS", "crm_stats_srv6_my_sid_entry_used") == "0")
     assert agent.objects("COUNTER") == {}
     assert agent.told(TOLD) == ("", "")
 
@@ -92,7 +92,9 @@ def test_what_can_not_be_is_told_why(agent: Agent) -> None:
     agent.wait(TOLD, "installed")
     agent.drop(SID)
     agent.row(SID, action="un")
-    agent.until(lambda: "UN" in entry(agent).get("SAI_MY_SID_ENTRY_ATTR_ENDPOINT_BEHAVIOR", ""))
+    agent.wait_until(
+        lambda: "UN" in entry(agent).get("SAI_MY_SID_ENTRY_ATTR_ENDPOINT_BEHAVIOR", "")
+    )
 
 
 @pytest.mark.parametrize("kill", [True, False])
@@ -109,11 +111,11 @@ def test_a_restart_changes_nothing_that_is_right(agent: Agent, kill: bool) -> No
     agent.row("VRF_TABLE:Vrf2", NULL="NULL")
     agent.start()
     agent.wait("VRF_TABLE|Vrf2", "installed")
-    agent.until(lambda: not agent.objects("SRV6_SIDLIST"))
+    agent.wait_until(lambda: not agent.objects("SRV6_SIDLIST"))
     assert agent.objects("MY_SID_ENTRY") == before["MY_SID_ENTRY"]
     assert agent.objects("COUNTER") == before["COUNTER"]
     assert before["VIRTUAL_ROUTER"].items() < agent.objects("VIRTUAL_ROUTER").items()
-    agent.until(lambda: agent.told("SRV6_SID_LIST_TABLE|path") == ("", ""))
+    agent.wait_until(lambda: agent.told("SRV6_SID_LIST_TABLE|path") == ("", ""))
 
 
 @pytest.mark.parametrize("db", ["ASIC_DB", "STATE_DB", "all"])
@@ -122,12 +124,12 @@ def test_an_emptied_database_comes_back(agent: Agent, db: str) -> None:
     agent.wait(TOLD, "installed")
     if db == "all":
         agent.client("APPL_DB").flushall()
-        agent.until(lambda: not agent.objects("MY_SID_ENTRY"))
+        agent.wait_until(lambda: not agent.objects("MY_SID_ENTRY"))
         agent.row(SID, action="end")
     else:
         agent.client(db).flushdb()
     agent.wait(TOLD, "installed")
-    agent.until(lambda: agent.objects("MY_SID_ENTRY"))
+    agent.wait_until(lambda: agent.objects("MY_SID_ENTRY"))
 
 
 async def test_srv6mgrd_and_the_agent_share_identifiers(agent: Agent) -> None:
@@ -141,7 +143,7 @@ async def test_srv6mgrd_and_the_agent_share_identifiers(agent: Agent) -> None:
         assert set(names.values()) == set(agent.objects("COUNTER"))
         assert not running.publisher.foreign
         await running.publish(declared(B))
-        agent.until(lambda: len(agent.objects("MY_SID_ENTRY")) == 1)
+        agent.wait_until(lambda: len(agent.objects("MY_SID_ENTRY")) == 1)
         await running.settled()
         names = agent.client("COUNTERS_DB").hgetall("COUNTERS_SRV6_NAME_MAP")
         assert set(names.values()) == set(agent.objects("COUNTER"))
@@ -167,7 +169,7 @@ def test_beside_a_stock_one_it_does_not_start(agent: Agent, foreign: str, words:
         agent.client("ASIC_DB").hset(row, mapping={"SAI_SWITCH_ATTR_INIT_SWITCH": "true"})
     agent.row(SID, action="end")
     agent.start()
-    agent.until(lambda: agent.status is not None)
+    agent.wait_until(lambda: agent.status is not None)
     assert agent.status == 1
     assert words in agent.log.read_text()
     # Nothing was taken from the other one.

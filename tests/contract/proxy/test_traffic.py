@@ -9,7 +9,7 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Dot1AD, Dot1Q, Ether
 from scapy.packet import Packet
 
-from lab.guest.nodes import wait_until
+from lab.waiting import wait_until
 from srv6mgrd.apply import words
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired

@@ -9,6 +9,7 @@ from ipaddress import IPv6Network
 from pathlib import Path
 from typing import Any
 
+from lab.waiting import wait_until_async
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.counters.node import NodeWriter
@@ -171,14 +172,9 @@ class Router:
 
     # Waiting.
 
-    async def until(self, condition: Callable[[], bool], what: str) -> None:
+    async def wait_until(self, condition: Callable[[], bool], what: str) -> None:
         """Let the manager work until this holds."""
-        try:
-            async with asyncio.timeout(_SECONDS):
-                while not condition():
-                    await asyncio.sleep(0.005)
-        except TimeoutError:
-            raise AssertionError(f"never: {what}; it told {self.told}") from None
+        await wait_until_async(condition, what, _SECONDS, seen=lambda: self.told)
 
     # What others see.
 

@@ -106,7 +106,7 @@ async def test_errors_are_counted_over_everything(router: Router) -> None:
         "ip -6 route replace fcbb:0:1:1::/64 table 8986 metric 1024"
         " encap seg6local action End count dev srv6mgr"
     )
-    await router.until(lambda: router.repairs(END) == 1, "repaired")
+    await router.wait_until(lambda: router.repairs(END) == 1, "repaired")
     await all_of_them(counts)
 
     # By a commit.
@@ -118,7 +118,7 @@ async def test_errors_are_counted_over_everything(router: Router) -> None:
 
     # The routes go with their device.
     router.run("ip link set srv6mgr down; ip link set srv6mgr up")
-    await router.until(lambda: router.repairs(DT46) == 1, "repaired")
+    await router.wait_until(lambda: router.repairs(DT46) == 1, "repaired")
     await all_of_them(counts)
 
     # A new process.

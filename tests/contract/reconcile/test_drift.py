@@ -217,7 +217,7 @@ async def test_drift(router: Router, drift: Drift) -> None:
     def is_repaired() -> bool:
         return all(router.repairs(ref) for ref in drift.found)
 
-    await router.until(is_repaired, "repaired")
+    await router.wait_until(is_repaired, "repaired")
     found = router.drift()
     assert {ref.name: found[ref.name] for ref in drift.found} == {
         ref.name: words for ref, words in drift.found.items()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.guest.nodes import wait_until
+from lab.waiting import wait_until
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.frr.adapter import FrrSockets

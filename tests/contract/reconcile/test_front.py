@@ -79,7 +79,7 @@ async def test_in_front(
     assert standing != before
     if silent:
         router.manager.compare()
-    await router.until(lambda: router.status(ref).status is InstallStatus.DRIFTED, "told")
+    await router.wait_until(lambda: router.status(ref).status is InstallStatus.DRIFTED, "told")
 
     assert router.status(ref).reason.startswith(reason)
     router.manager.compare()
@@ -91,12 +91,14 @@ async def test_in_front(
     router.run("ip -6 route flush table 8986 proto 86; ip -6 rule del pref 2000")
     if silent:
         router.manager.compare()
-    await router.until(lambda: router.repairs(DT46) == 1, "ours is back")
+    await router.wait_until(lambda: router.repairs(DT46) == 1, "ours is back")
     assert router.picture() == standing
     router.run("ip -6 " + what.format("del"))
     if silent:
         router.manager.compare()
-    await router.until(lambda: router.status(ref).status is InstallStatus.INSTALLED, "well again")
+    await router.wait_until(
+        lambda: router.status(ref).status is InstallStatus.INSTALLED, "well again"
+    )
     assert router.picture() == before
 
 
@@ -104,7 +106,7 @@ async def test_a_route_behind_keeps_nobody_waiting(router: Router) -> None:
     router.run("ip -6 route add blackhole fcbb:0:1:1::/64 table 8986 metric 2048")
     before = router.picture()
     router.run("ip -6 route del fcbb:0:1:1::/64 table 8986 proto 86")
-    await router.until(lambda: router.repairs(END) == 1, "repaired")
+    await router.wait_until(lambda: router.repairs(END) == 1, "repaired")
     assert router.status(END).status is InstallStatus.INSTALLED
     assert router.picture() == before
 
@@ -115,12 +117,14 @@ async def test_strict_mode_that_somebody_keeps_off(router: Router) -> None:
         "echo 0 > /proc/sys/net/vrf/strict_mode; ip link add other type vrf table 100;"
         "ip -6 route del fcbb:0:1:64::/64 table 8986"
     )
-    await router.until(lambda: router.status(DT46).status is InstallStatus.FAILED, "told")
+    await router.wait_until(lambda: router.status(DT46).status is InstallStatus.FAILED, "told")
     assert "two VRF devices share a table" in router.status(DT4).reason
     assert "table 100 belongs to VRF other" in router.status(DT46).reason
     assert "other" in router.run("ip link show type vrf")
     router.run("ip link del other")
-    await router.until(lambda: router.status(DT46).status is InstallStatus.INSTALLED, "well again")
+    await router.wait_until(
+        lambda: router.status(DT46).status is InstallStatus.INSTALLED, "well again"
+    )
     assert router.run("cat /proc/sys/net/vrf/strict_mode").strip() == "1"
 
 
@@ -131,7 +135,7 @@ async def test_lost_events(router: Router) -> None:
         "{ for i in $(seq 3000); do printf 'route add blackhole fc00:7::%x table 8986\\n' $i; done;"
         "echo route del fcbb:0:1:1::/64 table 8986; } | ip -6 -batch -"
     )
-    await router.until(lambda: router.repairs(END) == 1, "repaired")
+    await router.wait_until(lambda: router.repairs(END) == 1, "repaired")
     assert router.lost > 0
     assert router.run("ip -6 route show table 8986 type blackhole").count("fc00:7::") == 3000
 

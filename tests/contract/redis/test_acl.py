@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 import redis
 
+from lab.waiting import wait_until_async
 from orchagent.agent import Agent, Pace
 from srv6mgrd.configdb.source import connect
 from srv6mgrd.redis.outward import BesideSonic
 from srv6mgrd.redis.wire import Settings
 from tests.contract.redis.conftest import Server, publisher
 from tests.contract.redis.stock import StockOrch
-from tests.contract.redis.test_publish import A, B, C, counters, declared, until
+from tests.contract.redis.test_publish import A, B, C, counters, declared
 
 pytestmark = pytest.mark.contract
 
@@ -57,7 +58,9 @@ async def test_srv6mgrd(guarded: Server, settings: Settings) -> None:
         running.publisher.publish_counters(counters(A=1, B=2, C=3))
         await running.publish(declared(A, B, C))
         guarded.client("COUNTERS_DB").flushall()
-        await until(lambda: guarded.client("COUNTERS_DB").hlen("COUNTERS_SRV6_NAME_MAP") == 3)
+        await wait_until_async(
+            lambda: guarded.client("COUNTERS_DB").hlen("COUNTERS_SRV6_NAME_MAP") == 3
+        )
         await running.publish(declared())
 
 
@@ -67,9 +70,9 @@ async def test_srv6mgrd_beside_sonic(guarded: Server, settings: Settings) -> Non
     beside = BesideSonic(of(settings, "srv6mgrd"))
     task = asyncio.create_task(beside.run())
     beside.publish(*declared(A, B))
-    await until(lambda: stock.drain() or len(stock.sids) == 2)
+    await wait_until_async(lambda: stock.drain() or len(stock.sids) == 2)
     beside.publish(*declared())
-    await until(lambda: stock.drain() or not stock.sids)
+    await wait_until_async(lambda: stock.drain() or not stock.sids)
     task.cancel()
     await asyncio.wait([task])
 
@@ -92,12 +95,12 @@ async def test_orchagent(guarded: Server, settings: Settings) -> None:
     task = asyncio.create_task(Agent(of(settings, "srv6-orchagent"), Pace(compare=0.2)).run())
     async with publisher(of(settings, "srv6mgrd")) as running:
         await running.publish(declared(A, B))
-        await until(lambda: len(asic.keys(entry)) == 2 or task.done())
+        await wait_until_async(lambda: len(asic.keys(entry)) == 2 or task.done())
         row = "SRV6_MY_SID_TABLE:32:16:16:0:fc00:9::"
         guarded.client("APPL_DB").hset(row, mapping={"action": "end"})
-        await until(lambda: len(asic.keys(entry)) == 3 or task.done())
+        await wait_until_async(lambda: len(asic.keys(entry)) == 3 or task.done())
         await running.publish(declared())
-        await until(lambda: len(asic.keys(entry)) == 1 or task.done())
+        await wait_until_async(lambda: len(asic.keys(entry)) == 1 or task.done())
     assert not task.done(), task.exception()
     task.cancel()
     await asyncio.wait([task])
@@ -134,7 +137,7 @@ async def test_over_tls(server: Server, settings: Settings, tmp_path: Path) -> N
     over = replace(settings, socket=None, host="localhost", port=port, tls=True)
     async with publisher(over) as stranger:
         stranger.publisher.publish(*declared(A))
-        await until(lambda: "certificate" in (stranger.publisher.problem or "").lower())
+        await wait_until_async(lambda: "certificate" in (stranger.publisher.problem or "").lower())
     mutual = replace(
         over, tls_ca=str(certificate), tls_certificate=str(certificate), tls_key=str(key)
     )

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from lab.waiting import wait_until_async
 from srv6mgrd.redis.feed import Feed
 from srv6mgrd.redis.outward import BesideSonic
 from srv6mgrd.redis.rows import MY_SID, SID_LIST
@@ -15,7 +16,7 @@ from srv6mgrd.redis.schema import Fields, RowKey
 from srv6mgrd.redis.wire import Settings
 from tests.contract.redis.conftest import Server
 from tests.contract.redis.stock import StockOrch
-from tests.contract.redis.test_publish import A, B, declared, until
+from tests.contract.redis.test_publish import A, B, declared
 
 pytestmark = pytest.mark.contract
 
@@ -53,10 +54,13 @@ class World:
 
     async def settle(self) -> None:
         """orchagent takes what comes until nothing comes any more."""
-        async with asyncio.timeout(20):
-            while not self.feed._idle.is_set():
+
+        def is_idle() -> bool:
+            if not self.feed._idle.is_set():
                 self.stock.drain()
-                await asyncio.sleep(0.005)
+            return self.feed._idle.is_set()
+
+        await wait_until_async(is_idle)
 
     def in_step(self) -> None:
         """References are as many as SIDs use the VRF."""
@@ -79,7 +83,7 @@ async def test_a_sid_waits_for_its_vrf(world: World) -> None:
         f"{MY_SID.prefix}{KEY} waits for its segment lists, or VRF Vrf1",
     )
     world.stock.add_vrf("Vrf1")
-    await until(lambda: world.stock.drain() or world.stock.sids)
+    await wait_until_async(lambda: world.stock.drain() or world.stock.sids)
     assert world.stock.sids == {KEY: DT46}
 
 
@@ -166,14 +170,14 @@ async def test_sonics_own_tables_are_left_to_it(server: Server, settings: Settin
     task = asyncio.create_task(beside.run())
     try:
         beside.publish(*declared(A, B))
-        await until(lambda: stock.drain() or len(stock.sids) == 2)
+        await wait_until_async(lambda: stock.drain() or len(stock.sids) == 2)
         await beside.publisher.settled()
         keys = {k for db in ("APPL_DB", "STATE_DB") for k in server.client(db).keys("*")}
         assert not [k for k in keys if k.startswith("VRF_TABLE")]
         assert "SRV6MGR_SID|fc00:0:1:a::/64" in keys
         assert not server.client("COUNTERS_DB").keys("*")
         beside.publish(*declared(B))
-        await until(lambda: stock.drain() or len(stock.sids) == 1)
+        await wait_until_async(lambda: stock.drain() or len(stock.sids) == 1)
         assert stock.references == {"Vrf1": 1}
     finally:
         task.cancel()

@@ -11,10 +11,11 @@ import json
 import pytest
 import redis
 
+from lab.waiting import wait_until_async
 from srv6mgrd.redis.schema import script
 from srv6mgrd.redis.wire import Settings
 from tests.contract.redis.conftest import Running, Server, publisher
-from tests.contract.redis.test_publish import A, B, declared, until
+from tests.contract.redis.test_publish import A, B, declared
 
 pytestmark = pytest.mark.contract
 
@@ -148,7 +149,7 @@ async def test_what_waits_for_a_consumer_that_is_gone(server: Server, settings: 
         table.pop(1)
         await first.publish(declared(A, B))
     table.channel.close()
-    await until(lambda: table.client.pubsub_numsub(f"{T}_CHANNEL@0")[0][1] == 0)
+    await wait_until_async(lambda: table.client.pubsub_numsub(f"{T}_CHANNEL@0")[0][1] == 0)
     async with publisher(settings) as second:
         await second.publish(declared(B))
         assert table.pop() == {}

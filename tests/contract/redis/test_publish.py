@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from lab.waiting import wait_until_async
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.status import SidCounters
@@ -31,14 +32,6 @@ def declared(*prefixes: str) -> State:
 
 def counters(**packets: int) -> dict[str, SidCounters]:
     return {globals()[name]: SidCounters(n, n * 100, n + 1) for name, n in packets.items()}
-
-
-async def until(condition: object) -> None:
-    """Wait for a condition of Redis that settled() can't know of: it hears of it a little later."""
-    assert callable(condition)
-    async with asyncio.timeout(10):
-        while not condition():
-            await asyncio.sleep(0.005)
 
 
 async def test_every_key_conforms_to_its_schema(server: Server, running: Running) -> None:
@@ -100,7 +93,7 @@ async def test_everything_comes_back(server: Server, running: Running, how: str)
     before = server.dump()
     if how == "restart":
         server.stop()
-        await until(lambda: running.publisher.problem is not None)
+        await wait_until_async(lambda: running.publisher.problem is not None)
         # What is published meanwhile isn't lost either.
         running.publisher.publish(*declared(A, B))
         server.start()
@@ -108,7 +101,9 @@ async def test_everything_comes_back(server: Server, running: Running, how: str)
         server.client("APPL_DB").flushall()
     else:
         server.client("COUNTERS_DB").flushdb()
-    await until(lambda: server.dump().keys() >= before.keys() - {("ASIC_DB", "VIDCOUNTER")})
+    await wait_until_async(
+        lambda: server.dump().keys() >= before.keys() - {("ASIC_DB", "VIDCOUNTER")}
+    )
     await running.settled()
     after = server.dump()
     for rows in (before, after):
@@ -122,7 +117,7 @@ async def test_everything_comes_back(server: Server, running: Running, how: str)
 async def test_a_publisher_that_starts_before_redis(server: Server, running: Running) -> None:
     server.stop()
     running.publisher.publish(*declared(A))
-    await until(lambda: running.publisher.problem not in (None, "not connected yet"))
+    await wait_until_async(lambda: running.publisher.problem not in (None, "not connected yet"))
     server.start()
     await running.settled()
     assert srv6_orch(server.client("APPL_DB"))
@@ -133,10 +128,12 @@ async def test_a_killed_connection_is_made_again(server: Server, running: Runnin
     server.client("APPL_DB").client_kill_filter(_type="normal", skipme=True)
     await running.publish(declared(A, B))
     server.client("APPL_DB").client_kill_filter(_type="pubsub", skipme=True)
-    await until(lambda: running.publisher.problem is not None or running.publisher.foreign)
+    await wait_until_async(
+        lambda: running.publisher.problem is not None or running.publisher.foreign
+    )
     await running.settled()
     server.client("APPL_DB").delete("VRF_TABLE:Vrf1")  # watched again
-    await until(lambda: server.client("APPL_DB").exists("VRF_TABLE:Vrf1"))
+    await wait_until_async(lambda: server.client("APPL_DB").exists("VRF_TABLE:Vrf1"))
 
 
 async def test_foreign_keys_are_never_touched(server: Server, running: Running) -> None:
@@ -173,7 +170,7 @@ async def test_a_row_is_ours_once_its_writer_lets_go(server: Server, running: Ru
     await running.publish(declared(A))
     assert state.hgetall("VRF_TABLE|Vrf1") == {"state": "no"}
     state.delete("VRF_TABLE|Vrf1")
-    await until(lambda: state.hgetall("VRF_TABLE|Vrf1") == {"state": "ok"})
+    await wait_until_async(lambda: state.hgetall("VRF_TABLE|Vrf1") == {"state": "ok"})
 
 
 async def test_changes_by_others_are_put_right(server: Server, running: Running) -> None:
@@ -190,7 +187,7 @@ async def test_changes_by_others_are_put_right(server: Server, running: Running)
         lambda: count.delete(MAP, "SRV6MGR_SID_OID"),
     ):
         harm()
-        await until(lambda: server.dump() == before)
+        await wait_until_async(lambda: server.dump() == before)
 
 
 async def test_identifiers_survive_a_restart_of_the_publisher(
@@ -240,7 +237,7 @@ async def test_a_password(server: Server, settings: Settings) -> None:
     server.start("--requirepass", "secret")
     async with publisher(settings) as without:
         without.publisher.publish(*declared(A))
-        await until(lambda: "uthentication" in (without.publisher.problem or ""))
+        await wait_until_async(lambda: "uthentication" in (without.publisher.problem or ""))
     secret = replace(settings, password="secret")
     assert "secret" not in repr(secret)
     async with publisher(secret) as with_:
@@ -251,7 +248,7 @@ async def test_a_redis_that_is_full_is_waited_for(server: Server, running: Runni
     client = server.client("APPL_DB")
     client.config_set("maxmemory", 1)
     running.publisher.publish(*declared(A))
-    await until(lambda: "OOM" in (p := running.publisher.problem or "") or "memory" in p)
+    await wait_until_async(lambda: "OOM" in (p := running.publisher.problem or "") or "memory" in p)
     client.config_set("maxmemory", 0)
     await running.settled()
     assert srv6_orch(client)
@@ -296,5 +293,5 @@ async def test_counters_while_redis_loses_all(server: Server, running: Running) 
         if number % 20 == 0:
             count.flushall()
         await asyncio.sleep(0.01)
-    await until(lambda: [p for _, p, _ in show_srv6_stats(count)] == [59, 59])
+    await wait_until_async(lambda: [p for _, p, _ in show_srv6_stats(count)] == [59, 59])
     assert not running.publisher.foreign

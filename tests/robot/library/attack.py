@@ -19,8 +19,8 @@ from scapy.layers.inet6 import (
 )
 from scapy.layers.l2 import Ether
 
-from lab.guest.nodes import wait_until
 from lab.problem import LabError
+from lab.waiting import wait_until
 from tests.robot.library.kernel import counted, sid_routes
 from tests.robot.library.network import node
 

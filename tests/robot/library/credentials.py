@@ -11,7 +11,7 @@ from typing import Any
 
 from robot.api.deco import library
 
-from lab.guest.nodes import wait_until
+from lab.waiting import wait_until
 from srv6mgrd.gnmi.passwords import hash_password
 from tests.contract.certificates import Authority, Certificate
 from tests.robot.library.access import over_tls, rejected

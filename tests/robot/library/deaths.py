@@ -12,7 +12,8 @@ from robot.api import logger
 from robot.api.deco import library
 
 from examples.gnmi import GnmiError
-from lab.guest.nodes import Node, wait_until
+from lab.guest.nodes import Node
+from lab.waiting import wait_until
 from tests.robot.library.gnmi import CONFIGURATIONS, SRV6
 from tests.robot.library.gnmi import Session as GnmiSession
 from tests.robot.library.netconf import ADDRESSES, NetconfError, as_xml

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from robot.api.deco import library
 
 from lab.guest.catalogue import Service
-from lab.guest.nodes import Node, wait_until
+from lab.guest.nodes import Node
+from lab.waiting import wait_until
 from tests.robot.library.frr import transposed
 from tests.robot.library.network import node, router
 

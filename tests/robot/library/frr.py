@@ -11,7 +11,8 @@ from typing import Any
 from robot.api import logger
 from robot.api.deco import library
 
-from lab.guest.nodes import LabError, wait_until
+from lab.guest.nodes import LabError
+from lab.waiting import wait_until
 from tests.robot.library.network import node, router
 
 _LABEL_BITS = 20

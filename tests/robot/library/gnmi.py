@@ -16,7 +16,8 @@ from robot.api.deco import library
 
 from examples import gnmi
 from examples.gnmi import GnmiError
-from lab.guest.nodes import Node, wait_until
+from lab.guest.nodes import Node
+from lab.waiting import wait_until
 from tests.robot.library.network import node
 
 SRV6 = "/srv6mgr-srv6:srv6"

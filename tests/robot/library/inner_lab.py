@@ -11,7 +11,8 @@ from typing import Any
 
 from robot.api.deco import library
 
-from lab.guest.nodes import Node, names, wait_until
+from lab.guest.nodes import Node, names
+from lab.waiting import wait_until
 
 _ENVIRONMENT = {"LAB_ROOT": "/", "LAB_KERNEL": "host"}
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from robot.api.deco import library
 
-from lab.guest.nodes import wait_until
 from lab.problem import LabError
+from lab.waiting import wait_until
 from tests.robot.library.frr import explained
 from tests.robot.library.network import node
 

@@ -11,7 +11,8 @@ from typing import Any
 from lxml import etree
 from robot.api.deco import library
 
-from lab.guest.nodes import Node, wait_until
+from lab.guest.nodes import Node
+from lab.waiting import wait_until
 from tests.robot.library.network import node, router
 
 KEY = "/tmp/netconf-key"

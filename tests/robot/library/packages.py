@@ -9,7 +9,8 @@ from pathlib import Path
 
 from robot.api.deco import library
 
-from lab.guest.nodes import Node, wait_until
+from lab.guest.nodes import Node
+from lab.waiting import wait_until
 from tests.robot.library.network import node
 
 DEBS = "/opt/debs"

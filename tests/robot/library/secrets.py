@@ -7,7 +7,7 @@ from pathlib import Path
 
 from robot.api.deco import library
 
-from lab.guest.nodes import wait_until
+from lab.waiting import wait_until
 from tests.robot.library.gnmi import session
 from tests.robot.library.network import node, router
 

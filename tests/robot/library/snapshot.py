@@ -10,7 +10,7 @@ from typing import Any
 from robot.api import logger
 from robot.api.deco import library
 
-from lab.guest.nodes import wait_until
+from lab.waiting import wait_until
 from tests.robot.library import gnmi, sonic
 from tests.robot.library.network import node
 

@@ -8,7 +8,7 @@ from typing import Any
 import redis
 from robot.api.deco import library
 
-from lab.guest.nodes import wait_until
+from lab.waiting import wait_until
 from tests.contract.redis.readers import show_srv6_stats, srv6_orch
 from tests.robot.library import traffic
 from tests.robot.library.network import node

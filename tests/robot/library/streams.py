@@ -11,7 +11,7 @@ from typing import Any
 
 from robot.api.deco import library
 
-from lab.guest.nodes import wait_until
+from lab.waiting import wait_until
 from tests.robot.library.network import node
 from tests.robot.library.stream import End
 

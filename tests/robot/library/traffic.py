@@ -9,7 +9,8 @@ from typing import Any
 
 from robot.api.deco import library
 
-from lab.guest.nodes import Node, wait_until
+from lab.guest.nodes import Node
+from lab.waiting import wait_until
 from srv6mgrd.counters.store import StoreReader
 from tests.robot.library import gnmi, kernel
 from tests.robot.library.flow import Tally

@@ -8,7 +8,7 @@ from typing import Any
 from robot.api.deco import library
 
 from examples.gnmi import GnmiError
-from lab.guest.nodes import wait_until
+from lab.waiting import wait_until
 from tests.robot.library.gnmi import operations, session
 from tests.robot.library.network import node
 

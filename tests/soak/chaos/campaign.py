@@ -14,8 +14,9 @@ from subprocess import SubprocessError
 
 from examples.gnmi import GnmiError
 from lab.guest.catalogue import log_file
-from lab.guest.nodes import Node, wait_until
+from lab.guest.nodes import Node
 from lab.problem import LabError
+from lab.waiting import wait_until
 from tests.robot.library.gnmi import Gnmi as Configured
 from tests.robot.library.netconf import Netconf as NetconfServices
 from tests.robot.library.netconf import NetconfError

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.hostile_kinds import KINDS
 from bench.hostile_kinds import Target as Servers
-from lab.guest.nodes import wait_until
+from lab.waiting import wait_until
 from srv6mgrd.gnmi.passwords import hash_password
 from tests.soak.chaos.target import Target
 

@@ -11,8 +11,9 @@ from gnmi_pb import gnmi_ext_pb2 as ext
 from google.protobuf.duration_pb2 import Duration
 
 from examples.gnmi import GnmiError
-from lab.guest.nodes import Node, wait_until
+from lab.guest.nodes import Node
 from lab.problem import LabError
+from lab.waiting import wait_until
 from tests.contract.gnmi.client import Client
 from tests.robot.library import cli
 from tests.robot.library.gnmi import Session as GnmiSession

@@ -7,9 +7,10 @@ import subprocess
 import threading
 from collections.abc import Iterator
 
-from lab.guest.nodes import Node, wait_until
+from lab.guest.nodes import Node
 from lab.guest.services import Router
 from lab.problem import LabError
+from lab.waiting import wait_until
 
 # In the order in which they start.
 SERVICES = (

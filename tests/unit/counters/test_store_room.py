@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.waiting import wait_until_async
 from srv6mgrd.counters.store import StoreError, StoreReader, StoreWriter
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.storage import Problems
@@ -25,9 +26,7 @@ COUNTED = {SID: SidCounters(7, 700, 1, 5)}
 
 async def retried(problems):
     run = asyncio.create_task(problems.run())
-    async with asyncio.timeout(5):
-        while problems.listed():
-            await asyncio.sleep(0.001)
+    await wait_until_async(lambda: not problems.listed())
     run.cancel()
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 
 import pytest
 
+from lab.waiting import wait_until
 from srv6mgrd.gnmi.budget import Budget, ClientLeftError, DeadlineError
 from srv6mgrd.gnmi.turns import Turns, rest
 from srv6mgrd.gnmi.workers import Caller, Workers
@@ -88,9 +88,7 @@ def test_turns_go_to_who_had_least() -> None:
     threads = [threading.Thread(target=work, args=given) for given in (("a", 6), ("b", 2))]
     for thread in threads:
         thread.start()
-        waited = time.monotonic() + 5
-        while not (turns._current and (thread is threads[0] or turns._waiting)):
-            assert time.monotonic() < waited
+        wait_until(lambda: turns._current and (thread is threads[0] or turns._waiting))  # noqa: B023
     first.set()
     for thread in threads:
         thread.join(5)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from lab.waiting import wait_until_async
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.capabilities import EVERYTHING
 from srv6mgrd.model.refusal import RefusedError
@@ -66,8 +67,7 @@ async def test_a_repair_refused_as_not_offered_has_the_node_tried_out(offered):
         keep = group.create_task(offered.manager.keep())
         offered.kernel.remove(DT46_KEY)
         offered.manager.disturbed()
-        while offered.status(DT46).status is not InstallStatus.UNSUPPORTED:
-            await asyncio.sleep(0.01)
+        await wait_until_async(lambda: offered.status(DT46).status is InstallStatus.UNSUPPORTED)
         keep.cancel()
 
     assert GONE in offered.status(DT46).reason

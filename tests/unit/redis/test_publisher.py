@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from ipaddress import IPv6Address, IPv6Network
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lab.waiting import wait_until_async
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.proxy_state import ProxyCounts, ProxyState
@@ -63,12 +64,6 @@ async def running() -> AsyncIterator[Running]:
     await r.stop()
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
-        while not condition():
-            await asyncio.sleep(0.001)
-
-
 def rows_in(redis: FakeRedis) -> dict[tuple[str, str], dict[str, str]]:
     return {(db, k): f for db, rows in redis.rows.items() for k, f in rows.items()}
 
@@ -115,7 +110,7 @@ async def test_nothing_is_touched_before_the_first_publish() -> None:
     await first.stop()
     before = rows_in(redis)
     second = Running(redis)
-    await until(lambda: redis.connections == 2)
+    await wait_until_async(lambda: redis.connections == 2)
     assert rows_in(redis) == before
     assert await second.publish(declared(A)) == 0
     assert await second.publish(declared(B)) > 0
@@ -145,7 +140,7 @@ async def test_a_lost_connection_is_made_again(running: Running) -> None:
     running.redis.down = True
     running.redis.lose()
     running.publisher.publish(*declared(A))
-    await until(lambda: running.publisher.problem in ("connection lost", "refused"))
+    await wait_until_async(lambda: running.publisher.problem in ("connection lost", "refused"))
     running.redis.flush()
     running.redis.down = False
     await running.settled()
@@ -161,7 +156,7 @@ async def test_a_change_by_somebody_else_is_put_right(running: Running) -> None:
     running.redis.rows["APPL_DB"][key] = {"action": "un", "adj": "::1"}
     del running.redis.rows["COUNTERS_DB"][MAP]
     running.redis.tell([key, MAP, "unknown"])
-    await until(lambda: rows_in(running.redis) | before == before)
+    await wait_until_async(lambda: rows_in(running.redis) | before == before)
 
 
 async def test_a_name_that_somebody_takes_away_stays_remembered(running: Running) -> None:
@@ -190,7 +185,7 @@ async def test_rows_of_others_are_left_alone_until_they_go(running: Running) -> 
     assert await running.publish(declared(A)) == 0
     del redis.db("STATE_DB")["VRF_TABLE|Vrf1"]
     redis.tell(["VRF_TABLE|Vrf1"])
-    await until(lambda: redis.db("STATE_DB").get("VRF_TABLE|Vrf1") == {"state": "ok"})
+    await wait_until_async(lambda: redis.db("STATE_DB").get("VRF_TABLE|Vrf1") == {"state": "ok"})
     await running.publish((Desired(), {}))
     assert rows_in(redis) == {
         ("APPL_DB", "ROUTE_TABLE:10.0.0.0/8"): {"ifname": "Ethernet0"},

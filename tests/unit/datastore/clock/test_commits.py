@@ -6,10 +6,11 @@ import json
 
 import pytest
 
+from lab.waiting import wait_until_async
 from srv6mgrd.counters.node import TRANSACTIONS
 from srv6mgrd.datastore.history import Origin, Status
 from srv6mgrd.model.refusal import RefusedError
-from tests.unit.datastore.clock.world import BOB, B, C, World, until
+from tests.unit.datastore.clock.world import BOB, B, C, World
 
 
 async def test_a_commit_is_recorded_and_becomes_the_startup_configuration(world: World) -> None:
@@ -18,7 +19,7 @@ async def test_a_commit_is_recorded_and_becomes_the_startup_configuration(world:
     assert (newest.origin, newest.actions, newest.status) == (BOB, 1, Status.DONE)
     assert first.origin.door == "startup"
     assert world.history.configuration(newest.id) == B
-    await until(lambda: world.running.saved == [B])
+    await wait_until_async(lambda: world.running.saved == [B])
     entry = world.node.members[TRANSACTIONS]["transaction"][0]
     assert (entry["origin"], entry["user"], entry["status"]) == ("srv6-netconfd", "bob", "done")
 

@@ -7,12 +7,13 @@ from functools import partial
 
 import pytest
 
+from lab.waiting import wait_until_async
 from srv6mgrd.counters.node import TRANSACTIONS
 from srv6mgrd.datastore.connection import NonePendingError, PendingError
 from srv6mgrd.datastore.history import Origin, Status
 from srv6mgrd.model.refusal import RefusedError
 from srv6mgrd.news import commit_undone
-from tests.unit.datastore.clock.world import ALICE, BOB, ID, A, B, C, World, until
+from tests.unit.datastore.clock.world import ALICE, BOB, ID, A, B, C, World
 
 
 async def test_what_is_confirmed_stays(world: World) -> None:
@@ -23,13 +24,13 @@ async def test_what_is_confirmed_stays(world: World) -> None:
     world.clock.confirm("one")
     assert world.statuses()[0] == "done"
     assert "pending" not in world.node.members[TRANSACTIONS]
-    await until(lambda: world.running.saved == [B])
+    await wait_until_async(lambda: world.running.saved == [B])
     world.running.commit(C, BOB)
 
 
 async def test_what_is_not_confirmed_is_undone_once(world: World) -> None:
     await world.clock.begin(ALICE, 1, B)
-    await until(lambda: world.history.pending is None)
+    await wait_until_async(lambda: world.history.pending is None)
     assert world.running.tree == A
     assert world.running.replaced == [B, A]
     assert [t.status for t in world.history.transactions()[:2]] == [Status.DONE, Status.ROLLED_BACK]
@@ -113,12 +114,12 @@ async def test_a_rollback_that_is_refused_is_told_and_tried_on(world: World) -> 
     world.manager.refuse = {"a"}
     with pytest.raises(RefusedError, match="the kernel refused it"):
         await world.clock.cancel("one")
-    await until(lambda: any(n.name == "rollback-failed" for n in world.herald.told))
+    await wait_until_async(lambda: any(n.name == "rollback-failed" for n in world.herald.told))
     assert "the kernel refused it" in world.node.members[TRANSACTIONS]["pending"]["problem"]
     with pytest.raises(PendingError, match="being undone"):
         world.running.commit(C, ALICE)
     world.manager.refuse = set()
-    await until(lambda: commit_undone(ID) in world.herald.told)
+    await wait_until_async(lambda: commit_undone(ID) in world.herald.told)
     assert world.running.tree == A
     assert [n.name for n in world.herald.told].count("commit-undone") == 1
 

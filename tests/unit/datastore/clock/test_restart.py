@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
+from lab.waiting import wait_until_async
 from srv6mgrd.datastore.connection import DatastoreError, NonePendingError, PendingError
 from srv6mgrd.datastore.history import History, Origin, Status
 from srv6mgrd.news import commit_undone
 from srv6mgrd.storage import StorageError
-from tests.unit.datastore.clock.world import ALICE, BOB, ID, SECOND, A, B, C, World, until
+from tests.unit.datastore.clock.world import ALICE, BOB, ID, SECOND, A, B, C, World
 
 
 async def test_a_restart_in_the_window_goes_back_on_time(world: World) -> None:
@@ -30,7 +31,7 @@ async def test_a_restart_in_the_window_goes_back_on_time(world: World) -> None:
     await world.kill()
     world.now += 40 * SECOND
     world.start()
-    await until(lambda: world.history.pending is None)
+    await wait_until_async(lambda: world.history.pending is None)
     assert world.running.tree == A
     assert world.running.replaced == [B, A]
 
@@ -40,7 +41,7 @@ async def test_a_clock_that_was_set_back_gives_no_more_time(world: World) -> Non
     await world.kill()
     world.now -= 500 * SECOND
     world.start()
-    await until(lambda: world.running.tree == A)
+    await wait_until_async(lambda: world.running.tree == A)
 
 
 @pytest.mark.parametrize("write", range(1, 10))
@@ -73,7 +74,7 @@ async def test_killed_at_any_write_to_disk_it_ends_old_or_new(
     await world.kill()
     world.now += 61 * SECOND
     world.start()
-    await until(lambda: world.history.pending is None)
+    await wait_until_async(lambda: world.history.pending is None)
     assert world.running.tree in (A, B)
     assert world.running.tree == A or world.history.transactions()[0].status is Status.DONE
 
@@ -108,7 +109,7 @@ async def test_a_full_disk_at_the_deadline_stops_no_rollback(world: World) -> No
         disk = FullDisk(world, patch)
         world.now += 61 * SECOND
         world.clock._go_back()
-        await until(lambda: commit_undone(ID) in world.herald.told)
+        await wait_until_async(lambda: commit_undone(ID) in world.herald.told)
         assert world.running.tree == A
         assert world.statuses()[:2] == ["done", "rolled-back"]
         disk.empty()
@@ -174,7 +175,7 @@ async def test_whatever_stops_a_rollback_it_is_tried_again(
 
     monkeypatch.setattr(world.running, "replace", failing)
     world.clock._go_back()
-    await until(lambda: commit_undone(ID) in world.herald.told)
+    await wait_until_async(lambda: commit_undone(ID) in world.herald.told)
     assert world.running.tree == A
 
 
@@ -193,7 +194,7 @@ async def test_a_pending_commit_of_an_older_version_is_taken_over(
     db.close()
     world.running.tree = B
     world.start()
-    await until(lambda: world.history.pending is None)
+    await wait_until_async(lambda: world.history.pending is None)
     assert world.running.tree == A
     await world.kill()
     world.start()

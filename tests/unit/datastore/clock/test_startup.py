@@ -7,8 +7,9 @@ import threading
 
 import pytest
 
+from lab.waiting import wait_until_async
 from srv6mgrd.datastore.connection import DatastoreError
-from tests.unit.datastore.clock.world import ALICE, BOB, A, B, C, World, until
+from tests.unit.datastore.clock.world import ALICE, BOB, A, B, C, World
 
 
 async def test_a_startup_configuration_that_can_t_be_saved_is_no_failure(
@@ -19,7 +20,7 @@ async def test_a_startup_configuration_that_can_t_be_saved_is_no_failure(
 
     monkeypatch.setattr(world.running, "save", full)
     world.running.commit(B, BOB)
-    await until(lambda: "no space left" in caplog.text)
+    await wait_until_async(lambda: "no space left" in caplog.text)
     world.running.commit(C, BOB)
 
 
@@ -52,10 +53,10 @@ async def test_a_startup_configuration_is_saved_as_soon_as_it_can_be(
     with monkeypatch.context() as patch:
         patch.setattr(world.running, "save", full)
         world.running.commit(B, BOB)
-        await until(lambda: len(tries) > 1)
+        await wait_until_async(lambda: len(tries) > 1)
         assert "no space left" in world.problems.listed()["startup configuration"][0]
-    await until(lambda: world.running.saved == [B])
-    await until(lambda: not world.problems.listed())
+    await wait_until_async(lambda: world.running.saved == [B])
+    await wait_until_async(lambda: not world.problems.listed())
 
 
 async def test_what_was_committed_last_is_saved_before_the_end(
@@ -80,11 +81,11 @@ async def test_what_was_committed_last_is_saved_before_the_end(
 
 async def test_what_a_killed_process_had_not_saved_is_saved_by_the_next(world: World) -> None:
     world.running.commit(B, BOB)
-    await until(lambda: world.running.saved == [B])
+    await wait_until_async(lambda: world.running.saved == [B])
     await world.kill()
     world.running.startup = A
     world.start()
-    await until(lambda: world.running.saved == [B, B])
+    await wait_until_async(lambda: world.running.saved == [B, B])
     await world.kill()
     world.start()
     await world.clock.close()
@@ -110,5 +111,5 @@ async def test_a_startup_configuration_that_can_t_be_saved_does_not_delay_the_en
     with monkeypatch.context() as patch:
         patch.setattr(world.running, "save", full)
         world.running.commit(B, BOB)
-        await until(world.problems.listed)
+        await wait_until_async(world.problems.listed)
         await asyncio.wait_for(world.clock.close(), 10)
