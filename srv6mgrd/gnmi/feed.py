@@ -67,9 +67,8 @@ class Feed:
         self._counting = 0
         self._listeners: list[Listener] = []
         self._above = counters_of(model.root)
-        # What the thread below read last, and the configuration that it belongs to.
-        self._sample: Sample | None = None
-        self._sampled: Mapping[tuple[str, ...], Any] | None = None
+        # What the thread below read last, and the SIDs configured then.
+        self._sampled: tuple[Mapping[tuple[str, ...], Any], Sample] | None = None
         # How many await the next sample, and the last one that was given to anybody.
         self._following = 0
         self._latest: Sample | None = None
@@ -130,6 +129,8 @@ class Feed:
     async def sample(self) -> Sample | None:
         """The counters of all SIDs, to be sent as they are stored; None while there are none."""
         config = sids_of(self._config)
+        if (known := self._sample_at_once(config)) is not None:
+            return known
         loop = asyncio.get_running_loop()
         sample = await loop.run_in_executor(self._thread, self._read_sample, config)
         if sample is not None and sample is not self._latest:
@@ -144,20 +145,30 @@ class Feed:
         last, moment = self._latest, self._state.sampled()
         return last is None or (last.records.generation, last.records.sample) != moment
 
+    def _sample_at_once(self, config: Mapping[tuple[str, ...], Any]) -> Sample | None:
+        """What was given last where it is still what there is; else None."""
+        edition, known = self._state.edition(), self._sampled
+        if edition is None or known is None or known[0] is not config:
+            return None
+        records = known[1].records
+        is_last = (records.generation, records.sample) == (edition.generation, edition.sample)
+        return known[1] if is_last and known[1] is self._latest else None
+
     def _read_sample(self, config: Mapping[tuple[str, ...], Any]) -> Sample | None:
-        records, last = self._state.records(), self._sample
+        records, known = self._state.records(), self._sampled
         if records is None or self._above is None:
             return None
-        same = config is self._sampled and last is not None and records.slots is last.table.slots
-        if last is None or not same:
-            self._sample = Sample(Table(self._above, config, records.slots), records)
-            self._sampled = config
-        elif (last.records.generation, last.records.sample) != (
-            records.generation,
-            records.sample,
-        ):
-            self._sample = Sample(last.table, records)
-        return self._sample
+        if known is None or known[0] is not config or records.slots is not known[1].table.slots:
+            sample = Sample(Table(self._above, config, records.slots), records)
+        else:
+            sample = known[1]
+            if (sample.records.generation, sample.records.sample) != (
+                records.generation,
+                records.sample,
+            ):
+                sample = Sample(sample.table, records)
+        self._sampled = config, sample
+        return sample
 
     async def next_sample(self, last: Sample | None) -> Sample:
         """The counters of all SIDs as soon as there are others than ``last``; for who listens."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -149,3 +150,30 @@ def test_nothing_is_taken_for_known_while_it_is_written(tmp_path: Path) -> None:
     assert state.edition() is None
     writer._write_lock(writer._map.lock + 1)
     assert state.edition() is not None
+
+
+async def test_a_sample_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream that begins waits for no thread where another one has read the same."""
+    store, state = StoreWriter(tmp_path / "store"), State(tmp_path / "store")
+    store.set_statuses({SID: ObjectStatus(InstallStatus.INSTALLED, since=5)})
+    store.set_counters({SID.name: SidCounters(1, 2, 3, 4)}, {}, 7)
+    reads: list[int] = []
+    records = state.records
+    monkeypatch.setattr(state, "records", lambda: reads.append(1) or records())
+    feed = Feed(Model(schema()), state)
+    config = f'{{"srv6mgr-srv6:srv6": {{"local-sids": {{"sid": [{{"prefix": "{SID.name}"}}]}}}}}}'
+    changed = feed.follow(asyncio.get_running_loop())
+    try:
+        await asyncio.to_thread(changed, [config], True)
+        await asyncio.sleep(0)
+        first = await feed.sample()
+        assert first is not None
+        assert await feed.sample() is first
+        assert len(reads) == 1
+        store.set_counters({SID.name: SidCounters(2, 2, 3, 4)}, {}, 8)
+        second = await feed.sample()
+        assert second is not None
+        assert second.records.sample > first.records.sample
+        assert len(reads) == 2
+    finally:
+        feed.close()
