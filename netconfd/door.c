@@ -17,6 +17,7 @@
 #include "address.h"
 #include "clock.h"
 #include "commits.h"
+#include "large.h"
 #include "log.h"
 #include "manager.h"
 #include "monitoring.h"
@@ -32,6 +33,7 @@
 #define SEND_BUFFER (1 << 20)
 #define ROOM_AGAIN_MS 1000 /* without room to accept, the next try */
 #define STACK (1 << 20)
+#define LONG (1 << 20) /* bytes of a long message */
 
 struct connection {
     int socket;
@@ -108,6 +110,10 @@ static struct session *greet(int socket, const char *user, const char *transport
 static void converse(struct session *session, uid_t user) {
     struct text message = {0};
     for (;;) {
+        if (message.room > LONG) {
+            text_free(&message); /* one long message shall not be paid for ever after */
+        }
+        large_give_back(session);
         commits_keep_lock(session);
         enum frame_status status = wire_read(&session->wire, &message);
         priority_set(PRIORITY_SESSIONS, places_are_many(user));

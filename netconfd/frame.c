@@ -10,7 +10,6 @@
 
 #define STALL_MS 60000
 #define CHUNK_DIGITS 10 /* of 4294967295, the most that RFC 6242 allows */
-#define STEP (1 << 20)
 
 static const char END_OF_MESSAGE[] = "]]>]]>";
 
@@ -19,8 +18,10 @@ void wire_init(struct wire *wire, int socket, bool chunked, size_t limit) {
     wire->chunked = chunked;
     wire->limit = limit;
     wire->may_be_long = NULL;
+    wire->takes_room = NULL;
     wire->who = NULL;
     wire->begin = wire->end = 0;
+    wire->due = 0;
     pthread_mutex_init(&wire->writing, NULL);
 }
 
@@ -45,18 +46,28 @@ static enum frame_status wait_for(int socket, short events, int timeout) {
     }
 }
 
-static enum frame_status receive(int socket, char *to, size_t size, bool within, size_t *got) {
+/* Milliseconds that may pass until more of a message comes. */
+static int patience(const struct wire *wire) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const time_t left = wire->due ? wire->due - now.tv_sec : STALL_MS / 1000;
+    return left < 0 ? 0 : left * 1000 < STALL_MS ? (int)(left * 1000) : STALL_MS;
+}
+
+/* More into the buffer. */
+static enum frame_status receive(struct wire *wire, bool within) {
     for (;;) {
-        ssize_t count = recv(socket, to, size, 0);
+        ssize_t count = recv(wire->socket, wire->buffer, sizeof wire->buffer, 0);
         if (count > 0) {
-            *got = (size_t)count;
-            return FRAME_MESSAGE;
+            wire->begin = 0;
+            wire->end = (size_t)count;
+            return wire->due && !patience(wire) ? FRAME_STALLED : FRAME_MESSAGE;
         }
         if (count == 0) {
             return FRAME_CLOSED;
         }
         if (errno == EAGAIN) {
-            enum frame_status status = wait_for(socket, POLLIN, within ? STALL_MS : -1);
+            enum frame_status status = wait_for(wire->socket, POLLIN, within ? patience(wire) : -1);
             if (status != FRAME_MESSAGE) {
                 return status;
             }
@@ -68,14 +79,10 @@ static enum frame_status receive(int socket, char *to, size_t size, bool within,
 
 static enum frame_status next_byte(struct wire *wire, bool within, char *byte) {
     if (wire->begin == wire->end) {
-        size_t got;
-        enum frame_status status =
-            receive(wire->socket, wire->buffer, sizeof wire->buffer, within, &got);
+        enum frame_status status = receive(wire, within);
         if (status != FRAME_MESSAGE) {
             return status;
         }
-        wire->begin = 0;
-        wire->end = got;
     }
     *byte = wire->buffer[wire->begin++];
     return FRAME_MESSAGE;
@@ -85,6 +92,22 @@ static enum frame_status next_byte(struct wire *wire, bool within, char *byte) {
 static bool is_too_long(const struct wire *wire, size_t before, uint64_t length) {
     return length > wire->limit || (before <= WIRE_SHORT && length > WIRE_SHORT &&
                                     wire->may_be_long && !wire->may_be_long(wire->who));
+}
+
+/* Whether a message may grow from one length to another. */
+static enum frame_status admit(struct wire *wire, size_t before, uint64_t length) {
+    if (is_too_long(wire, before, length)) {
+        return FRAME_TOO_BIG;
+    }
+    if (before <= WIRE_LARGE && length > WIRE_LARGE && wire->takes_room) {
+        struct timespec now;
+        if (!wire->takes_room(wire->who)) {
+            return FRAME_CLOSED;
+        }
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        wire->due = now.tv_sec + WIRE_LARGE_SECONDS;
+    }
+    return FRAME_MESSAGE;
 }
 
 static enum frame_status read_to_end(struct wire *wire, struct text *text) {
@@ -102,8 +125,8 @@ static enum frame_status read_to_end(struct wire *wire, struct text *text) {
             text->bytes[text->length] = '\0';
             return FRAME_MESSAGE;
         }
-        if (is_too_long(wire, text->length - 1, text->length)) {
-            return FRAME_TOO_BIG;
+        if ((status = admit(wire, text->length - 1, text->length)) != FRAME_MESSAGE) {
+            return status;
         }
     }
 }
@@ -156,14 +179,10 @@ static enum frame_status read_header(struct wire *wire, bool within, uint64_t *s
 static enum frame_status read_chunk(struct wire *wire, uint64_t size, struct text *text) {
     while (size) {
         if (wire->begin == wire->end) {
-            size_t got;
-            enum frame_status status =
-                receive(wire->socket, wire->buffer, sizeof wire->buffer, true, &got);
+            enum frame_status status = receive(wire, true);
             if (status != FRAME_MESSAGE) {
                 return status;
             }
-            wire->begin = 0;
-            wire->end = got;
         }
         size_t there = wire->end - wire->begin;
         size_t take = there < size ? there : (size_t)size;
@@ -175,10 +194,8 @@ static enum frame_status read_chunk(struct wire *wire, uint64_t size, struct tex
 }
 
 enum frame_status wire_read(struct wire *wire, struct text *text) {
-    if (text->room > STEP) {
-        text_free(text); /* one long message shall not be paid for ever after */
-    }
     text->length = 0;
+    wire->due = 0;
     if (!wire->chunked) {
         return read_to_end(wire, text);
     }
@@ -188,8 +205,8 @@ enum frame_status wire_read(struct wire *wire, struct text *text) {
         if (status != FRAME_MESSAGE || !size) {
             return status;
         }
-        if (is_too_long(wire, text->length, text->length + size)) {
-            return FRAME_TOO_BIG;
+        if ((status = admit(wire, text->length, text->length + size)) != FRAME_MESSAGE) {
+            return status;
         }
         if ((status = read_chunk(wire, size, text)) != FRAME_MESSAGE) {
             return status;

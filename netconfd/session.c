@@ -6,6 +6,7 @@
 #include <sysrepo/netconf_acm.h>
 #include <unistd.h>
 
+#include "large.h"
 #include "log.h"
 #include "rights.h"
 #include "text.h"
@@ -74,6 +75,10 @@ static bool may_be_long(void *who) {
     return !denied;
 }
 
+static bool takes_room(void *who) {
+    return large_take(who);
+}
+
 struct session *session_new(struct nc_session *nc, int socket, const char *user,
                             const char *transport, const char *address) {
     struct session *session = must_alloc(sizeof *session);
@@ -87,6 +92,7 @@ struct session *session_new(struct nc_session *nc, int socket, const char *user,
     session->start = nc_session_get_start_time(nc);
     wire_init(&session->wire, socket, nc_session_get_version(nc) != 0, LONGEST_MESSAGE);
     session->wire.may_be_long = may_be_long;
+    session->wire.takes_room = takes_room;
     session->wire.who = session;
     session->sr = session_sysrepo(session);
     if (!session->sr) {
@@ -104,6 +110,7 @@ void session_free(struct session *session) {
     }
     nc_session_free(session->nc, NULL);
     wire_destroy(&session->wire);
+    large_give_back(session);
     free(session->commit);
     free(session->address);
     free(session->user);

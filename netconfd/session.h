@@ -39,6 +39,7 @@ struct session {
     int lock; /* connection that holds the lock on running; -1: none does */
     atomic_bool has_lock;
     struct timespec locked; /* since when */
+    bool has_large;         /* message of its client; see large.h */
     char *commit;           /* of this session, which awaits its confirmation; else NULL */
     struct counts counts;
     atomic_bool closing;                /* after the answer to the RPC at hand */

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -337,6 +338,28 @@ def test_a_long_message_of_who_writes_nothing(server: Server, client: Client) ->
         wire.socket.close()
     # Who may write sends configurations.
     assert texts(client.rpc(get(by_subtree(many))), SIDS)
+
+
+def test_two_large_messages_are_taken_at_a_time(server: Server, client: Client) -> None:
+    """libyang makes a multiple of each of them. What is no larger than 16 MiB waits for none."""
+    held = []
+    for _ in range(2):
+        held.append(Wire(server.socket))
+        held[-1].send(b"\n#20000000\n<rpc ")
+    # They have their places when all of this has been taken.
+    for wire in held:
+        wire.send(b"x" * 1_000_000)
+    third = Wire(server.socket)
+    with ThreadPoolExecutor(1) as pool:
+        whole = f"<get-config><source><running/></source></get-config>{' ' * 17_000_000}"
+        reply = pool.submit(third.call, whole)
+        with pytest.raises(TimeoutError):
+            reply.result(0.5)
+        client.config()
+        held[0].socket.close()
+        assert reply.result(30).find(f"{{{BASE}}}data") is not None
+    third.socket.close()
+    held[1].socket.close()
 
 
 def test_sessions_of_a_user_are_counted(server: Server) -> None:
