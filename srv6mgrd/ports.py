@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv6Network
+from ipaddress import IPv4Network, IPv6Network
 from typing import Protocol
 
 from srv6mgrd.model.proxy_state import ProxyState
@@ -60,6 +60,14 @@ class Kernel(Protocol):
 
     def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:
         """Carry out actions on kernel objects in order; return those refused, the rest is done."""
+        ...
+
+    def clear_static_routes(
+        self, table: int, prefixes: Sequence[IPv4Network | IPv6Network]
+    ) -> None:
+        """Remove FRR's static routes to these prefixes from the table of a VRF that has gone. One
+        without a device outlives the VRF, and a zebra that died meanwhile removes it no more: it
+        reads no table without a VRF (zebra_vrf_lookup_by_table)."""
         ...
 
     def sid_counters(self) -> Mapping[IPv6Network, tuple[int, int, int]]:

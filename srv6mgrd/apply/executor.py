@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from itertools import groupby
 
 from srv6mgrd.apply.journal import Journal
@@ -18,6 +20,9 @@ from srv6mgrd.stages import Stage, stages
 from srv6mgrd.storage import StorageError
 
 _LOG = logging.getLogger(__name__)
+
+# The key of a block of FRR.
+_STATIC_ROUTE = re.compile(r"frr \S+ vrf (?P<vrf>\S+) / ip(?:v6)? route (?P<prefix>\S+)")
 
 
 class Executor:
@@ -82,9 +87,16 @@ class Executor:
             refused = [RefusedAction(a, 0, str(error), error.what, in_doubt=True) for a in actions]
         failed = {id(r.action) for r in refused}
         self._carried_out += [a for a in actions if id(a) not in failed]
+        self._clear(a.object for a in actions if isinstance(a, Delete) and id(a) not in failed)
         if made := _vrfs(a for a in actions if isinstance(a, Create) and id(a) not in failed):
             self._frr.meet(made)
         return refused
+
+    def _clear(self, gone: Iterable[Object]) -> None:
+        """Of VRFs that have gone, what FRR may have left of static routes of ours."""
+        for vrf in gone:
+            if isinstance(vrf, VrfDevice) and (prefixes := _static_routes(vrf.name, self._known)):
+                self._kernel.clear_static_routes(vrf.table, prefixes)
 
     def _made_again(self, actions: Iterable[Action]) -> list[str]:
         """VRFs that were there before."""
@@ -186,6 +198,11 @@ def _removed(actions: Iterable[Action]) -> set[str]:
 
 def _vrfs(actions: Iterable[Action]) -> list[str]:
     return [a.object.name for a in actions if isinstance(a.object, VrfDevice)]
+
+
+def _static_routes(vrf: str, keys: Iterable[str]) -> list[IPv4Network | IPv6Network]:
+    found = (_STATIC_ROUTE.fullmatch(key) for key in keys)
+    return [ip_network(match["prefix"]) for match in found if match and match["vrf"] == vrf]
 
 
 def _written(action: Create | Replace) -> Object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from ipaddress import IPv6Network
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 
 from srv6mgrd.kernel import addresses, routes, rules, sysctl
@@ -219,3 +219,10 @@ class LinuxKernel:
             if not refused:
                 self._traffic.recall(counted, actions)
             return refused
+
+    def clear_static_routes(
+        self, table: int, prefixes: Sequence[IPv4Network | IPv6Network]
+    ) -> None:
+        # There is none, most often, which is no failure.
+        with self._lock:
+            self._writer.send([routes.delete_static(prefix, table) for prefix in prefixes])

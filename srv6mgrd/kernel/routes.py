@@ -29,6 +29,9 @@ from srv6mgrd.plan.objects import (
 
 Route = SidRoute | EncapRoute | NextHopRoute | UnreachableDefault | UnreachableSid | UnknownRoute
 
+# FRR's for static routes (zebra/rt_netlink.h).
+RTPROT_ZSTATIC = 196
+
 CREATE = wire.NLM_F_CREATE | wire.NLM_F_EXCL
 REPLACE = wire.NLM_F_CREATE | wire.NLM_F_REPLACE
 
@@ -133,6 +136,16 @@ def delete_at_place(route: Route) -> bytes:
     """Only a route of our protocol is hit."""
     table, metric, prefix = place(route)
     return wire.message(wire.RTM_DELROUTE, 0, _at(prefix, table, metric, 0))
+
+
+def delete_static(prefix: IPv4Network | IPv6Network, table: int) -> bytes:
+    """A static route of FRR's, whatever its metric and type."""
+    scope = wire.RT_SCOPE_NOWHERE if prefix.version == 4 else 0
+    family = family_of(prefix.version)
+    body = wire.RTMSG.pack(family, prefix.prefixlen, 0, 0, 0, RTPROT_ZSTATIC, scope, 0, 0)
+    if prefix.prefixlen:
+        body += wire.nla(wire.RTA_DST, prefix.network_address.packed)
+    return wire.message(wire.RTM_DELROUTE, 0, body + wire.nla_u32(wire.RTA_TABLE, table))
 
 
 def _at(prefix: IPv4Network | IPv6Network, table: int, metric: int, kind: int) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv6Network
+from ipaddress import IPv4Network, IPv6Network
 
 from srv6mgrd.kernel import rules
 from srv6mgrd.model.behavior import Behavior
@@ -73,6 +73,8 @@ class FakeKernel:
         self.counters: dict[IPv6Network, tuple[int, int, int]] = {}
         self.proxy_states: dict[IPv6Network, ProxyState] = {}
         self.applied: list[Action] = []
+        # Static routes of FRR that were removed, with their tables.
+        self.cleared: list[tuple[int, str]] = []
         self._writes = 0
         self._refusals: list[_Refusal] = []
         self._crash_after: int | None = None
@@ -202,6 +204,11 @@ class FakeKernel:
             self._crash_after = None
             raise Crash
         return refused
+
+    def clear_static_routes(
+        self, table: int, prefixes: Sequence[IPv4Network | IPv6Network]
+    ) -> None:
+        self.cleared += [(table, str(prefix)) for prefix in prefixes]
 
     def _scripted(self, action: Action) -> Failure | None:
         for refusal in self._refusals:

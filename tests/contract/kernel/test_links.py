@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
-from ipaddress import IPv6Network
+from ipaddress import IPv6Network, ip_network
 
 import pytest
 
@@ -261,3 +261,27 @@ def test_vrf_goes_with_what_stands_on_it(kernel: LinuxKernel, sid_device: str, r
     assert all(objects[d.key].object == d for d in defaults)
     assert kernel.apply([Create(RED)]) == []
     assert kernel.observe([]).objects[RED.key].object == RED
+
+
+def test_static_routes_that_frr_left_go_and_others_stay(kernel: LinuxKernel, run: Run) -> None:
+    """A zebra that died before it could: the next VRF on the table would drop packets."""
+    for line in (
+        "ip route add blackhole 10.78.0.0/24 table 100 proto 196 metric 20",
+        "ip route add unreachable 10.78.1.0/24 table 100 proto 196 metric 20",
+        "ip -6 route add blackhole fd78::/64 table 100 proto 196 metric 20",
+        # Of others, of other protocols, and in the table of another VRF.
+        "ip route add blackhole 10.79.0.0/24 table 100 proto 196 metric 20",
+        "ip route add blackhole 10.78.0.0/24 table 100 proto 4 metric 30",
+        "ip -6 route add blackhole fd78::/64 table 100 proto 4 metric 30",
+        "ip route add blackhole 10.78.0.0/24 table 200 proto 196",
+    ):
+        run(line)
+
+    prefixes = [ip_network(p) for p in ("10.78.0.0/24", "10.78.1.0/24", "fd78::/64", "fd79::/64")]
+    kernel.clear_static_routes(100, prefixes)
+
+    left = [line.split()[:2] for line in run("ip route show table 100").splitlines()]
+    assert left == [["blackhole", "10.78.0.0/24"], ["blackhole", "10.79.0.0/24"]]
+    assert "metric 30" in run("ip route show 10.78.0.0/24 table 100")
+    assert len(run("ip -6 route show table 100").splitlines()) == 1
+    assert "10.78.0.0/24" in run("ip route show table 200")

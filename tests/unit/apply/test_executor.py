@@ -252,3 +252,20 @@ def test_what_can_not_be_taken_back_stays_ours_and_is_said(world, caplog):
 
     assert list(world.journal.keys) == [ONE.key]
     assert f"undo of {ONE.key} refused" in caplog.text
+
+
+def test_static_routes_of_a_vrf_that_goes_are_cleared_from_its_table():
+    """A zebra that died meanwhile left them; those of other VRFs and of the operator stay."""
+    world = World()
+    red, blue = device("red", 10), device("blue", 20)
+
+    def route(vrf, prefix):
+        family = "ipv6" if ":" in prefix else "ip"
+        part = f"{family} route {prefix}"
+        return FrrBlock("mgmtd", (f"vrf {vrf}",), (f"{part} blackhole",), part=part)
+
+    ours = [route("red", "10.78.0.0/24"), route("red", "fd78::/64"), route("blue", "10.79.0.0/24")]
+    world.apply(Create(red), Create(blue), *map(Create, ours))
+    assert world.kernel.cleared == []
+    world.apply(*map(Delete, ours[:2]), Delete(red))
+    assert sorted(world.kernel.cleared) == [(10, "10.78.0.0/24"), (10, "fd78::/64")]
