@@ -15,21 +15,6 @@ _FOREIGN = (
     "something that srv6mgr did not make takes packets of it",
 )
 
-_KINDS = {
-    Kind.LOCATOR: "locator",
-    Kind.VRF: "vrf",
-    Kind.SID: "sid",
-    Kind.VRF_BGP: "vrf-bgp",
-    Kind.SEGMENT_LIST: "segment-list",
-    Kind.ROUTE: "route",
-    Kind.INTERFACE: "interface",
-    Kind.ROUTING_POLICY: "routing-policy",
-    Kind.STATIC_ROUTE: "static-route",
-    Kind.ROUTE_LEAK: "route-leak",
-    Kind.OSPF: "ospf",
-    Kind.OSPFV3: "ospfv3",
-}
-
 Statuses = Mapping[ObjectRef, ObjectStatus]
 
 
@@ -90,7 +75,7 @@ def lost(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[News]:
 
 
 def _reference(ref: ObjectRef) -> dict[str, str]:
-    return {"kind": _KINDS[ref.kind], "name": ref.name}
+    return {"kind": ref.kind.text, "name": ref.name}
 
 
 def commit_undone(name: str) -> News:

@@ -10,9 +10,10 @@ from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.expand import expand
 from srv6mgrd.model.outcomes import Outcome
 from srv6mgrd.model.partition import Partition, judge, partition
+from srv6mgrd.model.references import Ref
 from srv6mgrd.model.refusal import Refusal, RefusedError
 from srv6mgrd.model.status import InstallStatus, ObjectRef
-from srv6mgrd.model.subset import Ref, declared_as
+from srv6mgrd.model.subset import declared_as
 
 
 @dataclass(frozen=True, slots=True)

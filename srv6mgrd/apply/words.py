@@ -10,25 +10,16 @@ from srv6mgrd.model.needs import MISSING
 from srv6mgrd.model.refusal import Refusal
 from srv6mgrd.plan.actions import Action, Create
 from srv6mgrd.plan.diff import Conflict
-from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
+from srv6mgrd.plan.link_objects import LinkMtu, VlanDevice
+from srv6mgrd.plan.names import name
 from srv6mgrd.plan.objects import (
-    BOUNDARY_TABLE,
-    MAIN_TABLE,
-    Boundary,
     DummyDevice,
     EncapRoute,
-    EncapSource,
     FrrBlock,
-    NextHopRoute,
     Object,
-    ProxyEntry,
-    ProxyHook,
-    ProxyPrograms,
     Rule,
     SidRoute,
     Sysctl,
-    UnknownBoundary,
-    UnknownLink,
     UnknownRoute,
     UnknownRule,
     UnreachableDefault,
@@ -41,64 +32,6 @@ from srv6mgrd.ports import AdapterError, RefusedAction
 from srv6mgrd.storage import StorageError
 
 _IPV6_OF_ONE = "net/ipv6/conf/"
-
-
-def name(obj: Object) -> str:
-    """What an operator calls the object."""
-    match obj:
-        case SidRoute():
-            return f"SID {obj.prefix}"
-        case ProxyEntry():
-            return f"proxy SID {obj.prefix}"
-        case VrfDevice():
-            return f"VRF {obj.name}"
-        case VrfPort():
-            return f"interface {obj.interface} of VRF {obj.vrf}"
-        case UnreachableDefault():
-            return f"unreachable IPv{obj.family} default of table {obj.table}"
-        case UnreachableSid():
-            return f"unreachable route to SID {obj.prefix}{_in_table(obj.table)}"
-        case DummyDevice():
-            return f"device {obj.name}"
-        case Sysctl():
-            return f"sysctl {obj.path}"
-        case EncapSource():
-            return f"encapsulation source {obj.address}"
-        case EncapRoute():
-            return f"route {obj.prefix}{_in_table(obj.table)}"
-        case NextHopRoute():
-            return f"route to next hop {obj.via} on {obj.device}"
-        case Rule():
-            return f"rule {obj.priority} that looks up {obj.to} in table {obj.table}"
-        case UnknownLink():
-            return f"device {obj.name}, {obj.description}"
-        case UnknownRule():
-            return f"rule {obj.priority} to {obj.to}, {obj.description}"
-        case UnknownRoute():
-            return f"route {obj.prefix}{_in_table(obj.table)}, {obj.description}"
-        case Boundary() | UnknownBoundary():
-            other = f" {obj.description}" if isinstance(obj, UnknownBoundary) else ""
-            return f"nftables table ip6 {BOUNDARY_TABLE}{other}"
-        case ProxyPrograms():
-            return "programs of the proxies"
-        case VlanDevice():
-            return f"interface {obj.name} (VLAN {obj.id} of {obj.parent})"
-        case AdminState():
-            return f"interface {obj.interface}, {'up' if obj.up else 'down'}"
-        case InterfaceAddress():
-            return f"address {obj.address} of interface {obj.interface}"
-        case LinkMtu():
-            return f"MTU {obj.mtu} of interface {obj.interface}"
-        case ProxyHook():
-            return f"{obj.side} hook of the proxies on {obj.interface}"
-        case FrrBlock(part=part) if part:
-            return f"static route {part.split()[-1]} of {obj.context[0].replace('vrf', 'VRF', 1)}"
-        case FrrBlock():
-            return f"FRR {obj.daemon} '{obj.place}'"
-
-
-def _in_table(table: int) -> str:
-    return "" if table == MAIN_TABLE else f" in table {table}"
 
 
 def of_refused(refused: RefusedAction) -> Refusal:

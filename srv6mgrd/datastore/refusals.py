@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from srv6mgrd.model import names
 from srv6mgrd.model.checks import table_in_use
 from srv6mgrd.model.refusal import Refusal
 
@@ -27,116 +28,8 @@ class Complaint:
     path: str = ""
 
 
-_ROOT = "/srv6mgr-srv6:srv6"
-
-
-def _entry(path: str, key: str, group: str = "name") -> str:
-    """Pattern of a list entry in a data path, its key as a group."""
-    return rf"{path}\[{key}=(?P<q_{group}>['\"])(?P<{group}>.*?)(?P=q_{group})\]"
-
-
-_VRF = _entry(f"{_ROOT}/vrfs/vrf", "name", "vrf")
-_BGP = "/srv6mgr-bgp:bgp"
-_ISIS = "/srv6mgr-isis:isis"
-_ROUTE = "/srv6mgr-steering:steering/route"
-_POLICY = f"{_ROOT}/srv6mgr-routing-policy:routing-policy"
-_STATIC = "/srv6mgr-routing:static-routes/route"
-
-# Objects within an object come first.
-_OBJECTS = (
-    (_VRF + _entry(f"{_BGP}/neighbor", "address"), "BGP neighbor {name} of VRF {vrf}"),
-    (_VRF + _entry(f"{_BGP}/unnumbered-neighbor", "interface"), "BGP neighbor {name} of VRF {vrf}"),
-    (_VRF + _entry(f"{_BGP}/peer-group", "name"), "BGP peer group {name} of VRF {vrf}"),
-    (_VRF + rf"{_BGP}/(?:unnumbered-)?neighbor\b", "BGP neighbor of VRF {vrf}"),
-    (_VRF + rf"{_BGP}/peer-group\b", "BGP peer group of VRF {vrf}"),
-    (_VRF + _entry(_ROUTE, "prefix"), "route {name} of VRF {vrf}"),
-    (_VRF + rf"{_ROUTE}\b", "route of VRF {vrf}"),
-    (_VRF + _entry(_STATIC, "prefix"), "static route {name} of VRF {vrf}"),
-    (_VRF + rf"{_STATIC}\b", "static route of VRF {vrf}"),
-    (
-        _VRF + _entry("/srv6mgr-routing:route-leaking/import-from", "vrf", "name"),
-        "import of VRF {vrf} from VRF {name}",
-    ),
-    (_VRF + "/srv6mgr-routing:route-leaking", "import of VRF {vrf}"),
-    (
-        _entry(f"{_ROOT}/srv6mgr-routing:default-vrf/import-from", "vrf", "name"),
-        "import of VRF default from VRF {name}",
-    ),
-    (rf"{_ROOT}/srv6mgr-routing:default-vrf\b", "default VRF"),
-    (_VRF + "/srv6mgr-ospf:ospfv3", "OSPFv3 of VRF {vrf}"),
-    (_VRF + "/srv6mgr-ospf:ospf", "OSPF of VRF {vrf}"),
-    (_VRF, "VRF {vrf}"),
-    (_entry(f"{_ROOT}/local-sids/sid", "prefix"), "SID {name}"),
-    (_entry(f"{_ROOT}/locators/locator", "name"), "locator {name}"),
-    (_entry(f"{_ROOT}/segment-lists/segment-list", "name"), "segment list {name}"),
-    (_entry(f"{_ROOT}/interfaces/interface", "name"), "interface {name}"),
-    (_entry(f"{_POLICY}/policy-definitions/policy-definition", "name"), "routing policy {name}"),
-    (_entry(f"{_POLICY}/defined-sets/prefix-sets/prefix-set", "name"), "prefix set {name}"),
-    (
-        _entry(f"{_POLICY}/defined-sets/community-sets/community-set", "name"),
-        "community set {name}",
-    ),
-    (_entry(f"{_POLICY}/defined-sets/as-path-sets/as-path-set", "name"), "AS path set {name}"),
-    # libyang leaves the parents off the path of a duplicate.
-    (_entry(f"(?:{_ROOT})?{_BGP}/neighbor", "address"), "BGP neighbor {name}"),
-    (_entry(f"(?:{_ROOT})?{_BGP}/unnumbered-neighbor", "interface"), "BGP neighbor {name}"),
-    (_entry(f"(?:{_ROOT})?{_BGP}/peer-group", "name"), "BGP peer group {name}"),
-    (_entry(f"(?:{_ROOT})?{_ROUTE}", "prefix"), "route {name}"),
-    (_entry("/srv6mgr-routing:(?:static-routes/)?route", "prefix"), "static route {name}"),
-    (_entry(f"(?:{_ROOT})?{_ISIS}/interface", "name"), "IS-IS interface {name}"),
-    (_entry("/srv6mgr-interfaces:ipv[46]/address", "ip"), "address {name} of an interface"),
-    # libyang tells of a bad key before it knows the entry.
-    (rf"{_ROOT}{_BGP}/(?:unnumbered-)?neighbor\b", "BGP neighbor"),
-    (rf"{_ROOT}{_BGP}/peer-group\b", "BGP peer group"),
-    (rf"{_ROOT}{_BGP}\b", "BGP"),
-    (rf"{_ROOT}{_ISIS}/interface\b", "IS-IS interface"),
-    (rf"{_ROOT}{_ISIS}\b", "IS-IS"),
-    (rf"{_ROOT}{_ROUTE}\b", "route"),
-    (rf"{_ROOT}/vrfs/vrf\b", "VRF"),
-    (rf"{_ROOT}/local-sids/sid\b", "SID"),
-    (rf"{_ROOT}/locators/locator\b", "locator"),
-    (rf"{_ROOT}/segment-lists/segment-list\b", "segment list"),
-    (rf"{_ROOT}/interfaces/interface\b", "interface"),
-    (rf"{_POLICY}/policy-definitions/policy-definition\b", "routing policy"),
-    (rf"{_POLICY}/defined-sets/prefix-sets/prefix-set\b", "prefix set"),
-    (rf"{_POLICY}/defined-sets/community-sets/community-set\b", "community set"),
-    (rf"{_POLICY}/defined-sets/as-path-sets/as-path-set\b", "AS path set"),
-    (rf"{_ROOT}/encapsulation\b", "encapsulation"),
-    (rf"{_ROOT}/boundary\b", "boundary"),
-    (rf"{_ROOT}/unsupported\b", "SRv6"),
-)
-# Names of objects whose key isn't known.
-_KEYLESS = (
-    "BGP neighbor",
-    "BGP peer group",
-    "IS-IS interface",
-    "route",
-    "VRF",
-    "SID",
-    "locator",
-    "segment list",
-    "interface",
-    "routing policy",
-    "prefix set",
-    "community set",
-    "AS path set",
-)
-
 # So much of an overlong name is shown.
 _SHOWN = 40
-
-_LISTS = {
-    "vrf": "VRF",
-    "sid": "SID",
-    "locator": "locator",
-    "segment-list": "segment list",
-    "interface": "interface",
-    "policy-definition": "routing policy",
-    "peer-group": "peer group",
-    "prefix-set": "prefix set",
-    "community-set": "community set",
-    "as-path-set": "AS path set",
-}
 
 # What a leaf holds, and an example: libyang tells the pattern of its type.
 _SHAPES = {
@@ -157,15 +50,11 @@ _SHAPES = {
     "pass": ("IP prefix, link-local or multicast", "10.0.0.0/8"),
 }
 _ROUTE_PREFIX = ("IP prefix", "10.0.0.0/8")
-_AGGREGATE = "/srv6mgr-bgp:bgp/aggregate"
-
-
-def object_of(path: str) -> str:
-    """The configured object that a data path leads into: ``VRF blue``; else the path."""
-    for pattern, name in _OBJECTS:
-        if found := re.match(pattern, path):
-            return name.format(**found.groupdict())
-    return path or "value"
+_ROUTES = (
+    "/srv6mgr-steering:steering/route",
+    "/srv6mgr-routing:static-routes/route",
+    "/srv6mgr-bgp:bgp/aggregate",
+)
 
 
 def _leaf(path: str) -> str:
@@ -214,6 +103,7 @@ def _lines(message: str) -> list[str]:
     return [line for line in message.splitlines() if line]
 
 
+_ROOT = "/srv6mgr-srv6:srv6"
 # Parents that libyang leaves off the path of a duplicate.
 _PARENTS = {
     **dict.fromkeys(("locators", "vrfs", "interfaces", "local-sids", "segment-lists"), _ROOT),
@@ -259,11 +149,8 @@ def _worded(complaint: Complaint, lookup: Lookup) -> Refusal:
         return Refusal(name, cause, remedy, "refused")
     if not remedy:
         text, remedy = message.rstrip("."), "correct it and send it again"
-    name = object_of(path)
     # With a message of our own, libyang does not tell the value.
-    if name in _KEYLESS and (key := lookup(path)) is not None:
-        name = _named(path, key)
-    return Refusal(name, text, remedy, "refused", path)
+    return Refusal(_named(path, lookup), text, remedy, "refused", path)
 
 
 def _unique(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
@@ -275,8 +162,8 @@ def _unique(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusa
     if leaf == "table-id" and value is not None:
         return table_in_use(_key(new, "vrf"), int(value), _key(old, "vrf"))
     return Refusal(
-        object_of(new),
-        f"{leaf} {value or ''} is already used by {object_of(old)}".replace("  ", " "),
+        names.of_path(new),
+        f"{leaf} {value or ''} is already used by {names.of_path(old)}".replace("  ", " "),
         f"choose another {leaf}",
         "data-not-unique",
         new,
@@ -286,29 +173,31 @@ def _unique(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusa
 def _leafref(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
     value, target = m["value"], m["target"]
     steps = [s.rpartition(":")[2] for s in re.sub(r"\[[^]]*\]", "", target).split("/")]
-    kind = _LISTS.get(steps[-2] if len(steps) > 1 else "", "")
-    what = f"{kind} {value}" if kind else f"{_leaf(path)} {value}"
-    remedy = f"create it or name an existing {kind}" if kind else "name an existing one"
-    return Refusal(object_of(path), f"{what} does not exist", remedy, "instance-required", path)
+    of_list = names.OF_LISTS.get(steps[-2] if len(steps) > 1 else "")
+    what = of_list(value) if of_list else f"{_leaf(path)} {value}"
+    remedy = f"create it or name an existing {of_list('')}" if of_list else "name an existing one"
+    return Refusal(names.of_path(path), f"{what} does not exist", remedy, "instance-required", path)
 
 
-def _named(path: str, value: str) -> str:
+def _named(path: str, lookup: Lookup) -> str:
     """Object of a path; one that only its bad key names is named by it."""
-    name = object_of(path)
-    if name not in _KEYLESS or not value:
-        return name
-    return f"{name} {value[:_SHOWN]}{'...' if len(value) > _SHOWN else ''}"
+
+    def shown(path: str) -> str:
+        value = lookup(path) or ""
+        return f"{value[:_SHOWN]}{'...' if len(value) > _SHOWN else ''}"
+
+    return names.of_path(path, shown)
 
 
 def _syntax(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
     value, leaf = m["value"], _leaf(path)
     what, example = _SHAPES.get(leaf, ("", ""))
-    if leaf == "prefix" and any(part in path for part in (_ROUTE, _STATIC, _AGGREGATE)):
+    if leaf == "prefix" and any(part in path for part in _ROUTES):
         what, example = _ROUTE_PREFIX
     if leaf == "ip" and ":ipv4/" in path:
         what, example = _SHAPES["router-id"]
     return Refusal(
-        _named(path, value),
+        _named(path, lambda _: value),
         f"{leaf} {value!r} is no {what}" if what else f"{leaf} {value!r} is not well-formed",
         f"write it like {example}" if what else "see the model for its form",
         "value-syntax",
@@ -320,7 +209,7 @@ def _number(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusa
     value = m["value"]
     quoted = value.isascii() and value.isdigit()
     return Refusal(
-        object_of(path),
+        names.of_path(path),
         f"{_leaf(path)} {value!r} is no number",
         "write it without quotes" if quoted else "write a number",
         "value-syntax",
@@ -330,7 +219,7 @@ def _number(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusa
 
 def _range(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
     return Refusal(
-        object_of(path),
+        names.of_path(path),
         f"{_leaf(path)} {m['value']} is out of range",
         "see the model for its range",
         "value-range",
@@ -341,13 +230,13 @@ def _range(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal
 def _length(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
     length = len(m["value"])
     cause = f"{_leaf(path)} has {length} characters" if length else f"{_leaf(path)} is empty"
-    what = _named(path, m["value"])
+    what = _named(path, lambda _: m["value"])
     return Refusal(what, cause, "see the model for its length", "value-length", path)
 
 
 def _boolean(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
     return Refusal(
-        object_of(path),
+        names.of_path(path),
         f"{_leaf(path)} {m['value']!r} is no boolean",
         "write true or false, without quotes",
         "value-syntax",
@@ -357,12 +246,12 @@ def _boolean(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refus
 
 def _empty(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
     cause = f"{_leaf(path)} takes no value"
-    return Refusal(object_of(path), cause, "write [null]", "value-syntax", path)
+    return Refusal(names.of_path(path), cause, "write [null]", "value-syntax", path)
 
 
 def _too_many(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
     cause = f"it has too many entries of {m['node']}"
-    return Refusal(object_of(path), cause, "see the model for how many", "too-many", path)
+    return Refusal(names.of_path(path), cause, "see the model for how many", "too-many", path)
 
 
 def _when(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
@@ -372,12 +261,12 @@ def _when(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
     else:
         cause = f"{_leaf(path)} does not go with the rest of it"
         remedy = f"remove {_leaf(path)}"
-    return Refusal(object_of(path), cause, remedy, "unexpected", path)
+    return Refusal(names.of_path(path), cause, remedy, "unexpected", path)
 
 
 def _value(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
     return Refusal(
-        _named(path, m["value"]),
+        _named(path, lambda _: m["value"]),
         f"{_leaf(path)} {m['value']!r} is not allowed",
         "see the model for its values",
         "value-syntax",
@@ -401,7 +290,7 @@ def _shape(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal
 
 def _identity(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
     return Refusal(
-        object_of(path),
+        names.of_path(path),
         f"{_leaf(path)} {m['value']!r} is unknown",
         "name one that the model has, such as End, End.X, End.DT46"
         if _leaf(path) == "behavior"
@@ -412,22 +301,23 @@ def _identity(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refu
 
 
 def _mandatory(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
-    return Refusal(object_of(path), f"{m['leaf']} is missing", f"add {m['leaf']}", "missing", path)
+    return Refusal(
+        names.of_path(path), f"{m['leaf']} is missing", f"add {m['leaf']}", "missing", path
+    )
 
 
 def _twice(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
     what = "it"
-    own = max((f.end() for pattern, _ in _OBJECTS if (f := re.match(pattern, path))), default=0)
-    if entry := re.fullmatch(r".*?([\w-]+)\[[\w.-]+=(['\"])(.*)\2\]", path[own:]):
+    if entry := re.fullmatch(r".*?([\w-]+)\[[\w.-]+=(['\"])(.*)\2\]", path[names.end_of(path) :]):
         what = f"{entry[1]} {entry[3]}"
     return Refusal(
-        object_of(path), f"{what} is declared twice", "declare it once", "data-exists", path
+        names.of_path(path), f"{what} is declared twice", "declare it once", "data-exists", path
     )
 
 
 def _key_missing(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
     key = m["key"]
-    return Refusal(object_of(path), f"its key {key} is missing", f"add {key}", "missing", path)
+    return Refusal(names.of_path(path), f"its key {key} is missing", f"add {key}", "missing", path)
 
 
 def _unknown(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
@@ -435,7 +325,7 @@ def _unknown(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refus
     node = m["node"] or "''"
     where = f"{path.rstrip('/')}/{node}" if path else node
     return Refusal(
-        object_of(path) if path else node,
+        names.of_path(path) if path else node,
         f"{where} is unknown to the model",
         "correct the name or remove it",
         "unknown-element",
@@ -444,7 +334,9 @@ def _unknown(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refus
 
 
 def _state(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
-    return Refusal(object_of(path), f"{m['node']} is read-only", "leave it out", "read-only", path)
+    return Refusal(
+        names.of_path(path), f"{m['node']} is read-only", "leave it out", "read-only", path
+    )
 
 
 _Rule = Callable[[re.Match[str], str, Lookup, Lookup], Refusal]

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from ipaddress import IPv6Network
 
 from srv6mgrd.frr.render import carried_locators, export_locator, locator_of
+from srv6mgrd.model import names
 from srv6mgrd.model.bgp import Neighbor, VrfBgp
-from srv6mgrd.model.checks.names import bgp_path, ospf_path
 from srv6mgrd.model.desired import Desired, Locator
+from srv6mgrd.model.paths import bgp_path, ospf_path
 from srv6mgrd.model.refusal import Refusal
 from srv6mgrd.model.routing_policy import CommunityOption
 
@@ -50,7 +51,7 @@ def _descriptions(neighbors: Iterable[Neighbor], path: str) -> list[Refusal]:
     # handle_pipe_action (lib/vty.c) looks for it in every command.
     return [
         _refusal(
-            f"BGP neighbor {neighbor.address}",
+            names.bgp_neighbor(neighbor.address),
             "FRR takes a | between blanks in its description for a filter",
             "write it without the blanks",
             f"{path}/{neighbor.step}/description",
@@ -79,7 +80,7 @@ def _policies_of_ospf(desired: Desired) -> list[Refusal]:
                 if any(of_bgp):
                     found.append(
                         _refusal(
-                            f"OSPF{'v3' if ospf.version == 3 else ''} of VRF {ospf.vrf}",
+                            names.ospf(ospf.version, ospf.vrf),
                             f"statement {statement.sequence} of its policy {name} is about"
                             " communities, AS paths or local preference, which OSPF has not",
                             "name a policy of prefixes, tags and metrics",
@@ -92,7 +93,7 @@ def _policies_of_ospf(desired: Desired) -> list[Refusal]:
 def _export(
     vrf: str, vpn: VrfBgp, sid: IPv6Network, locator: Locator, chosen: Locator
 ) -> list[Refusal]:
-    where = f"VRF {vrf}, export SID {sid}"
+    where = f"{names.vrf(vrf)}, export SID {sid}"
     leaf = {vpn.export_sid_ipv4: "export-sid-ipv4", vpn.export_sid_ipv6: "export-sid-ipv6"}
     path = f"{bgp_path(vrf)}/{leaf.get(sid, 'export-sid')}"
     if locator != chosen:
@@ -108,7 +109,7 @@ def _export(
 
 
 def _locator(locator: Locator) -> list[Refusal]:
-    where = f"locator {locator.name}"
+    where = names.locator(locator.name)
     path = f"/srv6mgr-srv6:srv6/locators/locator[name='{locator.name}']"
     if locator.block_length + locator.node_length != locator.prefix.prefixlen:
         cause = "block-length plus node-length is not the length of its prefix"

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from ipaddress import IPv6Address, IPv6Network
 
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.checks.names import SID_DEVICE
 from srv6mgrd.model.desired import Desired, Role, Vrf
+from srv6mgrd.model.reserved import SID_DEVICE
 
 # What comes in on these the router itself has sent, or taken out of a tunnel.
 _OWN = frozenset({"lo", SID_DEVICE})

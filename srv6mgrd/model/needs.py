@@ -4,30 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
-from srv6mgrd.model import domain
+from srv6mgrd.model import domain, names
 from srv6mgrd.model.behavior import Flavor
 from srv6mgrd.model.capabilities import Capabilities
-from srv6mgrd.model.checks.names import (
+from srv6mgrd.model.desired import Desired, Role, Sid, SteeredRoute
+from srv6mgrd.model.expand import is_made
+from srv6mgrd.model.paths import (
     bgp_path,
     interface_path,
     locator_path,
-    route_object,
     route_path,
     sid_path,
     vrf_path,
 )
-from srv6mgrd.model.desired import Desired, Role, Sid, SteeredRoute
-from srv6mgrd.model.expand import is_made
+from srv6mgrd.model.references import Ref, interface_ref, route_ref, sid_ref
 from srv6mgrd.model.refusal import Refusal, RefusedError
 from srv6mgrd.model.status import Kind, ObjectRef
-from srv6mgrd.model.subset import (
-    Ref,
-    interface_ref,
-    route_ref,
-    sid_ref,
-    stated,
-    with_dependents,
-)
+from srv6mgrd.model.subset import stated, with_dependents
 
 # Tag of a refusal for want of something, whoever found it missing.
 MISSING = "capability-missing"
@@ -72,7 +65,7 @@ def _wants(desired: Desired, node: Capabilities) -> Iterator[_Want]:
             lack = ("vrf", "VRFs", "remove it")
             yield (
                 ObjectRef(Kind.VRF, vrf.name),
-                _refusal(node, lack, f"VRF {vrf.name}", vrf_path(vrf.name)),
+                _refusal(node, lack, names.vrf(vrf.name), vrf_path(vrf.name)),
             )
     makers = {
         vrf.bgp.export_sid: vrf.name
@@ -81,7 +74,7 @@ def _wants(desired: Desired, node: Capabilities) -> Iterator[_Want]:
     }
     for sid in desired.sids.values():
         for lack in _lacks_of_sid(sid, node):
-            where, path = f"SID {sid.prefix}", sid_path(sid.prefix)
+            where, path = names.sid(sid.prefix), sid_path(sid.prefix)
             if (maker := makers.get(sid.prefix)) is not None:
                 where, path = f"{where} made for VRF {maker}", bgp_path(maker)
             yield sid_ref(sid), _refusal(node, lack, where, path)
@@ -89,7 +82,7 @@ def _wants(desired: Desired, node: Capabilities) -> Iterator[_Want]:
         for lack in _lacks_of_route(route, node):
             yield (
                 route_ref(route),
-                _refusal(node, lack, route_object(route), route_path(route)),
+                _refusal(node, lack, names.route(route.prefix, route.vrf), route_path(route)),
             )
 
 

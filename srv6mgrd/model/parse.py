@@ -12,7 +12,7 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
 
-from srv6mgrd.model import parse_interfaces, parse_policy, parse_routing
+from srv6mgrd.model import names, parse_interfaces, parse_policy, parse_routing
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.desired import (
     Desired,
@@ -221,7 +221,7 @@ def _behavior(e: _Entry) -> str:
 def _malformed(e: _Entry) -> Refusal:
     prefix = e["prefix"]
     return Refusal(
-        f"SID {prefix}",
+        names.sid(prefix),
         f"{_behavior(e)} is not a behavior of its own",
         f"choose {', '.join(Behavior)}",
         "sid-behavior",

@@ -10,20 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from srv6mgrd.model import names
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.references import ISIS, Ref, bgp_ref, of_path, path_of
 from srv6mgrd.model.refusal import Refusal, RefusedError
 from srv6mgrd.model.status import Kind, ObjectRef
-from srv6mgrd.model.subset import (
-    ISIS,
-    Ref,
-    bgp_ref,
-    declared_as,
-    named,
-    of_path,
-    path_of,
-    with_dependents,
-    without,
-)
+from srv6mgrd.model.subset import declared_as, with_dependents, without
 
 # Every reason why a state can't be; empty when it can.
 Check = Callable[[Desired], Sequence[Refusal]]
@@ -135,7 +127,7 @@ def _closure(desired: Desired, rejected: Mapping[Ref, Refusal]) -> dict[Ref, Ref
     return {
         ref: rejected.get(ref)
         or Refusal(
-            named(ref),
+            names.of_ref(ref),
             reason,
             "correct that first, or remove this one",
             NEEDS_REJECTED,

@@ -47,6 +47,11 @@ class Kind(IntEnum):
 
     __hash__ = int.__hash__
 
+    @property
+    def text(self) -> str:
+        """As YANG names it."""
+        return self.name.lower().replace("_", "-")
+
 
 class ObjectRef(NamedTuple):
     """Names a declared object: its kind and its YANG list key (for VRF_BGP the VRF's name)."""

@@ -7,11 +7,10 @@ from dataclasses import fields, replace
 from typing import Any
 
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
-from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
+from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu
+from srv6mgrd.plan.names import short_name
 from srv6mgrd.plan.objects import (
-    BOUNDARY_TABLE,
     Boundary,
-    DummyDevice,
     EncapRoute,
     EncapSource,
     FrrBlock,
@@ -20,16 +19,11 @@ from srv6mgrd.plan.objects import (
     ProxyEntry,
     ProxyHook,
     ProxyPrograms,
-    Rule,
-    SidRoute,
     Sysctl,
     UnknownBoundary,
     UnknownLink,
     UnknownRoute,
     UnknownRule,
-    UnreachableDefault,
-    UnreachableSid,
-    VrfDevice,
     VrfPort,
     without_secret,
 )
@@ -67,39 +61,39 @@ def difference(action: Action) -> str:
         case Replace(VrfPort() as was, VrfPort() as port):
             return f"interface {port.interface} was in VRF {was.vrf}, is in {port.vrf}"
         case Create(obj):
-            return f"{_noun(obj)} was deleted"
+            return f"{short_name(obj)} was deleted"
         case Replace(Sysctl() as was, Sysctl() as value):
-            return f"{_noun(value)} was {was.value}, is {value.value}"
+            return f"{short_name(value)} was {was.value}, is {value.value}"
         case Replace(EncapSource() as was, EncapSource() as source):
-            return f"{_noun(source)} was {was.address}, is {source.address}"
+            return f"{short_name(source)} was {was.address}, is {source.address}"
         case Replace(AdminState(), AdminState() as state):
             return f"interface {state.interface} was {'down' if state.up else 'up'}"
         case Replace(InterfaceAddress() as was, InterfaceAddress() as address) if was == address:
-            return f"{_noun(address)} went with its interface"
+            return f"{short_name(address)} went with its interface"
         case Replace(InterfaceAddress() as was, InterfaceAddress() as address):
-            return f"{_noun(address)} had prefix length {was.address.network.prefixlen}"
+            return f"{short_name(address)} had prefix length {was.address.network.prefixlen}"
         case Replace(LinkMtu() as was, LinkMtu() as link):
-            return f"{_noun(link)} was {was.mtu}, is {link.mtu}"
+            return f"{short_name(link)} was {was.mtu}, is {link.mtu}"
         case Replace(FrrBlock() as was, FrrBlock() as block):
-            return f"{_noun(block)} {_lines(was, block)}"
+            return f"{short_name(block)} {_lines(was, block)}"
         case Replace(UnknownLink() | UnknownRoute() | UnknownRule() as was, obj):
-            return f"{_noun(obj)} was {was.description}"
+            return f"{short_name(obj)} was {was.description}"
         case Replace(UnknownBoundary() as was, Boundary() as obj):
-            return f"{_noun(obj)} was {was.description}"
+            return f"{short_name(obj)} was {was.description}"
         case Replace(ProxyPrograms(), obj):
-            return f"{_noun(obj)} were incomplete, or of another version"
+            return f"{short_name(obj)} were incomplete, or of another version"
         case Replace(ProxyHook() as was, ProxyHook() as hook) if was.program == hook.program:
-            return f"{_noun(hook)} ran another program"
+            return f"{short_name(hook)} ran another program"
         case Replace(ProxyEntry() as was, ProxyEntry() as entry) if not was.current:
             changes = f"; {_changes(replace(was, current=True), entry)}"
             more = changes if replace(was, current=True) != entry else ""
-            return f"{_noun(entry)} did not fit its interface{more}"
+            return f"{short_name(entry)} did not fit its interface{more}"
         case Replace(EncapRoute() | NextHopRoute() as was, obj) if was == obj:
-            return f"{_noun(obj)} went with its interface"
+            return f"{short_name(obj)} went with its interface"
         case Replace(was, obj):
-            return f"{_noun(obj)}: {_changes(was, obj)}"
+            return f"{short_name(obj)}: {_changes(was, obj)}"
         case Delete(obj):
-            return f"{_noun(obj)} was there, though not declared"
+            return f"{short_name(obj)} was there, though not declared"
 
 
 def _changes(was: Object, obj: Object) -> str:
@@ -132,48 +126,3 @@ def _text(value: Any) -> str:
         case tuple():
             return ",".join(map(str, value)) or "none"
     return str(value)
-
-
-def _noun(obj: Object) -> str:
-    match obj:
-        case SidRoute():
-            return "SID route"
-        case VrfDevice():
-            return f"VRF device {obj.name}"
-        case DummyDevice():
-            return f"device {obj.name}"
-        case VrfPort():
-            return f"interface {obj.interface} in VRF {obj.vrf}"
-        case Rule():
-            return f"rule {obj.priority} to {obj.to}"
-        case UnreachableDefault():
-            return f"unreachable IPv{obj.family} default of table {obj.table}"
-        case UnreachableSid():
-            return f"unreachable route to SID {obj.prefix} of table {obj.table}"
-        case EncapRoute():
-            return f"route {obj.prefix} of table {obj.table}"
-        case NextHopRoute():
-            return f"route to next hop {obj.address}"
-        case EncapSource():
-            return "encapsulation source"
-        case Sysctl():
-            return obj.path.replace("/", ".")
-        case Boundary() | UnknownBoundary():
-            return f"nftables table ip6 {BOUNDARY_TABLE}"
-        case ProxyPrograms():
-            return "programs of the proxies"
-        case ProxyEntry():
-            return f"proxy on {obj.interface}"
-        case VlanDevice():
-            return f"interface {obj.name}"
-        case AdminState():
-            return f"administrative state of {obj.interface}"
-        case InterfaceAddress():
-            return f"address {obj.address} of {obj.interface}"
-        case LinkMtu():
-            return f"MTU of {obj.interface}"
-        case ProxyHook():
-            return f"{obj.side} hook of the proxies on {obj.interface}"
-        case FrrBlock():
-            return f"FRR {obj.daemon} '{obj.place}'"
-    return obj.key

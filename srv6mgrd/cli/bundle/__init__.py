@@ -98,7 +98,7 @@ def _of_srv6mgr(session: Session) -> list[Source]:
 
     def statuses() -> Any:
         return [
-            {"kind": ref.kind.name.lower(), "name": ref.name, "status": status.status.text,
+            {"kind": ref.kind.text, "name": ref.name, "status": status.status.text,
              "reason": status.reason, "since": status.since, "repairs": status.repairs,
              "detail": status.detail}
             for ref, status in session.state.statuses().items()

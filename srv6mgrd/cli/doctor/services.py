@@ -13,7 +13,8 @@ from srv6mgrd.cli.problem import Problem
 from srv6mgrd.cli.session import Session
 from srv6mgrd.cli.units import NS, ago, counted
 from srv6mgrd.counters.node import STORAGE
-from srv6mgrd.model.status import InstallStatus
+from srv6mgrd.model import names
+from srv6mgrd.model.status import InstallStatus, Kind
 from srv6mgrd.storage import DAMAGED
 
 _MODULES = frozenset(
@@ -62,11 +63,10 @@ def srv6mgrd(session: Session) -> Iterator[Finding]:
         yield warn("counters", f"the last sample is {since} old", "see srv6mgrd's log")
     bad = [(r, s) for r, s in statuses.items() if s.status is not InstallStatus.INSTALLED]
     for ref, status in bad[:_SHOWN]:
-        name = f"{ref.kind.name.lower().replace('_', '-')} {ref.name}"
         told = fail if status.status in _WRONG else warn
         cause, _, remedy = status.reason.rpartition("; ")
-        words = f"{name} is {status.status.text}: {cause or status.reason}"
-        yield told("status", words, remedy if cause else f"see srv6ctl show {_shown(name)}")
+        words = f"{names.of_ref(ref)} is {status.status.text}: {cause or status.reason}"
+        yield told("status", words, remedy if cause else f"see srv6ctl show {_shown(ref.kind)}")
     if len(bad) > _SHOWN:
         yield warn(
             "status", f"... and {len(bad) - _SHOWN} more", "see srv6ctl show sids, show vrfs"
@@ -128,9 +128,8 @@ def storage(session: Session) -> Iterator[Finding]:
         yield ok("storage", f"srv6mgrd's files in {folder} are read and written")
 
 
-def _shown(name: str) -> str:
-    kind = name.partition(" ")[0]
-    lists = {"sid": "sids", "vrf": "vrfs", "vrf-bgp": "vrfs", "locator": "locators"}
+def _shown(kind: Kind) -> str:
+    lists = {Kind.SID: "sids", Kind.VRF: "vrfs", Kind.VRF_BGP: "vrfs", Kind.LOCATOR: "locators"}
     return lists.get(kind, "routes")
 
 

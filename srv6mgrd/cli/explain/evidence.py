@@ -15,6 +15,7 @@ from srv6mgrd.cli.problem import Exit, Problem
 from srv6mgrd.cli.rates import Rate, rates
 from srv6mgrd.cli.session import Session
 from srv6mgrd.cli.show.rows import UNKNOWN
+from srv6mgrd.model import names
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.desired import Desired, Sid
 from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
@@ -70,10 +71,10 @@ def chosen(desired: Desired, wanted: str) -> Sid:
         network = IPv6Network(wanted) if "/" in wanted else IPv6Network(IPv6Address(wanted))
     except ValueError:
         cause = "it is no IPv6 prefix or address"
-        raise Problem.of(f"SID {wanted}", cause, "see srv6ctl show sids", Exit.USAGE) from None
+        raise Problem.of(names.sid(wanted), cause, "see srv6ctl show sids", Exit.USAGE) from None
     covering = [sid for prefix, sid in desired.sids.items() if network.subnet_of(prefix)]
     if not covering:
-        raise Problem.of(f"SID {wanted}", "it is not declared", "see srv6ctl show sids")
+        raise Problem.of(names.sid(wanted), "it is not declared", "see srv6ctl show sids")
     return max(covering, key=lambda sid: sid.prefix.prefixlen)
 
 

@@ -13,6 +13,7 @@ from srv6mgrd.cli.rates import Rate, rates
 from srv6mgrd.cli.session import Session, json_option, pass_session
 from srv6mgrd.cli.units import ago, short
 from srv6mgrd.counters.yang import sid_counters
+from srv6mgrd.model import names
 from srv6mgrd.model.status import SidCounters
 
 
@@ -33,7 +34,7 @@ def counters(session: Session, sid: str | None, with_rates: bool, interval: floa
     state = session.state
     first = state.sample()
     if sid is not None and sid not in first.counters:
-        raise Problem.of(f"SID {sid}", "it is not declared", "see srv6ctl show sids")
+        raise Problem.of(names.sid(sid), "it is not declared", "see srv6ctl show sids")
     session.warn_if_stale()
     last, found = first, {}
     if with_rates and state.managed and first.counters:

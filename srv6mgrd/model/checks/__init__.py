@@ -18,16 +18,11 @@ from srv6mgrd.model.checks import (
     steering,
     vrfs,
 )
-from srv6mgrd.model.checks.names import (
-    SID_DEVICE,
-    SID_TABLE,
-    locator_path,
-    sid_path,
-    table_in_use,
-    vrf_path,
-)
+from srv6mgrd.model.checks.vrfs import table_in_use
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.paths import locator_path, sid_path, vrf_path
 from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.reserved import SID_DEVICE, SID_TABLE
 
 __all__ = [
     "SID_DEVICE",

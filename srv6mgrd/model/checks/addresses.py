@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface, IPv6Network
 
-from srv6mgrd.model.checks.names import interface_path
+from srv6mgrd.model import names
 from srv6mgrd.model.csid import is_of_local_block
 from srv6mgrd.model.desired import Desired, Locator
 from srv6mgrd.model.interfaces import Address, Interface
+from srv6mgrd.model.paths import interface_path
 from srv6mgrd.model.refusal import Refusal
 
 _THIS_NETWORK = 0  # 0.0.0.0/8, RFC 1122 section 3.2.1.3
@@ -117,4 +118,4 @@ def _is_sid(ip: IPv6Address, locator: Locator) -> bool:
 
 
 def _refusal(one: Interface, cause: str, remedy: str, tag: str) -> Refusal:
-    return Refusal(f"interface {one.name}", cause, remedy, tag, interface_path(one.name))
+    return Refusal(names.interface(one.name), cause, remedy, tag, interface_path(one.name))

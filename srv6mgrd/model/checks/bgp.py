@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from ipaddress import IPv6Network, ip_address
 
+from srv6mgrd.model import names
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.bgp import NO_AS, Neighbor, PeerKind, VrfBgp
 from srv6mgrd.model.checks.locators import unroutable
-from srv6mgrd.model.checks.names import bgp_path
 from srv6mgrd.model.desired import Desired, Locator, Sid, Vrf
 from srv6mgrd.model.expand import exports, functions, is_made, made_prefix
+from srv6mgrd.model.paths import bgp_path
 from srv6mgrd.model.refusal import Refusal
 
 
@@ -98,7 +99,7 @@ def _made_exports(desired: Desired) -> Iterator[Refusal]:
             )
         other, sid = makers.setdefault(prefix, vrf), declared.get((locator.name, function))
         if other is not vrf:
-            yield _taken(vrf, vrf.bgp, function, locator, f"VRF {other.name}")
+            yield _taken(vrf, vrf.bgp, function, locator, names.vrf(other.name))
         elif sid is not None and not (sid.prefix == prefix and exports(sid, vrf)):
             yield _taken(vrf, vrf.bgp, function, locator, _described(sid))
 
@@ -118,7 +119,7 @@ def _taken(vrf: Vrf, bgp: VrfBgp, function: int, locator: Locator, owner: str) -
 
 
 def _refusal(vrf: Vrf, cause: str, remedy: str, tag: str) -> Refusal:
-    return Refusal(f"VRF {vrf.name}", cause, remedy, tag, bgp_path(vrf.name))
+    return Refusal(names.vrf(vrf.name), cause, remedy, tag, bgp_path(vrf.name))
 
 
 def _neighbor(neighbor: Neighbor, vrf: str | None, own_as: int) -> Iterator[Refusal]:

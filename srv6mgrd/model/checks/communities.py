@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Address
 
+from srv6mgrd.model import names
 from srv6mgrd.model.bgp import VpnFamily, VrfBgp
-from srv6mgrd.model.checks.names import bgp_path
 from srv6mgrd.model.desired import Desired, Vrf
 from srv6mgrd.model.expand import is_made
+from srv6mgrd.model.paths import bgp_path
 from srv6mgrd.model.refusal import Refusal
 
 
@@ -29,7 +30,7 @@ def _ranges(desired: Desired) -> Iterator[Refusal]:
         for value in dict.fromkeys((*distinguishers, *targets)):
             if not _fits(value):
                 yield Refusal(
-                    f"VRF {vrf.name}",
+                    names.vrf(vrf.name),
                     f"{kinds.get(value, 'route target')} {value} does not fit into 6 bytes",
                     "behind an AS number above 65535 or an IPv4 address take a number up to 65535",
                     "community-range",
@@ -45,7 +46,7 @@ def _duplicates(desired: Desired) -> Iterator[Refusal]:
     for vrf in sorted(exporting, key=lambda v: v.name):
         for rd in _taken(vrf, owners):
             yield Refusal(
-                f"VRF {vrf.name}",
+                names.vrf(vrf.name),
                 f"route distinguisher {rd[0]} is already that of VRF {rd[1]}",
                 "give it one of its own",
                 "route-distinguisher-duplicate",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from srv6mgrd.model.checks.names import interface_path
+from srv6mgrd.model import names
 from srv6mgrd.model.checks.sids import taken
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.interfaces import IPV6_MTU, Interface, Vlan, mtu_of
+from srv6mgrd.model.paths import interface_path
 from srv6mgrd.model.refusal import Refusal
 
 
@@ -127,4 +128,4 @@ def _mtus_of_proxies(desired: Desired) -> Iterator[Refusal]:
 
 
 def _refusal(name: str, cause: str, remedy: str, tag: str) -> Refusal:
-    return Refusal(f"interface {name}", cause, remedy, tag, interface_path(name))
+    return Refusal(names.interface(name), cause, remedy, tag, interface_path(name))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from srv6mgrd.model.checks.names import isis_path
+from srv6mgrd.model import names
 from srv6mgrd.model.checks.sids import taken
 from srv6mgrd.model.desired import Desired, Role
+from srv6mgrd.model.paths import isis_path
 from srv6mgrd.model.refusal import Refusal
 
 
@@ -22,7 +23,7 @@ def check(desired: Desired) -> Iterator[Refusal]:
             why = "has the role customer"
         if why:
             yield Refusal(
-                f"IS-IS interface {interface.name}",
+                names.isis_interface(interface.name),
                 f"it {why}",
                 "name interfaces that lead to routers of the domain",
                 "isis-interface",

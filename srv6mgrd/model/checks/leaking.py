@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from srv6mgrd.model.checks.names import leak_path
+from srv6mgrd.model import names
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.expand import is_made
 from srv6mgrd.model.leaking import DEFAULT_VRF, Leak
 from srv6mgrd.model.leaking_targets import local_target
+from srv6mgrd.model.paths import leak_path
 from srv6mgrd.model.refusal import Refusal
 
 
@@ -85,5 +86,5 @@ def _targets(desired: Desired) -> Iterator[Refusal]:
 
 
 def _refusal(leak: Leak, cause: str, remedy: str, tag: str) -> Refusal:
-    where = f"import of VRF {leak.importer} from VRF {leak.source}"
+    where = names.leak(leak.source, leak.importer)
     return Refusal(where, cause, remedy, tag, leak_path(leak))

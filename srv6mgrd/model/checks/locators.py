@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
-from srv6mgrd.model.checks.names import locator_path, segment_list_path
+from srv6mgrd.model import names
 from srv6mgrd.model.checks.overlap import overlaps
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.paths import locator_path, segment_list_path
 from srv6mgrd.model.refusal import Refusal
 
 
@@ -15,7 +16,7 @@ def check(desired: Desired) -> Iterator[Refusal]:
     for locator in desired.locators.values():
         if why := unroutable(locator.prefix):
             yield Refusal(
-                f"locator {locator.name}",
+                names.locator(locator.name),
                 f"prefix {locator.prefix} is {why}",
                 "choose a prefix that is routed to this router",
                 "locator-prefix-reserved",
@@ -23,7 +24,7 @@ def check(desired: Desired) -> Iterator[Refusal]:
             )
     for outer, inner in overlaps(desired.locators.values(), lambda loc: loc.prefix):
         yield Refusal(
-            f"locator {inner.name}",
+            names.locator(inner.name),
             f"prefix {inner.prefix} overlaps {outer.prefix} of locator {outer.name}",
             "give each locator a prefix of its own",
             "locator-overlap",
@@ -33,7 +34,7 @@ def check(desired: Desired) -> Iterator[Refusal]:
         for segment in segments.segments:
             if why := unroutable(segment):
                 yield Refusal(
-                    f"segment list {segments.name}",
+                    names.segment_list(segments.name),
                     f"segment {segment} is {why}",
                     "name the SID of a router",
                     "segment-address-reserved",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from srv6mgrd.model.checks.names import ospf_path
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.ospf import Ospf
+from srv6mgrd.model.paths import ospf_path
 from srv6mgrd.model.refusal import Refusal
 
 

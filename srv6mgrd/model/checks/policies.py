@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from srv6mgrd.model.checks.names import policy_path, routing_policy_path
+from srv6mgrd.model import names
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.paths import policy_path, routing_policy_path
 from srv6mgrd.model.refusal import Refusal
 from srv6mgrd.model.routing_policy import PrefixRange
 
@@ -17,7 +18,7 @@ def check(desired: Desired) -> Iterator[Refusal]:
             yield from _range(name, found)
     for name, policy in routing.policies.items():
         for statement in policy.statements:
-            where = f"routing policy {name}, statement {statement.sequence}"
+            where = f"{names.routing_policy(name)}, statement {statement.sequence}"
             path = f"{policy_path(name)}/statement[sequence='{statement.sequence}']"
             if statement.actions.prepend and not statement.actions.prepend_as and not desired.bgp:
                 yield Refusal(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from srv6mgrd.model import names
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks.locators import unroutable
-from srv6mgrd.model.checks.names import sid_path
 from srv6mgrd.model.checks.sids import taken
 from srv6mgrd.model.desired import Desired, Proxy, Sid
+from srv6mgrd.model.paths import sid_path
 from srv6mgrd.model.refusal import Refusal
 
 
@@ -101,4 +102,4 @@ def _shared(sid: Sid, proxy: Proxy, what: str, first: Sid) -> Refusal:
 
 
 def _refusal(sid: Sid, cause: str, remedy: str, tag: str) -> Refusal:
-    return Refusal(f"SID {sid.prefix}", cause, remedy, tag, sid_path(sid.prefix))
+    return Refusal(names.sid(sid.prefix), cause, remedy, tag, sid_path(sid.prefix))

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
+from srv6mgrd.model import names
 from srv6mgrd.model.behavior import Flavor
 from srv6mgrd.model.checks.locators import unroutable
-from srv6mgrd.model.checks.names import SID_DEVICE, sid_path
 from srv6mgrd.model.checks.overlap import overlaps, within
 from srv6mgrd.model.csid import is_locator_itself, is_of_local_block
 from srv6mgrd.model.desired import Desired, Locator, Sid
+from srv6mgrd.model.paths import sid_path
 from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.reserved import SID_DEVICE
 
 
 def check(desired: Desired, passed: Desired | None = None) -> Iterator[Refusal]:
@@ -204,4 +206,4 @@ def taken(desired: Desired, interface: str | None) -> str:
 
 
 def _refusal(sid: Sid, cause: str, remedy: str, tag: str) -> Refusal:
-    return Refusal(f"SID {sid.prefix}", cause, remedy, tag, sid_path(sid.prefix))
+    return Refusal(names.sid(sid.prefix), cause, remedy, tag, sid_path(sid.prefix))

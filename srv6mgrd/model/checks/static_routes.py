@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from srv6mgrd.model import names
 from srv6mgrd.model.checks.locators import unroutable
-from srv6mgrd.model.checks.names import static_route_path
 from srv6mgrd.model.checks.sids import taken
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.paths import static_route_path
 from srv6mgrd.model.refusal import Refusal
 from srv6mgrd.model.static_routes import NextHop, StaticRoute
 
@@ -100,5 +101,5 @@ def _next_hop(
 
 
 def _refusal(route: StaticRoute, cause: str, remedy: str, tag: str) -> Refusal:
-    where = f"static route {route.prefix} of VRF {route.vrf}"
+    where = names.static_route(route.prefix, route.vrf)
     return Refusal(where, cause, remedy, tag, static_route_path(route))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from srv6mgrd.model.checks.names import route_object, route_path
+from srv6mgrd.model import names
 from srv6mgrd.model.checks.sids import taken
 from srv6mgrd.model.desired import Desired, SteeredRoute
+from srv6mgrd.model.paths import route_path
 from srv6mgrd.model.refusal import Refusal
 
 
@@ -37,4 +38,4 @@ def check(desired: Desired) -> Iterator[Refusal]:
 
 
 def _refusal(route: SteeredRoute, cause: str, remedy: str, tag: str) -> Refusal:
-    return Refusal(route_object(route), cause, remedy, tag, route_path(route))
+    return Refusal(names.route(route.prefix, route.vrf), cause, remedy, tag, route_path(route))

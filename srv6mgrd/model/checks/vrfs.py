@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from srv6mgrd.model.checks.names import SID_DEVICE, SID_TABLE, table_in_use, vrf_path
+from srv6mgrd.model import names
 from srv6mgrd.model.desired import Desired, Vrf
+from srv6mgrd.model.paths import vrf_path
 from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.reserved import SID_DEVICE, SID_TABLE
 
 
 def check(desired: Desired) -> Iterator[Refusal]:
@@ -60,4 +62,15 @@ def _no_port(vrf: Vrf, interface: str, why: str, tag: str) -> Refusal:
 
 
 def _refusal(vrf: Vrf, cause: str, remedy: str, tag: str) -> Refusal:
-    return Refusal(f"VRF {vrf.name}", cause, remedy, tag, vrf_path(vrf.name))
+    return Refusal(names.vrf(vrf.name), cause, remedy, tag, vrf_path(vrf.name))
+
+
+def table_in_use(vrf: str, table: int, other: str) -> Refusal:
+    """Two VRFs on one table: strict_mode forbids it (drivers/net/vrf.c)."""
+    return Refusal(
+        names.vrf(vrf),
+        f"table {table} is already used by VRF {other}",
+        "choose another table-id",
+        "table-in-use",
+        vrf_path(vrf),
+    )

@@ -114,7 +114,7 @@ DRIFTS = [
     Drift(
         "SID device flaps",
         "ip link set srv6mgr down; ip link set srv6mgr up",
-        {**dict.fromkeys(SIDS, DELETED), STEERED: "route fc00:9::/64 of table 254 was deleted"},
+        {**dict.fromkeys(SIDS, DELETED), STEERED: "route fc00:9::/64 was deleted"},
     ),
     Drift(
         "SID device down",
@@ -195,7 +195,7 @@ DRIFTS = [
     Drift(
         "steered route",
         "ip -6 route del fc00:9::/64 proto 86",
-        {STEERED: "route fc00:9::/64 of table 254 was deleted"},
+        {STEERED: "route fc00:9::/64 was deleted"},
     ),
     Drift("next hop", "ip -6 route del fc00:5::5 proto 86", {END_X: NEXT_HOP}),
     sysctl("net/vrf/strict_mode", DT4, DT46),

@@ -312,7 +312,7 @@ def test_doctor_tells_what_is_not_installed(node):
     node.tell(InstallStatus.FAILED, "SID x: the kernel has no VRF; load the module vrf")
     shown = node.run("doctor", "-q")
     assert shown.status == Exit.FOUND
-    assert f"sid {SID} is failed: SID x: the kernel has no VRF" in shown.out
+    assert f"SID {SID} is failed: SID x: the kernel has no VRF" in shown.out
     assert "-> load the module vrf" in shown.out
 
 

@@ -15,9 +15,11 @@ from srv6mgrd.frr.render import render
 from srv6mgrd.frr.vty import VtyError
 from srv6mgrd.model.checks import check
 from srv6mgrd.model.desired import Desired, Vrf
+from srv6mgrd.model.names import of_ref
 from srv6mgrd.model.ospf import DefaultInformation, Ospf, OspfInterface, OspfKey
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.partition import partition
+from srv6mgrd.model.references import of_path, ospf_ref, path_of
 from srv6mgrd.model.refusal import Refusal, RefusedError
 from srv6mgrd.model.routing_policy import (
     Actions,
@@ -28,7 +30,6 @@ from srv6mgrd.model.routing_policy import (
     Statement,
 )
 from srv6mgrd.model.status import Kind, ObjectRef
-from srv6mgrd.model.subset import named, of_path, ospf_ref, path_of
 from srv6mgrd.plan.objects import hide_secret, without_secret
 from tests.unit.frr.samples import PE1
 
@@ -186,7 +187,7 @@ def test_an_interface_that_is_not_in_the_vrf() -> None:
     )
     assert (set(found.valid.ospf), found.valid.ospfv3) == ({"red"}, {})
     assert found.whole(found.valid) == state
-    assert named(bad) == "OSPFv3 of VRF red"
+    assert of_ref(bad) == "OSPFv3 of VRF red"
     for ref in (bad, ospf_ref(state.ospf["red"])):
         assert of_path(path_of(ref, state)) == ref
 

@@ -9,9 +9,10 @@ import pytest
 from srv6mgrd.model.checks import check
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.leaking import Leak
+from srv6mgrd.model.names import of_ref
 from srv6mgrd.model.partition import partition
+from srv6mgrd.model.references import of_path, path_of
 from srv6mgrd.model.refusal import Refusal, RefusedError
-from srv6mgrd.model.subset import named, of_path, path_of
 from tests.builders import desired, dt46, locator, speaker, vpn, vrf
 
 RED_SID, BLUE_SID = "fcbb:0:1:64::/64", "fcbb:0:1:65::/64"
@@ -88,7 +89,7 @@ def test_one_that_is_invalid_is_left_out_alone() -> None:
     (bad,) = found.rejected
     assert set(found.valid.leaks) == {FROM_BLUE.name}
     assert found.whole(found.valid) == state
-    assert named(bad) == "import of VRF red from VRF green"
+    assert of_ref(bad) == "import of VRF red from VRF green"
     assert of_path(path_of(bad, state)) == bad
 
 

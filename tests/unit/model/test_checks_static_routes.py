@@ -10,11 +10,12 @@ import pytest
 
 from srv6mgrd.model.checks import check
 from srv6mgrd.model.desired import Desired, SegmentList, SteeredRoute
+from srv6mgrd.model.names import of_ref
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.partition import partition
+from srv6mgrd.model.references import of_path, static_route_ref
 from srv6mgrd.model.refusal import RefusedError
 from srv6mgrd.model.static_routes import NextHop, SpecialNextHop, StaticRoute
-from srv6mgrd.model.subset import named, of_path, static_route_ref
 from tests.builders import desired, vrf
 
 AT = "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']/srv6mgr-routing:static-routes"
@@ -106,7 +107,7 @@ def test_one_that_is_invalid_is_left_out_alone() -> None:
     assert set(found.rejected) == {bad}
     assert set(found.valid.static_routes) == {good.name}
     assert found.whole(found.valid) == state
-    assert named(bad) == "static route 10.9.0.0/24 of VRF red"
+    assert of_ref(bad) == "static route 10.9.0.0/24 of VRF red"
     assert of_path(f"{AT}/route[prefix='10.9.0.0/24']/next-hop[index='1']") == bad
 
 

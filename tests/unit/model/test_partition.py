@@ -13,9 +13,9 @@ from srv6mgrd.model.desired import Role, SegmentList, SteeredRoute
 from srv6mgrd.model.isis import Isis, IsisInterface
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.partition import partition
+from srv6mgrd.model.references import Part, of_path
 from srv6mgrd.model.refusal import Refusal, RefusedError
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef
-from srv6mgrd.model.subset import Part, of_path
 from tests.builders import desired, dt46, locator, net, sid, small_vpn, vpn, vrf
 
 MAIN, OTHER = ObjectRef(Kind.LOCATOR, "MAIN"), ObjectRef(Kind.LOCATOR, "OTHER")

@@ -51,7 +51,7 @@ BGP = FrrBlock("bgpd", ("router bgp 65000", "address-family ipv4"), ("a", "b", "
         (Create(UnreachableDefault(4, 10)), "unreachable IPv4 default of table 10 was deleted"),
         (
             Create(UnreachableSid(net("fcbb:0:1:64::/64"), 10)),
-            "unreachable route to SID fcbb:0:1:64::/64 of table 10 was deleted",
+            "unreachable route to SID fcbb:0:1:64::/64 in table 10 was deleted",
         ),
         (Create(Rule(2000, net("fcbb::/48"), 8986)), "rule 2000 to fcbb::/48 was deleted"),
         (Create(BGP), "FRR bgpd 'router bgp 65000 / address-family ipv4' was deleted"),

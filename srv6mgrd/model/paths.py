@@ -1,16 +1,10 @@
-"""How refusals name objects: data paths, and what several modules say of them."""
+"""Data paths of declared objects."""
 
 from __future__ import annotations
 
 from srv6mgrd.model.desired import SteeredRoute
 from srv6mgrd.model.leaking import DEFAULT_VRF, Leak
-from srv6mgrd.model.refusal import Refusal
 from srv6mgrd.model.static_routes import StaticRoute
-
-# Table of our own SIDs; a VRF must not use it. Mnemonic: RFC 8986.
-SID_TABLE = 8986
-# Device of our own that the SIDs hang on.
-SID_DEVICE = "srv6mgr"
 
 
 def locator_path(name: str) -> str:
@@ -72,20 +66,3 @@ def policy_path(name: str) -> str:
 def isis_path() -> str:
     """IS-IS of the underlay."""
     return "/srv6mgr-srv6:srv6/srv6mgr-isis:isis"
-
-
-def route_object(route: SteeredRoute) -> str:
-    """``route 10.0.0.0/8`` of the main table, ``route 10.0.0.0/8 of VRF red``."""
-    of = f" of VRF {route.vrf}" if route.vrf is not None else ""
-    return f"route {route.prefix}{of}"
-
-
-def table_in_use(vrf: str, table: int, other: str) -> Refusal:
-    """Two VRFs on one table: strict_mode forbids it (drivers/net/vrf.c)."""
-    return Refusal(
-        f"VRF {vrf}",
-        f"table {table} is already used by VRF {other}",
-        "choose another table-id",
-        "table-in-use",
-        vrf_path(vrf),
-    )
