@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -274,6 +275,27 @@ class Counters:
         return wrong
 
 
+# Seconds without a repair: the campaign compares every two.
+_STILL = 2.5
+
+
+@dataclass(slots=True)
+class Still:
+    """Repairs come to an end: nothing that srv6mgrd puts back is taken away by itself or FRR."""
+
+    name: str = "repairs"
+    settles: bool = True
+    repairs: int = -1
+    since: float = 0.0
+
+    def check(self, world: World) -> list[str]:
+        (value,) = world.gnmi.session.get("/srv6mgr-srv6:srv6/statistics/repairs")
+        if int(value) != self.repairs:
+            self.repairs, self.since = int(value), time.monotonic()
+        quiet = time.monotonic() - self.since
+        return [f"the last of {self.repairs} is {quiet:.1f} s ago"] if quiet < _STILL else []
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     memory: int
@@ -356,5 +378,5 @@ class Logs:
 def invariants() -> list[Invariant]:
     return [
         Declared(), Installed(), Kernel(), Frr(), Redis(), Passes(), Foreign(), Counters(),
-        Flat(), Logs(),
+        Still(), Flat(), Logs(),
     ]  # fmt: skip
