@@ -228,7 +228,7 @@ class Campaign:
         rows = tuple(THINGS[name] for name in sorted(self.world.declared) if THINGS[name].row)
         way = self.northbounds["CONFIG_DB"]
         assert isinstance(way, ConfigDb)
-        way.write(rows)
+        way.load(rows)
 
     def unsettled(self, seconds: float) -> list[str]:
         """Lines of the invariants that do not hold after that long."""

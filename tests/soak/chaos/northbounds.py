@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from subprocess import SubprocessError
 from typing import Any, Protocol
 
@@ -206,12 +207,18 @@ class ConfigDb:
             raise NotAcceptedError(str(error)) from error
 
     def write(self, things: tuple[Thing, ...]) -> None:
-        """At once, as SONiC's loader does: a table with some of its rows means that those which
-        are missing were removed."""
-        lines = [f"HSET {thing.row} action uDT46 decap_vrf red" for thing in things]
-        if lines:
-            batch = "\n".join(["MULTI", *lines, "EXEC", ""])
-            self._node.run([*_REDIS, "-n", "4"], input=batch, timeout=20)
+        """At once: a table with some of its rows means that those which are missing were
+        removed."""
+        if things:
+            self._at_once(map(_row, things))
+
+    def load(self, things: tuple[Thing, ...]) -> None:
+        """As SONiC's loader does, which says when it has written all rows, and be it none."""
+        self._at_once([*map(_row, things), "SET CONFIG_DB_INITIALIZED 1"])
+
+    def _at_once(self, lines: Iterable[str]) -> None:
+        batch = "\n".join(["MULTI", *lines, "EXEC", ""])
+        self._node.run([*_REDIS, "-n", "4"], input=batch, timeout=20)
 
     def _done(self, change: Change) -> bool:
         wanted = {thing.row: "accepted" for thing in change.add}
@@ -232,6 +239,10 @@ class ConfigDb:
 
     def end(self) -> None:
         """Each command is a connection of its own."""
+
+
+def _row(thing: Thing) -> str:
+    return f"HSET {thing.row} action uDT46 decap_vrf red"
 
 
 def _keyless(entry: dict[str, Any], key: str) -> dict[str, Any]:
