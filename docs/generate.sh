@@ -1,10 +1,11 @@
 #!/bin/bash
-# Writes the generated pages: YANG trees, the Redis schema, srv6ctl(1). With --check it only compares.
+# Writes what is generated: YANG trees, the Redis schema, srv6ctl(1), tags of YANG's errors. With --check it only compares.
 set -eu
 cd "$(dirname "$0")/.."
 check=${1:-}
 python -m srv6mgrd.redis.schemadoc $check
 python -m srv6mgrd.cli.manual $check
+python docs/app_tags.py $check
 trees=docs/yang
 if [ "$check" = --check ]; then
     trees=$(mktemp -d)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "problem.h"
 #include "request.h"
-#include "words.h"
 
 struct search {
     const char *name;
@@ -65,10 +65,15 @@ void blame(struct reply *reply, sr_session_ctx_t *sr, const struct lyd_node *edi
     const struct lyd_node *node = find(&search, edit, default_operation);
     if (node) {
         char *path = lyd_path(node, LYD_PATH_STD, NULL, 0);
-        words_place(error, path);
+        char *message = must_format(search.exists ? "Node \"%s\" to be created already exists."
+                                                  : "Node \"%s\" does not exist.",
+                                    search.name);
+        struct reply *placed = problem_of_text(message, path);
+        reply->errors = placed->errors; /* one instead of those of nodes within it */
+        placed->errors = error;
+        reply_free(placed);
+        free(message);
         free(path);
-        error_free(error->next); /* of nodes within it */
-        error->next = NULL;
     }
     sr_release_data(data);
 }

@@ -18,6 +18,7 @@
 #define RENEWAL_MS 200   /* between attempts to have a lock again after a restart */
 #define BACKLOG_FULL (-2)
 #define MOST_ERRORS 64
+#define MOST_WORDS 4096 /* bytes of a text; libyang tells whole values */
 #define MOST_BYTES (256u << 20)
 
 static const char *socket_path = "/run/srv6mgr/commit.sock";
@@ -237,7 +238,7 @@ static struct reply *no_answer(enum outcome outcome) {
     return reply;
 }
 
-/* Errors as sysrepo has them: error-code begins each. */
+/* error-code begins each. */
 static struct reply *of_errors(const struct text *answer) {
     struct failure all[MOST_ERRORS] = {0};
     size_t count = 0, copied = 0;
@@ -265,7 +266,7 @@ static struct reply *of_errors(const struct text *answer) {
             }
         }
     }
-    struct reply *reply = problem_of_failures(all, count);
+    struct reply *reply = problem_of_told(all, count);
     while (copied) {
         free(copies[--copied]);
     }
@@ -412,5 +413,38 @@ struct reply *commits_unlock(struct session *session) {
     text_free(&answer);
     hang_up(session);
     session->has_lock = false;
+    return reply;
+}
+
+static void put_cut(struct text *request, const char *name, const char *value) {
+    if (value && *value) {
+        char *cut = must_format("%.*s", MOST_WORDS, value);
+        commits_put(request, name, cut);
+        free(cut);
+    }
+}
+
+struct reply *commits_word(const struct failure *all, size_t count) {
+    struct text request = commits_request(NULL, "word"), answer = {0};
+    for (size_t i = 0; i < count && i < MOST_ERRORS; i++) {
+        char *code = must_format("%d", all[i].code);
+        commits_put(&request, "error-code", code);
+        put_cut(&request, "error-message", all[i].message);
+        put_cut(&request, "error-tag", all[i].tag);
+        put_cut(&request, "error-type", all[i].type);
+        put_cut(&request, "error-app-tag", all[i].app_tag);
+        put_cut(&request, "error-path", all[i].path);
+        put_cut(&request, "error-bad-element", all[i].bad_element);
+        free(code);
+    }
+    int fd = connected();
+    enum outcome outcome = fd < 0 ? ABSENT : exchange(fd, NULL, &request, &answer);
+    struct reply *reply =
+        outcome == ANSWERED && is_result(&answer, "errors") ? of_errors(&answer) : NULL;
+    if (fd >= 0) {
+        close(fd);
+    }
+    text_free(&request);
+    text_free(&answer);
     return reply;
 }

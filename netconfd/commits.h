@@ -26,6 +26,10 @@ struct reply *commits_ask(struct session *session, struct text *request, struct 
  * the length of the next name. */
 const char *commits_field(const struct text *answer, const char *name, size_t *length);
 
+/* Errors in srv6mgrd's words; NULL: it does not answer. */
+struct failure;
+struct reply *commits_word(const struct failure *all, size_t count);
+
 /* The lock on running, which lasts as long as the session or until it is released. *answer names
  * the holder when it is denied. */
 struct reply *commits_lock(struct session *session, struct text *answer);

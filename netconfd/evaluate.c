@@ -20,7 +20,6 @@
 #include "problem.h"
 #include "text.h"
 #include "turns.h"
-#include "words.h"
 
 #define CPU_SECONDS 10
 #define SECONDS 30
@@ -219,7 +218,7 @@ static struct reply *read_answer(const struct session *session, int answer,
     }
     if (*text == EVALUATOR_ERROR) {
         char *message = must_format("%.*s", (int)length - 1, text + 1);
-        reply = reply_of(words_error(NULL, "application", message, ""));
+        reply = problem_of_text(message, NULL);
         free(message);
     } else if (length > 1 && lyd_parse_data_mem(session->context, text + 1, LYD_LYB,
                                                 LYD_PARSE_ONLY | LYD_PARSE_STRICT, 0, tree)) {

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <sysrepo/error_format.h>
 
-#include "words.h"
+#include "commits.h"
 
-#define MOST_ERRORS 20 /* of one answer; a mistake in each of 10,000 entries is one mistake */
+#define MOST_ERRORS 64 /* that srv6mgrd is asked to word, which tells fewer */
 
 static const char *tag_of(sr_error_t code) {
     switch (code) {
@@ -64,76 +64,48 @@ static const char *known_type(const char *type) {
                                         : "application";
 }
 
-static struct error *of_netconf(const struct failure *found) {
-    struct error *error =
-        words_error(known_tag(found->tag), known_type(found->type ? found->type : ""),
-                    found->message ? found->message : "", found->path ? found->path : "");
-    if (found->app_tag && *found->app_tag) {
-        free(error->app_tag);
-        error->app_tag = must_copy(found->app_tag);
+struct reply *problem_of_told(const struct failure *all, size_t count) {
+    struct error *errors = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct failure *found = &all[i];
+        struct error *error = error_new(known_tag(found->tag ? found->tag : ""),
+                                        known_type(found->type ? found->type : ""),
+                                        must_copy(found->message ? found->message : ""));
+        error->app_tag = found->app_tag && *found->app_tag ? must_copy(found->app_tag) : NULL;
+        error->path = found->path && *found->path ? must_copy(found->path) : NULL;
+        if (found->bad_element && *found->bad_element) {
+            char **member = !strcmp(error->tag, "unknown-namespace")   ? &error->bad_namespace
+                            : !strcmp(error->tag, "unknown-attribute") ? &error->bad_attribute
+                                                                       : &error->bad_element;
+            *member = must_copy(found->bad_element);
+        }
+        error_append(&errors, error);
     }
-    if (found->bad_element) {
-        free(error->bad_element);
-        error->bad_element = must_copy(found->bad_element);
-    }
-    return error;
+    return errors ? reply_of(errors)
+                  : reply_error("operation-failed", "application",
+                                "sysrepo: it failed without a reason; see its log");
 }
 
-/* sysrepo writes: text (path "/x"). */
-static struct error *of_message(const struct failure *found) {
-    const sr_error_t code = (sr_error_t)found->code;
-    const char *message = found->message ? found->message : sr_strerror(code);
-    const char *type = code == SR_ERR_UNAUTHORIZED ? "protocol" : "application";
-    char *text = must_copy(message), *path = NULL;
-    char *mark = strstr(text, " (path \"");
-    if (mark) {
-        path = mark + strlen(" (path \"");
-        *mark = '\0';
-        char *end = strrchr(path, '"');
-        if (end) {
-            *end = '\0';
-        }
+/* Without srv6mgrd, which words errors: as sysrepo and libyang have them. */
+static struct reply *unworded(const struct failure *all, size_t count) {
+    struct failure told[MOST_ERRORS];
+    for (size_t i = 0; i < count && i < MOST_ERRORS; i++) {
+        const sr_error_t code = (sr_error_t)all[i].code;
+        told[i] = all[i];
+        told[i].tag = all[i].tag ? all[i].tag : tag_of(code);
+        told[i].message = all[i].message ? all[i].message : sr_strerror(code);
     }
-    struct error *error = words_error(tag_of(code), type, text, path ? path : "");
-    /* The texts of all other constraints are known. */
-    if (code == SR_ERR_VALIDATION_FAILED && path && !error->app_tag) {
-        error->app_tag = must_copy("must-violation"); /* RFC 7950 section 15.2 */
-    }
-    free(text);
-    return error;
-}
-
-/* sysrepo tells some twice. */
-static void append_once(struct error **errors, struct error *error) {
-    for (const struct error *other = *errors; other; other = other->next) {
-        if (!strcmp(other->message, error->message) &&
-            !strcmp(other->path ? other->path : "", error->path ? error->path : "")) {
-            error_free(error);
-            return;
-        }
-    }
-    error_append(errors, error);
+    return problem_of_told(told, count < MOST_ERRORS ? count : MOST_ERRORS);
 }
 
 struct reply *problem_of_failures(const struct failure *all, size_t count) {
-    struct error *errors = NULL;
-    /* What only says that something failed is left out, unless it is all there is. */
-    for (int framing = 0; !errors && framing < 2; framing++) {
-        uint32_t told = 0;
-        for (size_t i = 0; i < count && told < MOST_ERRORS; i++) {
-            const struct failure *found = &all[i];
-            if (!framing && found->message && words_are_framing(found->message)) {
-                continue;
-            }
-            told++;
-            append_once(&errors, found->tag ? of_netconf(found) : of_message(found));
-        }
-    }
-    if (!errors) {
-        return reply_error("operation-failed", "application",
-                           "sysrepo: it failed without a reason; see its log");
-    }
-    return reply_of(errors);
+    struct reply *reply = count ? commits_word(all, count) : NULL;
+    return reply ? reply : unworded(all, count);
+}
+
+struct reply *problem_of_text(const char *message, const char *path) {
+    const struct failure failure = {.code = SR_ERR_LY, .message = message, .path = path};
+    return problem_of_failures(&failure, 1);
 }
 
 /* elements and values are to be freed when it holds NETCONF's members. */
@@ -177,27 +149,25 @@ struct reply *problem_of_sysrepo(sr_session_ctx_t *sr) {
 
 struct reply *problem_of_libyang(const struct ly_ctx *context, const char *type, const char *path,
                                  const char *element) {
-    struct error *errors = NULL;
-    uint32_t told = 0;
-    for (const struct ly_err_item *item = ly_err_first(context); item && told < MOST_ERRORS;
+    struct failure all[MOST_ERRORS];
+    size_t count = 0;
+    for (const struct ly_err_item *item = ly_err_first(context); item && count < MOST_ERRORS;
          item = item->next) {
-        if (item->level != LY_LLERR || !item->msg || words_are_framing(item->msg)) {
-            continue;
+        if (item->level == LY_LLERR && item->msg) {
+            all[count++] = (struct failure){
+                .code = SR_ERR_LY,
+                .message = item->msg,
+                .type = type,
+                .app_tag = item->apptag,
+                .path = item->data_path ? item->data_path : path,
+                .bad_element = element,
+            };
         }
-        told++;
-        const char *where = item->data_path ? item->data_path : path ? path : "";
-        struct error *error = words_error(NULL, type, item->msg, where);
-        if (item->apptag && !error->app_tag) {
-            error->app_tag = must_copy(item->apptag);
-        }
-        if (!error->bad_element && element && strstr(error->tag, "element")) {
-            error->bad_element = must_copy(element);
-        }
-        error_append(&errors, error);
     }
+    struct reply *reply =
+        count ? problem_of_failures(all, count)
+              : reply_error("operation-failed", type,
+                            "request: it is not understood; correct it and send it again");
     ly_err_clean((struct ly_ctx *)context, NULL);
-    if (!errors) {
-        return reply_error("operation-failed", type, "request: it is not understood; correct it");
-    }
-    return reply_of(errors);
+    return reply;
 }

@@ -1,4 +1,5 @@
-/* What libyang and sysrepo refuse, as errors of NETCONF in the product's words. */
+/* What libyang and sysrepo reject, as errors of NETCONF. srv6mgrd words them, for all northbounds
+ * alike (srv6mgrd/datastore/refusals.py). */
 #ifndef PROBLEM_H
 #define PROBLEM_H
 
@@ -16,6 +17,12 @@ struct failure {
 };
 
 struct reply *problem_of_failures(const struct failure *all, size_t count);
+
+/* One error of libyang's, and where. */
+struct reply *problem_of_text(const char *message, const char *path);
+
+/* Errors that are worded. */
+struct reply *problem_of_told(const struct failure *all, size_t count);
 
 /* All errors that the sysrepo session tells of its last call. */
 struct reply *problem_of_sysrepo(sr_session_ctx_t *sr);

@@ -5,7 +5,6 @@
 
 #include "problem.h"
 #include "text.h"
-#include "words.h"
 
 const struct lyd_node *request_child(const struct lyd_node *rpc, const char *name) {
     const struct lyd_node *child;
@@ -178,14 +177,11 @@ static struct reply *find_state(const struct lyd_node *siblings) {
             continue;
         }
         if (node->schema->flags & LYS_CONFIG_R) {
-            char *path = lyd_path(node, LYD_PATH_STD, NULL, 0), *object = words_object(path);
-            struct reply *reply =
-                reply_error("bad-element", "application",
-                            "%s: %s is state, and read-only; leave it out", object, LYD_NAME(node));
-            reply->errors->bad_element = must_copy(LYD_NAME(node));
-            reply->errors->app_tag = must_copy("read-only");
-            reply->errors->path = path;
-            free(object);
+            char *path = lyd_path(node, LYD_PATH_STD, NULL, 0);
+            char *message = must_format("Unexpected state node \"%s\" found.", LYD_NAME(node));
+            struct reply *reply = problem_of_text(message, path);
+            free(message);
+            free(path);
             return reply;
         }
         struct reply *reply = find_state(lyd_child(node));

@@ -1,7 +1,7 @@
 """The result of a request, as fields of a message and back. Pure.
 
-Clients in Python get the exceptions of the datastore room; srv6-netconfd gets the errors as sysrepo
-holds them, since it words them for NETCONF itself.
+Clients in Python get the exceptions of the datastore room; srv6-netconfd gets what stands in an
+rpc-error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from srv6mgrd.model.refusal import Refusal, RefusedError
 OK = "ok"
 WAITING = "waiting"
 _REJECTED, _FAILED = "rejected", "failed"
-# sysrepo's own errors follow, as they are.
+# Errors follow with all that RFC 6241 section 4.3 has of them.
 _ERRORS = "errors"
 
 _KINDS: dict[str, type[DatastoreError]] = {

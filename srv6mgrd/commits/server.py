@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from srv6mgrd.commits import answer
+from srv6mgrd.commits import answer, netconf_errors
 from srv6mgrd.commits.fields import (
     Field,
     Fields,
@@ -237,6 +237,11 @@ class CommitServer:
             caller = replace(caller, user=peer, is_restricted=True)
         if peer is not None and request.text("request") in ("lock", "unlock"):
             raise ProtocolError("lock: the northbounds alone, which check rights, may take it")
+        if request.text("request") == "word":
+            # Behind nobody: it needs neither sysrepo nor the configuration.
+            worded = netconf_errors.told(netconf_errors.read(request))
+            connection.sendall(encode(answer.of_infos(worded)))
+            return
         if (fields := self._lock(request, caller, owner)) is not None:
             connection.sendall(encode(fields))
             return

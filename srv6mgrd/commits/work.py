@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Protocol
 
-from srv6mgrd.commits import answer
+from srv6mgrd.commits import answer, netconf_errors
 from srv6mgrd.commits.fields import Field, Fields, ProtocolError
 from srv6mgrd.commits.locks import Caller, Locks
 from srv6mgrd.datastore import ffi
@@ -153,8 +153,9 @@ class Worker:
 
     def _edit_tree(self, request: Fields, caller: Caller) -> list[Field]:
         self._check(caller, [(request.bytes("data"), "xml")])
-        with self._netconf(caller, request.text("commit")) as session:
-            tree = _parsed(session, request.bytes("data"))
+        data = request.bytes("data")
+        with self._netconf(caller, request.text("commit"), data) as session:
+            tree = _parsed(session, data)
             try:
                 session.edit_batch_ly(tree, request.text("default-operation", "merge"))
                 session.apply_changes(TIMEOUT_MS)
@@ -165,7 +166,7 @@ class Worker:
     def _replace_tree(self, request: Fields, caller: Caller) -> list[Field]:
         data = request.bytes("data")
         self._check(caller, [(data, "xml")])
-        with self._netconf(caller, request.text("commit")) as session:
+        with self._netconf(caller, request.text("commit"), data) as session:
             session.replace_config_ly(_parsed(session, data) if data else None, None, TIMEOUT_MS)
         return []
 
@@ -237,8 +238,9 @@ class Worker:
         return self._connection.session_of(caller.northbound, caller.user, name, caller.address)
 
     @contextmanager
-    def _netconf(self, caller: Caller, name: str = "") -> Iterator[ffi.Session]:
-        """A session whose errors reach the client as sysrepo has them."""
+    def _netconf(self, caller: Caller, name: str = "", data: bytes = b"") -> Iterator[ffi.Session]:
+        """A session whose errors reach the client with all that RFC 6241 says of them; ``data``
+        is what it is about to write, as XML."""
         from libyang import LibyangError
         from sysrepo.errors import SysrepoError
 
@@ -253,19 +255,48 @@ class Worker:
             try:
                 yield session
             except SysrepoError as error:
-                raise _SysrepoFailure(session, error) from None
+                raise _SysrepoFailure(session, error, _Values(session, data)) from None
             except LibyangError as error:
                 raise DatastoreError(f"request: it cannot be read ({error})") from None
+
+
+class _Values:
+    """Leaves of what was sent and of the running configuration, for the words of an error."""
+
+    def __init__(self, session: ffi.Session, data: bytes) -> None:
+        self._session, self._data = session, data
+
+    def sent(self, path: str) -> str | None:
+        if not self._data:
+            return self.running(path)
+        tree = _parsed(self._session, self._data)
+        try:
+            found = tree.find_path(path)
+            return None if found is None else str(found.value())
+        finally:
+            tree.free()
+
+    def running(self, path: str) -> str | None:
+        from sysrepo.errors import SysrepoError
+
+        try:
+            with self._session.get_data_ly(path) as data:
+                found = data.find_path(path)
+                return None if found is None else str(found.value())
+        except SysrepoError:
+            return None
 
 
 class _SysrepoFailure(Exception):
     """sysrepo's errors, read while the session still has them."""
 
-    def __init__(self, session: ffi.Session, error: Any) -> None:
+    def __init__(self, session: ffi.Session, error: Any, values: _Values) -> None:
         super().__init__(str(error))
         seen = getattr(error, "infos", None) or error_infos(session)
         infos = seen or [ErrorInfo(int(error.rc), str(error.msg))]
-        self.answer = answer.of_infos(infos)
+        # Else sysrepo shows the edit to who reads through this session.
+        session.discard_changes()
+        self.answer = answer.of_infos(netconf_errors.told(infos, values.sent, values.running))
 
 
 def _called(call: Callable[[], Any]) -> Any:

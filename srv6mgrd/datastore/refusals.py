@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from srv6mgrd.datastore.app_tags import APP_TAGS
 from srv6mgrd.model import names
 from srv6mgrd.model.checks import table_in_use
 from srv6mgrd.model.refusal import Refusal
@@ -86,13 +87,18 @@ def explain(
     ``held`` the running configuration.
     """
     lines = [Complaint(line, _whole(c.path)) for c in found for line in _lines(c.message)]
-    telling = [c for c in lines if not _FRAMING.fullmatch(c.message)] or lines
+    telling = [c for c in lines if not is_framing(c.message)] or lines
     out: list[Refusal] = []
     for complaint in telling:
         refusal = _explain(complaint, lookup, held)
         if refusal not in out:
             out.append(refusal)
     return out
+
+
+def is_framing(message: str) -> bool:
+    """Whether a text only says that something failed, which others explain."""
+    return _FRAMING.fullmatch(message) is not None
 
 
 def _lines(message: str) -> list[str]:
@@ -147,10 +153,11 @@ def _worded(complaint: Complaint, lookup: Lookup) -> Refusal:
         # A colon with a blank ends the object; those inside an IPv6 prefix have none.
         name, _, cause = text.partition(": ")
         return Refusal(name, cause, remedy, "refused")
+    tag = APP_TAGS.get(message, "refused")
     if not remedy:
         text, remedy = message.rstrip("."), "correct it and send it again"
     # With a message of our own, libyang does not tell the value.
-    return Refusal(_named(path, lookup), text, remedy, "refused", path)
+    return Refusal(_named(path, lookup), text, remedy, tag, path)
 
 
 def _unique(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
@@ -251,7 +258,8 @@ def _empty(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal
 
 def _too_many(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
     cause = f"it has too many entries of {m['node']}"
-    return Refusal(names.of_path(path), cause, "see the model for how many", "too-many", path)
+    remedy = "see the model for how many"
+    return Refusal(names.of_path(path), cause, remedy, "too-many-elements", path)
 
 
 def _when(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
@@ -301,23 +309,26 @@ def _identity(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refu
 
 
 def _mandatory(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
-    return Refusal(
-        names.of_path(path), f"{m['leaf']} is missing", f"add {m['leaf']}", "missing", path
-    )
+    leaf = m["leaf"]
+    return Refusal(names.of_path(path), f"{leaf} is missing", f"add {leaf}", "missing", path, leaf)
+
+
+def _too_few(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+    return replace(_mandatory(m, path, lookup, held), tag="too-few-elements", element="")
 
 
 def _twice(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
     what = "it"
     if entry := re.fullmatch(r".*?([\w-]+)\[[\w.-]+=(['\"])(.*)\2\]", path[names.end_of(path) :]):
         what = f"{entry[1]} {entry[3]}"
-    return Refusal(
-        names.of_path(path), f"{what} is declared twice", "declare it once", "data-exists", path
-    )
+    cause = f"{what} is declared twice"
+    return Refusal(names.of_path(path), cause, "declare it once", "data-exists", path, m["node"])
 
 
 def _key_missing(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
     key = m["key"]
-    return Refusal(names.of_path(path), f"its key {key} is missing", f"add {key}", "missing", path)
+    cause = f"its key {key} is missing"
+    return Refusal(names.of_path(path), cause, f"add {key}", "missing", path, key)
 
 
 def _unknown(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
@@ -330,13 +341,14 @@ def _unknown(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refus
         "correct the name or remove it",
         "unknown-element",
         where,
+        node,
     )
 
 
 def _state(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
-    return Refusal(
-        names.of_path(path), f"{m['node']} is read-only", "leave it out", "read-only", path
-    )
+    node = m["node"]
+    cause = f"{node} is read-only"
+    return Refusal(names.of_path(path), cause, "leave it out", "read-only", path, node)
 
 
 _Rule = Callable[[re.Match[str], str, Lookup, Lookup], Refusal]
@@ -355,7 +367,7 @@ _RULES: tuple[tuple[str, _Rule], ...] = (
         _leafref,
     ),
     (r'Mandatory node "(?P<leaf>[^"]*)" instance does not exist\.', _mandatory),
-    (r'Too few "(?P<leaf>[^"]*)" instances\.', _mandatory),
+    (r'Too few "(?P<leaf>[^"]*)" instances\.', _too_few),
     (r'Duplicate instance of "(?P<node>[^"]*)"\.', _twice),
     (r'List instance is missing its key "(?P<key>[^"]*)"\.', _key_missing),
     (r'Node "(?P<node>[^"]*)" not found as a child of "[^"]*" node\.', _unknown),

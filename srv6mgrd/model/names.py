@@ -189,7 +189,7 @@ _OBJECTS: tuple[tuple[str, Callable[..., str] | str], ...] = (
     (rf"{_ROOT}{_ISIS}\b", "IS-IS"),
     (rf"{_ROOT}/encapsulation\b", "encapsulation"),
     (rf"{_ROOT}/boundary\b", "boundary"),
-    (rf"{_ROOT}/unsupported\b", "SRv6"),
+    (rf"{_ROOT}\b", "SRv6"),
 )
 
 

@@ -12,7 +12,8 @@ NOT_CARRIED_OUT = frozenset({"refused", "read-back", "unreachable"})
 class Refusal:
     """One reason: ``VRF blue: table 100 is already used by VRF red; choose another table-id``.
 
-    ``tag`` is the YANG error-app-tag; ``path`` the data path of the offender.
+    ``tag`` is the YANG error-app-tag; ``path`` the data path of the offender, and ``element`` its
+    name where that is what is wrong.
     """
 
     object: str
@@ -20,6 +21,7 @@ class Refusal:
     remedy: str
     tag: str
     path: str = ""
+    element: str = ""
 
     def __str__(self) -> str:
         return f"{self.object}: {self.cause}; {self.remedy}"

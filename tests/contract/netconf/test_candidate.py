@@ -106,7 +106,7 @@ def test_discard_changes(client: Client) -> None:
 
 def test_it_may_be_invalid_until_the_commit(client: Client) -> None:
     client.edit(DANGLING, target="candidate")
-    words = "SID fcbb:0:1:64::/64: vrf red does not exist; create it"
+    words = "SID fcbb:0:1:64::/64: VRF red does not exist; create it"
     for call in (lambda: client.manager.validate("candidate"), client.manager.commit):
         refused(call, "data-missing", words, app_tag="instance-required")
     assert client.texts("//s:locator") == []
@@ -122,7 +122,7 @@ def test_validate_of_given_configuration(client: Client) -> None:
         client.rpc(f"<nc:validate>{source}</nc:validate>")
 
     validate(ROUTER)
-    refused(lambda: validate(DANGLING), "data-missing", "vrf red does not exist")
+    refused(lambda: validate(DANGLING), "data-missing", "VRF red does not exist")
     assert client.texts("//s:srv6/*") == []
 
 
