@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from srv6mgrd.datastore.app_tags import APP_TAGS
 from srv6mgrd.model.checks import check
 from srv6mgrd.model.expand import expand
 from srv6mgrd.model.parse import parse
@@ -28,14 +29,11 @@ INVALID = sorted(p for p in (INSTANCES / "invalid").glob("*.json") if p.stem != 
 
 
 def words(refusal: Refusal) -> dict[str, str]:
-    tag = refusal.tag
-    if tag == "refused":
-        tag = app_tags()[f"{refusal.cause}; {refusal.remedy}"]
     return {
         "object": refusal.object,
         "cause": refusal.cause,
         "remedy": refusal.remedy,
-        "tag": tag,
+        "tag": refusal.tag,
         "path": refusal.path,
     }
 
@@ -56,6 +54,10 @@ def test_invalid(modules: Any, file: Path) -> None:
 
 def test_each_expectation_has_its_instance() -> None:
     assert EXPECTED.keys() == {p.stem for p in INVALID}
+
+
+def test_tags_are_those_of_the_modules() -> None:
+    assert app_tags() == APP_TAGS
 
 
 def test_every_message_of_the_modules_is_met_and_tells_cause_and_remedy() -> None:
