@@ -11,6 +11,9 @@ from srv6mgrd.model.desired import Desired, Locator, Sid, Vrf
 from srv6mgrd.plan.objects import Object
 from srv6mgrd.plan.observed import ObservedObject
 
+# Bound to a VRF device in the kernel (``vrftable``).
+DECAPSULATE_TO_VRF = (Behavior.END_DT4, Behavior.END_DT6, Behavior.END_DT46)
+
 
 def net(text: str) -> IPv6Network:
     return IPv6Network(text)

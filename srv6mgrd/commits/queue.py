@@ -64,6 +64,3 @@ class FairQueue(Generic[J]):
         for job in late:
             self.remove(job)
         return late
-
-    def next_deadline(self) -> float | None:
-        return min((j.deadline for line in self._lines.values() for j in line), default=None)

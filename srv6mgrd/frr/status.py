@@ -121,11 +121,6 @@ def _source(desired: Desired, name: str, facts: _Facts) -> str:
     return f"VRF {name} exports nothing: {reason}" if reason else ""
 
 
-def vpn_routes(frr: Shows, family: int = 4) -> dict[str, Any]:
-    """``show bgp ipv4|ipv6 vpn json``."""
-    return show_json(frr, BGPD, f"show bgp ipv{family} vpn json")
-
-
 def sid_layout(frr: Shows) -> tuple[IPv6Address, int] | None:
     """How bgpd composes SIDs: the address of its locator, and how far to the left of its end the
     function stands. None while bgpd has no locator."""

@@ -27,17 +27,11 @@ class Behavior(StrEnum):
     __hash__ = str.__hash__
 
     @property
-    def needs_vrf(self) -> bool:
-        """Whether it is bound to a VRF device in the kernel (``vrftable``)."""
-        return self in _DECAPSULATE_TO_VRF
-
-    @property
     def is_proxy(self) -> bool:
         """Whether it is a service proxy (YANG: service-proxy), which no kernel offers itself."""
         return self in _PROXIES
 
 
-_DECAPSULATE_TO_VRF = frozenset({Behavior.END_DT4, Behavior.END_DT6, Behavior.END_DT46})
 _PROXIES = frozenset({Behavior.END_AS, Behavior.END_AD, Behavior.END_AM})
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired, Role, Sid
 from srv6mgrd.model.interfaces import Address, Interface, Vlan
-from tests.builders import desired, locator, sid, speaker, vpn, vrf
+from tests.builders import DECAPSULATE_TO_VRF, desired, locator, sid, speaker, vpn, vrf
 
 LOCATORS = {"A": "fcbb:0:1::/48", "B": "fcbb:0:2::/48"}
 VRFS = ("blue", "green", "red")
@@ -25,7 +25,7 @@ FUNCTIONS = ("10", "11", "12")
 SOURCES = ("fcbb:0:1::1", "fcbb:0:1::2")
 
 # Those that need nothing but a VRF.
-BEHAVIORS = [Behavior.END, *(b for b in Behavior if b.needs_vrf)]
+BEHAVIORS = [Behavior.END, *DECAPSULATE_TO_VRF]
 
 
 def sid_prefix(name: str, function: str) -> str:
@@ -96,5 +96,5 @@ def _addresses(number: int) -> st.SearchStrategy[tuple[Address, ...]]:
 @st.composite
 def _sid(draw: st.DrawFn, name: str, function: str, vrfs: list[str]) -> Sid:
     behavior = draw(st.sampled_from(BEHAVIORS if vrfs else [Behavior.END]))
-    into = draw(st.sampled_from(vrfs)) if behavior.needs_vrf else None
+    into = draw(st.sampled_from(vrfs)) if behavior in DECAPSULATE_TO_VRF else None
     return sid(sid_prefix(name, function), behavior, into, name)

@@ -91,11 +91,6 @@ class Admission:
         """Connections whose clients took too long to authenticate."""
         return [number for number, end in self._unauthenticated.items() if end <= now]
 
-    @property
-    def next_deadline(self) -> float | None:
-        """When the first of them will be overdue."""
-        return next(iter(self._unauthenticated.values()), None)
-
     def _oldest(self, group: str | None) -> int | None:
         return next(self._of(group), None)
 

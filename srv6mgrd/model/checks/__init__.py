@@ -20,7 +20,6 @@ from srv6mgrd.model.checks import (
 )
 from srv6mgrd.model.checks.vrfs import table_in_use
 from srv6mgrd.model.desired import Desired
-from srv6mgrd.model.paths import locator_path, sid_path, vrf_path
 from srv6mgrd.model.refusal import RefusedError
 from srv6mgrd.model.reserved import SID_DEVICE, SID_TABLE
 
@@ -28,10 +27,7 @@ __all__ = [
     "SID_DEVICE",
     "SID_TABLE",
     "check",
-    "locator_path",
-    "sid_path",
     "table_in_use",
-    "vrf_path",
 ]
 
 

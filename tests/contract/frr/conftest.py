@@ -13,13 +13,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lab.guest import nodes
 from lab.guest.catalogue import FRR_ROOT, STOCK_FRR
 from srv6mgrd.frr.adapter import FrrSockets
-from srv6mgrd.frr.blocks import claim
+from srv6mgrd.frr.blocks import BGPD, claim
+from srv6mgrd.frr.json_shows import show_json
 from srv6mgrd.frr.render import render
 from srv6mgrd.frr.vty import Vty
 from srv6mgrd.model.behavior import Behavior
@@ -78,6 +80,9 @@ class Pe:
     # What FRR takes for granted where nothing is said ("frr defaults").
     profile: str = "traditional"
     journal: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def vpn_routes(self, family: int = 4) -> dict[str, Any]:
+        return show_json(self.frr, BGPD, f"show bgp ipv{family} vpn json")
 
     def start(self, *daemons: str) -> None:
         self.node.run(["sh", "-c", "mkdir -p /run/frr /var/tmp/frr && chown frr:frr /run/frr"])

@@ -8,7 +8,6 @@ from ipaddress import IPv4Address, IPv6Network
 import pytest
 
 from lab.waiting import wait_until
-from srv6mgrd.frr.status import vpn_routes
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.bgp import Bgp, Neighbor, VrfBgp
 from srv6mgrd.model.desired import Desired, Sid, Vrf
@@ -118,7 +117,7 @@ def test_another_router_id_leaves_rd_and_rt_alone(pe: Pe) -> None:
 
 
 def _exported_rds(pe: Pe) -> set[str]:
-    return set(vpn_routes(pe.frr, 4).get("routes", {}).get("routeDistinguishers", {}))
+    return set(pe.vpn_routes().get("routes", {}).get("routeDistinguishers", {}))
 
 
 def test_operators_lines_survive(pe: Pe) -> None:

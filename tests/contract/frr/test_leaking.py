@@ -9,7 +9,7 @@ from ipaddress import ip_network
 import pytest
 
 from lab.waiting import wait_until
-from srv6mgrd.frr.status import leak_status, vpn_routes
+from srv6mgrd.frr.status import leak_status
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.leaking import Leak
 from srv6mgrd.model.routing_policy import (
@@ -155,8 +155,8 @@ def test_the_default_vrf_imports_and_is_imported_from(pe: Pe, pes: Pes) -> None:
     lacks(pe, None, "10.51.0.0/24")
     lacks(pe, "red", "2001:db8:2::/64")
     # What other routers hear is what the VRFs export.
-    wait_until(lambda: "65000:120" in str(vpn_routes(other.frr)), "VPN routes of pe1", 60.0)
-    assert "203.0.113.0" not in str(vpn_routes(other.frr))
+    wait_until(lambda: "65000:120" in str(other.vpn_routes()), "VPN routes of pe1", 60.0)
+    assert "203.0.113.0" not in str(other.vpn_routes())
     assert pe.push(BASE) == []
     assert pe.plan(BASE) == []
     lacks(pe, None, "10.50.0.0/24", "fd50::/64")

@@ -11,7 +11,7 @@ from lab.guest.nodes import Node
 from lab.problem import LabError
 from lab.waiting import wait_until
 from srv6mgrd.frr.blocks import LOCATORS, ZEBRA, block
-from srv6mgrd.frr.status import vpn_routes, vrf_status
+from srv6mgrd.frr.status import vrf_status
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.plan.actions import Create, Delete
 from tests.contract.frr.conftest import Pe, declaration, sid
@@ -83,8 +83,8 @@ def test_vpn(pes: Pes) -> None:
         f"accepted {accepted - started:.3f} s, advertised {up_at - started:.3f} s,"
         f" routes {done - started:.3f} s"
     )
-    assert vpn_routes(one.frr, 4)
-    assert vpn_routes(one.frr, 6)
+    assert one.vpn_routes()
+    assert one.vpn_routes(6)
     for pe in pes:
         assert pe.plan(declaration(pe.number, "red", "blue")) == []
 
@@ -105,10 +105,10 @@ def test_same_again_sends_nothing(pes: Pes) -> None:
     up(pes, "red")
     one = pes[0]
     before = one.frr.writes
-    version = vpn_routes(one.frr, 4).get("tableVersion")
+    version = one.vpn_routes().get("tableVersion")
     assert one.push(declaration(1, "red")) == []
     assert one.frr.writes == before
-    assert vpn_routes(one.frr, 4).get("tableVersion") == version
+    assert one.vpn_routes().get("tableVersion") == version
 
 
 def test_one_vrf_goes_the_other_stays(pes: Pes) -> None:

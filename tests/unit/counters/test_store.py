@@ -294,10 +294,6 @@ def test_a_reader_does_not_wait_for_a_dead_writer_for_ever(writer, reader, monke
         reader.objects()
 
 
-class Dies(BaseException):
-    """The writer is killed."""
-
-
 def at_every_line(work, visit):
     """Run ``work`` once, and ``visit`` before each line that it runs in the store."""
 

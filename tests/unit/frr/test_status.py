@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from ipaddress import IPv6Address, IPv6Network
 from typing import Any
 
-from srv6mgrd.frr.status import leak_status, vpn_routes, vrf_status
+from srv6mgrd.frr.status import leak_status, vrf_status
 from srv6mgrd.frr.vty import VtyError
 from srv6mgrd.model.bgp import Neighbor
 from srv6mgrd.model.desired import Desired, Locator
@@ -200,10 +200,6 @@ def test_no_neighbor() -> None:
 
 def test_nothing_to_ask_for() -> None:
     assert vrf_status(replace(PE1, vrfs={}), Shown(away="not asked")) == {}
-
-
-def test_vpn_routes() -> None:
-    assert vpn_routes(Shown(), 6) == {"routes": {}}
 
 
 class ShownFamilies(Shown):

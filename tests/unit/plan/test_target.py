@@ -36,7 +36,18 @@ from srv6mgrd.plan.target import (
     target,
     vrf_ifindex,
 )
-from tests.builders import by_key, desired, locator, net, sid, small_vpn, speaker, vpn, vrf
+from tests.builders import (
+    DECAPSULATE_TO_VRF,
+    by_key,
+    desired,
+    locator,
+    net,
+    sid,
+    small_vpn,
+    speaker,
+    vpn,
+    vrf,
+)
 
 RED = ObjectRef(Kind.VRF, "red")
 MAIN = ObjectRef(Kind.LOCATOR, "MAIN")
@@ -144,7 +155,7 @@ def test_an_end_needs_neither_vrf_nor_strict_mode():
     assert "sysctl net/vrf/strict_mode" not in found.objects
 
 
-@pytest.mark.parametrize("behavior", [b for b in Behavior if b.needs_vrf])
+@pytest.mark.parametrize("behavior", DECAPSULATE_TO_VRF)
 def test_a_decapsulating_sid_looks_up_the_table_of_its_vrf(behavior):
     found = target(desired(locator(), vrf("red", 77), sid("fcbb:0:1:1::/64", behavior, "red")), {})
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired, Locator, Sid, Vrf
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
+from tests.builders import DECAPSULATE_TO_VRF
 
 INSTALLED = ObjectStatus(InstallStatus.INSTALLED, since=1_700_000_000_123_456_789)
 
@@ -50,7 +51,7 @@ def sids(draw: st.DrawFn, locator: Locator, vrf: str) -> Sid:
     host = draw(st.integers(0, 2 ** (length - low) - 1)) << (128 - length)
     prefix = IPv6Network((int(locator.prefix.network_address) | host, length))
     behavior = draw(st.sampled_from(Behavior))
-    return Sid(prefix, locator.name, behavior, vrf if behavior.needs_vrf else None)
+    return Sid(prefix, locator.name, behavior, vrf if behavior in DECAPSULATE_TO_VRF else None)
 
 
 statuses = st.builds(
