@@ -14,6 +14,7 @@ from pathlib import Path as File
 from typing import Any
 
 import grpc
+import pytest
 from gnmi_pb import gnmi_pb2 as pb
 from gnmi_pb import gnmi_pb2_grpc as stubs
 
@@ -280,3 +281,9 @@ class Client:
         finally:
             requests.put(None)
             call.cancel()
+
+
+def failing(call: object, *args: object, **kwargs: object) -> tuple[grpc.StatusCode, str]:
+    with pytest.raises(grpc.RpcError) as e:
+        call(*args, **kwargs)  # type: ignore[operator]
+    return e.value.code(), e.value.details()  # type: ignore[attr-defined]

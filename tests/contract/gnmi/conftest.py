@@ -16,9 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gnmi_pb import gnmi_pb2 as pb
 
 from srv6mgrd.gnmi.passwords import hash_password
-from tests.contract.gnmi.client import Client, Core
+from tests.contract.gnmi.client import Client, Core, failing, subscription
+from tests.contract.gnmi.data import SRV6, TABLE
+from tests.contract.gnmi.holdings import Holdings
 
 # For clients that come over TLS; who comes over the socket is root by that.
 USER, PASSWORD = "root", "of a test"
@@ -167,3 +170,35 @@ def rules(place: Path) -> Iterator[Callable[..., None]]:
     yield put
     write({})
     connection.close()
+
+
+@pytest.fixture
+def router(gnmi: Client) -> Client:
+    gnmi.set(update={"/srv6": SRV6})
+    return gnmi
+
+
+@pytest.fixture
+def holdings(server: Server, place: Path) -> Holdings:
+    return Holdings(server.process.pid, place)
+
+
+@pytest.fixture
+def unchanged(router: Client, holdings: Holdings) -> Iterator[Client]:
+    """A router whose configuration, and what whose server holds, is the same afterwards."""
+
+    def config() -> Any:
+        return router.get("/", encoding=pb.JSON, type=pb.GetRequest.CONFIG)
+
+    def work() -> None:
+        with router.subscribe(subscription("/srv6")) as stream:
+            stream.until_sync()
+        failing(router.set, update={TABLE: "x"})
+
+    for _ in range(3):  # threads are started when they are first needed
+        work()
+    before, held = config(), holdings.now()
+    yield router
+    assert config() == before
+    work()
+    holdings.settle(held)

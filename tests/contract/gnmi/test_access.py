@@ -16,11 +16,10 @@ from gnmi_pb import gnmi_pb2 as pb
 from lab.waiting import wait_until
 from srv6mgrd.gnmi.passwords import hash_password
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
-from tests.contract.gnmi.client import Client, Core, deletes, subscription, updates
+from tests.contract.gnmi.client import Client, Core, deletes, failing, subscription, updates
 from tests.contract.gnmi.conftest import Server
 from tests.contract.gnmi.data import SID, SRV6
 from tests.contract.gnmi.test_door import code, secure
-from tests.contract.gnmi.test_read import failing
 
 RED, BLUE = "/srv6/vrfs/vrf[name=red]", "/srv6/vrfs/vrf[name=blue]"
 TABLE = f"{RED}/table-id"

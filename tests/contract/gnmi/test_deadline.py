@@ -11,24 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-import pytest
 from gnmi_pb import gnmi_pb2 as pb
 
 from srv6mgrd.commits.client import CommitClient
 from srv6mgrd.commits.locks import Caller
 from srv6mgrd.commits.paths import commit_socket
 from srv6mgrd.datastore.transaction import Edit, Op
-from tests.contract.gnmi.client import Client, Core, ietf, path
-from tests.contract.gnmi.data import SRV6
-from tests.contract.gnmi.test_read import failing
+from tests.contract.gnmi.client import Client, Core, failing, ietf, path
 
 LENGTH = "/srv6/locators/locator[name=main]/function-length"
-
-
-@pytest.fixture
-def router(gnmi: Client) -> Client:
-    gnmi.set(update={"/srv6": SRV6})
-    return gnmi
 
 
 @contextmanager

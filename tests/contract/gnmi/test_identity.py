@@ -16,12 +16,11 @@ import pytest
 from cryptography import x509
 
 from tests.contract.certificates import DAY, Authority, Certificate
-from tests.contract.gnmi.client import Client, subscription
+from tests.contract.gnmi.client import Client, failing, subscription
 from tests.contract.gnmi.conftest import Server
 from tests.contract.gnmi.data import SRV6
 from tests.contract.gnmi.test_access import succeeds, user
 from tests.contract.gnmi.test_door import code, secure
-from tests.contract.gnmi.test_read import failing
 
 NOBODY = 65534
 TABLE = "/srv6/vrfs/vrf[name=red]/table-id"

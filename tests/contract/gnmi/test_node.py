@@ -12,8 +12,7 @@ from srv6mgrd.model.capabilities import EVERYTHING, FrrOffer
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.stages import Stage, Taken
 from srv6mgrd.vitals import Vitals
-from tests.contract.gnmi.client import Client, Core, subscription, updates
-from tests.contract.gnmi.test_read import failing
+from tests.contract.gnmi.client import Client, Core, failing, subscription, updates
 
 DEFAULTS = {
     "srv6mgr-srv6:encapsulation": {"flow-label": "copy"},

@@ -9,9 +9,8 @@ import pytest
 from gnmi_pb import gnmi_pb2 as pb
 
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
-from tests.contract.gnmi.client import Client, Core, deletes, subscription, updates
+from tests.contract.gnmi.client import Client, Core, deletes, failing, subscription, updates
 from tests.contract.gnmi.data import SID, SRV6
-from tests.contract.gnmi.test_read import failing
 
 REF = ObjectRef(Kind.SID, SID)
 INSTALLED = ObjectStatus(InstallStatus.INSTALLED)

@@ -11,16 +11,10 @@ from gnmi_pb import gnmi_ext_pb2 as ext
 from gnmi_pb import gnmi_pb2 as pb
 
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
-from tests.contract.gnmi.client import Client, Core, path, shown
+from tests.contract.gnmi.client import Client, Core, failing, path, shown
 from tests.contract.gnmi.data import SID, SRV6
 
 STATE = f"/srv6/local-sids/sid[prefix={SID}]/state"
-
-
-def failing(call: object, *args: object, **kwargs: object) -> tuple[grpc.StatusCode, str]:
-    with pytest.raises(grpc.RpcError) as e:
-        call(*args, **kwargs)  # type: ignore[operator]
-    return e.value.code(), e.value.details()  # type: ignore[attr-defined]
 
 
 def test_capabilities_name_models_encodings_and_version(gnmi: Client) -> None:

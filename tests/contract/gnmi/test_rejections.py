@@ -18,8 +18,7 @@ from srv6mgrd.model.checks import check
 from srv6mgrd.model.expand import expand
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.refusal import RefusedError
-from tests.contract.gnmi.client import Client, Core
-from tests.contract.gnmi.test_read import failing
+from tests.contract.gnmi.client import Client, Core, failing
 from tests.contract.gnmi.test_set import config
 
 INVALID_ARGUMENT, NOT_FOUND = "INVALID_ARGUMENT", "NOT_FOUND"

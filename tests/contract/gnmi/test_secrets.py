@@ -13,12 +13,11 @@ from gnmi_pb import gnmi_pb2 as pb
 from lab.waiting import wait_until
 from srv6mgrd.gnmi.passwords import hash_password
 from tests.contract.conftest import MARKER
-from tests.contract.gnmi.client import Client, subscription
+from tests.contract.gnmi.client import Client, failing, subscription
 from tests.contract.gnmi.conftest import Server
 from tests.contract.gnmi.data import SRV6
 from tests.contract.gnmi.test_access import user
 from tests.contract.gnmi.test_door import secure
-from tests.contract.gnmi.test_read import failing
 
 NEIGHBOR = "/srv6/bgp/neighbor[address=2001:db8::2]"
 IN_VRF = "/srv6/vrfs/vrf[name=red]/bgp/neighbor[address=2001:db8::3]"

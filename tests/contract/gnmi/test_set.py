@@ -18,6 +18,7 @@ from tests.contract.gnmi.client import (
     Client,
     Core,
     deletes,
+    failing,
     ietf,
     path,
     shown,
@@ -25,16 +26,9 @@ from tests.contract.gnmi.client import (
     updates,
 )
 from tests.contract.gnmi.data import SID, SRV6
-from tests.contract.gnmi.test_read import failing
 
 VRF = "/srv6/vrfs/vrf[name={}]"
 LENGTH = "/srv6/locators/locator[name=main]/function-length"
-
-
-@pytest.fixture
-def router(gnmi: Client) -> Client:
-    gnmi.set(update={"/srv6": SRV6})
-    return gnmi
 
 
 def config(gnmi: Client) -> object:

@@ -1,4 +1,4 @@
-"""NETCONF over TLS (RFC 7589), certificates of users (RFC 7407), call home (RFC 8071)."""
+"""NETCONF over TLS (RFC 7589), certificates of users (RFC 7407)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,6 @@ import pwd
 import shutil
 import socket
 import ssl
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from cryptography import x509
@@ -22,113 +18,16 @@ from lab.waiting import wait_until
 from tests.contract.certificates import DAY, Authority, Certificate
 from tests.contract.netconf.client import (
     BASE,
-    NS,
     Client,
     texts,
     with_namespaces,
 )
-from tests.contract.netconf.conftest import PROGRAM, SANITIZERS, Router, Server, started
+from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import ROUTER, srv6, vrf
+from tests.contract.netconf.tls.conftest import GET_CONFIG, Door, of, user_of
 from tests.contract.netconf.wire import Wire, framed
 
-TLS = PROGRAM.with_name("srv6-netconf-tls")
-GET_CONFIG = "<get-config><source><running/></source></get-config>"
-SESSIONS = (
-    f"<get><filter><netconf-state xmlns='{NS['m']}'><sessions/></netconf-state></filter></get>"
-)
 EDIT = "<edit-config><target><running/></target><config>{}</config></edit-config>"
-
-
-class Door:
-    """srv6-netconf-tls as a process, with settings of the test's."""
-
-    def __init__(self, place: Path, server: Server, authority: Authority) -> None:
-        self.place, self.authority = place, authority
-        self.log = place / "tls.log"
-        self.log.write_text("")
-        self.port = free_port()
-        self.settings = {
-            "certificate": str(authority.server().file),
-            "key": str(place / "router.key"),
-            "client-ca": str(authority.certificate.file),
-            "socket": str(server.tls_socket),
-        }
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self, *more: str, listen: bool = True) -> None:
-        """With these settings added; a keyword that is there already is replaced."""
-        settings = self.settings | {"listen": f"127.0.0.1:{self.port}"} if listen else self.settings
-        keywords = {line.split()[0] for line in more}
-        lines = [f"{name} {value}" for name, value in settings.items() if name not in keywords]
-        file = self.place / "tls.conf"
-        file.write_text("# of a test\n\n" + "\n".join([*lines, *more]) + "\n")
-        self.process = started([TLS, "--config", file], self.place / "tls.notify", self.log)
-
-    def stop(self) -> None:
-        if self.process is not None:
-            self.process.terminate()
-            assert self.process.wait(timeout=20) == 0, self.said()
-            assert "Sanitizer" not in self.said(), self.said()
-            assert "runtime error" not in self.said(), self.said()
-
-    def said(self) -> str:
-        return self.log.read_text()
-
-    def says(self, words: str) -> None:
-        """Sooner or later its log has this."""
-        try:
-            wait_until(lambda: words in self.said())
-        except AssertionError:
-            pytest.fail(f"it does not say '{words}' but:\n{self.said()}")
-
-    def connect(self, certificate: Certificate | None = None) -> ssl.SSLSocket:
-        return self.wrap(self.raw(), certificate)
-
-    def raw(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
-
-    def wrap(self, raw: socket.socket, certificate: Certificate | None) -> ssl.SSLSocket:
-        context = ssl.create_default_context(cafile=str(self.authority.certificate.file))
-        if certificate is not None:
-            context.load_cert_chain(certificate.file, certificate.key)
-        return context.wrap_socket(raw, server_hostname="localhost")
-
-    def wire(self, certificate: Certificate) -> Wire:
-        return Wire(self.connect(certificate))
-
-    def refuses(self, certificate: Certificate | None, words: str) -> None:
-        """No session, and the log says why. In TLS 1.3 the client hears of it only now."""
-        with pytest.raises((ssl.SSLError, EOFError, ConnectionError)):
-            Wire(self.connect(certificate))
-        self.says(words)
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
-
-
-@pytest.fixture(scope="module")
-def authority(place: Path) -> Authority:
-    return Authority(place, "operators")
-
-
-@pytest.fixture
-def door(place: Path, server: Server, authority: Authority) -> Iterator[Door]:
-    door = Door(place, server, authority)
-    yield door
-    door.stop()
-
-
-def of(authority: Authority, how: str) -> str:
-    """All that the authority has signed."""
-    return f"cert-to-name {authority.certificate.fingerprint} {how}"
-
-
-def user_of(wire: Wire) -> list[str]:
-    sessions = wire.call(SESSIONS)
-    return texts(sessions, "//m:session/m:username")
 
 
 def test_a_certificate_gives_the_user(door: Door, authority: Authority, client: Client) -> None:
@@ -414,115 +313,3 @@ def test_a_handshake_has_a_deadline(door: Door, authority: Authority) -> None:
     with door.raw() as raw:
         assert raw.recv(1) == b""
     door.says("no handshake within 10 s")
-
-
-# Call home.
-
-
-@contextmanager
-def waiting(port: int = 0) -> Iterator[socket.socket]:
-    """A client that waits to be called."""
-    with socket.socket() as listening:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(("127.0.0.1", port))
-        listening.listen(5)
-        listening.settimeout(20)
-        yield listening
-
-
-def called(door: Door, listening: socket.socket, certificate: Certificate | None) -> Wire:
-    raw, _ = listening.accept()
-    raw.settimeout(20)
-    return Wire(door.wrap(raw, certificate))
-
-
-def test_call_home(door: Door, authority: Authority, client: Client) -> None:
-    """It is the router that connects, and the client that begins TLS and NETCONF, as ever; and it
-    calls again when a session has ended."""
-    client.edit(ROUTER)
-    certificate = authority.sign("nobody")
-    with waiting() as listening:
-        home = f"call-home 127.0.0.1:{listening.getsockname()[1]}"
-        door.start(of(authority, "common-name"), home, listen=False)
-        for _ in range(2):
-            with called(door, listening, certificate) as wire:
-                assert "nobody" in user_of(wire)
-                assert texts(wire.call(GET_CONFIG), "//s:vrf/s:name") == ["red"]
-
-
-def test_who_is_called_shows_a_certificate_too(door: Door, authority: Authority) -> None:
-    with waiting() as listening:
-        home = f"call-home 127.0.0.1:{listening.getsockname()[1]}"
-        door.start(of(authority, "common-name"), home, listen=False)
-        with pytest.raises((ssl.SSLError, EOFError, ConnectionError)):
-            called(door, listening, None)
-        door.says("it shows no certificate; give it one")
-        with called(door, listening, authority.sign("nobody")) as wire:
-            assert "nobody" in user_of(wire)
-
-
-def test_who_does_not_answer_is_called_again(door: Door, authority: Authority) -> None:
-    port = free_port()
-    door.start(of(authority, "common-name"), f"call-home 127.0.0.1:{port}")
-    door.says(f"call home 127.0.0.1:{port}: Connection refused; it is tried again")
-    with door.wire(authority.sign("nobody")) as wire:  # who calls us does not wait for that
-        assert "nobody" in user_of(wire)
-    with waiting(port) as listening, called(door, listening, authority.sign("daemon")) as wire:
-        assert "daemon" in user_of(wire)
-
-
-# Settings.
-
-FINGERPRINT = "04" + 32 * ":ab"
-
-
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("nonsense 1", "nonsense: there is no such setting; see srv6-netconf-tls(8)"),
-        ("listen", "listen: it has no value; add one"),
-        ("listen localhost", "listen: it is no host:port; write [2001:db8::1]:6513, say"),
-        ("listen ::1:6513", "listen: an IPv6 address stands in brackets; "),
-        ("listen 127.0.0.1:6513 more", "listen: there is more behind its value; remove that"),
-        ("listen 192.0.2.1:6513", "listen 192.0.2.1:6513: Cannot assign requested address; "),
-        ("certificate there.crt", "certificate: it is no absolute path; give one"),
-        ("certificate /absent.crt", "certificate /absent.crt: No such file or directory; "),
-        ("key /etc/hostname", "key /etc/hostname: "),
-        ("client-ca /absent.crt", "client-ca /absent.crt: "),
-        ("cert-to-name 04:zz specified a", "its fingerprint is not octets with colons between; "),
-        ("cert-to-name 02:ab specified a", "its fingerprint does not begin with 04 (SHA-256)"),
-        ("cert-to-name 04:ab specified a", "its fingerprint has not the length of its hash; "),
-        (f"cert-to-name {FINGERPRINT}", "it has no map type; choose specified, "),
-        (f"cert-to-name {FINGERPRINT} mine", "it has no map type; choose specified, "),
-        (f"cert-to-name {FINGERPRINT} specified", "the user is missing; write it behind"),
-    ],
-)
-def test_settings_that_are_refused(door: Door, authority: Authority, line: str, words: str) -> None:
-    told = _try(door, of(authority, "common-name"), line)
-    assert words in told, told
-
-
-@pytest.mark.parametrize("absent", ["certificate", "key", "client-ca", "cert-to-name", "listen"])
-def test_settings_that_are_missing(door: Door, authority: Authority, absent: str) -> None:
-    lines = [of(authority, "common-name")] if absent != "cert-to-name" else []
-    told = _try(door, *lines, without=absent)
-    assert f"{absent} is missing; add it" in told.replace("listen or call-home", "listen"), told
-
-
-def _try(door: Door, *lines: str, without: str = "") -> str:
-    """What it says when it does not start."""
-    settings = door.settings | {"listen": f"127.0.0.1:{door.port}"}
-    keywords = {line.split()[0] for line in lines} - {"cert-to-name"} | {without}
-    kept = [f"{name} {value}" for name, value in settings.items() if name not in keywords]
-    file = door.place / "bad.conf"
-    file.write_text("\n".join([*kept, *lines]) + "\n")
-    done = subprocess.run(
-        [TLS, "--config", file],
-        env={**os.environ, **SANITIZERS},
-        capture_output=True,
-        text=True,
-        timeout=20,
-        check=False,
-    )
-    assert done.returncode == 1, done
-    return done.stderr
