@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.outcomes import Outcome, carried
 from srv6mgrd.model.status import InstallStatus, ObjectRef
-from srv6mgrd.plan.target import Target
+from srv6mgrd.plan.target_objects import Target
 
 FRR_ABSENT = "FRR can't be reached; is it running?"
 

@@ -30,7 +30,8 @@ from srv6mgrd.plan.drift import differences
 from srv6mgrd.plan.interfaces import without_leaving
 from srv6mgrd.plan.objects import FrrBlock, Object, Sysctl
 from srv6mgrd.plan.observed import Links, ObservedObject
-from srv6mgrd.plan.target import VALUES_KEPT, Target, met, target, with_sids
+from srv6mgrd.plan.target import VALUES_KEPT, met, target, with_sids
+from srv6mgrd.plan.target_objects import Target
 from srv6mgrd.ports import AdapterError, Frr, Kernel, RefusedAction
 from srv6mgrd.stages import Stage, stages
 from srv6mgrd.storage import StorageError

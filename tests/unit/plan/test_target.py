@@ -28,14 +28,8 @@ from srv6mgrd.plan.objects import (
     VrfPort,
 )
 from srv6mgrd.plan.observed import Links
-from srv6mgrd.plan.target import (
-    LOCAL_RULE_PRIORITY,
-    SID_RULE_PRIORITY,
-    Target,
-    met,
-    target,
-    vrf_ifindex,
-)
+from srv6mgrd.plan.target import met, target, vrf_ifindex
+from srv6mgrd.plan.target_objects import LOCAL_RULE_PRIORITY, SID_RULE_PRIORITY, Target
 from tests.builders import (
     DECAPSULATE_TO_VRF,
     by_key,

@@ -9,7 +9,8 @@ from srv6mgrd.model.behavior import Headend
 from srv6mgrd.model.desired import SegmentList, SteeredRoute
 from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan.objects import EncapRoute, Rule, Sysctl
-from srv6mgrd.plan.target import Target, target
+from srv6mgrd.plan.target import target
+from srv6mgrd.plan.target_objects import Target
 from tests.builders import desired, locator, net, vrf
 
 A, B = IPv6Address("fcbb:0:2::1"), IPv6Address("fc00:5::1")

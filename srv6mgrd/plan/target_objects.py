@@ -1,0 +1,77 @@
+"""The objects that declarations need, and what several kinds of them have in common. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from ipaddress import IPv6Address
+
+from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.status import ObjectRef
+from srv6mgrd.plan.link_objects import Stacked
+from srv6mgrd.plan.objects import (
+    Object,
+    Sysctl,
+)
+from srv6mgrd.plan.observed import ObservedObject
+
+# After the l3mdev rule (1000): packets of a VRF meet their own table first and end at its
+# unreachable default, so that customers can't reach SIDs (RFC 8754 section 5.1).
+SID_RULE_PRIORITY = 2000
+
+# Before the l3mdev rule: the kernel looks up the outer header of what a VRF encapsulates as if it
+# had come in on the VRF (seg6_input_core), where the unreachable default would end it.
+UNDERLAY_RULE_PRIORITY = 990
+
+# Before that one: what goes to a SID of this router is not the main table's to route, be it by a
+# default route or by zebra's copy of the SID.
+LOCAL_RULE_PRIORITY = 989
+
+FORWARD_IPV4 = Sysctl("net/ipv4/ip_forward", "1")
+FORWARD_IPV6 = Sysctl("net/ipv6/conf/all/forwarding", "1")
+
+
+@dataclass(slots=True)
+class Target:
+    """``objects`` by key; ``serves`` says which declared objects each of them is for;
+    ``pending`` holds what can't be put in place yet, with the reason. With ``borrowed`` VRFs are
+    another's: they are waited for, never made, changed or removed. ``differs`` are the keys in
+    which it is otherwise than the one that it was made of (``with_sids``)."""
+
+    objects: dict[str, Object] = field(default_factory=dict)
+    serves: dict[str, list[ObjectRef]] = field(default_factory=dict)
+    pending: dict[ObjectRef, str] = field(default_factory=dict)
+    borrowed: bool = False
+    differs: frozenset[str] = frozenset()
+
+    def need(self, obj: Object, *refs: ObjectRef) -> None:
+        self.put(obj.key, obj, *refs)
+
+    def put(self, key: str, obj: Object, *refs: ObjectRef) -> None:
+        """``need`` with the key at hand."""
+        self.objects[key] = obj
+        # A declared object is done before the next one, so it is the last one if it is there;
+        # the SID device serves all SIDs, and a search among them would be quadratic.
+        serves = self.serves.setdefault(key, [])
+        for ref in refs:
+            if not serves or serves[-1] != ref:
+                serves.append(ref)
+
+    def meet(self, observed: Mapping[str, ObservedObject], some: Iterable[str] | None) -> None:
+        """Have the observed objects where they are equal, so that next time ``is`` tells: to
+        compare a hundred thousand objects by value takes several times as long. ``some`` are the
+        keys to look at, if not all."""
+        for key in self.objects if some is None else some:
+            obj, seen = self.objects.get(key), observed.get(key)
+            if isinstance(obj, Stacked):
+                continue  # their order is not observed
+            if seen is not None and seen.object is not obj and seen.object == obj:
+                self.objects[key] = seen.object
+
+
+def not_borrowed(name: str) -> str:
+    return f"VRF {name} does not exist yet; on SONiC vrfmgrd makes it (CONFIG_DB VRF|{name})"
+
+
+def segments_of(desired: Desired, name: str | None) -> tuple[IPv6Address, ...]:
+    return desired.segment_lists[name].segments if name is not None else ()
