@@ -302,14 +302,13 @@ def addresses(values: Iterable[IPv6Address]) -> list[bytes]:
 
 
 def prefixes(values: Iterable[IPv6Network]) -> list[bytes]:
-    """Where each interval starts and the first address behind it, unless the next begins there."""
-    found = list(collapse_addresses(values))
-    starts = {int(prefix.network_address) for prefix in found}
+    """Where each interval starts and the first address behind it, also where the next begins
+    there: the kernel takes two starts in a row for an overlap (nft_rbtree.c)."""
     elements = []
-    for prefix in found:
+    for prefix in collapse_addresses(values):
         elements.append(_element(prefix.network_address.packed))
         behind = int(prefix.broadcast_address) + 1
-        if behind not in starts and behind < _ADDRESSES:
+        if behind < _ADDRESSES:
             elements.append(_element(behind.to_bytes(16, "big"), _NFT_SET_ELEM_INTERVAL_END))
     return elements
 

@@ -37,6 +37,14 @@ def found(kernel: LinuxKernel) -> object:
     return None if seen is None else seen.object
 
 
+def test_blocks_side_by_side(kernel: LinuxKernel) -> None:
+    # They don't collapse into one prefix.
+    blocks = [IPv6Network("fcbb:1::/32"), IPv6Network("fcbb:2::/32"), IPv6Network("fcbb:3::/48")]
+    wanted = boundary(["to-ce"], blocks, [SOURCE])
+    assert kernel.apply([Create(wanted)]) == []
+    assert found(kernel) == wanted
+
+
 def test_is_read_back(kernel: LinuxKernel, run: Run) -> None:
     assert found(kernel) is None
     assert kernel.apply([Create(WANTED)]) == []
