@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from srv6mgrd.datastore.history import History
 from srv6mgrd.datastore.ietf import IetfSubscription
 from srv6mgrd.datastore.notifications import Notifier
 from srv6mgrd.datastore.operational import OperationalSubscription
+from srv6mgrd.datastore.participant import Participant
 from srv6mgrd.datastore.rpc import RpcSubscription
 from srv6mgrd.datastore.running import Running
 from srv6mgrd.datastore.subscription import ConfigSubscription
@@ -37,6 +39,7 @@ from srv6mgrd.frr.lost_routes import LostRoutes
 from srv6mgrd.frr.render import render
 from srv6mgrd.frr.sid_loop import SidLoops
 from srv6mgrd.frr.state import FrrState
+from srv6mgrd.in_loop import InLoop
 from srv6mgrd.jobs import until_stopped
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.bgp_routes import BgpHostRoutes
@@ -48,6 +51,7 @@ from srv6mgrd.kernel.probe import probe
 from srv6mgrd.manager.conductor import Manager
 from srv6mgrd.offering import Offering
 from srv6mgrd.ports import AdapterError
+from srv6mgrd.progress import Heartbeat, all_alive, progress
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.settings import Settings
 from srv6mgrd.stages import stages
@@ -77,19 +81,25 @@ def main() -> None:
 
 async def _run(settings: Settings) -> None:
     runtime, state = Path(settings.runtime_directory), Path(settings.state_directory)
-    problems = Problems()
+    loop = asyncio.get_running_loop()
+    in_loop, problems = InLoop(loop), Problems(in_loop=InLoop(loop))
+    # docs/threads.md says what each does.
+    writer, state_thread = ThreadPoolExecutor(1, "writer"), ThreadPoolExecutor(1, "state")
     # Passwords of BGP sessions are among what is ours in FRR.
     with problems.writing(state, "make it a folder of root's that can be written"):
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
         state.chmod(0o700)
     with memory.made_to_stay():
         kernel = LinuxKernel(notices=SidNotices())
-        frr = FrrSockets(Path(settings.frr_directory))
-        journal = Journal(state / "journal.sqlite", problems=problems)
+        frr = FrrSockets(Path(settings.frr_directory), progressed=progress.step)
+        journal = await loop.run_in_executor(
+            writer, lambda: Journal(state / "journal.sqlite", problems=problems)
+        )
         store = StoreWriter(runtime / "store", problems=problems)
+        problems.retry("store", lambda: state_thread.submit(store.publish))
         node = NodeWriter(beside(runtime / "store"), time.time_ns(), problems)
         notifier = Notifier()
-        offering = Offering(probe, frr, node=node, herald=notifier)
+        offering = Offering(probe, frr, node=node, herald=notifier, in_loop=in_loop)
         seen = ObservedWriter(observed.beside(runtime / "store"), problems)
         frr_state = FrrState(frr)
         publisher = _outward(settings)
@@ -111,6 +121,9 @@ async def _run(settings: Settings) -> None:
             outward=publisher,
             advertised=lambda desired: _ask(frr_state, desired, seen),
             running=datastore.running,
+            writer=writer,
+            state=state_thread,
+            in_loop=in_loop,
             node=node,
             herald=notifier,
             offering=offering,
@@ -120,13 +133,15 @@ async def _run(settings: Settings) -> None:
         history, running = History(state / "history.sqlite", problems=problems), Running()
         clock = CommitClock(
             history,
-            manager,
             running,
             node,
             notifier,
+            warnings=lambda: manager.commits.warnings,
             save=settings.save_startup,
             problems=problems,
         )
+        participant = Participant(manager.commits, clock, in_loop)
+        manager.commits.given_up = participant.give_up
         rpcs = RpcSubscription()
         operational = OperationalSubscription(runtime / "store")
         ietf = IetfSubscription(runtime / "store", lambda: reconciler.desired.sids)
@@ -143,18 +158,25 @@ async def _run(settings: Settings) -> None:
         )
         # First, since subscribing fails while another program's change holds sysrepo's locks: a
         # bgpd that was restarted meanwhile has its tenants back.
-        manager.start()
-        read = datastore.text()
-        datastore.start(clock.change, clock.stored, clock.aborted)
-        if (tree := datastore.text()) != read:
-            manager.start()
-            tree = datastore.text()
+        await manager.start()
+        read = await loop.run_in_executor(writer, datastore.text)
+        await loop.run_in_executor(
+            writer, datastore.start, participant.change, participant.stored, participant.aborted
+        )
+        if (tree := await loop.run_in_executor(writer, datastore.text)) != read:
+            await manager.start()
+            tree = await loop.run_in_executor(writer, datastore.text)
         clock.start(tree)
+        datastore.follow(writer)
         operational.start()
         ietf.start()
         rpcs.start(manager, clock)
         revisions = Revisions(asyncio.get_running_loop(), clock)
         commits = CommitService(commit_socket(runtime), revisions)
+        heartbeats = (
+            Heartbeat(writer, lambda: progress.steps),
+            Heartbeat(state_thread),
+        )
         queues = {"commits": commits.waiting, "notifications": notifier.waiting}
         vitals = Vitals("srv6mgrd", node, lambda: stages.taken, queues)
     try:
@@ -165,9 +187,15 @@ async def _run(settings: Settings) -> None:
                 manager.compare_every(settings.compare_interval),
                 manager.sample_every(settings.sample_interval),
                 manager.watch_frr(),
-                SidLoops(frr, lambda: reconciler.desired, manager.disturbed).run(bgp_routes),
+                SidLoops(frr, lambda: reconciler.desired, manager.disturbed, writer=writer).run(
+                    bgp_routes
+                ),
                 LostRoutes(
-                    frr, lambda: reconciler.desired, manager.idle_static_routes, manager.disturbed
+                    frr,
+                    lambda: reconciler.desired,
+                    manager.idle_static_routes,
+                    manager.disturbed,
+                    writer=writer,
                 ).run(),
                 PathMtu(lambda: reconciler.desired).run(),
                 InterfaceStates(lambda: reconciler.desired, seen).run(),
@@ -178,6 +206,7 @@ async def _run(settings: Settings) -> None:
                 problems.run(),
                 memory.give_back(),
                 *([publisher.run()] if settings.has_redis else []),
+                is_alive=lambda: all_alive(heartbeats),
             )
     finally:
         _LOG.info("stopping; what is installed goes on forwarding")
@@ -185,17 +214,20 @@ async def _run(settings: Settings) -> None:
         await asyncio.to_thread(commits.close)
         events.close()
         bgp_routes.close()
-        frr.close()
         notifier.close()
         await clock.close()
         rpcs.close()
         ietf.close()
         operational.close()
-        datastore.close()
+        datastore.unfollow()
+        # What the writer has begun it finishes, for which it needs this loop.
+        for close in (datastore.close, frr.close, journal.close):
+            await loop.run_in_executor(writer, close)
+        for thread in (writer, state_thread):
+            await asyncio.to_thread(thread.shutdown)
         running.close()
         history.close()
         store.close()
-        journal.close()
 
 
 def _ask(frr: FrrState, desired: Desired, seen: ObservedWriter) -> Told:

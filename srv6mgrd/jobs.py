@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
 from srv6mgrd.systemd import notify, watchdog
@@ -21,11 +21,12 @@ def told_to_stop() -> asyncio.Event:
     return stop
 
 
-async def until_stopped(*jobs: Job) -> None:
+async def until_stopped(*jobs: Job, is_alive: Callable[[], bool] = lambda: True) -> None:
     """Run them until SIGTERM or SIGINT, or until one fails, whose error is raised; by then all
-    have ended. The service manager hears that the daemon is ready, turns, and stops."""
+    have ended. The service manager hears that the daemon is ready, turns and ``is_alive``, and
+    stops."""
     stop = asyncio.create_task(told_to_stop().wait())
-    tasks = [stop, *map(asyncio.create_task, (watchdog(), *jobs))]
+    tasks = [stop, *map(asyncio.create_task, (watchdog(is_alive), *jobs))]
     going = set(tasks)
     notify("READY=1")
     try:

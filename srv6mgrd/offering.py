@@ -10,6 +10,7 @@ from typing import Protocol
 
 from srv6mgrd import news
 from srv6mgrd.frr.vty import Instances, VtyError
+from srv6mgrd.in_loop import InLoop
 from srv6mgrd.model.capabilities import EVERYTHING, Capabilities, FrrOffer
 from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.news import News
@@ -42,12 +43,18 @@ class Herald(Protocol):
     def put(self, news: Iterable[News]) -> None: ...
 
 
-@one_thread()
+@one_thread(but=("try_out",))
 class Offering:
-    """``kernel`` is what the kernel offers. Used in one thread."""
+    """``kernel`` is what the kernel offers. Lives in the event loop."""
 
     def __init__(
-        self, probe: Callable[[], Capabilities], frr: Frr, *, node: Node, herald: Herald
+        self,
+        probe: Callable[[], Capabilities],
+        frr: Frr,
+        *,
+        node: Node,
+        herald: Herald,
+        in_loop: InLoop | None = None,
     ) -> None:
         """Try out the kernel; FRR is asked by ``follow_frr``. When the kernel can't be tried out
         nothing is ruled out: it refuses what it doesn't know in any case."""
@@ -55,6 +62,7 @@ class Offering:
         self._frr = frr
         self._node = node
         self._herald = herald
+        self._in_loop = in_loop or InLoop()
         self._asked = FrrOffer()
         self._tried = time.monotonic()
         try:
@@ -65,19 +73,29 @@ class Offering:
         self._publish()
 
     def try_out(self) -> bool:
-        """Try out the kernel again, unless that was just done; whether it offers otherwise."""
-        if time.monotonic() - self._tried < _AT_LEAST:
+        """Try out the kernel again, unless that was just done; whether it offers otherwise. Not in
+        the event loop, since it takes a while."""
+        if not self._in_loop.ask(self._is_due):
             return False
-        self._tried = time.monotonic()
-        before = self.kernel
         try:
-            self.kernel = self._probe()
+            found = self._probe()
         except KernelError as error:
             _LOG.error("what the kernel offers can't be tried out again: %s", error)
             return False
-        self._herald.put(news.lost(before.missing, self.kernel.missing))
+        return self._in_loop.ask(self._adopt, found)
+
+    def _is_due(self) -> bool:
+        now = time.monotonic()
+        if now - self._tried < _AT_LEAST:
+            return False
+        self._tried = now
+        return True
+
+    def _adopt(self, found: Capabilities) -> bool:
+        before, self.kernel = self.kernel, found
+        self._herald.put(news.lost(before.missing, found.missing))
         self._publish()
-        return self.kernel.missing != before.missing
+        return found.missing != before.missing
 
     async def follow_frr(self, came_back: Callable[[], None]) -> None:
         """Ask FRR whenever its daemons are others than before; runs for ever."""

@@ -7,11 +7,14 @@ With ``log_level = "debug"`` each is logged as it ends; their counts and times a
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+
+from srv6mgrd.progress import Progress, progress
 
 _LOG = logging.getLogger(__name__)
 
@@ -34,6 +37,11 @@ class Stage(StrEnum):
     SAMPLE = "sample"
 
 
+_WHOLE = (Stage.COMMIT, Stage.REPAIR)
+# Stages of other threads than the writer's.
+_ELSEWHERE = (Stage.PUBLISH, Stage.HISTORY, Stage.SAMPLE)
+
+
 @dataclass(frozen=True, slots=True)
 class Taken:
     """How often a stage ended, and the seconds that it took: in all, last, and at most."""
@@ -45,31 +53,44 @@ class Taken:
 
 
 class Stages:
-    """Used by one thread."""
+    """Any thread."""
 
-    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(
+        self, clock: Callable[[], float] = time.perf_counter, progress: Progress | None = None
+    ) -> None:
+        """``progress`` is told of the stages of the writer."""
         self._clock = clock
+        self._progress = progress or Progress()
+        self._lock = threading.Lock()
         self._taken: dict[Stage, Taken] = {}
 
     @contextmanager
     def __call__(self, stage: Stage, detail: str = "") -> Iterator[None]:
         """Time what is within, whether it succeeds or not."""
         began = self._clock()
+        if stage in _WHOLE:
+            self._progress.begin(stage)
+        elif stage not in _ELSEWHERE:
+            self._progress.enter(stage)
         try:
             yield
         finally:
+            if stage in _WHOLE:
+                self._progress.end()
             seconds = self._clock() - began
-            known = self._taken.get(stage, Taken())
-            self._taken[stage] = Taken(
-                known.count + 1, known.total + seconds, seconds, max(known.longest, seconds)
-            )
+            with self._lock:
+                known = self._taken.get(stage, Taken())
+                self._taken[stage] = Taken(
+                    known.count + 1, known.total + seconds, seconds, max(known.longest, seconds)
+                )
             _LOG.debug("%s%s: %.1f ms", stage, f" {detail}" if detail else "", seconds * 1e3)
 
     @property
     def taken(self) -> Mapping[Stage, Taken]:
         """Of each stage that ended at least once."""
-        return self._taken
+        with self._lock:
+            return dict(self._taken)
 
 
 # Those of this process; each daemon has one event loop that commits.
-stages = Stages()
+stages = Stages(progress=progress)

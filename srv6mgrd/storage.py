@@ -11,12 +11,13 @@ import errno
 import logging
 import os
 import stat
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from srv6mgrd.threads import one_thread
+from srv6mgrd.in_loop import InLoop
 
 _LOG = logging.getLogger(__name__)
 
@@ -31,47 +32,52 @@ class StorageError(Exception):
     """A file can't be written; it holds what it held before. ``object: cause; remedy``."""
 
 
-# The two are wiring, which a test does where it makes the parts.
-@one_thread(but=("follow", "retry"))
 class Problems:
-    """What is wrong with files of ours at present, by name. Used by one thread."""
+    """What is wrong with files of ours at present, by name. Any thread."""
 
-    def __init__(self, now: Callable[[], int] = time.time_ns) -> None:
+    def __init__(
+        self, now: Callable[[], int] = time.time_ns, in_loop: InLoop | None = None
+    ) -> None:
         self._now = now
+        self._in_loop = in_loop or InLoop()
+        self._lock = threading.Lock()
         self._found: dict[str, tuple[str, int]] = {}
         self._changed: Callable[[], None] = lambda: None
-        self._retries: dict[str, Callable[[], None]] = {}
+        self._retries: dict[str, Callable[[], object]] = {}
 
     def follow(self, changed: Callable[[], None]) -> None:
-        """Have ``changed`` called with each change from now on."""
+        """Have ``changed`` called with each change from now on, in the event loop."""
         self._changed = changed
 
-    def retry(self, file: str, write: Callable[[], None]) -> None:
-        """Have ``run`` call ``write`` as long as the file has a problem."""
+    def retry(self, file: str, write: Callable[[], object]) -> None:
+        """Have ``run`` call ``write`` as long as the file has a problem, in the event loop."""
         self._retries[file] = write
 
     async def run(self) -> None:
         """Write again what could not be written, now and then; runs for ever."""
         while True:
             await asyncio.sleep(RETRY)
-            for file in [*self._found]:
+            for file in self.listed():
                 if (write := self._retries.get(file)) is not None:
                     write()
 
     def report(self, file: str, problem: str) -> None:
         """``cause; remedy`` of a file."""
-        known = self._found.get(file)
-        if known is not None and known[0] == problem:
-            return
+        with self._lock:
+            known = self._found.get(file)
+            if known is not None and known[0] == problem:
+                return
+            self._found[file] = problem, known[1] if known else self._now()
         _LOG.error("%s: %s", file, problem)
-        self._found[file] = problem, known[1] if known else self._now()
-        self._changed()
+        self._in_loop.post(self._changed)
 
     def resolve(self, file: str) -> None:
         """The file is well (again)."""
-        if self._found.pop(file, None) is not None:
+        with self._lock:
+            known = self._found.pop(file, None)
+        if known is not None:
             _LOG.info("%s: written again", file)
-            self._changed()
+            self._in_loop.post(self._changed)
 
     @contextmanager
     def writing(self, file: Path, remedy: str) -> Iterator[None]:
@@ -85,7 +91,8 @@ class Problems:
 
     def listed(self) -> dict[str, tuple[str, int]]:
         """The problem of each file, and since when (ns) it has one."""
-        return dict(self._found)
+        with self._lock:
+            return dict(self._found)
 
 
 def read_text(path: Path) -> str:

@@ -7,6 +7,7 @@ import asyncio
 import logging
 import os
 import socket
+from collections.abc import Callable
 
 _LOG = logging.getLogger(__name__)
 
@@ -26,9 +27,14 @@ def notify(state: str) -> None:
         _LOG.warning("the service manager was not told %s: %s", state, error)
 
 
-async def watchdog() -> None:
-    """Tell the service manager twice in its watchdog's time that the event loop still turns; ends
-    at once where there is no watchdog."""
+# So often in the watchdog's time it is fed, if there is reason to.
+_BEATS = 8
+
+
+async def watchdog(is_alive: Callable[[], bool] = lambda: True) -> None:
+    """Tell the service manager that the event loop still turns, and whatever ``is_alive`` asks
+    after; ends at once where there is no watchdog. What did not get on for all of the watchdog's
+    time ends the process."""
     microseconds = os.environ.get("WATCHDOG_USEC", "")
     if not microseconds.isdecimal() or os.environ.get("WATCHDOG_PID", "") not in (
         "",
@@ -36,5 +42,6 @@ async def watchdog() -> None:
     ):
         return
     while True:
-        notify("WATCHDOG=1")
-        await asyncio.sleep(int(microseconds) / 2e6)
+        if is_alive():
+            notify("WATCHDOG=1")
+        await asyncio.sleep(int(microseconds) / 1e6 / _BEATS)

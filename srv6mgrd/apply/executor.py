@@ -16,6 +16,7 @@ from srv6mgrd.plan.diff import in_order
 from srv6mgrd.plan.link_objects import AdminState, VlanDevice
 from srv6mgrd.plan.objects import DummyDevice, FrrBlock, Object, Sysctl, VrfDevice, VrfPort
 from srv6mgrd.ports import AdapterError, Frr, Kernel, RefusedAction
+from srv6mgrd.progress import progress
 from srv6mgrd.stages import Stage, stages
 from srv6mgrd.storage import StorageError
 
@@ -23,6 +24,8 @@ _LOG = logging.getLogger(__name__)
 
 # The key of a block of FRR.
 _STATIC_ROUTE = re.compile(r"frr \S+ vrf (?P<vrf>\S+) / ip(?:v6)? route (?P<prefix>\S+)")
+# Actions on the kernel in one go: a tenth of a second.
+_ROUND = 5000
 
 
 class Executor:
@@ -50,7 +53,8 @@ class Executor:
         self._values = values
         done: list[Action] = []
         refused: list[RefusedAction] = []
-        for part in _parts(actions):
+        for part in _rounds(actions):
+            progress.write(len(done), len(actions), part[0].object.key)
             failures = self._intended(part, atomic=atomic)
             failed = {id(f.action) for f in failures}
             done += [a for a in part if id(a) not in failed]
@@ -145,7 +149,8 @@ class Executor:
         # What comes back may need a value that was not set before, strict_mode above all.
         undo.sort(key=lambda a: isinstance(a.object, Sysctl))
         refused = []
-        for part in _parts(undo):
+        for part in _rounds(undo):
+            progress.step()
             refused += self._part(part)
         failed = {r.action.object.key for r in refused}
         try:
@@ -168,6 +173,15 @@ def _parts(actions: Iterable[Action]) -> Iterator[list[Action]]:
 
     for _, group in groupby(actions, key=part):
         yield list(group)
+
+
+def _rounds(actions: Iterable[Action]) -> Iterator[list[Action]]:
+    """Parts, long ones of the kernel bit by bit: between these others may read the kernel, and who
+    watches the writer sees it get on. FRR takes all at once, or the neighbors hear of it twice."""
+    for part in _parts(actions):
+        size = len(part) if isinstance(part[0].object, FrrBlock) else _ROUND
+        for first in range(0, len(part), size):
+            yield part[first : first + size]
 
 
 def _put_again(actions: Sequence[Action], undone: Sequence[Action]) -> list[Action]:

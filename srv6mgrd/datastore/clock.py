@@ -35,6 +35,7 @@ from srv6mgrd.datastore.history import (
     Status,
     Transaction,
     listed,
+    packed,
 )
 from srv6mgrd.datastore.pending import new_id
 from srv6mgrd.datastore.startup import Startup
@@ -48,24 +49,13 @@ _LOG = logging.getLogger(__name__)
 
 # A rollback that is refused is tried again after these many seconds, doubling.
 _RETRY_FIRST, _RETRY_LAST = 1.0, 60.0
+# Seconds that a commit to be confirmed waits for the end of another commit.
+_ON_ITS_WAY = 60.0
 _OURSELVES = "srv6mgrd"
 _NS = 1_000_000_000
 _NONE = f"commit: {NONE_AWAITS}; it may be undone already"
 
 T = TypeVar("T")
-
-
-class Manager(Protocol):
-    """Who carries commits out (``manager.Manager``)."""
-
-    @property
-    def warnings(self) -> Sequence[str]: ...
-
-    def change(self, tree: Mapping[str, Any], *, rollback: bool = False) -> int: ...
-
-    def stored(self) -> None: ...
-
-    def aborted(self) -> None: ...
 
 
 class Running(Protocol):
@@ -93,39 +83,44 @@ class Herald(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Staged:
-    """A commit that we agreed to, until sysrepo says what became of it."""
+class Stored:
+    """A commit that is through; ``size`` is that of the configuration in bytes."""
 
-    tree: str
     origin: Origin
     actions: int
+    size: int
+    rollback: bool = False
 
 
 @one_thread(but=("revision", "warnings", "since", "pending"))
 class CommitClock:
-    """Everything runs in the event loop's thread; what blocks is awaited."""
+    """Everything runs in the event loop's thread; what blocks is awaited. Commits are carried out
+    in that of the writer (``participant``), which asks and reports here."""
 
     def __init__(
         self,
         history: History,
-        manager: Manager,
         running: Running,
         node: Node,
         herald: Herald,
         *,
+        warnings: Callable[[], Sequence[str]] = tuple,
         save: bool = True,
         now: Callable[[], int] = time.time_ns,
         problems: Problems | None = None,
     ) -> None:
-        """``save``: what is committed for good becomes the startup configuration, too."""
+        """``warnings`` has what whoever made the last commit should know; ``save``: what is
+        committed for good becomes the startup configuration, too."""
         self._history = history
-        self._manager = manager
+        self._warnings = warnings
         self._running = running
         self._node = node
         self._herald = herald
         self._save = save
         self._now = now
-        self._staged: _Staged | None = None
+        # Set while no commit is on its way.
+        self._idle = asyncio.Event()
+        self._idle.set()
         # Held in memory as well, and set before it is on disk: nothing slips in meanwhile.
         self._pending = history.pending
         self._timer: asyncio.TimerHandle | None = None
@@ -140,6 +135,7 @@ class CommitClock:
         # By which ``change`` knows a rollback of ours.
         self._own_token = secrets.token_hex(16)
         self._recording: asyncio.Task[None] | None = None
+        self._closed = False
         self._threads: set[asyncio.Future[Any]] = set()
         self._revision = _revision(history.transactions())
         # Bytes of the running configuration. Any thread.
@@ -155,7 +151,8 @@ class CommitClock:
         latest = self._history.latest() or "{}"
         if tree != latest and json.loads(tree) != json.loads(latest):
             # Changed while nobody looked; or the first start.
-            self._record(tree, Origin("startup"), 0)
+            awaits = self._pending is not None and not self._pending.ended
+            self._record(Stored(Origin("startup"), 0, len(tree)), packed(tree), awaits=awaits)
         if self._save and self._pending is None:
             self._startup.resume()
         self._arm()
@@ -165,6 +162,7 @@ class CommitClock:
     async def close(self) -> None:
         """What is pending stays so; the next process goes on. Returns when no thread asks the
         datastore for anything any more, so that it may be closed."""
+        self._closed = True
         for handle in (self._timer, self._going_back, self._recording):
             if handle is not None:
                 handle.cancel()
@@ -179,30 +177,35 @@ class CommitClock:
         future.add_done_callback(self._threads.discard)
         return await asyncio.shield(future)
 
-    # Commits (called by the subscription).
+    # Commits (asked and told by the participant).
 
-    def change(self, tree: str, origin: Origin) -> None:
-        """Carry out a commit. Raises RefusedError or PendingError with nothing changed."""
+    def admit(self, origin: Origin) -> bool:
+        """A commit may begin; whether it is a rollback of ours. ``stored`` or ``ended`` follows.
+        Raises PendingError or NonePendingError."""
         pending = self._pending
         if pending is None:
             if origin.token:
                 raise NonePendingError(_NONE)
         elif not self._is_rollback(origin) and (pending.ended or not pending.is_of(origin.token)):
             raise PendingError(str(pending.rejection()))
-        actions = self._manager.change(json.loads(tree), rollback=self._is_rollback(origin))
-        self._staged = _Staged(tree, origin, actions)
+        self._idle.clear()
+        return self._is_rollback(origin)
 
-    def stored(self) -> None:
-        """The commit is through."""
-        self._manager.stored()
-        staged, self._staged = self._staged, None
-        if staged is not None:
-            self._belongs_to(staged.origin)
-            number = self._record(staged.tree, staged.origin, staged.actions)
-            self._herald.put(commit_warnings(number, self._manager.warnings))
-            self._publish()
+    def stored(self, stored: Stored, configuration: bytes) -> None:
+        """It is through; with its ``packed`` configuration."""
+        self._belongs_to(stored.origin)
+        # One that was admitted before its time was over is of the commit that is undone.
+        awaits = self._pending is not None and not stored.rollback
+        number = self._record(stored, configuration, awaits=awaits)
+        self._herald.put(commit_warnings(number, self.warnings))
+        self._publish()
+        self._idle.set()
         if self._pending is None:
             self._save_startup()
+
+    def ended(self) -> None:
+        """Nothing came of the one that was admitted last."""
+        self._idle.set()
 
     def _belongs_to(self, origin: Origin) -> None:
         # The RPC that began it does not say whose it is; its edits do.
@@ -215,11 +218,6 @@ class CommitClock:
     def _is_rollback(self, origin: Origin) -> bool:
         return hmac.compare_digest(origin.token.encode(), self._own_token.encode())
 
-    def aborted(self) -> None:
-        """Somebody else refused the commit after us."""
-        self._manager.aborted()
-        self._staged = None
-
     # Confirmed commits and rollback (called by the RPCs).
 
     async def begin(
@@ -231,6 +229,7 @@ class CommitClock:
 
         Raises RefusedError or DatastoreError with all as it was before.
         """
+        await self._none_on_its_way()
         if self._pending is not None:
             raise PendingError(str(self._pending.rejection()))
         # Nothing else gets in while the configuration to roll back to is read.
@@ -250,6 +249,15 @@ class CommitClock:
             self._history.follow(None)
             self._pend(None)
             raise
+
+    async def _none_on_its_way(self) -> None:
+        """What to roll back to is not known before."""
+        try:
+            async with asyncio.timeout(_ON_ITS_WAY):
+                while self._pending is None and not self._idle.is_set():
+                    await self._idle.wait()
+        except TimeoutError:
+            raise DatastoreError("commit: another one is carried out; try again later") from None
 
     def check(self, token: str) -> None:
         """Whether this is the token of the commit that awaits confirmation: raises RefusedError or
@@ -331,7 +339,7 @@ class CommitClock:
     @property
     def warnings(self) -> Sequence[str]:
         """What whoever made the last commit should know. Any thread."""
-        return self._manager.warnings
+        return self._warnings()
 
     def since(self, revision: str) -> tuple[Sequence[Transaction], str | None, str]:
         """Transactions after a revision, the newest first, its configuration (None: forgotten),
@@ -404,7 +412,6 @@ class CommitClock:
                 # Decided, whatever becomes of the record of it.
                 self._history.follow(pending)
             origin = Origin(_OURSELVES, pending.origin.user, self._own_token)
-            undone = self._history.awaiting()
             try:
                 await self._blocking(self._running.replace, pending.before, origin)
             except (RefusedError, DatastoreError) as problem:
@@ -413,7 +420,7 @@ class CommitClock:
                 # Whatever it is: who gives up here leaves a commit that was never confirmed.
                 _LOG.exception("commit %s can't be rolled back", pending.id)
                 return DatastoreError(f"srv6mgrd: internal error: {error!r}; see its log")
-            self._history.mark(undone, Status.ROLLED_BACK)
+            self._history.mark(self._history.awaiting(), Status.ROLLED_BACK)
             self._history.follow(None)
             going, self._going_back = self._going_back, None
             self._pend(None)
@@ -437,12 +444,16 @@ class CommitClock:
 
     # History.
 
-    def _record(self, tree: str, origin: Origin, actions: int) -> int:
-        awaited = self._pending is not None and not self._pending.ended
-        status = Status.AWAITING if awaited else Status.DONE
-        commit_id = self._pending.id if self._pending is not None else ""
-        made = self._history.record(self._now(), origin, actions, status, tree, commit_id=commit_id)
-        self._revision, self.size = _revision(self._history.transactions()[:1]), len(tree)
+    def _record(self, stored: Stored, configuration: bytes, *, awaits: bool) -> int:
+        made = self._history.record(
+            self._now(),
+            stored.origin,
+            stored.actions,
+            Status.AWAITING if awaits else Status.DONE,
+            configuration,
+            commit_id=self._pending.id if self._pending is not None else "",
+        )
+        self._revision, self.size = _revision(self._history.transactions()[:1]), stored.size
         self._follow()
         return made
 
@@ -464,7 +475,8 @@ class CommitClock:
         self._node.show(TRANSACTIONS, member)
 
     def _save_startup(self) -> None:
-        if self._save:
+        # After that the next start saves it.
+        if self._save and not self._closed:
             self._startup.request()
 
 

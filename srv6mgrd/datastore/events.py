@@ -1,4 +1,5 @@
-"""Events of sysrepo's subscriptions in the event loop, also after one could not be processed.
+"""Events of sysrepo's subscriptions, in the event loop or in a thread of an executor, also after
+one could not be processed.
 
 sysrepo empties the pipe that announces events before it opens what they need: without a file
 descriptor left the event would stay, and its writer wait, until another event comes. A few
@@ -13,6 +14,7 @@ import contextlib
 import logging
 import os
 from collections.abc import Iterator
+from concurrent.futures import Executor
 from functools import partial
 from typing import Any
 
@@ -74,6 +76,47 @@ def _process(
         if not again:
             _LOG.error("sysrepo: an event cannot be processed: %s; retrying", error)
         loop.call_later(_RETRY, partial(_process, loop, subscription, reserve, again=True))
+
+
+class InThread:
+    """Processes the events of all subscriptions of a session in the thread of an executor, from its
+    making to ``close``; both in the event loop. They were made with ``no_thread``."""
+
+    def __init__(self, session: Any, executor: Executor) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._executor = executor
+        self._reserve = Reserve(_IN_RESERVE)
+        self._listening = {s.get_fd(): s for s in session.subscriptions}
+        for descriptor in self._listening:
+            self._listen(descriptor)
+
+    def close(self) -> None:
+        """No event is begun any more; one that is processed goes on."""
+        for descriptor in self._listening:
+            self._loop.remove_reader(descriptor)
+        self._listening = {}
+        self._reserve.close()
+
+    def _listen(self, descriptor: int) -> None:
+        self._loop.add_reader(descriptor, self._begin, descriptor)
+
+    def _begin(self, descriptor: int, *, again: bool = False) -> None:
+        if (subscription := self._listening.get(descriptor)) is None:
+            return
+        # It stays readable until the thread has read it.
+        self._loop.remove_reader(descriptor)
+        work = self._loop.run_in_executor(self._executor, _processed, subscription, self._reserve)
+        work.add_done_callback(partial(self._done, descriptor, again))
+
+    def _done(self, descriptor: int, again: bool, work: asyncio.Future[None]) -> None:
+        if descriptor not in self._listening or work.cancelled():
+            return
+        if (error := work.exception()) is None:
+            self._listen(descriptor)
+            return
+        if not again:
+            _LOG.error("sysrepo: an event cannot be processed: %s; retrying", error)
+        self._loop.call_later(_RETRY, partial(self._begin, descriptor, again=True))
 
 
 def _processed(subscription: Any, reserve: Reserve) -> None:

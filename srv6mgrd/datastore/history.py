@@ -141,13 +141,13 @@ class History:
         origin: Origin,
         actions: int,
         status: Status,
-        tree: str,
+        configuration: bytes,
         *,
         commit_id: str = "",
     ) -> int:
-        """Add a transaction with the configuration after it; returns its number."""
+        """Add a transaction with the ``packed`` configuration after it; returns its number."""
         self._last += 1
-        self._unsaved[self._last] = _packed(tree)
+        self._unsaved[self._last] = configuration
         who = replace(origin, token="")
         self._transactions.insert(0, Transaction(self._last, time, who, actions, status, commit_id))
         for old in self._transactions[self._keep :]:
@@ -208,7 +208,7 @@ class History:
         changed = False
         for t in self._transactions:
             if (tree := self.configuration(t.id)) is not None and (made := convert(tree)) != tree:
-                self._unsaved[t.id], changed = _packed(made), True
+                self._unsaved[t.id], changed = packed(made), True
         if (pending := self.pending) is not None and (
             made := convert(pending.before)
         ) != pending.before:
@@ -269,7 +269,8 @@ def _address(db: sqlite3.Connection) -> str:
     return "address"
 
 
-def _packed(tree: str) -> bytes:
+def packed(tree: str) -> bytes:
+    """A configuration as the history keeps it."""
     return zlib.compress(tree.encode(), 1)
 
 

@@ -1,7 +1,6 @@
 """RPCs of srv6mgr-operations, answered in the event loop.
 
-Those of the commit clock wait for a commit that the same loop takes part in, so they are
-coroutines; the others are answered at once, between commits.
+Nearly all wait for the writer, so they are coroutines.
 """
 
 from __future__ import annotations
@@ -48,11 +47,11 @@ Answer = dict[str, Any]
 class Manager(Protocol):
     """What the RPCs ask of the manager."""
 
-    def plan(self, tree: Mapping[str, Any]) -> list[Action]: ...
+    async def plan(self, tree: Mapping[str, Any]) -> list[Action]: ...
 
-    def reconcile(self) -> list[Action]: ...
+    async def reconcile(self) -> list[Action]: ...
 
-    def clear_counters(self, sid: str | None = None) -> None: ...
+    async def clear_counters(self, sid: str | None = None) -> None: ...
 
 
 def operations(actions: Iterable[Action]) -> dict[str, Any]:
@@ -81,8 +80,6 @@ class RpcSubscription:
         self._manager = manager
         self._clock = clock
         at_once: dict[str, Callable[[Given], Answer]] = {
-            "reconcile": lambda _: operations(manager.reconcile()),
-            "clear-counters": self._clear,
             "check-commit": self._check,
         }
         awaited: dict[str, Callable[[Given], Awaitable[Answer]]] = {
@@ -93,6 +90,8 @@ class RpcSubscription:
             "rollback": self._rollback,
             "compare": self._compare,
             "plan": self._plan,
+            "reconcile": self._reconcile,
+            "clear-counters": self._clear,
         }
         caller.follow()
         for name, answer in at_once.items():
@@ -115,7 +114,8 @@ class RpcSubscription:
         if user:
             running = await self._clock.now_running()
             text = await asyncio.to_thread(self._masked, user, text, running)
-        return operations(self._manager.plan(self._parsed(text)))
+        tree = await asyncio.to_thread(self._parsed, text)
+        return operations(await self._manager.plan(tree))
 
     def _masked(self, user: str, text: str, running: str) -> str:
         with self._lock:
@@ -125,7 +125,7 @@ class RpcSubscription:
         """The configuration as it would be read after the commit: judged by YANG, with defaults."""
         import libyang
 
-        with self._session.get_ly_ctx() as context:
+        with self._connection.context() as context:
             try:
                 tree = context.parse_data_mem(text, "json", strict=True, no_state=True)
                 if tree is None:
@@ -142,8 +142,11 @@ class RpcSubscription:
         data: Mapping[str, Any] = json.loads(whole or "{}")
         return data
 
-    def _clear(self, given: Given) -> Answer:
-        self._manager.clear_counters(given.get("sid"))
+    async def _reconcile(self, _given: Given) -> Answer:
+        return operations(await self._manager.reconcile())
+
+    async def _clear(self, given: Given) -> Answer:
+        await self._manager.clear_counters(given.get("sid"))
         return {}
 
     def _check(self, given: Given) -> Answer:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
 from typing import Any
 
 import sysrepo
 
 from srv6mgrd.datastore.caller import origin_of
 from srv6mgrd.datastore.connection import DatastoreError, NonePendingError, PendingError
-from srv6mgrd.datastore.events import Reserve, process_in_loop
+from srv6mgrd.datastore.events import InThread
 from srv6mgrd.datastore.history import Origin
 from srv6mgrd.datastore.running import MODULE, read
 from srv6mgrd.model.refusal import NOT_CARRIED_OUT, RefusedError
@@ -24,14 +25,15 @@ OnChange = Callable[[str, Origin], None]
 
 
 class ConfigSubscription:
-    """Hands every new running configuration to ``on_change`` before it is stored."""
+    """Hands every new running configuration to ``on_change`` before it is stored. Its session is
+    that of the writer's thread, but for ``follow`` and ``unfollow``."""
 
     def __init__(self) -> None:
         self._connection = sysrepo.SysrepoConnection()
         # A session that is garbage-collected with live subscriptions aborts the process: keep it.
         self._session = self._connection.start_session("running")
         self._given = ""
-        self._reserve: Reserve | None = None
+        self._events: InThread | None = None
 
     def start(
         self,
@@ -39,8 +41,8 @@ class ConfigSubscription:
         on_stored: Callable[[], None],
         on_abort: Callable[[], None],
     ) -> None:
-        """Subscribe; must run in the event loop, in whose thread all are called: it waits for
-        them, and so does sysrepo's client. ``on_change`` gets the new configuration as JSON and
+        """Subscribe; all are called in the writer's thread from ``follow`` on, and sysrepo's client
+        waits for them. ``on_change`` gets the new configuration as JSON and
         who makes the change, and raises RefusedError to refuse;
         ``on_abort`` follows when somebody else refused after it agreed; ``on_stored`` when the
         commit is through. Raises DatastoreError while a change of another program that uses
@@ -49,15 +51,21 @@ class ConfigSubscription:
         self._on_stored = on_stored
         self._on_abort = on_abort
         try:
-            self._session.subscribe_module_change_unsafe(
-                MODULE, None, self._event, asyncio_register=True
-            )
+            self._session.subscribe_module_change_unsafe(MODULE, None, self._event, no_thread=True)
         except sysrepo.SysrepoTimeOutError as error:
             raise DatastoreError(
                 f"sysrepo: another program's change holds its locks ({error.msg});"
                 " wait until that change times out, or stop that program"
             ) from error
-        self._reserve = process_in_loop(self._session)
+
+    def follow(self, writer: Executor) -> None:
+        """Process the events from now on in the one thread of ``writer``; in the event loop."""
+        self._events = InThread(self._session, writer)
+
+    def unfollow(self) -> None:
+        """Begin no event any more; in the event loop."""
+        if self._events is not None:
+            self._events.close()
 
     def running(self) -> Tree:
         """The running configuration."""
@@ -71,8 +79,6 @@ class ConfigSubscription:
         return given or read(self._session)
 
     def close(self) -> None:
-        if self._reserve is not None:
-            self._reserve.close()
         self._session.stop()
         self._connection.disconnect()
 

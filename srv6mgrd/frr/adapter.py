@@ -6,7 +6,7 @@ import contextlib
 import errno
 import functools
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from srv6mgrd.frr import mgmtd, running
@@ -74,8 +74,12 @@ class FrrSockets:
         optional: Sequence[str] = (MGMTD, ISISD, OSPFD, OSPF6D),
         helpers: Sequence[str] = (STATICD, BFDD),
         timeout: float = 30.0,
+        *,
+        progressed: Callable[[], None] = lambda: None,
     ) -> None:
-        """``optional`` daemons may be without; ``helpers`` have no configuration of ours."""
+        """``optional`` daemons may be without; ``helpers`` have no configuration of ours.
+        ``progressed`` is called with each batch of commands, since a call may take minutes."""
+        self._progressed = progressed
         self._directory = directory
         self._daemons = tuple(daemons)
         self._optional = tuple(optional)
@@ -317,6 +321,7 @@ class FrrSockets:
         self, daemon: str, texts: Sequence[str], sessions: Sessions | None
     ) -> tuple[list[Answer], str]:
         self._writes += len(texts)
+        self._progressed()
         try:
             if sessions is not None:
                 return _configure(sessions, daemon, texts), ""

@@ -12,6 +12,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, Protocol
 
@@ -53,10 +54,13 @@ class LostRoutes:
         desired: Callable[[], Desired],
         idle: Callable[[], Collection[str]],
         compare: Callable[[], None],
+        *,
         first: float = _FIRST,
+        writer: Executor | None = None,
     ) -> None:
         """``idle`` are names of static routes that FRR has not wholly in place; ``compare`` asks
-        for a compare with FRR."""
+        for a compare with FRR; ``writer`` is the thread that changes it."""
+        self._writer = writer
         self._frr = frr
         self._desired = desired
         self._idle = idle
@@ -76,7 +80,9 @@ class LostRoutes:
             if not idle:
                 self._suspected = frozenset()
             elif time() >= due:
-                found = await asyncio.to_thread(self._looked, idle)
+                found = await asyncio.get_running_loop().run_in_executor(
+                    self._writer, self._looked, idle
+                )
                 if found:
                     self._compare()
                 wait = self._first if found or self._suspected else min(2 * wait, _LAST)

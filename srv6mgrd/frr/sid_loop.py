@@ -15,6 +15,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from concurrent.futures import Executor
 from ipaddress import IPv6Address
 from typing import Protocol
 
@@ -43,10 +44,13 @@ class SidLoops:
         frr: Withdrawing,
         desired: Callable[[], Desired],
         compare: Callable[[], None],
+        *,
         clock: Callable[[], float] = time.monotonic,
         drain: float = _DRAIN,
+        writer: Executor | None = None,
     ) -> None:
-        """``compare`` asks for a compare with FRR."""
+        """``compare`` asks for a compare with FRR; ``writer`` is the thread that changes it."""
+        self._writer = writer
         self._frr = frr
         self._desired = desired
         self._compare = compare
@@ -84,7 +88,9 @@ class SidLoops:
                 " from bgpd and written again (frr-patches/05 removes the cause)", vrf, address,
             )  # fmt: skip
         try:
-            await asyncio.to_thread(self._frr.withdraw_sids, tuple(vrfs))
+            await asyncio.get_running_loop().run_in_executor(
+                self._writer, self._frr.withdraw_sids, tuple(vrfs)
+            )
         except VtyError as error:
             # It goes on, and shows again.
             _LOG.error("%s", error)

@@ -23,7 +23,7 @@ from srv6mgrd.threads import one_thread
 _LOG = logging.getLogger(__name__)
 
 
-@one_thread(but=("warnings", "is_under_way"))
+@one_thread()
 class Commits:
     """Called by the datastore: ``change``, then ``stored`` or ``aborted``."""
 
@@ -44,7 +44,9 @@ class Commits:
         # A commit that we agreed to, until sysrepo says what became of it.
         self._before: Desired | None = None
         self._staged: Report | None = None
-        # The same at the last ``check_staged``.
+        # From the beginning of a commit to its end.
+        self.is_under_way = False
+        # What was staged at the last ``check_staged``.
         self._seen: Report | None = None
         # Whether a compare was put off for it.
         self._put_off = False
@@ -52,16 +54,13 @@ class Commits:
         self._held = ""
         # What whoever committed last should know of the running configuration.
         self.warnings: tuple[str, ...] = ()
+        # Told when nobody says what became of a commit that was agreed to.
+        self.given_up: Callable[[], None] = _nobody
 
     @property
     def is_held(self) -> bool:
         """Whether the running configuration is not taken over."""
         return bool(self._held)
-
-    @property
-    def is_under_way(self) -> bool:
-        """Whether a commit was agreed to that is not stored yet."""
-        return self._staged is not None
 
     def start(self, *, by_order: bool = False) -> None:
         """Take over the running configuration: what already is right is not written.
@@ -100,7 +99,7 @@ class Commits:
     def change(self, tree: Mapping[str, Any], *, rollback: bool = False) -> int:
         """Carry out a commit, or a ``rollback``, which may bring back what a start rejected; how
         many actions it took. Raises RefusedError with nothing changed."""
-        self._before = self._reconciler.desired
+        self._before, self.is_under_way = self._reconciler.desired, True
         writes = self._kernel.writes
         try:
             with stages(Stage.COMMIT):
@@ -114,6 +113,8 @@ class Commits:
                 # It was undone; what could not be is found by a compare.
                 self._conductor.disturbed()
             raise
+        finally:
+            self.is_under_way = self._staged is not None
         return len(self._staged.actions)
 
     def _carried_out(self, desired: Desired, rollback: bool) -> Report:
@@ -154,8 +155,9 @@ class Commits:
 
     def puts_off(self) -> bool:
         """Whether a compare has to wait for the end of a commit, which asks for it then."""
-        self._put_off = self._put_off or self.is_under_way
-        return self.is_under_way
+        staged = self._staged is not None
+        self._put_off = self._put_off or staged
+        return staged
 
     def check_staged(self) -> None:
         """Give a commit up that was on its way when this was called last."""
@@ -163,11 +165,13 @@ class Commits:
             _LOG.warning("a commit was left half-way; back to the running configuration")
             self._settled()
             self._held = "a commit was left half-way"
+            self.given_up()
         self._seen = self._staged
 
     def _settled(self) -> None:
         """There is no commit on its way any more."""
         self._before = self._staged = None
+        self.is_under_way = False
         if self._put_off:
             self._put_off = False
             self._conductor.disturbed()
@@ -178,3 +182,7 @@ class Commits:
         if found.conflicts:
             raise RefusedError([words.of_conflict(c) for c in found.conflicts])
         return found.actions
+
+
+def _nobody() -> None:
+    pass

@@ -6,30 +6,33 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Mapping
+from concurrent.futures import Executor
+from typing import Any, ParamSpec, TypeVar
 
-from srv6mgrd.apply.reconciler import Reconciler, Report
+from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.backoff import Backoff
 from srv6mgrd.counters import statuses
 from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.in_loop import InLoop
 from srv6mgrd.manager.commits import Commits
 from srv6mgrd.manager.ports import Herald, Node, Observed, Offering, Outward, Proxies
 from srv6mgrd.manager.probing import Probing
 from srv6mgrd.manager.publication import Publication
+from srv6mgrd.manager.relay import FromWriter, HeraldInLoop, OutwardInLoop
 from srv6mgrd.manager.repair import Repair
 from srv6mgrd.manager.sampling import Sampling
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.outcomes import carried
-from srv6mgrd.model.status import ObjectRef
-from srv6mgrd.news import News
-from srv6mgrd.pace import Cost, Pace
+from srv6mgrd.pace import Pace
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.ports import AdapterError, Kernel
-from srv6mgrd.stages import Stage, stages
 from srv6mgrd.threads import one_thread
 
 _LOG = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 # Drift is looked at this long after its first event, so that a burst is one repair.
 _SETTLE = 0.02
@@ -38,9 +41,10 @@ _BACKOFF_FIRST, _BACKOFF_LAST = 1.0, 60.0
 _FRR_POLL_PENDING, _FRR_POLL_SETTLED = 0.25, 5.0
 
 
-@one_thread(but=("reported", "warnings"))
+@one_thread(but=("reported",))
 class Manager:
-    """One instance per network namespace; everything runs in the event loop's thread."""
+    """One instance per network namespace. It lives in the event loop; ``commits`` and ``repair``
+    work in the writer's thread, ``sampling`` and ``publication`` in that of ``state``."""
 
     def __init__(
         self,
@@ -51,67 +55,76 @@ class Manager:
         outward: Outward,
         advertised: Callable[[Desired], statuses.Advertised],
         running: Callable[[], Mapping[str, Any]],
+        writer: Executor,
+        state: Executor,
+        in_loop: InLoop,
         node: Node | None = None,
         herald: Herald | None = None,
         offering: Offering | None = None,
         proxies: Proxies | None = None,
         observed: Observed | None = None,
     ) -> None:
-        """``advertised`` asks FRR (in a thread), ``running`` reads the running configuration;
-        ``node`` gets the statistics, ``proxies`` the state of service proxies, ``herald`` the
-        notifications; ``offering`` is tried out again where something turns out to be missing;
-        ``observed`` gets what else is seen of what is declared, that of FRR from ``advertised``."""
+        """``advertised`` asks FRR (in a thread), ``running`` reads the running configuration (in
+        the writer's); ``node`` gets the statistics, ``proxies`` the state of service proxies,
+        ``herald`` the notifications; ``offering`` is tried out again where something turns out to
+        be missing; ``observed`` gets what else is seen of what is declared, that of FRR from
+        ``advertised``. ``writer`` and ``state`` have one thread each."""
         self._reconciler = reconciler
         self._advertised_now = advertised
         self._node = node
-        self._herald = herald
         self._observed = observed
-        self._publication = Publication(store, outward, self.notify)
-        self._sampling = Sampling(kernel, store, outward, proxies, lambda: reconciler.desired)
+        self._writer = writer
+        self._state = state
+        told, outside = HeraldInLoop(herald, in_loop), OutwardInLoop(outward, in_loop)
+        # Made in their thread, since they read the store, which is that thread's.
+        self.publication = state.submit(Publication, store, outside, told.put).result()
+        self.sampling = state.submit(
+            Sampling, kernel, store, outside, proxies, lambda: reconciler.desired
+        ).result()
+        rooms = self.sampling, self.publication
+        conductor = FromWriter(self, in_loop, told, state, rooms)
+        reconciler.before_writing = conductor.before_writing
+        reconciler.after_writing = conductor.after_writing
         self._probing = Probing(reconciler, offering)
-        self._commits = Commits(reconciler, kernel, running, self._probing, self)
-        self._repair = Repair(
+        self.commits = Commits(reconciler, kernel, running, self._probing, conductor)
+        self.repair = Repair(
             reconciler,
             kernel,
-            self._commits,
+            self.commits,
             self._probing,
-            is_installed=self._publication.is_installed,
-            conductor=self,
+            is_installed=self.publication.is_installed,
+            conductor=conductor,
         )
         self._wake = asyncio.Event()
         self._ask_frr = asyncio.Event()
         self._retry: asyncio.TimerHandle | None = None
         self._backoff = Backoff(_BACKOFF_FIRST, _BACKOFF_LAST)
-        reconciler.before_writing = self._sampling.last_counts
-        reconciler.after_writing = self._sampling.count_anew
 
     @property
     def reported(self) -> bool:
         """Whether the statuses in the store are this process's own."""
-        return self._publication.reported
+        return self.publication.reported
 
-    # Commits (called by the datastore).
+    async def _run(
+        self, thread: Executor, call: Callable[P, T], *arguments: P.args, **named: P.kwargs
+    ) -> T:
+        """The result of a call in that thread."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(thread, lambda: call(*arguments, **named))
 
-    @property
-    def warnings(self) -> Sequence[str]:
-        """What whoever committed last should know of the running configuration."""
-        return self._commits.warnings
+    # What is asked of the writer and of the state: as in their rooms.
 
-    def start(self) -> None:
-        """As in ``Commits``, and so are the next four."""
-        self._commits.start()
+    async def start(self) -> None:
+        await self._run(self._writer, self.commits.start)
 
-    def change(self, tree: Mapping[str, Any], *, rollback: bool = False) -> int:
-        return self._commits.change(tree, rollback=rollback)
+    async def plan(self, tree: Mapping[str, Any]) -> list[Action]:
+        return await self._run(self._writer, self.commits.plan, tree)
 
-    def stored(self) -> None:
-        self._commits.stored()
+    async def reconcile(self) -> list[Action]:
+        return await self._run(self._writer, self.repair.reconcile)
 
-    def aborted(self) -> None:
-        self._commits.aborted()
-
-    def plan(self, tree: Mapping[str, Any]) -> list[Action]:
-        return self._commits.plan(tree)
+    async def clear_counters(self, sid: str | None = None) -> None:
+        await self._run(self._state, self.sampling.clear, sid)
 
     # Repair.
 
@@ -126,13 +139,6 @@ class Manager:
         loop = asyncio.get_running_loop()
         self._retry = loop.call_later(self._backoff.delay(), self.disturbed)
 
-    def compare(self) -> Report:
-        """As in ``Repair``, and so is the next one."""
-        return self._repair.compare()
-
-    def reconcile(self) -> list[Action]:
-        return self._repair.reconcile()
-
     async def keep(self) -> None:
         """Repair whenever disturbed; runs for ever."""
         while True:
@@ -140,7 +146,7 @@ class Manager:
             await asyncio.sleep(_SETTLE)
             self._wake.clear()
             try:
-                self.compare()
+                await self._run(self._writer, self.repair.compare)
             except AdapterError as error:
                 _LOG.error("%s", error)
                 self.retry_later()
@@ -160,10 +166,10 @@ class Manager:
         while True:
             await asyncio.sleep(seconds)
             # What the last one took is known by now.
-            due = pace.after(self._repair.whole_cost.seconds, quiet=True)
+            due = pace.after(self.repair.whole_cost.seconds, quiet=True)
             await asyncio.sleep(due - seconds)
-            self._commits.check_staged()
-            self._repair.doubt()
+            await self._run(self._writer, self.commits.check_staged)
+            await self._run(self._writer, self.repair.doubt)
             self.disturbed()
 
     async def try_out_every(self, seconds: float) -> None:
@@ -171,7 +177,7 @@ class Manager:
         while True:
             await asyncio.sleep(seconds)
             try:
-                otherwise = self._probing.changed()
+                otherwise = await self._run(self._writer, self._probing.changed)
             except OSError as error:
                 _LOG.error("capabilities: %s; they are probed again later", error)
                 continue
@@ -182,44 +188,29 @@ class Manager:
 
     async def sample_every(self, seconds: float) -> None:
         """Sample counters on a beat, which is slower with many SIDs, and where none counts."""
-        beat, pace, cost = time.monotonic(), Pace(seconds, quiet=0.004, free=0.01), Cost()
+        beat, pace = time.monotonic(), Pace(seconds, quiet=0.004, free=0.01)
         while True:
             quiet = False
             try:
-                with cost, stages(Stage.SAMPLE):
-                    quiet = not self.sample()
+                quiet = not await self._run(self._state, self.sampling.beat)
             except (AdapterError, OSError) as error:
                 _LOG.error("counters: %s", error)
-            beat += pace.after(cost.seconds, quiet=quiet)
+            beat += pace.after(self.sampling.cost.seconds, quiet=quiet)
             beat = max(beat, time.monotonic())
             await asyncio.sleep(beat - time.monotonic())
 
-    def sample(self) -> bool:
-        """As in ``Sampling``, and so is the next one."""
-        return self._sampling.sample()
-
-    def clear_counters(self, sid: str | None = None) -> None:
-        self._sampling.clear(sid)
-
     # Publication.
 
-    def report(self, report: Report, repaired: Iterable[ObjectRef] = ()) -> None:
-        """Make known what a pass did, and what it put back."""
+    def published(self, *, failed: bool) -> None:
+        """The statuses of a pass are known; whether something failed that is tried again."""
         self._ask_frr.set()
-        if not self._publication.is_of(report.desired):
-            self._sampling.declared(report.desired)
-        self._publication.report(report, repaired)
-        if self._publication.has_failed:
+        if failed:
             self.retry_later()
-        else:
-            if self._retry is not None:
-                self._retry.cancel()
-                self._retry = None
-            self._backoff.reset()
-
-    def notify(self, told: Iterable[News]) -> None:
-        if self._herald is not None:
-            self._herald.put(told)
+            return
+        if self._retry is not None:
+            self._retry.cancel()
+            self._retry = None
+        self._backoff.reset()
 
     def count(self, *, commits: int = 0, refused: int = 0) -> None:
         """Count in the statistics of the node."""
@@ -245,12 +236,14 @@ class Manager:
             if asked or refs or desired.bgp is not None:
                 asked = bool(refs) or desired.bgp is not None
                 found = await asyncio.to_thread(self._advertised_now, desired)
-                if not self._commits.is_under_way and self._publication.advertise(found, refs):
+                if not self.commits.is_under_way and await self._run(
+                    self._state, self.publication.advertise, found, refs
+                ):
                     # It may be somebody's doing in FRR, of which the kernel reports nothing.
                     self.disturbed()
                 if self._observed is not None:
                     self._observed.publish()
-            waiting = any(map(self._publication.is_pending, refs))
+            waiting = any(map(self.publication.is_pending, refs))
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_FRR_POLL_PENDING if waiting else _FRR_POLL_SETTLED):
                     await self._ask_frr.wait()
@@ -258,4 +251,4 @@ class Manager:
 
     def idle_static_routes(self) -> list[str]:
         """The names of those that FRR has not in place with all their next hops."""
-        return self._publication.idle_static_routes(self._reconciler.desired.static_routes)
+        return self.publication.idle_static_routes(self._reconciler.desired.static_routes)

@@ -18,7 +18,7 @@ from srv6mgrd.stages import Stage, stages
 from srv6mgrd.threads import one_thread
 
 
-@one_thread(but=("reported",))
+@one_thread(but=("reported", "is_installed", "is_pending", "idle_static_routes"))
 class Publication:
     """Joins the last report with what FRR says, and makes known what differs from before."""
 
@@ -31,6 +31,7 @@ class Publication:
         self._advertised: statuses.Advertised = {}
         # Of what did not come to stand; all else is installed.
         self._outcomes: Mapping[ObjectRef, Outcome] = {}
+        # Replaced, never changed: any thread may look into it.
         self._statuses: Mapping[ObjectRef, ObjectStatus] = store.statuses()
         # What was declared when statuses were told last, and for which objects that differs by
         # what FRR or a report says.

@@ -24,7 +24,7 @@ _LOG = logging.getLogger(__name__)
 _LOGGED = 20
 
 
-@one_thread(but=("whole_cost",))
+@one_thread()
 class Repair:
     """Compares kernel and FRR with what is declared."""
 

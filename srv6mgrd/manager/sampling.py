@@ -11,9 +11,11 @@ from srv6mgrd.counters.accumulator import Accumulator
 from srv6mgrd.counters.store import StoreWriter
 from srv6mgrd.manager.ports import Outward, Proxies
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.pace import Cost
 from srv6mgrd.plan.actions import Action, Create, Replace
 from srv6mgrd.plan.objects import Object, ProxyEntry, SidRoute
 from srv6mgrd.ports import Kernel
+from srv6mgrd.stages import Stage, stages
 from srv6mgrd.threads import one_thread
 
 
@@ -39,6 +41,16 @@ class Sampling:
         # has what it said of all SIDs.
         self._sampled: Mapping[IPv6Network, tuple[int, int, int]] | None = None
         self._stored_all = False
+        # SIDs that are being written: the kernel's counters may be those of the old route or of the
+        # new one, until ``count_anew`` says which.
+        self._in_doubt: frozenset[IPv6Network] = frozenset()
+        # What the last ``beat`` took.
+        self.cost = Cost()
+
+    def beat(self) -> bool:
+        """``sample``, timed."""
+        with self.cost, stages(Stage.SAMPLE):
+            return self.sample()
 
     def sample(self) -> bool:
         """Read all counters into totals, store and SONiC tables; whether any moved."""
@@ -54,7 +66,8 @@ class Sampling:
         if self._sampled is counted:
             self._store.set_counters({}, {}, now)
             return False
-        raw = {str(p): c for p, c in counted.items() if p in sids}
+        doubt = self._in_doubt
+        raw = {str(p): c for p, c in counted.items() if p in sids and p not in doubt}
         moved = self._accumulator.add(raw, now)
         totals, changed = self._accumulator.totals, self._accumulator.changed
         written = {sid: totals[sid] for sid in changed} if self._stored_all else dict(totals)
@@ -65,13 +78,16 @@ class Sampling:
         return bool(changed)
 
     def last_counts(self, actions: Sequence[Action]) -> None:
-        """Read what SIDs counted before what counts them is replaced or removed."""
-        if any(_counts(a.object) and not isinstance(a, Create) for a in actions):
+        """Read what SIDs counted before what counts them is replaced or removed. ``count_anew``
+        follows."""
+        written = [(a, a.object) for a in actions]
+        if any(_counts(obj) and not isinstance(a, Create) for a, obj in written):
             self.sample()
+        self._in_doubt = frozenset(obj.prefix for _, obj in written if _counts(obj))
 
     def count_anew(self, carried_out: Sequence[Action]) -> None:
         """What was just put in place counts from 0. Told at once, before the next sample."""
-        self._sampled = None
+        self._sampled, self._in_doubt = None, frozenset()
         self._accumulator.replaced(
             str(obj.prefix)
             for action in carried_out

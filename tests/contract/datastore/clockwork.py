@@ -6,7 +6,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Coroutine, Iterable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from ipaddress import IPv6Network
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,12 @@ from srv6mgrd.commits.service import CommitService
 from srv6mgrd.datastore.clock import CommitClock, Herald, Node
 from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.datastore.history import History, Pending, Transaction
+from srv6mgrd.datastore.participant import Participant
 from srv6mgrd.datastore.rpc import RpcSubscription
 from srv6mgrd.datastore.running import MODULE, TREE, Running
 from srv6mgrd.datastore.subscription import ConfigSubscription
 from srv6mgrd.datastore.transaction import Edit, Op, commit
+from srv6mgrd.in_loop import InLoop
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.refusal import Refusal, RefusedError
 from srv6mgrd.news import News
@@ -40,16 +42,16 @@ class Manager:
         self.change_refusal: Refusal | None = None
         self.warnings: tuple[str, ...] = ()
 
-    def plan(self, tree: Mapping[str, Any]) -> list[Action]:
+    async def plan(self, tree: Mapping[str, Any]) -> list[Action]:
         self.trees.append(tree)
         if self.refusal is not None:
             raise RefusedError([self.refusal])
         return [Create(SID)]
 
-    def reconcile(self) -> list[Action]:
+    async def reconcile(self) -> list[Action]:
         return []
 
-    def clear_counters(self, sid: str | None = None) -> None:
+    async def clear_counters(self, sid: str | None = None) -> None:
         self.cleared.append(sid)
 
     def change(self, tree: Mapping[str, Any], *, rollback: bool = False) -> int:
@@ -103,15 +105,19 @@ class World:
         self.running, self.history = Running(), History(None)
         self.clock = CommitClock(
             self.history,
-            self.manager,
             self.running,
             node or Silent(),
             herald or Silent(),
+            warnings=lambda: self.manager.warnings,
             save=save,
         )
         self._subscription, self._rpcs = ConfigSubscription(), RpcSubscription()
-        self._subscription.start(self.clock.change, self.clock.stored, self.clock.aborted)
+        loop = asyncio.get_running_loop()
+        participant = Participant(self.manager, self.clock, InLoop(loop))
+        self._writer = ThreadPoolExecutor(1, "writer")
+        self._subscription.start(participant.change, participant.stored, participant.aborted)
         self.clock.start(self._subscription.text())
+        self._subscription.follow(self._writer)
         self._rpcs.start(self.manager, self.clock)
         self._runtime = runtime
         self._commits: CommitService | None = None
@@ -149,6 +155,8 @@ class World:
         await self.clock.close()
         self._connection.close()
         self._rpcs.close()
+        self._subscription.unfollow()
+        await asyncio.to_thread(self._writer.shutdown)
         self._subscription.close()
         self.running.close()
 

@@ -6,6 +6,11 @@ import asyncio
 import logging
 import os
 import resource
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import sysrepo
@@ -22,7 +27,7 @@ class Subscription:
         self.cdata: object | None = object()
         self.calls = 0
         self._failures = failures
-        self.done = asyncio.Event()
+        self.done: Any = asyncio.Event()
 
     def announce(self) -> None:
         os.write(self._announce, b"x")
@@ -105,3 +110,60 @@ async def test_an_event_is_processed_without_a_descriptor_left(
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
         reserve.close()
     assert caplog.records == []
+
+
+class InWriter(Subscription):
+    """Notes the thread."""
+
+    def get_fd(self) -> int:
+        return self.fd
+
+    def process_events(self) -> None:
+        self.thread = threading.current_thread().name
+        super().process_events()
+
+
+@pytest.fixture
+def writer() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(1, "writer") as made:
+        yield made
+
+
+@pytest.mark.parametrize("failures", [0, 3])
+async def test_events_are_processed_in_the_thread_one_after_the_other(
+    writer: ThreadPoolExecutor, failures: int
+) -> None:
+    loop = asyncio.get_running_loop()
+    subscription = InWriter(failures)
+    done = subscription.done
+    subscription.done = SimpleNamespace(set=lambda: loop.call_soon_threadsafe(done.set))
+    processing = events.InThread(Session(subscription), writer)
+
+    for _ in range(3):
+        done.clear()
+        subscription.calls, subscription._failures = 0, failures
+        subscription.announce()
+        async with asyncio.timeout(5):
+            await done.wait()
+        assert subscription.calls == failures + 1
+        assert subscription.thread.startswith("writer")
+    processing.close()
+
+
+async def test_the_loop_turns_while_an_event_is_processed(writer: ThreadPoolExecutor) -> None:
+    subscription, go_on = InWriter(0), threading.Event()
+    subscription.done = SimpleNamespace(set=lambda: go_on.wait(30))
+    processing = events.InThread(Session(subscription), writer)
+    subscription.announce()
+    async with asyncio.timeout(5):
+        while not subscription.calls:
+            await asyncio.sleep(0.001)
+
+    # Another one waits for its turn.
+    subscription.announce()
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert subscription.calls == 1
+
+    processing.close()
+    go_on.set()

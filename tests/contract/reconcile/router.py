@@ -14,6 +14,7 @@ from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.counters.node import NodeWriter
 from srv6mgrd.counters.store import StoreReader, StoreWriter
+from srv6mgrd.in_loop import InLoop
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.events import EventKind, KernelEvent, KernelEvents
 from srv6mgrd.manager.conductor import Manager
@@ -23,6 +24,7 @@ from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.news import News
 from tests.contract.kernel.conftest import Run
 from tests.fakes.frr import FakeFrr
+from tests.fakes.inline import Inline
 from tests.robot.library.snapshot import lines_of
 
 LOCATOR = ObjectRef(Kind.LOCATOR, "MAIN")
@@ -108,11 +110,14 @@ class Router:
             outward=self,
             advertised=lambda _: {},
             running=lambda: self.configuration,
+            writer=Inline(),
+            state=Inline(),
+            in_loop=InLoop(),
             node=self.node,
             herald=self,
         )
         self._events = KernelEvents(self.kernel.port, self._buffer)
-        self.manager.start()
+        self.manager.commits.start()
 
     def close(self) -> None:
         """Die."""

@@ -65,7 +65,7 @@ class Counts:
         await self._router.until(self._all_counted, f"{count} counted for {ref.name}")
 
     def _all_counted(self) -> bool:
-        self._router.manager.sample()
+        self._router.manager.sampling.sample()
         self.never_back()
         return all(
             [self._last[ref].packets, self._last[ref].errors] == expected
@@ -84,9 +84,9 @@ class Counts:
 
 
 def commit(router: Router, configuration: dict[str, Any]) -> None:
-    router.manager.change(configuration)
+    router.manager.commits.change(configuration)
     router.configuration = configuration
-    router.manager.stored()
+    router.manager.commits.stored()
 
 
 async def all_of_them(counts: Counts) -> None:

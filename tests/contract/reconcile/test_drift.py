@@ -228,5 +228,5 @@ async def test_drift(router: Router, drift: Drift) -> None:
     after = router.picture()
     assert [line for line in before if line not in after] == []
     writes = router.kernel.writes
-    assert router.manager.compare().actions == []
+    assert router.manager.repair.compare().actions == []
     assert router.kernel.writes == writes

@@ -78,11 +78,11 @@ async def test_in_front(
     standing = router.picture()
     assert standing != before
     if silent:
-        router.manager.compare()
+        router.manager.repair.compare()
     await router.wait_until(lambda: router.status(ref).status is InstallStatus.DRIFTED, "told")
 
     assert router.status(ref).reason.startswith(reason)
-    router.manager.compare()
+    router.manager.repair.compare()
     assert router.picture() == standing
     assert router.kernel.writes == writes
     assert router.repairs(ref) == 0
@@ -90,12 +90,12 @@ async def test_in_front(
     # It stays when all of ours is put back around it, and when it is gone all is well.
     router.run("ip -6 route flush table 8986 proto 86; ip -6 rule del pref 2000")
     if silent:
-        router.manager.compare()
+        router.manager.repair.compare()
     await router.wait_until(lambda: router.repairs(DT46) == 1, "ours is back")
     assert router.picture() == standing
     router.run("ip -6 " + what.format("del"))
     if silent:
-        router.manager.compare()
+        router.manager.repair.compare()
     await router.wait_until(
         lambda: router.status(ref).status is InstallStatus.INSTALLED, "well again"
     )
@@ -188,7 +188,7 @@ async def test_interrupted_dumps(router: Router, monkeypatch: pytest.MonkeyPatch
     try:
         async with asyncio.timeout(30):
             while interrupted < 3:
-                assert router.manager.compare().actions == []
+                assert router.manager.repair.compare().actions == []
                 # Let the clock run.
                 await asyncio.sleep(0)
     finally:

@@ -151,8 +151,8 @@ def test_the_classes_of_the_product_are_checked_in_tests(tmp_path: Path) -> None
 
 def test_nothing_is_checked_where_nobody_asked_for_it() -> None:
     code = (
-        "from srv6mgrd.manager.conductor import Manager;"
-        "assert not hasattr(Manager.compare, '__wrapped__') or 'threads' not in"
-        " Manager.compare.__code__.co_filename"
+        "from srv6mgrd.manager.repair import Repair;"
+        "assert not hasattr(Repair.compare, '__wrapped__') or 'threads' not in"
+        " Repair.compare.__code__.co_filename"
     )
     subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, env={"PATH": ""}, check=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from srv6mgrd.datastore.history import History, Origin, Pending, Status, listed
+from srv6mgrd.datastore.history import History, Origin, Pending, Status, listed, packed
 from srv6mgrd.storage import Problems, StorageError
 
 TREE = '{"at":"a"}'
@@ -37,7 +37,7 @@ def filled(path: Path) -> None:
     history = History(path)
     for number in range(40):
         tree = json.dumps({"at": [hash(str(n * number)) for n in range(200)]})
-        history.record(number, BOB, 1, Status.DONE, tree)
+        history.record(number, BOB, 1, Status.DONE, packed(tree))
     history.close()
 
 
@@ -51,7 +51,7 @@ def test_a_damaged_file_is_set_aside(path: Path, damage: str) -> None:
     history = History(path, problems=problems)
     for t in history.transactions():
         history.configuration(t.id)
-    number = history.record(7, BOB, 1, Status.DONE, TREE)
+    number = history.record(7, BOB, 1, Status.DONE, packed(TREE))
     assert history.save() or history.save()
     history.close()
 
@@ -90,7 +90,7 @@ def test_what_the_disk_has_no_room_for_follows(path: Path) -> None:
     db.execute(f"pragma max_page_count = {db.execute('pragma page_count').fetchone()[0]}")
     tree = json.dumps({"at": [hash(str(n)) for n in range(5000)]})
 
-    number = history.record(1, BOB, 1, Status.DONE, tree)
+    number = history.record(1, BOB, 1, Status.DONE, packed(tree))
 
     assert not history.save()
     assert history.configuration(number) == tree
@@ -131,7 +131,7 @@ def test_a_pending_commit_that_could_not_be_read_rolls_nothing_back_later(
         history = History(path)
     assert history.pending is None
 
-    history.record(1, Origin("gNMI"), 1, Status.DONE, "{}")
+    history.record(1, Origin("gNMI"), 1, Status.DONE, packed("{}"))
 
     history.close()
     again = History(path)
@@ -167,7 +167,9 @@ def test_a_pending_commit_that_can_t_be_written_is_not_pending(
 
 def test_where_a_change_came_from_is_kept(path: Path) -> None:
     history = History(path)
-    history.record(1, Origin("srv6-gnmid", "alice", address="192.0.2.1"), 1, Status.DONE, TREE)
+    history.record(
+        1, Origin("srv6-gnmid", "alice", address="192.0.2.1"), 1, Status.DONE, packed(TREE)
+    )
     history.close()
     reopened = History(path)
     (transaction,) = reopened.transactions()
@@ -184,6 +186,6 @@ def test_a_history_without_addresses_is_taken_over(path: Path) -> None:
     history = History(path)
     assert len(history.transactions()) == 40
     assert history.transactions()[0].origin == BOB
-    history.record(99, Origin("srv6-gnmid", address="192.0.2.1"), 1, Status.DONE, TREE)
+    history.record(99, Origin("srv6-gnmid", address="192.0.2.1"), 1, Status.DONE, packed(TREE))
     history.close()
     assert History(path).transactions()[0].origin.address == "192.0.2.1"

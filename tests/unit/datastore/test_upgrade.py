@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 
-from srv6mgrd.datastore.history import History, Origin, Pending, Status
+from srv6mgrd.datastore.history import History, Origin, Pending, Status, packed
 from srv6mgrd.datastore.migration import CURRENT
 from srv6mgrd.datastore.upgrade import upgrade
 from srv6mgrd.storage import Problems
@@ -89,8 +89,8 @@ def test_a_file_that_can_not_be_written_is_reported_and_what_is_held_is_migrated
 
 def test_a_rollback_after_the_upgrade_leads_to_the_same_roles(tmp_path, file):
     history = History(tmp_path / "history.sqlite")
-    history.record(1, Origin("gnmi"), 1, Status.DONE, OLD)
-    history.record(2, Origin("gnmi"), 1, Status.AWAITING, OLD)
+    history.record(1, Origin("gnmi"), 1, Status.DONE, packed(OLD))
+    history.record(2, Origin("gnmi"), 1, Status.AWAITING, packed(OLD))
     history.pend(Pending.of(Origin("gnmi", "", "token"), 10, 10, OLD))
 
     assert first_start(file, history, seen=True)
@@ -120,7 +120,7 @@ def test_a_start_that_failed_is_made_good_by_the_next(file):
 
 def test_a_lost_file_does_not_open_the_boundary(tmp_path):
     history = History(tmp_path / "history.sqlite")
-    history.record(1, Origin("gnmi"), 1, Status.DONE, OLD)
+    history.record(1, Origin("gnmi"), 1, Status.DONE, packed(OLD))
     history.close()
 
     assert not History(tmp_path / "history.sqlite").of_older_release
@@ -129,7 +129,7 @@ def test_a_lost_file_does_not_open_the_boundary(tmp_path):
 def test_the_history_of_an_older_release_is_known_once(tmp_path):
     path = tmp_path / "history.sqlite"
     history = History(path)
-    history.record(1, Origin("gnmi"), 1, Status.DONE, OLD)
+    history.record(1, Origin("gnmi"), 1, Status.DONE, packed(OLD))
     history.close()
     with sqlite3.connect(path) as db:
         db.execute("pragma user_version = 0")

@@ -37,7 +37,9 @@ class World:
         self.now = 0.0
         self.frr = frr or Frr()
         self.compares = 0
-        self.loops = SidLoops(self.frr, lambda: DESIRED, self.compare, lambda: self.now, drain=0)
+        self.loops = SidLoops(
+            self.frr, lambda: DESIRED, self.compare, clock=lambda: self.now, drain=0
+        )
 
     def compare(self) -> None:
         self.compares += 1

@@ -81,7 +81,7 @@ async def test_another_refusal_has_not(offered):
     offered.kernel.refuse(lambda a: a.object.key == END_KEY, errno.ENOMEM)
     offered.kernel.remove(END_KEY)
 
-    offered.manager.compare()
+    offered.manager.repair.compare()
 
     assert offered.offering.tries == 0
 
@@ -89,7 +89,7 @@ async def test_another_refusal_has_not(offered):
 async def test_a_commit_refused_as_not_offered_is_refused_in_words_of_the_node(offered):
     lose_dt46(offered)
     with pytest.raises(RefusedError, match=f"does not offer End.DT46: {GONE}"):
-        offered.manager.change(tree(1))
+        offered.manager.commits.change(tree(1))
     assert DT46_KEY not in offered.kernel.objects
 
 

@@ -21,7 +21,7 @@ from tests.unit.manager.world import (
 
 @in_virtual_time
 async def test_a_commit_is_in_the_kernel_before_it_is_stored(world):
-    world.manager.change(tree(1))
+    world.manager.commits.change(tree(1))
 
     assert END_KEY in world.kernel.objects
     assert world.reader.objects() == {}
@@ -47,8 +47,8 @@ async def test_a_refused_commit_changes_nothing(world):
     world.kernel.refuse(lambda a: "fcbb:0:1:2::/64" in a.object.key and not isinstance(a, Delete))
 
     with pytest.raises(RefusedError):
-        world.manager.change(tree(1, 2))
-    world.manager.compare()
+        world.manager.commits.change(tree(1, 2))
+    world.manager.repair.compare()
 
     assert world.kernel.objects == kernel
     assert world.reader.objects() == store
@@ -58,9 +58,9 @@ async def test_a_refused_commit_changes_nothing(world):
 async def test_an_aborted_commit_is_taken_back(world):
     world.commit(tree(1))
     kernel, frr = dict(world.kernel.objects), dict(world.frr.contexts)
-    world.manager.change(tree(2, table=20))
+    world.manager.commits.change(tree(2, table=20))
 
-    world.manager.aborted()
+    world.manager.commits.aborted()
 
     assert world.kernel.objects == kernel
     assert world.frr.contexts == frr
@@ -73,9 +73,9 @@ async def test_an_abort_after_our_own_refusal_is_harmless(world):
     kernel = dict(world.kernel.objects)
     world.kernel.refuse(lambda a: "fcbb:0:1:2::/64" in a.object.key and not isinstance(a, Delete))
     with pytest.raises(RefusedError):
-        world.manager.change(tree(2))
+        world.manager.commits.change(tree(2))
 
-    world.manager.aborted()
+    world.manager.commits.aborted()
 
     assert world.kernel.objects == kernel
 
@@ -105,7 +105,7 @@ async def test_the_same_commit_again_writes_nothing(world):
 @in_virtual_time
 async def test_a_commit_that_is_left_half_way_is_taken_back(world):
     world.commit(tree(1))
-    world.manager.change(tree(2))
+    world.manager.commits.change(tree(2))
 
     async with running(world.manager.keep(), world.manager.compare_every(30)):
         await asyncio.sleep(61)

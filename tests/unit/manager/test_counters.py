@@ -23,13 +23,13 @@ from tests.unit.manager.world import (
 async def test_what_was_counted_since_the_last_sample_is_kept_when_a_route_is_replaced(world):
     world.commit(tree(1, table=10))
     world.kernel.counters[EXPORT] = (7, 700, 0)
-    world.manager.sample()
+    world.manager.sampling.sample()
     world.kernel.counters[EXPORT] = (10, 1000, 2)
 
     world.commit(tree(1, table=20))
 
     world.kernel.counters[EXPORT] = (1, 100, 1)
-    world.manager.sample()
+    world.manager.sampling.sample()
     found = world.reader.counters()[str(EXPORT)]
     assert (found.packets, found.octets, found.errors) == (11, 1100, 3)
 
@@ -41,10 +41,10 @@ async def test_counters_go_on_over_a_commit_that_was_undone(world):
     world.kernel.refuse(lambda a: a.object.key == "route6 table 8986 fcbb:0:1:2::/64")
 
     with pytest.raises(RefusedError):
-        world.manager.change(tree(1, 2, table=20))
+        world.manager.commits.change(tree(1, 2, table=20))
 
     world.kernel.counters[EXPORT] = (100, 10000, 0)
-    world.manager.sample()
+    world.manager.sampling.sample()
     assert world.reader.counters()[str(EXPORT)].packets == 107
 
 
@@ -72,7 +72,7 @@ async def test_samples_go_to_the_store_and_outward(world):
     world.commit(tree(1))
     world.kernel.counters[END_PREFIX] = (7, 700, 1)
 
-    world.manager.sample()
+    world.manager.sampling.sample()
 
     found = world.reader.counters()[END.name]
     assert (found.packets, found.octets, found.errors) == (7, 700, 1)
@@ -89,11 +89,11 @@ PROXY["srv6mgr-srv6:srv6"]["local-sids"]["sid"][0] |= {
 @in_virtual_time
 async def test_a_proxy_is_told_of_as_long_as_it_is_declared(world):
     world.commit(PROXY)
-    world.manager.sample()
+    world.manager.sampling.sample()
     assert world.proxies == {END_PREFIX: NEW_PROXY}
 
     world.commit(tree(export=False))
-    world.manager.sample()
+    world.manager.sampling.sample()
     assert world.proxies == {}
 
 
@@ -101,7 +101,7 @@ async def test_a_proxy_is_told_of_as_long_as_it_is_declared(world):
 async def test_a_proxy_that_is_changed_goes_on_counting(world):
     world.commit(PROXY)
     world.kernel.counters[END_PREFIX] = (7, 700, 0)
-    world.manager.sample()
+    world.manager.sampling.sample()
     changed = copy.deepcopy(PROXY)
     sid = changed["srv6mgr-srv6:srv6"]["local-sids"]["sid"][0]
     sid["srv6mgr-proxy:proxy"]["decrement-hop-limit"] = False
@@ -109,7 +109,7 @@ async def test_a_proxy_that_is_changed_goes_on_counting(world):
     world.commit(changed)
 
     world.kernel.counters[END_PREFIX] = (9, 900, 0)
-    world.manager.sample()
+    world.manager.sampling.sample()
     assert world.reader.counters()[END.name].packets == 9
 
 
@@ -117,12 +117,12 @@ async def test_a_proxy_that_is_changed_goes_on_counting(world):
 async def test_a_proxy_that_is_made_anew_counts_on(world):
     world.commit(PROXY)
     world.kernel.counters[END_PREFIX] = (7, 700, 0)
-    world.manager.sample()
+    world.manager.sampling.sample()
     world.kernel.remove(f"proxy {END_PREFIX}")
-    world.manager.compare()
+    world.manager.repair.compare()
 
     world.kernel.counters[END_PREFIX] = (100, 10000, 0)
-    world.manager.sample()
+    world.manager.sampling.sample()
     assert world.reader.counters()[END.name].packets == 107
 
 
@@ -130,7 +130,7 @@ async def test_a_proxy_that_is_made_anew_counts_on(world):
 async def test_without_sids_nothing_is_sampled(world):
     world.commit(tree(export=False))
 
-    world.manager.sample()
+    world.manager.sampling.sample()
 
     assert world.outward.samples == []
 
@@ -153,9 +153,9 @@ async def test_counters_that_stand_still_are_not_written_again(world):
     standing = world.kernel.sid_counters()
     world.kernel.sid_counters = lambda: standing
 
-    assert world.manager.sample()
+    assert world.manager.sampling.sample()
     told = len(world.outward.samples)
-    assert not world.manager.sample()
+    assert not world.manager.sampling.sample()
 
     assert len(world.outward.samples) == told
     assert world.reader.counters()[END.name].packets == 7
@@ -165,10 +165,10 @@ async def test_counters_that_stand_still_are_not_written_again(world):
 async def test_a_sid_declared_later_has_its_counters_in_the_store_at_the_next_sample(world):
     world.commit(tree(1))
     world.kernel.counters[END_PREFIX] = (7, 700, 1)
-    world.manager.sample()
+    world.manager.sampling.sample()
     world.commit(tree(1, 2))
 
-    world.manager.sample()
+    world.manager.sampling.sample()
 
     counters = world.reader.counters()
     assert counters[END.name].packets == 7
@@ -179,12 +179,12 @@ async def test_a_sid_declared_later_has_its_counters_in_the_store_at_the_next_sa
 async def test_counters_go_on_over_a_repair_however_much_was_counted_since(world):
     world.commit(tree(1))
     world.kernel.counters[END_PREFIX] = (7, 700, 0)
-    world.manager.sample()
+    world.manager.sampling.sample()
     world.kernel.remove(END_KEY)
-    world.manager.compare()
+    world.manager.repair.compare()
     world.kernel.counters[END_PREFIX] = (100, 10000, 0)
 
-    world.manager.sample()
+    world.manager.sampling.sample()
 
     assert world.reader.counters()[END.name].packets == 107
 
@@ -193,14 +193,14 @@ async def test_counters_go_on_over_a_repair_however_much_was_counted_since(world
 async def test_counters_go_on_over_a_commit_and_a_sample_before_it_is_stored(world):
     world.commit(tree(1, table=10))
     world.kernel.counters[EXPORT] = (7, 700, 0)
-    world.manager.sample()
-    world.manager.change(tree(1, table=20))
+    world.manager.sampling.sample()
+    world.manager.commits.change(tree(1, table=20))
     world.kernel.counters[EXPORT] = (100, 10000, 0)
-    world.manager.sample()
-    world.manager.stored()
+    world.manager.sampling.sample()
+    world.manager.commits.stored()
     world.kernel.counters[EXPORT] = (105, 10500, 0)
 
-    world.manager.sample()
+    world.manager.sampling.sample()
 
     assert world.reader.counters()[str(EXPORT)].packets == 112
 
@@ -209,11 +209,11 @@ async def test_counters_go_on_over_a_commit_and_a_sample_before_it_is_stored(wor
 async def test_counters_go_on_over_a_restart(world):
     world.commit(tree(1))
     world.kernel.counters[END_PREFIX] = (7, 700, 0)
-    world.manager.sample()
+    world.manager.sampling.sample()
     world.restart()
-    world.manager.start()
+    world.manager.commits.start()
     world.kernel.counters[END_PREFIX] = (9, 900, 0)
 
-    world.manager.sample()
+    world.manager.sampling.sample()
 
     assert world.reader.counters()[END.name].packets == 9

@@ -43,8 +43,8 @@ async def test_drift_is_repaired_and_counted(world):
 async def test_a_burst_of_events_is_one_repair(world):
     world.commit(tree(1))
     repairs = []
-    compare = world.manager.compare
-    world.manager.compare = lambda: (repairs.append(1), compare())
+    compare = world.manager.repair.compare
+    world.manager.repair.compare = lambda: (repairs.append(1), compare())
 
     async def events():
         for _ in range(50):
@@ -146,23 +146,23 @@ async def is_tried_again(world, error):
 async def test_a_compare_waits_for_the_end_of_a_commit(world):
     world.commit(tree(1))
     world.kernel.counters[END_PREFIX] = (7, 700, 0)
-    world.manager.sample()
+    world.manager.sampling.sample()
     world.kernel.remove("rule 2000 to fcbb:0:1::/48")
 
     async with running(world.manager.keep()):
-        world.manager.change(tree(2))
+        world.manager.commits.change(tree(2))
         world.manager.disturbed()
         await asyncio.sleep(1)
-        world.manager.aborted()
+        world.manager.commits.aborted()
         await asyncio.sleep(1)
         world.kernel.remove(END_KEY)
-        world.manager.change(tree(1, 2))
+        world.manager.commits.change(tree(1, 2))
         world.manager.disturbed()
         await asyncio.sleep(1)
-        world.manager.aborted()
+        world.manager.commits.aborted()
         await asyncio.sleep(1)
 
-    world.manager.sample()
+    world.manager.sampling.sample()
     assert world.reader.counters()[END.name].packets == 7
     assert END_KEY in world.kernel.objects
 
@@ -176,7 +176,7 @@ async def test_what_could_not_be_undone_is_found_by_a_compare(world):
 
     async with running(world.manager.keep()):
         with pytest.raises(RefusedError):
-            world.manager.change(tree(1, 2, 3))
+            world.manager.commits.change(tree(1, 2, 3))
         assert added in world.kernel.objects
         world.kernel.accept_all()
         await asyncio.sleep(1)
@@ -221,6 +221,6 @@ async def test_a_compare_that_is_due_reads_everything_from_the_kernel(world):
 
     async with running(world.manager.keep(), world.manager.compare_every(30)):
         await asyncio.sleep(100)
-    world.manager.reconcile()
+    world.manager.repair.reconcile()
 
     assert len(doubts) == 4

@@ -76,7 +76,7 @@ async def test_after_a_restart_the_status_is_as_it_was_until_frr_was_asked(world
     assert known[RED_BGP].status is known[MAIN].status is InstallStatus.INSTALLED
 
     world.restart()
-    world.manager.start()
+    world.manager.commits.start()
     assert world.reader.objects() == known
 
     # It was not asked for nothing.
@@ -95,7 +95,7 @@ async def test_an_export_that_the_start_repaired_is_not_advertised_yet(world):
     world.restart()
     world.frr.restart()
 
-    world.manager.start()
+    world.manager.commits.start()
 
     assert world.status(RED_BGP).status is InstallStatus.PENDING
 
@@ -143,9 +143,9 @@ async def test_what_frr_says_in_the_middle_of_a_commit_does_no_harm(world):
     world.commit(tree(1, export=False))
 
     async with running(world.manager.watch_frr()):
-        world.manager.change(tree(1))
+        world.manager.commits.change(tree(1))
         await asyncio.sleep(6)
-        world.manager.stored()
+        world.manager.commits.stored()
         await asyncio.sleep(6)
 
     assert world.status(RED_BGP).status is InstallStatus.PENDING

@@ -1,7 +1,5 @@
 """Statistics and notifications."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from srv6mgrd.counters.node import Statistics
@@ -30,10 +28,10 @@ async def test_statistics_count_commits_refusals_compares_and_drift(world):
     outside = tree(1)
     outside["srv6mgr-srv6:srv6"]["local-sids"]["sid"][0]["prefix"] = "fcbb:9:1:1::/64"
     with pytest.raises(RefusedError):
-        world.manager.change(outside)
-    world.manager.compare()
+        world.manager.commits.change(outside)
+    world.manager.repair.compare()
     del world.kernel.objects[END_KEY]
-    report = world.manager.compare()
+    report = world.manager.repair.compare()
     assert [a.object.key for a in report.actions] == [END_KEY]
     told = node.statistics
     assert (told.commits, told.refused, told.compares) == (1, 1, 2)
@@ -43,13 +41,12 @@ async def test_statistics_count_commits_refusals_compares_and_drift(world):
 
 
 async def test_drift_and_status_changes_are_told(world):
-    told = []
-    world.manager._herald = SimpleNamespace(put=told.extend)
+    told = world.told
     world.commit(tree(1))
     assert {n.name for n in told} == {"sid-status-change"}
     told.clear()
     del world.kernel.objects[END_KEY]
-    world.manager.compare()
+    world.manager.repair.compare()
     assert [(n.name, n.leaves["name"]) for n in told] == [
         ("drift-detected", END.name),
         ("drift-repaired", END.name),

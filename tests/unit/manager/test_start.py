@@ -24,7 +24,7 @@ async def test_a_restart_writes_nothing_and_keeps_the_statuses(world):
     writes, store = world.kernel.writes + world.frr.writes, world.reader.objects()
     world.restart()
 
-    world.manager.start()
+    world.manager.commits.start()
 
     assert world.kernel.writes + world.frr.writes == writes
     assert world.reader.objects() == store
@@ -35,7 +35,7 @@ async def test_a_restart_goes_outward_although_nothing_changed(world):
     world.commit(tree(1))
     world.restart()
 
-    world.manager.start()
+    world.manager.commits.start()
 
     assert len(world.outward.published) == 1
 
@@ -44,7 +44,7 @@ async def test_a_restart_goes_outward_although_nothing_changed(world):
 async def test_what_the_start_could_not_put_in_place_is_tried_again(world):
     world.running = tree(1)
     world.kernel.refuse(lambda a: a.object.key == END_KEY)
-    world.manager.start()
+    world.manager.commits.start()
     assert world.status(END).status is InstallStatus.FAILED
     world.kernel.accept_all()
 
@@ -73,15 +73,15 @@ def test_a_missing_configuration_removes_nothing_until_it_is_there(world, read):
         world.commit(tree(1))
         objects, writes = dict(world.kernel.objects), world.kernel.writes + world.frr.writes
         world.restart()
-        whole, world.manager._commits._running = world.manager._commits._running, read
+        whole, world.manager.commits._running = world.manager.commits._running, read
 
-        world.manager.start()
+        world.manager.commits.start()
         async with running(world.manager.keep()):
             world.manager.disturbed()
             await asyncio.sleep(5)
             assert world.kernel.objects == objects
             assert world.kernel.writes + world.frr.writes == writes
-            world.manager._commits._running = whole
+            world.manager.commits._running = whole
             world.kernel.remove(END_KEY)
             await asyncio.sleep(60)
 
@@ -95,13 +95,13 @@ async def test_a_commit_ends_the_wait_for_a_missing_configuration(world):
     world.commit(tree(1))
     world.running = {}
     world.restart()
-    world.manager.start()
+    world.manager.commits.start()
 
     world.commit(tree(2))
 
     assert END_KEY not in world.kernel.objects
     world.kernel.remove("route6 table 8986 fcbb:0:1:2::/64")
-    assert world.manager.compare().actions
+    assert world.manager.repair.compare().actions
 
 
 @in_virtual_time
@@ -109,11 +109,11 @@ async def test_an_aborted_commit_after_a_missing_configuration_removes_nothing(w
     world.commit(tree(1))
     world.running = {}
     world.restart()
-    world.manager.start()
+    world.manager.commits.start()
 
-    world.manager.change(tree(1, 2))
-    world.manager.aborted()
-    world.manager.compare()
+    world.manager.commits.change(tree(1, 2))
+    world.manager.commits.aborted()
+    world.manager.repair.compare()
 
     assert END_KEY in world.kernel.objects
 
@@ -123,9 +123,9 @@ async def test_the_order_to_reconcile_takes_over_an_empty_configuration(world):
     world.commit(tree(1))
     world.running = {}
     world.restart()
-    world.manager.start()
+    world.manager.commits.start()
 
-    world.manager.reconcile()
+    world.manager.repair.reconcile()
 
     assert not any(seen.ours for seen in world.kernel.objects.values())
 
@@ -135,11 +135,11 @@ async def test_a_death_in_a_commit_of_nothing_ends_with_nothing(world):
     world.commit(tree(1))
     world.kernel.crash_after(1)
     with pytest.raises(Crash):
-        world.manager.change({})
+        world.manager.commits.change({})
     world.running = {}
     world.restart()
 
-    world.manager.start()
+    world.manager.commits.start()
 
     assert not any(seen.ours for seen in world.kernel.objects.values())
 
@@ -149,12 +149,12 @@ async def test_a_refused_commit_of_nothing_does_not_make_an_empty_configuration_
     world.commit(tree(1))
     world.kernel.refuse(lambda a: isinstance(a, Delete))
     with pytest.raises(RefusedError):
-        world.manager.change({})
+        world.manager.commits.change({})
     world.kernel.accept_all()
     world.running = {}
     world.restart()
 
-    world.manager.start()
+    world.manager.commits.start()
 
     assert END_KEY in world.kernel.objects
 
@@ -170,7 +170,7 @@ async def test_a_start_shows_what_is_invalid_as_rejected_and_carries_out_the_res
     outside = ObjectRef(Kind.SID, "fcbb:0:9:1::/64")
     world.running = with_sid_outside(tree(1))
 
-    world.manager.start()
+    world.manager.commits.start()
 
     assert world.status(END).status is InstallStatus.INSTALLED
     assert world.status(outside).status is InstallStatus.REJECTED
@@ -188,10 +188,10 @@ async def test_a_start_shows_what_is_invalid_as_rejected_and_carries_out_the_res
 async def test_an_aborted_commit_leaves_it_rejected(world):
     outside = ObjectRef(Kind.SID, "fcbb:0:9:1::/64")
     world.running = with_sid_outside(tree(1))
-    world.manager.start()
+    world.manager.commits.start()
 
-    world.manager.change(with_sid_outside(tree(1, 2)))
-    world.manager.aborted()
+    world.manager.commits.change(with_sid_outside(tree(1, 2)))
+    world.manager.commits.aborted()
 
     assert world.status(outside).status is InstallStatus.REJECTED
     assert "route6 table 8986 fcbb:0:1:2::/64" not in world.kernel.objects
@@ -200,13 +200,13 @@ async def test_an_aborted_commit_leaves_it_rejected(world):
 @in_virtual_time
 async def test_a_rollback_to_what_a_start_found_is_accepted(world):
     world.running = with_sid_outside(tree(1))
-    world.manager.start()
+    world.manager.commits.start()
     world.commit(tree(1))
 
     with pytest.raises(RefusedError):
-        world.manager.change(with_sid_outside(tree(1)))
-    world.manager.change(with_sid_outside(tree(1)), rollback=True)
-    world.manager.stored()
+        world.manager.commits.change(with_sid_outside(tree(1)))
+    world.manager.commits.change(with_sid_outside(tree(1)), rollback=True)
+    world.manager.commits.stored()
 
     assert world.status(ObjectRef(Kind.SID, "fcbb:0:9:1::/64")).status is InstallStatus.REJECTED
 
@@ -217,7 +217,7 @@ def test_a_start_and_each_commit_warn_of_an_open_boundary(world, caplog):
         opened = tree(1)
         opened["srv6mgr-srv6:srv6"]["boundary"] = {"default-role": "core"}
         world.running = opened
-        world.manager.start()
+        world.manager.commits.start()
         world.commit(opened)
 
     test(world, None)

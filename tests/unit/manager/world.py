@@ -2,16 +2,18 @@
 
 import asyncio
 import contextlib
-from concurrent.futures import Executor, Future
+from types import SimpleNamespace
 
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.counters.store import StoreReader, StoreWriter
 from srv6mgrd.frr.render import render
+from srv6mgrd.in_loop import InLoop
 from srv6mgrd.manager.conductor import Manager
 from srv6mgrd.model.status import Kind, ObjectRef
 from tests.builders import net
 from tests.fakes.frr import FakeFrr
+from tests.fakes.inline import Inline
 from tests.fakes.kernel import FakeKernel
 
 END = ObjectRef(Kind.SID, "fcbb:0:1:1::/64")
@@ -49,16 +51,10 @@ def tree(*sids, table=10, export=True):
 class VirtualTime(asyncio.SelectorEventLoop):
     """Time passes at once when there is nothing to do; threads are not used."""
 
-    class _Inline(Executor):
-        def submit(self, fn, /, *args, **kwargs):
-            future = Future()
-            future.set_result(fn(*args, **kwargs))
-            return future
-
     def __init__(self):
         super().__init__()
         self._now = 1000.0
-        self._executor = self._Inline()
+        self._executor = Inline()
         select = self._selector.select
 
         def advance(timeout=None):
@@ -90,11 +86,19 @@ class Outward:
 
 
 class World:
-    def __init__(self, path):
+    def __init__(self, path, writer=None, state=None, in_loop=None):
+        """Without threads all is called at once."""
+        self.threads = {
+            "writer": writer or Inline(),
+            "state": state or Inline(),
+            "in_loop": in_loop or InLoop(),
+        }
         self.path = path
+        # Notifications.
+        self.told = []
         self.kernel = FakeKernel({"eth1": 2})
         self.frr = FakeFrr()
-        self.journal = Journal(None)
+        self.journal = self.threads["writer"].submit(Journal, None).result()
         self.running = {}
         self.advertised = {}
         # What FRR says of locators.
@@ -123,6 +127,8 @@ class World:
                 | self.reached
             ),
             running=lambda: self.running,
+            **self.threads,
+            herald=SimpleNamespace(put=self.told.extend),
             proxies=self,
             observed=self,
         )
@@ -137,9 +143,9 @@ class World:
         self.proxies = proxies
 
     def commit(self, config):
-        self.manager.change(config)
+        self.manager.commits.change(config)
         self.running = config
-        self.manager.stored()
+        self.manager.commits.stored()
 
     def status(self, ref):
         return self.reader.objects()[ref]

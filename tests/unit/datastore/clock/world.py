@@ -9,6 +9,8 @@ from typing import Any
 
 from srv6mgrd.datastore.clock import CommitClock
 from srv6mgrd.datastore.history import History, Origin
+from srv6mgrd.datastore.participant import Participant
+from srv6mgrd.in_loop import InLoop
 from srv6mgrd.model.refusal import Refusal, RefusedError
 from srv6mgrd.news import News
 from srv6mgrd.storage import Problems
@@ -25,7 +27,6 @@ class Manager:
 
     def __init__(self) -> None:
         self.refuse: set[str] = set()
-        self.warnings: tuple[str, ...] = ()
 
     def change(self, tree: Mapping[str, Any], *, rollback: bool = False) -> int:
         if tree["at"] in self.refuse:
@@ -45,7 +46,7 @@ class Running:
         self.startup = A
         self.saved: list[str] = []
         self.replaced: list[str] = []
-        self.clock: CommitClock
+        self.participant: Participant
         self._loop = loop
 
     def read(self) -> str:
@@ -62,9 +63,9 @@ class Running:
         """An edit through any door."""
         if tree == self.tree:
             return
-        self.clock.change(tree, origin)
+        self.participant.change(tree, origin)
         self.tree = tree
-        self.clock.stored()
+        self.participant.stored()
 
     def is_saved(self) -> bool:
         return self.startup == self.tree
@@ -107,14 +108,13 @@ class World:
         self.history = History(self._path / "history.sqlite", keep=5, problems=self.problems)
         self.clock = CommitClock(
             self.history,
-            self.manager,
             self.running,
             self.node,
             self.herald,
             now=lambda: self.now,
             problems=self.problems,
         )
-        self.running.clock = self.clock
+        self.running.participant = Participant(self.manager, self.clock, InLoop())
         self.clock.start(self.running.tree)
 
     async def kill(self) -> None:

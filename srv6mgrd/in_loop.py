@@ -1,0 +1,45 @@
+"""Calls from other threads into the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class InLoop:
+    """Has the event loop call what belongs to it. Any thread; in the loop's own, and without a
+    loop, it is called at once."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        """Made in the thread of the loop."""
+        self._loop = loop
+        self._thread = threading.get_ident()
+
+    def post(self, call: Callable[P, object], *arguments: P.args, **named: P.kwargs) -> None:
+        """Have it called soon, in the order of the posts of this thread."""
+        if self._loop is None or threading.get_ident() == self._thread:
+            call(*arguments, **named)
+        else:
+            self._loop.call_soon_threadsafe(lambda: call(*arguments, **named))
+
+    def ask(self, call: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+        """What it returns or raises; the thread waits for it. The loop must not wait for the
+        thread then."""
+        if self._loop is None or threading.get_ident() == self._thread:
+            return call(*arguments, **named)
+        answer: Future[T] = Future()
+
+        def asked() -> None:
+            try:
+                answer.set_result(call(*arguments, **named))
+            except BaseException as error:
+                answer.set_exception(error)
+
+        self._loop.call_soon_threadsafe(asked)
+        return answer.result()

@@ -1,0 +1,113 @@
+"""What the rooms of one thread ask of those of another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from ipaddress import IPv6Network
+from typing import Protocol
+
+from srv6mgrd.apply.reconciler import Report
+from srv6mgrd.in_loop import InLoop
+from srv6mgrd.manager.ports import Herald, Outward
+from srv6mgrd.manager.publication import Publication
+from srv6mgrd.manager.sampling import Sampling
+from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.proxy_state import ProxyState
+from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.news import News
+from srv6mgrd.plan.actions import Action
+
+
+class Loop(Protocol):
+    """What belongs to the event loop (``manager.conductor.Manager``)."""
+
+    def disturbed(self) -> None: ...
+
+    def retry_later(self) -> None: ...
+
+    def published(self, *, failed: bool) -> None: ...
+
+    def count(self, *, commits: int = 0, refused: int = 0) -> None: ...
+
+    def drifted(self, objects: int, repaired: int) -> None: ...
+
+
+class OutwardInLoop:
+    """``Outward``, for the thread of samples and statuses."""
+
+    def __init__(self, outward: Outward, in_loop: InLoop) -> None:
+        self._outward = outward
+        self._in_loop = in_loop
+
+    def publish(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> None:
+        self._in_loop.post(self._outward.publish, desired, statuses)
+
+    def publish_counters(self, counters: Mapping[str, SidCounters]) -> None:
+        self._in_loop.post(self._outward.publish_counters, counters)
+
+    def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None:
+        self._in_loop.post(self._outward.publish_proxies, proxies)
+
+
+class HeraldInLoop:
+    """``Herald``, for any thread."""
+
+    def __init__(self, herald: Herald | None, in_loop: InLoop) -> None:
+        self._herald = herald
+        self._in_loop = in_loop
+
+    def put(self, news: Iterable[News]) -> None:
+        if self._herald is not None:
+            self._in_loop.post(self._herald.put, [*news])
+
+
+class FromWriter:
+    """``Conductor`` and the hooks of the reconciler, for the writer. Each but the first three
+    returns when it is done: who commits finds it so."""
+
+    def __init__(
+        self,
+        loop: Loop,
+        in_loop: InLoop,
+        herald: HeraldInLoop,
+        state: Executor,
+        rooms: tuple[Sampling, Publication],
+    ) -> None:
+        """``rooms`` are those of the thread of ``state``."""
+        self._loop = loop
+        self._in_loop = in_loop
+        self._herald = herald
+        self._state = state
+        self._sampling, self._publication = rooms
+
+    def disturbed(self) -> None:
+        self._in_loop.post(self._loop.disturbed)
+
+    def retry_later(self) -> None:
+        self._in_loop.post(self._loop.retry_later)
+
+    def notify(self, told: Iterable[News]) -> None:
+        self._herald.put(told)
+
+    def report(self, report: Report, repaired: Iterable[ObjectRef] = ()) -> None:
+        failed = self._state.submit(self._publish, report, frozenset(repaired)).result()
+        self._in_loop.ask(self._loop.published, failed=failed)
+
+    def _publish(self, report: Report, repaired: frozenset[ObjectRef]) -> bool:
+        if not self._publication.is_of(report.desired):
+            self._sampling.declared(report.desired)
+        self._publication.report(report, repaired)
+        return self._publication.has_failed
+
+    def count(self, *, commits: int = 0, refused: int = 0) -> None:
+        self._in_loop.ask(self._loop.count, commits=commits, refused=refused)
+
+    def drifted(self, objects: int, repaired: int) -> None:
+        self._in_loop.ask(self._loop.drifted, objects, repaired)
+
+    def before_writing(self, actions: Sequence[Action]) -> None:
+        self._state.submit(self._sampling.last_counts, actions).result()
+
+    def after_writing(self, carried_out: Sequence[Action]) -> None:
+        self._state.submit(self._sampling.count_anew, carried_out).result()
