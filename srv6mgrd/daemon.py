@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from srv6mgrd import memory
 from srv6mgrd import settings as settings_file
+from srv6mgrd.activity import Activity
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.commits.paths import commit_socket
@@ -203,6 +204,7 @@ async def _run(settings: Settings) -> None:
                 offering.follow_frr(manager.disturbed),
                 notifier.run(),
                 vitals.run(),
+                Activity(progress, node).run(),
                 problems.run(),
                 memory.give_back(),
                 *([publisher.run()] if settings.has_redis else []),

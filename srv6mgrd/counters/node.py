@@ -24,6 +24,7 @@ STATISTICS = "srv6mgr-operations:statistics"
 TRANSACTIONS = "srv6mgr-operations:transactions"
 STORAGE = "srv6mgr-operations:storage"
 DAEMONS = "srv6mgr-operations:daemons"
+ACTIVITY = "srv6mgr-operations:activity"
 
 # What others than the statistics and the problems with files is in.
 _SHOWN = (CAPABILITIES, TRANSACTIONS)

@@ -17,6 +17,7 @@ from typing import Any
 
 from srv6mgrd.counters import observed, proxies
 from srv6mgrd.counters.node import (
+    ACTIVITY,
     CAPABILITIES,
     DAEMONS,
     STATISTICS,
@@ -54,7 +55,7 @@ _LISTS = {
     "segment-lists": ("segment-list", "name", Kind.SEGMENT_LIST),
     "local-sids": ("sid", "prefix", Kind.SID),
 }
-_OF_NODE = (CAPABILITIES, STATISTICS, DAEMONS, STORAGE, TRANSACTIONS)
+_OF_NODE = (CAPABILITIES, STATISTICS, DAEMONS, STORAGE, ACTIVITY, TRANSACTIONS)
 # Of which nothing but ``counters.observed`` is told.
 _OBSERVED = (_BGP, _ISIS)
 MEMBERS = (*_LISTS, "vrfs", _STEERING, _DEFAULT, _ROUTING_POLICY, *_OBSERVED, *_OF_NODE)

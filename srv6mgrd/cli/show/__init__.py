@@ -8,7 +8,7 @@ from srv6mgrd.cli.show.counters import counters
 from srv6mgrd.cli.show.interfaces import interfaces
 from srv6mgrd.cli.show.leaks import leaks
 from srv6mgrd.cli.show.neighbors import neighbors
-from srv6mgrd.cli.show.node import capabilities, statistics, transactions
+from srv6mgrd.cli.show.node import capabilities, commits, statistics, transactions
 from srv6mgrd.cli.show.objects import locators, proxies, routes, sids, vrfs
 from srv6mgrd.cli.show.ospf import ospf
 from srv6mgrd.cli.show.policies import policies
@@ -34,6 +34,7 @@ for _command in (
     neighbors,
     counters,
     capabilities,
+    commits,
     transactions,
     statistics,
 ):

@@ -1,4 +1,4 @@
-"""``show capabilities``, ``transactions``, ``statistics``: the node as a whole."""
+"""``show capabilities``, ``commits``, ``transactions``, ``statistics``: the node as a whole."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from srv6mgrd.cli.output import Cell, Column
 from srv6mgrd.cli.session import Session, json_option, pass_session
-from srv6mgrd.counters.node import CAPABILITIES, STATISTICS
+from srv6mgrd.counters.node import ACTIVITY, CAPABILITIES, STATISTICS
 
 _STATUSES = {"done": "good", "awaiting-confirmation": "warn", "rolled-back": "dim"}
 
@@ -45,13 +45,39 @@ def _words(names: list[str], between: str = " ") -> str:
 @click.command()
 @json_option
 @pass_session
+def commits(session: Session) -> None:
+    """The commit that is carried out now, how far it is, and the last commits."""
+    told: dict[str, Any] = session.state.node().get(ACTIVITY, {})
+    if session.out.as_json:
+        session.warn_if_stale()
+        session.out.json({"activity": told, "transactions": session.state.transactions()})
+        return
+    if told:
+        where = f" at {told['object']}" if "object" in told else ""
+        session.out.line(
+            Cell(f"{told['kind']} for {told['elapsed']} s", "head"),
+            f": {told.get('stage', told['kind'])}, {told['done']} of {told['total']} operations"
+            f" done{where}",
+        )
+        session.out.line()
+    _list(session)
+
+
+@click.command()
+@json_option
+@pass_session
 def transactions(session: Session) -> None:
     """The last commits, the newest first, and the one that awaits confirmation."""
+    if session.out.as_json:
+        session.warn_if_stale()
+        session.out.json({"transactions": session.state.transactions()})
+        return
+    _list(session)
+
+
+def _list(session: Session) -> None:
     told = session.state.transactions()
     session.warn_if_stale()
-    if session.out.as_json:
-        session.out.json({"transactions": told})
-        return
     columns = (
         Column("NUMBER", right=True),
         Column("TIME"),

@@ -29,6 +29,7 @@ LINES = {
     "show proxies": (),
     "show counters": ("--no-rates",),
     "show capabilities": (),
+    "show commits": (),
     "show transactions": (),
     "show statistics": (),
     "top": ("-n", "1", "--interval", "0.1"),

@@ -6,6 +6,7 @@ import pytest
 
 from srv6mgrd.cli.output import Cell, Column, Output
 from srv6mgrd.cli.problem import Exit, Problem
+from srv6mgrd.counters.node import ACTIVITY
 from srv6mgrd.counters.observed import ObservedWriter
 from srv6mgrd.model.status import InstallStatus
 from tests.unit.cli.conftest import SID
@@ -213,3 +214,22 @@ def test_colours_only_on_terminals(capsys, monkeypatch):
     assert "\033[" not in shown()
     Output().table([Column("A")], [[Cell("x", "bad")]])
     assert "\033[" not in capsys.readouterr().out
+
+
+def test_how_far_the_commit_is_that_is_carried_out(ctl):
+    ctl.transactions(2, 1)
+    assert "operations done" not in ctl.run("show", "commits").out
+    activity = {
+        "kind": "commit", "elapsed": 12, "stage": "write-kernel", "done": 5000, "total": 100000,
+        "object": SID,
+    }  # fmt: skip
+    ctl.node.show(ACTIVITY, activity)
+
+    shown = ctl.run("show", "commits").out
+
+    assert (
+        f"commit for 12 s: write-kernel, 5000 of 100000 operations done at {SID}"
+        in shown.splitlines()
+    )
+    assert "done" in shown.splitlines()[-1]
+    assert ctl.run("show", "commits", "--json").json["activity"] == activity
