@@ -22,6 +22,8 @@ ROUNDS = 5
 CHANGES = {10_000: 5, 100_000: 2}
 REPAIRS = {10_000: 50, 100_000: 15}
 RESTARTS = {10_000: 5, 100_000: 1}
+# Milliseconds, whatever is committed.
+GAP = 50
 MEMORY = {10_000: 150, 100_000: 400}
 IDLE_SECONDS = 30
 # Until a commit no longer shows in what is used: the startup configuration is written after it.
@@ -77,6 +79,8 @@ def goals_of(place: Place, count: int) -> list[Goal]:
     goal("memory", [idle["memory"]], [], MEMORY[count], "MiB")
     goal("memory at its peak", [idle["peak"]], [], None, "MiB")
     goal("CPU when idle", [idle["cpu"]], [], 1.0, "%")
+    # With all of the above in it: the last update is younger.
+    goal("event loop stood still, at most", [_measure(place, "gap")], [], GAP, "ms")
     seconds, writes = _restarts(place, RESTARTS[count])
     limit = 3.0 if count == SIDS[0] else None
     goal("restart until ready", seconds, [], limit, of="median")

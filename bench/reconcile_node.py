@@ -5,6 +5,7 @@
 ``compare TIMES``        seconds of compares that find all as it shall be
 ``repair COUNT TIMES``   seconds from the deletion of a SID by hand to its return
 ``idle SECONDS``         percent of a CPU used, and MiB resident
+``gap``                  milliseconds that srv6mgrd's event loop stood still, at most
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.sids import address, config, extra
+from srv6mgrd.counters.node import DAEMONS, NodeReader
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.events import KernelEvents
 from srv6mgrd.model.behavior import Behavior
@@ -122,6 +124,13 @@ def idle(seconds: float) -> dict[str, float]:
     }
 
 
+def gap() -> int:
+    """As srv6mgrd measures it, from its start to its last update, up to 30 s ago."""
+    found = NodeReader(Path(os.environ.get(RUNTIME, "/run/srv6mgr")) / "node.json").read()
+    (daemon,) = found.members[DAEMONS]["daemon"]
+    return int(daemon["longest-gap"])
+
+
 def _cpu(process: Path) -> float:
     """Seconds of CPU used so far, kernel's part included."""
     fields = (process / "stat").read_text().rpartition(")")[2].split()
@@ -142,6 +151,7 @@ def main() -> None:
         "compare": compare,
         "repair": repair,
         "idle": idle,
+        "gap": gap,
     }
     print(json.dumps(measures[name](*map(int, arguments))))
 

@@ -54,6 +54,7 @@ from srv6mgrd.offering import Offering
 from srv6mgrd.ports import AdapterError
 from srv6mgrd.progress import Heartbeat, all_alive, progress
 from srv6mgrd.redis.publisher import Publisher
+from srv6mgrd.redis.thread import InThread, Nowhere
 from srv6mgrd.settings import Settings
 from srv6mgrd.stages import stages
 from srv6mgrd.start import start
@@ -63,7 +64,6 @@ from srv6mgrd.vitals import Vitals
 if TYPE_CHECKING:
     from srv6mgrd.frr.status import Told
     from srv6mgrd.model.desired import Desired
-    from srv6mgrd.redis.outward import BesideSonic
 
 _LOG = logging.getLogger(__name__)
 
@@ -239,13 +239,15 @@ def _ask(frr: FrrState, desired: Desired, seen: ObservedWriter) -> Told:
     return found
 
 
-def _outward(settings: Settings) -> Publisher | BesideSonic:
+def _outward(settings: Settings) -> InThread | Nowhere:
+    if not settings.has_redis:
+        return Nowhere()
     if settings.mode != "sonic":
-        return Publisher(settings.redis())
+        return InThread(Publisher(settings.redis()))
     # redis-py is imported here: a start without it is shorter.
     from srv6mgrd.redis.outward import BesideSonic
 
-    return BesideSonic(settings.redis())
+    return InThread(BesideSonic(settings.redis()))
 
 
 if __name__ == "__main__":

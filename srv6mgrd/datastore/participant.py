@@ -39,7 +39,7 @@ class Participant:
         """Carry out a commit. Raises RefusedError or PendingError with nothing changed."""
         rollback = self._in_loop.ask(self._clock.admit, origin)
         try:
-            actions = self._commits.change(json.loads(tree), rollback=rollback)
+            actions = self._commits.change(_parsed(tree), rollback=rollback)
         except BaseException:
             self._in_loop.ask(self._clock.ended)
             raise
@@ -63,3 +63,10 @@ class Participant:
         """Nothing comes of the commit that was agreed to last."""
         self._staged = None
         self._in_loop.ask(self._clock.ended)
+
+
+def _parsed(tree: str) -> Mapping[str, Any]:
+    """As ``json.loads`` does it, which keeps every other thread from running until it is done:
+    200 ms for 100,000 SIDs. Where it calls a function of Python they may run."""
+    data: Mapping[str, Any] = json.loads(tree, object_hook=lambda members: members)
+    return data

@@ -19,7 +19,7 @@ from srv6mgrd.manager.commits import Commits
 from srv6mgrd.manager.ports import Herald, Node, Observed, Offering, Outward, Proxies
 from srv6mgrd.manager.probing import Probing
 from srv6mgrd.manager.publication import Publication
-from srv6mgrd.manager.relay import FromWriter, HeraldInLoop, OutwardInLoop
+from srv6mgrd.manager.relay import FromWriter, HeraldInLoop
 from srv6mgrd.manager.repair import Repair
 from srv6mgrd.manager.sampling import Sampling
 from srv6mgrd.model.desired import Desired
@@ -75,11 +75,11 @@ class Manager:
         self._observed = observed
         self._writer = writer
         self._state = state
-        told, outside = HeraldInLoop(herald, in_loop), OutwardInLoop(outward, in_loop)
+        told = HeraldInLoop(herald, in_loop)
         # Made in their thread, since they read the store, which is that thread's.
-        self.publication = state.submit(Publication, store, outside, told.put).result()
+        self.publication = state.submit(Publication, store, outward, told.put).result()
         self.sampling = state.submit(
-            Sampling, kernel, store, outside, proxies, lambda: reconciler.desired
+            Sampling, kernel, store, outward, proxies, lambda: reconciler.desired
         ).result()
         rooms = self.sampling, self.publication
         conductor = FromWriter(self, in_loop, told, state, rooms)

@@ -16,7 +16,8 @@ from srv6mgrd.news import News
 
 
 class Outward(Protocol):
-    """Where statuses and counters go beside the store (``redis.publisher.Publisher``)."""
+    """Where statuses and counters go beside the store (``redis.thread.InThread``). Any thread;
+    never waits."""
 
     def publish(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> None: ...
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
-from ipaddress import IPv6Network
 from typing import Protocol
 
 from srv6mgrd.apply.reconciler import Report
 from srv6mgrd.in_loop import InLoop
-from srv6mgrd.manager.ports import Herald, Outward
+from srv6mgrd.manager.ports import Herald
 from srv6mgrd.manager.publication import Publication
 from srv6mgrd.manager.sampling import Sampling
-from srv6mgrd.model.desired import Desired
-from srv6mgrd.model.proxy_state import ProxyState
-from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.model.status import ObjectRef
 from srv6mgrd.news import News
 from srv6mgrd.plan.actions import Action
 
@@ -31,23 +28,6 @@ class Loop(Protocol):
     def count(self, *, commits: int = 0, refused: int = 0) -> None: ...
 
     def drifted(self, objects: int, repaired: int) -> None: ...
-
-
-class OutwardInLoop:
-    """``Outward``, for the thread of samples and statuses."""
-
-    def __init__(self, outward: Outward, in_loop: InLoop) -> None:
-        self._outward = outward
-        self._in_loop = in_loop
-
-    def publish(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> None:
-        self._in_loop.post(self._outward.publish, desired, statuses)
-
-    def publish_counters(self, counters: Mapping[str, SidCounters]) -> None:
-        self._in_loop.post(self._outward.publish_counters, counters)
-
-    def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None:
-        self._in_loop.post(self._outward.publish_proxies, proxies)
 
 
 class HeraldInLoop:

@@ -1,0 +1,82 @@
+"""Redis in a thread with an event loop of its own: to work out the rows of a hundred thousand SIDs
+takes seconds, for which no other event loop may stand still."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from ipaddress import IPv6Network
+from typing import Protocol
+
+from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.proxy_state import ProxyState
+from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
+
+
+class Outward(Protocol):
+    """``publisher.Publisher``, or ``outward.BesideSonic``."""
+
+    def publish(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> None: ...
+
+    def publish_counters(self, counters: Mapping[str, SidCounters]) -> None: ...
+
+    def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None: ...
+
+    async def run(self) -> None: ...
+
+
+class InThread:
+    """Any thread may publish, from the making on; none waits. What is published must not change
+    afterwards."""
+
+    def __init__(self, outward: Outward) -> None:
+        self._outward = outward
+        self._loop = asyncio.new_event_loop()
+        self._task: asyncio.Task[None] | None = None
+
+    def publish(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> None:
+        self._loop.call_soon_threadsafe(self._outward.publish, desired, statuses)
+
+    def publish_counters(self, counters: Mapping[str, SidCounters]) -> None:
+        self._loop.call_soon_threadsafe(self._outward.publish_counters, counters)
+
+    def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None:
+        self._loop.call_soon_threadsafe(self._outward.publish_proxies, proxies)
+
+    async def run(self) -> None:
+        """Keep Redis as was published; in another event loop. Ends when it is cancelled."""
+        with ThreadPoolExecutor(1, "redis") as thread:
+            try:
+                await asyncio.get_running_loop().run_in_executor(thread, self._serve)
+            finally:
+                with contextlib.suppress(RuntimeError):  # it has ended by itself
+                    self._loop.call_soon_threadsafe(self._cancel)
+
+    def _serve(self) -> None:
+        with (
+            contextlib.suppress(asyncio.CancelledError),
+            asyncio.Runner(loop_factory=lambda: self._loop) as runner,
+        ):
+            runner.run(self._work())
+
+    async def _work(self) -> None:
+        self._task = asyncio.current_task()
+        await self._outward.run()
+
+    def _cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+
+class Nowhere:
+    """There is no Redis."""
+
+    def publish(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> None: ...
+
+    def publish_counters(self, counters: Mapping[str, SidCounters]) -> None: ...
+
+    def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None: ...
+
+    async def run(self) -> None: ...
