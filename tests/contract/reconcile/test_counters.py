@@ -62,7 +62,7 @@ class Counts:
             for _ in range(count):
                 wire.send(mac + bytes(6) + b"\x86\xdd" + packet)
         self._expected[ref][error] += count
-        await self._router.until(self._all_counted, f"{count} counted for {ref.name}")
+        await self._router.wait_until(self._all_counted, f"{count} counted for {ref.name}")
 
     def _all_counted(self) -> bool:
         self._router.manager.sampling.sample()
