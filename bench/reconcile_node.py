@@ -108,7 +108,7 @@ async def _repair(count: int, times: int) -> list[float]:
 
 
 def idle(seconds: float) -> dict[str, float]:
-    lock = Path(os.environ.get(RUNTIME, "/run/srv6mgr")) / "lock"
+    lock = Path(os.environ.get(RUNTIME, "/run/srv6mgr")) / "srv6mgrd.lock"
     process = Path("/proc") / lock.read_text().strip()
     before = _cpu(process)
     start = time.monotonic()
