@@ -77,7 +77,7 @@ A Commit Of gNMI's Door Is Waited For
 What Is Refused Changes Nothing
     SID Edit Is Refused    pe1    operation-failed    outside locator MAIN    fcbb:0:9:1::/64
     No SID    pe1    fcbb:0:9:1::/64
-    SID Edit Is Refused    pe1    invalid-value    prefix 'nonsense' is not well-formed    nonsense
+    SID Edit Is Refused    pe1    invalid-value    prefix 'nonsense' is no IPv6 prefix    nonsense
 
 Strangers Don't Get In
     Login Is Refused    pe1
