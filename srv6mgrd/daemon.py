@@ -179,7 +179,13 @@ async def _run(settings: Settings) -> None:
             Heartbeat(state_thread),
         )
         queues = {"commits": commits.waiting, "notifications": notifier.waiting}
-        vitals = Vitals("srv6mgrd", node, lambda: stages.taken, queues)
+        vitals = Vitals(
+            "srv6mgrd",
+            node,
+            lambda: stages.taken,
+            queues,
+            is_busy=lambda: progress.work is not None,
+        )
     try:
         with lease.held(store, settings.status_lease, lambda: manager.reported):
             await until_stopped(
