@@ -98,9 +98,13 @@ class Executor:
 
     def _clear(self, gone: Iterable[Object]) -> None:
         """Of VRFs that have gone, what FRR may have left of static routes of ours."""
-        for vrf in gone:
-            if isinstance(vrf, VrfDevice) and (prefixes := _static_routes(vrf.name, self._known)):
-                self._kernel.clear_static_routes(vrf.table, prefixes)
+        tables = {vrf.name: vrf.table for vrf in gone if isinstance(vrf, VrfDevice)}
+        for vrf, prefixes in _static_routes(self._known, tables).items():
+            try:
+                self._kernel.clear_static_routes(tables[vrf], prefixes)
+            except AdapterError as error:
+                # The VRF has gone all the same.
+                _LOG.warning("routes of VRF %s may be left in its table: %s", vrf, error)
 
     def _made_again(self, actions: Iterable[Action]) -> list[str]:
         """VRFs that were there before."""
@@ -214,9 +218,15 @@ def _vrfs(actions: Iterable[Action]) -> list[str]:
     return [a.object.name for a in actions if isinstance(a.object, VrfDevice)]
 
 
-def _static_routes(vrf: str, keys: Iterable[str]) -> list[IPv4Network | IPv6Network]:
-    found = (_STATIC_ROUTE.fullmatch(key) for key in keys)
-    return [ip_network(match["prefix"]) for match in found if match and match["vrf"] == vrf]
+def _static_routes(
+    keys: Iterable[str], vrfs: Collection[str]
+) -> Mapping[str, list[IPv4Network | IPv6Network]]:
+    """Of these VRFs, among the keys of what is ours."""
+    found: dict[str, list[IPv4Network | IPv6Network]] = {}
+    for key in keys if vrfs else ():
+        if (match := _STATIC_ROUTE.fullmatch(key)) and match["vrf"] in vrfs:
+            found.setdefault(match["vrf"], []).append(ip_network(match["prefix"]))
+    return found
 
 
 def _written(action: Create | Replace) -> Object:

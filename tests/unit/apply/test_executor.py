@@ -20,6 +20,7 @@ from srv6mgrd.plan.objects import (
     VrfPort,
 )
 from srv6mgrd.plan.target import vrf_ifindex
+from srv6mgrd.ports import AdapterError
 from tests.builders import net
 from tests.fakes.frr import FakeFrr
 from tests.fakes.kernel import Crash, FakeKernel
@@ -269,3 +270,18 @@ def test_static_routes_of_a_vrf_that_goes_are_cleared_from_its_table():
     assert world.kernel.cleared == []
     world.apply(*map(Delete, ours[:2]), Delete(red))
     assert sorted(world.kernel.cleared) == [(10, "10.78.0.0/24"), (10, "fd78::/64")]
+
+
+def test_a_vrf_that_goes_has_gone_though_its_table_can_not_be_cleared(caplog):
+    world, red = World(), device("red", 10)
+    part = "ip route 10.78.0.0/24"
+    route = FrrBlock("mgmtd", ("vrf red",), (f"{part} blackhole",), part=part)
+    world.apply(Create(red), Create(route))
+
+    def fail(*_):
+        raise AdapterError("netlink", "no buffer space", "try again")
+
+    world.kernel.clear_static_routes = fail
+    assert world.apply(Delete(route), Delete(red)) == []
+    assert red.key not in world.kernel.objects
+    assert "routes of VRF red may be left" in caplog.text
