@@ -11,7 +11,7 @@ import json
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from srv6mgrd.commits import answer, netconf_errors
 from srv6mgrd.commits.fields import Field, Fields, ProtocolError
@@ -152,8 +152,8 @@ class Worker:
     # For srv6-netconfd, with trees as XML.
 
     def _edit_tree(self, request: Fields, caller: Caller) -> list[Field]:
-        self._check(caller, [(request.bytes("data"), "xml")])
         data = request.bytes("data")
+        self._check(caller, [(data, "xml")])
         with self._netconf(caller, request.text("commit"), data) as session:
             tree = _parsed(session, data)
             try:
@@ -255,7 +255,9 @@ class Worker:
             try:
                 yield session
             except SysrepoError as error:
-                raise _SysrepoFailure(session, error, _Values(session, data)) from None
+                with _Values(session, data) as values:
+                    failure = _SysrepoFailure(session, error, values)
+                raise failure from None
             except LibyangError as error:
                 raise DatastoreError(f"request: it cannot be read ({error})") from None
 
@@ -265,16 +267,23 @@ class _Values:
 
     def __init__(self, session: ffi.Session, data: bytes) -> None:
         self._session, self._data = session, data
+        self._tree: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._tree is not None:
+            self._tree.free()
 
     def sent(self, path: str) -> str | None:
         if not self._data:
             return self.running(path)
-        tree = _parsed(self._session, self._data)
-        try:
-            found = tree.find_path(path)
-            return None if found is None else str(found.value())
-        finally:
-            tree.free()
+        if self._tree is None:
+            # Once, and when it is asked for: most errors need none of it.
+            self._tree = _parsed(self._session, self._data)
+        found = None if self._tree is None else self._tree.find_path(path)
+        return None if found is None else str(found.value())
 
     def running(self, path: str) -> str | None:
         from sysrepo.errors import SysrepoError
