@@ -1,4 +1,4 @@
-"""How much of users' requests is in memory at once. Threads wait here, but never for a slow sender.
+"""How much of users' requests is in memory at once. Threads wait here, for a slow sender a minute.
 
 Root's processes, the northbounds, bound what their own clients send. Other users who may connect
 share what is set here, so that no number of their connections takes srv6mgrd's memory.
@@ -18,8 +18,9 @@ _LARGEST, _ALL = 64 << 20, 128 << 20
 # Less is not counted.
 _SMALL = 64 << 10
 _CONNECTIONS, _CONNECTIONS_OF_ONE = 128, 32
-# Seconds in which some bytes have to come, and between looks whether the client is still there.
-SILENCE, _LOOK = 10.0, 1.0
+# Seconds in which some bytes have to come, in which all of a message has, and between looks whether
+# the client is still there.
+SILENCE, OVERDUE, _LOOK = 10.0, 60.0, 1.0
 
 
 class Intake:

@@ -30,7 +30,7 @@ from srv6mgrd.commits.fields import (
     receive_length,
     receive_rest,
 )
-from srv6mgrd.commits.intake import SILENCE, Intake
+from srv6mgrd.commits.intake import OVERDUE, SILENCE, Intake
 from srv6mgrd.commits.locks import Caller, Locks
 from srv6mgrd.commits.queue import FairQueue
 from srv6mgrd.commits.watch import Watchers
@@ -237,7 +237,7 @@ class CommitServer:
             caller = replace(caller, user=peer, is_restricted=True)
         if peer is not None and request.text("request") in ("lock", "unlock"):
             raise ProtocolError("lock: the northbounds alone, which check rights, may take it")
-        if request.text("request") == "word":
+        if peer is None and request.text("request") == "word":
             # Behind nobody: it needs neither sysrepo nor the configuration.
             worded = netconf_errors.told(netconf_errors.read(request))
             connection.sendall(encode(answer.of_infos(worded)))
@@ -346,11 +346,19 @@ def _rest(connection: socket.socket, length: int, peer: str | None) -> Fields | 
     """Who announces a message and does not send it keeps its room for a short time only."""
     if peer is None:
         return receive_rest(connection, length)
+    overdue = threading.Timer(OVERDUE, _hang_up, (connection,))
     connection.settimeout(SILENCE)
+    overdue.start()
     try:
         return receive_rest(connection, length)
     finally:
+        overdue.cancel()
         connection.settimeout(None)
+
+
+def _hang_up(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
 
 
 def _uid(connection: socket.socket) -> int:
