@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from srv6mgrd.counters import lease
+from srv6mgrd.counters.decoded import Decoded
 from srv6mgrd.counters.fence import fence
 from srv6mgrd.counters.store_file import (
     BASE,
@@ -38,7 +39,15 @@ from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.storage import Problems
 from srv6mgrd.threads import one_thread
 
-__all__ = ["DEFAULT_PATH", "Records", "StoreError", "StoreReader", "StoreWriter", "since"]
+__all__ = [
+    "DEFAULT_PATH",
+    "Counted",
+    "Records",
+    "StoreError",
+    "StoreReader",
+    "StoreWriter",
+    "since",
+]
 
 DEFAULT_PATH = Path("/run/srv6mgr/store")
 
@@ -298,6 +307,24 @@ def _since(total: tuple[int, ...], cleared: tuple[int, ...]) -> SidCounters:
     return SidCounters(packets - cleared[0], octets - cleared[1], errors - cleared[2], cleared[3])
 
 
+class Counted(Mapping[str, SidCounters]):
+    """Counters by prefix, each made from its record when it is asked for: who reads one SID does
+    not wait for those of a hundred thousand."""
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
+
+    def __getitem__(self, prefix: str) -> SidCounters:
+        records = self._records
+        return since(records.counters, records.cleared, records.slots[prefix])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._records.slots)
+
+    def __len__(self) -> int:
+        return len(self._records.slots)
+
+
 class StoreReader:
     """Reads a store that another process writes; follows it through replacement and restart.
 
@@ -308,6 +335,8 @@ class StoreReader:
         self._path = path
         self._fence = fence()
         self._map: StoreMap | None = None
+        self._decoded = Decoded()
+        self._records: Records | None = None
 
     def close(self) -> None:
         if self._map is not None:
@@ -335,29 +364,16 @@ class StoreReader:
 
     def objects(self) -> dict[ObjectRef, ObjectStatus]:
         """All objects with their status, in the order of their slots."""
+        records, renewed = self._read(
+            lambda m: (m.objects(), m.words[RENEWED] if m.expired else None)
+        )
+        found = self._decoded.objects(records)
+        return found if renewed is None else lease.expired(found, renewed)
 
-        def read(m: StoreMap) -> dict[ObjectRef, ObjectStatus]:
-            entries = (m.object(slot) for slot in range(m.used))
-            found = dict(e for e in entries if e is not None)
-            return lease.expired(found, m.words[RENEWED]) if m.expired else found
-
-        return self._read(read)
-
-    def counters(self) -> dict[str, SidCounters]:
+    def counters(self) -> Mapping[str, SidCounters]:
         """Counters of every SID, by prefix, since they were cleared."""
-
-        def read(m: StoreMap) -> dict[str, SidCounters]:
-            out = {}
-            for slot in range(m.used):
-                entry = m.object(slot)
-                if entry is not None and entry[0].kind is Kind.SID:
-                    where = m.counters_at + slot * COUNTERS.size
-                    total = COUNTERS.unpack_from(m.bytes, where)
-                    where = m.cleared_at + slot * COUNTERS.size
-                    out[entry[0].name] = _since(total, COUNTERS.unpack_from(m.bytes, where))
-            return out
-
-        return self._read(read)
+        self._records = self.records(self._records)
+        return Counted(self._records)
 
     def records(self, before: Records | None = None) -> Records:
         """The counters of all SIDs as they are stored, for readers at scale. ``slots`` is the

@@ -76,6 +76,8 @@ NAME = struct.Struct(f"<BxB29x64s{DETAIL_LENGTH + REASON_LENGTH}x")
 COUNTERS = struct.Struct("<QQQQ")
 BASE = struct.Struct("<QQQ")
 
+Entry = tuple[ObjectRef, ObjectStatus]
+
 # What an enum's call looks up anew each time.
 KIND = {kind.value: kind for kind in Kind}
 STATUS = {status.value: status for status in InstallStatus}
@@ -169,40 +171,18 @@ class StoreMap:
 
     def slots(self) -> dict[str, int]:
         """Slot of each SID by prefix."""
-        records = self.bytes[self.objects_at : self.objects_at + self.used * OBJECT.size]
         return {
             name[:length].decode(): slot
-            for slot, (kind, length, name) in enumerate(NAME.iter_unpack(records))
+            for slot, (kind, length, name) in enumerate(NAME.iter_unpack(self.objects()))
             if kind == Kind.SID
         }
 
-    def object(self, slot: int) -> tuple[ObjectRef, ObjectStatus] | None:
-        (
-            kind,
-            status,
-            name_len,
-            detail_len,
-            reason_len,
-            since,
-            repair,
-            repairs,
-            name,
-            detail,
-            why,
-        ) = OBJECT.unpack_from(self.bytes, self.objects_at + slot * OBJECT.size)
-        if kind == 0:
-            return None
-        return (
-            ObjectRef(KIND[kind], name[:name_len].decode()),
-            ObjectStatus(
-                STATUS[status],
-                why[:reason_len].decode() if reason_len else "",
-                since,
-                repair,
-                repairs,
-                detail[:detail_len].decode() if detail_len else "",
-            ),
-        )
+    def object(self, slot: int) -> Entry | None:
+        return unpacked(self.bytes, self.objects_at + slot * OBJECT.size)
+
+    def objects(self) -> bytes:
+        """The records of all objects, to be decoded elsewhere."""
+        return self.bytes[self.objects_at : self.objects_at + self.used * OBJECT.size]
 
 
 def _contents(capacity: int, old: StoreMap | None) -> Iterator[tuple[int, bytes]]:
@@ -257,4 +237,34 @@ def packed(ref: ObjectRef, s: ObjectStatus) -> bytes:
         name,
         detail,
         reason,
+    )
+
+
+def unpacked(records: bytes | mmap.mmap, at: int) -> Entry | None:
+    """The object whose record begins there; None for a free one."""
+    (
+        kind,
+        status,
+        name_len,
+        detail_len,
+        reason_len,
+        since,
+        repair,
+        repairs,
+        name,
+        detail,
+        why,
+    ) = OBJECT.unpack_from(records, at)
+    if kind == 0:
+        return None
+    return (
+        ObjectRef(KIND[kind], name[:name_len].decode()),
+        ObjectStatus(
+            STATUS[status],
+            why[:reason_len].decode() if reason_len else "",
+            since,
+            repair,
+            repairs,
+            detail[:detail_len].decode() if detail_len else "",
+        ),
     )

@@ -38,7 +38,7 @@ class Discovery:
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
 
     def handlers(self, rpcs: Rpcs) -> list[grpc.GenericRpcHandler]:
-        intake = Intake(_MOST, prompt=2, slow=2)
+        intake = Intake(_MOST)
         check = rpcs.unary("health", health_pb2.HealthCheckRequest, intake, self._check)
         watch = rpcs.streaming("health", health_pb2.HealthCheckRequest, intake, self._watch)
         reflect = rpcs.streaming(

@@ -159,7 +159,8 @@ class Feed:
         if records is None or self._above is None:
             return None
         if known is None or known[0] is not config or records.slots is not known[1].table.slots:
-            sample = Sample(Table(self._above, config, records.slots), records)
+            before = known and known[1].table
+            sample = Sample(Table(self._above, config, records.slots, before), records)
         else:
             sample = known[1]
             if (sample.records.generation, sample.records.sample) != (
@@ -300,7 +301,8 @@ class Feed:
         self._touch_node(was, touched)
         for ref in {**old, **status.objects}:
             then, now = old.get(ref), status.objects.get(ref)
-            if then == now or (at := self.model.state_of(ref)) is None:
+            # Most are the very ones of before.
+            if then is now or then == now or (at := self.model.state_of(ref)) is None:
                 continue
             if now is not None:
                 touched.updated.append(at)

@@ -7,7 +7,7 @@ place before any byte of it counts, and after its client has proved who it is.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -24,15 +24,16 @@ _SMALL = 1 << 20
 
 
 class _Places:
-    """A number of places, given to the clients in turn."""
+    """A number of places, given to the clients in turn; one client leaves a place to others."""
 
     def __init__(self, number: int) -> None:
-        self._free = number
+        self._free, self._each = number, max(1, number - 1)
+        self._held: Counter[str] = Counter()
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
 
     async def take(self, client: str) -> None:
-        if self._free and not self._waiting:
-            self._free -= 1
+        # Whoever waits could have none either: each that is given back goes to who can.
+        if self.try_take(client):
             return
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(client, deque()).append(place)
@@ -40,29 +41,43 @@ class _Places:
             await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():
-                self.give_back()
+                self.give_back(client)
             else:
                 self._forget(client, place)
             raise
 
-    def try_take(self) -> bool:
-        if not self._free:
+    def try_take(self, client: str) -> bool:
+        if not self._is_open(client):
             return False
         self._free -= 1
+        self._held[client] += 1
         return True
 
-    def give_back(self) -> None:
-        while self._waiting:
-            client = next(iter(self._waiting))
-            # To the end of the clients.
-            queue = self._waiting.pop(client)
+    def give_back(self, client: str) -> None:
+        self._free += 1
+        self._held[client] -= 1
+        if not self._held[client]:
+            del self._held[client]
+        for waiting in list(self._waiting):
+            if self._is_open(waiting) and self._grant(waiting):
+                return
+
+    def _is_open(self, client: str) -> bool:
+        return self._free > 0 and self._held[client] < self._each
+
+    def _grant(self, client: str) -> bool:
+        """Whether one of this client waits; the client goes to the end of the clients."""
+        queue = self._waiting.pop(client)
+        while queue:
             place = queue.popleft()
+            if place.done():
+                continue
+            self.try_take(client)
+            place.set_result(None)
             if queue:
                 self._waiting[client] = queue
-            if not place.done():
-                place.set_result(None)
-                return
-        self._free += 1
+            return True
+        return False
 
     def _forget(self, client: str, place: asyncio.Future[None]) -> None:
         queue = self._waiting.get(client)
@@ -94,9 +109,9 @@ class Intake:
         try:
             done, _ = await asyncio.wait({arriving}, timeout=_PROMPT_S)
             if not done:
-                if not self._slow.try_take():
+                if not self._slow.try_take(client):
                     raise _late(what, "no place is left for those that take long")
-                self._prompt.give_back()
+                self._prompt.give_back(client)
                 place = self._slow
                 done, _ = await asyncio.wait({arriving}, timeout=self._seconds)
                 if not done:
@@ -110,13 +125,13 @@ class Intake:
                     " at once",
                 )
             if size <= _SMALL:
-                place.give_back()
+                place.give_back(client)
                 kept = False
             yield data
         finally:
             arriving.cancel()
             if kept:
-                place.give_back()
+                place.give_back(client)
 
 
 def _late(what: str, why: str) -> RpcError:

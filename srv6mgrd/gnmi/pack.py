@@ -52,16 +52,26 @@ class Table:
     """The SIDs that have counters, in the order of the configuration, and their records."""
 
     def __init__(
-        self, counters: Node, sids: Mapping[tuple[str, ...], Any], slots: Mapping[str, int]
+        self,
+        counters: Node,
+        sids: Mapping[tuple[str, ...], Any],
+        slots: Mapping[str, int],
+        before: Table | None = None,
     ) -> None:
-        """``counters`` is the schema node above the leaves, three below the list of SIDs."""
+        """``counters`` is the schema node above the leaves, three below the list of SIDs.
+        ``before`` is another one of the same schema, with most of these SIDs."""
         *above, self._list, self._state, self._counters = counters.lineage()
         self._above = tuple(Step(node) for node in above)
         self.slots = slots
         self.keys = [key for key in sids if key[0] in slots]
         self.records = array("I", [slots[key[0]] for key in self.keys])
         self.head = frames.path(self._above)
-        elements = [frames.element(Step(self._list, key)) for key in self.keys]
+        known = {} if before is None else before._elements
+        # Of each SID, encoded.
+        self._elements: dict[tuple[str, ...], bytes] = {
+            key: known.get(key) or frames.element(Step(self._list, key)) for key in self.keys
+        }
+        elements = self._elements.values()
         self.entries = b"".join(elements)
         self.offsets = array("I", [0])
         at = 0

@@ -73,7 +73,7 @@ class Service:
                 "Subscribe": rpcs.streaming(
                     "subscribe",
                     pb.SubscribeRequest,
-                    Intake(_MOST, slow=4, seconds=60),
+                    Intake(_MOST, prompt=3, slow=4, seconds=60),
                     self._subscriber,
                 ),
             },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from srv6mgrd.counters import lease, observed, proxies
 from srv6mgrd.counters.node import ABSENT, NodeReader, NodeState, Version, beside
-from srv6mgrd.counters.store import Records, StoreError, StoreReader, since
+from srv6mgrd.counters.store import Counted, Records, StoreError, StoreReader
 from srv6mgrd.counters.store_file import EXPIRED
 from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
 
@@ -56,24 +56,6 @@ class Counters:
     at: int = 0
     by_prefix: Mapping[str, SidCounters] = field(default_factory=dict)
     generation: int = _UNKNOWN
-
-
-class Counted(Mapping[str, SidCounters]):
-    """Counters by prefix, each made from its record when it is asked for: who reads one SID does
-    not wait for those of a hundred thousand."""
-
-    def __init__(self, records: Records) -> None:
-        self._records = records
-
-    def __getitem__(self, prefix: str) -> SidCounters:
-        records = self._records
-        return since(records.counters, records.cleared, records.slots[prefix])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._records.slots)
-
-    def __len__(self) -> int:
-        return len(self._records.slots)
 
 
 class State:

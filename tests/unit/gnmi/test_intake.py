@@ -76,6 +76,39 @@ async def test_one_that_does_not_send_holds_up_nobody() -> None:
     assert results[2] is None
 
 
+async def test_one_client_leaves_a_place_to_others() -> None:
+    intake = Intake(1 << 30, prompt=3, slow=0)
+    silent = [Client("silent") for _ in range(9)]
+    other = Client("other")
+    other.sends.set()
+    other.done.set()
+    tasks = [asyncio.create_task(client.request(intake)) for client in silent]
+    await silent[1].asked.wait()
+    await asyncio.wait_for(other.request(intake), 0.2)  # sooner than any of them gives up
+    assert sum(client.asked.is_set() for client in silent) == 2
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_a_place_goes_to_who_may_have_it() -> None:
+    intake = Intake(1 << 30, prompt=2, slow=0)
+    first, same, other = Client("a", LARGE), Client("a", LARGE), Client("b", LARGE)
+    for client in (first, same, other):
+        client.sends.set()
+    tasks = [asyncio.create_task(client.request(intake)) for client in (first, same, other)]
+    await first.asked.wait()
+    await other.asked.wait()
+    assert not same.asked.is_set()
+    other.done.set()
+    await tasks[2]
+    assert not same.asked.is_set()
+    first.done.set()
+    await asyncio.wait_for(same.asked.wait(), 1)
+    same.done.set()
+    await asyncio.gather(*tasks)
+
+
 async def test_who_leaves_while_it_waits_takes_no_place() -> None:
     intake = Intake(1 << 30, prompt=1, slow=0)
     first, leaves, last = Client("a", LARGE), Client("b"), Client("c")

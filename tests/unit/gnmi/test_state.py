@@ -74,7 +74,7 @@ def test_counters_are_made_when_they_are_asked_for(
         made.append(slot)
         return since(counters, cleared, slot)
 
-    monkeypatch.setattr("srv6mgrd.gnmi.state.since", counted)
+    monkeypatch.setattr("srv6mgrd.counters.store.since", counted)
     state = State(tmp_path / "store")
     found = state.counters()
     assert found.at == 8
