@@ -73,7 +73,7 @@ def gnmi(target: Target, end: float) -> Waits:
                 waits["subscribe"].append(
                     waited(lambda: _first_sample(stubs.gNMIStub(channel), target, everything))
                 )
-            time.sleep(2.0)
+            time.sleep(0.5)
 
     def sampled() -> None:
         while time.monotonic() < end:

@@ -6,16 +6,14 @@ would be let through where everybody else is denied. Here the rules are judged, 
 
 from __future__ import annotations
 
-import grp
 import json
-import os
-import pwd
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from srv6mgrd.datastore.connection import Connection, DeniedError, worded
+from srv6mgrd.system_groups import system_groups
 
 # RFC 8341 section 2.4: a recovery session is under no rules; sysrepo gives it to this user.
 _RECOVERY = "root"
@@ -84,20 +82,8 @@ def groups_of(nacm: Mapping[str, Any], user: str) -> frozenset[str]:
         if user in group.get("user-name", ())
     }
     if nacm.get("enable-external-groups", True):
-        found |= set(_system_groups(user))
+        found |= system_groups(user)
     return frozenset(found)
-
-
-def _system_groups(user: str) -> Iterator[str]:
-    try:
-        numbers = os.getgrouplist(user, pwd.getpwnam(user).pw_gid)
-    except KeyError:
-        return
-    for number in numbers:
-        try:
-            yield grp.getgrgid(number).gr_name
-        except KeyError:
-            continue
 
 
 class Secrets:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import grp
+import asyncio
 import json
-import os
-import pwd
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,22 @@ MODULE = "ietf-netconf-acm"
 class Authority:
     """Rules for users. A client without a name is under none (see ``Config.anonymous_user``)."""
 
-    def __init__(self, connection: Connection, source: Callable[[Pattern], Pattern | None]) -> None:
-        """Blocks. ``source`` as for Rights."""
-        self._source = source
+    def __init__(
+        self,
+        connection: Connection,
+        source: Callable[[Pattern], Pattern | None],
+        groups: Callable[[str], frozenset[str]],
+    ) -> None:
+        """Blocks. ``source`` as for Rights; ``groups`` gives those of the operating system, and
+        does not block."""
+        self._source, self._groups = source, groups
         self._session, self._reading = connection.session(), threading.Lock()
         self._policy = self._read()
         self._watch: Watch | None = None
+        # Who asked whether it may change anything, by number, and up to whom that was read.
+        self._asked, self._answered = 0, 0
+        self._in_turn = asyncio.Lock()
+        self._thread = ThreadPoolExecutor(1, "rules")
 
     def follow(self, commits: Path) -> None:
         """Keep up with the rules, as ``commits`` (the commit socket) passes them on. Blocks."""
@@ -52,32 +61,26 @@ class Authority:
         """Rights of ``user`` to read, now and later; None is a client without a name."""
         return self._rights(user)
 
-    def may_change(self, user: str | None) -> bool:
-        """Whether ``user`` may write or execute anything. Blocks."""
+    async def may_change(self, user: str | None) -> bool:
+        """Whether ``user`` may write or execute anything."""
         if self._rights(user).may_change():
             return True
-        # A rule that was written a moment ago counts, as it does for what sysrepo judges.
-        self._refresh()
+        # A rule that was written a moment ago counts, as it does for what sysrepo judges. To read
+        # it waits for a commit that is under way: all who ask meanwhile share one read.
+        self._asked += 1
+        mine = self._asked
+        async with self._in_turn:
+            if self._answered < mine:
+                last, loop = self._asked, asyncio.get_running_loop()
+                await loop.run_in_executor(self._thread, self._refresh)
+                self._answered = last
         return self._rights(user).may_change()
 
     def _rights(self, user: str | None) -> Rights:
-        return Rights(user, lambda: self._policy, _groups, self._source)
+        return Rights(user, lambda: self._policy, self._groups, self._source)
 
     def close(self) -> None:
         """Blocks."""
         if self._watch is not None:
             self._watch.close()
-
-
-def _groups(user: str) -> frozenset[str]:
-    try:
-        numbers = os.getgrouplist(user, pwd.getpwnam(user).pw_gid)
-    except KeyError:
-        return frozenset()
-    found = set()
-    for number in numbers:
-        try:
-            found.add(grp.getgrgid(number).gr_name)
-        except KeyError:
-            continue
-    return frozenset(found)
+        self._thread.shutdown()

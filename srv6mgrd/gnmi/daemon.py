@@ -7,7 +7,6 @@ import asyncio
 import getpass
 import logging
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -44,6 +43,7 @@ from srv6mgrd.gnmi.writer import Writer
 from srv6mgrd.jobs import until_stopped
 from srv6mgrd.settings import SettingsError
 from srv6mgrd.start import start
+from srv6mgrd.system_groups import SystemGroups
 
 _NAME = "srv6-gnmid"
 _LOG = logging.getLogger(_NAME)
@@ -102,7 +102,10 @@ async def _run(config: Config) -> None:
             )
         model = Model(found.root, VIEWS)
         feed = Feed(model, State(Path(config.store)))
-        authority = await loop.run_in_executor(None, Authority, connection, model.source_of)
+        groups = SystemGroups()
+        authority = await loop.run_in_executor(
+            None, Authority, connection, model.source_of, groups.of
+        )
         commits = commit_socket(Path(config.store).parent)
         await loop.run_in_executor(None, authority.follow, commits)
         modules, reader = found.configurable, connection.session()
@@ -119,9 +122,15 @@ async def _run(config: Config) -> None:
             most=config.max_subscribers,
         )
         services = (service, operations)
-        server = await _server(
-            config, services, workers, access, front, may_change=authority.may_change
+        known = rpc.Rpcs(
+            rpc.identified_by(access, groups),
+            workers,
+            Room(_LARGE_ANSWERS),
+            config.request_seconds,
+            rpc.certified_by(access),
+            authority.may_change,
         )
+        server = await _server(config, services, known, front)
         await server.start()
         await front.start()
         _LOG.info("serving %s", ", ".join((*config.listen, *config.plaintext)))
@@ -134,6 +143,7 @@ async def _run(config: Config) -> None:
             await asyncio.to_thread(watch.close)
             operations.close()
             feed.close()
+            groups.close()
             await asyncio.to_thread(authority.close)
     finally:
         front.close()
@@ -146,25 +156,10 @@ async def _run(config: Config) -> None:
 
 
 async def _server(
-    config: Config,
-    services: tuple[Service, Operations],
-    workers: Workers,
-    access: Access,
-    front: Front,
-    *,
-    may_change: Callable[[str | None], bool],
+    config: Config, services: tuple[Service, Operations], known: rpc.Rpcs, front: Front
 ) -> grpc.aio.Server:
     server = grpc.aio.server(options=_channel(config))
-    room = Room(_LARGE_ANSWERS)
-    known = rpc.Rpcs(
-        rpc.identified_by(access),
-        workers,
-        room,
-        config.request_seconds,
-        rpc.certified_by(access),
-        may_change,
-    )
-    unknown = rpc.Rpcs(rpc.anyone, workers, room, config.request_seconds)
+    unknown = rpc.Rpcs(rpc.anyone, known.workers, known.room, known.seconds)
     # gnmi-specification.md 3: reflection lets a client find out that gNMI is here.
     discovery = Discovery([wire.SERVICE, operations_messages.SERVICE])
     await discovery.serving()

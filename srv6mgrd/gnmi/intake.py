@@ -23,68 +23,72 @@ _PROMPT_S = 0.25
 _SMALL = 1 << 20
 
 
+# A client, and its connection.
+Who = tuple[str, str]
+
+
 class _Places:
-    """A number of places, given to the clients in turn; one client leaves a place to others."""
+    """A number of places, given to the connections in turn; one client leaves a place to others."""
 
     def __init__(self, number: int) -> None:
         self._free, self._each = number, max(1, number - 1)
         self._held: Counter[str] = Counter()
-        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+        self._waiting: dict[Who, deque[asyncio.Future[None]]] = {}
 
-    async def take(self, client: str) -> None:
+    async def take(self, who: Who) -> None:
         # Whoever waits could have none either: each that is given back goes to who can.
-        if self.try_take(client):
+        if self.try_take(who):
             return
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(client, deque()).append(place)
+        self._waiting.setdefault(who, deque()).append(place)
         try:
             await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():
-                self.give_back(client)
+                self.give_back(who)
             else:
-                self._forget(client, place)
+                self._forget(who, place)
             raise
 
-    def try_take(self, client: str) -> bool:
-        if not self._is_open(client):
+    def try_take(self, who: Who) -> bool:
+        if not self._is_open(who[0]):
             return False
         self._free -= 1
-        self._held[client] += 1
+        self._held[who[0]] += 1
         return True
 
-    def give_back(self, client: str) -> None:
+    def give_back(self, who: Who) -> None:
         self._free += 1
-        self._held[client] -= 1
-        if not self._held[client]:
-            del self._held[client]
+        self._held[who[0]] -= 1
+        if not self._held[who[0]]:
+            del self._held[who[0]]
         for waiting in list(self._waiting):
-            if self._is_open(waiting) and self._grant(waiting):
+            if self._is_open(waiting[0]) and self._grant(waiting):
                 return
 
     def _is_open(self, client: str) -> bool:
         return self._free > 0 and self._held[client] < self._each
 
-    def _grant(self, client: str) -> bool:
-        """Whether one of this client waits; the client goes to the end of the clients."""
-        queue = self._waiting.pop(client)
+    def _grant(self, who: Who) -> bool:
+        """Whether one of this connection waits; it goes to the end of the connections."""
+        queue = self._waiting.pop(who)
         while queue:
             place = queue.popleft()
             if place.done():
                 continue
-            self.try_take(client)
+            self.try_take(who)
             place.set_result(None)
             if queue:
-                self._waiting[client] = queue
+                self._waiting[who] = queue
             return True
         return False
 
-    def _forget(self, client: str, place: asyncio.Future[None]) -> None:
-        queue = self._waiting.get(client)
+    def _forget(self, who: Who, place: asyncio.Future[None]) -> None:
+        queue = self._waiting.get(who)
         if queue is not None and place in queue:
             queue.remove(place)
             if not queue:
-                del self._waiting[client]
+                del self._waiting[who]
 
 
 class Intake:
@@ -99,19 +103,19 @@ class Intake:
 
     @asynccontextmanager
     async def request(
-        self, read: Callable[[], Awaitable[Any]], client: str, what: str
+        self, read: Callable[[], Awaitable[Any]], who: Who, what: str
     ) -> AsyncIterator[Any]:
         """What ``read`` gives; a large message keeps its place until the end of the block. Raises
         RpcError."""
-        await self._prompt.take(client)
+        await self._prompt.take(who)
         place, kept = self._prompt, True
         arriving = asyncio.ensure_future(read())
         try:
             done, _ = await asyncio.wait({arriving}, timeout=_PROMPT_S)
             if not done:
-                if not self._slow.try_take(client):
+                if not self._slow.try_take(who):
                     raise _late(what, "no place is left for those that take long")
-                self._prompt.give_back(client)
+                self._prompt.give_back(who)
                 place = self._slow
                 done, _ = await asyncio.wait({arriving}, timeout=self._seconds)
                 if not done:
@@ -125,13 +129,13 @@ class Intake:
                     " at once",
                 )
             if size <= _SMALL:
-                place.give_back(client)
+                place.give_back(who)
                 kept = False
             yield data
         finally:
             arriving.cancel()
             if kept:
-                place.give_back(client)
+                place.give_back(who)
 
 
 def _late(what: str, why: str) -> RpcError:

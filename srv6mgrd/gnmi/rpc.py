@@ -23,6 +23,7 @@ from srv6mgrd.gnmi.intake import Intake
 from srv6mgrd.gnmi.listener import peer
 from srv6mgrd.gnmi.throttle import Pace
 from srv6mgrd.gnmi.workers import Caller, Workers
+from srv6mgrd.system_groups import SystemGroups
 
 # Denying is work, too: who is denied again and again hears of it later.
 _DENIALS, _DENIED_AT_ONCE, _LONGEST_S = 5.0, 20, 5.0
@@ -47,13 +48,15 @@ Recheck = Callable[[Context], object]
 _RECHECK_S = 2.0
 
 
-def identified_by(access: Access) -> Identify:
-    """Who calls by credentials."""
+def identified_by(access: Access, groups: SystemGroups) -> Identify:
+    """Who calls by credentials; its groups are known from then on."""
 
     async def identify(context: Context) -> str:
         metadata = tuple(context.invocation_metadata() or ())
         client = peer.read(context.peer())
-        return await access.check(metadata, context.auth_context(), client)
+        user = await access.check(metadata, context.auth_context(), client)
+        await groups.learn(user)
+        return user
 
     return identify
 
@@ -71,6 +74,11 @@ async def anyone(_context: Context) -> None:
     """For RPCs that tell nothing: health, reflection."""
 
 
+async def everything(_user: str | None) -> bool:
+    """For servers without rules."""
+    return True
+
+
 def denials() -> Pace:
     """How often a client is denied at once."""
     return Pace(_DENIALS, _DENIED_AT_ONCE, _LONGEST_S)
@@ -86,8 +94,8 @@ class Rpcs:
     room: Room
     seconds: float = MOST_SECONDS
     recheck: Recheck = lambda _: None
-    # Whether a user may change anything at all. May block.
-    may_change: Callable[[str | None], bool] = lambda _: True
+    # Whether a user may change anything at all.
+    may_change: Callable[[str | None], Awaitable[bool]] = everything
     denials: Pace = field(default_factory=denials)
 
     def unary(
@@ -103,12 +111,12 @@ class Rpcs:
         is taken in of who may change nothing."""
 
         async def answer(context: Context, caller: Caller) -> None:
-            if changes and not await self.workers.run(caller, self.may_change, caller.user):
+            if changes and not await self.may_change(caller.user):
                 raise RpcError(
                     grpc.StatusCode.PERMISSION_DENIED,
                     f"{what}: user {caller.user} may change nothing; ask for a NACM rule",
                 )
-            async with intake.request(context.read, caller.connection, what) as data:
+            async with intake.request(context.read, caller.who, what) as data:
                 request = await self._whole(kind, data, caller)
                 answer = await call(request, caller)
             if caller.warnings:
@@ -132,7 +140,7 @@ class Rpcs:
 
         async def answer(context: Context, caller: Caller) -> None:
             async def requests() -> AsyncIterator[Any]:
-                async with intake.request(context.read, caller.connection, what) as data:
+                async with intake.request(context.read, caller.who, what) as data:
                     first = data
                 while first is not grpc.aio.EOF:
                     yield await self._whole(kind, first, caller)

@@ -34,6 +34,11 @@ class Caller:
     # Said beside the answer; whoever answers adds to it.
     warnings: list[str] = field(default_factory=list, compare=False)
 
+    @property
+    def who(self) -> tuple[str, str]:
+        """Who shares with others: the client, and its connection."""
+        return self.client, self.connection
+
     def seconds_left(self, otherwise: float) -> float:
         """Until its client stops waiting; ``otherwise`` if it does not say."""
         return otherwise if self.deadline is None else self.deadline - time.monotonic()

@@ -17,8 +17,8 @@ LARGE = bytes(2 << 20)
 class Client:
     """One that sends when it is told to."""
 
-    def __init__(self, name: str, message: bytes = b"x") -> None:
-        self.name, self.message = name, message
+    def __init__(self, name: str, message: bytes = b"x", connection: str = "") -> None:
+        self.name, self.message, self.connection = name, message, connection
         self.asked, self.sends, self.done = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def read(self) -> Any:
@@ -27,7 +27,7 @@ class Client:
         return self.message
 
     async def request(self, intake: Intake) -> None:
-        async with intake.request(self.read, self.name, "set"):
+        async with intake.request(self.read, (self.name, self.connection), "set"):
             await self.done.wait()
 
 
@@ -48,7 +48,7 @@ async def test_large_requests_keep_their_place_and_small_ones_do_not() -> None:
         last.done.set()
 
 
-async def test_places_go_round_the_clients() -> None:
+async def test_places_go_round_the_connections() -> None:
     intake = Intake(1 << 30, prompt=1, slow=0)
     many = [Client("many", LARGE) for _ in range(3)]
     one = Client("one", LARGE)
@@ -78,7 +78,7 @@ async def test_one_that_does_not_send_holds_up_nobody() -> None:
 
 async def test_one_client_leaves_a_place_to_others() -> None:
     intake = Intake(1 << 30, prompt=3, slow=0)
-    silent = [Client("silent") for _ in range(9)]
+    silent = [Client("silent", connection=str(n)) for n in range(9)]
     other = Client("other")
     other.sends.set()
     other.done.set()

@@ -120,8 +120,11 @@ async def test_nothing_is_taken_in_of_who_may_change_nothing(changes: bool) -> N
     async def call(_request: Any, _caller: Caller) -> Any:
         raise AssertionError("it was carried out")
 
+    async def may_change(_user: str | None) -> bool:
+        return False
+
     context = Context()
-    rpcs = Rpcs(anyone, Workers(1), Room(1), may_change=lambda _: False)
+    rpcs = Rpcs(anyone, Workers(1), Room(1), may_change=may_change)
     handler = rpcs.unary("set", pb.SetRequest, Intake(100), call, changes=changes)
     await handler.stream_stream(None, context)
     assert context.ended is not None

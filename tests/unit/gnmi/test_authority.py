@@ -1,0 +1,88 @@
+"""Who may change anything is asked without holding up who reads."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import threading
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from srv6mgrd.gnmi.authority import MODULE, Authority
+
+MAY = {
+    "groups": {"group": [{"name": "staff", "user-name": ["bob"]}]},
+    "rule-list": [
+        {"name": "l", "group": ["staff"], "rule": [{"name": "r", "action": "permit"}]},
+    ],
+}
+
+
+@pytest.fixture(autouse=True)
+def _module(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What of libsysrepo's binding is imported, where it is not installed."""
+    module = types.ModuleType("sysrepo")
+    module.SysrepoNotFoundError = KeyError  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "sysrepo", module)
+
+
+class Sysrepo:
+    """A connection and its session; a read waits while a commit is under way."""
+
+    def __init__(self) -> None:
+        self.nacm: dict[str, Any] = {}
+        self.reads = 0
+        self.free = threading.Event()
+        self.free.set()
+
+    def session(self) -> Sysrepo:
+        return self
+
+    @contextmanager
+    def get_data_ly(self, _path: str) -> Iterator[Sysrepo]:
+        self.reads += 1
+        self.free.wait(5)
+        yield self
+
+    def print_mem(self, *_: Any, **__: Any) -> str:
+        return json.dumps({f"{MODULE}:nacm": self.nacm})
+
+
+def authority(sysrepo: Sysrepo) -> Authority:
+    return Authority(sysrepo, lambda _: None, lambda _: frozenset())  # type: ignore[arg-type]
+
+
+async def test_those_who_may_change_nothing_share_one_read() -> None:
+    sysrepo = Sysrepo()
+    asked = authority(sysrepo)
+    sysrepo.free.clear()
+    waiting = [asyncio.create_task(asked.may_change("guest")) for _ in range(50)]
+    await asyncio.sleep(0)
+    assert await asyncio.wait_for(asked.may_change("root"), 1)
+    sysrepo.free.set()
+    assert not any(await asyncio.gather(*waiting))
+    # That of the start, the first one's, and one for all who came behind it at most.
+    assert sysrepo.reads <= 3
+    asked.close()
+
+
+async def test_a_rule_of_a_moment_ago_counts_though_another_client_left() -> None:
+    sysrepo = Sysrepo()
+    asked = authority(sysrepo)
+    sysrepo.free.clear()
+    leaves = asyncio.create_task(asked.may_change("bob"))
+    stays = asyncio.create_task(asked.may_change("bob"))
+    while sysrepo.reads < 2:
+        await asyncio.sleep(0.001)
+    leaves.cancel()
+    await asyncio.sleep(0)
+    assert not stays.done()
+    sysrepo.nacm = MAY
+    sysrepo.free.set()
+    assert await stays
+    asked.close()
