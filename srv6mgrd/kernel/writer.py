@@ -10,6 +10,7 @@ from pathlib import Path
 from srv6mgrd.kernel import addresses, bpf, headend, routes, rules, sysctl
 from srv6mgrd.kernel.boundary import BoundaryTable
 from srv6mgrd.kernel.seg6 import Seg6
+from srv6mgrd.kernel.stacked import StackedVlans
 from srv6mgrd.netlink import links, wire
 from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.netlink.links import Link
@@ -73,6 +74,9 @@ class Writer:
         answer = self._netlink.read(links.get(name))
         return None if isinstance(answer, Failure) else links.decode(answer)
 
+    def links(self) -> list[Link]:
+        return links.decode_all(self._netlink.dump(links.get_all()))
+
     def set_source(self, source: EncapSource | None) -> Failure | None:
         self.writes += 1
         return self._seg6.set_source(source.address if source else None)
@@ -106,9 +110,12 @@ class Run:
         self._owners: list[int] = []
         self._refused: dict[int, Failure] = {}
         self._devices: dict[str, int] = {}
+        self._stacked = StackedVlans(writer.links, writer.link)
 
     def carry_out(self) -> list[RefusedAction]:
         for position, action in enumerate(self._actions):
+            if not isinstance(action.object, VrfPort):
+                self._stacked.settle()
             request = self._packed(action)
             if isinstance(request, bytes):
                 self._requests.append(request)
@@ -120,6 +127,7 @@ class Run:
                 if failure is not None:
                     self._refused[position] = failure
         self._flush()
+        self._stacked.settle()
         return [
             RefusedAction(
                 self._actions[position],
@@ -259,6 +267,7 @@ class Run:
             case Replace(before, (EncapRoute() | NextHopRoute()) as after):
                 return self._move(before, after)
         self._devices.clear()
+        self._stacked.forget()
         match action:
             case Create((DummyDevice() | VrfDevice() | VlanDevice()) as device):
                 return self._create_link(device)
@@ -353,7 +362,10 @@ class Run:
     def _set_state(self, state: AdminState) -> Failure | None:
         if (link := self._writer.link(state.interface)) is None:
             return Failure(errno.ENODEV, f"interface {state.interface} does not exist")
-        return self._one(links.set_up(link.index, up=state.up))
+        failure = self._one(links.set_up(link.index, up=state.up))
+        if failure is None and link.up != state.up:
+            self._stacked.changed(link)
+        return failure
 
     def _put_address(self, address: InterfaceAddress, flags: int) -> Failure | None:
         if (link := self._writer.link(address.interface)) is None:
@@ -385,7 +397,7 @@ class Run:
             return None
         if link.master and not steal:
             return Failure(errno.EBUSY, f"interface {port.interface} has another master")
-        return self._one(links.set_master(link.index, vrf.index))
+        return self._set_master(link, vrf.index)
 
     def _set_mtu(self, wanted: LinkMtu) -> Failure | None:
         if (link := self._writer.link(wanted.interface)) is None:
@@ -396,8 +408,14 @@ class Run:
         link, vrf = self._writer.link(port.interface), self._writer.link(port.vrf)
         if link is None or vrf is None or link.master != vrf.index:
             return None
-        failure = self._one(links.set_master(link.index, 0))
+        failure = self._set_master(link, 0)
         return None if failure is None or failure.errno in _GONE else failure
+
+    def _set_master(self, link: Link, master: int) -> Failure | None:
+        failure = self._one(links.set_master(link.index, master))
+        if failure is None and link.up:  # cycle_netdev
+            self._stacked.changed(link)
+        return failure
 
 
 def _same_place(before: Object, after: routes.Route) -> bool:

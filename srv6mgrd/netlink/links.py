@@ -33,7 +33,8 @@ _SILENT = ("dummy", "vrf", "ifb", "nlmon")
 class Link:
     """A link as the kernel describes it. ``table`` is that of a VRF, else 0; ``peer`` are
     namespace id and ifindex of the other end, where that is in another namespace; ``parent`` and
-    ``vlan`` are ifindex and id of an 802.1Q VLAN in this one."""
+    ``vlan`` are ifindex and id of an 802.1Q VLAN in this one; a ``loose`` one does not follow the
+    state of its parent."""
 
     index: int
     name: str
@@ -48,6 +49,7 @@ class Link:
     mtu: int = 0
     parent: int = 0
     vlan: int = 0
+    loose: bool = False
 
     @property
     def ours(self) -> bool:
@@ -152,7 +154,7 @@ def decode(body: memoryview | bytes) -> Link:
     """One RTM_NEWLINK or RTM_DELLINK, without its netlink header."""
     _, device, index, flags, _ = wire.IFINFOMSG.unpack_from(body)
     found = wire.attribute_map(body, wire.IFINFOMSG.size)
-    kind, table, vlan = "", 0, 0
+    kind, table, vlan, loose = "", 0, 0, False
     if (info := found.get(wire.IFLA_LINKINFO)) is not None:
         inner = wire.attribute_map(info)
         kind = wire.text(inner.get(wire.IFLA_INFO_KIND, b""))
@@ -160,7 +162,8 @@ def decode(body: memoryview | bytes) -> Link:
             data = wire.attribute_map(inner[wire.IFLA_INFO_DATA])
             table = wire.u32(data[wire.IFLA_VRF_TABLE]) if wire.IFLA_VRF_TABLE in data else 0
         elif kind == VLAN and wire.IFLA_INFO_DATA in inner:
-            vlan = _vlan_id(wire.attribute_map(inner[wire.IFLA_INFO_DATA]))
+            data = wire.attribute_map(inner[wire.IFLA_INFO_DATA])
+            vlan, loose = _vlan_id(data), _is_loose(data)
     return Link(
         index=index,
         name=wire.text(found.get(wire.IFLA_IFNAME, b"")),
@@ -175,6 +178,7 @@ def decode(body: memoryview | bytes) -> Link:
         mtu=wire.u32(found[wire.IFLA_MTU]) if wire.IFLA_MTU in found else 0,
         parent=wire.u32(found[wire.IFLA_LINK]) if vlan and _is_here(found) else 0,
         vlan=vlan,
+        loose=loose,
     )
 
 
@@ -182,6 +186,12 @@ def _vlan_id(data: Mapping[int, memoryview]) -> int:
     """0 of one that is no 802.1Q VLAN (802.1ad)."""
     protocol = bytes(data.get(wire.IFLA_VLAN_PROTOCOL, wire.ETH_P_8021Q))
     return wire.u16(data[wire.IFLA_VLAN_ID]) if protocol == wire.ETH_P_8021Q else 0
+
+
+def _is_loose(data: Mapping[int, memoryview]) -> bool:
+    # struct ifla_vlan_flags: flags u32, mask u32
+    flags = data.get(wire.IFLA_VLAN_FLAGS)
+    return flags is not None and bool(wire.u32(flags[:4]) & wire.VLAN_FLAG_LOOSE_BINDING)
 
 
 def _is_here(found: Mapping[int, memoryview]) -> bool:

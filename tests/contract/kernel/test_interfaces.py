@@ -14,13 +14,15 @@ from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.events import EventKind, KernelEvents
 from srv6mgrd.plan.actions import Create, Delete, Replace
 from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, VlanDevice
-from srv6mgrd.plan.objects import LINK_ALIAS, ROUTE_PROTOCOL, DummyDevice, Sysctl
+from srv6mgrd.plan.objects import LINK_ALIAS, ROUTE_PROTOCOL, DummyDevice, Sysctl, VrfPort
 from tests.contract.kernel.conftest import Run
 
 pytestmark = pytest.mark.contract
 
 VLAN = VlanDevice("p0.5", "p0", 5)
 V4, V6, LINK_LOCAL = map(ip_interface, ("10.9.0.1/24", "fc00:8::1/64", "fe80::5/64"))
+# What the kernel does behind a request it has done after so many more.
+_LOOKS = 20
 PROMOTE = Sysctl("net/ipv4/conf/p0/promote_secondaries", "1")
 
 
@@ -184,3 +186,31 @@ def test_changes_are_told(run: Run) -> None:
 
     assert [e.removed for e in told if e.key.endswith(("0a090001", "0001"))] == [True, True]
     events.close()
+
+
+@pytest.mark.usefixtures("vlans", "vrf")
+def test_a_vlan_that_is_declared_down_stays_down(kernel: LinuxKernel, run: Run) -> None:
+    """The kernel raises it behind the request that puts its parent into a VRF (Linux 7.3)."""
+    run("ip link add red type vrf table 10 && ip link set red up")
+    run("ip link add link p0 name v5 type vlan id 5")
+    port, down = VrfPort("p0", "red"), AdminState("v5", up=False, order=1)
+    address = of("fe80::5/64", "v5")
+    for _ in range(20):
+        assert not kernel.apply([Create(port), Replace(down, down), Create(address)])
+        assert all("v5" in kernel.links().down for _ in range(_LOOKS))
+        assert not kernel.apply([Delete(address), Delete(port), Replace(down, down)])
+        assert all("v5" in kernel.links().down for _ in range(_LOOKS))
+
+
+@pytest.mark.usefixtures("vlans")
+def test_an_address_on_a_vlan_stays_when_its_parent_went_down_before(
+    kernel: LinuxKernel, run: Run
+) -> None:
+    run("ip link add link p0 name v5 type vlan id 5 && ip link set v5 up")
+    up, down = AdminState("p0", up=True), AdminState("p0", up=False)
+    address = of("fe80::5/64", "v5")
+    for _ in range(20):
+        assert not kernel.apply([Replace(up, down), Create(address)])
+        assert all(address.key in kernel.observe([]).objects for _ in range(_LOOKS))
+        assert not kernel.apply([Delete(address), Replace(down, up)])
+        assert kernel.links().down.isdisjoint({"p0", "v5"})
