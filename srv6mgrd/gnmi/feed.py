@@ -299,10 +299,9 @@ class Feed:
         if not self._listeners:
             return
         self._touch_node(was, touched)
-        for ref in {**old, **status.objects}:
-            then, now = old.get(ref), status.objects.get(ref)
-            # Most are the very ones of before.
-            if then is now or then == now or (at := self.model.state_of(ref)) is None:
+        for ref in status.differences(old):
+            now = status.objects.get(ref)
+            if (at := self.model.state_of(ref)) is None:
                 continue
             if now is not None:
                 touched.updated.append(at)

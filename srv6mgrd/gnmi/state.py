@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -42,10 +42,32 @@ class Status:
     objects: Mapping[ObjectRef, ObjectStatus] = field(default_factory=dict)
     problem: str = ""
     node: NodeState = field(default_factory=NodeState)
+    # Of which objects it differs from ``base``, those of the status before.
+    changed: tuple[ObjectRef, ...] = field(default=(), compare=False)
+    base: Mapping[ObjectRef, ObjectStatus] | None = field(default=None, compare=False)
+
+    def differences(self, objects: Mapping[ObjectRef, ObjectStatus]) -> Iterable[ObjectRef]:
+        """The objects whose status differs from these."""
+        if self.base is objects:
+            return self.changed
+        return list(_differing(objects, self.objects))
 
     @property
     def moment(self) -> Moment:
         return self.generation, self.node.version
+
+
+def _differing(
+    before: Mapping[ObjectRef, ObjectStatus], now: Mapping[ObjectRef, ObjectStatus]
+) -> Iterator[ObjectRef]:
+    if before is now:
+        return
+    for ref, status in now.items():
+        then = before.get(ref)
+        # Most are the very ones of before.
+        if then is not status and then != status:
+            yield ref
+    yield from before.keys() - now.keys()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +130,11 @@ class State:
             generation = self._reader.generation
             node = self._node.read()
             if (generation, node.version) != self._status.moment or self._status.problem:
+                before = self._status.objects
                 same = generation == self._status.generation
-                objects = self._status.objects if same else self._reader.objects()
-                self._status = Status(generation, objects, node=node)
+                objects = before if same else self._reader.objects()
+                changed = tuple(_differing(before, objects))
+                self._status = Status(generation, objects, node=node, changed=changed, base=before)
             self._lost = None
         except (StoreError, OSError) as e:
             self._status = self._without(str(e))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import time
 import weakref
 from typing import Any
 
@@ -133,18 +132,28 @@ async def test_nothing_is_taken_in_of_who_may_change_nothing(changes: bool) -> N
     assert denied is changes
 
 
-async def test_who_is_denied_again_and_again_hears_of_it_later() -> None:
+async def test_who_is_denied_again_and_again_hears_of_it_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rpcs = Rpcs(anyone, Workers(1), Room(1), denials=Pace(rate=10, free=2, longest=0.2))
+    slept: list[float] = []
 
-    async def seconds(code: grpc.StatusCode) -> float:
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    async def ends(code: grpc.StatusCode) -> None:
         async def fails(_context: Any, _caller: Caller) -> None:
             raise RpcError(code, "no")
 
-        start = time.monotonic()
         await rpcs._guarded("set", Context(), fails)
-        return time.monotonic() - start
 
-    denied = [await seconds(grpc.StatusCode.PERMISSION_DENIED) for _ in range(6)]
-    assert max(denied[:2]) < 0.09 < denied[3]
+    monkeypatch.setattr("srv6mgrd.gnmi.rpc.time.monotonic", lambda: 100.0)
+    monkeypatch.setattr("srv6mgrd.gnmi.rpc.asyncio.sleep", sleep)
+    for _ in range(6):
+        await ends(grpc.StatusCode.PERMISSION_DENIED)
+    assert slept == [0, 0, *sorted(slept[2:])]
+    assert 0 < slept[2] < slept[-1] == 0.2
+    slept.clear()
     # Of other mistakes it hears at once.
-    assert min([await seconds(grpc.StatusCode.NOT_FOUND) for _ in range(5)]) < 0.09
+    await ends(grpc.StatusCode.NOT_FOUND)
+    assert not slept
