@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from lab.guest.nodes import Node
 from lab.guest.services import Router
 from lab.problem import LabError
-from lab.waiting import wait_until
 
 # In the order in which they start.
 SERVICES = (
@@ -22,6 +21,9 @@ FRR = ("zebra", "bgpd", "staticd", "mgmtd")
 STARTS = 5
 # Seconds between a death and the start after it (RestartSec).
 RESTART = 1.0
+# Seconds that watchfrr takes at most: it stops all daemons first, each phase of which may take a
+# minute on a machine that does other work.
+_FRR_BACK = 240.0
 # Where disks can be full; each a file system of its own, of so many MiB.
 DISKS = {"/var/lib/srv6mgr": 32, "/run/srv6mgr": 64}
 
@@ -78,7 +80,7 @@ class Target:
         def watch() -> None:
             while not stop.wait(RESTART):
                 for name in SERVICES if begin.is_set() else ():
-                    if not self.router.is_running(name):
+                    if not self._is_active(name):
                         with contextlib.suppress(LabError):
                             self.router.start(name)
 
@@ -94,14 +96,24 @@ class Target:
         """Start what does not run, as systemd does (Restart=always)."""
         for name in SERVICES:
             for attempt in range(1, STARTS + 1):
-                if self.router.is_running(name):
+                if self._is_active(name):
                     break
                 try:
                     self.router.start(name)
                 except LabError:
                     if attempt == STARTS:
                         raise
-        wait_until(lambda: all(map(self.pid, FRR)), "FRR's daemons", 60, 0.2)
+        self.router.wait_ready("frr", _FRR_BACK)
+
+    def _is_active(self, name: str) -> bool:
+        """As systemd sees it: the unit of FRR is as long as watchfrr is, which starts its daemons
+        again."""
+        if name != "frr":
+            return self.router.is_running(name)
+        with contextlib.suppress(OSError):
+            pid = self.node.path("/run/frr/watchfrr.pid").read_text().strip()
+            return self.node.path(f"/proc/{pid}/comm").read_text() == "watchfrr\n"
+        return False
 
     def reboot(self) -> None:
         """Everything dies; kernel, shared memory and /run are as after a boot, disks stay."""
