@@ -24,6 +24,7 @@ from srv6mgrd.plan.actions import Action, Delete
 from srv6mgrd.plan.objects import (
     MAIN_TABLE,
     ROUTE_PROTOCOL,
+    EncapRoute,
     EncapSource,
     ProxyHook,
     SidRoute,
@@ -210,12 +211,14 @@ class LinuxKernel:
         return [self._netlink.dump(request) for request in requests]
 
     def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:
-        put = (a.object for a in actions if not isinstance(a, Delete))
+        put = [a.object for a in actions if not isinstance(a, Delete)]
         self._routes.recognise(o for o in put if isinstance(o, SidRoute))
+        encaps = {o.key for o in put if isinstance(o, EncapRoute)}
         hooks = sum(isinstance(a.object, ProxyHook) for a in actions)
         with self._lock, haste(hooks):
             counted = self._traffic.forget()
             refused = Run(self._writer, actions).carry_out()
+            self._headend.wrote(encaps.difference(r.action.object.key for r in refused))
             if not refused:
                 self._traffic.recall(counted, actions)
             return refused

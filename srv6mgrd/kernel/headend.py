@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import socket
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from srv6mgrd.kernel.routes import family_of, rtmsg
@@ -40,6 +40,7 @@ _PLACE = frozenset({wire.RTA_DST, wire.RTA_TABLE, wire.RTA_PRIORITY, wire.RTA_OI
 # In every answer, and of no interest while they hold nothing.
 _NOISE = frozenset({wire.RTA_CACHEINFO, wire.RTA_PREF})
 _ENCAP = frozenset({wire.RTA_ENCAP, wire.RTA_ENCAP_TYPE})
+_SEG6 = frozenset({wire.SEG6_IPTUNNEL_SRH, wire.SEG6_IPTUNNEL_SRC, wire.SEG6_IPTUNNEL_TABLE})
 _ROUTE_STATE = wire.RTNH_F_DEAD | wire.RTNH_F_LINKDOWN
 
 
@@ -62,6 +63,8 @@ def put(route: EncapRoute | NextHopRoute, flags: int, ifindex: int) -> bytes:
     encap = wire.nla(wire.SEG6_IPTUNNEL_SRH, tunnel)
     if route.source is not None:
         encap += wire.nla(wire.SEG6_IPTUNNEL_SRC, route.source.packed)
+    if route.lookup_table is not None:
+        encap += wire.nla_u32(wire.SEG6_IPTUNNEL_TABLE, route.lookup_table)
     body += wire.nested(wire.RTA_ENCAP, encap)
     body += wire.nla_u16(wire.RTA_ENCAP_TYPE, wire.LWTUNNEL_ENCAP_SEG6)
     return wire.message(wire.RTM_NEWROUTE, flags, body)
@@ -85,29 +88,64 @@ def _head(route: EncapRoute | NextHopRoute, kind: int, scope: int = 0, flags: in
 
 class HeadendRoutes:
     """Decodes dumps of our routes. Such a route is the same bytes in each dump, so what it was
-    decoded to is kept."""
+    decoded to is kept.
+
+    An attribute of the encapsulation that we don't know makes a route an unknown one, to be put
+    right, until a route that was just written reads back with it: then it is the kernel's own, and
+    to write the route again would not help.
+    """
 
     def __init__(self) -> None:
         self._known: dict[bytes, ObservedObject | None] = {}
         self._devices: Mapping[int, str] = {}
+        # Keys of routes written since the last dump, and attributes that the kernel adds.
+        self._written: set[str] = set()
+        self._added: frozenset[int] = frozenset()
+
+    def wrote(self, keys: Iterable[str]) -> None:
+        """Keys of encapsulating routes that the kernel has taken."""
+        self._written.update(keys)
 
     def observed(
         self, dumps: Sequence[Sequence[bytes]], devices: Mapping[int, str]
     ) -> Iterator[ObservedObject]:
         before = self._known if devices == self._devices else {}
         self._known, self._devices = {}, dict(devices)
+        written, self._written = self._written, set()
         for datagrams in dumps:
             for body in answers(datagrams, wire.RTM_NEWROUTE):
                 packed = bytes(body)
-                item = before[packed] if packed in before else decode(body, devices)
+                item = before[packed] if packed in before else decode(body, devices, self._added)
+                if item is not None and item.object.key in written:
+                    item = self._read_back(body, item)
                 self._known[packed] = item
                 if item is not None:
                     yield item
 
+    def _read_back(self, body: memoryview, item: ObservedObject) -> ObservedObject:
+        """A route that we wrote, without what the kernel added to it."""
+        if not isinstance(item.object, UnknownRoute):
+            return item
+        added = self._added | _unknown_encap(body)
+        found = decode(body, self._devices, added)
+        if found is None or isinstance(found.object, UnknownRoute):
+            return item
+        self._added = added
+        return found
 
-def decode(body: memoryview, devices: Mapping[int, str]) -> ObservedObject | None:
+
+def _unknown_encap(body: memoryview) -> frozenset[int]:
+    """Attributes in the encapsulation that we don't know."""
+    found = wire.attribute_map(body, wire.RTMSG.size)
+    return frozenset(wire.attribute_map(found.get(wire.RTA_ENCAP, b""))) - _SEG6
+
+
+def decode(
+    body: memoryview, devices: Mapping[int, str], added: frozenset[int] = frozenset()
+) -> ObservedObject | None:
     """One route without its netlink header; None when it is not of our protocol, or is one of
-    those that ``sid_table.unreachable`` finds."""
+    those that ``sid_table.unreachable`` finds. ``added`` are attributes of an encapsulation that
+    the kernel adds to what we write."""
     family, length, source, tos, table, protocol, scope, kind, flags = wire.RTMSG.unpack_from(body)
     if protocol != ROUTE_PROTOCOL or (kind == wire.RTN_UNREACHABLE and not length):
         return None
@@ -125,7 +163,7 @@ def decode(body: memoryview, devices: Mapping[int, str]) -> ObservedObject | Non
     flags &= ~_ROUTE_STATE
     route: EncapRoute | NextHopRoute | None = None
     if plain and not flags and scope == (wire.RT_SCOPE_LINK if version == 4 else 0):
-        route = _encap_route(prefix, table, metric, device, found)
+        route = _encap_route(prefix, table, metric, device, found, added=added)
     elif plain and flags == wire.RTNH_F_ONLINK and not scope:
         route = _next_hop_route(prefix, table, metric, device, found)
     if route is not None:
@@ -149,6 +187,8 @@ def _encap_route(
     metric: int,
     device: str,
     found: Mapping[int, memoryview],
+    *,
+    added: frozenset[int],
 ) -> EncapRoute | None:
     if found.keys() - _PLACE - _NOISE - {wire.RTA_METRICS} != _ENCAP:
         return None
@@ -157,9 +197,10 @@ def _encap_route(
     inner = wire.attribute_map(found[wire.RTA_ENCAP])
     tunnel = inner.pop(wire.SEG6_IPTUNNEL_SRH, memoryview(b""))
     source = inner.pop(wire.SEG6_IPTUNNEL_SRC, None)
+    lookup_table = inner.pop(wire.SEG6_IPTUNNEL_TABLE, None)
     metrics = wire.attribute_map(found.get(wire.RTA_METRICS, b""))
     hop_limit = metrics.pop(wire.RTAX_HOPLIMIT, None)
-    if inner or metrics or len(tunnel) < _MODE_FIELD.size:
+    if inner.keys() - added or metrics or len(tunnel) < _MODE_FIELD.size:
         return None
     behavior = _HEADEND.get(_MODE_FIELD.unpack_from(tunnel)[0])
     segments = srh.unpack(tunnel[_MODE_FIELD.size :])
@@ -174,6 +215,7 @@ def _encap_route(
         metric=metric,
         source=IPv6Address(bytes(source)) if source is not None else None,
         hop_limit=wire.u32(hop_limit) if hop_limit is not None else None,
+        lookup_table=wire.u32(lookup_table) if lookup_table is not None else None,
     )
 
 

@@ -17,7 +17,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from srv6mgrd.kernel import facilities, routes
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
-from srv6mgrd.model.capabilities import Capabilities
+from srv6mgrd.model.capabilities import ROUTE_LOOKUP_TABLE, Capabilities
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.netlink import links
 from srv6mgrd.netlink.errors import Failure, KernelError
@@ -160,9 +160,9 @@ class _Attempt:
             route = EncapRoute(IPv6Network(_NET + number), 254, headend, _SEGMENTS, device)
             self._wanted[headend] = route
             self._wanted[headend + _IPV4] = replace(route, prefix=IPv4Network(number << 8))
-        self._wanted["route-source"] = EncapRoute(
-            IPv6Network(_NET), 254, Headend.H_ENCAPS, _SEGMENTS, device, source=_SEGMENTS[0]
-        )
+        plain = EncapRoute(IPv6Network(_NET), 254, Headend.H_ENCAPS, _SEGMENTS, device)
+        self._wanted["route-source"] = replace(plain, source=_SEGMENTS[0])
+        self._wanted[ROUTE_LOOKUP_TABLE] = replace(plain, metric=1, lookup_table=254)
 
     def _programs(self, netlink: NetlinkSocket) -> Mapping[str, str]:
         """Install what runs a BPF program, which need not be pinned for that."""
@@ -195,7 +195,7 @@ class _Attempt:
 
 
 # Names of Capabilities.facilities.
-_FACILITIES = frozenset({"vrf", "counters", "route-source", "nftables", "bpf"})
+_FACILITIES = frozenset({"vrf", "counters", "route-source", ROUTE_LOOKUP_TABLE, "nftables", "bpf"})
 # Behind the name of what is tried with IPv4 too.
 _IPV4 = " IPv4"
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 
+# Nothing declared depends on it: without it, rules do the same.
+ROUTE_LOOKUP_TABLE = "route-lookup-table"
+
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
@@ -14,8 +17,9 @@ class Capabilities:
     behavior and a flavor (``End psp``), a headend behavior, or a facility below.
 
     Facilities: ``vrf`` (VRF devices and strict_mode), ``counters`` (seg6local counters),
-    ``route-source`` (an encapsulation source per route), ``nftables``, ``bpf`` (the tc programs
-    of the service proxies).
+    ``route-source`` (an encapsulation source per route), ``route-lookup-table`` (the table in which
+    a route's outer header is looked up), ``nftables``, ``bpf`` (the tc programs of the service
+    proxies).
     """
 
     behaviors: frozenset[Behavior]
@@ -42,7 +46,8 @@ class FrrOffer:
     missing: Mapping[str, str] = field(default_factory=dict)
 
 
-# A node that offers all: what tests and dry runs without a kernel assume.
+# A node that rejects nothing: what is assumed where the kernel can't be probed. A kernel without
+# ROUTE_LOOKUP_TABLE would ignore the attribute silently, so that is used only where it was seen.
 EVERYTHING = Capabilities(
     behaviors=frozenset(Behavior),
     flavors=frozenset(

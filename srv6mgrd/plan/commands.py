@@ -166,7 +166,9 @@ def _encap(action: Action) -> str:
     obj: EncapRoute = _object(action)
     source = f" tunsrc {obj.source}" if obj.source is not None else ""
     hops = f" ttl {obj.hop_limit}" if obj.hop_limit is not None else ""
-    how = f" encap seg6 mode {_MODES[obj.behavior]} segs {_segments(obj.segments)}{source}{hops}"
+    lookup = f" lookup {obj.lookup_table}" if obj.lookup_table is not None else ""
+    how = f" encap seg6 mode {_MODES[obj.behavior]} segs {_segments(obj.segments)}"
+    how += source + lookup + hops
     what = f"{obj.prefix} table {obj.table}"
     return _route(action, obj.prefix.version, what, obj.metric, f"{how} dev {obj.device}")
 

@@ -178,7 +178,8 @@ class SidRoute:
 class EncapRoute:
     """A route that encapsulates along a segment list (net/ipv6/seg6_iptunnel.c), IPv4 or IPv6.
 
-    ``source`` is SEG6_IPTUNNEL_SRC, which kernels before 7.1 ignore.
+    ``source`` is SEG6_IPTUNNEL_SRC, which kernels before 7.1 ignore. ``lookup_table`` is
+    SEG6_IPTUNNEL_TABLE, where the outer header is looked up; kernels before 7.3 ignore it.
     """
 
     rank: ClassVar[int] = 55
@@ -190,6 +191,7 @@ class EncapRoute:
     metric: int = SID_METRIC
     source: IPv6Address | None = None
     hop_limit: int | None = None
+    lookup_table: int | None = None
 
     @property
     def key(self) -> str:

@@ -88,15 +88,20 @@ class Router:
     def forward(self, packet: bytes, kind: int = ETH_IPV6) -> tuple[bytes, bytes]:
         """Destination MAC and payload of what comes out."""
         self.send(packet, kind)
+        # Neighbour discovery and its kin aside.
+        frame = self.seen(lambda frame: UDP in frame)
+        return frame[:6], frame[14:]
+
+    def seen(self, wanted: Callable[[bytes], bool]) -> bytes:
+        """The next such frame that comes out."""
         end = time.monotonic() + 2
         while time.monotonic() < end:
             try:
                 frame = self._out.recv(4096)
             except TimeoutError:
                 break
-            # Neighbour discovery and its kin aside.
-            if UDP in frame:
-                return frame[:6], frame[14:]
+            if wanted(frame):
+                return frame
         raise AssertionError(f"nothing came out; counters {self.kernel.sid_counters()}")
 
     def send(self, packet: bytes, kind: int = ETH_IPV6) -> None:

@@ -12,6 +12,7 @@ import pytest
 from srv6mgrd.kernel import facilities
 from srv6mgrd.kernel.probe import probe
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
+from srv6mgrd.model.capabilities import ROUTE_LOOKUP_TABLE
 from srv6mgrd.proxy.programs import Programs
 from tests.contract.kernel.conftest import Run, has_vrf
 
@@ -27,7 +28,8 @@ def test_everything_has_an_answer() -> None:
         assert (behavior in found.behaviors) != (behavior in found.missing)
     for headend in Headend:
         assert (headend in found.headends) != (headend in found.missing)
-    for facility in ("vrf", "counters", "route-source", "nftables", "bpf"):
+    facilities = ("vrf", "counters", "route-source", ROUTE_LOOKUP_TABLE, "nftables", "bpf")
+    for facility in facilities:
         assert (facility in found.facilities) != (facility in found.missing)
     assert all(found.missing.values())
 

@@ -192,11 +192,17 @@ def test_encap_modes(behavior: Headend, mode: int) -> None:
     assert encap(made) == bytes.fromhex(golden)
 
 
+def test_lookup_table() -> None:
+    made = headend.put(route("::/0", Headend.H_ENCAPS, lookup_table=254), routes.CREATE, 5)
+    assert encap(made) == bytes.fromhex(f"3000 0100 01000000 {SRH} 0800 0300 fe000000")
+
+
 HEADENDS = [
     route("fc00:7::/64", Headend.H_ENCAPS),
     route("::/0", Headend.H_ENCAPS_RED, 100),
     route("0.0.0.0/0", Headend.H_ENCAPS_L2, 100, metric=7),
     route("198.51.100.0/24", Headend.H_ENCAPS_L2_RED, hop_limit=9, source=B),
+    route("fc00:7::/64", Headend.H_ENCAPS, 100, lookup_table=254),
     NextHopRoute(A, "eth9", A),
     NextHopRoute(IPv4Address("192.0.2.9"), "eth9", IPv4Address("192.0.2.1")),
 ]
@@ -242,6 +248,50 @@ def test_encap_route_with_more(more: bytes) -> None:
     (item,) = HeadendRoutes().observed([[message]], DEVICES)
     assert isinstance(item.object, UnknownRoute)
     assert item.object.key == obj.key
+
+
+def with_unknown_encap(obj: EncapRoute) -> bytes:
+    """As a kernel dumps it that adds an attribute to the encapsulation."""
+    body = memoryview(put(obj))[wire.NLMSGHDR.size :]
+    found = wire.attribute_map(body, wire.RTMSG.size)
+    more = wire.nested(wire.RTA_ENCAP, bytes(found[wire.RTA_ENCAP]) + wire.nla_u32(9, 1))
+    return wire.message(wire.RTM_NEWROUTE, 0, bytes(body) + more)
+
+
+def test_an_unknown_attribute_of_the_encapsulation_differs_until_we_wrote_the_route() -> None:
+    obj, other = (o for o in HEADENDS[:2] if isinstance(o, EncapRoute))
+    table, dump = HeadendRoutes(), [with_unknown_encap(obj)]
+    for _ in range(2):
+        (item,) = table.observed([dump], DEVICES)
+        assert isinstance(item.object, UnknownRoute)
+
+    table.wrote([obj.key])
+
+    for _ in range(2):
+        assert list(table.observed([dump], DEVICES)) == [ObservedObject(obj, ours=True)]
+    # Nor does a route differ that is read for the first time.
+    dump = [with_unknown_encap(other)]
+    assert list(table.observed([dump], DEVICES)) == [ObservedObject(other, ours=True)]
+
+
+def test_other_unknown_attributes_differ_whatever_we_wrote() -> None:
+    obj = HEADENDS[0]
+    body = with_unknown_encap(route("fc00:7::/64", Headend.H_ENCAPS))[wire.NLMSGHDR.size :]
+    dump = [wire.message(wire.RTM_NEWROUTE, 0, body + wire.nla_u32(30, 7))]
+    table = HeadendRoutes()
+    table.wrote([obj.key])
+    for _ in range(2):
+        (item,) = table.observed([dump], DEVICES)
+        assert isinstance(item.object, UnknownRoute)
+
+
+def test_foreign_routes_with_unknown_attributes_are_not_ours() -> None:
+    obj = route("fc00:7::/64", Headend.H_ENCAPS)
+    message = bytearray(with_unknown_encap(obj))
+    message[wire.NLMSGHDR.size + 5] = 186
+    table = HeadendRoutes()
+    table.wrote([obj.key])
+    assert list(table.observed([[bytes(message)]], DEVICES)) == []
 
 
 @pytest.mark.parametrize("obj", HEADENDS)
