@@ -18,7 +18,7 @@ from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.outcomes import outcomes
 from srv6mgrd.apply.patience import Patience
 from srv6mgrd.model import needs
-from srv6mgrd.model.capabilities import EVERYTHING, Capabilities
+from srv6mgrd.model.capabilities import EVERYTHING, ROUTE_LOOKUP_TABLE, Capabilities
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.outcomes import INSTALLED, Outcome, declared
 from srv6mgrd.model.refusal import Refusal, RefusedError
@@ -73,7 +73,7 @@ class _Compared:
 
 
 # A target behind all that it depends on.
-_TargetOf = tuple[Desired, Links, list[FrrBlock], frozenset[str], Target]
+_TargetOf = tuple[Desired, Links, list[FrrBlock], frozenset[str], bool, Target]
 
 
 class _Owned:
@@ -283,15 +283,18 @@ class Reconciler:
         kept = frozenset(key for key in VALUES_KEPT if key in self._journal)
         links = without_leaving(desired, links, self._journal)
         links = met(desired, links, borrowed=self._borrowed)
+        tables = ROUTE_LOOKUP_TABLE in self.capabilities.facilities
         known = self._last_target
-        if known is not None and known[1:4] == (links, blocks, kept):
+        if known is not None and known[1:5] == (links, blocks, kept, tables):
             if known[0] is desired:
-                return known[4], frozenset()
-            derived = with_sids(known[4], known[0], desired)
+                return known[5], frozenset()
+            derived = with_sids(known[5], known[0], desired)
         else:
             derived = None
-        t = derived or target(desired, links, blocks, kept, borrowed=self._borrowed)
-        self._last_target = desired, links, blocks, kept, t
+        t = derived or target(
+            desired, links, blocks, kept, borrowed=self._borrowed, lookup_tables=tables
+        )
+        self._last_target = desired, links, blocks, kept, tables, t
         return t, None if derived is None else derived.differs
 
     def _ours(self, found: FrrBlock, t: Target) -> FrrBlock:

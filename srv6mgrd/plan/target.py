@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from srv6mgrd.model import domain
 from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.model.csid import is_of_local_block
 from srv6mgrd.model.desired import Desired, Locator, Sid, Vrf
 from srv6mgrd.model.interfaces import Interface
 from srv6mgrd.model.status import Kind, ObjectRef
@@ -35,7 +36,7 @@ from srv6mgrd.plan.target_objects import (
     not_borrowed,
 )
 from srv6mgrd.plan.target_sids import need_proxies, need_sid
-from srv6mgrd.plan.target_steering import need_route
+from srv6mgrd.plan.target_steering import by_rules_of, need_route
 
 # Pinned ifindexes lie far above those that the kernel hands out one by one
 # (net/core/dev.c, dev_index_reserve).
@@ -58,12 +59,15 @@ def target(
     owned: Container[str] = (),
     *,
     borrowed: bool = False,
+    lookup_tables: bool = False,
 ) -> Target:
     """What shall stand, given the links that exist (their ifindexes may do). ``owned`` are the
-    keys in the journal, of which VALUES_KEPT matter. ``borrowed`` as in Target."""
+    keys in the journal, of which VALUES_KEPT matter. ``borrowed`` as in Target. With
+    ``lookup_tables`` the kernel takes SEG6_IPTUNNEL_TABLE."""
     if not isinstance(links, Links):
         links = Links(links)
-    t = Target(borrowed=borrowed)
+    by_rules = by_rules_of(desired, lookup_tables=lookup_tables)
+    t = Target(borrowed=borrowed, vrf_rules=_vrf_rules(desired, by_rules, lookup_tables))
     interfaces = declared_interfaces.existing(desired, links.indexes, borrowed=borrowed)
     for one in desired.interfaces.values():
         _interface(t, one, desired, interfaces, links)
@@ -76,8 +80,8 @@ def target(
         if not sid.behavior.is_proxy:
             need_sid(t, sid, desired, interfaces)
     need_proxies(t, desired, interfaces, links.receivers)
-    for route in desired.routes.values():
-        need_route(t, route, desired, interfaces)
+    for name, route in desired.routes.items():
+        need_route(t, route, desired, interfaces, by_rules=name in by_rules)
     if desired.encapsulation_source is not None:
         t.need(EncapSource(desired.encapsulation_source))
     if desired.flow_label != "copy" or _FLOW_LABEL.key in owned:
@@ -119,10 +123,18 @@ def with_sids(before: Target, old: Desired, new: Desired) -> Target | None:
     went = [s for p, s in old.sids.items() if new.sids.get(p) is not s]
     if not all(map(_is_plain, (*came, *went))):
         return None
+    # A route may lead to it.
+    if new.routes and any(is_of_local_block(s, new.locators[s.locator]) for s in (*came, *went)):
+        return None
     if before.borrowed and any(sid.vrf for sid in (*came, *went)):
         return None
-    t = Target(dict(before.objects), dict(before.serves), dict(before.pending), before.borrowed)
-    alone = Target()
+    t = replace(
+        before,
+        objects=dict(before.objects),
+        serves=dict(before.serves),
+        pending=dict(before.pending),
+    )
+    alone = Target(vrf_rules=before.vrf_rules)
     for sid in went:
         need_sid(alone, sid, old, {})
     gone = alone.serves.keys()
@@ -133,7 +145,7 @@ def with_sids(before: Target, old: Desired, new: Desired) -> Target | None:
             t.serves[key] = left
         else:
             del t.serves[key], t.objects[key]
-    alone = Target()
+    alone = Target(vrf_rules=before.vrf_rules)
     for sid in came:
         need_sid(alone, sid, new, {})
     for key, obj in alone.objects.items():
@@ -153,6 +165,15 @@ def vrf_ifindex(table: int) -> int:
     return _VRF_IFINDEX_BASE | (table & (_VRF_IFINDEX_BASE - 1))
 
 
+def _vrf_rules(desired: Desired, by_rules: Container[str], lookup_tables: bool) -> bool:
+    """Whether rules take what VRFs encapsulate out of them: always where the kernel knows no other
+    way. Routes of BGP need them as well, since zebra does not set the table."""
+    if not lookup_tables:
+        return bool(desired.vrfs)
+    bgp = any(vrf.bgp is not None for vrf in desired.vrfs.values())
+    return bgp or any(name in by_rules for name in desired.routes)
+
+
 def _interface(
     t: Target,
     one: Interface,
@@ -170,7 +191,7 @@ def _interface(
 
 def _locator(t: Target, locator: Locator, desired: Desired) -> None:
     ref = ObjectRef(Kind.LOCATOR, locator.name)
-    if desired.vrfs:
+    if t.vrf_rules:
         source = desired.encapsulation_source
         t.need(Rule(LOCAL_RULE_PRIORITY, locator.prefix, SID_TABLE, source), ref)
         t.need(Rule(UNDERLAY_RULE_PRIORITY, locator.block, MAIN_TABLE, source), ref)

@@ -20,7 +20,8 @@ from srv6mgrd.plan.observed import ObservedObject
 SID_RULE_PRIORITY = 2000
 
 # Before the l3mdev rule: the kernel looks up the outer header of what a VRF encapsulates as if it
-# had come in on the VRF (seg6_input_core), where the unreachable default would end it.
+# had come in on the VRF (seg6_input_core), where the unreachable default would end it. For routes
+# that don't name the table of that lookup.
 UNDERLAY_RULE_PRIORITY = 990
 
 # Before that one: what goes to a SID of this router is not the main table's to route, be it by a
@@ -35,13 +36,15 @@ FORWARD_IPV6 = Sysctl("net/ipv6/conf/all/forwarding", "1")
 class Target:
     """``objects`` by key; ``serves`` says which declared objects each of them is for;
     ``pending`` holds what can't be put in place yet, with the reason. With ``borrowed`` VRFs are
-    another's: they are waited for, never made, changed or removed. ``differs`` are the keys in
-    which it is otherwise than the one that it was made of (``with_sids``)."""
+    another's: they are waited for, never made, changed or removed. With ``vrf_rules``, rules take
+    what VRFs encapsulate out of them. ``differs`` are the keys in which it is otherwise than the
+    one that it was made of (``with_sids``)."""
 
     objects: dict[str, Object] = field(default_factory=dict)
     serves: dict[str, list[ObjectRef]] = field(default_factory=dict)
     pending: dict[ObjectRef, str] = field(default_factory=dict)
     borrowed: bool = False
+    vrf_rules: bool = False
     differs: frozenset[str] = frozenset()
 
     def need(self, obj: Object, *refs: ObjectRef) -> None:

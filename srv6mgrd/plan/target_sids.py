@@ -160,7 +160,7 @@ def _tables(sid: Sid, desired: Desired) -> tuple[int | None, int | None]:
 def _local_block(t: Target, locator: Locator, desired: Desired, ref: ObjectRef) -> None:
     """SIDs beside the locator's prefix, among other nodes' locators: one rule for all of them. What
     it does not find in the table goes on to the next rule."""
-    if desired.vrfs:
+    if t.vrf_rules:
         source = desired.encapsulation_source
         t.need(Rule(LOCAL_RULE_PRIORITY, locator.block, SID_TABLE, source), ref)
     t.need(Rule(SID_RULE_PRIORITY, locator.block, SID_TABLE), ref)

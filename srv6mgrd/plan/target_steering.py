@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from ipaddress import IPv6Address, IPv6Network
 
 from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.model.csid import is_of_local_block
 from srv6mgrd.model.desired import Desired, SteeredRoute
 from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan import interfaces as declared_interfaces
@@ -26,8 +27,33 @@ from srv6mgrd.plan.target_objects import (
 )
 
 
+def by_rules_of(desired: Desired, *, lookup_tables: bool) -> Collection[str]:
+    """Names of the routes whose packets leave their VRF by rules: of all where the kernel has no
+    other way. With ``lookup_tables`` they are those whose first segment is a SID of this router: it
+    looks up the next segment as if the packet had come in on the VRF, whatever table led to it."""
+    routes = {name: route for name, route in desired.routes.items() if route.vrf is not None}
+    if not (routes and lookup_tables):
+        return routes.keys()
+    local = [locator.prefix for locator in desired.locators.values()]
+    local += [
+        sid.prefix
+        for sid in desired.sids.values()
+        if sid.flavors and is_of_local_block(sid, desired.locators[sid.locator])
+    ]
+    return {
+        name
+        for name, route in routes.items()
+        if any(segments_of(desired, route.segment_list)[0] in prefix for prefix in local)
+    }
+
+
 def need_route(
-    t: Target, route: SteeredRoute, desired: Desired, interfaces: Mapping[str, int]
+    t: Target,
+    route: SteeredRoute,
+    desired: Desired,
+    interfaces: Mapping[str, int],
+    *,
+    by_rules: bool,
 ) -> None:
     ref = ObjectRef(Kind.ROUTE, route.name)
     ipv4 = route.prefix.version == 4
@@ -42,7 +68,7 @@ def need_route(
     elif why := declared_interfaces.unusable(desired, route.interface, interfaces):
         t.pending[ref] = why
         return
-    if route.vrf is not None and not _underlay(t, segments[0], route, desired, ref):
+    if by_rules and not _underlay(t, segments[0], route, desired, ref):
         return
     encap = EncapRoute(
         prefix=route.prefix,
@@ -55,6 +81,7 @@ def need_route(
         # Around IPv6 the kernel takes that of the packet; there this would be the hop limit of
         # packets that the router itself sends.
         hop_limit=desired.hop_limit if ipv4 else None,
+        lookup_table=MAIN_TABLE if route.vrf is not None and not by_rules else None,
     )
     if encap.key in t.objects:
         t.pending[ref] = f"{route.prefix} is the next hop of a SID; choose another metric"

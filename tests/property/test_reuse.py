@@ -51,13 +51,13 @@ def _changed(was, change):
     return Sid(was.prefix, was.locator, Behavior.END_X, None, hop, interface)
 
 
-@given(neighbors(), st.booleans())
-def test_a_target_derived_from_the_last_one(pair, back):
+@given(neighbors(), st.booleans(), st.booleans())
+def test_a_target_derived_from_the_last_one(pair, back, lookup_tables):
     old, new = reversed(pair) if back else pair
 
-    derived = with_sids(target(old, INDEXES), old, new)
+    derived = with_sids(target(old, INDEXES, lookup_tables=lookup_tables), old, new)
 
-    made = target(new, INDEXES)
+    made = target(new, INDEXES, lookup_tables=lookup_tables)
     if derived is None:
         first = domain.is_guarded(old) != domain.is_guarded(new)
         assert first or any(s.interface for s in (*old.sids.values(), *new.sids.values()))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -82,18 +82,20 @@ def checks(session: Session) -> Iterator[Finding]:
     yield from frr(Path(settings.frr_directory), desired)
     yield from networkd()
     told = session.state.node().get(CAPABILITIES, {}) if session.state.managed else {}
-    yield from kernel(told or tried_out())
+    offered = told or tried_out()
+    yield from kernel(offered)
     try:
-        yield from _network(desired, why)
+        yield from _network(desired, why, offered)
     except Problem as problem:
         yield skip("network", str(problem))
 
 
-def _network(desired: Desired | None, why: str) -> Iterator[Finding]:
+def _network(desired: Desired | None, why: str, offered: Mapping[str, Any]) -> Iterator[Finding]:
     from srv6mgrd.apply.admission import Admission
     from srv6mgrd.cli import host
     from srv6mgrd.cli.doctor import network
     from srv6mgrd.cli.doctor.finding import skip
+    from srv6mgrd.model.capabilities import ROUTE_LOOKUP_TABLE
     from srv6mgrd.model.checks import SID_TABLE
     from srv6mgrd.plan.target import target
 
@@ -104,7 +106,11 @@ def _network(desired: Desired | None, why: str) -> Iterator[Finding]:
         return
     # What a start rejected is not looked for.
     desired = Admission(lambda _: []).take(desired).valid
-    wanted = target(desired, {link.name: link.index for link in seen.links.values()}).objects
+    wanted = target(
+        desired,
+        {link.name: link.index for link in seen.links.values()},
+        lookup_tables=ROUTE_LOOKUP_TABLE in offered.get("facility", ()),
+    ).objects
     yield from network.devices(wanted.values(), seen)
     yield from network.interfaces(desired, seen)
     yield from network.sysctls(wanted.values(), seen, host.sysctl)

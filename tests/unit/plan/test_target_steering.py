@@ -5,13 +5,13 @@ from ipaddress import IPv4Network, IPv6Address
 
 import pytest
 
-from srv6mgrd.model.behavior import Headend
-from srv6mgrd.model.desired import SegmentList, SteeredRoute
+from srv6mgrd.model.behavior import Behavior, Flavor, Headend
+from srv6mgrd.model.desired import SegmentList, Sid, SteeredRoute
 from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan.objects import EncapRoute, Rule, Sysctl
-from srv6mgrd.plan.target import target
+from srv6mgrd.plan.target import target, with_sids
 from srv6mgrd.plan.target_objects import Target
-from tests.builders import desired, locator, net, vrf
+from tests.builders import desired, locator, net, sid, vpn, vrf
 
 A, B = IPv6Address("fcbb:0:2::1"), IPv6Address("fc00:5::1")
 LIST = SegmentList("path", (A, B))
@@ -19,7 +19,11 @@ HERE = SegmentList("here", (IPv6Address("fcbb:0:1:1::"), B))
 
 
 def steered(
-    route: SteeredRoute, *interfaces: str, source: str | None = None, hop_limit: int | None = None
+    route: SteeredRoute,
+    *interfaces: str,
+    source: str | None = None,
+    hop_limit: int | None = None,
+    lookup_tables: bool = False,
 ) -> Target:
     state = replace(
         desired(locator(), vrf("red", 10), source=source),
@@ -27,7 +31,7 @@ def steered(
         routes={route.name: route},
         hop_limit=hop_limit,
     )
-    return target(state, dict.fromkeys(interfaces, 2))
+    return target(state, dict.fromkeys(interfaces, 2), lookup_tables=lookup_tables)
 
 
 def test_a_steered_route():
@@ -74,6 +78,109 @@ def test_the_way_out_of_a_vrf(segments: str, source: IPv6Address | None, rule: R
     }
     rules = {o for o in found.objects.values() if isinstance(o, Rule)}
     assert rules == of_locator | ({rule} if rule else set())
+
+
+@pytest.mark.parametrize("source", [None, B])
+@pytest.mark.parametrize("segments", ["path", "far"])
+def test_a_route_of_a_vrf_names_the_table_of_its_outer_header(
+    segments: str, source: IPv6Address | None
+) -> None:
+    route = SteeredRoute("red", net("fc00:7::/64"), segments, source=source)
+
+    found = steered(route, source=str(A), lookup_tables=True)
+
+    (encap,) = (o for o in found.objects.values() if isinstance(o, EncapRoute))
+    assert (encap.lookup_table, encap.source) == (254, source)
+    rules = [o for o in found.objects.values() if isinstance(o, Rule)]
+    assert rules == [Rule(2000, net("fcbb:0:1::/48"), 8986)]
+
+
+def test_a_route_to_a_sid_of_this_router_leaves_its_vrf_by_rules():
+    """What the SID leads on is looked up in the VRF again."""
+    route = SteeredRoute("red", net("fc00:7::/64"), "here", source=B)
+
+    with_tables = steered(route, source=str(A), lookup_tables=True)
+
+    assert with_tables.objects == steered(route, source=str(A)).objects
+
+
+def test_a_route_of_the_default_vrf_names_no_table():
+    route = SteeredRoute(None, IPv4Network("10.0.0.0/8"), "path")
+
+    found = steered(route, lookup_tables=True)
+
+    (encap,) = (o for o in found.objects.values() if isinstance(o, EncapRoute))
+    assert encap.lookup_table is None
+
+
+def test_two_sources_to_one_segment_need_a_table_each():
+    """Rules lead by segment, with one source each."""
+    routes = [
+        SteeredRoute("red", net("fc00:7::/64"), "far", source=A),
+        SteeredRoute("red", net("fc00:8::/64"), "far", source=B),
+    ]
+    state = replace(
+        desired(vrf("red", 10)),
+        segment_lists={"far": SegmentList("far", (B,))},
+        routes={route.name: route for route in routes},
+    )
+
+    assert target(state, {}).pending
+    assert not target(state, {}, lookup_tables=True).pending
+
+
+def test_routes_of_bgp_leave_their_vrf_by_rules():
+    """Those are zebra's, which sets no table."""
+    state = desired(locator(), vrf("red", 10, bgp=vpn()), source=str(A))
+
+    found = target(state, {}, lookup_tables=True)
+
+    assert found.objects == target(state, {}).objects
+    assert found.objects.keys() >= {"rule 989 to fcbb:0:1::/48", "rule 990 to fcbb::/32"}
+
+
+def test_a_sid_of_the_local_block_is_of_this_router():
+    adjacency = Sid(
+        net("fcbb:0:e001::/48"),
+        "MAIN",
+        Behavior.END_X,
+        next_hop=B,
+        flavors=frozenset({Flavor.NEXT_CSID}),
+    )
+    route = SteeredRoute("red", net("fc00:7::/64"), "here")
+    without = replace(
+        desired(locator(), vrf("red", 10)),
+        segment_lists={"here": SegmentList("here", (IPv6Address("fcbb:0:e001::"),))},
+        routes={route.name: route},
+    )
+    state = replace(without, sids={adjacency.prefix: adjacency})
+
+    def table(found: Target) -> int | None:
+        (encap,) = (o for o in found.objects.values() if isinstance(o, EncapRoute))
+        return encap.lookup_table
+
+    before = target(without, {}, lookup_tables=True)
+    assert (table(before), before.vrf_rules) == (254, False)
+    after = target(state, {}, lookup_tables=True)
+    assert (table(after), after.vrf_rules) == (None, True)
+    assert with_sids(before, without, state) is None
+
+
+def test_a_sid_more_leaves_tables_and_rules_as_they_are():
+    route = SteeredRoute("red", net("fc00:7::/64"), "path")
+    old = replace(
+        desired(locator(), vrf("red", 10), sid("fcbb:0:1:1::/64")),
+        segment_lists={"path": LIST},
+        routes={route.name: route},
+    )
+    more = sid("fcbb:0:1:2::/64")
+    new = replace(old, sids=old.sids | {more.prefix: more})
+
+    derived = with_sids(target(old, {}, lookup_tables=True), old, new)
+
+    assert derived is not None
+    assert derived.objects == target(new, {}, lookup_tables=True).objects
+    assert not derived.vrf_rules
 
 
 def test_a_route_on_a_missing_interface():

@@ -1,0 +1,58 @@
+"""Kernels with SEG6_IPTUNNEL_TABLE and without, one after the other."""
+
+from dataclasses import replace
+
+import pytest
+
+from srv6mgrd.model.capabilities import EVERYTHING, ROUTE_LOOKUP_TABLE
+from srv6mgrd.model.desired import SegmentList, SteeredRoute
+from srv6mgrd.plan.objects import EncapRoute
+from tests.builders import desired, locator, net, vrf
+from tests.unit.reconciler.world import World
+
+WITHOUT = EVERYTHING
+WITH = replace(EVERYTHING, facilities=EVERYTHING.facilities | {ROUTE_LOOKUP_TABLE})
+ROUTE = SteeredRoute("red", net("fc00:7::/64"), "path")
+STATE = replace(
+    desired(locator(), vrf("red", 10), source="fcbb:0:1::1"),
+    segment_lists={"path": SegmentList("path", (net("fcbb:0:2::/128").network_address,))},
+    routes={ROUTE.name: ROUTE},
+)
+
+
+def ways_out(world: World) -> tuple[int | None, set[str]]:
+    """Table of the route's lookup, and rules before the l3mdev rule."""
+    objects = world.kernel.objects
+    (encap,) = (o.object for o in objects.values() if isinstance(o.object, EncapRoute))
+    return encap.lookup_table, {key for key in objects if key.startswith("rule 9")}
+
+
+RULES = {"rule 989 to fcbb:0:1::/48", "rule 990 to fcbb::/32"}
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_each_way_is_put_in_place_once(world: World, restarted: bool) -> None:
+    world.reconciler.capabilities = WITHOUT
+    world.commit(STATE)
+    assert ways_out(world) == (None, RULES)
+
+    for capabilities, expected in ((WITH, (254, set())), (WITHOUT, (None, RULES))):
+        if restarted:
+            world.restart()
+        world.reconciler.capabilities = capabilities
+        world.repair(STATE)
+        assert ways_out(world) == expected
+        writes = world.writes
+        assert not world.repair().actions
+        assert world.writes == writes
+
+
+def test_the_table_is_there_before_the_rules_go(world: World) -> None:
+    world.commit(STATE)
+    world.kernel.applied.clear()
+
+    world.reconciler.capabilities = WITH
+    world.repair()
+
+    keys = [action.object.key for action in world.kernel.applied]
+    assert keys.index("route6 table 10 fc00:7::/64 metric 1024") < min(map(keys.index, RULES))
