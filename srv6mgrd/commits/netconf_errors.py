@@ -16,7 +16,7 @@ from srv6mgrd.datastore.error_info import ErrorInfo
 from srv6mgrd.datastore.refusals import (
     Complaint,
     Lookup,
-    complaints,
+    complaint,
     explain,
     is_framing,
 )
@@ -86,11 +86,13 @@ def told(
 
 
 def _of_one(info: ErrorInfo, lookup: Lookup, held: Lookup) -> list[ErrorInfo]:
-    (complaint,) = complaints([info.message])
-    path = info.path or complaint.path
+    found = complaint(info)
+    path = found.path
+    if info.is_own:
+        return [_of_refusal(replace(info, tag=""), refusal) for refusal in explain([found])]
     # Where it is a parameter of an operation, too.
     place = path[max(0, path.find(_ROOT)) :]
-    if (known := netconf_texts.known(complaint.message)) is not None:
+    if (known := netconf_texts.known(found.message)) is not None:
         name = _object(names.of_path(place))
         cause = known.cause
         if known.element and place.endswith("]"):
@@ -103,7 +105,7 @@ def _of_one(info: ErrorInfo, lookup: Lookup, held: Lookup) -> list[ErrorInfo]:
                 type=info.type or "application", bad_element=known.element or info.bad_element,
             )
         ]  # fmt: skip
-    refusals = explain([Complaint(complaint.message, place)], lookup, held=held)
+    refusals = explain([Complaint(found.message, place)], lookup, held=held)
     return [_of_refusal(replace(info, path=path), refusal) for refusal in refusals]
 
 
@@ -112,7 +114,7 @@ def _of_refusal(info: ErrorInfo, refusal: Refusal) -> ErrorInfo:
     known = replace(info, message=str(worded), path=info.path or refusal.path)
     if info.tag:
         return known
-    app_tag = info.app_tag or ("" if refusal.tag == "refused" else refusal.tag)
+    app_tag = info.app_tag or refusal.app_tag
     tag = _BY_APP_TAG.get(app_tag) or _BY_CODE.get(info.code, "operation-failed")
     element = refusal.element or info.bad_element
     protocol = "protocol" if info.code == _UNAUTHORIZED else "application"

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from srv6mgrd.datastore import ffi, shared_memory
-from srv6mgrd.datastore.refusals import Complaint, Lookup, complaints, explain
+from srv6mgrd.datastore.error_info import ErrorInfo, error_infos
+from srv6mgrd.datastore.refusals import Complaint, Lookup, complaint, explain
 from srv6mgrd.model.refusal import RefusedError
 
 # The phrases by which a refusal of the commit clock is told from a lock, and from missing data.
@@ -79,7 +80,9 @@ def worded(
         session.discard_changes()
         raise RefusedError(explain(of_libyang(e), lookup, held=held)) from e
     except sr.SysrepoError as e:
-        texts = getattr(e, "messages", ()) or ffi.errors(session) or (str(e.msg),)
+        infos = getattr(e, "infos", None) or error_infos(session)
+        infos = infos or [ErrorInfo(int(e.rc), str(e.msg))]
+        text = "; ".join(info.message for info in infos if info.message)
         session.discard_changes()
         refusing = {
             sr.SysrepoValidationFailedError: RefusedError,
@@ -90,10 +93,10 @@ def worded(
             sr.SysrepoCallbackFailedError: RefusedError,
             sr.SysrepoOperationFailedError: FailedError,
         }
-        none_awaits = isinstance(e, sr.SysrepoNotFoundError) and NONE_AWAITS in "".join(texts)
+        none_awaits = isinstance(e, sr.SysrepoNotFoundError) and NONE_AWAITS in text
         if not none_awaits and (kind := refusing.get(type(e))) is not None:
-            raise kind(explain(complaints(texts), lookup, held=held)) from e
-        raise _error(e, "; ".join(texts)) from e
+            raise kind(explain([complaint(i) for i in infos], lookup, held=held)) from e
+        raise _error(e, text) from e
 
 
 def _error(error: Any, text: str) -> DatastoreError:

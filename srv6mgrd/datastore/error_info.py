@@ -1,7 +1,9 @@
-"""Errors of a sysrepo session as sysrepo holds them: srv6-netconfd words them itself."""
+"""Errors of a sysrepo session with all members that an rpc-error has."""
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -14,8 +16,12 @@ _DECLARATIONS = """
 int sr_err_get_netconf_error(const void *err, const char **error_type, const char **error_tag,
     const char **error_app_tag, const char **error_path, const char **error_message,
     const char ***error_info_elements, const char ***error_info_values, uint32_t *count);
+int sr_session_push_error_data(void *session, uint32_t size, const void *data);
 void free(void *pointer);
 """
+_FORMAT = b"NETCONF"
+# sr_error_t of errors that callbacks return (sysrepo_types.h).
+_OPERATION_FAILED, _CALLBACK_FAILED = 10, 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,11 @@ class ErrorInfo:
     app_tag: str = ""
     path: str = ""
     bad_element: str = ""
+
+    @property
+    def is_own(self) -> bool:
+        """Whether srv6mgrd set it (``set_error_infos``). sysrepo's own with a tag are NACM's."""
+        return bool(self.tag) and self.code in (_OPERATION_FAILED, _CALLBACK_FAILED)
 
 
 @cache
@@ -51,11 +62,40 @@ def error_infos(session: ffi.Session) -> list[ErrorInfo]:
         error = info[0].err[n]
         message = binding.string(error.message).decode(errors="replace") if error.message else ""
         known = None
-        if error.error_format and binding.string(error.error_format) == b"NETCONF":
+        if error.error_format and binding.string(error.error_format) == _FORMAT:
             address = int(binding.cast("uintptr_t", binding.addressof(error)))
             known = _of_netconf(int(error.err_code), address)
         found.append(known or ErrorInfo(int(error.err_code), message))
     return found
+
+
+def set_error_infos(session: ffi.Session, infos: Iterable[ErrorInfo]) -> None:
+    """Return these errors to the client whose event the implicit ``session`` belongs to.
+
+    Not with ``sr_session_set_netconf_error``, which sets the code itself.
+    """
+    from _sysrepo import ffi as binding
+    from _sysrepo import lib
+
+    declared, library = _library()
+    pointer = declared.cast("void *", int(binding.cast("uintptr_t", session.cdata)))
+    template = binding.new("char[]", b"%s")
+    for info in infos:
+        message = binding.new("char[]", info.message.encode())
+        lib.sr_session_set_error(session.cdata, _FORMAT, info.code, template, message)
+        element = ("bad-element", info.bad_element) if info.bad_element else ()
+        parts = [
+            *_texts(info.type, info.tag, info.app_tag, info.path),
+            struct.pack("=I", len(element) // 2),
+            *_texts(*element),
+        ]
+        # Where one fails for lack of memory the message is left.
+        for part in parts:
+            library.sr_session_push_error_data(pointer, len(part), part)
+
+
+def _texts(*texts: str) -> list[bytes]:
+    return [f"{text}\0".encode() for text in texts]
 
 
 def _of_netconf(code: int, address: int) -> ErrorInfo | None:

@@ -153,7 +153,7 @@ class Nacm:
             yield
         except SysrepoError as error:
             # The next call takes them from the session.
-            error.messages, error.infos = errors(session), error_infos(session)
+            error.infos = error_infos(session)
             raise
         finally:
             self.set_user(session, None)

@@ -9,10 +9,11 @@ shown as it came, behind the object that it is about.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from srv6mgrd.datastore.app_tags import APP_TAGS
+from srv6mgrd.datastore.error_info import ErrorInfo
 from srv6mgrd.model import names
 from srv6mgrd.model.checks import table_in_use
 from srv6mgrd.model.refusal import Refusal
@@ -23,10 +24,15 @@ Lookup = Callable[[str], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """One error of libyang or sysrepo: its text and the data path of the offender."""
+    """One error of libyang or sysrepo: its text and the data path of the offender.
+
+    What srv6mgrd itself rejected is worded: ``app_tag`` is None for all others.
+    """
 
     message: str
     path: str = ""
+    app_tag: str | None = None
+    element: str = ""
 
 
 # So much of an overlong name is shown.
@@ -69,13 +75,13 @@ def _key(path: str, list_name: str) -> str:
     return found[2] if found else path
 
 
-def complaints(messages: Iterable[str]) -> list[Complaint]:
-    """Messages of a sysrepo session, which write ``text (path "/x")``."""
-    out = []
-    for message in messages:
-        found = re.fullmatch(r'(?s)(.*?) \(path "(.*)"\)\.?', message)
-        out.append(Complaint(found[1], found[2]) if found else Complaint(message))
-    return out
+def complaint(info: ErrorInfo) -> Complaint:
+    """An error of a sysrepo session. Messages of constraints are ``text (path "/x")``."""
+    if info.is_own:
+        return Complaint(info.message, info.path, info.app_tag, info.bad_element)
+    found = re.fullmatch(r'(?s)(.*?) \(path "(.*)"\)\.?', info.message)
+    text, path = (found[1], found[2]) if found else (info.message, "")
+    return Complaint(text, info.path or path)
 
 
 def explain(
@@ -86,7 +92,7 @@ def explain(
     ``lookup`` reads the refused tree (and gives a refused key where an entry has none),
     ``held`` the running configuration.
     """
-    lines = [Complaint(line, _whole(c.path)) for c in found for line in _lines(c.message)]
+    lines = [line for c in found for line in _lines(c)]
     telling = [c for c in lines if not is_framing(c.message)] or lines
     out: list[Refusal] = []
     for complaint in telling:
@@ -101,12 +107,15 @@ def is_framing(message: str) -> bool:
     return _FRAMING.fullmatch(message) is not None
 
 
-def _lines(message: str) -> list[str]:
-    # Below a union libyang lists what each of its types thinks.
-    if message.startswith("Invalid union value"):
-        return message.splitlines()[:1]
-    # srv6mgrd puts one refusal on each line.
-    return [line for line in message.splitlines() if line]
+def _lines(found: Complaint) -> list[Complaint]:
+    if found.app_tag is not None:
+        return [found]
+    texts = [text for text in found.message.splitlines() if text]
+    # Below a union libyang lists what each of its types thinks; an RPC of srv6mgrd puts one
+    # refusal on each line.
+    if found.message.startswith("Invalid union value"):
+        texts = texts[:1]
+    return [Complaint(text, _whole(found.path)) for text in texts]
 
 
 _ROOT = "/srv6mgr-srv6:srv6"
@@ -139,6 +148,10 @@ _FRAMING = re.compile(
 
 
 def _explain(complaint: Complaint, lookup: Lookup, held: Lookup) -> Refusal:
+    if complaint.app_tag is not None:
+        own = _own(complaint.message)
+        tag = complaint.app_tag or own.tag
+        return replace(own, tag=tag, path=complaint.path, element=complaint.element)
     for pattern, rule in _RULES:
         if found := re.fullmatch(pattern, complaint.message, re.DOTALL):
             return rule(found, complaint.path, lookup, held)
@@ -150,14 +163,20 @@ def _worded(complaint: Complaint, lookup: Lookup) -> Refusal:
     message, path = complaint.message, complaint.path
     text, _, remedy = message.partition("; ")
     if not path and remedy and ": " in text:
-        # A colon with a blank ends the object; those inside an IPv6 prefix have none.
-        name, _, cause = text.partition(": ")
-        return Refusal(name, cause, remedy, "refused")
+        return _own(message)
     tag = APP_TAGS.get(message, "refused")
     if not remedy:
         text, remedy = message.rstrip("."), "correct it and send it again"
     # With a message of our own, libyang does not tell the value.
     return Refusal(_named(path, lookup), text, remedy, tag, path)
+
+
+def _own(message: str) -> Refusal:
+    """``object: cause; remedy``."""
+    text, _, remedy = message.partition("; ")
+    # A colon with a blank ends the object; those inside an IPv6 prefix have none.
+    name, _, cause = text.partition(": ")
+    return Refusal(name, cause, remedy, "refused")
 
 
 def _unique(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:

@@ -12,12 +12,16 @@ import sysrepo
 
 from srv6mgrd.datastore.caller import origin_of
 from srv6mgrd.datastore.connection import DatastoreError, NonePendingError, PendingError
+from srv6mgrd.datastore.error_info import ErrorInfo, set_error_infos
 from srv6mgrd.datastore.events import InThread
 from srv6mgrd.datastore.history import Origin
 from srv6mgrd.datastore.running import MODULE, read
 from srv6mgrd.model.refusal import NOT_CARRIED_OUT, RefusedError
 
 _LOG = logging.getLogger(__name__)
+
+# Of constraints (RFC 7950 section 15); northbounds tell more by the error-app-tag.
+_TAG, _TYPE = "operation-failed", "application"
 
 
 Tree = Mapping[str, Any]
@@ -96,17 +100,29 @@ class ConfigSubscription:
         except PendingError as pending:
             raise _answer(session, str(pending), sysrepo.SysrepoLockedError) from None
         except RefusedError as refused:
-            kind = (
-                sysrepo.SysrepoOperationFailedError
-                if any(refusal.tag in NOT_CARRIED_OUT for refusal in refused.refusals)
-                else sysrepo.SysrepoCallbackFailedError
-            )
-            raise _answer(session, str(refused), kind) from None
+            raise rejection(session, refused) from None
         except NonePendingError as none:
             raise _answer(session, str(none)) from None
         except Exception as error:
             _LOG.exception("commit failed")
             raise _answer(session, f"srv6mgrd: internal error: {error!r}") from error
+
+
+def rejection(session: Any, refused: RefusedError) -> sysrepo.SysrepoError:
+    """The error that makes sysrepo refuse the commit; its client gets every reason with its
+    error-app-tag and its path."""
+    kind = (
+        sysrepo.SysrepoOperationFailedError
+        if any(refusal.tag in NOT_CARRIED_OUT for refusal in refused.refusals)
+        else sysrepo.SysrepoCallbackFailedError
+    )
+    infos = (
+        ErrorInfo(kind.rc, str(each), _TAG, _TYPE, each.app_tag, each.path, each.element)
+        for each in refused.refusals
+    )
+    set_error_infos(session, infos)
+    error: sysrepo.SysrepoError = kind(str(refused))
+    return error
 
 
 def _answer(

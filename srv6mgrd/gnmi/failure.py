@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from grpc import StatusCode
@@ -21,18 +21,25 @@ from srv6mgrd.gnmi import wire
 from srv6mgrd.gnmi.budget import BudgetError, ClientLeftError, DeadlineError
 from srv6mgrd.gnmi.encode import ValueProblem
 from srv6mgrd.gnmi.path import PathError
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.refusal import Refusal, RefusedError
 
 MOST_PATHS = 1000
 # gRPC clients take 8 kB of headers and trailers together, the text percent-encoded.
 _LONGEST = 4000
 
 
+def octets(text: str) -> int:
+    """Of a text that is percent-encoded."""
+    return sum(
+        1 if " " <= c <= "~" and c != "%" else 3 * len(c.encode(errors="replace")) for c in text
+    )
+
+
 def clipped(text: str) -> str:
     """The beginning of a text that is too long for a status; a client gets no text at all else."""
     room = _LONGEST
     for n, c in enumerate(text):
-        room -= 1 if " " <= c <= "~" and c != "%" else 3 * len(c.encode(errors="replace"))
+        room -= octets(c)
         if room < 0:
             return f"{text[:n]} ... ({len(text) - n} characters more)"
     return text
@@ -41,10 +48,11 @@ def clipped(text: str) -> str:
 class RpcError(Exception):
     """Ends the RPC with this status (gnmi-specification.md 2.5)."""
 
-    def __init__(self, code: StatusCode, text: str) -> None:
+    def __init__(self, code: StatusCode, text: str, rejections: Sequence[Refusal] = ()) -> None:
         super().__init__(text)
         self.code = code
         self.text = text
+        self.rejections = rejections
 
 
 def check_number(paths: int, what: str) -> None:
@@ -85,11 +93,11 @@ def as_status() -> Iterator[None]:
             "value: it is nested deeper than any model; correct it",
         ) from e
     except FailedError as e:
-        raise RpcError(StatusCode.ABORTED, str(e)) from e
+        raise RpcError(StatusCode.ABORTED, str(e), e.refusals) from e
     except RefusedError as e:
         unknown = all(r.tag == "unknown-element" for r in e.refusals)
         code = StatusCode.NOT_FOUND if unknown else StatusCode.INVALID_ARGUMENT
-        raise RpcError(code, str(e)) from e
+        raise RpcError(code, str(e), e.refusals) from e
     except ExpiredError as e:
         raise RpcError(StatusCode.DEADLINE_EXCEEDED, str(e)) from e
     except (LockedError, PendingError, NonePendingError) as e:

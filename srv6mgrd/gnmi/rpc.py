@@ -21,8 +21,10 @@ from srv6mgrd.gnmi.budget import MOST_SECONDS, Budget, Room
 from srv6mgrd.gnmi.failure import RpcError, as_status, clipped
 from srv6mgrd.gnmi.intake import Intake
 from srv6mgrd.gnmi.listener import peer
+from srv6mgrd.gnmi.status_details import METADATA, details
 from srv6mgrd.gnmi.throttle import Pace
 from srv6mgrd.gnmi.workers import Caller, Workers
+from srv6mgrd.model.refusal import Refusal
 from srv6mgrd.system_groups import SystemGroups
 
 # Denying is work, too: who is denied again and again hears of it later.
@@ -187,6 +189,7 @@ class Rpcs:
     async def _guarded(
         self, what: str, context: Context, answer: Callable[[Context, Caller], Awaitable[None]]
     ) -> None:
+        rejections: Sequence[Refusal] = ()
         try:
             user = await self.identify(context)
             left = context.time_remaining()
@@ -204,7 +207,7 @@ class Rpcs:
                 budget.release()
             return
         except RpcError as e:
-            code, text = e.code, e.text
+            code, text, rejections = e.code, e.text, e.rejections
             _let_go(e)
         except grpc.aio.BaseError:
             # The client left while it was being written to. Returning would send a status, which
@@ -219,7 +222,9 @@ class Rpcs:
         # Behind a write that waits for its reader no status can be sent (RFC 9113 section 5.2): the
         # stream of such a one is reset, when the server ends or its client leaves.
         try:
-            await context.abort(code, clipped(text))
+            text = clipped(text)
+            found = details(code.value[0], text, rejections)
+            await context.abort(code, text, ((METADATA, found),) if found else ())
         except grpc.aio.InternalError:
             # gRPC found that write (TOO_MANY_OPERATIONS); returning would send a status, too.
             raise asyncio.CancelledError from None

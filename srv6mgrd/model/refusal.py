@@ -23,6 +23,11 @@ class Refusal:
     path: str = ""
     element: str = ""
 
+    @property
+    def app_tag(self) -> str:
+        """The error-app-tag; empty where nothing more is known than that it was refused."""
+        return "" if self.tag == "refused" else self.tag
+
     def __str__(self) -> str:
         return f"{self.object}: {self.cause}; {self.remedy}"
 

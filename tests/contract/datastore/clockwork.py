@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from ipaddress import IPv6Network
 from pathlib import Path
@@ -40,6 +40,8 @@ class Manager:
         self.cleared: list[str | None] = []
         self.refusal: Refusal | None = None
         self.change_refusal: Refusal | None = None
+        # Raises RefusedError for a configuration that it rejects.
+        self.judge: Callable[[Mapping[str, Any]], None] = lambda _: None
         self.warnings: tuple[str, ...] = ()
 
     async def plan(self, tree: Mapping[str, Any]) -> list[Action]:
@@ -57,6 +59,7 @@ class Manager:
     def change(self, tree: Mapping[str, Any], *, rollback: bool = False) -> int:
         if self.change_refusal is not None:
             raise RefusedError([self.change_refusal])
+        self.judge(tree)
         return 1
 
     def stored(self) -> None: ...

@@ -75,26 +75,22 @@ class Core:
     def _changed(self, session: Any, event: str, req_id: int, private_data: Any) -> None:
         import sysrepo
 
+        from srv6mgrd.datastore.subscription import rejection
+
         if event == "change" and self.hold is not None:
             self.hold()
-        veto = self._verdict(session) if event == "change" else ""
-        if veto:
+        if event == "change" and self.veto:
             # As srv6mgrd does: the binding passes a text on only when it is set by hand.
-            error = sysrepo.SysrepoCallbackFailedError(veto)
+            error = sysrepo.SysrepoCallbackFailedError(self.veto)
             session.set_error(error)
             raise error
+        if event == "change" and self.judge is not None:
+            try:
+                self.judge(json.loads(read(session)))
+            except RefusedError as refused:
+                raise rejection(session, refused) from None
         if event == "done":
             self.changes.append(event)
-
-    def _verdict(self, session: Any) -> str:
-        """Why the new configuration is rejected; empty when it is not."""
-        if self.veto or self.judge is None:
-            return self.veto
-        try:
-            self.judge(json.loads(read(session)))
-        except RefusedError as refused:
-            return str(refused)
-        return ""
 
     def tell(self, statuses: Mapping[ObjectRef, ObjectStatus]) -> None:
         self.store.set_statuses(statuses)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import grpc
 import pytest
 
 from srv6mgrd.frr.limits import limits
@@ -19,7 +20,11 @@ from srv6mgrd.model.expand import expand
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.refusal import RefusedError
 from tests.contract.gnmi.client import Client, Core, failing
+from tests.contract.gnmi.data import SRV6
+from tests.contract.gnmi.rich_status import violations
 from tests.contract.gnmi.test_set import config
+from tests.contract.rejections import MISTAKES, Mistake
+from tests.contract.rejections import judge as judge_own
 
 INVALID_ARGUMENT, NOT_FOUND = "INVALID_ARGUMENT", "NOT_FOUND"
 PE1 = Path(__file__).parents[3] / "examples/l3vpn/pe1.json"
@@ -343,3 +348,30 @@ def test_rejected_and_nothing_changed(router: Client, case: Case) -> None:
     code, message = failing(router.set, delete=case.deletes, update=dict(case.updates))
     assert (code.name, message) == (case.status, case.message)
     assert config(router) == before
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=str)
+def test_tag_and_path_are_those_of_netconf(gnmi: Client, core: Core, mistake: Mistake) -> None:
+    """See ``netconf/test_errors.py``."""
+    core.judge = judge_own
+    gnmi.set(update={"/srv6": SRV6})
+    with pytest.raises(grpc.RpcError) as raised:
+        gnmi.set(update={"/srv6": mistake.config})
+    error: Any = raised.value
+    assert error.details() == mistake.message
+    assert violations(error) == [(mistake.path, mistake.message, mistake.app_tag)]
+
+
+def test_each_rejection_has_its_path(gnmi: Client, core: Core) -> None:
+    core.judge = judge_own
+    gnmi.set(update={"/srv6": SRV6})
+    outside = [f"fcbb:0:9:{n}::/64" for n in range(1, 200)]
+    sids = [{"prefix": prefix, "locator": "main", "behavior": "End"} for prefix in outside]
+    with pytest.raises(grpc.RpcError) as raised:
+        gnmi.set(update={"/srv6/local-sids": {"sid": sids[:3]}})
+    paths = [path for path, _, _ in violations(raised.value)]
+    assert paths == [f"/srv6mgr-srv6:srv6/local-sids/sid[prefix='{p}']" for p in outside[:3]]
+    # As many as there is room for beside the text, which is cut itself.
+    with pytest.raises(grpc.RpcError) as raised:
+        gnmi.set(update={"/srv6/local-sids": {"sid": sids}})
+    assert "characters more" in raised.value.details()  # type: ignore[attr-defined]

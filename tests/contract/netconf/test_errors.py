@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from srv6mgrd.model.refusal import Refusal
@@ -9,6 +11,7 @@ from tests.contract.netconf.client import Client, refused, texts, with_namespace
 from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import OTHER, ROUTER, sid, srv6, vrf
 from tests.contract.netconf.wire import BASE, Wire
+from tests.contract.rejections import MISTAKES, Mistake, judge
 
 RED = "/srv6/vrfs/vrf[name='red']"
 OF_OTHER = f"/srv6/local-sids/sid[prefix='{OTHER}']"
@@ -115,6 +118,23 @@ def test_words_of_srv6mgrd_pass_unchanged(client: Client, router: Router) -> Non
     router.loop.world.manager.change_refusal = refusal
     refused(lambda: client.edit(ROUTER), "operation-failed", f"^{refusal}$")
     assert client.texts("//s:srv6/*") == []
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=str)
+def test_tag_and_path_are_those_of_gnmi(client: Client, router: Router, mistake: Mistake) -> None:
+    """See ``gnmi/test_rejections.py``."""
+    client.edit(ROUTER)
+    router.loop.world.manager.judge = judge
+    path = re.sub(r"(?<=/)[\w-]+:", "", mistake.path)
+    error = refused(
+        lambda: client.edit(mistake.xml()),
+        "operation-failed|missing-element|data-missing",
+        f"^{re.escape(mistake.message)}$",
+        app_tag=mistake.app_tag,
+        path=path,
+    )
+    info = "" if error.info is None else str(error.info)
+    assert (f">{mistake.element}</" in info) if mistake.element else ("bad-element" not in info)
 
 
 def test_mistakes_in_many_entries_are_told_briefly(server: Server) -> None:

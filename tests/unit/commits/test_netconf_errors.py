@@ -10,7 +10,7 @@ from srv6mgrd.datastore.error_info import ErrorInfo
 
 SID = "/srv6mgr-srv6:srv6/local-sids/sid[prefix='fcbb:0:1:65::/64']"
 RED = "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']"
-LIBYANG, NOT_FOUND, VALIDATION, UNAUTHORIZED = 2, 5, 9, 11
+LIBYANG, NOT_FOUND, VALIDATION, UNAUTHORIZED, CALLBACK = 2, 5, 9, 11, 14
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,13 @@ LIBYANG, NOT_FOUND, VALIDATION, UNAUTHORIZED = 2, 5, 9, 11
             "unknown-namespace", "",
             "request: namespace urn:x is unknown; see the capabilities for those there are",
             "urn:x",
+        ),
+        (
+            ErrorInfo(
+                CALLBACK, "VRF red: it has no table; add table-id", "operation-failed",
+                "application", "missing", RED, "table-id",
+            ),
+            "missing-element", "missing", "VRF red: it has no table; add table-id", "table-id",
         ),
         (
             ErrorInfo(UNAUTHORIZED, "VRF red: bob may not write it; ask for a rule"),

@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from srv6mgrd.datastore.refusals import Complaint, complaints, explain
+from srv6mgrd.datastore.error_info import ErrorInfo
+from srv6mgrd.datastore.refusals import Complaint, complaint, explain
 
 RECORDED = json.loads(Path(__file__).with_name("libyang-messages.json").read_text())
 
@@ -43,10 +45,9 @@ def test_the_newcomer_is_the_offender(first: str, second: str, held: str, wanted
 
 
 def test_sysrepo_puts_the_path_behind_the_message() -> None:
-    assert complaints([f'Mandatory node "a" instance does not exist. (path "{RED}")', "x"]) == [
-        Complaint('Mandatory node "a" instance does not exist.', RED),
-        Complaint("x"),
-    ]
+    text = 'Mandatory node "a" instance does not exist.'
+    assert complaint(ErrorInfo(9, f'{text} (path "{RED}")')) == Complaint(text, RED)
+    assert complaint(ErrorInfo(9, "x")) == Complaint("x")
 
 
 def test_words_of_srv6mgrd_are_unchanged_and_the_frame_goes() -> None:
@@ -55,8 +56,19 @@ def test_words_of_srv6mgrd_are_unchanged_and_the_frame_goes() -> None:
         " prefix, or another locator"
     )
     other = "VRF red: table 8986 holds the local SIDs; choose another table-id"
-    found = complaints([f"{said}\n{other}", "User callback failed."])
+    found = [Complaint(f"{said}\n{other}"), Complaint("User callback failed.")]
     assert [str(r) for r in explain(found)] == [said, other]
+
+
+def test_what_srv6mgrd_rejected_keeps_tag_path_and_element() -> None:
+    said = "VRF red: table 8986 holds the local SIDs; choose another table-id"
+    info = ErrorInfo(14, said, "operation-failed", "application", "table-reserved", RED, "table-id")
+    (refusal,) = explain([complaint(info)])
+    assert str(refusal) == said
+    assert (refusal.object, refusal.tag) == ("VRF red", "table-reserved")
+    assert (refusal.path, refusal.element) == (RED, "table-id")
+    (refusal,) = explain([complaint(replace(info, app_tag=""))])
+    assert refusal.tag == "refused"
 
 
 def test_unknown_words_are_shown_behind_their_object() -> None:

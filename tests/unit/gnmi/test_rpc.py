@@ -32,7 +32,7 @@ class Context:
     def peer(self) -> str:
         return "unix:"
 
-    async def abort(self, code: grpc.StatusCode, text: str) -> None:
+    async def abort(self, code: grpc.StatusCode, text: str, _metadata: object = ()) -> None:
         if self.stuck:
             raise grpc.aio.InternalError("Failed grpc_call_start_batch: 8: TOO_MANY_OPERATIONS")
         self.ended = code, text
