@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from typing import ParamSpec, TypeVar
+
+# Seconds between looks whether the loop still runs.
+_LOOK = 1.0
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,7 +33,7 @@ class InLoop:
 
     def ask(self, call: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """What it returns or raises; the thread waits for it. The loop must not wait for the
-        thread then."""
+        thread then. Raises RuntimeError when the loop ends before it calls."""
         if self._loop is None or threading.get_ident() == self._thread:
             return call(*arguments, **named)
         answer: Future[T] = Future()
@@ -42,4 +45,8 @@ class InLoop:
                 answer.set_exception(error)
 
         self._loop.call_soon_threadsafe(asked)
+        while not wait([answer], timeout=_LOOK).done:
+            # One that was stopped is not closed, and takes calls that it never makes.
+            if not self._loop.is_running() and not answer.done():
+                raise RuntimeError("the event loop has ended")
         return answer.result()

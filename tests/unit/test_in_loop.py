@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -37,3 +38,18 @@ async def test_in_its_own_thread_and_without_a_loop_it_is_called_at_once(*, loop
     in_loop.post(called.append, 1)
     assert in_loop.ask(int, "2") == 2
     assert called == [1]
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_who_asks_a_loop_that_has_ended_does_not_wait(
+    monkeypatch: pytest.MonkeyPatch, *, closed: bool
+) -> None:
+    monkeypatch.setattr("srv6mgrd.in_loop._LOOK", 0.01)
+    loop = asyncio.new_event_loop()
+    in_loop = InLoop(loop)
+    if closed:
+        loop.close()
+
+    with ThreadPoolExecutor(1) as pool, pytest.raises(RuntimeError, match=r"[Ee]vent loop"):
+        pool.submit(in_loop.ask, int, "1").result(10)
+    loop.close()
