@@ -78,7 +78,8 @@ class FrrSockets:
         progressed: Callable[[], None] = lambda: None,
     ) -> None:
         """``optional`` daemons may be without; ``helpers`` have no configuration of ours.
-        ``progressed`` is called with each batch of commands, since a call may take minutes."""
+        ``progressed`` is called as FRR answers while ``apply`` writes, which may take minutes; a
+        daemon that says nothing for ``timeout`` seconds ends the batch."""
         self._progressed = progressed
         self._directory = directory
         self._daemons = tuple(daemons)
@@ -240,6 +241,11 @@ class FrrSockets:
     def _sessions(self) -> Sessions:
         return Sessions(self._directory, self._timeout, {MGMTD: self._mgmtd})
 
+    def _writing(self) -> Sessions:
+        """The writer's: what others ask FRR meanwhile is no progress of the writer."""
+        keepers = {MGMTD: self._mgmtd}
+        return Sessions(self._directory, self._timeout, keepers, self._progressed)
+
     def _running(self, daemon: str) -> dict[str, FrrBlock]:
         found = running.parse(daemon, self.show(daemon, "show running-config"))
         return apart(found.values()) if daemon == MGMTD else found
@@ -286,7 +292,7 @@ class FrrSockets:
     def _write(self, steps: Sequence[Step], refused: _Refused) -> None:
         *before, last = stages(steps)
         # With a session for each question zebra would do little else.
-        with self._sessions() as sessions:
+        with self._writing() as sessions:
             arrivals = Arrivals(sessions)
             for stage in before:
                 self._run(stage, refused, sessions)
@@ -325,7 +331,7 @@ class FrrSockets:
         try:
             if sessions is not None:
                 return _configure(sessions, daemon, texts), ""
-            with self._sessions() as own:
+            with self._writing() as own:
                 return _configure(own, daemon, texts), ""
         except VtyError as error:
             return error.answers, str(error)

@@ -11,7 +11,7 @@ import errno
 import os
 import socket
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,6 +119,14 @@ class Shows(Protocol):
     def show(self, daemon: str, command: str) -> str: ...
 
 
+# Told of answers; one that hears nothing may not have come to an end.
+Answered = Callable[[], None]
+
+
+def _nobody() -> None:
+    pass
+
+
 class Vty:
     """One session with one daemon, in enable mode."""
 
@@ -159,8 +167,9 @@ class Vty:
         """The process id of the daemon."""
         return credentials(self._socket)
 
-    def run(self, commands: Sequence[str]) -> list[Answer]:
-        """All commands, written ahead; one answer each, whatever its status."""
+    def run(self, commands: Sequence[str], answered: Answered = _nobody) -> list[Answer]:
+        """All commands, written ahead; one answer each, whatever its status. ``answered`` is
+        called as they come."""
         pending = memoryview(b"".join(c.encode() + b"\0" for c in commands))
         answers: list[Answer] = []
         received = bytearray()
@@ -175,7 +184,10 @@ class Vty:
                 try:
                     events = ready[0][1]
                     if events & EVENT_READ:
+                        before = len(answers)
                         self._receive(received, answers)
+                        if len(answers) > before:
+                            answered()
                     if events & EVENT_WRITE and pending:
                         pending = pending[self._socket.send(pending[:_CHUNK]) :]
                         if not pending:
@@ -224,9 +236,14 @@ class Sessions(ExitStack):
     where somebody keeps it."""
 
     def __init__(
-        self, directory: Path, timeout: float, keepers: Mapping[str, Keeper] | None = None
+        self,
+        directory: Path,
+        timeout: float,
+        keepers: Mapping[str, Keeper] | None = None,
+        answered: Answered = _nobody,
     ) -> None:
         super().__init__()
+        self._answered = answered
         self._directory = directory
         self._timeout = timeout
         self._keepers = keepers or {}
@@ -236,7 +253,7 @@ class Sessions(ExitStack):
     def run(self, daemon: str, commands: Sequence[str]) -> list[Answer]:
         """``Vty.run``. After a VtyError the daemon gets a new session with the next call."""
         try:
-            return self._session(daemon).run(commands)
+            return self._session(daemon).run(commands, self._answered)
         except VtyError:
             self.drop(daemon)
             raise

@@ -3,6 +3,7 @@
 import gc
 import os
 import resource
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,6 +55,18 @@ def test_many_commands_and_long_answers_do_not_block(serve: Serve, path: Path) -
     assert [a.text for a in answers] == [c * 500 for c in commands]
 
 
+def test_answers_are_heard_of_while_others_are_outstanding(serve: Serve, path: Path) -> None:
+    heard = threading.Event()
+
+    def reply(command: str) -> tuple[int, str]:
+        return (0 if command != "b" or heard.wait(10) else 13), ""
+
+    serve(reply)
+    with Sessions(path.parent, 20, answered=heard.set) as sessions:
+        answers = sessions.run("bgpd", ["a", "b"])
+    assert all(answer.ok for answer in answers)
+
+
 def test_session_starts_in_enable_mode(serve: Serve, path: Path) -> None:
     server = serve()
     with Vty(path) as vty:
@@ -77,8 +90,6 @@ def test_daemon_dies_in_the_middle(serve: Serve, path: Path) -> None:
 
 
 def test_silent_daemon(serve: Serve, path: Path) -> None:
-    import threading
-
     release = threading.Event()
 
     def reply(command: str) -> tuple[int, str]:
