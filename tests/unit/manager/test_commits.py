@@ -105,13 +105,33 @@ async def test_the_same_commit_again_writes_nothing(world):
 @in_virtual_time
 async def test_a_commit_that_is_left_half_way_is_taken_back(world):
     world.commit(tree(1))
+    given_up = []
+    world.manager.commits.given_up = lambda: given_up.append(world.manager.commits.is_under_way)
     world.manager.commits.change(tree(2))
 
     async with running(world.manager.keep(), world.manager.compare_every(30)):
         await asyncio.sleep(61)
 
+    assert given_up == [False]
+
     assert END_KEY in world.kernel.objects
     assert "route6 table 8986 fcbb:0:1:2::/64" not in world.kernel.objects
+
+
+@in_virtual_time
+async def test_a_commit_that_goes_on_is_not_given_up(world):
+    given_up = []
+    world.manager.commits.given_up = lambda: given_up.append(1)
+    commits = world.manager.commits
+    commits.change(tree(1))
+    commits.check_staged()
+    commits.stored()
+    commits.change(tree(2))
+
+    commits.check_staged()
+
+    assert not given_up
+    commits.stored()
 
 
 @in_virtual_time

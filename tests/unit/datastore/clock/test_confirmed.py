@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from functools import partial
 
@@ -159,3 +160,21 @@ async def test_who_calls_himself_srv6mgrd_does_not_roll_back(world: World) -> No
     await world.clock.begin(ALICE, 60, B)
     with pytest.raises(PendingError):
         world.running.commit(C, Origin("srv6mgrd", "alice", ID))
+
+
+async def test_a_commit_that_was_left_half_way_keeps_none_waiting(world: World) -> None:
+    participant = world.running.participant
+    # Of a program that uses sysrepo itself and died: nobody says what became of it.
+    participant.change(C, BOB)
+    beginning = asyncio.create_task(world.clock.begin(ALICE, 60))
+    await asyncio.sleep(0)
+    assert not beginning.done()
+
+    participant.give_up()
+
+    await asyncio.wait_for(beginning, 10)
+    assert world.clock.pending["origin"] == ALICE.door
+    # Should sysrepo say it all the same, there is nothing to record.
+    recorded = len(world.history.transactions())
+    participant.stored()
+    assert len(world.history.transactions()) == recorded
