@@ -28,6 +28,7 @@ from srv6mgrd.model.refusal import Refusal, RefusedError
 
 OK = "ok"
 WAITING = "waiting"
+BEGUN = "begun"
 _REJECTED, _FAILED = "rejected", "failed"
 # Errors follow with all that RFC 6241 section 4.3 has of them.
 _ERRORS = "errors"
@@ -49,9 +50,10 @@ def ok(fields: Iterable[Field] = ()) -> list[Field]:
     return [("result", OK.encode()), *fields]
 
 
-def waiting(text: str) -> list[Field]:
-    """A sign of life while a request waits or is carried out."""
-    return [("result", WAITING.encode()), ("message", text.encode())]
+def waiting(text: str, *, begun: bool = False) -> list[Field]:
+    """A sign of life while a request waits or, once it is ``begun``, is carried out."""
+    found = [("result", WAITING.encode()), ("message", text.encode())]
+    return [*found, (BEGUN, b"")] if begun else found
 
 
 def of_error(error: RefusedError | DatastoreError) -> list[Field]:

@@ -51,12 +51,14 @@ class CommitClient:
         commit: str = "",
         bare: bool = False,
         deadline: float = DEADLINE,
+        patience: float | None = None,
         warn: Warn = lambda _: None,
     ) -> int:
         """Apply edits in their order, all or none; the mark that watchers get behind it.
 
         ``commit`` names the confirmed commit that the edits belong to; ``bare`` as in
-        ``transaction.commit``. What has not begun after ``deadline`` seconds is not made. Raises
+        ``transaction.commit``. What has not begun after ``deadline`` seconds is not made, what is
+        not done after ``patience`` goes on. Raises
         RefusedError or DatastoreError with nothing changed, unless the error says that the outcome
         is not known.
         """
@@ -70,7 +72,7 @@ class CommitClient:
         fields.append(("commit", commit.encode()))
         if bare:
             fields.append(("bare", b""))
-        found = self._ask("edit", caller, fields, deadline)
+        found = self._ask("edit", caller, fields, deadline, patience)
         _pass_on(found, warn)
         return found.number("mark", 0)
 
@@ -81,14 +83,25 @@ class CommitClient:
         given: Mapping[str, Any],
         deadline: float = DEADLINE,
         warn: Warn = lambda _: None,
+        *,
+        patience: float | None = None,
     ) -> dict[str, Any]:
-        """Call an RPC of srv6mgrd. Raises RefusedError or DatastoreError."""
+        """Call an RPC of srv6mgrd, with deadlines as in ``edit``. Raises RefusedError or
+        DatastoreError."""
         fields = [("path", path.encode()), ("data", json.dumps(given).encode())]
-        found = self._ask("rpc", caller, fields, deadline)
+        found = self._ask("rpc", caller, fields, deadline, patience)
         _pass_on(found, warn)
         return dict(json.loads(found.bytes("data", b"{}")))
 
-    def _ask(self, name: str, caller: Caller, fields: Iterable[Field], deadline: float) -> Fields:
+    def _ask(
+        self,
+        name: str,
+        caller: Caller,
+        fields: Iterable[Field],
+        deadline: float,
+        patience: float | None,
+    ) -> Fields:
+        until = time.monotonic() + (deadline + _GRACE if patience is None else patience)
         head: list[Field] = [
             ("request", name.encode()),
             ("northbound", caller.northbound.encode()),
@@ -103,7 +116,7 @@ class CommitClient:
             try:
                 connection.settimeout(SILENCE)
                 connection.sendall(encode([*head, *fields]))
-                found = _awaited(connection, time.monotonic() + deadline + _GRACE)
+                found = _awaited(connection, until)
             except (TimeoutError, BlockingIOError):
                 raise TimedOutError(
                     f"srv6mgrd: no sign of life for {SILENCE:.0f} s; the change may still be"
@@ -146,14 +159,33 @@ def _timeval(seconds: float) -> bytes:
 
 def _awaited(connection: socket.socket, until: float) -> Fields:
     """The answer behind the signs of life. Raises TimedOutError, ProtocolError or OSError."""
+    seen = Fields([])
     while True:
-        found = receive(connection)
+        left = until - time.monotonic()
+        if left <= 0:
+            raise TimedOutError(_not_done(seen))
+        connection.settimeout(min(left, SILENCE))
+        try:
+            found = receive(connection)
+        except TimeoutError:
+            if left < SILENCE:
+                continue
+            raise
         if found is None:
             raise ConnectionResetError
         if found.text("result") != answer.WAITING:
             return found
-        if time.monotonic() > until:
-            raise TimedOutError(
-                f"srv6mgrd: not done before the deadline ({found.text('message')}); the change"
-                " may still be carried out"
-            )
+        seen = found
+
+
+def _not_done(seen: Fields) -> str:
+    """Behind this sign of life."""
+    if seen.has(answer.BEGUN):
+        return (
+            f"srv6mgrd: not done before the deadline, and it goes on ({seen.text('message')});"
+            " read activity and transactions of srv6mgr-operations to see how it ends"
+        )
+    return (
+        f"srv6mgrd: not done before the deadline ({seen.text('message', 'no sign of life')}); the"
+        " change may still be carried out"
+    )

@@ -61,6 +61,8 @@ class Worker(Protocol):
 
     def carry_out(self, request: Fields, caller: Caller, owner: int) -> list[Field]: ...
 
+    def upcoming(self, request: Fields) -> str: ...
+
 
 class _Job:
     """A request on its way."""
@@ -72,6 +74,8 @@ class _Job:
         self.deadline = deadline
         self.client = (caller.northbound, caller.user, caller.session)
         self.started: float | None = None
+        # The transaction that it becomes, once it is started; empty: none.
+        self.transaction = ""
         self.answer: list[Field] = []
         self.done = threading.Event()
 
@@ -258,7 +262,7 @@ class CommitServer:
                 self._expire()
                 if _has_left(connection):
                     raise ConnectionResetError
-                connection.sendall(encode(answer.waiting(self._progress(job))))
+                connection.sendall(encode(self._sign_of_life(job)))
         except OSError:
             # Nobody waits for it any more; what is carried out already is finished.
             with self._changed:
@@ -299,6 +303,7 @@ class CommitServer:
                 job = self._running = self._queue.take()
             if job is None:
                 continue
+            job.transaction = self._worker.upcoming(job.request)
             job.started = time.monotonic()
             if job.deadline <= job.started:
                 job.finish(_expired(None))
@@ -321,15 +326,18 @@ class CommitServer:
         for job in late:
             job.finish(_expired(running.caller if running is not None else None))
 
-    def _progress(self, job: _Job) -> str:
+    def _sign_of_life(self, job: _Job) -> list[Field]:
         with self._changed:
             running = self._running
         if job.started is not None:
-            return f"carried out for {time.monotonic() - job.started:.0f} s"
+            name = f" as transaction {job.transaction}" if job.transaction else ""
+            text = f"carried out{name} for {time.monotonic() - job.started:.0f} s"
+            return answer.waiting(text, begun=True)
         if running is not None and running.started is not None:
             lasted = time.monotonic() - running.started
-            return f"waits behind the change of {running.caller}, carried out for {lasted:.0f} s"
-        return "waits"
+            text = f"waits behind the change of {running.caller}, carried out for {lasted:.0f} s"
+            return answer.waiting(text)
+        return answer.waiting("waits")
 
 
 def _expired(ahead: Caller | None) -> list[Field]:

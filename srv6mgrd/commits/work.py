@@ -112,8 +112,13 @@ class Worker:
         except _SysrepoFailure as failure:
             return failure.answer
 
+    def upcoming(self, request: Fields) -> str:
+        """The transaction that a request becomes that is carried out now; empty: none."""
+        number = self._revisions.current().partition("-")[0]
+        return str(int(number) + 1) if _commits(request) and number.isdigit() else ""
+
     def _warnings(self, request: Fields) -> list[Field]:
-        if request.text("request") not in _WRITING and request.text("path") != _ROLLBACK:
+        if not _commits(request):
             return []
         return [("warning", text.encode()) for text in self._revisions.warnings()]
 
@@ -260,6 +265,11 @@ class Worker:
                 raise failure from None
             except LibyangError as error:
                 raise DatastoreError(f"request: it cannot be read ({error})") from None
+
+
+def _commits(request: Fields) -> bool:
+    """Whether it changes the running configuration."""
+    return request.text("request") in _WRITING or request.text("path") == _ROLLBACK
 
 
 class _Values:

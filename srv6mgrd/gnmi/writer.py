@@ -7,7 +7,7 @@ from typing import Any
 
 from srv6mgrd.commits import locks
 from srv6mgrd.commits.client import DEADLINE, CommitClient
-from srv6mgrd.datastore.connection import DatastoreError
+from srv6mgrd.datastore.connection import DatastoreError, TimedOutError
 from srv6mgrd.datastore.transaction import Edit
 from srv6mgrd.gnmi.extensions import Confirmed, Step
 from srv6mgrd.gnmi.workers import Caller
@@ -17,7 +17,8 @@ _NORTHBOUND = "srv6-gnmid"
 _OPERATIONS = "/srv6mgr-operations"
 # Longest wait for the own change to arrive; it takes milliseconds.
 _FOLLOWED_S = 2.0
-# srv6mgrd ends its wait so long before the client's deadline, so that the client hears why.
+# srv6mgrd ends its wait so long before the client's deadline, and we ours for srv6mgrd half as
+# long before it, so that the client hears why.
 _ANSWER_S = 0.2
 _RPCS = {Step.CONFIRM: "confirm", Step.CANCEL: "cancel", Step.EXTEND: "extend"}
 
@@ -58,6 +59,9 @@ class Writer:
         self.call("commit", given, caller)
         try:
             self._apply(edits, caller, confirmed.id)
+        except TimedOutError:
+            # It goes on, and is rolled back in time unless it is confirmed.
+            raise
         except (RefusedError, DatastoreError):
             self.call("cancel", {"id": confirmed.id}, Caller())
             raise
@@ -70,6 +74,7 @@ class Writer:
             commit=name,
             bare=self._is_bare(),
             deadline=time_to_begin(caller),
+            patience=_time_to_answer(caller),
             warn=caller.warnings.append,
         )
         # Who reads next finds what it wrote.
@@ -78,7 +83,9 @@ class Writer:
     def call(self, rpc: str, given: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
         """An RPC of srv6mgr-operations; the caller's user needs the right to execute it."""
         path = f"{_OPERATIONS}:{rpc}"
-        return self._client.rpc(_named(caller), path, given, time_to_begin(caller))
+        return self._client.rpc(
+            _named(caller), path, given, time_to_begin(caller), patience=_time_to_answer(caller)
+        )
 
 
 def _named(caller: Caller) -> locks.Caller:
@@ -95,3 +102,11 @@ def time_to_begin(caller: Caller) -> float:
     """Seconds that a request may wait until it is begun."""
     left = caller.seconds_left(DEADLINE)
     return max(0.0, left - min(_ANSWER_S, left / 4))
+
+
+def _time_to_answer(caller: Caller) -> float | None:
+    """Seconds that its answer may take; None: its client does not say."""
+    if caller.deadline is None:
+        return None
+    left = caller.seconds_left(DEADLINE)
+    return max(0.0, left - min(_ANSWER_S, left / 4) / 2)

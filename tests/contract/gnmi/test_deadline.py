@@ -1,4 +1,4 @@
-"""A Set whose client has stopped waiting is not begun."""
+"""A Set whose client has stopped waiting is not begun; one that has begun goes on, and says so."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+import pytest
 from gnmi_pb import gnmi_pb2 as pb
 
+from lab.waiting import wait_until
 from srv6mgrd.commits.client import CommitClient
 from srv6mgrd.commits.locks import Caller
 from srv6mgrd.commits.paths import commit_socket
@@ -68,3 +70,29 @@ def test_behind_another_northbound(router: Client, core: Core, place: Path) -> N
         words = late(router)
     assert "behind that of srv6ctl until its deadline and nothing was changed" in words
     assert router.value(LENGTH) == 16
+
+
+@pytest.mark.parametrize("seconds", [0.8, 2])
+def test_that_has_begun(router: Client, core: Core, seconds: float) -> None:
+    before = len(core.changes)
+    began, go_on = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        began.set()
+        go_on.wait(20)
+
+    core.hold = hold
+    request = pb.SetRequest(update=[pb.Update(path=path(LENGTH), val=ietf(22))])
+    try:
+        status, words = failing(router.stub.Set, request, timeout=seconds)
+        assert began.is_set()
+        assert status is grpc.StatusCode.DEADLINE_EXCEEDED
+        # Of srv6mgrd, not of gRPC: which one it is, and that it goes on.
+        assert "not done before the deadline, and it goes on" in words
+        assert f"carried out as transaction {before + 1} for" in words
+        # The next one waits for it.
+        assert "waited behind that of srv6-gnmid of root until its deadline" in late(router)
+    finally:
+        go_on.set()
+    wait_until(lambda: router.value(LENGTH) == 22, "the change")
+    assert len(core.changes) == before + 1

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from srv6mgrd.commits import locks
+from srv6mgrd.datastore.connection import DatastoreError, TimedOutError
+from srv6mgrd.gnmi.extensions import Confirmed, Step
 from srv6mgrd.gnmi.workers import Caller
 from srv6mgrd.gnmi.writer import Writer
 
@@ -15,9 +17,26 @@ from srv6mgrd.gnmi.writer import Writer
 class Commits:
     """The commit socket's client."""
 
-    def edit(self, caller: locks.Caller, *_: object, deadline: float, **__: object) -> int:
-        self.caller, self.deadline = caller, deadline
+    def __init__(self) -> None:
+        self.failure: Exception | None = None
+        self.called: list[str] = []
+
+    def edit(
+        self,
+        caller: locks.Caller,
+        *_: object,
+        deadline: float,
+        patience: float | None,
+        **__: object,
+    ) -> int:
+        self.caller, self.deadline, self.patience = caller, deadline, patience
+        if self.failure is not None:
+            raise self.failure
         return 1
+
+    def rpc(self, _caller: object, path: str, *_: object, **__: object) -> dict[str, Any]:
+        self.called.append(path)
+        return {}
 
 
 @pytest.fixture
@@ -38,8 +57,28 @@ def test_who_and_from_where(commits: Commits) -> None:
 def test_the_deadline_of_the_client(commits: Commits) -> None:
     write(commits, Caller("alice"))
     assert commits.deadline > 100
+    assert commits.patience is None
     write(commits, Caller("alice", deadline=time.monotonic() + 20))
     # With time left for the answer.
-    assert 15 < commits.deadline < 20
+    assert commits.patience is not None
+    assert 15 < commits.deadline < commits.patience < 20
     write(commits, Caller("alice", deadline=time.monotonic() - 1))
     assert commits.deadline == 0
+
+
+@pytest.mark.parametrize(
+    ("failure", "called"),
+    [
+        # It goes on.
+        (TimedOutError("late"), ["commit"]),
+        (DatastoreError("no"), ["commit", "cancel"]),
+    ],
+)
+def test_a_confirmed_commit_that_goes_on_is_not_cancelled(
+    commits: Commits, failure: Exception, called: list[str]
+) -> None:
+    commits.failure = failure
+    writer = Writer(commits, ("m",), lambda: False, lambda *_: None)  # type: ignore[arg-type]
+    with pytest.raises(type(failure)):
+        writer.commit([], Caller("alice"), Confirmed("one", Step.BEGIN, 60))
+    assert commits.called == [f"/srv6mgr-operations:{name}" for name in called]
