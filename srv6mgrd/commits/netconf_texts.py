@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from srv6mgrd.datastore.connection import OVERDUE, SMALLER, TAKEN_BACK
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -57,6 +59,7 @@ _TEXTS = {
     r'XPath ".*" does not select any notifications.*|Failed to collect modules to subscribe.*':
     Told("invalid-value", "", "the filter selects no notifications", "correct it"),
     # All that sysrepo says of a subscriber that is stopped, or died meanwhile.
+    rf".*{OVERDUE.pattern}.*": Told("operation-failed", "timed-out", TAKEN_BACK, SMALLER),
     r"User callback failed\.?": Told(
         "operation-failed", "timed-out",
         "operational state is not reported, since srv6mgrd does not answer",

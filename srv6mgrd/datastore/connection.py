@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +15,11 @@ from srv6mgrd.model.refusal import RefusedError
 # The phrases by which a refusal of the commit clock is told from a lock, and from missing data.
 AWAITS = "awaits confirmation"
 NONE_AWAITS = f"no commit {AWAITS}"
+
+# How sysrepo says that a commit took longer than ``transaction.TIMEOUT_MS``, and how we do.
+OVERDUE = re.compile(r'event "change" ID \d+ processing timed out')
+TAKEN_BACK = "it took too long and is taken back"
+SMALLER = "make it in smaller parts"
 
 
 class DatastoreError(Exception):
@@ -113,6 +119,9 @@ def _error(error: Any, text: str) -> DatastoreError:
             )
         case sr.SysrepoUnauthorizedError():
             return DeniedError(f"access: denied ({text}); ask for a NACM rule")
+        case sr.SysrepoTimeOutError() if OVERDUE.search(text):
+            # sysrepo tells who carries it out that it is aborted, once that is done.
+            return TimedOutError(f"change: {TAKEN_BACK}; {SMALLER}")
         case sr.SysrepoTimeOutError():
             return TimedOutError(f"srv6mgrd: it didn't answer in time ({text}); see its log")
         case _:

@@ -37,6 +37,8 @@ SID = SidRoute(IPv6Network("fcbb:0:1:64::/64"), Behavior.END, 8986)
 class Manager:
     def __init__(self) -> None:
         self.trees: list[Mapping[str, Any]] = []
+        # What became of commits: changed, then stored or aborted.
+        self.events: list[str] = []
         self.cleared: list[str | None] = []
         self.refusal: Refusal | None = None
         self.change_refusal: Refusal | None = None
@@ -60,11 +62,14 @@ class Manager:
         if self.change_refusal is not None:
             raise RefusedError([self.change_refusal])
         self.judge(tree)
+        self.events.append("changed")
         return 1
 
-    def stored(self) -> None: ...
+    def stored(self) -> None:
+        self.events.append("stored")
 
-    def aborted(self) -> None: ...
+    def aborted(self) -> None:
+        self.events.append("aborted")
 
 
 class Door:

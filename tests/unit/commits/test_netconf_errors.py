@@ -51,6 +51,11 @@ LIBYANG, NOT_FOUND, VALIDATION, UNAUTHORIZED, CALLBACK = 2, 5, 9, 11, 14
             "missing-element", "missing", "VRF red: it has no table; add table-id", "table-id",
         ),
         (
+            ErrorInfo(13, 'EV ORIGIN: SHM event "change" ID 19 processing timed out.'),
+            "operation-failed", "timed-out",
+            "request: it took too long and is taken back; make it in smaller parts", "",
+        ),
+        (
             ErrorInfo(UNAUTHORIZED, "VRF red: bob may not write it; ask for a rule"),
             "access-denied", "", "VRF red: bob may not write it; ask for a rule", "",
         ),
