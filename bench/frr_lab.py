@@ -260,9 +260,9 @@ def _limited(
 
 
 def _apply(edge: Edge, actions: Sequence[Action]) -> None:
-    refused = edge.frr.apply(actions)
-    if refused:
-        raise RuntimeError(f"{len(refused)} refused, first: {refused[0].words}")
+    rejected = edge.frr.apply(actions)
+    if rejected:
+        raise RuntimeError(f"{len(rejected)} refused, first: {rejected[0].words}")
 
 
 def creations(wanted: Desired, standing: Desired | None = None) -> list[Action]:

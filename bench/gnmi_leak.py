@@ -102,15 +102,15 @@ def _set(stub: Any) -> Iterator[None]:
         lambda _: pb.SetRequest(replace=[_update(vrf, {"table-id": 10})]),
         lambda _: pb.SetRequest(delete=[vrf]),
     ]
-    refused = 0
+    rejected = 0
     for n in itertools.count():
         try:
             stub.Set(calls[n % len(calls)](n))
         except grpc.RpcError as e:
-            refused += 1
+            rejected += 1
             if n % len(calls) not in (2, 3):
                 raise RuntimeError("a good Set was refused") from e
-        if n == len(calls) and refused != 2:
+        if n == len(calls) and rejected != 2:
             raise RuntimeError("a bad Set was taken")
         yield
 

@@ -209,6 +209,6 @@ class Installed:
         seen = dict(self.kernel.observe(sysctls).objects)
         seen.pop(f"link {SID_DEVICE}", None)
         actions = plan(wanted, seen, set(seen), ()).actions
-        if refused := self.kernel.apply(actions):
-            raise RuntimeError(f"{refused[0].action.object.key}: {refused[0].words}")
+        if rejected := self.kernel.apply(actions):
+            raise RuntimeError(f"{rejected[0].action.object.key}: {rejected[0].words}")
         return len(actions)

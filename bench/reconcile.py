@@ -162,9 +162,9 @@ def _run(command: Sequence[str]) -> bytes:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
 
 
-def _done(refused: Sequence[object]) -> None:
-    if refused:
-        raise RuntimeError(f"refused: {refused[0]}")
+def _done(rejected: Sequence[object]) -> None:
+    if rejected:
+        raise RuntimeError(f"refused: {rejected[0]}")
 
 
 def _timed(work: Callable[[], object]) -> float:

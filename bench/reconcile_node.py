@@ -95,8 +95,8 @@ async def _repair(count: int, times: int) -> list[float]:
     for number in random.Random(1).sample(range(1, count + 1), times):
         route = SidRoute(Prefix.parse(address(number)), Behavior.END, SID_TABLE)
         start = time.perf_counter()
-        if refused := kernel.apply([Delete(route)]):
-            raise RuntimeError(f"{route.prefix}: {refused[0].words}")
+        if rejected := kernel.apply([Delete(route)]):
+            raise RuntimeError(f"{route.prefix}: {rejected[0].words}")
         async with asyncio.timeout(PATIENCE):
             async for batch in events:
                 if any(e.key == route.key and not e.removed for e in batch):

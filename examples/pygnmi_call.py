@@ -24,13 +24,13 @@ def main() -> int:
         with gNMIclient(target=(call["target"], ""), insecure=True, gnmi_timeout=60) as client:
             answer = getattr(client, call["method"])(**arguments)
     except Exception as error:
-        json.dump({"error": _refusal(error)}, sys.stdout)
+        json.dump({"error": _rejection(error)}, sys.stdout)
         return 1
     json.dump(answer, sys.stdout)
     return 0
 
 
-def _refusal(error: BaseException | None) -> dict[str, str]:
+def _rejection(error: BaseException | None) -> dict[str, str]:
     """gRPC status and words of an error, however deep pygnmi wrapped it."""
     outer = error
     while error is not None:

@@ -1,5 +1,5 @@
 /* What libyang and sysrepo reject, as errors of NETCONF. srv6mgrd words them, for all northbounds
- * alike (srv6mgrd/datastore/refusals.py). */
+ * alike (srv6mgrd/datastore/rejections.py). */
 #ifndef PROBLEM_H
 #define PROBLEM_H
 

@@ -161,9 +161,9 @@ class _Session:
         touched = set(popped)
         while operations := self._graph.settle():
             touched |= self._graph.concerned_rows(operations)
-            for refused in await self._view.apply(operations):
-                self._graph.failed(refused.node, refused.reason)
-                touched.add(refused.node)
+            for rejected in await self._view.apply(operations):
+                self._graph.failed(rejected.node, rejected.reason)
+                touched.add(rejected.node)
         await self._tell([(row_of(n), self._graph.state(n)) for n in touched])
 
     async def _count(self) -> None:

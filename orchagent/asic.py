@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from orchagent import sai
-from orchagent.backend import Refused
+from orchagent.backend import Rejected
 from orchagent.graph import Create, Kind, Node, Operation, Remove
 from orchagent.sai import Attributes, Reference
 from srv6mgrd.redis.connection import Line, dumps, loads, text
@@ -58,16 +58,16 @@ class AsicView:
         router = self._key(_ROUTER)
         await self._put({_SWITCH_KEY: {"NULL": "NULL"}, router: {"NULL": "NULL"}})
 
-    async def apply(self, operations: Sequence[Operation]) -> list[Refused]:
-        refused: list[Refused] = []
+    async def apply(self, operations: Sequence[Operation]) -> list[Rejected]:
+        rejected: list[Rejected] = []
         # One kind of operation after the other, as they come.
         group: list[Operation] = []
         for operation in operations:
             if group and isinstance(group[0], Remove) != isinstance(operation, Remove):
-                refused += await self._carry_out(group)
+                rejected += await self._carry_out(group)
                 group = []
             group.append(operation)
-        return refused + await self._carry_out(group)
+        return rejected + await self._carry_out(group)
 
     async def sweep(self) -> None:
         for keys in _batches(sorted(self._old)):
@@ -76,7 +76,7 @@ class AsicView:
                 self._rows.pop(key, None)
         self._old = set()
 
-    async def _carry_out(self, group: Sequence[Operation]) -> list[Refused]:
+    async def _carry_out(self, group: Sequence[Operation]) -> list[Rejected]:
         nodes = [o.node for o in group if o.node.kind is not Kind.NEIGHBOR]
         if group and isinstance(group[0], Remove):
             await self._remove(nodes)
@@ -93,7 +93,7 @@ class AsicView:
             rows[key], by_key[key] = {**before, **fields}, operation.node
         failed = await self._put(rows)
         reason = "another writer made this row of ASIC_DB; remove it there"
-        return [Refused(by_key[key], reason) for key in failed]
+        return [Rejected(by_key[key], reason) for key in failed]
 
     async def _put(self, rows: Mapping[str, Mapping[str, str]]) -> list[str]:
         """Write what differs; the keys that are somebody else's."""

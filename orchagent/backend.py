@@ -19,7 +19,7 @@ from typing import NamedTuple, Protocol
 from orchagent.graph import Node, Operation
 
 
-class Refused(NamedTuple):
+class Rejected(NamedTuple):
     """An operation on this node was not carried out."""
 
     node: Node
@@ -33,7 +33,7 @@ class Backend(Protocol):
         """Learn what stands from before. Nothing is removed yet."""
         ...
 
-    async def apply(self, operations: Sequence[Operation]) -> list[Refused]:
+    async def apply(self, operations: Sequence[Operation]) -> list[Rejected]:
         """Carry them out, in this order. A Create of what stands already changes it at most."""
         ...
 

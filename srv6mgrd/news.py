@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus
 
 # What apply.words says of a foreign object: tag, and causes in its place and in front of it.
@@ -42,12 +42,12 @@ def status_changes(before: Statuses, after: Statuses) -> Iterator[News]:
             yield News("sid-collision", {"prefix": ref.name, "found": _found(now.reason)})
 
 
-def collisions(refusals: Iterable[Refusal]) -> Iterator[News]:
+def collisions(rejections: Iterable[Rejection]) -> Iterator[News]:
     """Refusals of a commit because something foreign stands in the place of a SID."""
-    for refusal in refusals:
-        kind, _, prefix = refusal.object.partition(" ")
-        if refusal.tag == _FOREIGN_TAG and kind == "SID":
-            yield News("sid-collision", {"prefix": prefix, "found": _found(refusal.cause)})
+    for rejection in rejections:
+        kind, _, prefix = rejection.object.partition(" ")
+        if rejection.tag == _FOREIGN_TAG and kind == "SID":
+            yield News("sid-collision", {"prefix": prefix, "found": _found(rejection.cause)})
 
 
 def _found(reason: str) -> str:

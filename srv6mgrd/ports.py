@@ -24,7 +24,7 @@ class AdapterError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedAction:
+class RejectedAction:
     """An action that was refused: errno (0 when there is none) and words.
 
     ``by`` says who refused it, when that is neither the kernel nor FRR; ``in_doubt`` that the
@@ -58,7 +58,7 @@ class Kernel(Protocol):
         said before."""
         ...
 
-    def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:
+    def apply(self, actions: Sequence[Action]) -> list[RejectedAction]:
         """Carry out actions on kernel objects in order; return those refused, the rest is done."""
         ...
 
@@ -92,7 +92,7 @@ class Frr(Protocol):
         """All contexts of the running configuration by key; None when FRR can't be reached."""
         ...
 
-    def apply(self, actions: Sequence[Action], *, atomic: bool = False) -> list[RefusedAction]:
+    def apply(self, actions: Sequence[Action], *, atomic: bool = False) -> list[RejectedAction]:
         """Carry out actions on FrrBlocks in order; return those refused. ``atomic`` ones belong to
         a commit: what FRR would accept in vain is refused, too."""
         ...

@@ -11,7 +11,7 @@ from srv6mgrd.model.expand import expand
 from srv6mgrd.model.outcomes import Outcome
 from srv6mgrd.model.partition import Partition, judge, partition
 from srv6mgrd.model.references import Ref
-from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.rejection import RejectedError, Rejection
 from srv6mgrd.model.status import InstallStatus, ObjectRef
 from srv6mgrd.model.subset import declared_as
 
@@ -28,8 +28,8 @@ class Admitted:
     def rejected(self) -> Mapping[ObjectRef, Outcome]:
         """Objects that are not carried out, with the reason."""
         return {
-            ref: Outcome(InstallStatus.REJECTED, str(refusal))
-            for ref, refusal in self.partition.rejected.items()
+            ref: Outcome(InstallStatus.REJECTED, str(rejection))
+            for ref, rejection in self.partition.rejected.items()
             if isinstance(ref, ObjectRef)
         }
 
@@ -41,7 +41,7 @@ class Admitted:
 class Admission:
     """Judges configurations; ``limits`` says what FRR can't carry."""
 
-    def __init__(self, limits: Callable[[Desired], list[Refusal]]) -> None:
+    def __init__(self, limits: Callable[[Desired], list[Rejection]]) -> None:
         self._limits = limits
         # The last state that passed the checks, and the last that was expanded, with the result.
         self._passed: Desired | None = None
@@ -49,22 +49,22 @@ class Admission:
 
     def commit(self, desired: Desired, before: Admitted) -> Admitted:
         """A commit on top of ``before``. Raises RefusedError."""
-        return self._admitted(judge(desired, before.partition, self._refusals))
+        return self._admitted(judge(desired, before.partition, self._rejections))
 
     def take(self, desired: Desired) -> Admitted:
         """Of a configuration that is there already what is valid. Raises RefusedError when that
         can't be told."""
-        return self._admitted(partition(desired, self._refusals))
+        return self._admitted(partition(desired, self._rejections))
 
     def _admitted(self, found: Partition) -> Admitted:
         expanded = self._expand(found.valid)
         return Admitted(found, expanded, found.whole(expanded))
 
-    def _refusals(self, desired: Desired) -> Sequence[Refusal]:
+    def _rejections(self, desired: Desired) -> Sequence[Rejection]:
         try:
             check(desired, self._passed)
-        except RefusedError as refused:
-            return refused.refusals
+        except RejectedError as rejected:
+            return rejected.rejections
         self._passed = desired
         return self._limits(self._expand(desired))
 

@@ -15,7 +15,7 @@ from srv6mgrd.plan.cascade import on
 from srv6mgrd.plan.diff import in_order
 from srv6mgrd.plan.link_objects import AdminState, VlanDevice
 from srv6mgrd.plan.objects import DummyDevice, FrrBlock, Object, Sysctl, VrfDevice, VrfPort
-from srv6mgrd.ports import AdapterError, Frr, Kernel, RefusedAction
+from srv6mgrd.ports import AdapterError, Frr, Kernel, RejectedAction
 from srv6mgrd.progress import progress
 from srv6mgrd.stages import Stage, stages
 from srv6mgrd.storage import StorageError
@@ -41,7 +41,7 @@ class Executor:
 
     def apply(
         self, actions: Sequence[Action], *, atomic: bool, values: Sequence[Replace] = ()
-    ) -> list[RefusedAction]:
+    ) -> list[RejectedAction]:
         """Carry out in order; return what was refused. ``settle`` or ``undo`` follows. ``values``
         go with devices that are removed (``Plan.values``).
 
@@ -52,28 +52,28 @@ class Executor:
         self._carried_out = []
         self._values = values
         done: list[Action] = []
-        refused: list[RefusedAction] = []
+        rejected: list[RejectedAction] = []
         for part in _rounds(actions):
             progress.write(len(done), len(actions), part[0].object.key)
             failures = self._intended(part, atomic=atomic)
             failed = {id(f.action) for f in failures}
             done += [a for a in part if id(a) not in failed]
-            refused += failures
+            rejected += failures
             if failures and atomic:
                 in_doubt = [f.action for f in failures if f.in_doubt]
                 self.undo([*done, *in_doubt, *_put_again(actions, [*done, *in_doubt])])
                 break
-        return refused
+        return rejected
 
-    def _intended(self, actions: Sequence[Action], *, atomic: bool) -> list[RefusedAction]:
+    def _intended(self, actions: Sequence[Action], *, atomic: bool) -> list[RejectedAction]:
         try:
             with stages(Stage.JOURNAL):
                 self._journal.intend(_written(a) for a in actions if not isinstance(a, Delete))
         except StorageError as error:
-            return [RefusedAction(a, 0, str(error), by="srv6mgrd") for a in actions]
+            return [RejectedAction(a, 0, str(error), by="srv6mgrd") for a in actions]
         return self._part(actions, atomic=atomic)
 
-    def _part(self, actions: Sequence[Action], *, atomic: bool = False) -> list[RefusedAction]:
+    def _part(self, actions: Sequence[Action], *, atomic: bool = False) -> list[RejectedAction]:
         in_frr = isinstance(actions[0].object, FrrBlock)
         if going := _vrfs(a for a in actions if isinstance(a, Delete)):
             self._frr.let_go(going)
@@ -83,18 +83,20 @@ class Executor:
             detail = f"{len(actions)} actions"
             if in_frr:
                 with stages(Stage.WRITE_FRR, detail):
-                    refused = self._frr.apply(actions, atomic=atomic)
+                    rejected = self._frr.apply(actions, atomic=atomic)
             else:
                 with stages(Stage.WRITE_KERNEL, detail):
-                    refused = self._kernel.apply(actions)
+                    rejected = self._kernel.apply(actions)
         except AdapterError as error:
-            refused = [RefusedAction(a, 0, str(error), error.what, in_doubt=True) for a in actions]
-        failed = {id(r.action) for r in refused}
+            rejected = [
+                RejectedAction(a, 0, str(error), error.what, in_doubt=True) for a in actions
+            ]
+        failed = {id(r.action) for r in rejected}
         self._carried_out += [a for a in actions if id(a) not in failed]
         self._clear(a.object for a in actions if isinstance(a, Delete) and id(a) not in failed)
         if made := _vrfs(a for a in actions if isinstance(a, Create) and id(a) not in failed):
             self._frr.meet(made)
-        return refused
+        return rejected
 
     def _clear(self, gone: Iterable[Object]) -> None:
         """Of VRFs that have gone, what FRR may have left of static routes of ours."""
@@ -120,14 +122,14 @@ class Executor:
     def settle(
         self,
         actions: Sequence[Action],
-        refused: Sequence[RefusedAction],
+        rejected: Sequence[RejectedAction],
         left: Collection[str] = (),
     ) -> None:
         """Disown what is gone after the last ``apply``. Only when all is well: until then
         whatever may have to be put back is named, so that undoing does not depend on a journal
         that can be written. ``left`` are the keys of what was removed and is there all the same."""
-        failed = {id(r.action) for r in refused}
-        in_doubt = {r.action.object.key for r in refused if r.in_doubt}.union(left)
+        failed = {id(r.action) for r in rejected}
+        in_doubt = {r.action.object.key for r in rejected if r.in_doubt}.union(left)
         try:
             self._journal.done(
                 a.object for a in actions if not isinstance(a, Delete) and id(a) not in failed
@@ -152,16 +154,16 @@ class Executor:
         undo = in_order([*(a.undo for a in done), *lost])
         # What comes back may need a value that was not set before, strict_mode above all.
         undo.sort(key=lambda a: isinstance(a.object, Sysctl))
-        refused = []
+        rejected = []
         for part in _rounds(undo):
             progress.step()
-            refused += self._part(part)
-        failed = {r.action.object.key for r in refused}
+            rejected += self._part(part)
+        failed = {r.action.object.key for r in rejected}
         try:
             self._journal.restore(self._known, failed)
         except StorageError as error:
             _LOG.error("%s", error)
-        for failure in refused:
+        for failure in rejected:
             # Nobody to tell: the next compare finds and repairs it.
             _LOG.error("undo of %s refused: %s", failure.action.object.key, failure.words)
 
@@ -242,10 +244,10 @@ def _gone(actions: Iterable[Action], failed: Container[int]) -> set[str]:
     """Keys of what is not there after these actions, for all that we did."""
     gone = set()
     for action in actions:
-        refused = id(action) in failed
+        rejected = id(action) in failed
         # A refused Create left nothing of ours; what stands there belongs to somebody else.
-        if isinstance(action, Create if refused else Delete):
+        if isinstance(action, Create if rejected else Delete):
             gone.add(action.object.key)
-        elif not refused:
+        elif not rejected:
             gone.discard(action.object.key)
     return gone

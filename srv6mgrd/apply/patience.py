@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from srv6mgrd.backoff import Backoff
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 from srv6mgrd.plan.actions import Action, Replace
 from srv6mgrd.plan.objects import FrrBlock
 
@@ -25,7 +25,7 @@ _FIGHT_FIRST, _FIGHT_LAST = 1.0, 60.0
 @dataclass(slots=True)
 class _Unread:
     action: Action
-    refusal: Refusal
+    rejection: Rejection
     backoff: Backoff
     until: float
 
@@ -49,15 +49,15 @@ class Patience:
         self._unread: dict[str, _Unread] = {}
         self._fights: dict[str, _Fight] = {}
 
-    def holds(self, action: Action) -> Refusal | None:
+    def holds(self, action: Action) -> Rejection | None:
         """Why an action has to wait; None when it has not."""
         key, now = action.object.key, self._clock()
         unread = self._unread.get(key)
         if unread is not None and unread.action == action and now < unread.until:
-            return unread.refusal
+            return unread.rejection
         fight = self._fights.get(key)
         if fight is not None and now < fight.last + fight.delay:
-            return Refusal(
+            return Rejection(
                 key,
                 f"repaired {_FIGHT} times and changed again each time",
                 "find what keeps changing it (ip monitor)",
@@ -66,7 +66,7 @@ class Patience:
         return None
 
     def repaired(
-        self, actions: Iterable[Action], unread: Mapping[str, tuple[Action, Refusal]]
+        self, actions: Iterable[Action], unread: Mapping[str, tuple[Action, Rejection]]
     ) -> None:
         """What was carried out; ``unread`` is by key what would have to be done again, and why."""
         now = self._clock()
@@ -78,7 +78,7 @@ class Patience:
             fight.count, fight.last = fight.count + 1, now
             if fight.count >= _FIGHT:
                 fight.delay = fight.backoff.delay()
-        for key, (action, refusal) in unread.items():
+        for key, (action, rejection) in unread.items():
             if not isinstance(action, Replace):
                 # Not altered but gone again: somebody else's doing.
                 continue
@@ -87,4 +87,4 @@ class Patience:
             backoff = Backoff(first, _UNREAD_LAST)
             if known is not None and known.action == action:
                 backoff = known.backoff
-            self._unread[key] = _Unread(action, refusal, backoff, now + backoff.delay())
+            self._unread[key] = _Unread(action, rejection, backoff, now + backoff.delay())

@@ -21,7 +21,7 @@ from srv6mgrd.model import needs
 from srv6mgrd.model.capabilities import EVERYTHING, ROUTE_LOOKUP_TABLE, Capabilities
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.outcomes import INSTALLED, Outcome, declared
-from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.rejection import RejectedError, Rejection
 from srv6mgrd.model.status import InstallStatus, ObjectRef
 from srv6mgrd.model.subset import without
 from srv6mgrd.plan.actions import Action, Delete, Replace
@@ -32,7 +32,7 @@ from srv6mgrd.plan.objects import FrrBlock, Object, Sysctl
 from srv6mgrd.plan.observed import Links, ObservedObject
 from srv6mgrd.plan.target import VALUES_KEPT, met, target, with_sids
 from srv6mgrd.plan.target_objects import Target
-from srv6mgrd.ports import AdapterError, Frr, Kernel, RefusedAction
+from srv6mgrd.ports import AdapterError, Frr, Kernel, RejectedAction
 from srv6mgrd.stages import Stage, stages
 from srv6mgrd.storage import StorageError
 from srv6mgrd.threads import one_thread
@@ -50,7 +50,7 @@ class Report:
     desired: Desired = field(default_factory=Desired)
     not_installed: Mapping[ObjectRef, Outcome] = field(default_factory=dict)
     touched: frozenset[ObjectRef] = frozenset()
-    refusals: tuple[Refusal, ...] = ()
+    rejections: tuple[Rejection, ...] = ()
     differences: Mapping[ObjectRef, str] = field(default_factory=dict)
 
     @property
@@ -103,7 +103,7 @@ class Reconciler:
         journal: Journal,
         render: Callable[[Desired], list[FrrBlock]],
         *,
-        limits: Callable[[Desired], list[Refusal]] = lambda _: [],
+        limits: Callable[[Desired], list[Rejection]] = lambda _: [],
         capabilities: Capabilities = EVERYTHING,
         clock: Callable[[], float] = time.monotonic,
         borrowed: bool = False,
@@ -126,7 +126,7 @@ class Reconciler:
         self._carried: tuple[Desired, Capabilities] | None = None
         self._lacked: Mapping[ObjectRef, str] = {}
         # What could not be put in place, with the reason, by key.
-        self._failed: Mapping[str, tuple[Object, Refusal]] = {}
+        self._failed: Mapping[str, tuple[Object, Rejection]] = {}
         # Told what is about to be written, and what then was, undone actions included.
         self.before_writing: Callable[[Sequence[Action]], None] = _nobody
         self.after_writing: Callable[[Sequence[Action]], None] = _nobody
@@ -141,7 +141,7 @@ class Reconciler:
         return self._current.whole
 
     @property
-    def rejected(self) -> Iterable[Refusal]:
+    def rejected(self) -> Iterable[Rejection]:
         """Why parts of the current state are not carried out, which a start found in it."""
         return self._current.partition.rejected.values()
 
@@ -155,9 +155,9 @@ class Reconciler:
             with self._emptying() if desired.is_empty else contextlib.nullcontext():
                 report = self._pass(admitted, lacking, atomic=True)
         except AdapterError as error:
-            raise RefusedError([words.of_unreachable(error)]) from error
+            raise RejectedError([words.of_unreachable(error)]) from error
         except StorageError as error:
-            raise RefusedError([words.of_journal(error)]) from error
+            raise RejectedError([words.of_journal(error)]) from error
         self._current, self._lacked = admitted, lacking
         return report
 
@@ -215,12 +215,12 @@ class Reconciler:
             admitted = self._admission.commit(desired, self._current)
         return admitted, self._lacking(admitted.valid, accept=rollback)
 
-    def _excused(self, t: Target) -> dict[str, Refusal]:
+    def _excused(self, t: Target) -> dict[str, Rejection]:
         """Objects that failed before and are declared as they were then: no reason to reject a
         commit. A repair tries them again."""
         return {
-            key: refusal
-            for key, (obj, refusal) in self._failed.items()
+            key: rejection
+            for key, (obj, rejection) in self._failed.items()
             if t.objects.get(key) == obj
         }
 
@@ -317,24 +317,24 @@ class Reconciler:
         failures = {c.wanted.key: words.of_conflict(c) for c in now.plan.conflicts}
         if atomic:
             excused = self._excused(now.target)
-            if new := [refusal for key, refusal in failures.items() if key not in excused]:
-                raise RefusedError(new)
+            if new := [rejection for key, rejection in failures.items() if key not in excused]:
+                raise RejectedError(new)
             actions = [a for a in actions if a.object.key not in excused]
             failures = excused | failures
         else:
             held = {a.object.key: r for a in actions if (r := self._patience.holds(a)) is not None}
             failures |= held
             actions = [a for a in actions if a.object.key not in held]
-        refused, after = self._carry_out(
+        rejected, after = self._carry_out(
             desired, actions, set(failures), now.plan.values, atomic=atomic
         )
-        failures |= {r.action.object.key: words.of_refused(r) for r in refused}
-        failed = {r.action.object.key for r in refused}
+        failures |= {r.action.object.key: words.of_rejected(r) for r in rejected}
+        failed = {r.action.object.key for r in rejected}
         done = [a for a in actions if a.object.key not in failed]
         unread = _unread(after, failures) if after is not None else {}
         if not atomic:
             self._patience.repaired(done, unread)
-        failures |= {key: refusal for key, (_, refusal) in unread.items()}
+        failures |= {key: rejection for key, (_, rejection) in unread.items()}
         self._adopt(now, failures)
         wanted = now.target.objects
         self._failed = {key: (wanted[key], why) for key, why in failures.items() if key in wanted}
@@ -359,16 +359,16 @@ class Reconciler:
         values: Sequence[Replace],
         *,
         atomic: bool,
-    ) -> tuple[list[RefusedAction], _Compared | None]:
+    ) -> tuple[list[RejectedAction], _Compared | None]:
         """Write; what was refused, and what stands then. Atomic: raises RefusedError with all
         undone if anything was refused or reads back otherwise."""
         if not actions:
             return [], None
         self.before_writing(actions)
         try:
-            refused = self._executor.apply(actions, atomic=atomic, values=values)
-            if refused and atomic:
-                raise RefusedError([words.of_refused(refused[0])])
+            rejected = self._executor.apply(actions, atomic=atomic, values=values)
+            if rejected and atomic:
+                raise RejectedError([words.of_rejected(rejected[0])])
             try:
                 after = self._compare(desired)
             except AdapterError:
@@ -378,9 +378,9 @@ class Reconciler:
             unread = _unread(after, failed)
             if atomic and any(not isinstance(a.object, FrrBlock) for a, _ in unread.values()):
                 self._executor.undo(actions)
-                raise RefusedError([refusal for _, refusal in unread.values()])
-            self._executor.settle(actions, refused, _left(unread))
-            return refused, after
+                raise RejectedError([rejection for _, rejection in unread.values()])
+            self._executor.settle(actions, rejected, _left(unread))
+            return rejected, after
         finally:
             self.after_writing(self._executor.take_carried_out())
 
@@ -435,7 +435,7 @@ def _in_frr(key: str) -> bool:
     return key.startswith("frr ")
 
 
-def _unread(after: _Compared, known: Container[str]) -> dict[str, tuple[Action, Refusal]]:
+def _unread(after: _Compared, known: Container[str]) -> dict[str, tuple[Action, Rejection]]:
     """What still differs after writing, beside what is known to have failed: kernels ignore
     attributes that they don't know, without error."""
     return {
@@ -445,7 +445,7 @@ def _unread(after: _Compared, known: Container[str]) -> dict[str, tuple[Action, 
     }
 
 
-def _left(unread: Mapping[str, tuple[Action, Refusal]]) -> set[str]:
+def _left(unread: Mapping[str, tuple[Action, Rejection]]) -> set[str]:
     """The keys of static routes that were removed and are there all the same. Other contexts of FRR
     stay for the operator's lines, or with lines that a profile implies."""
     removed = (

@@ -7,7 +7,7 @@ import os
 
 from srv6mgrd.model.checks import table_in_use
 from srv6mgrd.model.needs import MISSING
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 from srv6mgrd.plan.actions import Action, Create
 from srv6mgrd.plan.diff import Conflict
 from srv6mgrd.plan.link_objects import LinkMtu, VlanDevice
@@ -28,27 +28,27 @@ from srv6mgrd.plan.objects import (
     VrfPort,
 )
 from srv6mgrd.plan.shadow import Shadow
-from srv6mgrd.ports import AdapterError, RefusedAction
+from srv6mgrd.ports import AdapterError, RejectedAction
 from srv6mgrd.storage import StorageError
 
 _IPV6_OF_ONE = "net/ipv6/conf/"
 
 
-def of_refused(refused: RefusedAction) -> Refusal:
+def of_rejected(rejected: RejectedAction) -> Rejection:
     """Object, cause and remedy of an action that was refused."""
-    obj = refused.action.object
-    if refused.errno == errno.EEXIST and isinstance(obj, VrfDevice | DummyDevice | VlanDevice):
-        cause = f"its device can't be made: {refused.words or os.strerror(refused.errno)}"
+    obj = rejected.action.object
+    if rejected.errno == errno.EEXIST and isinstance(obj, VrfDevice | DummyDevice | VlanDevice):
+        cause = f"its device can't be made: {rejected.words or os.strerror(rejected.errno)}"
         remedy = "declare another name, or remove what is there"
-        return Refusal(name(obj), cause, remedy, "foreign-object")
-    code = f" ({_code(refused.errno)})" if refused.errno else ""
-    words = refused.words or os.strerror(refused.errno)
+        return Rejection(name(obj), cause, remedy, "foreign-object")
+    code = f" ({_code(rejected.errno)})" if rejected.errno else ""
+    words = rejected.words or os.strerror(rejected.errno)
     who = "FRR" if isinstance(obj, FrrBlock) else "the kernel"
-    if refused.by:
-        return Refusal(name(obj), f"{refused.by}: {words}", "then try again", "refused")
-    tag = MISSING if refused.errno == errno.EOPNOTSUPP else "refused"
-    remedy = refused.remedy or _remedy(obj, refused.errno)
-    return Refusal(name(obj), f"{who} refused it: {words}{code}", remedy, tag)
+    if rejected.by:
+        return Rejection(name(obj), f"{rejected.by}: {words}", "then try again", "refused")
+    tag = MISSING if rejected.errno == errno.EOPNOTSUPP else "refused"
+    remedy = rejected.remedy or _remedy(obj, rejected.errno)
+    return Rejection(name(obj), f"{who} refused it: {words}{code}", remedy, tag)
 
 
 def _code(number: int) -> str:
@@ -56,7 +56,7 @@ def _code(number: int) -> str:
     return "EOPNOTSUPP" if number == errno.EOPNOTSUPP else errno.errorcode.get(number, str(number))
 
 
-def of_conflict(conflict: Conflict) -> Refusal:
+def of_conflict(conflict: Conflict) -> Rejection:
     """Something foreign stands where an object of ours shall stand."""
     match conflict:
         case Conflict(VrfDevice() as vrf, VrfDevice() as other) if vrf.name != other.name:
@@ -65,20 +65,20 @@ def of_conflict(conflict: Conflict) -> Refusal:
             (SidRoute() | UnreachableDefault() | UnreachableSid() | EncapRoute()) as wanted,
             VrfDevice() as other,
         ):
-            return Refusal(
+            return Rejection(
                 name(wanted),
                 f"table {other.table} belongs to VRF {other.name}, which srv6mgr did not make",
                 "choose another table-id",
                 "table-in-use",
             )
         case Conflict(VrfPort() as wanted, VrfPort() as other):
-            return Refusal(
+            return Rejection(
                 name(wanted),
                 f"it is in VRF {other.vrf}, which srv6mgr did not make",
                 f"take it out ('ip link set {other.interface} nomaster') or declare another one",
                 "foreign-object",
             )
-    return Refusal(
+    return Rejection(
         name(conflict.wanted),
         f"something that srv6mgr did not make is already there ({name(conflict.found)})",
         "remove it, or declare another name, table or prefix",
@@ -103,23 +103,23 @@ def of_shadow(shadow: Shadow) -> str:
     )
 
 
-def of_unread(action: Action) -> Refusal:
+def of_unread(action: Action) -> Rejection:
     """Written without error, yet it reads back otherwise: this kernel ignores a part of it."""
     if isinstance(action, Create):
-        return Refusal(
+        return Rejection(
             name(action.object),
             "it is gone again right after it was written",
             "find what removes it (ip monitor)",
             "read-back",
         )
     if isinstance(action.object, FrrBlock):
-        return Refusal(
+        return Rejection(
             name(action.object),
             "FRR accepted it but shows something else",
             f"see what {action.object.daemon} runs ('show running-config' of vtysh)",
             "read-back",
         )
-    return Refusal(
+    return Rejection(
         name(action.object),
         "the kernel accepted it but holds something else",
         "this kernel lacks a part of it; use a newer kernel",
@@ -127,14 +127,14 @@ def of_unread(action: Action) -> Refusal:
     )
 
 
-def of_unreachable(error: AdapterError) -> Refusal:
+def of_unreachable(error: AdapterError) -> Rejection:
     """The kernel can't be read, so nothing can be said of what stands."""
-    return Refusal(error.what, error.cause, error.remedy, "unreachable")
+    return Rejection(error.what, error.cause, error.remedy, "unreachable")
 
 
-def of_journal(error: StorageError) -> Refusal:
+def of_journal(error: StorageError) -> Rejection:
     """What will be ours can't be written down, so nothing is written at all."""
-    return Refusal("srv6mgrd", str(error), "then try again", "refused")
+    return Rejection("srv6mgrd", str(error), "then try again", "refused")
 
 
 def _remedy(obj: Object, code: int) -> str:

@@ -29,7 +29,7 @@ from srv6mgrd.datastore.connection import (
 from srv6mgrd.datastore.differences import Change, differences
 from srv6mgrd.datastore.running import MODULE, read
 from srv6mgrd.datastore.transaction import Edit, Op, preview
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 
 _DOOR = "srv6ctl"
 _OPERATIONS = "/srv6mgr-operations"
@@ -38,7 +38,7 @@ _STATUSES: tuple[tuple[type[DatastoreError], Exit], ...] = (
     (PendingError, Exit.BUSY),
     (LockedError, Exit.BUSY),
     (DeniedError, Exit.DENIED),
-    (NonePendingError, Exit.REFUSED),
+    (NonePendingError, Exit.REJECTED),
 )
 
 
@@ -97,7 +97,7 @@ class Door:
         self._call("commit", {"id": token, "commit-id": name, "timeout": seconds})
         try:
             self._commit(document, user, token)
-        except (RefusedError, DatastoreError):
+        except (RejectedError, DatastoreError):
             self._call("cancel", {"id": token})
             raise
 
@@ -148,7 +148,7 @@ class Door:
             self._ask("compare", {"transaction": 0}, seconds)
         except (TimedOutError, UnavailableError):
             return False
-        except (RefusedError, LockedError):
+        except (RejectedError, LockedError):
             pass  # it does not know it, or carries out a change
         return True
 
@@ -175,9 +175,9 @@ def opened(runtime: Path, warn: Callable[[str], object]) -> Iterator[Door]:
         raise Problem([complaint_of(str(error))], Exit.UNREACHABLE) from None
     try:
         yield Door(connection, CommitClient(commit_socket(runtime)), warn)
-    except RefusedError as refused:
-        complaints = [Complaint(r.object, r.cause, r.remedy) for r in refused.refusals]
-        raise Problem(complaints, Exit.REFUSED) from None
+    except RejectedError as rejected:
+        complaints = [Complaint(r.object, r.cause, r.remedy) for r in rejected.rejections]
+        raise Problem(complaints, Exit.REJECTED) from None
     except DatastoreError as error:
         status = next((s for kind, s in _STATUSES if isinstance(error, kind)), Exit.UNREACHABLE)
         raise Problem([complaint_of(str(error))], status) from None

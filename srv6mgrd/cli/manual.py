@@ -16,7 +16,7 @@ from srv6mgrd.cli.problem import Exit
 _PAGE = Path(__file__).parents[2] / "docs/man/srv6ctl.1"
 EXITS = {
     Exit.DONE: "Done.",
-    Exit.REFUSED: "Refused, with object, cause and remedy on standard error; nothing has changed.",
+    Exit.REJECTED: "Refused, with object, cause and remedy on standard error; nothing has changed.",
     Exit.USAGE: "The command line or the settings can't be understood.",
     Exit.UNREACHABLE: "srv6mgrd or sysrepo can't be asked.",
     Exit.DENIED: "The user may not do this.",

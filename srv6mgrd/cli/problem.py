@@ -12,7 +12,7 @@ class Exit(IntEnum):
 
     DONE = 0
     # The node or its YANG modules refuse it; nothing has changed.
-    REFUSED = 1
+    REJECTED = 1
     # The command line can't be understood (click's own number).
     USAGE = 2
     # srv6mgrd or sysrepo can't be asked.
@@ -48,7 +48,7 @@ class Problem(Exception):
         self.status = status
 
     @staticmethod
-    def of(object: str, cause: str, remedy: str, status: Exit = Exit.REFUSED) -> Problem:
+    def of(object: str, cause: str, remedy: str, status: Exit = Exit.REJECTED) -> Problem:
         """One with a single complaint."""
         return Problem([Complaint(object, cause, remedy)], status)
 

@@ -57,14 +57,16 @@ class Session:
 
         from srv6mgrd.model.expand import expand
         from srv6mgrd.model.parse import parse
-        from srv6mgrd.model.refusal import RefusedError
+        from srv6mgrd.model.rejection import RejectedError
 
         with self.door() as door:
             text = door.running()
         try:
             return expand(parse(json.loads(text)))
-        except RefusedError as refused:
-            raise Problem([complaint_of(str(r)) for r in refused.refusals], Exit.REFUSED) from None
+        except RejectedError as rejected:
+            raise Problem(
+                [complaint_of(str(r)) for r in rejected.rejections], Exit.REJECTED
+            ) from None
 
     def desired_or_nothing(self) -> tuple[Desired | None, str]:
         """What is declared; None and the reason when that can't be read."""

@@ -24,7 +24,7 @@ from srv6mgrd.datastore.connection import (
     UnavailableError,
 )
 from srv6mgrd.datastore.error_info import ErrorInfo
-from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.rejection import RejectedError, Rejection
 
 OK = "ok"
 WAITING = "waiting"
@@ -56,11 +56,11 @@ def waiting(text: str, *, begun: bool = False) -> list[Field]:
     return [*found, (BEGUN, b"")] if begun else found
 
 
-def of_error(error: RefusedError | DatastoreError) -> list[Field]:
-    if isinstance(error, RefusedError):
+def of_error(error: RejectedError | DatastoreError) -> list[Field]:
+    if isinstance(error, RejectedError):
         kind = _FAILED if isinstance(error, FailedError) else _REJECTED
-        refusals = [("rejection", json.dumps(asdict(r)).encode()) for r in error.refusals]
-        return [("result", kind.encode()), *refusals]
+        rejections = [("rejection", json.dumps(asdict(r)).encode()) for r in error.rejections]
+        return [("result", kind.encode()), *rejections]
     kind = next(name for name, type_ in _KINDS.items() if type(error) is type_)
     return [("result", kind.encode()), ("message", str(error).encode())]
 
@@ -82,6 +82,6 @@ def check(answer: Fields) -> None:
     if result == OK:
         return
     if result in (_REJECTED, _FAILED):
-        refusals = [Refusal(**json.loads(text)) for text in answer.every("rejection")]
-        raise FailedError(refusals) if result == _FAILED else RefusedError(refusals)
+        rejections = [Rejection(**json.loads(text)) for text in answer.every("rejection")]
+        raise FailedError(rejections) if result == _FAILED else RejectedError(rejections)
     raise _KINDS.get(result, DatastoreError)(answer.text("message"))

@@ -13,7 +13,7 @@ from dataclasses import replace
 from srv6mgrd.commits import netconf_texts
 from srv6mgrd.commits.fields import Fields, ProtocolError
 from srv6mgrd.datastore.error_info import ErrorInfo
-from srv6mgrd.datastore.refusals import (
+from srv6mgrd.datastore.rejections import (
     Complaint,
     Lookup,
     complaint,
@@ -21,7 +21,7 @@ from srv6mgrd.datastore.refusals import (
     is_framing,
 )
 from srv6mgrd.model import names
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 
 # Of one answer; a mistake in each of 10,000 entries is one mistake.
 _MOST = 20
@@ -89,7 +89,7 @@ def _of_one(info: ErrorInfo, lookup: Lookup, held: Lookup) -> list[ErrorInfo]:
     found = complaint(info)
     path = found.path
     if info.is_own:
-        return [_of_refusal(replace(info, tag=""), refusal) for refusal in explain([found])]
+        return [_of_rejection(replace(info, tag=""), rejection) for rejection in explain([found])]
     # Where it is a parameter of an operation, too.
     place = path[max(0, path.find(_ROOT)) :]
     if (known := netconf_texts.known(found.message)) is not None:
@@ -105,18 +105,18 @@ def _of_one(info: ErrorInfo, lookup: Lookup, held: Lookup) -> list[ErrorInfo]:
                 type=info.type or "application", bad_element=known.element or info.bad_element,
             )
         ]  # fmt: skip
-    refusals = explain([Complaint(found.message, place)], lookup, held=held)
-    return [_of_refusal(replace(info, path=path), refusal) for refusal in refusals]
+    rejections = explain([Complaint(found.message, place)], lookup, held=held)
+    return [_of_rejection(replace(info, path=path), rejection) for rejection in rejections]
 
 
-def _of_refusal(info: ErrorInfo, refusal: Refusal) -> ErrorInfo:
-    worded = replace(refusal, object=_object(refusal.object))
-    known = replace(info, message=str(worded), path=info.path or refusal.path)
+def _of_rejection(info: ErrorInfo, rejection: Rejection) -> ErrorInfo:
+    worded = replace(rejection, object=_object(rejection.object))
+    known = replace(info, message=str(worded), path=info.path or rejection.path)
     if info.tag:
         return known
-    app_tag = info.app_tag or refusal.app_tag
+    app_tag = info.app_tag or rejection.app_tag
     tag = _BY_APP_TAG.get(app_tag) or _BY_CODE.get(info.code, "operation-failed")
-    element = refusal.element or info.bad_element
+    element = rejection.element or info.bad_element
     protocol = "protocol" if info.code == _UNAUTHORIZED else "application"
     return replace(
         known,

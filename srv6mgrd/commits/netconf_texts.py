@@ -1,6 +1,6 @@
 """Texts of libyang and sysrepo that NETCONF alone meets: operations, XPath, XML. Pure.
 
-Those about configured values are in ``datastore.refusals``.
+Those about configured values are in ``datastore.rejections``.
 """
 
 from __future__ import annotations

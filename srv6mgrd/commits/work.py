@@ -28,7 +28,7 @@ from srv6mgrd.datastore.connection import (
 from srv6mgrd.datastore.error_info import ErrorInfo, error_infos
 from srv6mgrd.datastore.secrets import Secrets
 from srv6mgrd.datastore.transaction import TIMEOUT_MS, Edit, Op, commit
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.threads import one_thread
 
 # Those that sysrepo has no part in.
@@ -105,7 +105,7 @@ class Worker:
                 check_room(max(sizes))
             found = [*work(request, caller), ("revision", self._revisions.current().encode())]
             return answer.ok([*found, *self._warnings(request)])
-        except (RefusedError, DatastoreError) as error:
+        except (RejectedError, DatastoreError) as error:
             return answer.of_error(error)
         except ProtocolError as error:
             return answer.of_error(DatastoreError(f"request {name}: {error}"))

@@ -24,7 +24,7 @@ class Status(StrEnum):
     """What became of a row."""
 
     ACCEPTED = "accepted"
-    REFUSED = "refused"
+    REJECTED = "refused"
     WAITING = "waiting"
     REMOVED = "removed"
 
@@ -123,13 +123,13 @@ class Book:
             try:
                 declared = declare(row, self.rows[row])
             except RowError as error:
-                out.verdicts[row] = Verdict(Status.REFUSED, str(error))
+                out.verdicts[row] = Verdict(Status.REJECTED, str(error))
                 continue
             if declared is None:
                 out.verdicts[row] = ACCEPTED
             elif (other := claimed.setdefault(declared.object, row)) != row:
                 reason = f"{declared.object}: {other} declares it already; remove one of both"
-                out.verdicts[row] = Verdict(Status.REFUSED, reason)
+                out.verdicts[row] = Verdict(Status.REJECTED, reason)
             else:
                 self._judge(row, self._with_table(declared, running, tables), running, out)
         self._reject_dangling(running, out)
@@ -160,7 +160,7 @@ class Book:
                 f"{change.object}: {missing!s} does not exist; create it or name an existing"
                 f" {missing.kind}"
             )
-            out.verdicts[change.row] = Verdict(Status.REFUSED, reason)
+            out.verdicts[change.row] = Verdict(Status.REJECTED, reason)
         out.changes = sound
 
     def begin(self, change: Change) -> None:
@@ -178,7 +178,7 @@ class Book:
         else:
             self.owned[change.object] = Owned(change.row, change.leaves)
 
-    def refused(self, change: Change) -> None:
+    def rejected(self, change: Change) -> None:
         """A change was not carried out."""
         mine = self.owned.get(change.object)
         if mine is not None and not mine.written:
@@ -192,7 +192,7 @@ class Book:
         if entry is None:
             if mine is not None and row not in self._rewritten:
                 reason = f"{obj}: another door removed it; write the row again to declare it anew"
-                out.verdicts[row] = Verdict(Status.REFUSED, reason)
+                out.verdicts[row] = Verdict(Status.REJECTED, reason)
             else:
                 out.changes.append(Change(row, obj, leaves))
         elif _holds(entry, leaves):
@@ -209,7 +209,7 @@ class Book:
             reason = (
                 f"{obj}: another door declares it otherwise; remove it there, or remove this row"
             )
-            out.verdicts[row] = Verdict(Status.REFUSED, reason)
+            out.verdicts[row] = Verdict(Status.REJECTED, reason)
 
     def _remove(self, obj: Object, mine: Owned, running: Running, out: Judgement) -> None:
         entry = running.get(obj)

@@ -140,30 +140,30 @@ class Door:
                 self._book.begin(change)
             self._memory.save(self._book.owned)
             try:
-                refused = await asyncio.to_thread(self._datastore.write, changes)
+                rejected = await asyncio.to_thread(self._datastore.write, changes)
             except DatastoreError as error:
                 waiting = Verdict(Status.WAITING, str(error))
                 verdicts.update((c.row, waiting) for c in changes)
                 await self._tell(source, verdicts)
                 raise
-            self._conclude(changes, refused, verdicts)
+            self._conclude(changes, rejected, verdicts)
         self._memory.save(self._book.owned)
         await self._tell(source, verdicts)
 
     def _conclude(
-        self, changes: Sequence[Change], refused: dict[str, str], verdicts: dict[str, Verdict]
+        self, changes: Sequence[Change], rejected: dict[str, str], verdicts: dict[str, Verdict]
     ) -> None:
         for change in changes:
             removed = change.leaves is None
-            if (reason := refused.get(change.row)) is None:
+            if (reason := rejected.get(change.row)) is None:
                 self._book.done(change)
                 if not removed:
                     verdicts[change.row] = ACCEPTED
             else:
-                self._book.refused(change)
-                status = Status.REMOVED if removed else Status.REFUSED
+                self._book.rejected(change)
+                status = Status.REMOVED if removed else Status.REJECTED
                 verdicts[change.row] = Verdict(status, reason)
-        _LOG.info("%d changes, %d refused", len(changes), len(refused))
+        _LOG.info("%d changes, %d refused", len(changes), len(rejected))
 
     async def _read(self, source: Source, now: float) -> None:
         """Rows as they are now."""

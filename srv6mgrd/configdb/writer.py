@@ -16,7 +16,7 @@ from srv6mgrd.configdb.book import Change
 from srv6mgrd.datastore.connection import Connection, DatastoreError, worded
 from srv6mgrd.datastore.running import MODULE, TREE, read
 from srv6mgrd.datastore.transaction import Edit, Op
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 
 _NORTHBOUND = "srv6-configdbd"
 
@@ -62,33 +62,33 @@ class Writer:
 
 def split(changes: Sequence[Change], commit: Commit) -> dict[str, str]:
     """Carry out what can be; the rows of the others with the reason."""
-    refused: dict[str, str] = {}
+    rejected: dict[str, str] = {}
     todo = [list(changes)] if changes else []
     while todo:
         group = todo.pop()
         try:
             commit(group)
-        except RefusedError as error:
+        except RejectedError as error:
             blamed = _blamed(group, error)
             if len(group) == 1:
-                refused[group[0].row] = blamed.get(group[0].row) or str(error)
+                rejected[group[0].row] = blamed.get(group[0].row) or str(error)
             elif blamed and len(blamed) < len(group):
-                refused.update(blamed)
+                rejected.update(blamed)
                 todo.append([c for c in group if c.row not in blamed])
             else:
                 # What goes first is what the rest stands on.
                 half = len(group) // 2
                 todo += [group[half:], group[:half]]
-    return refused
+    return rejected
 
 
-def _blamed(changes: Sequence[Change], error: RefusedError) -> dict[str, str]:
+def _blamed(changes: Sequence[Change], error: RejectedError) -> dict[str, str]:
     by_name = {str(c.object): c.row for c in changes}
     out: dict[str, str] = {}
-    for refusal in error.refusals:
-        row = by_name.get(refusal.object)
+    for rejection in error.rejections:
+        row = by_name.get(rejection.object)
         if row is not None:
-            out[row] = f"{out[row]}\n{refusal}" if row in out else str(refusal)
+            out[row] = f"{out[row]}\n{rejection}" if row in out else str(rejection)
     return out
 
 

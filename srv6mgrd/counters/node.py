@@ -65,7 +65,7 @@ class Statistics:
 
     since: int
     commits: int = 0
-    refused: int = 0
+    rejected: int = 0
     compares: int = 0
     drifts: int = 0
     repairs: int = 0
@@ -85,7 +85,7 @@ def statistics(s: Statistics) -> dict[str, Any]:
     # RFC 7951 section 6.1: 64-bit numbers are strings.
     data = {
         "commits": str(s.commits),
-        "refused-commits": str(s.refused),
+        "refused-commits": str(s.rejected),
         "compares": str(s.compares),
         "drifts": str(s.drifts),
         "repairs": str(s.repairs),

@@ -39,7 +39,7 @@ from srv6mgrd.datastore.history import (
 )
 from srv6mgrd.datastore.pending import new_id
 from srv6mgrd.datastore.startup import Startup
-from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.rejection import RejectedError, Rejection
 from srv6mgrd.news import News, commit_undone, commit_warnings, rollback_failed
 from srv6mgrd.stages import Stage, stages
 from srv6mgrd.storage import Problems, StorageError
@@ -282,7 +282,7 @@ class CommitClock:
         confirmation."""
         pending = self._found(token, commit_id)
         if self._replacing.locked():
-            raise RefusedError([_undone(pending)])
+            raise RejectedError([_undone(pending)])
         with _recorded():
             self._history.keep()
         if self._going_back is not None:
@@ -321,8 +321,8 @@ class CommitClock:
         known = f"known are {min(numbers)} to {max(numbers)}" if numbers else "there are none"
         what = f"transaction {number}"
         remedy = f"choose another; {known}"
-        raise RefusedError(
-            [Refusal(what, "its configuration is not known", remedy, "transaction-unknown")]
+        raise RejectedError(
+            [Rejection(what, "its configuration is not known", remedy, "transaction-unknown")]
         )
 
     async def now_running(self) -> str:
@@ -401,7 +401,7 @@ class CommitClock:
             await backoff.wait()
         self._going_back = None
 
-    async def _try_back(self) -> RefusedError | DatastoreError | None:
+    async def _try_back(self) -> RejectedError | DatastoreError | None:
         """Make what was before the running configuration; why it can't be done otherwise."""
         async with self._replacing:
             pending = self._pending
@@ -414,7 +414,7 @@ class CommitClock:
             origin = Origin(_OURSELVES, pending.origin.user, self._own_token)
             try:
                 await self._blocking(self._running.replace, pending.before, origin)
-            except (RefusedError, DatastoreError) as problem:
+            except (RejectedError, DatastoreError) as problem:
                 return problem
             except Exception as error:
                 # Whatever it is: who gives up here leaves a commit that was never confirmed.
@@ -439,7 +439,7 @@ class CommitClock:
         if pending is None:
             raise NonePendingError(_NONE)
         if commit_id != pending.id and (commit_id or not pending.is_of(token)):
-            raise RefusedError([_unknown(pending)])
+            raise RejectedError([_unknown(pending)])
         return pending
 
     # History.
@@ -493,13 +493,13 @@ def _revision(transactions: Sequence[Transaction]) -> str:
     return f"{transactions[0].id}-{transactions[0].time}" if transactions else "0"
 
 
-def _unknown(pending: Pending) -> Refusal:
-    return Refusal(
+def _unknown(pending: Pending) -> Rejection:
+    return Rejection(
         "commit", f"it is commit {pending.id} that {AWAITS}", "check its id", "commit-unknown"
     )
 
 
-def _undone(pending: Pending) -> Refusal:
-    return Refusal(
+def _undone(pending: Pending) -> Rejection:
+    return Rejection(
         f"commit {pending.id}", "it is being undone right now", "commit it again", "commit-unknown"
     )

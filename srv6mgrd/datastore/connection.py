@@ -9,8 +9,8 @@ from typing import Any
 
 from srv6mgrd.datastore import ffi, shared_memory
 from srv6mgrd.datastore.error_info import ErrorInfo, error_infos
-from srv6mgrd.datastore.refusals import Complaint, Lookup, complaint, explain
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.datastore.rejections import Complaint, Lookup, complaint, explain
+from srv6mgrd.model.rejection import RejectedError
 
 # The phrases by which a refusal of the commit clock is told from a lock, and from missing data.
 AWAITS = "awaits confirmation"
@@ -58,7 +58,7 @@ class OutdatedError(DatastoreError):
     """The running configuration has changed since the change was prepared."""
 
 
-class FailedError(RefusedError):
+class FailedError(RejectedError):
     """The configuration is valid, but carrying it out failed; everything was undone."""
 
 
@@ -84,23 +84,23 @@ def worded(
         yield
     except libyang.LibyangError as e:
         session.discard_changes()
-        raise RefusedError(explain(of_libyang(e), lookup, held=held)) from e
+        raise RejectedError(explain(of_libyang(e), lookup, held=held)) from e
     except sr.SysrepoError as e:
         infos = getattr(e, "infos", None) or error_infos(session)
         infos = infos or [ErrorInfo(int(e.rc), str(e.msg))]
         text = "; ".join(info.message for info in infos if info.message)
         session.discard_changes()
-        refusing = {
-            sr.SysrepoValidationFailedError: RefusedError,
-            sr.SysrepoLyError: RefusedError,
-            sr.SysrepoInvalArgError: RefusedError,
-            sr.SysrepoNotFoundError: RefusedError,
+        rejecting = {
+            sr.SysrepoValidationFailedError: RejectedError,
+            sr.SysrepoLyError: RejectedError,
+            sr.SysrepoInvalArgError: RejectedError,
+            sr.SysrepoNotFoundError: RejectedError,
             # srv6mgrd's checks; what the kernel or FRR refused comes as "operation failed".
-            sr.SysrepoCallbackFailedError: RefusedError,
+            sr.SysrepoCallbackFailedError: RejectedError,
             sr.SysrepoOperationFailedError: FailedError,
         }
         none_awaits = isinstance(e, sr.SysrepoNotFoundError) and NONE_AWAITS in text
-        if not none_awaits and (kind := refusing.get(type(e))) is not None:
+        if not none_awaits and (kind := rejecting.get(type(e))) is not None:
             raise kind(explain([complaint(i) for i in infos], lookup, held=held)) from e
         raise _error(e, text) from e
 

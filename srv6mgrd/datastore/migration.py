@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.rejection import RejectedError, Rejection
 
 Tree = dict[str, Any]
 
@@ -58,9 +58,9 @@ def migrate(
     tree, revisions = unwrap(saved)
     for module, revision in revisions.items():
         if module.startswith("srv6mgr-") and revision > current:
-            raise RefusedError(
+            raise RejectedError(
                 [
-                    Refusal(
+                    Rejection(
                         f"module {module}",
                         f"the configuration was written with revision {revision},"
                         f" the product has {current}",
@@ -121,7 +121,7 @@ def main(arguments: Sequence[str]) -> int:
         if not isinstance(saved, dict):
             raise ValueError("it is no JSON object")
         tree = migrate(saved)
-    except (OSError, ValueError, RefusedError) as problem:
+    except (OSError, ValueError, RejectedError) as problem:
         print(f"{arguments[0]}: {problem}", file=sys.stderr)
         return 1
     json.dump(tree, sys.stdout, indent=2)

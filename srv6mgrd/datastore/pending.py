@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from srv6mgrd.datastore.connection import AWAITS
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 from srv6mgrd.storage import Problems, StorageError, read_text, set_aside
 
 _VERSION = 1
@@ -77,12 +77,12 @@ class Pending:
         """Whether this is its token; takes the same time whatever it is."""
         return hmac.compare_digest(self.digest, _digest(self.salt, token))
 
-    def rejection(self) -> Refusal:
+    def rejection(self) -> Rejection:
         """Why others have to wait for it."""
         until = datetime.fromtimestamp(self.deadline // 1_000_000_000, UTC)
         who = f" of {self.origin.user}" if self.origin.user else ""
         what = "is being undone" if self.ended else f"{AWAITS} until {until:%H:%M:%S} UTC"
-        return Refusal(
+        return Rejection(
             f"commit {self.id}",
             f"it came through {self.origin.door}{who} and {what}"
             + (f" ({AWAITS})" if self.ended else ""),

@@ -28,9 +28,9 @@ from srv6mgrd.datastore.differences import differences
 from srv6mgrd.datastore.events import Reserve, process_in_loop
 from srv6mgrd.datastore.history import Origin
 from srv6mgrd.datastore.readable import Readable
-from srv6mgrd.datastore.refusals import explain
+from srv6mgrd.datastore.rejections import explain
 from srv6mgrd.datastore.secrets import Secrets
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.commands import command, verb
 
@@ -135,10 +135,10 @@ class RpcSubscription:
                 finally:
                     tree.free()
             except libyang.LibyangError as error:
-                refusals = explain(
+                rejections = explain(
                     of_libyang(error), lambda path: bad_key.find(context, text.encode(), path)
                 )
-                raise RefusedError(refusals) from error
+                raise RejectedError(rejections) from error
         data: Mapping[str, Any] = json.loads(whole or "{}")
         return data
 
@@ -205,7 +205,7 @@ class RpcSubscription:
         return {"change": listed} if listed else {}
 
 
-def _refused(message: str) -> sysrepo.SysrepoError:
+def _rejected(message: str) -> sysrepo.SysrepoError:
     return sysrepo.SysrepoCallbackFailedError(message)
 
 
@@ -241,10 +241,10 @@ def _words(name: str) -> Iterator[None]:
         raise sysrepo.SysrepoLockedError(str(pending)) from None
     except NonePendingError as none:
         raise sysrepo.SysrepoNotFoundError(str(none)) from None
-    except (RefusedError, DatastoreError) as refused:
-        raise _refused(str(refused)) from None
+    except (RejectedError, DatastoreError) as rejected:
+        raise _rejected(str(rejected)) from None
     except sysrepo.SysrepoError:
         raise
     except Exception as error:
         _LOG.exception("rpc %s failed", name)
-        raise _refused(f"srv6mgrd: internal error: {error!r}") from error
+        raise _rejected(f"srv6mgrd: internal error: {error!r}") from error

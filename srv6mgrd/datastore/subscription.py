@@ -16,7 +16,7 @@ from srv6mgrd.datastore.error_info import ErrorInfo, set_error_infos
 from srv6mgrd.datastore.events import InThread
 from srv6mgrd.datastore.history import Origin
 from srv6mgrd.datastore.running import MODULE, read
-from srv6mgrd.model.refusal import NOT_CARRIED_OUT, RefusedError
+from srv6mgrd.model.rejection import NOT_CARRIED_OUT, RejectedError
 
 _LOG = logging.getLogger(__name__)
 
@@ -99,8 +99,8 @@ class ConfigSubscription:
             self._on_change(read(session), origin_of(session))
         except PendingError as pending:
             raise _answer(session, str(pending), sysrepo.SysrepoLockedError) from None
-        except RefusedError as refused:
-            raise rejection(session, refused) from None
+        except RejectedError as rejected:
+            raise rejection(session, rejected) from None
         except NonePendingError as none:
             raise _answer(session, str(none)) from None
         except Exception as error:
@@ -108,20 +108,20 @@ class ConfigSubscription:
             raise _answer(session, f"srv6mgrd: internal error: {error!r}") from error
 
 
-def rejection(session: Any, refused: RefusedError) -> sysrepo.SysrepoError:
+def rejection(session: Any, rejected: RejectedError) -> sysrepo.SysrepoError:
     """The error that makes sysrepo refuse the commit; its client gets every reason with its
     error-app-tag and its path."""
     kind = (
         sysrepo.SysrepoOperationFailedError
-        if any(refusal.tag in NOT_CARRIED_OUT for refusal in refused.refusals)
+        if any(rejection.tag in NOT_CARRIED_OUT for rejection in rejected.rejections)
         else sysrepo.SysrepoCallbackFailedError
     )
     infos = (
         ErrorInfo(kind.rc, str(each), _TAG, _TYPE, each.app_tag, each.path, each.element)
-        for each in refused.refusals
+        for each in rejected.rejections
     )
     set_error_infos(session, infos)
-    error: sysrepo.SysrepoError = kind(str(refused))
+    error: sysrepo.SysrepoError = kind(str(rejected))
     return error
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from srv6mgrd.datastore import bad_key, ffi
 from srv6mgrd.datastore.connection import DeniedError, worded
-from srv6mgrd.datastore.refusals import Complaint, explain
-from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.datastore.rejections import Complaint, explain
+from srv6mgrd.model.rejection import RejectedError, Rejection
 
 # How long subscribers may take to carry a change out. The writer is srv6mgrd itself, which is the
 # main subscriber, too (docs/adr/0024): a client's own deadline is judged where it waits.
@@ -67,7 +67,7 @@ class Tree:
             try:
                 _check_alone(node, target)
                 if (path := ffi.duplicate(node)) is not None:
-                    raise RefusedError(explain([Complaint(_TWICE, path)]))
+                    raise RejectedError(explain([Complaint(_TWICE, path)]))
             except BaseException:
                 node.free_internal(with_siblings=True)
                 raise
@@ -132,8 +132,8 @@ def _check_alone(node: Any, target: str) -> None:
         siblings = [] if level is None else [s for s in _siblings(level) if not _is_key(s)]
         entries = n == len(steps) and len({s.schema for s in siblings}) == 1
         if len(siblings) > 1 and not entries:
-            raise RefusedError(
-                [Refusal("value", "it is no single JSON value", "send one value", "value-syntax")]
+            raise RejectedError(
+                [Rejection("value", "it is no single JSON value", "send one value", "value-syntax")]
             )
         if not siblings:
             return
@@ -231,14 +231,14 @@ def preview(session: ffi.Session, modules: Sequence[str], edits: Sequence[Edit])
 
     Types are checked, constraints are not. Raises RefusedError or a DatastoreError.
     """
-    refused = _Refused(session, modules, edits)
+    rejected = _Rejected(session, modules, edits)
     try:
-        with worded(session, refused.value, held=refused.held):
-            node = refused.tree().node
+        with worded(session, rejected.value, held=rejected.held):
+            node = rejected.tree().node
             text = "{}" if node is None else node.print_mem("json", with_siblings=True)
             return str(text)
     finally:
-        refused.free()
+        rejected.free()
 
 
 def _merge(
@@ -248,9 +248,9 @@ def _merge(
     with ExitStack() as stack:
         tree = Tree(stack.enter_context(session.get_ly_ctx()))
         stack.callback(tree.free)
-        refused = _Refused(session, modules, edits)
-        stack.callback(refused.free)
-        with worded(session, refused.value, held=refused.held):
+        rejected = _Rejected(session, modules, edits)
+        stack.callback(rejected.free)
+        with worded(session, rejected.value, held=rejected.held):
             for edit in edits:
                 tree.merge(edit.document, edit.target)
             if tree.node is None:
@@ -275,29 +275,29 @@ def _replace(
     a merge's time for many entries where none were. The right to write defaults is asked for then.
     """
     with ExitStack() as stack:
-        refused = _Refused(session, modules, edits)
-        with worded(session, refused.value, held=refused.held):
+        rejected = _Rejected(session, modules, edits)
+        with worded(session, rejected.value, held=rejected.held):
             stack.enter_context(_locked(session, modules))
-        stack.callback(refused.free)
-        with worded(session, refused.value, held=refused.held):
-            tree = refused.tree()
+        stack.callback(rejected.free)
+        with worded(session, rejected.value, held=rejected.held):
+            tree = rejected.tree()
             if len(modules) == 1:
                 # Spends its tree; what is left for the words of a refusal is built anew.
                 if defaults:
                     tree.complete()
                 node, tree.node = tree.node, None
-                refused.forget()
+                rejected.forget()
                 with acting():
                     session.replace_config_ly(node, modules[0], TIMEOUT_MS)
                 return
-            for path in set(refused.old().roots()) - set(tree.roots()):
+            for path in set(rejected.old().roots()) - set(tree.roots()):
                 tree.clear(path)
             session.edit_batch_ly(tree.node, "replace")
             with acting():
                 session.apply_changes(timeout_ms=TIMEOUT_MS)
 
 
-class _Refused:
+class _Rejected:
     """Reads the tree that was refused, and the one that holds, for the words of a refusal.
 
     They are built when first asked for: a merge that succeeds needs neither.

@@ -37,7 +37,7 @@ from srv6mgrd.frr.script import (
     commands,
     frr_block,
     is_instance,
-    refusals,
+    rejections,
     removals,
     undone,
 )
@@ -47,7 +47,7 @@ from srv6mgrd.frr.vty import Answer, Instance, Instances, Sessions, VtyError, in
 from srv6mgrd.model.capabilities import FrrOffer
 from srv6mgrd.plan.actions import Action, Delete
 from srv6mgrd.plan.objects import FrrBlock
-from srv6mgrd.ports import AdapterError, RefusedAction
+from srv6mgrd.ports import AdapterError, RejectedAction
 
 _LOG = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ DEFAULT_DIRECTORY = Path("/run/frr")
 # How often a transaction of mgmtd is repeated that others undid.
 _AGAIN = 3
 
-_Refused = dict[int, tuple[Action, str]]
+_Rejected = dict[int, tuple[Action, str]]
 
 
 class FrrSockets:
@@ -124,7 +124,7 @@ class FrrSockets:
             return None
         return blocks
 
-    def apply(self, actions: Sequence[Action], *, atomic: bool = False) -> list[RefusedAction]:
+    def apply(self, actions: Sequence[Action], *, atomic: bool = False) -> list[RejectedAction]:
         """Carry out; the daemons' order of dependency goes before that of ``actions``.
 
         A refused action is taken back as far as it went, and is in doubt where that is refused,
@@ -133,11 +133,11 @@ class FrrSockets:
         """
         for action in actions:
             frr_block(action)
-        refused: _Refused = {}
+        rejected: _Rejected = {}
         # Each try takes a place in the daemon's queue, which has few.
         runs = functools.cache(self._runs)
         in_vain = [
-            RefusedAction(action, 0, why[0], remedy=why[1])
+            RejectedAction(action, 0, why[0], remedy=why[1])
             for action in actions
             if not isinstance(action, Delete)
             if (why := absent(action, runs, atomic=atomic)) is not None
@@ -145,19 +145,19 @@ class FrrSockets:
         lacking = {id(r.action) for r in in_vain}
         actions = [a for a in actions if id(a) not in lacking]
         with self._held(actions):
-            self._carry_out(actions, refused)
-            left = [a for a in actions if id(a) not in refused]
+            self._carry_out(actions, rejected)
+            left = [a for a in actions if id(a) not in rejected]
             self._carry_out_again(left)
-            self._renew_locator(left, refused)
+            self._renew_locator(left, rejected)
             self._start_relieved(left)
-            back = {key: a.undo for key, (a, _) in refused.items() if not isinstance(a, Delete)}
-            left_over: _Refused = {}
+            back = {key: a.undo for key, (a, _) in rejected.items() if not isinstance(a, Delete)}
+            left_over: _Rejected = {}
             if back:
                 self._carry_out(list(back.values()), left_over)
             in_doubt = {key for key, undo in back.items() if id(undo) in left_over}
         found = [
-            RefusedAction(a, 0, words, in_doubt=key in in_doubt)
-            for key, (a, words) in refused.items()
+            RejectedAction(a, 0, words, in_doubt=key in in_doubt)
+            for key, (a, words) in rejected.items()
         ]
         return [*in_vain, *found]
 
@@ -250,21 +250,21 @@ class FrrSockets:
         found = running.parse(daemon, self.show(daemon, "show running-config"))
         return apart(found.values()) if daemon == MGMTD else found
 
-    def _carry_out(self, actions: Sequence[Action], refused: _Refused) -> None:
+    def _carry_out(self, actions: Sequence[Action], rejected: _Rejected) -> None:
         # What has gone from a policy goes last: who applies it would reject all routes meanwhile.
         of_policies = [a for a in actions if is_policy(frr_block(a))]
         others = [a for a in actions if not is_policy(frr_block(a))]
         whole = [a for a in others if isinstance(a, Delete)]
-        standing = self._standing(whole, refused)
-        left = [a for a in others if id(a) not in refused]
-        self._run(self._not_of_profile(removals(left, standing)), refused)
-        left = [a for a in left if id(a) not in refused]
+        standing = self._standing(whole, rejected)
+        left = [a for a in others if id(a) not in rejected]
+        self._run(self._not_of_profile(removals(left, standing)), rejected)
+        left = [a for a in left if id(a) not in rejected]
         renamed = [a for a in left if changes_router_id(a)]
-        standing = self._standing(renamed, refused)
-        left = [*of_policies, *(a for a in left if id(a) not in refused)]
-        self._write(additions(left, standing), refused)
-        left = [a for a in of_policies if id(a) not in refused]
-        self._run(removals(left, {}), refused)
+        standing = self._standing(renamed, rejected)
+        left = [*of_policies, *(a for a in left if id(a) not in rejected)]
+        self._write(additions(left, standing), rejected)
+        left = [a for a in of_policies if id(a) not in rejected]
+        self._run(removals(left, {}), rejected)
 
     def _carry_out_again(self, actions: Sequence[Action]) -> None:
         """What mgmtd took and lost, because a session of somebody else ended (see ``kept``)."""
@@ -289,17 +289,17 @@ class FrrSockets:
             return steps
         return [step for step in steps if step.line not in RESOLUTION_VIA_DEFAULT]
 
-    def _write(self, steps: Sequence[Step], refused: _Refused) -> None:
+    def _write(self, steps: Sequence[Step], rejected: _Rejected) -> None:
         *before, last = stages(steps)
         # With a session for each question zebra would do little else.
         with self._writing() as sessions:
             arrivals = Arrivals(sessions)
             for stage in before:
-                self._run(stage, refused, sessions)
+                self._run(stage, rejected, sessions)
                 arrivals.wait(stage)
-        self._run(last, refused)
+        self._run(last, rejected)
 
-    def _standing(self, actions: Sequence[Action], refused: _Refused) -> dict[str, FrrBlock]:
+    def _standing(self, actions: Sequence[Action], rejected: _Rejected) -> dict[str, FrrBlock]:
         """What the daemons run whose instances these actions are about; when one does not say, the
         actions that hang on it are refused."""
         found: dict[str, FrrBlock] = {}
@@ -310,18 +310,18 @@ class FrrSockets:
             except VtyError as error:
                 for action in actions:
                     if frr_block(action).daemon == daemon:
-                        refused[id(action)] = (action, str(error))
+                        rejected[id(action)] = (action, str(error))
         return found
 
     def _run(
-        self, steps: Sequence[Step], refused: _Refused, sessions: Sessions | None = None
+        self, steps: Sequence[Step], rejected: _Rejected, sessions: Sessions | None = None
     ) -> None:
         """Daemon by daemon, in the order in which the steps first name them."""
         for daemon in dict.fromkeys(step.daemon for step in steps):
             sent = commands([s for s in steps if s.daemon == daemon])
             answers, silence = self._send(daemon, [c.text for c in sent], sessions)
-            for key, found in refusals(sent, answers, silence).items():
-                refused.setdefault(key, found)
+            for key, found in rejections(sent, answers, silence).items():
+                rejected.setdefault(key, found)
 
     def _send(
         self, daemon: str, texts: Sequence[str], sessions: Sessions | None
@@ -346,7 +346,7 @@ class FrrSockets:
             # They come up all the same, if late.
             _LOG.debug("sessions are not begun anew: %s", error)
 
-    def _renew_locator(self, actions: Sequence[Action], refused: _Refused) -> None:
+    def _renew_locator(self, actions: Sequence[Action], rejected: _Rejected) -> None:
         """Make bgpd ask for its locator again after another one was removed from zebra.
 
         bgpd forgets its own locator when any is removed: it does not look at the name
@@ -370,7 +370,7 @@ class FrrSockets:
             for line in found.lines
             if line.startswith("locator ") and line not in gone
         ]
-        self._run(steps, refused)
+        self._run(steps, rejected)
 
 
 def _configure(sessions: Sessions, daemon: str, texts: Sequence[str]) -> list[Answer]:

@@ -10,7 +10,7 @@ from srv6mgrd.model import names
 from srv6mgrd.model.bgp import Neighbor, VrfBgp
 from srv6mgrd.model.desired import Desired, Locator
 from srv6mgrd.model.paths import bgp_path, ospf_path
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 from srv6mgrd.model.routing_policy import CommunityOption
 
 # A command that does not fit the daemon's buffer loses its session (VTY_BUFSIZ 4096, read in
@@ -18,13 +18,13 @@ from srv6mgrd.model.routing_policy import CommunityOption
 LONGEST_LINE = 3500
 
 
-def limits(desired: Desired) -> list[Refusal]:
+def limits(desired: Desired) -> list[Rejection]:
     """Why FRR could not carry out what is declared; empty when it can."""
     found = []
     chosen = export_locator(desired)
     if desired.bgp is not None and desired.bgp.as_number == 0:
         found.append(
-            _refusal(
+            _rejection(
                 "BGP",
                 "AS number 0 is reserved",
                 "choose another as-number",
@@ -47,10 +47,10 @@ def limits(desired: Desired) -> list[Refusal]:
     return found
 
 
-def _descriptions(neighbors: Iterable[Neighbor], path: str) -> list[Refusal]:
+def _descriptions(neighbors: Iterable[Neighbor], path: str) -> list[Rejection]:
     # handle_pipe_action (lib/vty.c) looks for it in every command.
     return [
-        _refusal(
+        _rejection(
             names.bgp_neighbor(neighbor.address),
             "FRR takes a | between blanks in its description for a filter",
             "write it without the blanks",
@@ -61,7 +61,7 @@ def _descriptions(neighbors: Iterable[Neighbor], path: str) -> list[Refusal]:
     ]
 
 
-def _policies_of_ospf(desired: Desired) -> list[Refusal]:
+def _policies_of_ospf(desired: Desired) -> list[Rejection]:
     """ospfd and ospf6d know fewer matches and actions than bgpd."""
     found = []
     for ospf in (*desired.ospf.values(), *desired.ospfv3.values()):
@@ -79,7 +79,7 @@ def _policies_of_ospf(desired: Desired) -> list[Refusal]:
                 )
                 if any(of_bgp):
                     found.append(
-                        _refusal(
+                        _rejection(
                             names.ospf(ospf.version, ospf.vrf),
                             f"statement {statement.sequence} of its policy {name} is about"
                             " communities, AS paths or local preference, which OSPF has not",
@@ -92,7 +92,7 @@ def _policies_of_ospf(desired: Desired) -> list[Refusal]:
 
 def _export(
     vrf: str, vpn: VrfBgp, sid: IPv6Network, locator: Locator, chosen: Locator
-) -> list[Refusal]:
+) -> list[Rejection]:
     where = f"{names.vrf(vrf)}, export SID {sid}"
     leaf = {vpn.export_sid_ipv4: "export-sid-ipv4", vpn.export_sid_ipv6: "export-sid-ipv6"}
     path = f"{bgp_path(vrf)}/{leaf.get(sid, 'export-sid')}"
@@ -100,31 +100,31 @@ def _export(
         # bgpd composes every SID from the locator of its default instance
         # (ensure_vrf_tovpn_sid_per_vrf); one in the VRF's own instance is ignored.
         cause = f"it is of locator {locator.name}, but bgpd exports from {chosen.name} alone"
-        return [_refusal(where, cause, f"take an export SID of locator {chosen.name}", path)]
+        return [_rejection(where, cause, f"take an export SID of locator {chosen.name}", path)]
     families = (vpn.of_family(4), vpn.of_family(6))
     lists = [rts for own in families for rts in (own.import_rts, own.export_rts)]
     if any(len(" ".join(rts)) > LONGEST_LINE for rts in lists):
-        return [_refusal(where, "too many route targets for one FRR command", "use fewer", path)]
+        return [_rejection(where, "too many route targets for one FRR command", "use fewer", path)]
     return []
 
 
-def _locator(locator: Locator) -> list[Refusal]:
+def _locator(locator: Locator) -> list[Rejection]:
     where = names.locator(locator.name)
     path = f"/srv6mgr-srv6:srv6/locators/locator[name='{locator.name}']"
     if locator.block_length + locator.node_length != locator.prefix.prefixlen:
         cause = "block-length plus node-length is not the length of its prefix"
-        return [_refusal(where, cause, "make them add up, as FRR asks", path)]
+        return [_rejection(where, cause, "make them add up, as FRR asks", path)]
     if not 16 <= locator.block_length <= 64 or not 16 <= locator.node_length <= 64:
         cause = "FRR takes block-length and node-length of 16 to 64 bits"
-        return [_refusal(where, cause, "choose lengths in that range", path)]
+        return [_rejection(where, cause, "choose lengths in that range", path)]
     if not 1 <= locator.function_length <= 20:
         cause = f"FRR exports functions of 1 to 20 bits, not {locator.function_length}"
-        return [_refusal(where, cause, "choose a function-length in that range", path)]
+        return [_rejection(where, cause, "choose a function-length in that range", path)]
     if locator.argument_length:
         cause = "FRR can't set the argument length"
-        return [_refusal(where, cause, "leave argument-length at 0 for exported SIDs", path)]
+        return [_rejection(where, cause, "leave argument-length at 0 for exported SIDs", path)]
     return []
 
 
-def _refusal(where: str, cause: str, remedy: str, path: str) -> Refusal:
-    return Refusal(where, cause, remedy, "frr-unsupported", path)
+def _rejection(where: str, cause: str, remedy: str, path: str) -> Rejection:
+    return Rejection(where, cause, remedy, "frr-unsupported", path)

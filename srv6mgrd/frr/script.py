@@ -300,7 +300,7 @@ def commands(steps: Sequence[Step]) -> list[Command]:
     return found
 
 
-def refusals(
+def rejections(
     sent: Sequence[Command], answers: Sequence[Answer], silence: str
 ) -> dict[int, tuple[Action, str]]:
     """First refusal of each action, by its ``id``: FRR's words and the line.

@@ -85,27 +85,27 @@ def read(request: Any, taken: frozenset[str]) -> Extensions:
 
 
 def _confirmed(given: Any) -> Confirmed:
-    def refused(cause: str) -> RpcError:
+    def rejected(cause: str) -> RpcError:
         return RpcError(StatusCode.INVALID_ARGUMENT, f"extension commit: {cause}")
 
     action = given.WhichOneof("action")
     if action is None:
-        raise refused("no action; set commit, confirm, cancel or set_rollback_duration")
+        raise rejected("no action; set commit, confirm, cancel or set_rollback_duration")
     if not given.id or len(given.id) > _LONGEST_ID:
-        raise refused(f"id has {len(given.id)} characters; choose 1 to {_LONGEST_ID}")
+        raise rejected(f"id has {len(given.id)} characters; choose 1 to {_LONGEST_ID}")
     step = Step(action)
     if step in (Step.CONFIRM, Step.CANCEL):
         return Confirmed(given.id, step)
     asked = getattr(given, action)
     if not asked.HasField("rollback_duration"):
         if step is Step.EXTEND:
-            raise refused("rollback_duration is missing; set it")
+            raise rejected("rollback_duration is missing; set it")
         return Confirmed(given.id, step, _ROLLBACK_S)
     # The clock counts whole seconds; nobody gets less than asked for.
     duration = asked.rollback_duration
     seconds = duration.seconds + (duration.nanos > 0)
     if not 1 <= seconds <= _LONGEST_S:
-        raise refused(f"rollback_duration is {seconds} s; choose 1 to {_LONGEST_S} s")
+        raise rejected(f"rollback_duration is {seconds} s; choose 1 to {_LONGEST_S} s")
     return Confirmed(given.id, step, seconds)
 
 

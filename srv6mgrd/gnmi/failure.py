@@ -21,7 +21,7 @@ from srv6mgrd.gnmi import wire
 from srv6mgrd.gnmi.budget import BudgetError, ClientLeftError, DeadlineError
 from srv6mgrd.gnmi.encode import ValueProblem
 from srv6mgrd.gnmi.path import PathError
-from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.rejection import RejectedError, Rejection
 
 MOST_PATHS = 1000
 # gRPC clients take 8 kB of headers and trailers together, the text percent-encoded.
@@ -48,7 +48,7 @@ def clipped(text: str) -> str:
 class RpcError(Exception):
     """Ends the RPC with this status (gnmi-specification.md 2.5)."""
 
-    def __init__(self, code: StatusCode, text: str, rejections: Sequence[Refusal] = ()) -> None:
+    def __init__(self, code: StatusCode, text: str, rejections: Sequence[Rejection] = ()) -> None:
         super().__init__(text)
         self.code = code
         self.text = text
@@ -93,11 +93,11 @@ def as_status() -> Iterator[None]:
             "value: it is nested deeper than any model; correct it",
         ) from e
     except FailedError as e:
-        raise RpcError(StatusCode.ABORTED, str(e), e.refusals) from e
-    except RefusedError as e:
-        unknown = all(r.tag == "unknown-element" for r in e.refusals)
+        raise RpcError(StatusCode.ABORTED, str(e), e.rejections) from e
+    except RejectedError as e:
+        unknown = all(r.tag == "unknown-element" for r in e.rejections)
         code = StatusCode.NOT_FOUND if unknown else StatusCode.INVALID_ARGUMENT
-        raise RpcError(code, str(e), e.refusals) from e
+        raise RpcError(code, str(e), e.rejections) from e
     except ExpiredError as e:
         raise RpcError(StatusCode.DEADLINE_EXCEEDED, str(e)) from e
     except (LockedError, PendingError, NonePendingError) as e:

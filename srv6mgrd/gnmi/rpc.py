@@ -24,7 +24,7 @@ from srv6mgrd.gnmi.listener import peer
 from srv6mgrd.gnmi.status_details import METADATA, details
 from srv6mgrd.gnmi.throttle import Pace
 from srv6mgrd.gnmi.workers import Caller, Workers
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 from srv6mgrd.system_groups import SystemGroups
 
 # Denying is work, too: who is denied again and again hears of it later.
@@ -189,7 +189,7 @@ class Rpcs:
     async def _guarded(
         self, what: str, context: Context, answer: Callable[[Context, Caller], Awaitable[None]]
     ) -> None:
-        rejections: Sequence[Refusal] = ()
+        rejections: Sequence[Rejection] = ()
         try:
             user = await self.identify(context)
             left = context.time_remaining()

@@ -24,7 +24,7 @@ from srv6mgrd.gnmi.failure import RpcError, as_status, check_number
 from srv6mgrd.gnmi.path import Path, parse, resolve
 from srv6mgrd.gnmi.rights import Permit
 from srv6mgrd.gnmi.sampling import PER_LEAF, Grant
-from srv6mgrd.gnmi.subscribe import Telemetry, check_poll, refuse_more
+from srv6mgrd.gnmi.subscribe import Telemetry, check_poll, reject_more
 from srv6mgrd.gnmi.view import Snapshot
 from srv6mgrd.gnmi.watch import Pace, check_list, paced
 from srv6mgrd.gnmi.workers import Caller
@@ -157,7 +157,7 @@ class Subscription:
                 await self._write(wire.sync_response())
         elif self._asked.mode == pb.SubscriptionList.STREAM:
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(refuse_more(requests))
+                tasks.create_task(reject_more(requests))
                 for watch, grant in zip(self._watches, grants, strict=True):
                     task = self._follow(watch) if grant is None else self._sample(watch, grant)
                     tasks.create_task(task)

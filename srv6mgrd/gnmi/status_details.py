@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from srv6mgrd.gnmi.failure import octets
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 
 METADATA = "grpc-status-details-bin"
 _BAD_REQUEST = b"type.googleapis.com/google.rpc.BadRequest"
@@ -17,7 +17,7 @@ _BAD_REQUEST = b"type.googleapis.com/google.rpc.BadRequest"
 _TRAILERS = 7000
 
 
-def details(code: int, text: str, rejections: Sequence[Refusal]) -> bytes | None:
+def details(code: int, text: str, rejections: Sequence[Rejection]) -> bytes | None:
     """A BadRequest with a field violation for each rejection: the data path, the message, and as
     reason the error-app-tag. As many as have room beside ``text``; None: there are none."""
     # gRPC encodes it as base64.

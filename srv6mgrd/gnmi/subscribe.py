@@ -145,7 +145,7 @@ class Subscription:
             await self._write(wire.sync_response())
             try:
                 async with asyncio.TaskGroup() as tasks:
-                    tasks.create_task(refuse_more(requests))
+                    tasks.create_task(reject_more(requests))
                     tasks.create_task(self._drain())
                     if on_change:
                         tasks.create_task(self._compare(on_change))
@@ -382,16 +382,16 @@ def leaves(snapshot: Snapshot, found: list[Watch]) -> dict[Pattern, Any]:
 def check_poll(request: Any) -> None:
     """RpcError for anything but a Poll message."""
     if request.WhichOneof("request") != "poll":
-        _refuse(request)
+        _reject(request)
 
 
-async def refuse_more(requests: AsyncIterator[Any]) -> None:
+async def reject_more(requests: AsyncIterator[Any]) -> None:
     """A STREAM takes no further request; that the client closes its side ends nothing."""
     async for request in requests:
-        _refuse(request)
+        _reject(request)
 
 
-def _refuse(request: Any) -> None:
+def _reject(request: Any) -> None:
     what = request.WhichOneof("request")
     text = {
         "subscribe": "subscribe: a subscription can't be changed; open another RPC",

@@ -11,7 +11,7 @@ from srv6mgrd.datastore.connection import DatastoreError, TimedOutError
 from srv6mgrd.datastore.transaction import Edit
 from srv6mgrd.gnmi.extensions import Confirmed, Step
 from srv6mgrd.gnmi.workers import Caller
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 
 _NORTHBOUND = "srv6-gnmid"
 _OPERATIONS = "/srv6mgr-operations"
@@ -62,7 +62,7 @@ class Writer:
         except TimedOutError:
             # It goes on, and is rolled back in time unless it is confirmed.
             raise
-        except (RefusedError, DatastoreError):
+        except (RejectedError, DatastoreError):
             self.call("cancel", {"id": confirmed.id}, Caller())
             raise
 

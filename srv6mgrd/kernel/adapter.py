@@ -33,7 +33,7 @@ from srv6mgrd.plan.objects import (
     VrfDevice,
 )
 from srv6mgrd.plan.observed import Links, Observed, ObservedObject
-from srv6mgrd.ports import RefusedAction
+from srv6mgrd.ports import RejectedAction
 from srv6mgrd.proxy.adapter import Proxies
 from srv6mgrd.proxy.hooks import haste
 from srv6mgrd.proxy.programs import Programs
@@ -210,18 +210,18 @@ class LinuxKernel:
         requests += [routes.get_table(table, ROUTE_PROTOCOL) for table in sorted(tables)]
         return [self._netlink.dump(request) for request in requests]
 
-    def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:
+    def apply(self, actions: Sequence[Action]) -> list[RejectedAction]:
         put = [a.object for a in actions if not isinstance(a, Delete)]
         self._routes.recognise(o for o in put if isinstance(o, SidRoute))
         encaps = {o.key for o in put if isinstance(o, EncapRoute)}
         hooks = sum(isinstance(a.object, ProxyHook) for a in actions)
         with self._lock, haste(hooks):
             counted = self._traffic.forget()
-            refused = Run(self._writer, actions).carry_out()
-            self._headend.wrote(encaps.difference(r.action.object.key for r in refused))
-            if not refused:
+            rejected = Run(self._writer, actions).carry_out()
+            self._headend.wrote(encaps.difference(r.action.object.key for r in rejected))
+            if not rejected:
                 self._traffic.recall(counted, actions)
-            return refused
+            return rejected
 
     def clear_static_routes(
         self, table: int, prefixes: Sequence[IPv4Network | IPv6Network]

@@ -111,24 +111,24 @@ class _Attempt:
         netlink.write([links.set_up(_LOOPBACK_INDEX)])
         device = DummyDevice(SID_DEVICE)
         on = SID_DEVICE
-        if self._noted("dummy", _refusal(kernel, [device])):
+        if self._noted("dummy", _rejection(kernel, [device])):
             on = _LOOPBACK
-        if self._noted("vrf", reason := _refusal(kernel, [_VRF, _STRICT_MODE])):
+        if self._noted("vrf", reason := _rejection(kernel, [_VRF, _STRICT_MODE])):
             for behavior in (b for b, sid in _SIDS.items() if sid.vrf_table):
                 self._noted(behavior, f"it needs a VRF: {reason}")
         self._want(on)
-        refused = {
+        rejected = {
             r.action.object.key: r.words
             for r in kernel.apply(
                 [Create(o) for o in self._wanted.values() if not _runs_program(o)]
             )
         }
-        refused |= self._programs(netlink)
+        rejected |= self._programs(netlink)
         seen = kernel.observe([]).objects
         for name, obj in self._wanted.items():
             item = seen.get(obj.key)
             ignored = _IGNORED if item is None or item.object != obj else ""
-            self._noted(name, refused.get(obj.key, ignored))
+            self._noted(name, rejected.get(obj.key, ignored))
         self._noted("nftables", facilities.nftables())
         self._noted("bpf", facilities.proxy_programs())
         for behavior in Behavior:
@@ -166,19 +166,19 @@ class _Attempt:
 
     def _programs(self, netlink: NetlinkSocket) -> Mapping[str, str]:
         """Install what runs a BPF program, which need not be pinned for that."""
-        refused = {}
+        rejected = {}
         for obj in self._wanted.values():
             if isinstance(obj, SidRoute) and _runs_program(obj):
                 program = facilities.seg6local_program()
                 if isinstance(program, Failure):
-                    refused[obj.key] = program.words
+                    rejected[obj.key] = program.words
                     continue
                 index = _index(netlink, obj.device)
                 request = routes.put_sid(obj, routes.CREATE, index, program=program)
                 if failure := netlink.write([request]).get(0):
-                    refused[obj.key] = failure.words
+                    rejected[obj.key] = failure.words
                 os.close(program)
-        return refused
+        return rejected
 
     def _found(self) -> Capabilities:
         return Capabilities(
@@ -204,10 +204,10 @@ def _runs_program(obj: KernelObject) -> bool:
     return isinstance(obj, SidRoute) and obj.bpf_program is not None
 
 
-def _refusal(kernel: LinuxKernel, objects: Iterable[KernelObject]) -> str:
+def _rejection(kernel: LinuxKernel, objects: Iterable[KernelObject]) -> str:
     """The kernel's words when it refuses one of these."""
-    refused = kernel.apply([Create(obj) for obj in objects])
-    return refused[0].words if refused else ""
+    rejected = kernel.apply([Create(obj) for obj in objects])
+    return rejected[0].words if rejected else ""
 
 
 def _index(netlink: NetlinkSocket, device: str) -> int:

@@ -40,7 +40,7 @@ from srv6mgrd.plan.objects import (
     VrfDevice,
     VrfPort,
 )
-from srv6mgrd.ports import RefusedAction
+from srv6mgrd.ports import RejectedAction
 from srv6mgrd.proxy.adapter import Proxies
 
 # What a deletion meets when the thing is gone already: routes ESRCH, rules ENOENT, links ENODEV,
@@ -108,11 +108,11 @@ class Run:
         self._actions = actions
         self._requests: list[bytes] = []
         self._owners: list[int] = []
-        self._refused: dict[int, Failure] = {}
+        self._rejected: dict[int, Failure] = {}
         self._devices: dict[str, int] = {}
         self._stacked = StackedVlans(writer.links, writer.link)
 
-    def carry_out(self) -> list[RefusedAction]:
+    def carry_out(self) -> list[RejectedAction]:
         for position, action in enumerate(self._actions):
             if not isinstance(action.object, VrfPort):
                 self._stacked.settle()
@@ -125,18 +125,18 @@ class Run:
             else:
                 failure = request or self._single(action)
                 if failure is not None:
-                    self._refused[position] = failure
+                    self._rejected[position] = failure
         self._flush()
         self._stacked.settle()
         return [
-            RefusedAction(
+            RejectedAction(
                 self._actions[position],
                 failure.errno,
                 failure.words,
                 # NetlinkSocket.write: the answers were lost, not the requests.
                 in_doubt=failure.errno == errno.ENOBUFS,
             )
-            for position, failure in sorted(self._refused.items())
+            for position, failure in sorted(self._rejected.items())
         ]
 
     def _flush(self) -> None:
@@ -145,7 +145,7 @@ class Run:
         for at, failure in self._writer.send(self._requests).items():
             position = self._owners[at]
             if not (isinstance(self._actions[position], Delete) and failure.errno in _GONE):
-                self._refused[position] = failure
+                self._rejected[position] = failure
         self._requests.clear()
         self._owners.clear()
 

@@ -14,7 +14,7 @@ from srv6mgrd.manager.probing import Probing
 from srv6mgrd.model import domain
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.parse import parse
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.ports import Kernel
 from srv6mgrd.stages import Stage, stages
@@ -78,14 +78,14 @@ class Commits:
             return
         try:
             report = self._reconciler.repair(desired)
-        except RefusedError as refused:
-            self._hold(str(refused))
+        except RejectedError as rejected:
+            self._hold(str(rejected))
             return
         self._held = ""
         self._reconciler.stored()
         _LOG.info("%d actions to reach the running configuration", len(report.actions))
-        for refusal in self._reconciler.rejected:
-            _LOG.error("rejected in the running configuration: %s", refusal)
+        for rejection in self._reconciler.rejected:
+            _LOG.error("rejected in the running configuration: %s", rejection)
         self._conductor.report(report, report.touched)
         self._warn()
 
@@ -106,9 +106,9 @@ class Commits:
                 with stages(Stage.PARSE):
                     desired = parse(tree, self._reconciler.desired)
                 self._staged = self._carried_out(desired, rollback)
-        except RefusedError as refused:
-            self._conductor.count(refused=1)
-            self._conductor.notify(news.collisions(refused.refusals))
+        except RejectedError as rejected:
+            self._conductor.count(rejected=1)
+            self._conductor.notify(news.collisions(rejected.rejections))
             if self._kernel.writes != writes:
                 # It was undone; what could not be is found by a compare.
                 self._conductor.disturbed()
@@ -120,8 +120,8 @@ class Commits:
     def _carried_out(self, desired: Desired, rollback: bool) -> Report:
         try:
             return self._reconciler.commit(desired, rollback=rollback)
-        except RefusedError as refused:
-            if not self._probing.changed_after(refused.refusals):
+        except RejectedError as rejected:
+            if not self._probing.changed_after(rejected.rejections):
                 raise
             return self._reconciler.commit(desired, rollback=rollback)
 
@@ -180,7 +180,7 @@ class Commits:
         """What a commit of this configuration would do. Raises RefusedError."""
         found = self._reconciler.dry_run(parse(tree))
         if found.conflicts:
-            raise RefusedError([words.of_conflict(c) for c in found.conflicts])
+            raise RejectedError([words.of_conflict(c) for c in found.conflicts])
         return found.actions
 
 

@@ -212,11 +212,11 @@ class Manager:
             self._retry = None
         self._backoff.reset()
 
-    def count(self, *, commits: int = 0, refused: int = 0) -> None:
+    def count(self, *, commits: int = 0, rejected: int = 0) -> None:
         """Count in the statistics of the node."""
         if self._node is not None:
             self._node.statistics.commits += commits
-            self._node.statistics.refused += refused
+            self._node.statistics.rejected += rejected
             self._node.write()
 
     def drifted(self, objects: int, repaired: int) -> None:

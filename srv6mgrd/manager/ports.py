@@ -81,7 +81,7 @@ class Conductor(Protocol):
 
     def notify(self, told: Iterable[News]) -> None: ...
 
-    def count(self, *, commits: int = 0, refused: int = 0) -> None:
+    def count(self, *, commits: int = 0, rejected: int = 0) -> None:
         """Count in the statistics of the node."""
         ...
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.manager.ports import Offering
 from srv6mgrd.model.needs import MISSING
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 
 
 class Probing:
@@ -24,7 +24,7 @@ class Probing:
         self._reconciler.capabilities = self._offering.kernel
         return True
 
-    def changed_after(self, refusals: Iterable[Refusal]) -> bool:
+    def changed_after(self, rejections: Iterable[Rejection]) -> bool:
         """The same, if something was refused for want of a capability: a module may have been
         loaded since, or something is gone that was there."""
-        return any(refusal.tag == MISSING for refusal in refusals) and self.changed()
+        return any(rejection.tag == MISSING for rejection in rejections) and self.changed()

@@ -25,7 +25,7 @@ class Loop(Protocol):
 
     def published(self, *, failed: bool) -> None: ...
 
-    def count(self, *, commits: int = 0, refused: int = 0) -> None: ...
+    def count(self, *, commits: int = 0, rejected: int = 0) -> None: ...
 
     def drifted(self, objects: int, repaired: int) -> None: ...
 
@@ -80,8 +80,8 @@ class FromWriter:
         self._publication.report(report, repaired)
         return self._publication.has_failed
 
-    def count(self, *, commits: int = 0, refused: int = 0) -> None:
-        self._in_loop.ask(self._loop.count, commits=commits, refused=refused)
+    def count(self, *, commits: int = 0, rejected: int = 0) -> None:
+        self._in_loop.ask(self._loop.count, commits=commits, rejected=rejected)
 
     def drifted(self, objects: int, repaired: int) -> None:
         self._in_loop.ask(self._loop.drifted, objects, repaired)

@@ -62,7 +62,7 @@ class Repair:
             report = self._repair()
         if self._doubted:
             self._doubted, self.whole_cost = False, cost
-        if self._probing.changed_after(report.refusals):
+        if self._probing.changed_after(report.rejections):
             self._conductor.disturbed()
         return report
 

@@ -15,7 +15,7 @@ from srv6mgrd.model.leaking import Leak
 from srv6mgrd.model.ospf import Ospf
 from srv6mgrd.model.prefix import number
 from srv6mgrd.model.record import record
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 from srv6mgrd.model.routing_policy import RoutingPolicy
 from srv6mgrd.model.static_routes import StaticRoute
 
@@ -152,7 +152,7 @@ class Desired:
     ospf: Mapping[str, Ospf] = field(default_factory=dict)
     ospfv3: Mapping[str, Ospf] = field(default_factory=dict)
     accept_unsupported: bool = False
-    malformed: Mapping[IPv6Network, Refusal] = field(default_factory=dict)
+    malformed: Mapping[IPv6Network, Rejection] = field(default_factory=dict)
     default_role: Role = Role.CUSTOMER
     # Routes of the main table that VRFs can import: connected, static, kernel.
     main_redistribute: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ from srv6mgrd.model.paths import (
     vrf_path,
 )
 from srv6mgrd.model.references import Ref, interface_ref, route_ref, sid_ref
-from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.rejection import RejectedError, Rejection
 from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.model.subset import stated, with_dependents
 
@@ -43,20 +43,20 @@ def check(
     """
     wants = [want for want in _wants(desired, capabilities) if want[0] not in standing]
     unguarded = _unguarded(desired, capabilities, standing)
-    refusals = [refusal for ref, refusal in wants if ref not in known]
+    rejections = [rejection for ref, rejection in wants if ref not in known]
     if unguarded and not all(ref in known for ref in _open(desired)):
-        refusals.append(unguarded)
-    if refusals and not desired.accept_unsupported:
-        raise RefusedError(refusals)
+        rejections.append(unguarded)
+    if rejections and not desired.accept_unsupported:
+        raise RejectedError(rejections)
     reasons: dict[Ref, str] = {}
-    for ref, refusal in wants:
-        reasons.setdefault(ref, refusal.cause)
+    for ref, rejection in wants:
+        reasons.setdefault(ref, rejection.cause)
     if unguarded:
         reasons = {**dict.fromkeys(_open(desired), unguarded.cause), **reasons}
     return stated(with_dependents(desired, reasons, "unsupported"))
 
 
-_Want = tuple[ObjectRef, Refusal]
+_Want = tuple[ObjectRef, Rejection]
 
 
 def _wants(desired: Desired, node: Capabilities) -> Iterator[_Want]:
@@ -65,7 +65,7 @@ def _wants(desired: Desired, node: Capabilities) -> Iterator[_Want]:
             lack = ("vrf", "VRFs", "remove it")
             yield (
                 ObjectRef(Kind.VRF, vrf.name),
-                _refusal(node, lack, names.vrf(vrf.name), vrf_path(vrf.name)),
+                _rejection(node, lack, names.vrf(vrf.name), vrf_path(vrf.name)),
             )
     makers = {
         vrf.bgp.export_sid: vrf.name
@@ -77,18 +77,18 @@ def _wants(desired: Desired, node: Capabilities) -> Iterator[_Want]:
             where, path = names.sid(sid.prefix), sid_path(sid.prefix)
             if (maker := makers.get(sid.prefix)) is not None:
                 where, path = f"{where} made for VRF {maker}", bgp_path(maker)
-            yield sid_ref(sid), _refusal(node, lack, where, path)
+            yield sid_ref(sid), _rejection(node, lack, where, path)
     for route in desired.routes.values():
         for lack in _lacks_of_route(route, node):
             yield (
                 route_ref(route),
-                _refusal(node, lack, names.route(route.prefix, route.vrf), route_path(route)),
+                _rejection(node, lack, names.route(route.prefix, route.vrf), route_path(route)),
             )
 
 
 def _unguarded(
     desired: Desired, node: Capabilities, standing: Container[ObjectRef]
-) -> Refusal | None:
+) -> Rejection | None:
     """Why the boundary of the domain can't be guarded, if it has to be: without that nothing is
     put in place which a customer could reach."""
     if "nftables" in node.facilities or not domain.is_guarded(desired):
@@ -108,7 +108,7 @@ def _unguarded(
         path = vrf_path(next(iter(desired.vrfs)))
     else:
         path = locator_path(next(iter(desired.locators))) if desired.locators else ""
-    return _refusal(node, lack, "boundary of the SRv6 domain", path)
+    return _rejection(node, lack, "boundary of the SRv6 domain", path)
 
 
 def _open(desired: Desired) -> Iterator[ObjectRef]:
@@ -151,8 +151,8 @@ def _lacks_of_route(route: SteeredRoute, node: Capabilities) -> Iterator[_Lack]:
         yield "route-source", "a source address for each route", "remove source-address"
 
 
-def _refusal(node: Capabilities, lack: _Lack, where: str, path: str) -> Refusal:
+def _rejection(node: Capabilities, lack: _Lack, where: str, path: str) -> Rejection:
     name, what, remedy = lack
     reason = node.missing.get(name, _UNTRIED)
     cause = f"this node does not offer {what}: {reason}"
-    return Refusal(where, cause, f"{remedy}, {_ACCEPT}", MISSING, path)
+    return Rejection(where, cause, f"{remedy}, {_ACCEPT}", MISSING, path)

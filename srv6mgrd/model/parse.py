@@ -27,7 +27,7 @@ from srv6mgrd.model.desired import (
 from srv6mgrd.model.entries import entries
 from srv6mgrd.model.leaking import DEFAULT_VRF, Leak
 from srv6mgrd.model.prefix import Prefix
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 
 SRV6 = "srv6mgr-srv6:srv6"
 BGP = "srv6mgr-bgp:bgp"
@@ -218,9 +218,9 @@ def _behavior(e: _Entry) -> str:
     return name
 
 
-def _malformed(e: _Entry) -> Refusal:
+def _malformed(e: _Entry) -> Rejection:
     prefix = e["prefix"]
-    return Refusal(
+    return Rejection(
         names.sid(prefix),
         f"{_behavior(e)} is not a behavior of its own",
         f"choose {', '.join(Behavior)}",

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from srv6mgrd.model import names
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.references import ISIS, Ref, bgp_ref, of_path, path_of
-from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.rejection import RejectedError, Rejection
 from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.model.subset import declared_as, with_dependents, without
 
 # Every reason why a state can't be; empty when it can.
-Check = Callable[[Desired], Sequence[Refusal]]
+Check = Callable[[Desired], Sequence[Rejection]]
 
 NEEDS_REJECTED = "needs-rejected"
 _FRR = "frr-unsupported"
@@ -31,7 +31,7 @@ class Partition:
 
     declared: Desired = field(default_factory=Desired)
     valid: Desired = field(default_factory=Desired)
-    rejected: Mapping[Ref, Refusal] = field(default_factory=dict)
+    rejected: Mapping[Ref, Rejection] = field(default_factory=dict)
 
     def whole(self, expanded: Desired) -> Desired:
         """``expanded``, made of the valid part, with the rejected objects among its own."""
@@ -62,15 +62,15 @@ class Partition:
 def partition(desired: Desired, check: Check) -> Partition:
     """The largest part that ``check`` passes when what it rejects is left out, with all that
     depends on that. Raises RefusedError for what names no part of the configuration."""
-    rejected: dict[Ref, Refusal] = {}
+    rejected: dict[Ref, Rejection] = {}
     valid = desired
-    while refusals := check(valid):
-        found: dict[Ref, Refusal] = {}
-        for refusal in refusals:
-            for ref in _blamed(refusal, valid):
-                found.setdefault(ref, refusal)
+    while rejections := check(valid):
+        found: dict[Ref, Rejection] = {}
+        for rejection in rejections:
+            for ref in _blamed(rejection, valid):
+                found.setdefault(ref, rejection)
         if not found:
-            raise RefusedError(list(refusals))
+            raise RejectedError(list(rejections))
         rejected = _closure(desired, rejected | found)
         valid = without(desired, rejected.keys())
     return Partition(desired, valid, rejected)
@@ -81,30 +81,30 @@ def judge(desired: Desired, before: Partition, check: Check) -> Partition:
     commit adds or changes; what was rejected before and is as it was stays so, unless the commit
     made it valid."""
     known = {
-        ref: refusal
-        for ref, refusal in before.rejected.items()
+        ref: rejection
+        for ref, rejection in before.rejected.items()
         if (now := declared_as(desired, ref)) is not None
         and now == declared_as(before.declared, ref)
     }
     if known:
         closed = _closure(desired, known)
-        if added := [refusal for ref, refusal in closed.items() if ref not in known]:
-            raise RefusedError(added)
+        if added := [rejection for ref, rejection in closed.items() if ref not in known]:
+            raise RejectedError(added)
     valid = without(desired, known.keys())
-    if refusals := check(valid):
-        raise RefusedError(list(refusals))
+    if rejections := check(valid):
+        raise RejectedError(list(rejections))
     if not known:
         return Partition(desired, desired)
     again = partition(desired, check)
     return again if again.rejected.keys() <= known.keys() else Partition(desired, valid, known)
 
 
-def _blamed(refusal: Refusal, desired: Desired) -> Collection[Ref]:
+def _blamed(rejection: Rejection, desired: Desired) -> Collection[Ref]:
     """The parts to leave out so that the reason goes away."""
-    ref = of_path(refusal.path)
+    ref = of_path(rejection.path)
     if ref is None:
         return ()
-    if refusal.tag != _FRR or not (isinstance(ref, ObjectRef) and ref.kind is Kind.LOCATOR):
+    if rejection.tag != _FRR or not (isinstance(ref, ObjectRef) and ref.kind is Kind.LOCATOR):
         return (ref,)
     # The kernel takes such a locator, FRR does not: only what is given to FRR is left out.
     found: list[Ref] = [
@@ -121,12 +121,12 @@ def _blamed(refusal: Refusal, desired: Desired) -> Collection[Ref]:
     return found
 
 
-def _closure(desired: Desired, rejected: Mapping[Ref, Refusal]) -> dict[Ref, Refusal]:
-    reasons = {ref: refusal.cause for ref, refusal in rejected.items()}
+def _closure(desired: Desired, rejected: Mapping[Ref, Rejection]) -> dict[Ref, Rejection]:
+    reasons = {ref: rejection.cause for ref, rejection in rejected.items()}
     closed = with_dependents(desired, reasons, "rejected")
     return {
         ref: rejected.get(ref)
-        or Refusal(
+        or Rejection(
             names.of_ref(ref),
             reason,
             "correct that first, or remove this one",

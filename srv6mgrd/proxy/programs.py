@@ -97,10 +97,10 @@ class Programs:
         if isinstance(loaded, Failure):
             return loaded
         # There is no such interface, and a kernel without tcx does not come as far as that.
-        refused = libbpf.link(loaded[PROXY_PROGRAMS[0]], 0, libbpf.INGRESS)
+        rejected = libbpf.link(loaded[PROXY_PROGRAMS[0]], 0, libbpf.INGRESS)
         for fd in loaded.values():
             os.close(fd)
-        if isinstance(refused, Failure) and refused.errno == errno.EINVAL:
+        if isinstance(rejected, Failure) and rejected.errno == errno.EINVAL:
             return Failure(errno.EINVAL, "the kernel has no tcx, which Linux 6.6 brought")
         return None
 

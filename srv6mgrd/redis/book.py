@@ -235,10 +235,10 @@ class Book:
         for key in dirty.intersection(_OF_CELLS):
             self._rows.settle(key)
 
-    def done(self, batch: Sequence[diff.Change], refused: Iterable[int]) -> list[RowKey]:
+    def done(self, batch: Sequence[diff.Change], rejected: Iterable[int]) -> list[RowKey]:
         """Note that a batch was carried out but for what was refused; return what was refused
         for the first time."""
-        skipped = set(refused)
+        skipped = set(rejected)
         if not skipped and not self.foreign:
             for change in batch:
                 self._rows.done(change)

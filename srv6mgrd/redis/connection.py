@@ -93,8 +93,8 @@ class RedisWire:
         table = table_of(RowKey(db, str(operations[0][1])))
         consumed = table.name if table is not None and table.consumed else ""
         given = _OWNED[db], dumps(operations), DATABASES[db], consumed
-        refused = await self._eval(db, "write", *given)
-        return list(map(int, refused))
+        rejected = await self._eval(db, "write", *given)
+        return list(map(int, rejected))
 
     async def count(self, lines: Sequence[str]) -> None:
         given = _OWNED[sonic.DATABASE], "".join(lines), *sonic.FIELDS

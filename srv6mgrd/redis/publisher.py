@@ -219,9 +219,9 @@ class Publisher:
 
     async def _carry_out(self, wire: Wire, batches: Iterable[tuple[str, list[Change]]]) -> None:
         for db, batch in batches:
-            refused = await wire.write(db, [operation for _, operation in batch])
-            self._writes += len(batch) - len(refused)
-            for key in self._book.done(batch, refused):
+            rejected = await wire.write(db, [operation for _, operation in batch])
+            self._writes += len(batch) - len(rejected)
+            for key in self._book.done(batch, rejected):
                 log.warning("%s %s: made by another writer, left alone", key.db, key.key)
 
     async def _adopt(self, wire: Wire) -> None:

@@ -17,7 +17,7 @@ FULL = "database or disk is full"
 
 class Fate:
     """``moments`` lie before and after every write. The process dies at ``death``; the kernel
-    refuses its write number ``refusal``; the disk fails at its write number ``full``, and from
+    refuses its write number ``rejection``; the disk fails at its write number ``full``, and from
     then on if ``stays_full``. All count from 1, from the last ``begin``."""
 
     def __init__(self) -> None:
@@ -27,13 +27,13 @@ class Fate:
         self,
         *,
         death: int | None = None,
-        refusal: int | None = None,
+        rejection: int | None = None,
         full: int | None = None,
         stays_full: bool = False,
     ) -> None:
         self.moments = self.kernel_writes = self.disk_writes = 0
-        self.refused: Action | None = None
-        self._death, self._refusal, self._full = death, refusal, full
+        self.rejected: Action | None = None
+        self._death, self._rejection, self._full = death, rejection, full
         self._stays_full = stays_full
 
     def moment(self) -> None:
@@ -41,11 +41,11 @@ class Fate:
         if self.moments == self._death:
             raise Crash
 
-    def refuses(self, action: Action) -> bool:
+    def rejects(self, action: Action) -> bool:
         self.kernel_writes += 1
-        if self.kernel_writes != self._refusal:
+        if self.kernel_writes != self._rejection:
             return False
-        self.refused = action
+        self.rejected = action
         return True
 
     def disk_write(self) -> None:
@@ -65,7 +65,7 @@ class MortalKernel(FakeKernel):
 
     def _carry_out(self, action: Action) -> Failure | None:
         self._fate.moment()
-        if self._fate.refuses(action):
+        if self._fate.rejects(action):
             return Failure.of(errno.ENOMEM)
         failure = super()._carry_out(action)
         self._fate.moment()

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 from srv6mgrd.frr.blocks import block
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.objects import FrrBlock
-from srv6mgrd.ports import RefusedAction
+from srv6mgrd.ports import RejectedAction
 
 
 @dataclass(slots=True)
 class FakeFrr:
-    """Holds lines per context. ``refuse`` maps a piece of a line to the words FRR says about it;
+    """Holds lines per context. ``reject`` maps a piece of a line to the words FRR says about it;
     with ``stuck`` it refuses what it has done, and does no more; ``unreachable`` with a reason
     makes it out of reach; ``operator`` adds foreign lines."""
 
-    refuse: dict[str, str] = field(default_factory=dict)
+    reject: dict[str, str] = field(default_factory=dict)
     stuck: bool = False
     unreachable: str = ""
     applied: list[Action] = field(default_factory=list)
@@ -29,20 +29,20 @@ class FakeFrr:
     def observe(self) -> Mapping[str, FrrBlock] | None:
         return None if self.unreachable else dict(self.contexts)
 
-    def apply(self, actions: Sequence[Action], *, atomic: bool = False) -> list[RefusedAction]:
-        refused = []
+    def apply(self, actions: Sequence[Action], *, atomic: bool = False) -> list[RejectedAction]:
+        rejected = []
         for action in actions:
             words = self.unreachable or self._words(action)
             if self.stuck and isinstance(action, Create):
                 self._carry_out(action)
             if self.stuck:
-                refused.append(RefusedAction(action, 0, "stuck", in_doubt=True))
+                rejected.append(RejectedAction(action, 0, "stuck", in_doubt=True))
             elif words:
-                refused.append(RefusedAction(action, 0, words))
+                rejected.append(RejectedAction(action, 0, words))
             else:
                 self._carry_out(action)
                 self.applied.append(action)
-        return refused
+        return rejected
 
     def meet(self, vrfs: Sequence[str]) -> None:
         self.steps += [("meet", vrf) for vrf in vrfs]
@@ -66,7 +66,7 @@ class FakeFrr:
             return ""
         obj = _of(action.object)
         for line in (*obj.context, *obj.lines):
-            for piece, words in self.refuse.items():
+            for piece, words in self.reject.items():
                 if piece in line:
                     return f"{obj.daemon}: {words} (at '{line}')"
         return ""

@@ -34,7 +34,7 @@ from srv6mgrd.plan.objects import (
     VrfPort,
 )
 from srv6mgrd.plan.observed import Links, Observed, ObservedObject
-from srv6mgrd.ports import RefusedAction
+from srv6mgrd.ports import RejectedAction
 
 STRICT_MODE = "net/vrf/strict_mode"
 # Of a link unless it was set, and of a VRF (vrf_setup).
@@ -51,7 +51,7 @@ class Crash(BaseException):
 
 
 @dataclass(frozen=True, slots=True)
-class _Refusal:
+class _Rejection:
     predicate: Callable[[Action], bool]
     failure: Failure
 
@@ -76,7 +76,7 @@ class FakeKernel:
         # Static routes of FRR that were removed, with their tables.
         self.cleared: list[tuple[int, str]] = []
         self._writes = 0
-        self._refusals: list[_Refusal] = []
+        self._rejections: list[_Rejection] = []
         self._crash_after: int | None = None
         self._next_index = 100
         # The VRF ifindex that End.DT4/DT46 remember from when they were built.
@@ -92,15 +92,15 @@ class FakeKernel:
 
     # Scripting.
 
-    def refuse(
+    def reject(
         self, predicate: Callable[[Action], bool], number: int = errno.EINVAL, words: str = ""
     ) -> None:
         """Refuse every action that the predicate is true for."""
-        self._refusals.append(_Refusal(predicate, Failure.of(number, words)))
+        self._rejections.append(_Rejection(predicate, Failure.of(number, words)))
 
     def accept_all(self) -> None:
-        """Forget what ``refuse`` said."""
-        self._refusals.clear()
+        """Forget what ``reject`` said."""
+        self._rejections.clear()
 
     def crash_after(self, count: int | None) -> None:
         """Raise Crash after that many further actions were carried out; None: don't."""
@@ -186,8 +186,8 @@ class FakeKernel:
             if isinstance(seen.object, ProxyEntry)
         }
 
-    def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:
-        refused = []
+    def apply(self, actions: Sequence[Action]) -> list[RejectedAction]:
+        rejected = []
         for action in actions:
             if self._crash_after == 0:
                 self._crash_after = None
@@ -195,7 +195,7 @@ class FakeKernel:
             self._writes += 1
             failure = self._scripted(action) or self._carry_out(action)
             if failure is not None:
-                refused.append(RefusedAction(action, failure.errno, failure.words))
+                rejected.append(RejectedAction(action, failure.errno, failure.words))
                 continue
             self.applied.append(action)
             if self._crash_after is not None:
@@ -203,7 +203,7 @@ class FakeKernel:
         if self._crash_after == 0:
             self._crash_after = None
             raise Crash
-        return refused
+        return rejected
 
     def clear_static_routes(
         self, table: int, prefixes: Sequence[IPv4Network | IPv6Network]
@@ -211,9 +211,9 @@ class FakeKernel:
         self.cleared += [(table, str(prefix)) for prefix in prefixes]
 
     def _scripted(self, action: Action) -> Failure | None:
-        for refusal in self._refusals:
-            if refusal.predicate(action):
-                return refusal.failure
+        for rejection in self._rejections:
+            if rejection.predicate(action):
+                return rejection.failure
         return None
 
     def _carry_out(self, action: Action) -> Failure | None:

@@ -8,7 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from srv6mgrd.kernel.rules import further
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.plan.objects import (
     EncapSource,
     FrrBlock,
@@ -77,8 +77,8 @@ class Router(RuleBasedStateMachine):
         before, writes = self.world.state(), self.world.writes
         try:
             self.world.reconciler.commit(state)
-        except RefusedError as refused:
-            note(str(refused))
+        except RejectedError as rejected:
+            note(str(rejected))
             assert self.in_the_way(state)
             assert self.world.state() == before
             assert self.world.writes == writes
@@ -86,7 +86,7 @@ class Router(RuleBasedStateMachine):
         self.settled(state)
 
     @rule(state=desireds(), data=st.data())
-    def commit_that_is_refused(self, state, data):
+    def commit_that_is_rejected(self, state, data):
         assume(not self.in_the_way(state))
         actions = self.world.reconciler.dry_run(state).actions
         standing = {ln for block in self.world.frr.contexts.values() for ln in block.lines}
@@ -96,16 +96,16 @@ class Router(RuleBasedStateMachine):
         bad = data.draw(st.sampled_from(candidates))
         if isinstance(bad.object, FrrBlock):
             line = next(ln for ln in bad.object.lines if ln not in standing)
-            self.world.frr.refuse = {line: "no"}
+            self.world.frr.reject = {line: "no"}
         else:
-            self.world.kernel.refuse(lambda action: action == bad)
+            self.world.kernel.reject(lambda action: action == bad)
         before = self.world.state()
 
-        with pytest.raises(RefusedError):
+        with pytest.raises(RejectedError):
             self.world.reconciler.commit(state)
 
         self.world.kernel.accept_all()
-        self.world.frr.refuse = {}
+        self.world.frr.reject = {}
         assert self.world.reconciler.desired == self.desired
         if self.disturbed:
             # What stood on what somebody took away may not come back at once.

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from srv6mgrd.model.behavior import Behavior, Headend
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.plan.objects import (
     EncapRoute,
     NextHopRoute,
@@ -65,12 +65,12 @@ def populated(seed):
 def test_none_of_them_is_changed(seed, states):
     dice, world = populated(seed)
     for state in states:
-        world.fate.begin(**dice.choice([{"death": dice.randrange(1, 60)}, {"refusal": 3}, {}]))
+        world.fate.begin(**dice.choice([{"death": dice.randrange(1, 60)}, {"rejection": 3}, {}]))
         try:
             world.reconciler.commit(state)
         except Crash:
             world.start()
-        except RefusedError:
+        except RejectedError:
             pass
         world.fate.begin()
         ours = [key for key in world.kernel.objects if key not in world.foreign]

@@ -213,7 +213,7 @@ def in_words(error: RpcError) -> None:
 
 @given(SETS | broken(SETS))
 @HARDER
-def test_a_set_is_decoded_or_refused(request: Any) -> None:
+def test_a_set_is_decoded_or_rejected(request: Any) -> None:
     if request is None:
         return
     try:
@@ -227,7 +227,7 @@ def test_a_set_is_decoded_or_refused(request: Any) -> None:
             edit.document.decode()
 
 
-def test_a_deep_value_is_refused() -> None:
+def test_a_deep_value_is_rejected() -> None:
     deep = b'{"srv6":' * 3000 + b"1" + b"}" * 3000
     value = pb.TypedValue(json_val=deep)
     update = pb.Update(path=wire.path(parse("/srv6")), val=value)
@@ -236,7 +236,7 @@ def test_a_deep_value_is_refused() -> None:
     in_words(caught.value)
 
 
-def test_numbers_that_are_no_enumerators_are_refused() -> None:
+def test_numbers_that_are_no_enumerators_are_rejected() -> None:
     with pytest.raises(RpcError, match="type 5: unknown"):
         get.read(pb.GetRequest(type=5), MODEL, KNOWN, None, 0)
     path = wire.path(parse("/srv6"))
@@ -250,7 +250,7 @@ def test_numbers_that_are_no_enumerators_are_refused() -> None:
 
 @given(GETS | broken(GETS))
 @HARDER
-def test_a_get_is_answered_or_refused(request: Any) -> None:
+def test_a_get_is_answered_or_rejected(request: Any) -> None:
     if request is None:
         return
     try:
@@ -265,7 +265,7 @@ def test_a_get_is_answered_or_refused(request: Any) -> None:
 
 @given(SUBSCRIPTIONS | broken(SUBSCRIPTIONS))
 @HARDER
-def test_a_subscription_is_understood_or_refused(request: Any) -> None:
+def test_a_subscription_is_understood_or_rejected(request: Any) -> None:
     if request is None or request.WhichOneof("request") != "subscribe":
         return
     asked = request.subscribe

@@ -49,6 +49,6 @@ def test_differs_where_the_network_does(address, length, other, other_length):
 
 
 @pytest.mark.parametrize("text", ["", "::/129", "::/-1", "::/x", "10.0.0.0/8", "fe80::%eth0/64x"])
-def test_what_is_no_prefix_is_refused(text):
+def test_what_is_no_prefix_is_rejected(text):
     with pytest.raises(ValueError, match=r"."):
         Prefix.parse(text)

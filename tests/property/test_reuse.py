@@ -15,7 +15,7 @@ from srv6mgrd.model.checks import check
 from srv6mgrd.model.desired import Desired, Proxy, Sid
 from srv6mgrd.model.outcomes import declared
 from srv6mgrd.model.parse import parse
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.status import InstallStatus, ObjectStatus, SidCounters
 from srv6mgrd.plan.target import target, with_sids
 from srv6mgrd.redis.book import NAME_ROW, OID_ROW, Book
@@ -75,18 +75,18 @@ def test_more_than_sids_makes_a_new_target():
     assert with_sids(target(old, {}), old, new) is None
 
 
-def refusals(state, passed=None):
+def rejections(state, passed=None):
     try:
         check(state, passed)
-    except RefusedError as refused:
-        return sorted(map(str, refused.refusals))
+    except RejectedError as rejected:
+        return sorted(map(str, rejected.rejections))
     return []
 
 
 @given(neighbors(), st.sampled_from(["fcbb:0:1::/48", "fcbb:0:7::/48"]), st.booleans())
 def test_checks_that_skip_what_passed_find_the_same(pair, prefix, reserved):
     old, new = pair
-    assume(not refusals(old))
+    assume(not rejections(old))
     outside = sid("fcbb:0:3:1::/64", locator=next(iter(new.locators)))
     new = dataclasses.replace(
         new,
@@ -98,9 +98,9 @@ def test_checks_that_skip_what_passed_find_the_same(pair, prefix, reserved):
         sids={**new.sids, outside.prefix: outside},
     )
 
-    found = refusals(new, old)
+    found = rejections(new, old)
 
-    assert found == refusals(new)
+    assert found == rejections(new)
     assert found
 
 

@@ -6,7 +6,7 @@ import itertools
 import pytest
 
 from srv6mgrd.apply import words
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from tests.fakes.fate import FULL
 from tests.property.test_crash import crashed, ready, restarted
 from tests.transitions import TRANSITIONS
@@ -26,18 +26,18 @@ def test_a_death_at_any_moment(transition):
     assert moment > 2
 
 
-def test_a_refusal_of_any_write_by_the_kernel(transition):
+def test_a_rejection_of_any_write_by_the_kernel(transition):
     start = ready(transition.old)
     before = start.state()
 
     for number in itertools.count(1):
         world = start.copy()
-        world.fate.begin(refusal=number)
-        refused = refusal(world, transition.new)
-        if refused is None:
+        world.fate.begin(rejection=number)
+        rejected = rejection(world, transition.new)
+        if rejected is None:
             break
-        assert words.name(world.fate.refused.object) in refused
-        assert "Cannot allocate memory (ENOMEM)" in refused
+        assert words.name(world.fate.rejected.object) in rejected
+        assert "Cannot allocate memory (ENOMEM)" in rejected
         assert world.state() == before
         world.fate.begin()
         world.reconciler.repair()
@@ -49,15 +49,15 @@ def test_a_refusal_of_any_write_by_the_kernel(transition):
 def test_a_journal_that_can_not_be_written_at_any_write(transition, stays_full):
     start = ready(transition.old)
     before = start.state()[:-1]
-    refusals = 0
+    rejections = 0
 
     for number in itertools.count(1):
         world = start.copy()
         world.fate.begin(full=number, stays_full=stays_full)
         now = transition.new
-        if (refused := refusal(world, now)) is not None:
-            refusals += 1
-            assert FULL in refused
+        if (rejected := rejection(world, now)) is not None:
+            rejections += 1
+            assert FULL in rejected
             assert world.state()[:-1] == before
             now = transition.old
         if world.fate.disk_writes < number:
@@ -68,15 +68,15 @@ def test_a_journal_that_can_not_be_written_at_any_write(transition, stays_full):
         restarted(world.copy(), now)
         world.reconciler.repair()
         restarted(world, now)
-    assert refusals or not any(key not in start.journal for key in changed(start, transition.new))
+    assert rejections or not any(key not in start.journal for key in changed(start, transition.new))
 
 
-def refusal(world, state):
+def rejection(world, state):
     """Why the commit was refused; None when it was not."""
     try:
         world.reconciler.commit(state)
-    except RefusedError as refused:
-        return str(refused)
+    except RejectedError as rejected:
+        return str(rejected)
     return None
 
 

@@ -202,7 +202,7 @@ What Is Not Advertised Says Why Through Every Door
 IS-IS Carries The Locator
     [Documentation]    p learns pe1's locator from isisd, and the locator's state tells what is missing until then.
     Given Start Service    p    frr
-    When Set Is Refused    pe1    ABORTED    ${NO_ISISD}    ${ISIS}
+    When Set Is Rejected    pe1    ABORTED    ${NO_ISISD}    ${ISIS}
     And Start Isisd    pe1
     And Start Isisd    p
     And Set    pe1    ${ISIS}
@@ -228,7 +228,7 @@ Another AS Beside An Operators Lines Leaves FRR As It Was
     ...    which FRR lists instances is that of their making.
     Given Vtysh Configures    pe1    router bgp 65000    bgp bestpath as-path ignore
     ${before}    Running Configuration    pe1
-    When Set Is Refused    pe1    ABORTED    ${REFUSED_AS}    update srv6mgr-bgp:bgp {"as-number": 65001}
+    When Set Is Rejected    pe1    ABORTED    ${REFUSED_AS}    update srv6mgr-bgp:bgp {"as-number": 65001}
     ${after}    Running Configuration    pe1
     Then Should Be Equal    ${{sorted($after.splitlines())}}    ${{sorted($before.splitlines())}}
     And The VPN Has Converged

@@ -37,7 +37,7 @@ Get Tells Configuration And State Apart
     all            prefix    locator    behavior    vrf    counters    state
 
 Get Of What Does Not Exist Is Refused
-    [Template]    Get Is Refused
+    [Template]    Get Is Rejected
     pe1    NOT_FOUND    path /srv6/vrfs/vrf[name=purple]: no such data    vrfs/vrf[name=purple]
     pe1    NOT_FOUND    path /srv6/tunnels: /srv6 has no node 'tunnels'; see Capabilities for the models served    tunnels
 
@@ -93,7 +93,7 @@ A Set Is Applied Whole Or Not At All
     Given Run On    pe1    ip link add other type vrf table 40
     And Remember The Network    pe1
     And Begin To Listen    pe1
-    When Set Is Refused    pe1    INVALID_ARGUMENT
+    When Set Is Rejected    pe1    INVALID_ARGUMENT
     ...    VRF other: something that srv6mgr did not make is already there (VRF other); remove it, or declare another name, table or prefix
     ...    update vrfs/vrf[name=green] {"table-id": 30}
     ...    update vrfs/vrf[name=other] {"table-id": 41}
@@ -102,7 +102,7 @@ A Set Is Applied Whole Or Not At All
     [Teardown]    Run On    pe1    ip link del other
 
 There Is No Service Without TLS
-    ${failure}    Plaintext Is Refused    pe1
+    ${failure}    Plaintext Is Rejected    pe1
     Log    ${failure}
 
 

@@ -70,17 +70,17 @@ It Is Undone On Time When Both Daemons Were Killed
 A Commit Of gNMI's Door Is Waited For
     ${tree}    With SID    pe1    ${SID}
     Given Send RPC    pe1    commit    id=one    timeout=${600}    configuration=${tree}
-    Then SID Edit Is Refused    pe1    in-use    it came through rpc and awaits    ${OTHER}
+    Then SID Edit Is Rejected    pe1    in-use    it came through rpc and awaits    ${OTHER}
     When Send RPC    pe1    cancel    id=one
     Then No SID    pe1    ${SID}
 
 What Is Refused Changes Nothing
-    SID Edit Is Refused    pe1    operation-failed    outside locator MAIN    fcbb:0:9:1::/64
+    SID Edit Is Rejected    pe1    operation-failed    outside locator MAIN    fcbb:0:9:1::/64
     No SID    pe1    fcbb:0:9:1::/64
-    SID Edit Is Refused    pe1    invalid-value    prefix 'nonsense' is no IPv6 prefix    nonsense
+    SID Edit Is Rejected    pe1    invalid-value    prefix 'nonsense' is no IPv6 prefix    nonsense
 
 Strangers Don't Get In
-    Login Is Refused    pe1
+    Login Is Rejected    pe1
 
 
 *** Keywords ***

@@ -76,8 +76,8 @@ They Have No More Rights Than They Need
 The Manager Writes Sysctls Of The Network Alone
     ${pid}    Run On    pe1    systemctl show --value -p MainPID srv6mgrd
     Run On    pe1    nsenter -t ${pid} -m sh -c 'echo 1 > /proc/sys/net/ipv6/conf/default/seg6_enabled'
-    Run Is Refused    pe1    nsenter -t ${pid} -m sh -c 'cat /proc/sys/kernel/printk > /proc/sys/kernel/printk'
-    Run Is Refused    pe1    nsenter -t ${pid} -m touch /etc/passwd
+    Run Fails    pe1    nsenter -t ${pid} -m sh -c 'cat /proc/sys/kernel/printk > /proc/sys/kernel/printk'
+    Run Fails    pe1    nsenter -t ${pid} -m touch /etc/passwd
 
 The Autopkgtest Passes
     Run On    pe2    sh /src/packaging/deb/debian/tests/l3vpn
@@ -93,8 +93,8 @@ Without The Drop-In Networkd Takes Away What Others Made
     Then Should Be Equal    ${left}    ${made}
     When Run On    pe2    mkdir -p ${NETWORKD} && ln -s /dev/null ${NETWORKD}/50-srv6mgr.conf
     And Networkd Configures    pe2    other
-    Then Run Is Refused    pe2    ip -6 rule | grep 2001:db8:99::
-    And Run Is Refused    pe2    ip -6 route | grep 2001:db8:98::
+    Then Run Fails    pe2    ip -6 rule | grep 2001:db8:99::
+    And Run Fails    pe2    ip -6 route | grep 2001:db8:98::
     ${said}    Run On    pe2    srv6ctl doctor || true
     And Should Contain    ${said}    systemd-networkd removes routes and rules of others
     [Teardown]    Run Keywords    Networkd Ends    pe2    AND    Run On    pe2    ip link delete other
@@ -190,8 +190,8 @@ Removed Packages Leave The Router Forwarding
     Given Begin Flow    ce-red1    ${SITE2}
     And Begin Flow    ce-blue1    ${SITE2_V6}
     When Remove Packages    pe1
-    Then Run Is Refused    pe1    ps -C srv6mgrd,srv6-gnmid,srv6-netconfd,srv6-configdbd,srv6-orchagent
-    And Run Is Refused    pe1    ss -Htln '( sport = :830 or sport = :9339 )' | grep .
+    Then Run Fails    pe1    ps -C srv6mgrd,srv6-gnmid,srv6-netconfd,srv6-configdbd,srv6-orchagent
+    And Run Fails    pe1    ss -Htln '( sport = :830 or sport = :9339 )' | grep .
     And All Pings Arrive    ce-red1    ${SITE2}
     And No Packet Was Lost    ce-red1    ${SITE2}
     And No Packet Was Lost    ce-blue1    ${SITE2_V6}
@@ -200,11 +200,11 @@ Purged Packages Leave Nothing Of Theirs And All Of Others
     Given Run On    pe1    ip link add foreign type dummy && ip link set foreign up
     And Run On    pe1    ip -6 route add fcbb:0:1:999::/64 dev foreign proto static
     When Purge Packages    pe1
-    Then Run Is Refused    pe1    ip -6 route show table all | grep 'proto 86'
-    And Run Is Refused    pe1    ip -6 rule show | grep 'proto 86'
-    And Run Is Refused    pe1    grep -x srv6mgr /sys/class/net/*/ifalias
-    And Run Is Refused    pe1    getent passwd _srv6-orchagent
-    And Run Is Refused    pe1    vtysh -c 'show running-config' | grep -E 'vrf red|fcbb|segment-routing'
+    Then Run Fails    pe1    ip -6 route show table all | grep 'proto 86'
+    And Run Fails    pe1    ip -6 rule show | grep 'proto 86'
+    And Run Fails    pe1    grep -x srv6mgr /sys/class/net/*/ifalias
+    And Run Fails    pe1    getent passwd _srv6-orchagent
+    And Run Fails    pe1    vtysh -c 'show running-config' | grep -E 'vrf red|fcbb|segment-routing'
     ${files}    Files Of Ours    pe1
     And Should Be Empty    ${files}
     ${modules}    Modules Of Ours    pe1

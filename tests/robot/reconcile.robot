@@ -126,7 +126,7 @@ A Second Manager Is Refused
     [Documentation]    bgpd may still be at its own copy of a SID after what stood in front of it: that is not srv6mgrd's.
     ${pid}    Run On    pe1    cat /run/srv6mgr/srv6mgrd.lock
     When Begin To Listen    pe1
-    ${words}    Run Is Refused    pe1    /opt/srv6mgr/bin/srv6mgrd
+    ${words}    Run Fails    pe1    /opt/srv6mgr/bin/srv6mgrd
     Then Should Be Equal    ${words}    srv6mgrd: already running as process ${pid}; stop it first
     And Nothing Was Written    pe1    proto bgp    proto zebra
 

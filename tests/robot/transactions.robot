@@ -39,7 +39,7 @@ What Is Confirmed Stays
     And Start Service    pe1    srv6mgrd
     Then Wait For SID    pe1    ${SID}
     And Startup Has    pe1    ${SID}
-    And RPC Is Refused    pe1    commit: no commit awaits confirmation    cancel    id=one
+    And RPC Is Rejected    pe1    commit: no commit awaits confirmation    cancel    id=one
     [Teardown]    Set    pe1    delete local-sids/sid[prefix=${SID}]
 
 A Killed Manager Undoes It On Time
@@ -50,7 +50,7 @@ A Killed Manager Undoes It On Time
 Edits Of Others Wait
     Given A SID Awaits Confirmation    one    timeout=600
     Then Set Has To Wait    pe1    it came through rpc and awaits confirmation    ${MORE}
-    And RPC Is Refused    pe1    awaits confirmation    commit    id=two    configuration={}
+    And RPC Is Rejected    pe1    awaits confirmation    commit    id=two    configuration={}
     When Send RPC    pe1    cancel    id=one
     Then No SID    pe1    ${SID}
     And Set    pe1    ${MORE}
@@ -59,7 +59,7 @@ Edits Of Others Wait
 
 What Is Refused Leaves Nothing Pending
     ${bad}    With SID    pe1    fcbb:0:9:1::/64
-    When RPC Is Refused    pe1    outside locator MAIN    commit    id=one    configuration=${bad}
+    When RPC Is Rejected    pe1    outside locator MAIN    commit    id=one    configuration=${bad}
     Then Set    pe1    ${MORE}
     [Teardown]    Set    pe1    delete local-sids/sid[prefix=${OTHER}]
 
@@ -72,7 +72,7 @@ A Past Configuration Comes Back
     Should Contain    ${told}[change][0][path]    sid[prefix='${OTHER}']
     When Send RPC    pe1    rollback    transaction=${before}[id]
     Then No SID    pe1    ${OTHER}
-    And RPC Is Refused    pe1    its configuration is not known    rollback    transaction=999999
+    And RPC Is Rejected    pe1    its configuration is not known    rollback    transaction=999999
 
 What Is Committed Outlives A Reboot
     [Documentation]    sysrepo's running configuration lives in shared memory, which a reboot clears.

@@ -60,7 +60,7 @@ SUITES = (
     ("frr",),
     ("interoperation", "sonic", "vpn"),
     ("proxies",),
-    ("reconcile", "refusals"),
+    ("reconcile", "rejections"),
     ("fortress",),
     ("edge",),
     ("dual_homed",),

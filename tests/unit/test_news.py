@@ -23,7 +23,7 @@ def test_a_status_that_changes_is_told_once():
     assert not list(status_changes({SID: INSTALLED}, {SID: later}))
 
 
-def test_a_collision_is_told_by_status_and_by_refusal():
+def test_a_collision_is_told_by_status_and_by_rejection():
     failed = {SID: ObjectStatus(InstallStatus.FAILED, str(FOREIGN))}
     changed, collision = status_changes({SID: INSTALLED}, failed)
     assert changed.leaves["install-status"] == "failed"

@@ -28,7 +28,7 @@ def read(file: str) -> tuple[bytes, dict[str, Any]]:
         raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
         raise Problem.of(
-            name, f"it can't be read ({error.strerror})", "name a readable file", Exit.REFUSED
+            name, f"it can't be read ({error.strerror})", "name a readable file", Exit.REJECTED
         ) from None
     try:
         tree = json.loads(raw)

@@ -20,7 +20,7 @@ from srv6mgrd.model.checks import (
 )
 from srv6mgrd.model.checks.vrfs import table_in_use
 from srv6mgrd.model.desired import Desired
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.reserved import SID_DEVICE, SID_TABLE
 
 __all__ = [
@@ -37,8 +37,8 @@ def check(desired: Desired, passed: Desired | None = None) -> None:
     looked at again where nothing beside it matters."""
     if desired.malformed:
         # The others may name them.
-        raise RefusedError(list(desired.malformed.values()))
-    refusals = [
+        raise RejectedError(list(desired.malformed.values()))
+    rejections = [
         *locators.check(desired),
         *sids.check(desired, passed),
         *vrfs.check(desired),
@@ -54,5 +54,5 @@ def check(desired: Desired, passed: Desired | None = None) -> None:
         *isis.check(desired),
         *policies.check(desired),
     ]
-    if refusals:
-        raise RefusedError(refusals)
+    if rejections:
+        raise RejectedError(rejections)

@@ -10,12 +10,12 @@ from srv6mgrd.model.csid import is_of_local_block
 from srv6mgrd.model.desired import Desired, Locator
 from srv6mgrd.model.interfaces import Address, Interface
 from srv6mgrd.model.paths import interface_path
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 
 _THIS_NETWORK = 0  # 0.0.0.0/8, RFC 1122 section 3.2.1.3
 
 
-def check(desired: Desired) -> Iterator[Refusal]:
+def check(desired: Desired) -> Iterator[Rejection]:
     vrf_of = {port: vrf.name for vrf in desired.vrfs.values() for port in vrf.interfaces}
     vrf_of |= {name: name for name in desired.vrfs}
     local = [
@@ -28,7 +28,7 @@ def check(desired: Desired) -> Iterator[Refusal]:
         vrf = vrf_of.get(one.name)
         for address in one.addresses:
             if why := _unusable(address):
-                yield _refusal(
+                yield _rejection(
                     one,
                     f"address {address} is {why}",
                     "choose the address of a host",
@@ -40,7 +40,7 @@ def check(desired: Desired) -> Iterator[Refusal]:
             first = users.setdefault((vrf, address.ip), one.name)
             if first != one.name:
                 where = f" in VRF {vrf}" if vrf is not None else ""
-                yield _refusal(
+                yield _rejection(
                     one,
                     f"address {address.ip} is already declared for interface {first}{where}",
                     "choose another address",
@@ -80,21 +80,21 @@ def _unusable_ipv4(address: IPv4Interface) -> str:
 
 def _beside_sids(
     desired: Desired, local: Sequence[IPv6Network], one: Interface, address: IPv6Interface
-) -> Iterator[Refusal]:
+) -> Iterator[Rejection]:
     """A local address comes before a SID (the rule of the table local is the first one), and a
     subnet takes what no SID matches out of its interface. An address of the locator's node,
     function 0, as /128 is in nobody's way."""
     for locator in desired.locators.values():
         if address.network.prefixlen == address.max_prefixlen:
             if address.ip in locator.prefix and _is_sid(address.ip, locator):
-                yield _refusal(
+                yield _rejection(
                     one,
                     f"address {address.ip} is among the SIDs of locator {locator.name}",
                     f"choose an address outside of {locator.prefix}, or one with function 0",
                     "interface-address-sid",
                 )
         elif address.network.overlaps(locator.prefix):
-            yield _refusal(
+            yield _rejection(
                 one,
                 f"subnet {address.network} overlaps {locator.prefix} of locator {locator.name}",
                 "choose a subnet outside of the locator, or declare the address as /128",
@@ -102,7 +102,7 @@ def _beside_sids(
             )
     for prefix in local:
         if address.network.overlaps(prefix):
-            yield _refusal(
+            yield _rejection(
                 one,
                 f"address {address} overlaps SID {prefix} of the local block",
                 f"choose an address outside of {prefix}",
@@ -117,5 +117,5 @@ def _is_sid(ip: IPv6Address, locator: Locator) -> bool:
     return locator.micro_segment and ip == locator.prefix.network_address
 
 
-def _refusal(one: Interface, cause: str, remedy: str, tag: str) -> Refusal:
-    return Refusal(names.interface(one.name), cause, remedy, tag, interface_path(one.name))
+def _rejection(one: Interface, cause: str, remedy: str, tag: str) -> Rejection:
+    return Rejection(names.interface(one.name), cause, remedy, tag, interface_path(one.name))

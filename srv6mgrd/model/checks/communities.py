@@ -10,15 +10,15 @@ from srv6mgrd.model.bgp import VpnFamily, VrfBgp
 from srv6mgrd.model.desired import Desired, Vrf
 from srv6mgrd.model.expand import is_made
 from srv6mgrd.model.paths import bgp_path
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 
 
-def check(desired: Desired) -> Iterator[Refusal]:
+def check(desired: Desired) -> Iterator[Rejection]:
     yield from _ranges(desired)
     yield from _duplicates(desired)
 
 
-def _ranges(desired: Desired) -> Iterator[Refusal]:
+def _ranges(desired: Desired) -> Iterator[Rejection]:
     for vrf in desired.vrfs.values():
         if vrf.bgp is None:
             continue
@@ -29,7 +29,7 @@ def _ranges(desired: Desired) -> Iterator[Refusal]:
         kinds = dict.fromkeys(distinguishers, "route distinguisher")
         for value in dict.fromkeys((*distinguishers, *targets)):
             if not _fits(value):
-                yield Refusal(
+                yield Rejection(
                     names.vrf(vrf.name),
                     f"{kinds.get(value, 'route target')} {value} does not fit into 6 bytes",
                     "behind an AS number above 65535 or an IPv4 address take a number up to 65535",
@@ -38,14 +38,14 @@ def _ranges(desired: Desired) -> Iterator[Refusal]:
                 )
 
 
-def _duplicates(desired: Desired) -> Iterator[Refusal]:
+def _duplicates(desired: Desired) -> Iterator[Rejection]:
     """VRFs of one router that export with one distinguisher would overwrite each other's routes to
     the same prefix (RFC 4364 section 4.1)."""
     owners: dict[tuple[int, tuple[bool, int, int]], str] = {}
     exporting = [v for v in desired.vrfs.values() if v.bgp is not None and _exports(v.bgp)]
     for vrf in sorted(exporting, key=lambda v: v.name):
         for rd in _taken(vrf, owners):
-            yield Refusal(
+            yield Rejection(
                 names.vrf(vrf.name),
                 f"route distinguisher {rd[0]} is already that of VRF {rd[1]}",
                 "give it one of its own",

@@ -9,13 +9,13 @@ from srv6mgrd.model.checks.sids import taken
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.interfaces import IPV6_MTU, Interface, Vlan, mtu_of
 from srv6mgrd.model.paths import interface_path
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 
 
-def check(desired: Desired) -> Iterator[Refusal]:
+def check(desired: Desired) -> Iterator[Rejection]:
     for name in desired.roles:
         if why := taken(desired, name):
-            yield _refusal(
+            yield _rejection(
                 name, f"it {why}", "give roles to interfaces that others connect to", _RESERVED
             )
     for one in desired.interfaces.values():
@@ -30,7 +30,7 @@ def check(desired: Desired) -> Iterator[Refusal]:
 _RESERVED = "interface-reserved"
 
 
-def _reserved(desired: Desired, one: Interface) -> Iterator[Refusal]:
+def _reserved(desired: Desired, one: Interface) -> Iterator[Rejection]:
     """The router's own devices: addresses alone can be declared of the loopback and of VRFs."""
     why = taken(desired, one.name)
     if not why:
@@ -38,21 +38,21 @@ def _reserved(desired: Desired, one: Interface) -> Iterator[Refusal]:
     if desired.roles.get(one.name) is not None:
         return  # said above
     if one.name not in desired.vrfs and one.name != "lo":
-        yield _refusal(one.name, f"it {why}", "remove it", _RESERVED)
+        yield _rejection(one.name, f"it {why}", "remove it", _RESERVED)
     elif one.is_created or one.enabled is not None or one.mtu is not None:
-        yield _refusal(one.name, f"it {why}", "declare nothing but addresses of it", _RESERVED)
+        yield _rejection(one.name, f"it {why}", "declare nothing but addresses of it", _RESERVED)
 
 
-def _parent(desired: Desired, name: str, vlan: Vlan) -> Iterator[Refusal]:
+def _parent(desired: Desired, name: str, vlan: Vlan) -> Iterator[Rejection]:
     if why := taken(desired, vlan.parent):
-        yield _refusal(
+        yield _rejection(
             name,
             f"parent-interface {vlan.parent} {why}",
             "name the interface that carries the tagged frames",
             "interface-vlan-parent",
         )
     elif name in _parents(desired, vlan.parent):
-        yield _refusal(
+        yield _rejection(
             name,
             f"parent-interface {vlan.parent} is a VLAN of {name} itself"
             if vlan.parent != name
@@ -74,20 +74,20 @@ def _parents(desired: Desired, name: str) -> set[str]:
     return found
 
 
-def _mtu_of_parent(desired: Desired, one: Interface, vlan: Vlan) -> Iterator[Refusal]:
+def _mtu_of_parent(desired: Desired, one: Interface, vlan: Vlan) -> Iterator[Rejection]:
     """vlan_dev_change_mtu: a VLAN's MTU is at most that of its parent."""
     limit = mtu_of(vlan.parent, desired.interfaces)
     if limit is None:
         return
     if one.mtu is not None and one.mtu > limit:
-        yield _refusal(
+        yield _rejection(
             one.name,
             f"mtu {one.mtu} is larger than mtu {limit} of parent-interface {vlan.parent}",
             "lower it, or raise that of the parent",
             "interface-vlan-mtu",
         )
     elif limit < IPV6_MTU and any(address.version == 6 for address in one.addresses):
-        yield _refusal(
+        yield _rejection(
             one.name,
             f"mtu {limit} of parent-interface {vlan.parent} is below {IPV6_MTU}, where the"
             " kernel takes IPv6 off",
@@ -96,13 +96,13 @@ def _mtu_of_parent(desired: Desired, one: Interface, vlan: Vlan) -> Iterator[Ref
         )
 
 
-def _vlans(desired: Desired) -> Iterator[Refusal]:
+def _vlans(desired: Desired) -> Iterator[Rejection]:
     users: dict[Vlan, str] = {}
     for one in sorted(desired.interfaces.values(), key=lambda i: i.name):
         if one.vlan is None:
             continue
         if (first := users.setdefault(one.vlan, one.name)) != one.name:
-            yield _refusal(
+            yield _rejection(
                 one.name,
                 f"VLAN {one.vlan.id} of {one.vlan.parent} is already interface {first}",
                 "choose another vlan-id or parent-interface",
@@ -110,7 +110,7 @@ def _vlans(desired: Desired) -> Iterator[Refusal]:
             )
 
 
-def _mtus_of_proxies(desired: Desired) -> Iterator[Refusal]:
+def _mtus_of_proxies(desired: Desired) -> Iterator[Rejection]:
     """A link has one MTU, whoever sets it."""
     for sid in desired.sids.values():
         proxy = sid.proxy
@@ -119,7 +119,7 @@ def _mtus_of_proxies(desired: Desired) -> Iterator[Refusal]:
         for name in sorted({proxy.interface, proxy.return_interface}):
             one = desired.interfaces.get(name)
             if one is not None and one.mtu not in (None, proxy.mtu):
-                yield _refusal(
+                yield _rejection(
                     name,
                     f"mtu {one.mtu} is {proxy.mtu} for the proxy of SID {sid.prefix}",
                     "declare one mtu for an interface",
@@ -127,5 +127,5 @@ def _mtus_of_proxies(desired: Desired) -> Iterator[Refusal]:
                 )
 
 
-def _refusal(name: str, cause: str, remedy: str, tag: str) -> Refusal:
-    return Refusal(names.interface(name), cause, remedy, tag, interface_path(name))
+def _rejection(name: str, cause: str, remedy: str, tag: str) -> Rejection:
+    return Rejection(names.interface(name), cause, remedy, tag, interface_path(name))

@@ -8,10 +8,10 @@ from srv6mgrd.model import names
 from srv6mgrd.model.checks.sids import taken
 from srv6mgrd.model.desired import Desired, Role
 from srv6mgrd.model.paths import isis_path
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 
 
-def check(desired: Desired) -> Iterator[Refusal]:
+def check(desired: Desired) -> Iterator[Rejection]:
     if desired.isis is None:
         return
     ports = {port: vrf.name for vrf in desired.vrfs.values() for port in vrf.interfaces}
@@ -22,7 +22,7 @@ def check(desired: Desired) -> Iterator[Refusal]:
         elif desired.roles.get(interface.name) is Role.CUSTOMER:
             why = "has the role customer"
         if why:
-            yield Refusal(
+            yield Rejection(
                 names.isis_interface(interface.name),
                 f"it {why}",
                 "name interfaces that lead to routers of the domain",

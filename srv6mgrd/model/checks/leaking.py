@@ -10,18 +10,18 @@ from srv6mgrd.model.expand import is_made
 from srv6mgrd.model.leaking import DEFAULT_VRF, Leak
 from srv6mgrd.model.leaking_targets import local_target
 from srv6mgrd.model.paths import leak_path
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 
 
-def check(desired: Desired) -> Iterator[Refusal]:
+def check(desired: Desired) -> Iterator[Rejection]:
     for leak in desired.leaks.values():
         yield from _leak(desired, leak)
     yield from _targets(desired)
 
 
-def _leak(desired: Desired, leak: Leak) -> Iterator[Refusal]:
+def _leak(desired: Desired, leak: Leak) -> Iterator[Rejection]:
     if desired.bgp is None:
-        yield _refusal(
+        yield _rejection(
             leak,
             "BGP carries routes between VRFs, and the router has no BGP speaker",
             "add /srv6mgr-srv6:srv6/srv6mgr-bgp:bgp with as-number and router-id",
@@ -29,9 +29,9 @@ def _leak(desired: Desired, leak: Leak) -> Iterator[Refusal]:
         )
         return
     if leak.importer == leak.source:
-        yield _refusal(leak, "it is the VRF itself", "name another VRF", "leak-self")
+        yield _rejection(leak, "it is the VRF itself", "name another VRF", "leak-self")
     elif leak.source != DEFAULT_VRF and leak.source not in desired.vrfs:
-        yield _refusal(
+        yield _rejection(
             leak,
             f"VRF {leak.source} does not exist",
             "create it, name an existing VRF, or default",
@@ -40,7 +40,7 @@ def _leak(desired: Desired, leak: Leak) -> Iterator[Refusal]:
     else:
         importer, source = desired.vrfs.get(leak.importer), desired.vrfs.get(leak.source)
         if importer is not None and importer.bgp is None:
-            yield _refusal(
+            yield _rejection(
                 leak,
                 f"BGP carries routes between VRFs, and VRF {importer.name} is not in BGP",
                 "add srv6mgr-bgp:bgp to it",
@@ -50,7 +50,7 @@ def _leak(desired: Desired, leak: Leak) -> Iterator[Refusal]:
         exports = bgp is not None and (bgp.export_sids or is_made(bgp))
         if source is not None and not exports:
             # Without a SID what bgpd exports would be advertised to other routers with no way in.
-            yield _refusal(
+            yield _rejection(
                 leak,
                 f"VRF {source.name} exports no routes",
                 "let it export a SID: export-sid, export-function or export-auto",
@@ -58,7 +58,7 @@ def _leak(desired: Desired, leak: Leak) -> Iterator[Refusal]:
             )
 
 
-def _targets(desired: Desired) -> Iterator[Refusal]:
+def _targets(desired: Desired) -> Iterator[Rejection]:
     """The route targets by which routes are told apart have to be of one VRF each."""
     if desired.bgp is None:
         return
@@ -77,7 +77,7 @@ def _targets(desired: Desired) -> Iterator[Refusal]:
         other = owners.setdefault(target, leak.source)
         if target in declared or other != leak.source:
             whose = "is declared" if target in declared else f"is that of VRF {other}"
-            yield _refusal(
+            yield _rejection(
                 leak,
                 f"its routes are told apart by route target {target}, which {whose}, too",
                 f"choose another table-id for VRF {leak.source}, or another route target",
@@ -85,6 +85,6 @@ def _targets(desired: Desired) -> Iterator[Refusal]:
             )
 
 
-def _refusal(leak: Leak, cause: str, remedy: str, tag: str) -> Refusal:
+def _rejection(leak: Leak, cause: str, remedy: str, tag: str) -> Rejection:
     where = names.leak(leak.source, leak.importer)
-    return Refusal(where, cause, remedy, tag, leak_path(leak))
+    return Rejection(where, cause, remedy, tag, leak_path(leak))

@@ -9,13 +9,13 @@ from srv6mgrd.model import names
 from srv6mgrd.model.checks.overlap import overlaps
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.paths import locator_path, segment_list_path
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 
 
-def check(desired: Desired) -> Iterator[Refusal]:
+def check(desired: Desired) -> Iterator[Rejection]:
     for locator in desired.locators.values():
         if why := unroutable(locator.prefix):
-            yield Refusal(
+            yield Rejection(
                 names.locator(locator.name),
                 f"prefix {locator.prefix} is {why}",
                 "choose a prefix that is routed to this router",
@@ -23,7 +23,7 @@ def check(desired: Desired) -> Iterator[Refusal]:
                 locator_path(locator.name),
             )
     for outer, inner in overlaps(desired.locators.values(), lambda loc: loc.prefix):
-        yield Refusal(
+        yield Rejection(
             names.locator(inner.name),
             f"prefix {inner.prefix} overlaps {outer.prefix} of locator {outer.name}",
             "give each locator a prefix of its own",
@@ -33,7 +33,7 @@ def check(desired: Desired) -> Iterator[Refusal]:
     for segments in desired.segment_lists.values():
         for segment in segments.segments:
             if why := unroutable(segment):
-                yield Refusal(
+                yield Rejection(
                     names.segment_list(segments.name),
                     f"segment {segment} is {why}",
                     "name the SID of a router",

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from srv6mgrd.model import names
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.paths import policy_path, routing_policy_path
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 from srv6mgrd.model.routing_policy import PrefixRange
 
 
-def check(desired: Desired) -> Iterator[Refusal]:
+def check(desired: Desired) -> Iterator[Rejection]:
     routing = desired.routing_policy
     for name, ranges in routing.prefix_sets.items():
         for found in ranges:
@@ -21,7 +21,7 @@ def check(desired: Desired) -> Iterator[Refusal]:
             where = f"{names.routing_policy(name)}, statement {statement.sequence}"
             path = f"{policy_path(name)}/statement[sequence='{statement.sequence}']"
             if statement.actions.prepend and not statement.actions.prepend_as and not desired.bgp:
-                yield Refusal(
+                yield Rejection(
                     where,
                     "it prepends the AS number of the router, which has no BGP speaker",
                     "add asn to set-as-path-prepend, or add the BGP speaker",
@@ -30,7 +30,7 @@ def check(desired: Desired) -> Iterator[Refusal]:
                 )
 
 
-def _range(name: str, found: PrefixRange) -> Iterator[Refusal]:
+def _range(name: str, found: PrefixRange) -> Iterator[Rejection]:
     length, longest = found.prefix.prefixlen, found.prefix.max_prefixlen
     lower, upper = found.lower, found.upper
     remedy = f"choose mask lengths from {length} to {longest}, the lower one first"
@@ -45,7 +45,7 @@ def _range(name: str, found: PrefixRange) -> Iterator[Refusal]:
         cause = f"mask-length-lower {lower} is greater than mask-length-upper {upper}"
     if cause:
         sets = f"{routing_policy_path()}/defined-sets/prefix-sets"
-        yield Refusal(
+        yield Rejection(
             f"prefix {found.prefix} of prefix set {name}",
             cause,
             remedy,

@@ -10,14 +10,14 @@ from srv6mgrd.model.checks.locators import unroutable
 from srv6mgrd.model.checks.sids import taken
 from srv6mgrd.model.desired import Desired, Proxy, Sid
 from srv6mgrd.model.paths import sid_path
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 
 
-def check(desired: Desired) -> Iterator[Refusal]:
+def check(desired: Desired) -> Iterator[Rejection]:
     ports = {i: vrf.name for vrf in desired.vrfs.values() for i in vrf.interfaces}
     for sid in desired.sids.values():
         if sid.behavior.is_proxy and sid.proxy is None:
-            yield _refusal(
+            yield _rejection(
                 sid,
                 f"{sid.behavior} has a function behind it",
                 "add proxy with inner-type, interface and next-hop",
@@ -30,7 +30,7 @@ def check(desired: Desired) -> Iterator[Refusal]:
             if not why and interface in ports:
                 why = f"is in VRF {ports[interface]}"
             if why:
-                yield _refusal(
+                yield _rejection(
                     sid,
                     f"{leaf} {interface} {why}",
                     "name an interface of the function alone",
@@ -39,7 +39,7 @@ def check(desired: Desired) -> Iterator[Refusal]:
         hop = proxy.next_hop
         # Link-local will do, since the interface is named.
         if hop is not None and not hop.is_link_local and (why := unroutable(hop)):
-            yield _refusal(
+            yield _rejection(
                 sid,
                 f"next-hop {hop} is {why}",
                 "name the address of the function",
@@ -56,7 +56,7 @@ def _interfaces(proxy: Proxy) -> list[tuple[str, str]]:
     return found
 
 
-def _returns(proxies: list[tuple[Sid, Proxy]]) -> Iterator[Refusal]:
+def _returns(proxies: list[tuple[Sid, Proxy]]) -> Iterator[Rejection]:
     """End.AS and End.AD know their packets by interface and inner type alone; Ethernet takes every
     frame. End.AM packets bring their own segment list, so that many can share an interface."""
     users: dict[tuple[str, str], Sid] = {}
@@ -75,7 +75,7 @@ def _returns(proxies: list[tuple[Sid, Proxy]]) -> Iterator[Refusal]:
                     yield _shared(other, other.proxy, "every frame from", sid)
 
 
-def _mtus(proxies: list[tuple[Sid, Proxy]]) -> Iterator[Refusal]:
+def _mtus(proxies: list[tuple[Sid, Proxy]]) -> Iterator[Rejection]:
     """A link has one MTU, whoever shares it."""
     given: dict[str, tuple[Sid, int]] = {}
     for sid, proxy in sorted(proxies, key=lambda p: p[0].prefix):
@@ -84,7 +84,7 @@ def _mtus(proxies: list[tuple[Sid, Proxy]]) -> Iterator[Refusal]:
         for _, interface in _interfaces(proxy):
             first, mtu = given.setdefault(interface, (sid, proxy.mtu))
             if mtu != proxy.mtu:
-                yield _refusal(
+                yield _rejection(
                     sid,
                     f"mtu {proxy.mtu} of {interface} is {mtu} for SID {first.prefix}",
                     "declare one mtu for an interface",
@@ -92,8 +92,8 @@ def _mtus(proxies: list[tuple[Sid, Proxy]]) -> Iterator[Refusal]:
                 )
 
 
-def _shared(sid: Sid, proxy: Proxy, what: str, first: Sid) -> Refusal:
-    return _refusal(
+def _shared(sid: Sid, proxy: Proxy, what: str, first: Sid) -> Rejection:
+    return _rejection(
         sid,
         f"{what} {proxy.return_interface} belongs to SID {first.prefix} ({first.behavior})",
         "give each proxy a return-interface of its own, such as a VLAN",
@@ -101,5 +101,5 @@ def _shared(sid: Sid, proxy: Proxy, what: str, first: Sid) -> Refusal:
     )
 
 
-def _refusal(sid: Sid, cause: str, remedy: str, tag: str) -> Refusal:
-    return Refusal(names.sid(sid.prefix), cause, remedy, tag, sid_path(sid.prefix))
+def _rejection(sid: Sid, cause: str, remedy: str, tag: str) -> Rejection:
+    return Rejection(names.sid(sid.prefix), cause, remedy, tag, sid_path(sid.prefix))

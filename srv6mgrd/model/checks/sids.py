@@ -12,11 +12,11 @@ from srv6mgrd.model.checks.overlap import overlaps, within
 from srv6mgrd.model.csid import is_locator_itself, is_of_local_block
 from srv6mgrd.model.desired import Desired, Locator, Sid
 from srv6mgrd.model.paths import sid_path
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 from srv6mgrd.model.reserved import SID_DEVICE
 
 
-def check(desired: Desired, passed: Desired | None = None) -> Iterator[Refusal]:
+def check(desired: Desired, passed: Desired | None = None) -> Iterator[Rejection]:
     fresh = _fresh(desired, passed)
     for sid in fresh:
         locator = desired.locators[sid.locator]
@@ -51,9 +51,9 @@ def _has_function(sid: IPv6Network, locator: Locator) -> bool:
     )
 
 
-def _place(sid: Sid, locator: Locator) -> Iterator[Refusal]:
+def _place(sid: Sid, locator: Locator) -> Iterator[Rejection]:
     if Flavor.NEXT_CSID in sid.flavors and not locator.micro_segment:
-        yield _refusal(
+        yield _rejection(
             sid,
             f"flavor next-csid needs a micro-segment locator, and {locator.name} is none",
             f"set micro-segment of locator {locator.name}, or remove the flavor",
@@ -65,7 +65,7 @@ def _place(sid: Sid, locator: Locator) -> Iterator[Refusal]:
         yield from _local(sid, locator)
         return
     if not within(sid.prefix, locator.prefix):
-        yield _refusal(
+        yield _rejection(
             sid,
             f"it is outside locator {locator.name} ({locator.prefix})",
             "choose a SID in this prefix, or another locator",
@@ -78,14 +78,14 @@ def _place(sid: Sid, locator: Locator) -> Iterator[Refusal]:
         lengths = "/128" if shortest == 128 else f"/{shortest} or /128"
         if Flavor.NEXT_CSID in sid.flavors:
             lengths = f"/{shortest}"
-        yield _refusal(
+        yield _rejection(
             sid,
             f"its prefix is shorter than locator and function of {locator.name} ({shortest})",
             f"write it as {lengths}",
             "sid-prefix-short",
         )
     elif locator.function_of(sid.prefix) == 0:
-        yield _refusal(
+        yield _rejection(
             sid,
             "function 0 is the locator itself",
             "choose a function from 1",
@@ -95,18 +95,18 @@ def _place(sid: Sid, locator: Locator) -> Iterator[Refusal]:
         yield from _argument(sid, locator, shortest)
 
 
-def _argument(sid: Sid, locator: Locator, length: int) -> Iterator[Refusal]:
+def _argument(sid: Sid, locator: Locator, length: int) -> Iterator[Rejection]:
     """The kernel shifts all that the prefix has behind the block out, and looks for the next C-SID
     in what is left (seg6_next_csid_advance_arg)."""
     if length >= sid.prefix.max_prefixlen:
-        yield _refusal(
+        yield _rejection(
             sid,
             f"block, node and function of locator {locator.name} leave no bits for the next C-SID",
             "shorten function-length, or remove the flavor",
             "sid-next-csid-argument",
         )
     elif sid.prefix.prefixlen != length:
-        yield _refusal(
+        yield _rejection(
             sid,
             f"with next-csid all but {length} bits are the C-SIDs that follow",
             f"write it as /{length}",
@@ -114,10 +114,10 @@ def _argument(sid: Sid, locator: Locator, length: int) -> Iterator[Refusal]:
         )
 
 
-def _local(sid: Sid, locator: Locator) -> Iterator[Refusal]:
+def _local(sid: Sid, locator: Locator) -> Iterator[Rejection]:
     length = locator.block_length + locator.function_length
     if sid.prefix.prefixlen != length:
-        yield _refusal(
+        yield _rejection(
             sid,
             f"it is in the block of locator {locator.name}, outside of {locator.prefix}, where a"
             f" SID is block and function ({length} bits)",
@@ -125,7 +125,7 @@ def _local(sid: Sid, locator: Locator) -> Iterator[Refusal]:
             "sid-local-length",
         )
     elif sid.prefix.network_address == locator.block.network_address:
-        yield _refusal(
+        yield _rejection(
             sid,
             "function 0 is the block itself",
             "choose a function from 1",
@@ -135,14 +135,14 @@ def _local(sid: Sid, locator: Locator) -> Iterator[Refusal]:
         yield from _argument(sid, locator, length)
 
 
-def _beside_locators(desired: Desired) -> Iterator[Refusal]:
+def _beside_locators(desired: Desired) -> Iterator[Rejection]:
     """A SID of the local block whose function is the node of a locator would take its packets."""
     for sid in desired.sids.values():
         if not sid.flavors or not is_of_local_block(sid, desired.locators[sid.locator]):
             continue
         for locator in desired.locators.values():
             if sid.prefix.overlaps(locator.prefix):
-                yield _refusal(
+                yield _rejection(
                     sid,
                     f"its function is that of node {locator.prefix} of locator {locator.name}",
                     "choose a function that is no node of the block",
@@ -150,14 +150,14 @@ def _beside_locators(desired: Desired) -> Iterator[Refusal]:
                 )
 
 
-def _overlaps(desired: Desired) -> Iterator[Refusal]:
+def _overlaps(desired: Desired) -> Iterator[Rejection]:
     functions = [
         s.prefix
         for s in desired.sids.values()
         if not is_locator_itself(s, desired.locators[s.locator])
     ]
     for outer, inner in overlaps(functions, lambda prefix: prefix):
-        yield _refusal(
+        yield _rejection(
             desired.sids[inner],
             f"it overlaps SID {outer}",
             "give each SID a function of its own",
@@ -165,18 +165,18 @@ def _overlaps(desired: Desired) -> Iterator[Refusal]:
         )
 
 
-def _next_hop(sid: Sid, next_hop: IPv4Address | IPv6Address) -> Iterator[Refusal]:
+def _next_hop(sid: Sid, next_hop: IPv4Address | IPv6Address) -> Iterator[Rejection]:
     if next_hop.is_link_local:
         # The kernel looks the next hop up, and a link-local address is on every link.
         if sid.interface is None:
-            yield _refusal(
+            yield _rejection(
                 sid,
                 f"next-hop {next_hop} is link-local and does not say on which link",
                 "add interface",
                 "sid-interface-missing",
             )
     elif why := unroutable(next_hop):
-        yield _refusal(
+        yield _rejection(
             sid,
             f"next-hop {next_hop} is {why}",
             "name the address of a neighbor",
@@ -184,9 +184,9 @@ def _next_hop(sid: Sid, next_hop: IPv4Address | IPv6Address) -> Iterator[Refusal
         )
 
 
-def _interface(desired: Desired, sid: Sid) -> Iterator[Refusal]:
+def _interface(desired: Desired, sid: Sid) -> Iterator[Rejection]:
     if why := taken(desired, sid.interface):
-        yield _refusal(
+        yield _rejection(
             sid,
             f"interface {sid.interface} {why}",
             "name an interface towards the next hop or customer",
@@ -205,5 +205,5 @@ def taken(desired: Desired, interface: str | None) -> str:
     return ""
 
 
-def _refusal(sid: Sid, cause: str, remedy: str, tag: str) -> Refusal:
-    return Refusal(names.sid(sid.prefix), cause, remedy, tag, sid_path(sid.prefix))
+def _rejection(sid: Sid, cause: str, remedy: str, tag: str) -> Rejection:
+    return Rejection(names.sid(sid.prefix), cause, remedy, tag, sid_path(sid.prefix))

@@ -7,20 +7,20 @@ from collections.abc import Iterator
 from srv6mgrd.model import names
 from srv6mgrd.model.desired import Desired, Vrf
 from srv6mgrd.model.paths import vrf_path
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 from srv6mgrd.model.reserved import SID_DEVICE, SID_TABLE
 
 
-def check(desired: Desired) -> Iterator[Refusal]:
+def check(desired: Desired) -> Iterator[Rejection]:
     yield from _tables(desired)
     yield from _devices(desired)
 
 
-def _tables(desired: Desired) -> Iterator[Refusal]:
+def _tables(desired: Desired) -> Iterator[Rejection]:
     users: dict[int, Vrf] = {}
     for vrf in sorted(desired.vrfs.values(), key=lambda v: v.name):
         if vrf.table == SID_TABLE:
-            yield _refusal(
+            yield _rejection(
                 vrf,
                 f"table {SID_TABLE} holds the local SIDs",
                 "choose another table-id",
@@ -31,11 +31,11 @@ def _tables(desired: Desired) -> Iterator[Refusal]:
             yield table_in_use(vrf.name, vrf.table, other.name)
 
 
-def _devices(desired: Desired) -> Iterator[Refusal]:
+def _devices(desired: Desired) -> Iterator[Rejection]:
     ports: dict[str, Vrf] = {}
     for vrf in desired.vrfs.values():
         if vrf.name == SID_DEVICE:
-            yield _refusal(
+            yield _rejection(
                 vrf,
                 "the device of the local SIDs has this name",
                 "rename the VRF",
@@ -49,7 +49,7 @@ def _devices(desired: Desired) -> Iterator[Refusal]:
             elif interface in desired.vrfs:
                 yield _no_port(vrf, interface, "is itself a VRF", "interface-is-vrf")
             if (other := ports.setdefault(interface, vrf)) is not vrf:
-                yield _refusal(
+                yield _rejection(
                     vrf,
                     f"interface {interface} is already in VRF {other.name}",
                     "list it in one VRF only",
@@ -57,17 +57,17 @@ def _devices(desired: Desired) -> Iterator[Refusal]:
                 )
 
 
-def _no_port(vrf: Vrf, interface: str, why: str, tag: str) -> Refusal:
-    return _refusal(vrf, f"interface {interface} {why}", "take it off the list", tag)
+def _no_port(vrf: Vrf, interface: str, why: str, tag: str) -> Rejection:
+    return _rejection(vrf, f"interface {interface} {why}", "take it off the list", tag)
 
 
-def _refusal(vrf: Vrf, cause: str, remedy: str, tag: str) -> Refusal:
-    return Refusal(names.vrf(vrf.name), cause, remedy, tag, vrf_path(vrf.name))
+def _rejection(vrf: Vrf, cause: str, remedy: str, tag: str) -> Rejection:
+    return Rejection(names.vrf(vrf.name), cause, remedy, tag, vrf_path(vrf.name))
 
 
-def table_in_use(vrf: str, table: int, other: str) -> Refusal:
+def table_in_use(vrf: str, table: int, other: str) -> Rejection:
     """Two VRFs on one table: strict_mode forbids it (drivers/net/vrf.c)."""
-    return Refusal(
+    return Rejection(
         names.vrf(vrf),
         f"table {table} is already used by VRF {other}",
         "choose another table-id",

@@ -9,7 +9,7 @@ from pathlib import Path
 from lab.waiting import wait_until
 from srv6mgrd.cli.door import opened
 from srv6mgrd.cli.problem import Exit
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 from tests.contract.cli.conftest import SID, Ctl
 
 _SRV6 = "srv6mgr-srv6:srv6"
@@ -43,16 +43,16 @@ def test_plan_judges_what_apply_would(ctl: Ctl) -> None:
     assert ctl.running().keys() == {"locators"}
 
 
-def test_refusals_of_yang_and_of_srv6mgrd_are_told(ctl: Ctl) -> None:
+def test_rejections_of_yang_and_of_srv6mgrd_are_told(ctl: Ctl) -> None:
     bad = json.dumps({_SRV6: {"local-sids": {"sid": [{"prefix": "nonsense"}]}}})
     for line in (("apply", "-"), ("plan", "-"), ("diff", "-")):
-        refused = ctl.run(*line, given=bad)
-        assert refused.status == Exit.REFUSED
-        assert refused.err.startswith("srv6ctl: SID ")
-    ctl.loop.world.manager.change_refusal = Refusal("SID x", "it is bad", "make it good", "bad")
-    refused = ctl.run("apply", "-", "--json", given=FIRST)
-    assert refused.status == Exit.REFUSED
-    (error,) = json.loads(refused.err)["errors"]
+        rejected = ctl.run(*line, given=bad)
+        assert rejected.status == Exit.REJECTED
+        assert rejected.err.startswith("srv6ctl: SID ")
+    ctl.loop.world.manager.change_rejection = Rejection("SID x", "it is bad", "make it good", "bad")
+    rejected = ctl.run("apply", "-", "--json", given=FIRST)
+    assert rejected.status == Exit.REJECTED
+    (error,) = json.loads(rejected.err)["errors"]
     assert error == {"object": "SID x", "cause": "it is bad", "remedy": "make it good"}
     assert ctl.running() == {}
 
@@ -90,16 +90,16 @@ def test_confirm_cancel_extend_and_who_waits(ctl: Ctl) -> None:
     assert ctl.run("cancel").out == "commit one is undone\n"
     assert ctl.running().keys() == {"locators"}
     ctl.run("apply", "-", "--confirm-within", "10m", given=MORE)
-    assert ctl.run("confirm", "other").status == Exit.REFUSED
+    assert ctl.run("confirm", "other").status == Exit.REJECTED
     assert ctl.run("confirm").status == 0
     assert ctl.loop.pending() is None
     assert ctl.running().keys() == {"locators", "local-sids"}
 
 
-def test_a_refused_commit_to_confirm_leaves_none_behind(ctl: Ctl) -> None:
-    ctl.loop.world.manager.change_refusal = Refusal("SID x", "it is bad", "make it good", "bad")
-    refused = ctl.run("apply", "-", "--confirm-within", "10m", given=FIRST)
-    assert (refused.status, ctl.loop.pending()) == (Exit.REFUSED, None)
+def test_a_rejected_commit_to_confirm_leaves_none_behind(ctl: Ctl) -> None:
+    ctl.loop.world.manager.change_rejection = Rejection("SID x", "it is bad", "make it good", "bad")
+    rejected = ctl.run("apply", "-", "--confirm-within", "10m", given=FIRST)
+    assert (rejected.status, ctl.loop.pending()) == (Exit.REJECTED, None)
 
 
 def test_rollback(ctl: Ctl) -> None:
@@ -109,7 +109,7 @@ def test_rollback(ctl: Ctl) -> None:
     assert back.status == 0
     assert ctl.running().keys() == {"locators"}
     unknown = ctl.run("rollback", "999999")
-    assert unknown.status == Exit.REFUSED
+    assert unknown.status == Exit.REJECTED
     assert "transaction 999999: its configuration is not known; choose another" in unknown.err
 
 

@@ -28,7 +28,7 @@ from srv6mgrd.datastore.connection import (
     UnavailableError,
 )
 from srv6mgrd.datastore.running import content
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from tests.contract.commits.conftest import ALICE, BOB, MODULE, Started, vrf
 
 
@@ -179,7 +179,7 @@ def test_other_users_act_for_themselves(started: Started, place: Path) -> None:
 
 def test_a_rejection_keeps_its_reasons(started: Started, client: CommitClient) -> None:
     started()
-    with pytest.raises(RefusedError, match="table-id"):
+    with pytest.raises(RejectedError, match="table-id"):
         client.edit(ALICE, (MODULE,), vrf("wrong", -1))
 
 

@@ -58,7 +58,7 @@ def test_rows_are_declared_and_removed(door: Door) -> None:
     door.wait_until(lambda: not door.state.keys("*"))
 
 
-def test_refused_rows_are_told_why_and_stop_nobody(door: Door) -> None:
+def test_rejected_rows_are_told_why_and_stop_nobody(door: Door) -> None:
     outside = "SRV6_MY_SIDS|MAIN|fcbb:cccc:1:1::/64"
     door.config.hset(outside, mapping={"action": "uN"})
     door.config.hset("SRV6_MY_SIDS|OTHER|fcbb:bbbb:20:2::/64", mapping={"action": "uN"})

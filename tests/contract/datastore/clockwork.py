@@ -26,7 +26,7 @@ from srv6mgrd.datastore.subscription import ConfigSubscription
 from srv6mgrd.datastore.transaction import Edit, Op, commit
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.rejection import RejectedError, Rejection
 from srv6mgrd.news import News
 from srv6mgrd.plan.actions import Action, Create
 from srv6mgrd.plan.objects import SidRoute
@@ -40,16 +40,16 @@ class Manager:
         # What became of commits: changed, then stored or aborted.
         self.events: list[str] = []
         self.cleared: list[str | None] = []
-        self.refusal: Refusal | None = None
-        self.change_refusal: Refusal | None = None
+        self.rejection: Rejection | None = None
+        self.change_rejection: Rejection | None = None
         # Raises RefusedError for a configuration that it rejects.
         self.judge: Callable[[Mapping[str, Any]], None] = lambda _: None
         self.warnings: tuple[str, ...] = ()
 
     async def plan(self, tree: Mapping[str, Any]) -> list[Action]:
         self.trees.append(tree)
-        if self.refusal is not None:
-            raise RefusedError([self.refusal])
+        if self.rejection is not None:
+            raise RejectedError([self.rejection])
         return [Create(SID)]
 
     async def reconcile(self) -> list[Action]:
@@ -59,8 +59,8 @@ class Manager:
         self.cleared.append(sid)
 
     def change(self, tree: Mapping[str, Any], *, rollback: bool = False) -> int:
-        if self.change_refusal is not None:
-            raise RefusedError([self.change_refusal])
+        if self.change_rejection is not None:
+            raise RejectedError([self.change_rejection])
         self.judge(tree)
         self.events.append("changed")
         return 1

@@ -14,7 +14,7 @@ from lab.waiting import wait_until, wait_until_async
 from srv6mgrd.datastore.connection import PendingError
 from srv6mgrd.datastore.history import Origin
 from srv6mgrd.datastore.running import read
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 from tests.contract.datastore.clockwork import SID, Door, Manager, World
 
 LONG = "a-name-of-18-chars"
@@ -45,7 +45,7 @@ async def test_plan_gives_operations_as_commands(door: tuple[Door, Manager]) -> 
     assert manager.trees == [LOCATORS]
 
 
-async def test_what_yang_or_srv6mgrd_refuses_is_told(door: tuple[Door, Manager]) -> None:
+async def test_what_yang_or_srv6mgrd_rejects_is_told(door: tuple[Door, Manager]) -> None:
     ask, manager = door
     for text in ("{", '{"srv6mgr-srv6:srv6":{"nonsense":1}}'):
         with pytest.raises(sysrepo.SysrepoError):
@@ -55,7 +55,7 @@ async def test_what_yang_or_srv6mgrd_refuses_is_told(door: tuple[Door, Manager])
     with pytest.raises(sysrepo.SysrepoError, match=f"VRF {LONG}: a VRF name is .*; shorten it"):
         await ask.send("plan", {"configuration": text})
     assert not manager.trees
-    manager.refusal = Refusal("SID x", "it is bad", "make it good", "bad")
+    manager.rejection = Rejection("SID x", "it is bad", "make it good", "bad")
     with pytest.raises(sysrepo.SysrepoError, match="SID x: it is bad; make it good"):
         await ask.send("plan", {"configuration": json.dumps(LOCATORS)})
 
@@ -93,7 +93,7 @@ async def test_a_commit_of_a_whole_configuration_is_confirmed_or_cancelled(world
         await world.door.send("confirm", {"id": "two"})
 
 
-async def test_edits_of_a_commit_name_it_and_others_are_refused(world: World) -> None:
+async def test_edits_of_a_commit_name_it_and_others_are_rejected(world: World) -> None:
     await world.door.send("commit", {"id": "one", "commit-id": "one", "timeout": 60})
     with pytest.raises(PendingError, match="commit one: it came through rpc and awaits"):
         await world.edit(LOCATORS, "alice")

@@ -18,7 +18,7 @@ import pytest
 from lab.waiting import wait_until
 from srv6mgrd.counters.node import TRANSACTIONS
 from srv6mgrd.datastore.connection import DatastoreError
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from tests.contract.datastore.daemon import CALLER, DECLARED, MORE, Manager
 
 
@@ -171,7 +171,7 @@ def rejection(call: Callable[[], object]) -> str:
     """Why it was rejected; empty when it was not."""
     try:
         call()
-    except (RefusedError, DatastoreError) as rejected:
+    except (RejectedError, DatastoreError) as rejected:
         return str(rejected)
     return ""
 

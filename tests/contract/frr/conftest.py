@@ -30,7 +30,7 @@ from srv6mgrd.model.desired import Desired, Locator, Sid, Vrf
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.objects import UNREACHABLE_METRIC, UnreachableSid
 from srv6mgrd.plan.target import target, vrf_ifindex
-from srv6mgrd.ports import RefusedAction
+from srv6mgrd.ports import RejectedAction
 
 DAEMONS = ("mgmtd", "zebra", "bgpd")
 TABLES = {"red": 10, "blue": 20}
@@ -154,17 +154,17 @@ class Pe:
                 actions.append(Replace(seen[key], block))
         return actions + [Delete(seen[key]) for key in reversed(seen) if key not in wanted]
 
-    def push(self, desired: Desired) -> list[RefusedAction]:
+    def push(self, desired: Desired) -> list[RejectedAction]:
         self.hide_sids(desired)
         actions = self.plan(desired)
-        refused = self.frr.apply(actions)
-        failed = {id(r.action) for r in refused}
+        rejected = self.frr.apply(actions)
+        failed = {id(r.action) for r in rejected}
         for action in (a for a in actions if id(a) not in failed):
             if isinstance(action, Delete):
                 self.journal.pop(action.object.key, None)
             else:
                 self.journal[action.object.key] = action.object.lines  # type: ignore[union-attr]
-        return refused
+        return rejected
 
     def operator(self, daemon: str, *commands: str) -> None:
         """Someone types into this PE's FRR."""

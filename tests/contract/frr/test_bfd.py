@@ -61,10 +61,10 @@ def test_a_commit_needs_bfdd_and_a_repair_goes_on_without(pes: Pes) -> None:
     assert one.push(declaration(1, "red")) == []
     watched = with_peer(declaration(1, "red"), bfd=True)
 
-    (refused,) = one.frr.apply(one.plan(watched), atomic=True)
+    (rejected,) = one.frr.apply(one.plan(watched), atomic=True)
 
-    assert refused.words == "bfdd does not run, which BFD of neighbor 2001:db8::2 needs"
-    assert refused.remedy == "set bfdd=yes in /etc/frr/daemons and restart FRR"
+    assert rejected.words == "bfdd does not run, which BFD of neighbor 2001:db8::2 needs"
+    assert rejected.remedy == "set bfdd=yes in /etc/frr/daemons and restart FRR"
     assert one.plan(declaration(1, "red")) == []
     assert one.push(watched) == []
 

@@ -157,26 +157,26 @@ def test_drift_is_repaired(pe: Pe) -> None:
     assert pe.plan(BASE) == []
 
 
-def test_refused_line_is_reported_and_its_block_taken_back(pe: Pe) -> None:
+def test_rejected_line_is_reported_and_its_block_taken_back(pe: Pe) -> None:
     bad = Vrf("bad", 30, bgp=VrfBgp("4294967296:1", ("65000:1",), ("65000:2",)))
     before = pe.frr.writes
-    refused = pe.push(replace(BASE, vrfs={**BASE.vrfs, "bad": bad}))
+    rejected = pe.push(replace(BASE, vrfs={**BASE.vrfs, "bad": bad}))
     assert pe.frr.writes > before
-    assert [r.action.object.key for r in refused] == [
+    assert [r.action.object.key for r in rejected] == [
         f"frr bgpd router bgp 65000 vrf bad / address-family {f} unicast" for f in ("ipv4", "ipv6")
     ]
-    assert "Malformed rd" in refused[0].words
-    assert "rd vpn export 4294967296:1" in refused[0].words
+    assert "Malformed rd" in rejected[0].words
+    assert "rd vpn export 4294967296:1" in rejected[0].words
     observed = pe.frr.observe()
     assert observed is not None
     assert observed["frr bgpd router bgp 65000 vrf red"].lines[1] == "sid vpn per-vrf export 100"
-    assert refused[0].action.object.key not in observed
+    assert rejected[0].action.object.key not in observed
     assert pe.push(BASE) == []
     assert pe.plan(BASE) == []
 
 
 def test_another_as_that_runs_already_is_named(pe: Pe) -> None:
     pe.operator("bgpd", "configure terminal", "router bgp 65099")
-    refused = pe.push(declaration(1))
-    assert refused
-    assert all("AS is 65099" in r.words for r in refused)
+    rejected = pe.push(declaration(1))
+    assert rejected
+    assert all("AS is 65099" in r.words for r in rejected)

@@ -176,8 +176,8 @@ def test_what_the_locator_waits_for_is_told(routers: tuple[Pe, Pe]) -> None:
     assert "isisd can't be reached" in verdict(edge, EDGE)[1]
     # Without it the rest of FRR is as ever, and what it should have is refused by name.
     assert {a.object.key.split()[1] for a in edge.plan(EDGE)} == {ISISD}
-    refused = edge.push(EDGE)
-    assert {"start frr and see that the daemon is enabled" in r.words for r in refused} == {True}
+    rejected = edge.push(EDGE)
+    assert {"start frr and see that the daemon is enabled" in r.words for r in rejected} == {True}
     edge.start(ISISD)
     wait_until(lambda: edge.push(EDGE) == [], "isisd", DEADLINE)
     assert edge.plan(EDGE) == []

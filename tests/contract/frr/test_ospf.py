@@ -189,9 +189,9 @@ def test_without_a_neighbor_or_a_daemon_it_says_so(routers: tuple[Pe, Pe]) -> No
     becomes(edge, BOTH, 2, (False, "no OSPF neighbor at to-ce-red"))
     edge.stop(OSPF6D)
 
-    refused = edge.push(BOTH)
+    rejected = edge.push(BOTH)
 
-    assert {(r.words, r.remedy) for r in refused} == {
+    assert {(r.words, r.remedy) for r in rejected} == {
         ("ospf6d does not run", "set ospf6d=yes in /etc/frr/daemons and restart FRR")
     }
     assert "ospf6d can't be reached" in status(BOTH, edge.frr)[OF[3]][1]

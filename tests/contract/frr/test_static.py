@@ -175,27 +175,27 @@ def test_why_a_route_does_not_forward(pe: Pe) -> None:
     becomes(pe, wanted, "red 10.9.2.0/24", (False, down))
 
 
-def test_one_refused_route_leaves_the_others(pe: Pe) -> None:
+def test_one_rejected_route_leaves_the_others(pe: Pe) -> None:
     mixed = route("10.9.1.0/24", CE, replace(BLACKHOLE, index=2))
     wanted = having(route("10.9.0.0/24", CE), mixed, route("10.9.2.0/24", CE))
 
-    refused = pe.push(wanted)
+    rejected = pe.push(wanted)
 
-    assert [r.action.object.key for r in refused] == ["frr mgmtd vrf red / ip route 10.9.1.0/24"]
-    assert "blackhole and non-blackhole" in refused[0].words
+    assert [r.action.object.key for r in rejected] == ["frr mgmtd vrf red / ip route 10.9.1.0/24"]
+    assert "blackhole and non-blackhole" in rejected[0].words
     assert of_mgmtd(pe).keys() == {"ip route 10.9.0.0/24", "ip route 10.9.2.0/24"}
 
 
-def test_one_of_many_that_is_refused_leaves_the_others(pe: Pe) -> None:
+def test_one_of_many_that_is_rejected_leaves_the_others(pe: Pe) -> None:
     """They are one transaction for mgmtd."""
     good = [route(f"10.9.{n}.0/24", CE, tag=7) for n in range(20)]
     mixed = route("10.8.0.0/24", CE, replace(BLACKHOLE, index=2))
     operators = ("ip route 10.7.0.0/24 10.1.0.10 vrf red",)
     typed(pe, *operators)
 
-    refused = pe.push(having(*good, mixed))
+    rejected = pe.push(having(*good, mixed))
 
-    assert [r.action.object.key for r in refused] == ["frr mgmtd vrf red / ip route 10.8.0.0/24"]
+    assert [r.action.object.key for r in rejected] == ["frr mgmtd vrf red / ip route 10.8.0.0/24"]
     assert len(of_mgmtd(pe)) == len(good) + 1
     assert pe.push(having(*good)) == []
     assert pe.plan(having(*good)) == []
@@ -203,16 +203,16 @@ def test_one_of_many_that_is_refused_leaves_the_others(pe: Pe) -> None:
     assert of_mgmtd(pe) == {"ip route 10.7.0.0/24": ("ip route 10.7.0.0/24 10.1.0.10",)}
 
 
-def test_without_a_daemon_it_is_refused_with_the_remedy(pe: Pe) -> None:
+def test_without_a_daemon_it_is_rejected_with_the_remedy(pe: Pe) -> None:
     tracked = having(route("10.9.0.0/24", replace(CE, bfd=True)))
 
-    (refused,) = pe.push(tracked)
+    (rejected,) = pe.push(tracked)
 
-    assert refused.words == "bfdd does not run, which BFD needs"
-    assert refused.remedy == "set bfdd=yes in /etc/frr/daemons and restart FRR"
+    assert rejected.words == "bfdd does not run, which BFD needs"
+    assert rejected.remedy == "set bfdd=yes in /etc/frr/daemons and restart FRR"
     pe.stop(STATICD)
-    (refused,) = pe.push(having(route("10.9.0.0/24", CE)))
-    assert refused.words == "staticd does not run"
+    (rejected,) = pe.push(having(route("10.9.0.0/24", CE)))
+    assert rejected.words == "staticd does not run"
     pe.start(STATICD)
     wait_until(lambda: pe.push(having(route("10.9.0.0/24", CE))) == [], "staticd", 30.0)
 

@@ -27,7 +27,7 @@ from srv6mgrd.datastore.running import read
 from srv6mgrd.gnmi import wire
 from srv6mgrd.gnmi.path import parse, text
 from srv6mgrd.model.proxy_state import ProxyState
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
 
 _OPTIONS = [("grpc.max_receive_message_length", 64 << 20)]
@@ -87,8 +87,8 @@ class Core:
         if event == "change" and self.judge is not None:
             try:
                 self.judge(json.loads(read(session)))
-            except RefusedError as refused:
-                raise rejection(session, refused) from None
+            except RejectedError as rejected:
+                raise rejection(session, rejected) from None
         if event == "done":
             self.changes.append(event)
 

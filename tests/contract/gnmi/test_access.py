@@ -57,14 +57,14 @@ def test_a_write_needs_a_rule(guarded: Server, gnmi: Client, rules: Callable[...
     alice, bob = (secure(guarded, user(name)) for name in ("alice", "bob"))
     rules({"path": "/srv6mgr-srv6:srv6/vrfs", "access-operations": "*", "action": "permit"})
     wait_until(lambda: alice.set(update={TABLE: 101}))
-    refused: tuple[tuple[Client, dict[str, Any]], ...] = (
+    rejected: tuple[tuple[Client, dict[str, Any]], ...] = (
         (bob, {"update": {TABLE: 102}}),
         (bob, {"delete": ["/"]}),
         (bob, {"replace": {"/srv6/vrfs": {}}}),
         (alice, {"delete": ["/srv6/local-sids"]}),
         (alice, {"update": {TABLE: 102, "/srv6/locators/locator[name=main]/function-length": 20}}),
     )
-    for client, request in refused:
+    for client, request in rejected:
         status, text = failing(client.set, **request)
         assert status is grpc.StatusCode.PERMISSION_DENIED, text
         assert "ask for a NACM rule" in text

@@ -34,7 +34,7 @@ UNREADABLE = {
 
 @pytest.mark.parametrize("rpc", ["Get", "Set"])
 @pytest.mark.parametrize("bad", UNREADABLE.values(), ids=UNREADABLE)
-def test_what_is_no_request_is_refused(unchanged: Client, rpc: str, bad: bytes) -> None:
+def test_what_is_no_request_is_rejected(unchanged: Client, rpc: str, bad: bytes) -> None:
     code, text = failing(raw(unchanged, rpc), bad, timeout=10)
     assert code is INVALID
     assert f"it is no gnmi.{rpc}Request, or holds text that is not UTF-8" in text
@@ -49,7 +49,7 @@ def test_what_is_no_request_ends_a_stream_in_words(unchanged: Client) -> None:
         assert "it is no gnmi.SubscribeRequest" in text
 
 
-def test_text_that_is_not_utf8_is_refused(unchanged: Client) -> None:
+def test_text_that_is_not_utf8_is_rejected(unchanged: Client) -> None:
     update = pb.Update(path=path(LENGTH), val=pb.TypedValue(string_val="zz"))
     bad = pb.SetRequest(update=[update]).SerializeToString().replace(b"zz", b"\xff\xfe")
     code, text = failing(raw(unchanged, "Set"), bad, timeout=10)
@@ -81,7 +81,7 @@ def big(size: int = 10 * MIB) -> dict[str, Any]:
 
 @pytest.mark.parametrize("op", ["update", "replace"])
 @pytest.mark.parametrize("what", big(0))
-def test_ten_megabytes_are_refused_in_few_words(unchanged: Client, what: str, op: str) -> None:
+def test_ten_megabytes_are_rejected_in_few_words(unchanged: Client, what: str, op: str) -> None:
     where, value = big()[what]
     code, text = failing(unchanged.set, **{op: {where: value}})
     assert code in (INVALID, grpc.StatusCode.NOT_FOUND), text
@@ -126,7 +126,7 @@ def test_origins_may_be_mixed_where_each_is_ours(router: Client) -> None:
 
 
 @pytest.mark.parametrize("foreign", ["openconfig", "cli", "ietf", "sonic-db"])
-def test_one_foreign_origin_refuses_all(unchanged: Client, foreign: str) -> None:
+def test_one_foreign_origin_rejects_all(unchanged: Client, foreign: str) -> None:
     given = origins(
         ("srv6mgr", TABLE, pb.TypedValue(uint_val=101)),
         (foreign, LENGTH, pb.TypedValue(uint_val=20)),
@@ -167,7 +167,7 @@ def test_origins_in_prefix_and_path_contradict_each_other(unchanged: Client) -> 
     ],
 )
 @pytest.mark.parametrize("op", ["update", "replace"])
-def test_keys_in_conflict_are_refused(unchanged: Client, where: str, value: Any, op: str) -> None:
+def test_keys_in_conflict_are_rejected(unchanged: Client, where: str, value: Any, op: str) -> None:
     code, text = failing(unchanged.set, **{op: {where: value}})
     assert code is INVALID, text
     assert text

@@ -12,7 +12,7 @@ from gnmi_pb import gnmi_ext_pb2 as ext
 from google.protobuf.duration_pb2 import Duration
 
 from lab.waiting import wait_until
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 from tests.contract.datastore.clockwork import Loop
 from tests.contract.gnmi.client import Client
 from tests.contract.gnmi.data import SRV6
@@ -38,7 +38,7 @@ def step(id_: str, action: str, seconds: float | None = None) -> Any:
     return [ext.Extension(commit=commit)]
 
 
-def refused(gnmi: Client, code: grpc.StatusCode, words: str, **request: Any) -> None:
+def rejected(gnmi: Client, code: grpc.StatusCode, words: str, **request: Any) -> None:
     with pytest.raises(grpc.RpcError) as e:
         gnmi.set(**request)
     error: Any = e.value
@@ -67,7 +67,7 @@ def test_what_is_cancelled_is_undone(gnmi: Client, loop: Loop) -> None:
 def test_what_is_not_confirmed_is_undone_on_time(gnmi: Client, loop: Loop) -> None:
     gnmi.set(update={RED: 101}, extension=step("one", "commit", 0.5))
     wait_until(lambda: gnmi.value(RED) == 100, timeout=10)
-    refused(gnmi, PRECONDITION, "commit: no commit awaits", extension=step("one", "confirm"))
+    rejected(gnmi, PRECONDITION, "commit: no commit awaits", extension=step("one", "confirm"))
 
 
 def test_it_may_get_another_time(gnmi: Client, loop: Loop) -> None:
@@ -78,43 +78,43 @@ def test_it_may_get_another_time(gnmi: Client, loop: Loop) -> None:
 
 def test_one_commit_at_a_time(gnmi: Client, loop: Loop) -> None:
     for action in ("confirm", "cancel"):
-        refused(gnmi, PRECONDITION, "commit: no commit awaits", extension=step("one", action))
+        rejected(gnmi, PRECONDITION, "commit: no commit awaits", extension=step("one", action))
     longer = step("one", "set_rollback_duration", 9)
-    refused(gnmi, PRECONDITION, "commit: no commit awaits", extension=longer)
+    rejected(gnmi, PRECONDITION, "commit: no commit awaits", extension=longer)
     gnmi.set(update={RED: 101}, extension=step("one", "commit"))
     name = loop.pending().id
     awaits = f"commit {name}: it came through srv6-gnmid of root and awaits confirmation until"
     for id_ in ("one", "two"):
         again = step(id_, "commit")
-        refused(gnmi, PRECONDITION, awaits, update={RED: 102}, extension=again)
-    refused(gnmi, PRECONDITION, awaits, update={RED: 102})
+        rejected(gnmi, PRECONDITION, awaits, update={RED: 102}, extension=again)
+    rejected(gnmi, PRECONDITION, awaits, update={RED: 102})
     for action in ("confirm", "cancel"):
         words = f"commit: it is commit {name} that awaits"
-        refused(gnmi, INVALID, words, extension=step("two", action))
+        rejected(gnmi, INVALID, words, extension=step("two", action))
     words = f"it is commit {name} that"
-    refused(gnmi, INVALID, words, extension=step("two", "set_rollback_duration", 9))
+    rejected(gnmi, INVALID, words, extension=step("two", "set_rollback_duration", 9))
     assert gnmi.value(RED) == 101
     gnmi.set(extension=step("one", "cancel"))
 
 
-def test_what_is_refused_leaves_nothing_pending(gnmi: Client, loop: Loop) -> None:
-    refused(gnmi, INVALID, "table-id", update={RED: "x"}, extension=step("one", "commit"))
-    loop.world.manager.change_refusal = Refusal("VRF red", "no", "try again", "no")
-    refused(gnmi, INVALID, "VRF red: no", update={RED: 101}, extension=step("one", "commit"))
-    loop.world.manager.change_refusal = None
+def test_what_is_rejected_leaves_nothing_pending(gnmi: Client, loop: Loop) -> None:
+    rejected(gnmi, INVALID, "table-id", update={RED: "x"}, extension=step("one", "commit"))
+    loop.world.manager.change_rejection = Rejection("VRF red", "no", "try again", "no")
+    rejected(gnmi, INVALID, "VRF red: no", update={RED: 101}, extension=step("one", "commit"))
+    loop.world.manager.change_rejection = None
     assert loop.pending() is None
     gnmi.set(update={RED: 102})
 
 
 def test_what_could_not_be_carried_out_is_aborted(gnmi: Client, loop: Loop) -> None:
     """3.4.7; what is wrong in itself is an invalid argument."""
-    loop.world.manager.change_refusal = Refusal(
+    loop.world.manager.change_rejection = Rejection(
         "VRF red", "the kernel refused it", "wait", "refused"
     )
     for extension in ([], step("one", "commit")):
         words = "VRF red: the kernel refused it; wait"
-        refused(gnmi, grpc.StatusCode.ABORTED, words, update={RED: 101}, extension=extension)
-    loop.world.manager.change_refusal = None
+        rejected(gnmi, grpc.StatusCode.ABORTED, words, update={RED: 101}, extension=extension)
+    loop.world.manager.change_rejection = None
     assert loop.pending() is None
     assert gnmi.value(RED) == 100
 
@@ -131,5 +131,5 @@ def test_what_could_not_be_carried_out_is_aborted(gnmi: Client, loop: Loop) -> N
         (step("one", "confirm"), "confirm stands alone"),
     ],
 )
-def test_bad_steps_are_refused(gnmi: Client, extension: Any, words: str) -> None:
-    refused(gnmi, INVALID, words, update={"/srv6": SRV6}, extension=extension)
+def test_bad_steps_are_rejected(gnmi: Client, extension: Any, words: str) -> None:
+    rejected(gnmi, INVALID, words, update={"/srv6": SRV6}, extension=extension)

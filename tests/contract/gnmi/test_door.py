@@ -41,7 +41,7 @@ def test_a_development_certificate_is_made_and_named(server: Server) -> None:
     assert code(secure(server).capabilities) is grpc.StatusCode.UNAUTHENTICATED
 
 
-def test_plaintext_and_old_tls_are_refused(server: Server) -> None:
+def test_plaintext_and_old_tls_are_rejected(server: Server) -> None:
     assert code(Client(f"127.0.0.1:{server.port}").capabilities) is grpc.StatusCode.UNAVAILABLE
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -73,7 +73,7 @@ def test_health_and_reflection(server: Server, channel: Client) -> None:
     assert methods == {"Capabilities", "Get", "Set", "Subscribe"}
 
 
-def test_credentials_that_can_not_be_checked_are_refused(server: Server) -> None:
+def test_credentials_that_can_not_be_checked_are_rejected(server: Server) -> None:
     both = secure(server, (("username", "alice"), ("password", "x")))
     assert code(both.capabilities) is grpc.StatusCode.UNAUTHENTICATED
     name = secure(server, (("username", "alice"),))

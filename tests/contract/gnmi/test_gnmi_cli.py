@@ -57,7 +57,7 @@ class Cli:
         assert code == 0, told
         return told
 
-    def refused(self, *arguments: str) -> str:
+    def rejected(self, *arguments: str) -> str:
         code, told = self.run(*arguments)
         assert code, told
         return told
@@ -83,7 +83,7 @@ def test_capabilities(cli: Cli) -> None:
 def test_get(cli: Cli) -> None:
     told = cli.ask("-get", "-proto", f"{TABLE} encoding: JSON_IETF")
     assert re.search(r'json_ietf_val:\s+"100"', told)
-    told = cli.refused("-get", "-proto", 'path: {elem: {name: "x"}} encoding: JSON_IETF')
+    told = cli.rejected("-get", "-proto", 'path: {elem: {name: "x"}} encoding: JSON_IETF')
     assert "code = Unimplemented desc = path /x: the data tree has no node" in told
 
 
@@ -93,7 +93,7 @@ def test_set(cli: Cli, gnmi: Client) -> None:
     assert gnmi.value("/srv6/vrfs/vrf[name=red]/table-id") == 101
     blue = json.dumps({"table-id": 101}).replace('"', '\\"')
     path = RED.replace("red", "blue")
-    told = cli.refused(
+    told = cli.rejected(
         "-set", "-proto", f'update: {{path: {{{path}}} val: {{json_ietf_val: "{blue}"}}}}'
     )
     assert "table 101 is already used by VRF red; choose another table-id" in told

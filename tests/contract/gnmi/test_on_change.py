@@ -81,7 +81,7 @@ def test_a_leaf_back_at_its_default_is_an_update(router: Client) -> None:
         assert not change.delete
 
 
-def test_a_refused_set_is_not_seen(router: Client, core: Core) -> None:
+def test_a_rejected_set_is_not_seen(router: Client, core: Core) -> None:
     with router.subscribe(subscription("/srv6")) as stream:
         stream.until_sync()
         core.veto = "VRF red: no; try again"

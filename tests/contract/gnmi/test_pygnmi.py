@@ -39,7 +39,7 @@ def run(server: Server, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
 
 @pytest.mark.skipif(not PYTHON.exists(), reason="pygnmi has no environment here")
 def test_pygnmi(server: Server, gnmi: Client) -> None:
-    capabilities, changed, got, refused, once, deleted, gone = run(
+    capabilities, changed, got, rejected, once, deleted, gone = run(
         server,
         ("capabilities", {}),
         ("set", {"update": [["/srv6", SRV6]], "encoding": "json_ietf"}),
@@ -68,7 +68,7 @@ def test_pygnmi(server: Server, gnmi: Client) -> None:
     assert update["val"]["srv6mgr-srv6:table-id"] == 100
     assert (
         "VRF blue: table 100 is already used by VRF red; choose another table-id"
-        in (refused["error"])
+        in (rejected["error"])
     )
     assert once[0]["update"]["update"][0]["val"] == 100
     assert "sync_response" in once[-1]

@@ -1,5 +1,5 @@
 """Every rejection in full: the gRPC status and the exact message, through sysrepo, libyang, srv6mgrd's
-checks and srv6-gnmid. What needs the kernel or FRR to be rejected is in suite refusals."""
+checks and srv6-gnmid. What needs the kernel or FRR to be rejected is in suite rejections."""
 # Messages stand on one line, to be found by them.
 # ruff: noqa: E501
 
@@ -18,7 +18,7 @@ from srv6mgrd.frr.limits import limits
 from srv6mgrd.model.checks import check
 from srv6mgrd.model.expand import expand
 from srv6mgrd.model.parse import parse
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from tests.contract.gnmi.client import Client, Core, failing
 from tests.contract.gnmi.data import SRV6
 from tests.contract.gnmi.rich_status import violations
@@ -332,7 +332,7 @@ def judge(tree: Mapping[str, Any]) -> None:
     desired = expand(parse(tree))
     check(desired)
     if found := limits(desired):
-        raise RefusedError(found)
+        raise RejectedError(found)
 
 
 @pytest.fixture

@@ -139,11 +139,11 @@ def test_one_entry_of_a_leaf_list_is_deleted(router: Client) -> None:
     router.set(delete=[f"{where}[.=*]"])
     assert failing(router.raw_get, where)[0] is NOT_FOUND
     # For anything else it is one value.
-    for refused in (
+    for rejected in (
         lambda: router.raw_get(f"{where}[.=eth1]"),
         lambda: router.set(update={f"{where}[.=eth1]": "eth1"}),
     ):
-        code, text = failing(refused)
+        code, text = failing(rejected)
         assert code is INVALID
         assert "a leaf-list is one value" in text
     code, text = failing(router.set, delete=[f"{LENGTH}[.=16]"])
@@ -223,7 +223,7 @@ NEW_SID = "/srv6/local-sids/sid[prefix=fcbb:0:1:65::/64]"
 
 
 @pytest.mark.parametrize(
-    ("where", "value", "refusal"),
+    ("where", "value", "rejection"),
     [
         (
             VRF.format("blue"),
@@ -351,10 +351,10 @@ NEW_SID = "/srv6/local-sids/sid[prefix=fcbb:0:1:65::/64]"
     ],
 )
 @pytest.mark.parametrize("op", ["update", "replace"])
-def test_refusals(
-    router: Client, op: str, where: str, value: object, refusal: tuple[grpc.StatusCode, str]
+def test_rejections(
+    router: Client, op: str, where: str, value: object, rejection: tuple[grpc.StatusCode, str]
 ) -> None:
-    code, text = refusal
+    code, text = rejection
     before = config(router)
     found, said = failing(router.set, **{op: {where: value}})
     assert text in said
@@ -436,7 +436,7 @@ def test_union_replace_replaces_each_part_it_names(router: Client) -> None:
     assert config(router) == before
 
 
-def test_a_master_that_was_is_refused(router: Client) -> None:
+def test_a_master_that_was_is_rejected(router: Client) -> None:
     def elected(low: int, role: str) -> dict[str, object]:
         given = ext.MasterArbitration(
             role=ext.Role(id=role), election_id=ext.Uint128(high=0, low=low)

@@ -16,7 +16,7 @@ from tests.contract.gnmi.data import ENTRY, INSTALLED, RED, RED_REF
 ONCE, POLL = pb.SubscriptionList.ONCE, pb.SubscriptionList.POLL
 
 
-def refused(gnmi: Client, *subscriptions: Any, **fields: Any) -> grpc.StatusCode:
+def rejected(gnmi: Client, *subscriptions: Any, **fields: Any) -> grpc.StatusCode:
     with gnmi.subscribe(*subscriptions, **fields) as stream, pytest.raises(grpc.RpcError) as e:
         stream.drain()
     code: grpc.StatusCode = e.value.code()  # type: ignore[attr-defined]
@@ -175,7 +175,7 @@ def test_use_models_restricts(router: Client) -> None:
         assert updates(stream.next().update) == {"/srv6/bgp/as-number": 65001}
         assert stream.quiet()
     other = [pb.ModelData(name="openconfig-bgp")]
-    assert refused(router, subscription("/srv6"), use_models=other) is UNIMPLEMENTED
+    assert rejected(router, subscription("/srv6"), use_models=other) is UNIMPLEMENTED
 
 
 def test_no_path_is_told_twice_in_a_notification(router: Client) -> None:
@@ -198,15 +198,15 @@ def test_target_comes_back(router: Client) -> None:
 INVALID, UNIMPLEMENTED = grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.UNIMPLEMENTED
 
 
-def test_subscriptions_that_are_refused(router: Client) -> None:
+def test_subscriptions_that_are_rejected(router: Client) -> None:
     fast = subscription(RED, pb.SAMPLE, sample_interval=0.001)
-    assert refused(router, fast) is INVALID
-    assert refused(router, subscription(RED, pb.TARGET_DEFINED, sample_interval=1)) is INVALID
-    assert refused(router) is INVALID
-    assert refused(router, subscription("/srv6/vrfs/vrf[nme=red]")) is INVALID
-    assert refused(router, subscription("/interfaces")) is UNIMPLEMENTED
-    assert refused(router, subscription("/srv6/nonsense"), mode=ONCE) is UNIMPLEMENTED
-    assert refused(router, subscription(RED), encoding=pb.BYTES) is UNIMPLEMENTED
+    assert rejected(router, fast) is INVALID
+    assert rejected(router, subscription(RED, pb.TARGET_DEFINED, sample_interval=1)) is INVALID
+    assert rejected(router) is INVALID
+    assert rejected(router, subscription("/srv6/vrfs/vrf[nme=red]")) is INVALID
+    assert rejected(router, subscription("/interfaces")) is UNIMPLEMENTED
+    assert rejected(router, subscription("/srv6/nonsense"), mode=ONCE) is UNIMPLEMENTED
+    assert rejected(router, subscription(RED), encoding=pb.BYTES) is UNIMPLEMENTED
 
 
 def test_requests_out_of_order(router: Client) -> None:

@@ -64,7 +64,7 @@ def test_a_set_that_is_cancelled_in_mid_commit_is_done_whole(
     assert router.value(TABLE) == 102
 
 
-def test_a_set_that_is_cancelled_in_mid_commit_and_refused_is_not_done_at_all(
+def test_a_set_that_is_cancelled_in_mid_commit_and_rejected_is_not_done_at_all(
     router: Client, core: Core, gate: Gate
 ) -> None:
     core.veto = "VRF red: no; try again"

@@ -134,13 +134,13 @@ def test_bpf_program_that_is_pinned_anew_is_drift(
 
 
 def test_bpf_program_is_missing(kernel: LinuxKernel, sid_device: str) -> None:
-    (refused,) = kernel.apply([Create(sid(Behavior.END_BPF, bpf_program="/nowhere/program"))])
-    assert "/nowhere/program" in refused.words
+    (rejected,) = kernel.apply([Create(sid(Behavior.END_BPF, bpf_program="/nowhere/program"))])
+    assert "/nowhere/program" in rejected.words
 
 
 def test_interface_is_missing(kernel: LinuxKernel, sid_device: str) -> None:
-    (refused,) = kernel.apply([Create(sid(Behavior.END_DX2, interface="gone0"))])
-    assert "gone0" in refused.words
+    (rejected,) = kernel.apply([Create(sid(Behavior.END_DX2, interface="gone0"))])
+    assert "gone0" in rejected.words
 
 
 def test_many_of_each(kernel: LinuxKernel, sid_device: str) -> None:
@@ -205,8 +205,8 @@ def test_foreign_route_in_the_way(kernel: LinuxKernel, sid_device: str, run: Run
     obj, other = ROUTES[0][0], ROUTES[4][0]
     run(f"ip -6 route add {obj.prefix} dev {sid_device} metric 1024 proto 201")
     run(f"ip route add {other.prefix} dev {sid_device} metric 1024 proto 201")
-    refused = kernel.apply([Create(obj), Create(other)])
-    assert [r.action.object for r in refused] == [obj, other]
+    rejected = kernel.apply([Create(obj), Create(other)])
+    assert [r.action.object for r in rejected] == [obj, other]
     assert kernel.apply([Delete(obj), Delete(other)]) == []
     assert "proto 201" in run("ip -6 route show fc00:7::/64")
     assert "proto 201" in run("ip route show 198.51.100.0/24")

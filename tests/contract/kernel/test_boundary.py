@@ -51,8 +51,8 @@ def test_is_read_back(kernel: LinuxKernel, run: Run) -> None:
     seen = kernel.observe([]).objects[WANTED.key]
     assert seen.object == WANTED
     assert seen.ours
-    (refused,) = kernel.apply([Create(WANTED)])
-    assert refused.errno == errno.EEXIST
+    (rejected,) = kernel.apply([Create(WANTED)])
+    assert rejected.errno == errno.EEXIST
     shown = " ".join(run("nft list table ip6 srv6mgr").split())
     assert 'comment "srv6mgr"' in shown
     assert 'elements = { "red", "to-ce", "xxxxxxxxxxxxxxx" }' in shown
@@ -178,14 +178,14 @@ def test_foreign_tables(kernel: LinuxKernel, run: Run) -> None:
     run("nft add table ip6 srv6mgr")
     seen = kernel.observe([]).objects[WANTED.key]
     assert not seen.ours
-    (refused,) = kernel.apply([Delete(seen.object)])
-    assert refused.errno == errno.EPERM
+    (rejected,) = kernel.apply([Delete(seen.object)])
+    assert rejected.errno == errno.EPERM
     assert "table ip6 srv6mgr" in run("nft list tables")
     assert run("nft -a list table ip6 theirs") == before
 
 
-def test_nothing_is_left_of_what_the_kernel_refuses(kernel: LinuxKernel) -> None:
+def test_nothing_is_left_of_what_the_kernel_rejects(kernel: LinuxKernel) -> None:
     bad = Boundary(("a", "a"), (), ())
-    (refused,) = kernel.apply([Create(bad)])
-    assert refused.errno == errno.EEXIST
+    (rejected,) = kernel.apply([Create(bad)])
+    assert rejected.errno == errno.EEXIST
     assert found(kernel) is None

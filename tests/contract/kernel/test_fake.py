@@ -154,7 +154,7 @@ def test_agrees(kernel: LinuxKernel, run: Run, actions: Sequence[Action]) -> Non
     fake = FakeKernel({"p0": kernel.observe([]).interfaces["p0"]})
 
     def outcome(on: Kernel) -> tuple[object, ...]:
-        refused = [(r.action, r.errno) for r in on.apply(actions)]
+        rejected = [(r.action, r.errno) for r in on.apply(actions)]
         observed = on.observe(PATHS)
         # The kernel makes link-local ones itself.
         objects = {
@@ -162,6 +162,6 @@ def test_agrees(kernel: LinuxKernel, run: Run, actions: Sequence[Action]) -> Non
             for key, item in observed.objects.items()
             if item.ours or not isinstance(item.object, InterfaceAddress)
         }
-        return refused, objects, observed.interfaces.keys(), on.sid_counters()
+        return rejected, objects, observed.interfaces.keys(), on.sid_counters()
 
     assert outcome(fake) == outcome(kernel)

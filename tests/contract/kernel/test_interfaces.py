@@ -71,9 +71,9 @@ def test_a_vlan_of_somebody_else(kernel: LinuxKernel, run: Run) -> None:
     seen = kernel.observe([]).objects[VLAN.key]
     assert (seen.object, seen.ours) == (VLAN, False)
 
-    (refused,) = kernel.apply([Delete(VLAN)])
+    (rejected,) = kernel.apply([Delete(VLAN)])
 
-    assert refused.errno == errno.EPERM
+    assert rejected.errno == errno.EPERM
 
 
 @pytest.mark.usefixtures("vlans")
@@ -85,19 +85,19 @@ def test_the_name_is_somebody_elses(kernel: LinuxKernel, run: Run, theirs: str) 
     run(f"ip link add {theirs}")
     assert VLAN.key not in kernel.observe([]).objects
 
-    (refused,) = kernel.apply([Create(VLAN)])
+    (rejected,) = kernel.apply([Create(VLAN)])
 
-    assert refused.errno == errno.EEXIST
-    assert "which srv6mgr did not make" in refused.words
+    assert rejected.errno == errno.EEXIST
+    assert "which srv6mgr did not make" in rejected.words
 
 
 @pytest.mark.usefixtures("vlans")
 def test_the_id_is_somebody_elses(kernel: LinuxKernel, run: Run) -> None:
     run("ip link add link p0 name theirs type vlan id 5")
 
-    (refused,) = kernel.apply([Create(VLAN)])
+    (rejected,) = kernel.apply([Create(VLAN)])
 
-    assert refused.errno == errno.EEXIST
+    assert rejected.errno == errno.EEXIST
     assert "p0.5" not in kernel.observe([]).interfaces
 
 
@@ -133,8 +133,8 @@ def test_an_address_of_somebody_else(kernel: LinuxKernel, run: Run) -> None:
 
     assert not observed[of("10.9.0.1/24").key].ours
     assert not observed[of("fc00:8::1/64").key].ours
-    refused = kernel.apply([Create(of("10.9.0.1/24")), Create(of("fc00:8::1/128"))])
-    assert [r.errno for r in refused] == [errno.EEXIST, errno.EEXIST]
+    rejected = kernel.apply([Create(of("10.9.0.1/24")), Create(of("fc00:8::1/128"))])
+    assert [r.errno for r in rejected] == [errno.EEXIST, errno.EEXIST]
 
 
 def test_ours_is_seen_beside_one_with_another_prefix_length(kernel: LinuxKernel, run: Run) -> None:

@@ -90,8 +90,8 @@ def test_new_devices_inherit_disabled_ipv6(kernel: LinuxKernel, run: Run) -> Non
     run("echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6")
     sid = dt(Behavior.END_DT46)
     objects: list[KernelObject] = [DummyDevice(SID_DEVICE), RED, STRICT, sid]
-    (refused,) = kernel.apply([Create(o) for o in objects])
-    assert refused.errno == errno.EACCES
+    (rejected,) = kernel.apply([Create(o) for o in objects])
+    assert rejected.errno == errno.EACCES
     enable = [Sysctl(f"net/ipv6/conf/{name}/disable_ipv6", "0") for name in (SID_DEVICE, "red")]
     assert kernel.apply([*map(Create, enable), Create(sid)]) == []
     assert kernel.observe([]).objects[sid.key].object == sid
@@ -100,16 +100,16 @@ def test_new_devices_inherit_disabled_ipv6(kernel: LinuxKernel, run: Run) -> Non
 
 def test_name_taken_by_a_stranger(kernel: LinuxKernel, run: Run) -> None:
     run("ip link add red type bridge || ip link add red type dummy")
-    (refused,) = kernel.apply([Create(RED)])
-    assert refused.errno == errno.EEXIST
+    (rejected,) = kernel.apply([Create(RED)])
+    assert rejected.errno == errno.EEXIST
     (link,) = json.loads(run("ip -j link show red"))
     assert "ifalias" not in link
 
 
 def test_ifindex_taken_by_a_stranger(kernel: LinuxKernel, run: Run) -> None:
     run(f"ip link add x index {RED.ifindex} type dummy")
-    (refused,) = kernel.apply([Create(RED)])
-    assert refused.errno in (errno.EEXIST, errno.EBUSY)
+    (rejected,) = kernel.apply([Create(RED)])
+    assert rejected.errno in (errno.EEXIST, errno.EBUSY)
     (link,) = json.loads(run("ip -j link show x"))
     assert "ifalias" not in link
     assert "red" not in kernel.observe([]).interfaces
@@ -120,8 +120,8 @@ def test_foreign_vrf(kernel: LinuxKernel, run: Run) -> None:
     seen = kernel.observe([]).objects[RED.key]
     assert seen.object == RED
     assert not seen.ours
-    (refused,) = kernel.apply([Delete(RED)])
-    assert refused.errno == errno.EPERM
+    (rejected,) = kernel.apply([Delete(RED)])
+    assert rejected.errno == errno.EPERM
     assert "red" in kernel.observe([]).interfaces
 
 
@@ -147,17 +147,17 @@ def test_vrf_moves_to_another_table(kernel: LinuxKernel) -> None:
 
 def test_two_vrfs_on_a_table(kernel: LinuxKernel) -> None:
     other = VrfDevice("blue", 100, BLUE.ifindex)
-    (refused,) = kernel.apply([Create(STRICT), Create(RED), Create(other)])
-    assert refused.action.object == other
-    assert "another VRF" in refused.words
+    (rejected,) = kernel.apply([Create(STRICT), Create(RED), Create(other)])
+    assert rejected.action.object == other
+    assert "another VRF" in rejected.words
     assert "blue" not in kernel.observe([]).interfaces
 
 
 def test_strict_mode_with_a_shared_table(kernel: LinuxKernel) -> None:
     other = VrfDevice("blue", 100, BLUE.ifindex)
-    (refused,) = kernel.apply([Create(RED), Create(other), Create(STRICT)])
-    assert refused.action.object == STRICT
-    assert (refused.errno, refused.words) == (errno.EBUSY, "two VRF devices share a table")
+    (rejected,) = kernel.apply([Create(RED), Create(other), Create(STRICT)])
+    assert rejected.action.object == STRICT
+    assert (rejected.errno, rejected.words) == (errno.EBUSY, "two VRF devices share a table")
 
 
 @pytest.mark.parametrize("keep", [True, False])
@@ -180,8 +180,8 @@ def test_port_moves_and_leaves(kernel: LinuxKernel, run: Run) -> None:
     run("ip link add p0 type dummy; ip link set p0 up")
     red, blue = VrfPort("p0", "red"), VrfPort("p0", "blue")
     assert kernel.apply([Create(RED), Create(BLUE), Create(red), Create(red)]) == []
-    (refused,) = kernel.apply([Create(blue)])
-    assert refused.errno == errno.EBUSY
+    (rejected,) = kernel.apply([Create(blue)])
+    assert rejected.errno == errno.EBUSY
     assert kernel.apply([Replace(red, blue)]) == []
     assert kernel.observe([]).objects["port p0"].object == blue
     assert kernel.apply([Delete(red)]) == []
@@ -192,8 +192,8 @@ def test_port_moves_and_leaves(kernel: LinuxKernel, run: Run) -> None:
 
 def test_port_without_interface(kernel: LinuxKernel) -> None:
     port = VrfPort("gone", "red")
-    (refused,) = kernel.apply([Create(RED), Create(port)])
-    assert (refused.errno, "gone" in refused.words) == (errno.ENODEV, True)
+    (rejected,) = kernel.apply([Create(RED), Create(port)])
+    assert (rejected.errno, "gone" in rejected.words) == (errno.ENODEV, True)
     assert kernel.apply([Delete(port)]) == []
 
 
@@ -213,14 +213,14 @@ def test_sid_reads_back(kernel: LinuxKernel, run: Run, sid_device: str, behavior
 
 @pytest.mark.parametrize("behavior", DT)
 def test_sid_needs_strict_mode(kernel: LinuxKernel, sid_device: str, behavior: Behavior) -> None:
-    (refused,) = kernel.apply([Create(RED), Create(dt(behavior))])
-    assert (refused.errno, refused.words) == (errno.EPERM, "Strict mode for VRF is disabled")
+    (rejected,) = kernel.apply([Create(RED), Create(dt(behavior))])
+    assert (rejected.errno, rejected.words) == (errno.EPERM, "Strict mode for VRF is disabled")
 
 
 @pytest.mark.parametrize("behavior", DT)
 def test_sid_needs_its_vrf(kernel: LinuxKernel, sid_device: str, behavior: Behavior) -> None:
-    (refused,) = kernel.apply([Create(STRICT), Create(dt(behavior))])
-    assert (refused.errno, refused.words) == (
+    (rejected,) = kernel.apply([Create(STRICT), Create(dt(behavior))])
+    assert (rejected.errno, rejected.words) == (
         errno.ENODEV,
         "Table has no associated VRF device",
     )

@@ -37,8 +37,8 @@ def test_rule(kernel: LinuxKernel, run: Run) -> None:
     assert seen.object == RULE
     assert seen.ours
     assert "2000:\tfrom all to fc00:1::/48 lookup 8986 proto 86" in run("ip -6 rule")
-    (refused,) = kernel.apply([Create(RULE)])
-    assert refused.errno == errno.EEXIST
+    (rejected,) = kernel.apply([Create(RULE)])
+    assert rejected.errno == errno.EEXIST
     assert kernel.apply([Delete(RULE), Delete(RULE)]) == []
     assert RULE.key not in kernel.observe([]).objects
 
@@ -162,8 +162,8 @@ def test_unreachable_default(kernel: LinuxKernel, run: Run, family: Family) -> N
     shown = run(f"ip -{family} route show table 100")
     assert shown.startswith("unreachable default")
     assert "proto 86 metric 4278198272" in shown
-    (refused,) = kernel.apply([Create(route)])
-    assert refused.errno == errno.EEXIST
+    (rejected,) = kernel.apply([Create(route)])
+    assert rejected.errno == errno.EEXIST
     assert kernel.apply([Replace(route, route), Delete(route), Delete(route)]) == []
     assert route.key not in kernel.observe([]).objects
 
@@ -191,8 +191,8 @@ def test_unreachable_sid(kernel: LinuxKernel, run: Run) -> None:
     shown = run("ip -6 route show table 100 fc00:1::/48")
     assert shown.startswith("unreachable fc00:1::/48")
     assert "proto 86 metric 4278198272" in shown
-    (refused,) = kernel.apply([Create(route)])
-    assert refused.errno == errno.EEXIST
+    (rejected,) = kernel.apply([Create(route)])
+    assert rejected.errno == errno.EEXIST
     assert kernel.apply([Replace(route, route), Replace(route, moved)]) == []
     objects = kernel.observe([]).objects
     assert route.key not in objects
@@ -214,13 +214,13 @@ def test_sysctl(kernel: LinuxKernel, run: Run) -> None:
 def test_missing_sysctl(kernel: LinuxKernel) -> None:
     value = Sysctl("net/nowhere", "1")
     assert value.key not in kernel.observe([value.path]).objects
-    (refused,) = kernel.apply([Create(value)])
-    assert refused.errno == errno.ENOENT
+    (rejected,) = kernel.apply([Create(value)])
+    assert rejected.errno == errno.ENOENT
 
 
 def test_sysctl_stays_below_proc_sys(kernel: LinuxKernel) -> None:
-    (refused,) = kernel.apply([Create(Sysctl("../../tmp/x", "1"))])
-    assert refused.errno == errno.EINVAL
+    (rejected,) = kernel.apply([Create(Sysctl("../../tmp/x", "1"))])
+    assert rejected.errno == errno.EINVAL
 
 
 def test_encap_source(kernel: LinuxKernel, run: Run) -> None:

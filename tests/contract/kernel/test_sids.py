@@ -52,9 +52,9 @@ def test_shorter_prefix(kernel: LinuxKernel, sid_device: str) -> None:
 def test_create_fails_when_there(kernel: LinuxKernel, sid_device: str) -> None:
     action = Create(end(1))
     assert kernel.apply([action]) == []
-    (refused,) = kernel.apply([action])
-    assert refused.action is action
-    assert refused.errno == errno.EEXIST
+    (rejected,) = kernel.apply([action])
+    assert rejected.action is action
+    assert rejected.errno == errno.EEXIST
 
 
 def test_delete_of_missing_is_no_error(kernel: LinuxKernel, sid_device: str) -> None:
@@ -62,17 +62,17 @@ def test_delete_of_missing_is_no_error(kernel: LinuxKernel, sid_device: str) -> 
 
 
 def test_unknown_device(kernel: LinuxKernel) -> None:
-    (refused,) = kernel.apply([Create(end(1))])
-    assert refused.errno == errno.ENODEV
-    assert "srv6mgr" in refused.words
+    (rejected,) = kernel.apply([Create(end(1))])
+    assert rejected.errno == errno.ENODEV
+    assert "srv6mgr" in rejected.words
 
 
 def test_batch_goes_on_behind_a_failure(kernel: LinuxKernel, sid_device: str) -> None:
     actions = [Create(end(i)) for i in range(1, 501)]
     assert kernel.apply([actions[250]]) == []
-    (refused,) = kernel.apply(actions)
-    assert refused.action is actions[250]
-    assert refused.errno == errno.EEXIST
+    (rejected,) = kernel.apply(actions)
+    assert rejected.action is actions[250]
+    assert rejected.errno == errno.EEXIST
     objects = kernel.observe([]).objects
     assert all(objects[a.object.key].object == a.object for a in actions)
 
@@ -80,9 +80,9 @@ def test_batch_goes_on_behind_a_failure(kernel: LinuxKernel, sid_device: str) ->
 def test_all_of_many_batches_fail(kernel: LinuxKernel, sid_device: str) -> None:
     actions = [Create(end(i)) for i in range(1, 2001)]
     assert kernel.apply(actions) == []
-    refused = kernel.apply(actions)
-    assert [r.action for r in refused] == actions
-    assert {r.errno for r in refused} == {errno.EEXIST}
+    rejected = kernel.apply(actions)
+    assert [r.action for r in rejected] == actions
+    assert {r.errno for r in rejected} == {errno.EEXIST}
 
 
 def test_foreign_routes_survive(kernel: LinuxKernel, sid_device: str, run: Run) -> None:
@@ -91,8 +91,8 @@ def test_foreign_routes_survive(kernel: LinuxKernel, sid_device: str, run: Run) 
     run(f"ip -6 route add fc00:1::1 {encap} table {SID_TABLE} proto 99 metric 1024")
     run(f"ip -6 route add fc00:1::2 {encap} table {SID_TABLE} proto 99 metric 512")
     run(f"ip -6 route add fc00:1::3 {encap} table {SID_TABLE} proto 99 metric 1024")
-    (refused,) = kernel.apply([Create(end(1)), Create(end(2))])
-    assert refused.action.object == end(1)
+    (rejected,) = kernel.apply([Create(end(1)), Create(end(2))])
+    assert rejected.action.object == end(1)
     objects = kernel.observe([]).objects
     assert not objects[end(1).key].ours
     assert objects[end(2).key].ours

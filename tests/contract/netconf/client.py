@@ -127,7 +127,7 @@ def texts(tree: Any, xpath: str) -> list[str]:
     ]
 
 
-def refused(
+def rejected(
     call: Callable[[], Any], tag: str, words: str = "", *, app_tag: str = "", path: str = ""
 ) -> Any:
     """``call()`` is refused like this; ``words`` is a regular expression."""

@@ -116,7 +116,7 @@ class Router:
 
     def reset(self) -> None:
         """No configuration, nothing pending."""
-        self.loop.world.manager.change_refusal = None
+        self.loop.world.manager.change_rejection = None
         self.loop.world.manager.judge = lambda _: None
         if (pending := self.loop.pending()) is not None:
             self.loop.run(self.loop.world.clock.cancel("", pending.id))

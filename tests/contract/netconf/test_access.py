@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.contract.netconf.client import Client, refused, texts
+from tests.contract.netconf.client import Client, rejected, texts
 from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import ROUTER, SID, srv6, vrf
 
@@ -48,17 +48,17 @@ def allow(client: Client, *rules: str) -> None:
 
 def test_writes_need_a_rule(client: Client, guest: Client) -> None:
     change = srv6(vrf(table="101"))
-    refused(lambda: guest.edit(change), "access-denied", "srv6|vrf|table-id")
+    rejected(lambda: guest.edit(change), "access-denied", "srv6|vrf|table-id")
     assert guest.texts("//s:vrf/s:table-id") == ["100"]
     allow(client, rule("write", data("/s:srv6/s:vrfs"), "*", "permit"))
     guest.edit(change)
     assert guest.texts("//s:vrf/s:table-id") == ["101"]
     sids = '<s:local-sids nc:operation="remove"/>'
-    refused(lambda: guest.edit(srv6(sids)), "access-denied")
+    rejected(lambda: guest.edit(srv6(sids)), "access-denied")
 
 
-def test_a_refusal_has_a_path(guest: Client) -> None:
-    error = refused(lambda: guest.edit(srv6(vrf(table="101"))), "access-denied")
+def test_a_rejection_has_a_path(guest: Client) -> None:
+    error = rejected(lambda: guest.edit(srv6(vrf(table="101"))), "access-denied")
     assert "srv6" in (error.path or ""), error.path
 
 
@@ -77,7 +77,7 @@ def test_operations(client: Client, guest: Client) -> None:
     assert guest.manager.lock("candidate").ok
     guest.manager.unlock("candidate")
     allow(client, rule("no-locks", rpc("lock"), "exec", "deny"), write)
-    refused(lambda: guest.manager.lock("candidate"), "access-denied", "lock")
+    rejected(lambda: guest.manager.lock("candidate"), "access-denied", "lock")
 
 
 RIGHT = "nobody: no rule permits a write"
@@ -102,10 +102,10 @@ def test_who_may_not_write_holds_up_nobody(client: Client, guest: Client, rules:
         allow(client, *rules)
     client.edit(srv6(vrf(table="101")), target="candidate")
     for target in ("running", "candidate", "startup"):
-        refused(lambda target=target: guest.manager.lock(target), "access-denied", RIGHT)
-    refused(guest.manager.discard_changes, "access-denied", RIGHT)
-    refused(guest.manager.commit, "access-denied", RIGHT)
-    refused(lambda: guest.rpc("<nc:cancel-commit/>"), "access-denied", RIGHT)
+        rejected(lambda target=target: guest.manager.lock(target), "access-denied", RIGHT)
+    rejected(guest.manager.discard_changes, "access-denied", RIGHT)
+    rejected(guest.manager.commit, "access-denied", RIGHT)
+    rejected(lambda: guest.rpc("<nc:cancel-commit/>"), "access-denied", RIGHT)
     assert client.texts("//s:vrf/s:table-id", "candidate") == ["101"]
     client.manager.discard_changes()
 
@@ -127,21 +127,21 @@ def test_who_may_write_somewhere_may_lock(client: Client, guest: Client, change:
 
 
 def test_kill_session_is_denied_unless_permitted(client: Client, guest: Client) -> None:
-    refused(lambda: guest.manager.kill_session(client.id), "access-denied", "kill-session")
+    rejected(lambda: guest.manager.kill_session(client.id), "access-denied", "kill-session")
     assert client.manager.connected
 
 
 def test_the_rpcs_of_srv6mgrd_are_denied_unless_permitted(client: Client, guest: Client) -> None:
     confirm = "<o:confirm><o:id>one</o:id></o:confirm>"
-    refused(lambda: guest.rpc(confirm), "access-denied", "confirm")
+    rejected(lambda: guest.rpc(confirm), "access-denied", "confirm")
     allow(client, rule("may", rpc("confirm", "srv6mgr-operations"), "exec", "permit"))
-    refused(lambda: guest.rpc(confirm), "data-missing", "no commit awaits")
+    rejected(lambda: guest.rpc(confirm), "data-missing", "no commit awaits")
 
 
 def test_a_commit_needs_the_right_to_write_but_not_that_to_the_clock(
     client: Client, guest: Client, router: Router
 ) -> None:
-    refused(lambda: guest.edit(srv6(vrf(table="101")), target="candidate"), "access-denied")
+    rejected(lambda: guest.edit(srv6(vrf(table="101")), target="candidate"), "access-denied")
     allow(client, rule("write", data("/s:srv6"), "*", "permit"))
     guest.edit(srv6(vrf(table="101")), target="candidate")
     guest.manager.commit(confirmed=True, timeout="60")
@@ -154,7 +154,7 @@ def test_a_commit_needs_the_right_to_write_but_not_that_to_the_clock(
 
 def test_closing_is_always_permitted(client: Client, guest: Client) -> None:
     allow(client, rule("nothing", rpc("*"), "exec", "deny"))
-    refused(lambda: guest.rpc("<o:reconcile/>"), "access-denied")
+    rejected(lambda: guest.rpc("<o:reconcile/>"), "access-denied")
     assert guest.config() is not None  # RFC 8341 section 3.2.4: reading is judged by its data
     assert guest.manager.close_session().ok
 
@@ -176,5 +176,5 @@ def test_denials_are_counted(client: Client, guest: Client) -> None:
         return int(texts(client.rpc("<nc:get/>"), "//acm:denied-data-writes")[0])
 
     before = denied()
-    refused(lambda: guest.edit(srv6(vrf(table="101"))), "access-denied")
+    rejected(lambda: guest.edit(srv6(vrf(table="101"))), "access-denied")
     assert denied() == before + 1

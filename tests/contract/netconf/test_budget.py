@@ -13,7 +13,7 @@ from lab.waiting import wait_until
 from tests.contract.netconf.client import (
     Client,
     acting_as,
-    refused,
+    rejected,
     texts,
     with_namespaces,
 )
@@ -144,7 +144,7 @@ def test_some_at_a_time(server: Server, client: Client) -> None:
     """Of one user two are evaluated; the next waits for a while, and is rejected."""
     hostile = [ask(server, get(by_xpath(HOSTILE))) for _ in range(2)]
     wait_until(lambda: len(children(server)) == 2)
-    refused(lambda: client.rpc(get(by_xpath("//s:sid[s:vrf]"))), "resource-denied", "of user root")
+    rejected(lambda: client.rpc(get(by_xpath("//s:sid[s:vrf]"))), "resource-denied", "of user root")
     # What is plain needs no place.
     assert texts(client.rpc(get(by_xpath("/s:srv6/s:local-sids/s:sid/s:prefix"))), SIDS)
     for wire in hostile:
@@ -180,7 +180,7 @@ def test_a_value_is_no_selection(client: Client) -> None:
     """RFC 6241 section 8.9.5.1."""
     for source in ("", "running"):
         call = get(by_xpath("1 = 2"), source)
-        refused(lambda call=call: client.rpc(call), "invalid-value", "selects no nodes")
+        rejected(lambda call=call: client.rpc(call), "invalid-value", "selects no nodes")
 
 
 def test_levels_of_what_is_not_plain(client: Client) -> None:
@@ -306,7 +306,7 @@ SIBLINGS = {
 def test_siblings_that_libyang_reads_in_quadratic_time(
     client: Client, inside: str, around: str
 ) -> None:
-    refused(lambda: client.rpc(around.format(inside)), "too-big", "1000 elements that are no")
+    rejected(lambda: client.rpc(around.format(inside)), "too-big", "1000 elements that are no")
 
 
 def test_entries_of_lists_may_be_many(client: Client) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lab.waiting import wait_until
-from srv6mgrd.model.refusal import Refusal
-from tests.contract.netconf.client import Client, refused
+from srv6mgrd.model.rejection import Rejection
+from tests.contract.netconf.client import Client, rejected
 from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import ROUTER, locator, srv6, vrf
 
@@ -42,7 +42,7 @@ def test_a_candidate_from_before_does_not_undo_what_others_committed(
         "the running configuration has changed since its first edit, by transaction [0-9]+ "
         r"\(srv6-netconfd of root\): .*vrf\[name='blue'\]/table-id; discard"
     )
-    refused(client.manager.commit, "operation-failed", words, app_tag="candidate-outdated")
+    rejected(client.manager.commit, "operation-failed", words, app_tag="candidate-outdated")
     assert sorted(client.texts(TABLES)) == ["100", "200"]
     client.manager.discard_changes()
     client.edit(srv6(vrf(table="101")), target="candidate")
@@ -62,7 +62,7 @@ def test_a_candidate_that_a_dead_server_left_undoes_nothing(client: Client, serv
         later.manager.commit,
         lambda: later.manager.copy_config(source="candidate", target="running"),
     ):
-        refused(commit, "operation-failed", words, app_tag="candidate-outdated")
+        rejected(commit, "operation-failed", words, app_tag="candidate-outdated")
     assert sorted(later.texts(TABLES)) == ["100", "200"]
     later.manager.discard_changes()
     later.edit(srv6(vrf(table="101")), target="candidate")
@@ -90,7 +90,7 @@ def test_a_candidate_is_committed_when_all_is_as_it_was(client: Client, other: C
 def test_an_edit_that_fails_leaves_the_candidate_unchanged(client: Client, other: Client) -> None:
     client.edit(ROUTER)
     wrong = srv6("<s:vrfs><s:vrf><s:name>x</s:name><s:table-id>x</s:table-id></s:vrf></s:vrfs>")
-    refused(lambda: client.edit(wrong, target="candidate"), "invalid-value|bad-element")
+    rejected(lambda: client.edit(wrong, target="candidate"), "invalid-value|bad-element")
     other.edit(srv6(vrf(table="105")))
     client.edit(srv6(vrf(table="101")), target="candidate")
     client.manager.commit()
@@ -108,7 +108,7 @@ def test_it_may_be_invalid_until_the_commit(client: Client) -> None:
     client.edit(DANGLING, target="candidate")
     words = "SID fcbb:0:1:64::/64: VRF red does not exist; create it"
     for call in (lambda: client.manager.validate("candidate"), client.manager.commit):
-        refused(call, "data-missing", words, app_tag="instance-required")
+        rejected(call, "data-missing", words, app_tag="instance-required")
     assert client.texts("//s:locator") == []
     client.edit(srv6(vrf()), target="candidate")
     client.manager.validate("candidate")
@@ -122,7 +122,7 @@ def test_validate_of_given_configuration(client: Client) -> None:
         client.rpc(f"<nc:validate>{source}</nc:validate>")
 
     validate(ROUTER)
-    refused(lambda: validate(DANGLING), "data-missing", "VRF red does not exist")
+    rejected(lambda: validate(DANGLING), "data-missing", "VRF red does not exist")
     assert client.texts("//s:srv6/*") == []
 
 
@@ -133,7 +133,7 @@ def test_validate_of_running(client: Client) -> None:
 
 def test_validate_asks_srv6mgrd(client: Client, router: Router) -> None:
     """Of what YANG can't say: the same words as those of the commit."""
-    refusal = Refusal("SID fcbb:0:1:64::/64", "outside locator main", "choose another", "x")
+    rejection = Rejection("SID fcbb:0:1:64::/64", "outside locator main", "choose another", "x")
     manager = router.loop.world.manager
     client.edit(ROUTER)
     client.edit(srv6(vrf(table="101")), target="candidate")
@@ -147,10 +147,10 @@ def test_validate_asks_srv6mgrd(client: Client, router: Router) -> None:
         lambda: client.edit(srv6(vrf(table="102")), "candidate", test_option="test-only"),
         lambda: client.edit(srv6(vrf(table="102")), "candidate", test_option="test-then-set"),
     ]
-    manager.refusal = refusal
+    manager.rejection = rejection
     for check in checks:
-        refused(check, "operation-failed", f"^{refusal}$")
-    manager.refusal = None
+        rejected(check, "operation-failed", f"^{rejection}$")
+    manager.rejection = None
     manager.trees.clear()
     for check in checks:
         check()
@@ -174,13 +174,13 @@ def test_validate_judges_what_its_user_may_not_read(client: Client, server: Serv
     client.edit('<acm:nacm nc:operation="remove"/>')
 
 
-def test_what_srv6mgrd_refuses_stays_in_the_candidate(client: Client, router: Router) -> None:
-    refusal = Refusal("SID fcbb:0:1:64::/64", "outside locator main", "choose another", "x")
-    router.loop.world.manager.change_refusal = refusal
+def test_what_srv6mgrd_rejects_stays_in_the_candidate(client: Client, router: Router) -> None:
+    rejection = Rejection("SID fcbb:0:1:64::/64", "outside locator main", "choose another", "x")
+    router.loop.world.manager.change_rejection = rejection
     client.edit(ROUTER, target="candidate")
-    refused(client.manager.commit, "operation-failed", f"^{refusal}$")
+    rejected(client.manager.commit, "operation-failed", f"^{rejection}$")
     assert client.texts(TABLES) == []
-    router.loop.world.manager.change_refusal = None
+    router.loop.world.manager.change_rejection = None
     client.manager.commit()
     assert client.texts(TABLES) == ["100"]
 

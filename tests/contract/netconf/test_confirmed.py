@@ -10,8 +10,8 @@ from ncclient.operations.rpc import RPCError
 from lab.waiting import wait_until
 from srv6mgrd.datastore.connection import PendingError
 from srv6mgrd.datastore.history import Origin, Status
-from srv6mgrd.model.refusal import Refusal
-from tests.contract.netconf.client import Client, refused, texts
+from srv6mgrd.model.rejection import Rejection
+from tests.contract.netconf.client import Client, rejected, texts
 from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import ROUTER, srv6, vrf
 
@@ -59,7 +59,7 @@ def test_cancel(client: Client, router: Router) -> None:
     client.rpc("<nc:cancel-commit/>")
     assert client.texts(TABLES) == ["100"]
     assert router.loop.pending() is None
-    refused(lambda: client.rpc("<nc:cancel-commit/>"), "operation-failed", "no commit awaits")
+    rejected(lambda: client.rpc("<nc:cancel-commit/>"), "operation-failed", "no commit awaits")
 
 
 def test_a_further_one_prolongs_it(client: Client, router: Router) -> None:
@@ -128,7 +128,7 @@ def test_a_follow_up_sets_another_token(client: Client, other: Client, router: R
     begin(client, timeout="60", persist="first")
     follow = "<nc:confirmed/><nc:persist>second</nc:persist><nc:persist-id>first</nc:persist-id>"
     other.rpc(f"<nc:commit>{follow}</nc:commit>")
-    refused(lambda: client.manager.commit(persist_id="first"), "invalid-value", "another commit")
+    rejected(lambda: client.manager.commit(persist_id="first"), "invalid-value", "another commit")
     other.manager.commit(persist_id="second")
     assert router.loop.pending() is None
     assert client.texts(TABLES) == ["101"]
@@ -154,11 +154,11 @@ def test_another_session_can_not_go_on_without_the_token(client: Client, other: 
     begin(client, timeout="60", persist="token")
     awaits = "srv6-netconfd of root and awaits confirmation until"
     for call in (other.manager.commit, client.manager.commit):
-        refused(call, "in-use", awaits)
-    refused(lambda: other.manager.commit(persist_id="x"), "invalid-value", "another commit")
-    refused(lambda: other.rpc("<nc:cancel-commit/>"), "in-use", awaits)
+        rejected(call, "in-use", awaits)
+    rejected(lambda: other.manager.commit(persist_id="x"), "invalid-value", "another commit")
+    rejected(lambda: other.rpc("<nc:cancel-commit/>"), "in-use", awaits)
     wrong = "<nc:cancel-commit><nc:persist-id>x</nc:persist-id></nc:cancel-commit>"
-    refused(lambda: other.rpc(wrong), "invalid-value", "another commit")
+    rejected(lambda: other.rpc(wrong), "invalid-value", "another commit")
     assert client.texts(TABLES) == ["101"]
     client.rpc("<nc:cancel-commit><nc:persist-id>token</nc:persist-id></nc:cancel-commit>")
 
@@ -176,7 +176,7 @@ def test_the_token_is_shown_to_nobody(client: Client, other: Client, router: Rou
     assert pending is not None
     public = f"<nc:persist-id>{pending.id}</nc:persist-id>"
     for call in ("commit", "cancel-commit"):
-        refused(
+        rejected(
             lambda call=call: other.rpc(f"<nc:{call}>{public}</nc:{call}>"),
             "invalid-value",
             "another commit",
@@ -187,16 +187,16 @@ def test_the_token_is_shown_to_nobody(client: Client, other: Client, router: Rou
 def test_the_number_of_a_session_is_no_token(client: Client, other: Client) -> None:
     begin(client, timeout="60")
     guess = f"<nc:persist-id>netconf-session-{client.id}</nc:persist-id>"
-    refused(lambda: other.rpc(f"<nc:commit>{guess}</nc:commit>"), "invalid-value", "another")
+    rejected(lambda: other.rpc(f"<nc:commit>{guess}</nc:commit>"), "invalid-value", "another")
     client.rpc("<nc:cancel-commit/>")
 
 
 def test_others_wait(client: Client, other: Client) -> None:
     begin(client, timeout="60")
     awaits = f"commit netconf-session-{client.id}: it came through srv6-netconfd of root and awaits"
-    refused(lambda: other.edit(srv6(vrf(table="105"))), "in-use", awaits)
-    refused(lambda: begin(other, "105"), "in-use", awaits)
-    refused(other.manager.commit, "in-use", awaits)
+    rejected(lambda: other.edit(srv6(vrf(table="105"))), "in-use", awaits)
+    rejected(lambda: begin(other, "105"), "in-use", awaits)
+    rejected(other.manager.commit, "in-use", awaits)
     client.manager.commit()
     other.manager.discard_changes()
     other.edit(srv6(vrf(table="105")))
@@ -208,9 +208,9 @@ def test_a_commit_of_another_door_blocks(client: Client, router: Router) -> None
     world = router.loop.world
     router.loop.run(world.clock.begin(Origin("srv6-gnmid", "alice", "one"), 60))
     awaits = "it came through srv6-gnmid of alice and awaits confirmation until"
-    refused(lambda: client.edit(srv6(vrf(table="105"))), "in-use", awaits)
-    refused(lambda: client.manager.commit(confirmed=True), "in-use", awaits)
-    refused(client.manager.commit, "in-use", awaits)
+    rejected(lambda: client.edit(srv6(vrf(table="105"))), "in-use", awaits)
+    rejected(lambda: client.manager.commit(confirmed=True), "in-use", awaits)
+    rejected(client.manager.commit, "in-use", awaits)
     router.loop.run(world.clock.cancel("one"))
     client.manager.commit()
     assert client.texts(TABLES) == ["101"]
@@ -224,11 +224,11 @@ def test_another_door_is_blocked(client: Client, router: Router) -> None:
     client.rpc("<nc:cancel-commit/>")
 
 
-def test_what_is_refused_leaves_nothing_pending(client: Client, router: Router) -> None:
-    refusal = Refusal("VRF red", "the kernel has none", "load vrf", "x")
-    router.loop.world.manager.change_refusal = refusal
-    refused(lambda: begin(client, timeout="60"), "operation-failed", f"^{refusal}$")
-    router.loop.world.manager.change_refusal = None
+def test_what_is_rejected_leaves_nothing_pending(client: Client, router: Router) -> None:
+    rejection = Rejection("VRF red", "the kernel has none", "load vrf", "x")
+    router.loop.world.manager.change_rejection = rejection
+    rejected(lambda: begin(client, timeout="60"), "operation-failed", f"^{rejection}$")
+    router.loop.world.manager.change_rejection = None
     assert router.loop.pending() is None
     assert client.texts(TABLES) == ["100"]
 
@@ -264,10 +264,10 @@ def test_what_persists_outlives_a_killed_process(server: Server, router: Router)
     client.close()
 
 
-def test_changes_of_other_modules_are_refused(client: Client) -> None:
+def test_changes_of_other_modules_are_rejected(client: Client) -> None:
     """The clock goes back to a configuration of our modules, not to one of others."""
     client.edit("<acm:nacm><acm:enable-nacm>false</acm:enable-nacm></acm:nacm>", "candidate")
-    refused(lambda: client.manager.commit(confirmed=True), "operation-not-supported",
+    rejected(lambda: client.manager.commit(confirmed=True), "operation-not-supported",
             "module ietf-netconf-acm")  # fmt: skip
     client.manager.discard_changes()
 
@@ -283,4 +283,4 @@ def test_changes_of_other_modules_are_refused(client: Client) -> None:
     ],
 )  # fmt: skip
 def test_bad_parameters(client: Client, inside: str, tag: str, words: str) -> None:
-    refused(lambda: client.rpc(f"<nc:commit>{inside}</nc:commit>"), tag, words)
+    rejected(lambda: client.rpc(f"<nc:commit>{inside}</nc:commit>"), tag, words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.contract.netconf.client import Client, refused
+from tests.contract.netconf.client import Client, rejected
 from tests.contract.netconf.data import OPERATION, ROUTER, locator, srv6, vrf
 
 TABLES = "//s:vrf/s:table-id"
@@ -37,7 +37,7 @@ def test_create(client: Client) -> None:
 def test_create_of_what_exists(client: Client) -> None:
     edit = srv6(vrf(table="101", operation="create"))
     path = "/srv6/vrfs/vrf[name='red']"
-    refused(lambda: client.edit(edit), "data-exists", "VRF red: it exists already", path=path)
+    rejected(lambda: client.edit(edit), "data-exists", "VRF red: it exists already", path=path)
     assert client.texts(TABLES) == ["100"]
 
 
@@ -49,7 +49,7 @@ def test_delete(client: Client) -> None:
 
 def test_delete_of_what_does_not_exist(client: Client) -> None:
     edit = srv6(vrf("blue", table="", operation="delete"))
-    refused(lambda: client.edit(edit), "data-missing", "VRF blue: it does not exist")
+    rejected(lambda: client.edit(edit), "data-missing", "VRF blue: it does not exist")
 
 
 def test_remove_of_what_does_not_exist(client: Client) -> None:
@@ -88,14 +88,14 @@ def test_default_operation_none(client: Client) -> None:
     client.edit(edit, default_operation="none")
     assert client.texts(INTERFACES) == ["eth1", "eth2"]
     absent = srv6(vrf("blue", table="", more=f'<s:interface {OPERATION}="create">e</s:interface>'))
-    refused(lambda: client.edit(absent, default_operation="none"), "data-missing", "VRF blue")
+    rejected(lambda: client.edit(absent, default_operation="none"), "data-missing", "VRF blue")
 
 
 def test_test_only_changes_nothing(client: Client) -> None:
     client.edit(srv6(vrf(table="101")), test_option="test-only")
     assert client.texts(TABLES) == ["100"]
     bad = srv6(vrf(table="", operation="delete"))
-    refused(lambda: client.edit(bad, test_option="test-only"), "data-missing", "red does not")
+    rejected(lambda: client.edit(bad, test_option="test-only"), "data-missing", "red does not")
 
 
 def test_test_then_set(client: Client) -> None:
@@ -106,7 +106,7 @@ def test_test_then_set(client: Client) -> None:
 @pytest.mark.parametrize("option", ["rollback-on-error", "stop-on-error", "continue-on-error", ""])
 def test_all_or_nothing_whatever_the_error_option(client: Client, option: str) -> None:
     half = srv6(locator("second", "fcbb:0:2::/48") + vrf("blue", table="", operation="delete"))
-    refused(lambda: client.edit(half, error_option=option), "data-missing")
+    rejected(lambda: client.edit(half, error_option=option), "data-missing")
     assert client.texts(LOCATORS) == ["main"]
 
 
@@ -124,7 +124,7 @@ def test_an_attribute_that_is_not_understood(
 ) -> None:
     """It is never left out: the edit would merge what was to be deleted."""
     entry = f"<s:vrfs><s:vrf {attribute}><s:name>red</s:name></s:vrf></s:vrfs>"
-    error = refused(lambda: client.edit(srv6(entry), target=target), "unknown-attribute", words)
+    error = rejected(lambda: client.edit(srv6(entry), target=target), "unknown-attribute", words)
     assert "<bad-attribute>" in error.info
     assert client.texts(TABLES, target) == ["100"]
 
@@ -140,7 +140,7 @@ def test_an_attribute_that_is_not_understood_elsewhere(client: Client, rpc: str)
         "edit-data": "<nmda:edit-data><nmda:datastore>ds:running</nmda:datastore>"
         f"<nmda:config>{config}</nmda:config></nmda:edit-data>",
     }
-    refused(lambda: client.rpc(whole[rpc]), "unknown-attribute", "vrfs: attribute operation")
+    rejected(lambda: client.rpc(whole[rpc]), "unknown-attribute", "vrfs: attribute operation")
 
 
 def test_attributes_that_are_understood(client: Client) -> None:

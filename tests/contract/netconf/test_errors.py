@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from srv6mgrd.model.refusal import Refusal
-from tests.contract.netconf.client import Client, refused, texts, with_namespaces
+from srv6mgrd.model.rejection import Rejection
+from tests.contract.netconf.client import Client, rejected, texts, with_namespaces
 from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import OTHER, ROUTER, sid, srv6, vrf
 from tests.contract.netconf.wire import BASE, Wire
@@ -49,7 +49,7 @@ OF_OTHER = f"/srv6/local-sids/sid[prefix='{OTHER}']"
 def test_edits(client: Client, edit: str, tags: str, path: str, words: str) -> None:
     client.edit(ROUTER)
     tag, _, app_tag = tags.partition(" ")
-    refused(lambda: client.edit(srv6(edit)), tag, f"^{words}", app_tag=app_tag, path=path)
+    rejected(lambda: client.edit(srv6(edit)), tag, f"^{words}", app_tag=app_tag, path=path)
     assert client.texts("//s:vrf/s:name") == ["red"]
 
 
@@ -114,9 +114,9 @@ def test_prefixes_of_the_path_are_declared(server: Server) -> None:
 
 
 def test_words_of_srv6mgrd_pass_unchanged(client: Client, router: Router) -> None:
-    refusal = Refusal(f"SID {OTHER}", "outside locator main", "choose another prefix", "x")
-    router.loop.world.manager.change_refusal = refusal
-    refused(lambda: client.edit(ROUTER), "operation-failed", f"^{refusal}$")
+    rejection = Rejection(f"SID {OTHER}", "outside locator main", "choose another prefix", "x")
+    router.loop.world.manager.change_rejection = rejection
+    rejected(lambda: client.edit(ROUTER), "operation-failed", f"^{rejection}$")
     assert client.texts("//s:srv6/*") == []
 
 
@@ -126,7 +126,7 @@ def test_tag_and_path_are_those_of_gnmi(client: Client, router: Router, mistake:
     client.edit(ROUTER)
     router.loop.world.manager.judge = judge
     path = re.sub(r"(?<=/)[\w-]+:", "", mistake.path)
-    error = refused(
+    error = rejected(
         lambda: client.edit(mistake.xml()),
         "operation-failed|missing-element|data-missing",
         f"^{re.escape(mistake.message)}$",

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from srv6mgrd.news import commit_undone
-from tests.contract.netconf.client import Client, refused, texts
+from tests.contract.netconf.client import Client, rejected, texts
 from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import ROUTER, srv6, vrf
 
@@ -37,8 +37,8 @@ def test_a_change_tells_who_made_it(listener: Client, client: Client) -> None:
     assert abs(datetime.datetime.fromisoformat(when).timestamp() - time.time()) < 60
 
 
-def test_a_refused_change_is_not_told(listener: Client, client: Client) -> None:
-    refused(lambda: client.edit(srv6(vrf("blue", table=""))), "missing-element")
+def test_a_rejected_change_is_not_told(listener: Client, client: Client) -> None:
+    rejected(lambda: client.edit(srv6(vrf("blue", table=""))), "missing-element")
     client.edit(ROUTER)
     event = listener.event_with(CHANGED)
     assert "blue" not in "".join(texts(event, "//ev:target"))
@@ -122,12 +122,12 @@ def test_replay(server: Server, router: Router) -> None:
 def test_no_replay_of_what_is_not_kept(client: Client) -> None:
     start = "2020-01-01T00:00:00Z"
     xml = f"<n:create-subscription><n:startTime>{start}</n:startTime></n:create-subscription>"
-    refused(lambda: client.rpc(xml), "operation-not-supported", "keeps no notifications")
+    rejected(lambda: client.rpc(xml), "operation-not-supported", "keeps no notifications")
     xml = (
         "<sn:establish-subscription><sn:stream>NETCONF</sn:stream>"
         f"<sn:replay-start-time>{start}</sn:replay-start-time></sn:establish-subscription>"
     )
-    refused(lambda: client.rpc(xml), "operation-not-supported", "keeps no notifications",
+    rejected(lambda: client.rpc(xml), "operation-not-supported", "keeps no notifications",
             app_tag="ietf-subscribed-notifications:replay-unsupported")  # fmt: skip
 
 
@@ -153,10 +153,10 @@ def test_replay_that_stops(client: Client) -> None:
         ("<n:startTime>yesterday</n:startTime>", "invalid-value", "yesterday"),
     ],
 )  # fmt: skip
-def test_subscriptions_that_are_refused(client: Client, inside: str, tag: str, words: str) -> None:
+def test_subscriptions_that_are_rejected(client: Client, inside: str, tag: str, words: str) -> None:
     xml = f"<n:create-subscription>{inside}</n:create-subscription>"
-    refused(lambda: client.rpc(xml), tag, words)
+    rejected(lambda: client.rpc(xml), tag, words)
 
 
 def test_one_subscription_for_a_session(listener: Client) -> None:
-    refused(lambda: listener.rpc("<n:create-subscription/>"), "operation-failed", "has one")
+    rejected(lambda: listener.rpc("<n:create-subscription/>"), "operation-failed", "has one")

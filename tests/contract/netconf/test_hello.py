@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lab.waiting import wait_until
-from tests.contract.netconf.client import Client, refused, texts
+from tests.contract.netconf.client import Client, rejected, texts
 from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import ROUTER
 from tests.contract.netconf.wire import Wire
@@ -53,7 +53,7 @@ def test_both_framings(server: Server, base: str) -> None:
     client = Client(server.socket, base=base)
     client.edit(ROUTER)
     assert client.texts("//s:vrf/s:table-id") == ["100"]
-    refused(lambda: client.edit("<s:srv6><s:nothing/></s:srv6>"), "unknown-element", "nothing")
+    rejected(lambda: client.edit("<s:srv6><s:nothing/></s:srv6>"), "unknown-element", "nothing")
     client.close()
 
 
@@ -74,8 +74,8 @@ def test_kill_session(server: Server, client: Client, router: Router) -> None:
     assert client.manager.kill_session(victim.id).ok
     wait_until(lambda: not victim.manager.connected)
     wait_until(lambda: _locks(client))
-    refused(lambda: client.manager.kill_session(victim.id), "invalid-value", "there is no session")
-    refused(lambda: client.manager.kill_session(client.id), "invalid-value", "close-session")
+    rejected(lambda: client.manager.kill_session(victim.id), "invalid-value", "there is no session")
+    rejected(lambda: client.manager.kill_session(client.id), "invalid-value", "close-session")
 
 
 def _locks(client: Client) -> bool:

@@ -13,7 +13,7 @@ from lab.waiting import wait_until
 from srv6mgrd.commits.fields import encode, receive
 from srv6mgrd.commits.paths import commit_socket
 from srv6mgrd.datastore.history import Origin
-from tests.contract.netconf.client import Client, refused, texts
+from tests.contract.netconf.client import Client, rejected, texts
 from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import ROUTER, srv6, vrf
 
@@ -25,7 +25,7 @@ def test_another_session_is_told_who_holds_it(
     client: Client, other: Client, datastore: str
 ) -> None:
     client.manager.lock(datastore)
-    error = refused(lambda: other.manager.lock(datastore), "lock-denied", f"session {client.id}")
+    error = rejected(lambda: other.manager.lock(datastore), "lock-denied", f"session {client.id}")
     assert f"<session-id>{client.id}</session-id>" in error.info
     assert texts(other.rpc("<nc:get/>"), LOCKS.format(datastore)) == [client.id]
     client.manager.unlock(datastore)
@@ -35,7 +35,7 @@ def test_another_session_is_told_who_holds_it(
 
 def test_others_do_not_write_what_is_locked(client: Client, other: Client) -> None:
     client.manager.lock("running")
-    refused(lambda: other.edit(ROUTER), "in-use", "locked|lock")
+    rejected(lambda: other.edit(ROUTER), "in-use", "locked|lock")
     client.edit(ROUTER)
     assert other.texts("//s:vrf/s:table-id") == ["100"]
     client.manager.unlock("running")
@@ -44,7 +44,7 @@ def test_others_do_not_write_what_is_locked(client: Client, other: Client) -> No
 def test_others_do_not_commit_into_what_is_locked(client: Client, other: Client) -> None:
     client.manager.lock("running")
     other.edit(ROUTER, target="candidate")
-    refused(other.manager.commit, "in-use", "lock")
+    rejected(other.manager.commit, "in-use", "lock")
     client.manager.unlock("running")
     other.manager.commit()
     assert client.texts("//s:vrf/s:table-id") == ["100"]
@@ -52,8 +52,8 @@ def test_others_do_not_commit_into_what_is_locked(client: Client, other: Client)
 
 def test_others_do_not_edit_a_locked_candidate(client: Client, other: Client) -> None:
     client.manager.lock("candidate")
-    refused(lambda: other.edit(ROUTER, target="candidate"), "in-use", "lock")
-    refused(other.manager.commit, "in-use", "lock")
+    rejected(lambda: other.edit(ROUTER, target="candidate"), "in-use", "lock")
+    rejected(other.manager.commit, "in-use", "lock")
     client.manager.unlock("candidate")
 
 
@@ -78,7 +78,7 @@ def test_a_session_that_asks_nothing_keeps_it_over_a_restart_of_srv6mgrd(
 ) -> None:
     client.manager.lock("running")
     with router.gone():
-        refused(lambda: client.edit(ROUTER), "operation-failed", "not running")
+        rejected(lambda: client.edit(ROUTER), "operation-failed", "not running")
 
     def is_locked() -> bool:
         try:
@@ -116,15 +116,15 @@ def test_a_session_whose_lock_another_has_after_a_restart_ends(
 
 def test_a_session_holds_it_once(client: Client) -> None:
     client.manager.lock("running")
-    refused(lambda: client.manager.lock("running"), "lock-denied")
+    rejected(lambda: client.manager.lock("running"), "lock-denied")
     client.manager.unlock("running")
-    refused(lambda: client.manager.unlock("running"), "operation-failed", "holds no lock")
+    rejected(lambda: client.manager.unlock("running"), "operation-failed", "holds no lock")
 
 
 def test_a_changed_candidate_is_not_locked(client: Client, other: Client) -> None:
     """RFC 6241 section 7.5: changes of others would be lost or committed."""
     client.edit(ROUTER, target="candidate")
-    refused(lambda: other.manager.lock("candidate"), "in-use", "holds changes")
+    rejected(lambda: other.manager.lock("candidate"), "in-use", "holds changes")
     client.manager.discard_changes()
     other.manager.lock("candidate")
     other.manager.unlock("candidate")
@@ -137,7 +137,7 @@ def test_running_is_not_locked_during_the_confirmed_commit_of_another(
     client.edit(ROUTER)
     client.edit(srv6(vrf(table="101")), target="candidate")
     client.manager.commit(confirmed=True, timeout="60")
-    refused(lambda: other.manager.lock("running"), "in-use", "awaits confirmation until")
+    rejected(lambda: other.manager.lock("running"), "in-use", "awaits confirmation until")
     # The session that has to confirm it may.
     client.manager.lock("running")
     client.manager.commit()
@@ -151,7 +151,7 @@ def test_running_is_not_locked_during_a_commit_of_another_northbound(
 ) -> None:
     world = router.loop.world
     router.loop.run(world.clock.begin(Origin("srv6-gnmid", "alice", "one"), 60))
-    refused(lambda: client.manager.lock("running"), "in-use", "srv6-gnmid of alice")
+    rejected(lambda: client.manager.lock("running"), "in-use", "srv6-gnmid of alice")
     for datastore in ("candidate", "startup"):
         client.manager.lock(datastore)
         client.manager.unlock(datastore)

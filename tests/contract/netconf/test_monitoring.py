@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.netconf.client import Client, refused, texts
+from tests.contract.netconf.client import Client, rejected, texts
 from tests.contract.netconf.conftest import Server
 from tests.contract.netconf.wire import Wire
 
@@ -42,14 +42,14 @@ def test_formats_of_a_schema(client: Client) -> None:
     (module,) = in_format(client, "yin")
     assert module.tag == "{urn:ietf:params:xml:ns:yang:yin:1}module"
     assert module.get("name") == "srv6mgr-srv6"
-    refused(lambda: in_format(client, "xsd"), "invalid-value", "yang or yin")
-    refused(lambda: in_format(client, "odt"), "invalid-value", "'m:odt' is unknown")
+    rejected(lambda: in_format(client, "xsd"), "invalid-value", "yang or yin")
+    rejected(lambda: in_format(client, "odt"), "invalid-value", "'m:odt' is unknown")
 
 
 def test_schemas_that_do_not_exist(client: Client) -> None:
     get = client.manager.get_schema
-    refused(lambda: get("nothing"), "invalid-value", "no module nothing")
-    refused(lambda: get("srv6mgr-srv6", "1999-01-01"), "invalid-value", "revision 1999-01-01")
+    rejected(lambda: get("nothing"), "invalid-value", "no module nothing")
+    rejected(lambda: get("srv6mgr-srv6", "1999-01-01"), "invalid-value", "revision 1999-01-01")
 
 
 def test_sessions(client: Client, other: Client) -> None:

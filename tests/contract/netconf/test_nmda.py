@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.netconf.client import NS, Client, refused, texts
+from tests.contract.netconf.client import NS, Client, rejected, texts
 from tests.contract.netconf.data import ROUTER, SID, srv6, vrf
 
 TABLES = "//s:vrf/s:table-id"
@@ -84,7 +84,7 @@ def test_origins(client: Client) -> None:
     assert texts(get_data(client, "operational", only), TABLES) == ["100"]
     without = "<nmda:negated-origin-filter>or:intended</nmda:negated-origin-filter>"
     assert not texts(get_data(client, "operational", without), TABLES)
-    refused(
+    rejected(
         lambda: get_data(client, "running", "<nmda:with-origin/>"),
         "invalid-value|operation-failed", "origin",
     )  # fmt: skip
@@ -97,8 +97,8 @@ def test_defaults_in_use(client: Client) -> None:
 
 
 def test_what_can_not_be_edited(client: Client) -> None:
-    refused(
+    rejected(
         lambda: edit_data(client, "operational", ROUTER), "operation-not-supported", "read-only"
     )
-    refused(lambda: get_data(client, "nothing"), "invalid-value", "nothing")
-    refused(lambda: edit_data(client, "running", srv6("<s:x/>")), "unknown-element", "x")
+    rejected(lambda: get_data(client, "nothing"), "invalid-value", "nothing")
+    rejected(lambda: edit_data(client, "running", srv6("<s:x/>")), "unknown-element", "x")

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
-from tests.contract.netconf.client import Client, refused, texts
+from tests.contract.netconf.client import Client, rejected, texts
 from tests.contract.netconf.conftest import Router
 from tests.contract.netconf.data import ROUTER, SID, srv6, vrf
 
@@ -25,15 +25,15 @@ def test_plan(client: Client) -> None:
     assert texts(reply, "//o:operation/o:number") == ["1"]
     assert SID in texts(reply, "//o:operation/o:object")[0]
     bad = xml.replace("{}", '{"srv6mgr-srv6:srv6": {"nothing": 1}}')
-    refused(lambda: client.rpc(bad), "operation-failed|invalid-value|unknown-element", "nothing")
+    rejected(lambda: client.rpc(bad), "operation-failed|invalid-value|unknown-element", "nothing")
 
 
-def test_plan_tells_what_would_be_refused(client: Client, router: Router) -> None:
-    refusal = Refusal("SID fcbb::/64", "outside locator main", "choose another", "x")
-    router.loop.world.manager.refusal = refusal
+def test_plan_tells_what_would_be_rejected(client: Client, router: Router) -> None:
+    rejection = Rejection("SID fcbb::/64", "outside locator main", "choose another", "x")
+    router.loop.world.manager.rejection = rejection
     xml = "<o:plan><o:configuration>{}</o:configuration></o:plan>"
-    refused(lambda: client.rpc(xml), "operation-failed", f"^{refusal}$")
-    router.loop.world.manager.refusal = None
+    rejected(lambda: client.rpc(xml), "operation-failed", f"^{rejection}$")
+    router.loop.world.manager.rejection = None
 
 
 def test_clear_counters(client: Client, router: Router) -> None:
@@ -55,7 +55,7 @@ def test_history_compare_and_rollback(client: Client) -> None:
     client.rpc(f"<o:rollback><o:transaction>{before}</o:transaction></o:rollback>")
     assert client.texts(TABLES) == ["100"]
     xml = "<o:rollback><o:transaction>999999</o:transaction></o:rollback>"
-    refused(lambda: client.rpc(xml), "operation-failed", "configuration is not known")
+    rejected(lambda: client.rpc(xml), "operation-failed", "configuration is not known")
 
 
 def test_status_and_counters(client: Client, router: Router) -> None:
@@ -77,12 +77,12 @@ def test_status_and_counters(client: Client, router: Router) -> None:
 
 @pytest.mark.parametrize("missing", ["<o:confirm/>", "<o:rollback/>", "<o:plan/>"])
 def test_parameters_that_are_missing(client: Client, missing: str) -> None:
-    refused(lambda: client.rpc(missing), "missing-element|data-missing", "is missing; add")
+    rejected(lambda: client.rpc(missing), "missing-element|data-missing", "is missing; add")
 
 
 def test_confirm_without_a_commit(client: Client) -> None:
     xml = "<o:confirm><o:id>one</o:id></o:confirm>"
-    refused(lambda: client.rpc(xml), "data-missing", "commit: no commit awaits confirmation")
+    rejected(lambda: client.rpc(xml), "data-missing", "commit: no commit awaits confirmation")
 
 
 def test_a_commit_by_rpc_is_confirmed_by_rpc(client: Client, router: Router) -> None:
@@ -92,7 +92,7 @@ def test_a_commit_by_rpc_is_confirmed_by_rpc(client: Client, router: Router) -> 
         "</o:configuration></o:commit>"
     )
     assert client.texts(TABLES) == ["7"]
-    refused(lambda: client.edit(ROUTER), "in-use", r"commit \w+: it came through rpc")
+    rejected(lambda: client.edit(ROUTER), "in-use", r"commit \w+: it came through rpc")
     client.rpc("<o:confirm><o:id>one</o:id></o:confirm>")
     client.edit(srv6(vrf(table="8")))
     assert client.texts(TABLES) == ["8"]

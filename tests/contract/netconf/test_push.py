@@ -10,7 +10,7 @@ import pytest
 from lab.waiting import wait_until
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.news import commit_undone
-from tests.contract.netconf.client import Client, refused, texts
+from tests.contract.netconf.client import Client, rejected, texts
 from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import ROUTER, SID, srv6, vrf
 
@@ -140,11 +140,11 @@ def test_modify(client: Client, other: Client) -> None:
     assert texts(event, "//s:sid/s:prefix") == [SID]
     assert texts(event, "//s:vrfs") == []
     other_kind = "<yp:datastore>ds:running</yp:datastore><yp:on-change/>"
-    refused(lambda: act(client, "modify", number, other_kind), "invalid-value", "keep to the kind")
+    rejected(lambda: act(client, "modify", number, other_kind), "invalid-value", "keep to the kind")
     stop = (
         "<yp:datastore>ds:running</yp:datastore><sn:stop-time>2999-01-01T00:00:00Z</sn:stop-time>"
     )
-    refused(lambda: act(other, "modify", number, stop), "invalid-value", "no subscription",
+    rejected(lambda: act(other, "modify", number, stop), "invalid-value", "no subscription",
             app_tag="ietf-subscribed-notifications:no-such-subscription")  # fmt: skip
 
 
@@ -156,18 +156,18 @@ def test_resync(client: Client) -> None:
     assert texts(client.event_with("//yp:push-update"), "//s:vrf/s:table-id") == ["100"]
     periodic = to_datastore(client, "<yp:periodic><yp:period>10000</yp:period></yp:periodic>")
     resync = f"<yp:resync-subscription><yp:id>{periodic}</yp:id></yp:resync-subscription>"
-    refused(lambda: client.rpc(resync), "operation-failed|invalid-value", "no on-change")
+    rejected(lambda: client.rpc(resync), "operation-failed|invalid-value", "no on-change")
 
 
 def test_delete(client: Client, other: Client, router: Router) -> None:
     number = to_stream(client)
     router.tell(commit_undone("one"))
     client.event_with(UNDONE)
-    refused(lambda: act(other, "delete", number), "invalid-value", "no subscription")
+    rejected(lambda: act(other, "delete", number), "invalid-value", "no subscription")
     act(client, "delete", number)
     router.tell(commit_undone("two"))
     assert client.quiet()
-    refused(lambda: act(client, "delete", number), "invalid-value", "no subscription",
+    rejected(lambda: act(client, "delete", number), "invalid-value", "no subscription",
             app_tag="ietf-subscribed-notifications:no-such-subscription")  # fmt: skip
 
 
@@ -177,7 +177,7 @@ def test_kill(client: Client, other: Client) -> None:
     told = client.event_with("//sn:subscription-terminated")
     assert texts(told, "//sn:subscription-terminated/sn:id") == [number]
     assert texts(told, "//sn:reason")[0].endswith("no-such-subscription")
-    refused(lambda: act(other, "kill", number), "invalid-value", "no subscription")
+    rejected(lambda: act(other, "kill", number), "invalid-value", "no subscription")
 
 
 def test_several_in_one_session(client: Client, router: Router) -> None:
@@ -234,13 +234,13 @@ def test_they_end_with_their_session(client: Client, server: Server) -> None:
          "invalid-value", "past"),
     ],
 )  # fmt: skip
-def test_what_is_refused(client: Client, inside: str, tag: str, words: str) -> None:
-    refused(lambda: subscribe(client, inside), tag, words)
+def test_what_is_rejected(client: Client, inside: str, tag: str, words: str) -> None:
+    rejected(lambda: subscribe(client, inside), tag, words)
 
 
 def test_subscriptions_of_a_session_are_counted(client: Client) -> None:
     numbers = [to_stream(client) for _ in range(32)]
-    refused(lambda: to_stream(client), "resource-denied", "32 subscriptions",
+    rejected(lambda: to_stream(client), "resource-denied", "32 subscriptions",
             app_tag="ietf-subscribed-notifications:insufficient-resources")  # fmt: skip
     act(client, "delete", numbers[0])
     to_stream(client)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.netconf.client import NS, Client, refused, texts, with_namespaces
+from tests.contract.netconf.client import NS, Client, rejected, texts, with_namespaces
 from tests.contract.netconf.data import OTHER, ROUTER, SID, sid, srv6
 
 SIDS = "//s:sid/s:prefix"
@@ -161,7 +161,7 @@ def test_xpath(client: Client, xpath: str, found: list[str]) -> None:
 
 def test_a_kind_of_filter_that_is_unknown(client: Client) -> None:
     xml = '<nc:get><nc:filter type="magic"/></nc:get>'
-    refused(lambda: client.rpc(xml), "invalid-value|bad-attribute", "magic")
+    rejected(lambda: client.rpc(xml), "invalid-value|bad-attribute", "magic")
 
 
 @pytest.mark.parametrize(

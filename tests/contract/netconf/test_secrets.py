@@ -11,7 +11,7 @@ from lxml import etree
 from ncclient.operations.rpc import RPCError
 
 from tests.contract.conftest import MARKER
-from tests.contract.netconf.client import Client, refused, texts
+from tests.contract.netconf.client import Client, rejected, texts
 from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import ROUTER, srv6
 from tests.contract.netconf.test_access import USER, allow, data, rpc, rule
@@ -92,7 +92,7 @@ def test_a_rule_opens_them(client: Client, guest: Client) -> None:
 def test_without_a_rule_they_are_not_written(client: Client, guest: Client) -> None:
     client.edit("<acm:nacm><acm:write-default>permit</acm:write-default></acm:nacm>")
     guest.edit(described("beta"))
-    refused(lambda: guest.edit(neighbor("mine")), "access-denied")
+    rejected(lambda: guest.edit(neighbor("mine")), "access-denied")
     assert client.texts(PASSWORD) == [MARKER]
 
 
@@ -202,7 +202,7 @@ def test_compare_hides_them_and_what_the_caller_may_not_read(client: Client, gue
     client.edit(srv6('<s:vrfs><s:vrf nc:operation="remove"><s:name>red</s:name></s:vrf></s:vrfs>'
                      '<s:local-sids nc:operation="remove"/>'))  # fmt: skip
     compare = f"<o:compare><o:transaction>{before}</o:transaction></o:compare>"
-    refused(lambda: guest.rpc(compare), "access-denied")
+    rejected(lambda: guest.rpc(compare), "access-denied")
 
     mine = client.rpc(compare)
     assert MARKER not in printed(mine)
@@ -230,7 +230,7 @@ def test_every_rpc_needs_a_rule(guest: Client, name: str) -> None:
         "commit": "<o:id>x</o:id>",
         "rollback": "<o:transaction>1</o:transaction>",
     }.get(name, "")
-    refused(lambda: guest.rpc(f"<o:{name}>{inside}</o:{name}>"), "access-denied", name)
+    rejected(lambda: guest.rpc(f"<o:{name}>{inside}</o:{name}>"), "access-denied", name)
 
 
 def test_a_rule_for_another_module_does_not_open_them(client: Client, guest: Client) -> None:
@@ -291,7 +291,7 @@ def test_a_filter_is_no_way_to_guess_them(client: Client, guest: Client, read: s
 def test_nor_is_the_filter_of_a_subscription(client: Client, guest: Client, path: str) -> None:
     filter_ = f"<yp:datastore-xpath-filter>{path}</yp:datastore-xpath-filter>"
     for how in (ON_CHANGE, "<yp:periodic><yp:period>100</yp:period></yp:periodic>"):
-        refused(lambda how=how: to_datastore(guest, how, filter_), "access-denied", "filter")
+        rejected(lambda how=how: to_datastore(guest, how, filter_), "access-denied", "filter")
         assert to_datastore(client, how, filter_)
 
 

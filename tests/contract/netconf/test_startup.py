@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.contract.netconf.client import Client, refused
+from tests.contract.netconf.client import Client, rejected
 from tests.contract.netconf.data import ROUTER, srv6, vrf
 
 TABLES = "//s:vrf/s:table-id"
@@ -48,11 +48,11 @@ def test_it_is_deleted(client: Client) -> None:
 
 def test_edit_config_has_no_such_target(client: Client) -> None:
     """RFC 6241 has it written by copy-config; edit-data of RFC 8526 edits it."""
-    refused(lambda: client.edit(ROUTER, target="startup"), "unknown-element", "startup")
+    rejected(lambda: client.edit(ROUTER, target="startup"), "unknown-element", "startup")
 
 
 def test_running_is_not_deleted(client: Client) -> None:
-    refused(lambda: client.rpc(DELETE.replace("startup", "running")), "unknown-element", "running")
+    rejected(lambda: client.rpc(DELETE.replace("startup", "running")), "unknown-element", "running")
 
 
 def test_given_configuration_replaces_all(client: Client) -> None:
@@ -66,10 +66,10 @@ def test_source_and_target_differ(client: Client) -> None:
     def copy() -> None:
         client.manager.copy_config(source="running", target="running")
 
-    refused(copy, "invalid-value", "name two datastores")
+    rejected(copy, "invalid-value", "name two datastores")
 
 
 def test_url_is_not_offered(client: Client) -> None:
     source = "<nc:source><nc:url>file:///x</nc:url></nc:source>"
     xml = f"<nc:copy-config><nc:target><nc:running/></nc:target>{source}</nc:copy-config>"
-    refused(lambda: client.rpc(xml), "unknown-element", "url")
+    rejected(lambda: client.rpc(xml), "unknown-element", "url")

@@ -111,8 +111,8 @@ def test_it_comes_from_the_store(client: Client, kind: str) -> None:
 def test_keys_are_compared_in_canonical_form(client: Client) -> None:
     one = f"{SIDS}[s:prefix='FCBB:0:1:64:0::/64']/s:state/s:counters/s:in-pkts"
     assert texts(get(client, one), "//s:in-pkts") == ["42"]
-    refused = f"{SIDS}[s:prefix='nothing']/s:state/s:counters"
-    assert told(get(client, refused)) == {}
+    rejected = f"{SIDS}[s:prefix='nothing']/s:state/s:counters"
+    assert told(get(client, rejected)) == {}
 
 
 ALL = "/s:srv6/s:local-sids/s:sid"

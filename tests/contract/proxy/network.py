@@ -364,8 +364,8 @@ class Network:
 
     def repair(self) -> list[Action]:
         actions = self.differing()
-        refused = self.kernel.apply(actions)
-        assert not refused, [(r.action.object.key, r.words) for r in refused]
+        rejected = self.kernel.apply(actions)
+        assert not rejected, [(r.action.object.key, r.words) for r in rejected]
         return actions
 
     def differing(self) -> list[Action]:

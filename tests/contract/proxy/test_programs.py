@@ -47,7 +47,7 @@ def test_the_verifier_is_quoted(tmp_path: Path) -> None:
     assert "processed" not in failure.words
 
 
-def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_program_is_rejected(tmp_path: Path) -> None:
     compiled = tmp_path / "broken.o"
     compiled.write_text("no ELF file")
 

@@ -170,12 +170,12 @@ def test_a_declared_mtu_is_set_and_kept(network: Network) -> None:
     assert network.declare(declared(Behavior.END_AD, "ipv6")) == []
 
 
-def test_an_mtu_that_the_link_cannot_have_is_refused_in_words(network: Network) -> None:
+def test_an_mtu_that_the_link_cannot_have_is_rejected_in_words(network: Network) -> None:
     wanted = LinkMtu("to-function", 70000)
 
-    (refused,) = network.kernel.apply([Create(wanted)])
+    (rejected,) = network.kernel.apply([Create(wanted)])
 
-    assert str(words.of_refused(refused)).startswith(
+    assert str(words.of_rejected(rejected)).startswith(
         "MTU 70000 of interface to-function: the kernel refused it: "
     )
 

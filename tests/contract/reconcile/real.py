@@ -24,7 +24,7 @@ from srv6mgrd.plan.objects import (
     VrfDevice,
 )
 from srv6mgrd.plan.observed import Links, Observed, ObservedObject
-from srv6mgrd.ports import RefusedAction
+from srv6mgrd.ports import RejectedAction
 from tests.fakes.fate import Fate
 
 _OURS, _THEIRS = "protocol 86", "protocol 99"
@@ -56,7 +56,7 @@ class RealKernel:
             self.add_interface(name, index)
         # As srv6mgrd has it; others look for themselves.
         self._linux, self._others = LinuxKernel(notices=SidNotices()), LinuxKernel()
-        self._refused: Callable[[Action], bool] = lambda _: False
+        self._rejected: Callable[[Action], bool] = lambda _: False
         self.sysctls = Sysctls()
 
     def close(self) -> None:
@@ -96,11 +96,11 @@ class RealKernel:
 
     # What others do.
 
-    def refuse(self, predicate: Callable[[Action], bool]) -> None:
-        self._refused = predicate
+    def reject(self, predicate: Callable[[Action], bool]) -> None:
+        self._rejected = predicate
 
     def accept_all(self) -> None:
-        self._refused = lambda _: False
+        self._rejected = lambda _: False
 
     def add_foreign(self, obj: KernelObject) -> None:
         self.put(obj, ours=False)
@@ -152,14 +152,14 @@ class RealKernel:
     def sid_counters(self) -> Mapping[IPv6Network, tuple[int, int, int]]:
         return self._linux.sid_counters()
 
-    def apply(self, actions: Sequence[Action]) -> list[RefusedAction]:
-        refused = []
+    def apply(self, actions: Sequence[Action]) -> list[RejectedAction]:
+        rejected = []
         for action in actions:
-            if self._refused(action):
-                refused.append(RefusedAction(action, errno.ENOMEM, os.strerror(errno.ENOMEM)))
+            if self._rejected(action):
+                rejected.append(RejectedAction(action, errno.ENOMEM, os.strerror(errno.ENOMEM)))
             else:
-                refused += self._linux.apply([action])
-        return refused
+                rejected += self._linux.apply([action])
+        return rejected
 
 
 def _ip(commands: str) -> None:

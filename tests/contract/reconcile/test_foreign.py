@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from srv6mgrd.model.desired import Desired, Vrf
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from tests.contract.kernel.conftest import Run
 from tests.contract.reconcile.test_crash import Process
 from tests.transitions import BLUE, EVERYTHING, RED, vrfs
@@ -107,7 +107,7 @@ def test_ten_thousand_foreign_objects(run: Run, tmp_path: Path) -> None:
     process.reconciler.commit(vrfs(replace(RED, table=200), replace(BLUE, table=100)))
     unharmed("commits")
     taken = vrfs(RED, Vrf("green", 10007))
-    with pytest.raises(RefusedError, match="table 10007"):
+    with pytest.raises(RejectedError, match="table 10007"):
         process.reconciler.commit(taken)
     unharmed("a refused commit")
     process.reconciler.commit(EVERYTHING)

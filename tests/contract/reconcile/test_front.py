@@ -154,11 +154,11 @@ def test_lost_answers(kernel: LinuxKernel, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(netlink, "open_socket", opened)
     small = LinuxKernel()
     try:
-        refused = small.apply(rules)
-        assert {(r.words, r.in_doubt) for r in refused} == {
+        rejected = small.apply(rules)
+        assert {(r.words, r.in_doubt) for r in rejected} == {
             ("the kernel's answers were lost", True)
         }
-        assert [r.action for r in refused] == rules
+        assert [r.action for r in rejected] == rules
         assert small.observe([]).objects.keys() >= {a.object.key for a in rules}
     finally:
         small.close()

@@ -10,8 +10,8 @@ import libyang
 
 from srv6mgrd.datastore import bad_key
 from srv6mgrd.datastore.connection import of_libyang
-from srv6mgrd.datastore.refusals import Complaint, explain
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.datastore.rejections import Complaint, explain
+from srv6mgrd.model.rejection import Rejection
 
 YANG = Path("yang")
 STANDARD = "/usr/share/yang/modules/sysrepo"
@@ -38,7 +38,7 @@ def app_tags() -> dict[str, str]:
     }
 
 
-def judge(judge_context: Any, document: bytes) -> list[Refusal]:
+def judge(judge_context: Any, document: bytes) -> list[Rejection]:
     """Why the document is no valid configuration; empty when it is."""
     try:
         tree = judge_context.parse_data_mem(document, "json", strict=True, no_state=True)

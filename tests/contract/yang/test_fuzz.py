@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from srv6mgrd.model.checks import check
 from srv6mgrd.model.expand import expand
 from srv6mgrd.model.parse import parse
-from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.rejection import RejectedError, Rejection
 from tests.conftest import IS_SOAK
 from tests.contract.yang.judge import INSTANCES, judge
 
@@ -93,11 +93,11 @@ def documents(draw: Any) -> bytes:
     return text
 
 
-def verdict(modules: Any, document: bytes) -> list[Refusal]:
+def verdict(modules: Any, document: bytes) -> list[Rejection]:
     """What the product would say: libyang, then our own checks on what libyang made of it."""
-    refusals = judge(modules, document)
-    if refusals:
-        return refusals
+    rejections = judge(modules, document)
+    if rejections:
+        return rejections
     tree = modules.parse_data_mem(document, "json", strict=True, no_state=True)
     text = tree.print_mem("json", with_siblings=True) if tree is not None else "{}"
     if tree is not None:
@@ -105,21 +105,21 @@ def verdict(modules: Any, document: bytes) -> list[Refusal]:
     desired = parse(json.loads(text or "{}"))
     try:
         check(desired)
-    except RefusedError as refused:
+    except RejectedError as rejected:
         # Made SIDs or not: the same answer.
-        with pytest.raises(RefusedError):
+        with pytest.raises(RejectedError):
             check(expand(desired))
-        return refused.refusals
+        return rejected.rejections
     check(expand(desired))
     assert expand(expand(desired)) == expand(desired)
     return []
 
 
-def assert_told(refusals: list[Refusal]) -> None:
-    for refusal in refusals:
-        assert refusal.object
-        assert refusal.cause
-        assert refusal.remedy
+def assert_told(rejections: list[Rejection]) -> None:
+    for rejection in rejections:
+        assert rejection.object
+        assert rejection.cause
+        assert rejection.remedy
 
 
 @settings(
@@ -145,10 +145,10 @@ def test_bytes(modules: Any, document: bytes) -> None:
 def test_invalid_utf8(modules: Any, bad: bytes) -> None:
     document = Path(INSTANCES / "valid/bgp-neighbors.json").read_bytes()
 
-    refusals = judge(modules, document.replace("Ü".encode(), bad))
+    rejections = judge(modules, document.replace("Ü".encode(), bad))
 
-    assert refusals
-    assert_told(refusals)
+    assert rejections
+    assert_told(rejections)
 
 
 @pytest.mark.parametrize("depth", [100, 10_000, 1_000_000])
@@ -157,10 +157,10 @@ def test_invalid_utf8(modules: Any, bad: bytes) -> None:
     [(b"[", b"]"), (b'{"a":', b"}"), (b'{"srv6mgr-srv6:srv6":', b"}"), (b'{"@":[', b"]}")],
 )
 def test_depth(modules: Any, opening: bytes, closing: bytes, depth: int) -> None:
-    refusals = judge(modules, opening * depth + b"1" + closing * depth)
+    rejections = judge(modules, opening * depth + b"1" + closing * depth)
 
-    assert refusals
-    assert_told(refusals)
+    assert rejections
+    assert_told(rejections)
 
 
 def sids(count: int) -> dict[str, Any]:
@@ -198,17 +198,17 @@ def test_one_bad_sid_of_100k_is_named(modules: Any, change: dict[str, Any], said
     bad = document["srv6mgr-srv6:srv6"]["local-sids"]["sid"][50_000]
     bad.update(change)
 
-    (refusal,) = verdict(modules, json.dumps(document).encode())
+    (rejection,) = verdict(modules, json.dumps(document).encode())
 
-    assert said in refusal.cause
-    assert f"/srv6mgr-srv6:srv6/local-sids/sid[prefix='{bad['prefix']}']" in refusal.path
+    assert said in rejection.cause
+    assert f"/srv6mgr-srv6:srv6/local-sids/sid[prefix='{bad['prefix']}']" in rejection.path
 
 
-def test_a_list_that_is_too_long_by_far_is_refused(modules: Any) -> None:
+def test_a_list_that_is_too_long_by_far_is_rejected(modules: Any) -> None:
     segments = [{"index": 1, "sid": "fcbb:0:2::1"}] * 100_000
     lists = [{"name": "PATH", "segment": segments}]
     document = {"srv6mgr-srv6:srv6": {"segment-lists": {"segment-list": lists}}}
 
-    (refusal,) = judge(modules, json.dumps(document).encode())
+    (rejection,) = judge(modules, json.dumps(document).encode())
 
-    assert refusal.object == "segment list PATH"
+    assert rejection.object == "segment list PATH"

@@ -18,7 +18,7 @@ from srv6mgrd.datastore.app_tags import APP_TAGS
 from srv6mgrd.model.checks import check
 from srv6mgrd.model.expand import expand
 from srv6mgrd.model.parse import parse
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 from tests.contract.yang.judge import INSTANCES, app_tags, judge
 
 # Of neighbors' lists, those leaves that are not in the grouping of all three.
@@ -28,13 +28,13 @@ EXPECTED: dict[str, dict[str, str]] = json.loads((INSTANCES / "invalid/expected.
 INVALID = sorted(p for p in (INSTANCES / "invalid").glob("*.json") if p.stem != "expected")
 
 
-def words(refusal: Refusal) -> dict[str, str]:
+def words(rejection: Rejection) -> dict[str, str]:
     return {
-        "object": refusal.object,
-        "cause": refusal.cause,
-        "remedy": refusal.remedy,
-        "tag": refusal.tag,
-        "path": refusal.path,
+        "object": rejection.object,
+        "cause": rejection.cause,
+        "remedy": rejection.remedy,
+        "tag": rejection.tag,
+        "path": rejection.path,
     }
 
 
@@ -47,9 +47,9 @@ def test_valid(modules: Any, file: Path) -> None:
 
 @pytest.mark.parametrize("file", INVALID, ids=lambda p: p.stem)
 def test_invalid(modules: Any, file: Path) -> None:
-    (refusal,) = judge(modules, file.read_bytes())
+    (rejection,) = judge(modules, file.read_bytes())
 
-    assert words(refusal) == EXPECTED[file.stem]
+    assert words(rejection) == EXPECTED[file.stem]
 
 
 def test_each_expectation_has_its_instance() -> None:

@@ -62,7 +62,7 @@ The Parent Goes Down And Comes Back
     And The Customer Is Reached
 
 What Can Not Be Is Rejected
-    Set Is Refused    pe1    INVALID_ARGUMENT    ${TWICE}    ${SAME}
+    Set Is Rejected    pe1    INVALID_ARGUMENT    ${TWICE}    ${SAME}
     ...    update vrfs/vrf[name=red]/interface ["to-ce-red.31"]
 
 What Others Configured Stays Theirs

@@ -76,14 +76,14 @@ Two Tenants Reach What Their VRFs Import From Each Other
     ...    Run On    ce-blue1    ip address add 10.8.0.1/32 dev lo
     Given Set    pe1    update ${ROUTE} ${VIA_CE}    ${EXPORT_STATIC}    ${BEHIND_BLUE}    ${EXPORT_BLUE}
     And Wait For Status    pe1    ${ROUTE}    installed    timeout=30
-    And Run Is Refused    ce-red1    ping -q -c 1 -W 1 -I 10.9.0.1 10.8.0.1
+    And Run Fails    ce-red1    ping -q -c 1 -W 1 -I 10.9.0.1 10.8.0.1
     When Set    pe1    ${SETS}    ${POLICY}    ${FROM_BLUE}    ${FROM_RED}
     Then Wait For Status    pe1    ${RED}/srv6mgr-routing:route-leaking/import-from[vrf=blue]    installed    timeout=30
     And Wait Until Keyword Succeeds    60 s    0.5 s    Run On    ce-red1    ping -q -c 3 -W 1 -I 10.9.0.1 10.8.0.1
     ${shown}    Ctl Shows    pe1    show leaks
     And Should Be Equal    ${shown}[leaks][1][policy]    BEHIND
     When Set    pe1    delete ${RED}/srv6mgr-routing:route-leaking
-    Then Wait Until Keyword Succeeds    60 s    0.5 s    Run Is Refused    ce-red1    ping -q -c 1 -W 1 -I 10.9.0.1 10.8.0.1
+    Then Wait Until Keyword Succeeds    60 s    0.5 s    Run Fails    ce-red1    ping -q -c 1 -W 1 -I 10.9.0.1 10.8.0.1
     [Teardown]    Run Keywords
     ...    The VPN Is Up    AND
     ...    Run On    ce-red1    ip address del 10.9.0.1/32 dev lo    AND
@@ -91,7 +91,7 @@ Two Tenants Reach What Their VRFs Import From Each Other
 
 Sites Exchange Routes By OSPF    # robocop: off=LEN04
     [Setup]    Run On    ce-red1    ip address add 10.9.0.1/32 dev lo
-    Given Set Is Refused    pe1    ABORTED    ${NO_OSPFD}    ${SPEAK}
+    Given Set Is Rejected    pe1    ABORTED    ${NO_OSPFD}    ${SPEAK}
     When Start Daemons    pe1    ospfd
     And Set    pe1    ${SPEAK}    ${EXPORT_OSPF}
     Then Wait For Status    pe1    ${OSPF}    pending    ${NO_NEIGHBOR}    timeout=60
@@ -113,7 +113,7 @@ Sites Exchange Routes By OSPF    # robocop: off=LEN04
     ...    Run On    ce-red1    ip address del 10.9.0.1/32 dev lo
 
 BFD Without Its Daemon Is Rejected
-    Set Is Refused    pe1    ABORTED    ${NO_BFDD}    update ${ROUTE} ${TRACKED}
+    Set Is Rejected    pe1    ABORTED    ${NO_BFDD}    update ${ROUTE} ${TRACKED}
 
 
 *** Keywords ***

@@ -40,13 +40,13 @@ Two Northbounds Write Side By Side And A Lock Keeps The Other Out
 An Outdated Candidate Overwrites Nothing
     Given Edit SID    pe1    ${SID}
     When Set    pe1    update local-sids/sid[prefix=${OTHER}] ${END}
-    Then Netconf Is Refused    pe1    operation-failed    candidate: the running configuration has changed    commit
+    Then Netconf Is Rejected    pe1    operation-failed    candidate: the running configuration has changed    commit
     And Wait For SID    pe1    ${OTHER}
 
 The Token Of A Commit Is Shown To Nobody
     Given Edit SID    pe1    ${SID}
     When Netconf    pe1    commit    confirmed=${True}    timeout=60    persist=${TOKEN}
-    Then Netconf Is Refused    pe1    invalid-value    another commit    commit    persist_id=a-guess
+    Then Netconf Is Rejected    pe1    invalid-value    another commit    commit    persist_id=a-guess
     ${shown}    Value Of    pe1    transactions
     Should Not Contain    ${{str($shown)}}    ${TOKEN}
     And Netconf    pe1    commit    persist_id=${TOKEN}
@@ -55,16 +55,16 @@ The Token Of A Commit Is Shown To Nobody
 A Filter Has A Budget
     ${terms}    Evaluate    " or ".join(["//sid"] * 2000)
     VAR    ${xml}    <get xmlns="${NC}"><filter type="xpath" select="${terms}"/></get>
-    Netconf Is Refused    pe1    too-big    8192    dispatch    xml=${xml}
+    Netconf Is Rejected    pe1    too-big    8192    dispatch    xml=${xml}
     Set    pe1    update local-sids/sid[prefix=${SID}] ${END}
 
 Mistakes Are Rejected
     Given Edit SID    pe1    ${OUTSIDE}
-    Then Netconf Is Refused    pe1    operation-failed    it is outside locator MAIN    validate    source=candidate
+    Then Netconf Is Rejected    pe1    operation-failed    it is outside locator MAIN    validate    source=candidate
     And Netconf    pe1    lock    target=running
-    And Netconf Is Refused    pe1    lock-denied    session    lock    target=running
+    And Netconf Is Rejected    pe1    lock-denied    session    lock    target=running
     And Netconf    pe1    unlock    target=running
     # The attribute has no namespace: to merge what was to be deleted would be wrong.
-    And Netconf Is Refused    pe1    unknown-attribute    operation    edit_config    config=${DELETE}    target=running
+    And Netconf Is Rejected    pe1    unknown-attribute    operation    edit_config    config=${DELETE}    target=running
     ${found}    Netconf    pe1    get_config    source=running    filter=${BLANKS}
     Should Contain    ${found}    <name>red</name>

@@ -37,7 +37,7 @@ What Was Written While It Was Stopped Is Judged At The Start
     And Wait For Status    pe1    local-sids/sid[prefix=${RED1}]    installed    ${EMPTY}
     And Set    pe1    update local-sids/sid[prefix=${SID}] ${END}
     And Wait For SID    pe1    ${SID}
-    And Set Is Refused    pe1    INVALID_ARGUMENT    ${REASON}    update local-sids/sid[prefix=${OUTSIDE}] {"counters": false}
+    And Set Is Rejected    pe1    INVALID_ARGUMENT    ${REASON}    update local-sids/sid[prefix=${OUTSIDE}] {"counters": false}
     And Set    pe1    delete local-sids/sid[prefix=${OUTSIDE}]
     And All Is Installed    pe1
     [Teardown]    Run Keywords    Restart Service    pe1    srv6mgrd    AND    Configure    pe1

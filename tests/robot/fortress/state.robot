@@ -28,8 +28,8 @@ ${ABSENT}    srv6mgrd: it is not running, so the change cannot be carried out; s
 *** Test Cases ***
 Without Srv6mgrd Every Northbound Says So
     Given Stop Service    pe1    srv6mgrd
-    Then Set Is Refused    pe1    UNAVAILABLE    ${ABSENT}    ${MORE}
-    And SID Edit Is Refused    pe1    operation-failed    ${ABSENT}    ${SID}
+    Then Set Is Rejected    pe1    UNAVAILABLE    ${ABSENT}    ${MORE}
+    And SID Edit Is Rejected    pe1    operation-failed    ${ABSENT}    ${SID}
     And Ctl Ends With    pe1    3    apply -    ${FILE}
     And Netconf Tells    pe1    <install-status>unknown</install-status>
     And Run On    pe1    ! ip -6 route show table 8986 | grep -q '^${SID} '

@@ -225,9 +225,9 @@ class Gnmi:
         done = session(name).set(**asked)
         assert len(done) == len(lines), done
 
-    def set_is_refused(self, name: str, code: str, message: str, *lines: str) -> None:
+    def set_is_rejected(self, name: str, code: str, message: str, *lines: str) -> None:
         """One Set that has to be refused with this gRPC status and exactly these words."""
-        _refused(lambda: session(name).set(**operations(lines)), code, message)
+        _rejected(lambda: session(name).set(**operations(lines)), code, message)
 
     def set_is_rejected_with(self, name: str, code: str, words: str, *lines: str) -> None:
         """The same where the words are only a part: they have a time, or a number."""
@@ -242,9 +242,9 @@ class Gnmi:
         (value,) = session(name).get(full_path(path), kind=kind)
         return bare(value)
 
-    def get_is_refused(self, name: str, code: str, message: str, path: str) -> None:
+    def get_is_rejected(self, name: str, code: str, message: str, path: str) -> None:
         """A Get that has to be refused with this gRPC status and exactly these words."""
-        _refused(lambda: session(name).get(full_path(path)), code, message)
+        _rejected(lambda: session(name).get(full_path(path)), code, message)
 
     def capabilities_of(self, name: str) -> dict[str, Any]:
         """Answer to Capabilities."""
@@ -341,13 +341,13 @@ class Gnmi:
         """Value of a leaf as the notifications so far tell it."""
         return self._open.held.get(absolute(full_path(path)))
 
-    def plaintext_is_refused(self, name: str) -> str:
+    def plaintext_is_rejected(self, name: str) -> str:
         """A client without TLS gets no answer; returns how it failed."""
         client = Session(node(name), target=["127.0.0.1", "9339"], gnmi_timeout=3)
         try:
             client.capabilities()
-        except GnmiError as refused:
-            return refused.code
+        except GnmiError as rejected:
+            return rejected.code
         finally:
             client.end()
         raise AssertionError(f"{name} answered without TLS")
@@ -359,12 +359,12 @@ class Gnmi:
         return self._subscription
 
 
-def _refused(call: Callable[[], object], code: str, message: str) -> None:
+def _rejected(call: Callable[[], object], code: str, message: str) -> None:
     """The call has to be refused like this."""
     try:
         call()
-    except GnmiError as refused:
-        told = f"{refused.code}:\n  {refused}"
+    except GnmiError as rejected:
+        told = f"{rejected.code}:\n  {rejected}"
     else:
         raise AssertionError("it was not refused")
     if told != (expected := f"{code}:\n  {message}"):

@@ -134,7 +134,7 @@ class Netconf:
         """One more SID End."""
         self.netconf(name, "edit_config", config=_SID.format(_NS["s"], prefix), target=target)
 
-    def netconf_is_refused(
+    def netconf_is_rejected(
         self, name: str, tag: str, words: str, method: str, **given: Any
     ) -> None:
         try:
@@ -145,9 +145,9 @@ class Netconf:
             raise
         raise AssertionError(f"{method} was not refused")
 
-    def sid_edit_is_refused(self, name: str, tag: str, words: str, prefix: str) -> None:
+    def sid_edit_is_rejected(self, name: str, tag: str, words: str, prefix: str) -> None:
         config = _SID.format(_NS["s"], prefix)
-        self.netconf_is_refused(name, tag, words, "edit_config", config=config, target="running")
+        self.netconf_is_rejected(name, tag, words, "edit_config", config=config, target="running")
 
     def netconf_tells(self, name: str, words: str, timeout: float = 30) -> None:
         """Wait until ``get`` has these words in what it tells of the VRFs."""
@@ -170,7 +170,7 @@ class Netconf:
         found = reply.xpath("//*[local-name()='in-pkts']")
         return int(found[0].text)
 
-    def login_is_refused(self, name: str) -> str:
+    def login_is_rejected(self, name: str) -> str:
         """With a key that nobody authorised."""
         stranger = "/tmp/netconf-stranger"
         node("p").run(

@@ -22,7 +22,7 @@ def answer(session: Any, method: str, arguments: dict[str, Any]) -> str:
     return str(reply)
 
 
-def refusal(error: Exception) -> dict[str, str]:
+def rejection(error: Exception) -> dict[str, str]:
     """error-tag and words; of an error that is not NETCONF's, its own name and words."""
     if isinstance(error, RPCError):
         first: Any = error.errlist[0] if getattr(error, "errlist", None) else error
@@ -45,7 +45,7 @@ def main() -> int:
                 session.timeout = 120
             told: dict[str, Any] = {"answer": answer(session, **asked)}
         except Exception as error:
-            told = {"error": refusal(error)}
+            told = {"error": rejection(error)}
         print(json.dumps(told), flush=True)
     return 0
 

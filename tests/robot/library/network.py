@@ -83,7 +83,7 @@ class Network:
         """Run a shell line on a node; returns what it printed. A failure fails the test."""
         return node(name).run(["sh", "-c", command]).stdout.strip()
 
-    def run_is_refused(self, name: str, command: Sequence[str] | str) -> str:
+    def run_fails(self, name: str, command: Sequence[str] | str) -> str:
         """Run a shell line that has to fail; returns what it said on standard error."""
         argv = ["sh", "-c", command] if isinstance(command, str) else list(command)
         done = node(name).run(argv, check=False)

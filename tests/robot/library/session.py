@@ -47,7 +47,7 @@ class Session:
             return None
 
 
-def refusal(error: Exception) -> dict[str, str]:
+def rejection(error: Exception) -> dict[str, str]:
     """gRPC status and words; of an error that is not gRPC's, its own name and words."""
     cause = getattr(error, "orig_exc", None) or error
     if isinstance(cause, grpc.RpcError):
@@ -65,7 +65,7 @@ def main() -> int:
             try:
                 answer = {"answer": session.answer(call["method"], call["arguments"])}
             except Exception as error:
-                answer = {"error": refusal(error)}
+                answer = {"error": rejection(error)}
             print(json.dumps(answer), flush=True)
     return 0
 
@@ -74,6 +74,6 @@ if __name__ == "__main__":
     try:
         status = main()
     except Exception as error:
-        print(json.dumps({"error": refusal(error)}), flush=True)
+        print(json.dumps({"error": rejection(error)}), flush=True)
         status = 1
     sys.exit(status)

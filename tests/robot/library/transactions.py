@@ -42,7 +42,7 @@ class Transactions:
         text = asked.stdout.strip()
         return json.loads(text)[f"{_MODULE}:{rpc}"] if text else {}
 
-    def rpc_is_refused(self, name: str, words: str, rpc: str, **given: Any) -> None:
+    def rpc_is_rejected(self, name: str, words: str, rpc: str, **given: Any) -> None:
         try:
             self.send_rpc(name, rpc, **given)
         except RpcError as told:

@@ -48,13 +48,13 @@ class World:
         self.executor = Executor(self.kernel, self.frr, self.journal)
 
     def apply(self, *actions, atomic=True):
-        refused = self.executor.apply(actions, atomic=atomic)
-        if not (refused and atomic):
-            self.executor.settle(actions, refused)
-        return refused
+        rejected = self.executor.apply(actions, atomic=atomic)
+        if not (rejected and atomic):
+            self.executor.settle(actions, rejected)
+        return rejected
 
-    def refuse(self, obj, number=errno.EINVAL):
-        self.kernel.refuse(lambda a: a.object == obj and not isinstance(a, Delete), number)
+    def reject(self, obj, number=errno.EINVAL):
+        self.kernel.reject(lambda a: a.object == obj and not isinstance(a, Delete), number)
 
     def state(self):
         return (
@@ -98,7 +98,7 @@ def test_what_is_removed_and_put_in_again_stays_ours(world):
 
 def test_what_is_put_in_again_in_vain_is_not_ours(world):
     world.apply(Create(device("red", 10)))
-    world.refuse(device("red", 20))
+    world.reject(device("red", 20))
 
     world.apply(Delete(device("red", 10)), Create(device("red", 20)), atomic=False)
 
@@ -125,47 +125,47 @@ def test_the_journal_names_what_a_crash_failed_to_remove(world):
 
 
 @pytest.mark.parametrize("bad", [DUMMY, ONE, TWO, RULE])
-def test_a_refusal_anywhere_leaves_all_as_it_was(world, bad):
+def test_a_rejection_anywhere_leaves_all_as_it_was(world, bad):
     world.kernel.put(OLD)
     world.journal.intend([OLD])
     before = world.state()
-    world.refuse(bad)
+    world.reject(bad)
 
-    refused = world.apply(
+    rejected = world.apply(
         Create(DUMMY), Create(ONE), Create(TWO), Create(RULE), Create(bgp("a")), Delete(OLD)
     )
 
-    assert bad in [r.action.object for r in refused]
+    assert bad in [r.action.object for r in rejected]
     assert world.state() == before
 
 
-def test_a_refusal_by_frr_takes_back_what_the_kernel_did(world):
+def test_a_rejection_by_frr_takes_back_what_the_kernel_did(world):
     world.apply(Create(DUMMY), Create(bgp("a")))
     before = world.state()
-    world.frr.refuse = {"bad": "Malformed"}
+    world.frr.reject = {"bad": "Malformed"}
 
-    refused = world.apply(
+    rejected = world.apply(
         Create(ONE), Replace(bgp("a"), bgp("a", "b")), Create(FrrBlock("bgpd", ("x",), ("bad",)))
     )
 
-    assert [r.words for r in refused] == ["bgpd: Malformed (at 'bad')"]
+    assert [r.words for r in rejected] == ["bgpd: Malformed (at 'bad')"]
     assert world.state() == before
 
 
-def test_nothing_that_stood_on_it_is_lost_when_a_removal_is_refused(world):
+def test_nothing_that_stood_on_it_is_lost_when_a_removal_is_rejected(world):
     port = VrfPort("eth1", "red")
     world.apply(Create(device("red", 10)), Create(port))
     before = world.state()
-    world.kernel.refuse(lambda a: a == Delete(port))
+    world.kernel.reject(lambda a: a == Delete(port))
 
-    refused = world.apply(Delete(port), Delete(device("red", 10)))
+    rejected = world.apply(Delete(port), Delete(device("red", 10)))
 
-    assert [r.action for r in refused] == [Delete(port)]
+    assert [r.action for r in rejected] == [Delete(port)]
     assert world.state() == before
 
 
-def test_nothing_is_tried_in_frr_after_the_kernel_refused(world):
-    world.refuse(ONE)
+def test_nothing_is_tried_in_frr_after_the_kernel_rejected(world):
+    world.reject(ONE)
 
     world.apply(Create(DUMMY), Create(ONE), Create(bgp("a")))
 
@@ -175,7 +175,7 @@ def test_nothing_is_tried_in_frr_after_the_kernel_refused(world):
 def test_values_go_back_to_what_they_were(world):
     before = world.state()
     world.apply(Create(DUMMY))
-    world.refuse(ONE)
+    world.reject(ONE)
 
     world.apply(Replace(Sysctl(STRICT.path, "0"), STRICT), Create(ONE))
 
@@ -189,11 +189,11 @@ def test_values_go_back_to_what_they_were(world):
         (VrfPort("eth1", "theirs"), VrfPort("eth1", "red")),
     ],
 )
-def test_what_was_not_ours_before_a_refusal_is_not_ours_after_it(world, theirs, mine):
+def test_what_was_not_ours_before_a_rejection_is_not_ours_after_it(world, theirs, mine):
     world.kernel.add_foreign(VrfDevice("theirs", 99, 9))
     world.kernel.add_foreign(theirs)
     before = world.state()
-    world.refuse(ONE)
+    world.reject(ONE)
 
     world.apply(Create(device("red", 10)), Replace(theirs, mine), Create(ONE))
 
@@ -208,7 +208,7 @@ def test_a_rebuilt_vrf_comes_back_with_its_ports_and_sids(world):
         Create(DUMMY), Create(red_10), Create(STRICT), Create(port), Create(to_10), Create(bgp("a"))
     )
     before = world.state()
-    world.refuse(RULE)
+    world.reject(RULE)
 
     world.apply(
         Delete(port),
@@ -226,27 +226,27 @@ def test_a_rebuilt_vrf_comes_back_with_its_ports_and_sids(world):
 def test_a_foreign_object_met_by_a_create_is_disowned(world):
     world.kernel.add_foreign(RULE)
 
-    refused = world.apply(Create(RULE))
+    rejected = world.apply(Create(RULE))
 
-    assert [r.errno for r in refused] == [errno.EEXIST]
+    assert [r.errno for r in rejected] == [errno.EEXIST]
     assert RULE.key not in world.journal
     assert not world.kernel.objects[RULE.key].ours
 
 
 def test_without_atomicity_the_others_go_on(world):
-    world.refuse(ONE)
+    world.reject(ONE)
 
-    refused = world.apply(Create(DUMMY), Create(ONE), Create(TWO), Create(bgp("a")), atomic=False)
+    rejected = world.apply(Create(DUMMY), Create(ONE), Create(TWO), Create(bgp("a")), atomic=False)
 
-    assert [r.action for r in refused] == [Create(ONE)]
+    assert [r.action for r in rejected] == [Create(ONE)]
     assert {DUMMY.key, TWO.key} <= set(world.kernel.objects)
     assert set(world.frr.contexts) == {bgp().key}
     assert ONE.key not in world.journal
 
 
 def test_what_can_not_be_taken_back_stays_ours_and_is_said(world, caplog):
-    world.kernel.refuse(lambda a: a.object == TWO and isinstance(a, Create))
-    world.kernel.refuse(lambda a: a.object == ONE and isinstance(a, Delete))
+    world.kernel.reject(lambda a: a.object == TWO and isinstance(a, Create))
+    world.kernel.reject(lambda a: a.object == ONE and isinstance(a, Delete))
 
     with caplog.at_level(logging.ERROR):
         world.apply(Create(DUMMY), Create(ONE), Create(TWO))

@@ -17,7 +17,7 @@ from srv6mgrd.plan.objects import (
     UnknownLink,
     VrfDevice,
 )
-from srv6mgrd.ports import RefusedAction
+from srv6mgrd.ports import RejectedAction
 from tests.builders import net
 
 SID = SidRoute(net("fcbb:0:1:1::/64"), Behavior.END_DT46, 8986, 10)
@@ -92,8 +92,8 @@ SEE = "see the kernel's words, correct the configuration and try again"
         (RED, 4242, "", f"VRF red: the kernel refused it: Unknown error 4242 (4242); {SEE}"),
     ],
 )
-def test_a_refusal_names_object_cause_and_remedy(obj, number, said, text):
-    assert str(words.of_refused(RefusedAction(Create(obj), number, said))) == text
+def test_a_rejection_names_object_cause_and_remedy(obj, number, said, text):
+    assert str(words.of_rejected(RejectedAction(Create(obj), number, said))) == text
 
 
 @pytest.mark.parametrize(

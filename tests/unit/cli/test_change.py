@@ -82,25 +82,25 @@ def test_apply_to_be_confirmed(ctl, file):
         ('{"ietf-interfaces:interfaces": {}}', "it has ietf-interfaces:interfaces, and srv6ctl"),
     ],
 )
-def test_what_is_no_configuration_is_refused(ctl, tmp_path, text, words):
+def test_what_is_no_configuration_is_rejected(ctl, tmp_path, text, words):
     path = tmp_path / "bad.json"
     path.write_text(text)
     shown = ctl.run("apply", str(path))
-    assert shown.status == Exit.REFUSED
+    assert shown.status == Exit.REJECTED
     assert f"srv6ctl: {path}: {words}" in shown.err
     assert not ctl.door.calls
 
 
 def test_a_file_that_is_not_there(ctl):
     shown = ctl.run("plan", "/nowhere")
-    assert shown.status == Exit.REFUSED
+    assert shown.status == Exit.REJECTED
     assert "/nowhere: it can't be read (No such file or directory)" in shown.err
 
 
 def test_an_empty_file_does_not_remove_all_by_accident(ctl, tmp_path):
     path = tmp_path / "empty.json"
     path.write_text("{}")
-    assert ctl.run("apply", "--replace", str(path)).status == Exit.REFUSED
+    assert ctl.run("apply", "--replace", str(path)).status == Exit.REJECTED
     assert not ctl.door.calls
     assert ctl.run("apply", "--replace", "--empty", str(path)).status == 0
     assert ctl.door.calls[0][:2] == ("commit", True)
@@ -117,7 +117,7 @@ def test_nothing_is_changed_behind_the_back_of_srv6mgrd(ctl, file):
 
 def test_confirm_means_the_one_that_waits(ctl):
     shown = ctl.run("confirm")
-    assert (shown.status, "none awaits confirmation" in shown.err) == (Exit.REFUSED, True)
+    assert (shown.status, "none awaits confirmation" in shown.err) == (Exit.REJECTED, True)
     ctl.transactions(1, pending={"id": "one", "deadline": "2026-11-21T10:00:00Z"})
     assert ctl.run("confirm").out == "commit one is kept\n"
     ctl.run("extend", "90s")
@@ -126,7 +126,7 @@ def test_confirm_means_the_one_that_waits(ctl):
 
 def test_rollback_goes_one_back(ctl, monkeypatch):
     monkeypatch.setenv("SUDO_USER", "alice")
-    assert ctl.run("rollback").status == Exit.REFUSED
+    assert ctl.run("rollback").status == Exit.REJECTED
     ctl.transactions(5, 4, 3)
     ctl.run("rollback")
     ctl.run("rollback", "3")
@@ -144,7 +144,7 @@ def test_rollback_may_have_to_be_confirmed(ctl, monkeypatch):
     assert ctl.run("rollback", "4", "--id", "back").status == Exit.USAGE
 
 
-def test_a_refusal_is_told_with_its_status(ctl, file):
+def test_a_rejection_is_told_with_its_status(ctl, file):
     ctl.door.trouble = Problem.of("commit one", "it awaits confirmation", "wait", Exit.BUSY)
     shown = ctl.run("apply", file)
     assert (shown.status, shown.out) == (Exit.BUSY, "")

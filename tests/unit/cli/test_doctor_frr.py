@@ -22,7 +22,7 @@ class Summary:
 
     def show(self, daemon, command):
         assert (daemon, command) == ("bgpd", "show bgp summary json")
-        if "refused" in self.families:
+        if "rejected" in self.families:
             raise VtyError(110, "bgpd does not answer")
         peers = {f: {"peers": {p: {"state": s}}} for f, (p, s) in self.families.items()}
         return json.dumps(peers)
@@ -43,7 +43,7 @@ def test_sessions_that_are_not():
 
 
 def test_a_bgpd_that_does_not_answer():
-    (found,) = neighbors(BGP, Summary(refused=()))
+    (found,) = neighbors(BGP, Summary(rejected=()))
     assert (found.level, found.words) == (Level.SKIP, "bgpd does not answer")
 
 

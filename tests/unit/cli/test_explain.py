@@ -173,7 +173,7 @@ def test_explain_tells_each_status(ctl, status):
     assert (told["install-status"], told.get("reason", "")) == (status.text, reason)
 
 
-@pytest.mark.parametrize(("what", "status"), [("fc00::1", Exit.REFUSED), ("red", Exit.USAGE)])
+@pytest.mark.parametrize(("what", "status"), [("fc00::1", Exit.REJECTED), ("red", Exit.USAGE)])
 def test_explain_of_no_sid(ctl, what, status):
     ctl.tell()
     assert ctl.run("explain", what).status == status

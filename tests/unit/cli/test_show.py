@@ -180,7 +180,7 @@ def test_rates_are_those_between_two_samples(ctl, monkeypatch):
 def test_counters_of_no_such_sid(ctl):
     ctl.tell()
     shown = ctl.run("show", "counters", "fc00::/64")
-    assert shown.status == Exit.REFUSED
+    assert shown.status == Exit.REJECTED
     assert "SID fc00::/64: it is not declared; see srv6ctl show sids" in shown.err
 
 

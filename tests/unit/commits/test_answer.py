@@ -8,17 +8,17 @@ from srv6mgrd.commits import answer
 from srv6mgrd.commits.fields import Fields
 from srv6mgrd.datastore import connection as c
 from srv6mgrd.datastore.error_info import ErrorInfo
-from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.rejection import RejectedError, Rejection
 
-REFUSALS = [Refusal("VRF red", "no", "choose", "tag", "/path"), Refusal("SID", "a", "b", "c")]
+REJECTIONS = [Rejection("VRF red", "no", "choose", "tag", "/path"), Rejection("SID", "a", "b", "c")]
 
 
-@pytest.mark.parametrize("kind", [RefusedError, c.FailedError])
-def test_a_rejection_keeps_its_reasons(kind: type[RefusedError]) -> None:
+@pytest.mark.parametrize("kind", [RejectedError, c.FailedError])
+def test_a_rejection_keeps_its_reasons(kind: type[RejectedError]) -> None:
     with pytest.raises(kind) as raised:
-        answer.check(Fields(answer.of_error(kind(REFUSALS))))
+        answer.check(Fields(answer.of_error(kind(REJECTIONS))))
     assert type(raised.value) is kind
-    assert raised.value.refusals == REFUSALS
+    assert raised.value.rejections == REJECTIONS
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_what_another_door_declared_stays_that_doors() -> None:
     world.objects[MAIN] = {"prefix": "fcbb:0:9::/48"}
     world.book.write(LOCATOR, PREFIX)
     ((status, reason),) = world.round().values()
-    assert status is Status.REFUSED
+    assert status is Status.REJECTED
     assert "another door declares it otherwise" in reason
     assert world.objects[MAIN] == {"prefix": "fcbb:0:9::/48"}
     # It is the row's turn once that goes.
@@ -114,7 +114,7 @@ def test_what_another_door_changed_is_that_doors() -> None:
     world.objects[MAIN]["prefix"] = "fcbb:0:9::/48"
     for _ in range(2):
         ((status, _reason),) = world.round().values()
-        assert status is Status.REFUSED
+        assert status is Status.REJECTED
     world.book.remove(LOCATOR)
     world.round()
     assert MAIN in world.objects
@@ -126,9 +126,9 @@ def test_what_another_door_removed_stays_removed_until_the_row_is_written() -> N
     world.round()
     del world.objects[MAIN]
     ((status, reason),) = world.round().values()
-    assert (status, "write the row again" in reason) == (Status.REFUSED, True)
+    assert (status, "write the row again" in reason) == (Status.REJECTED, True)
     world.book.find(LOCATOR, PREFIX)  # a compare is no write
-    assert world.round()[LOCATOR][0] is Status.REFUSED
+    assert world.round()[LOCATOR][0] is Status.REJECTED
     world.book.write(LOCATOR, PREFIX)
     assert world.round() == {LOCATOR: (Status.ACCEPTED, "changed")}
 
@@ -163,7 +163,7 @@ def test_rows_that_refer_to_nothing_need_no_commit() -> None:
         world.book.write(row, {"action": "uDT46", "decap_vrf": "Vrf1"})
     judged = world.book.judge(world.running)
     assert judged.changes == []
-    assert judged.verdicts[rows[0]].status is Status.REFUSED
+    assert judged.verdicts[rows[0]].status is Status.REJECTED
     assert judged.verdicts[rows[0]].reason == (
         "SID fcbb:0:1:1::/64: locator MAIN does not exist; create it or name an existing locator"
     )
@@ -179,7 +179,7 @@ def test_two_rows_for_one_object() -> None:
     world.book.write("SRV6_MY_SIDS|MAIN|fcbb:0:1:1::/64", {"action": "uN"})
     world.book.write("SRV6_MY_SIDS|MAIN|fcbb:0:1:1:0::/64", {"action": "uN"})
     statuses = sorted(s for s, _ in world.round().values())
-    assert statuses == [Status.ACCEPTED, Status.REFUSED]
+    assert statuses == [Status.ACCEPTED, Status.REJECTED]
 
 
 def test_a_write_cut_short_is_known_afterwards() -> None:

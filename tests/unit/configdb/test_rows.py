@@ -94,7 +94,7 @@ def test_the_key_of_a_sid_is_canonical() -> None:
         ("VRF|Vrf1", {"vni": "100"}, "vni 100 is not offered"),
     ],
 )
-def test_refusals_name_cause_and_remedy(row: str, content: Content, words: str) -> None:
+def test_rejections_name_cause_and_remedy(row: str, content: Content, words: str) -> None:
     with pytest.raises(RowError) as error:
         declare(row, content)
     assert str(error.value).startswith(f"{row}: ")
@@ -111,7 +111,7 @@ def test_rows_stand_behind_what_they_refer_to() -> None:
     st.text(max_size=30),
     st.text(max_size=9) | st.dictionaries(st.text(max_size=9), st.text(max_size=9)),
 )
-def test_whatever_stands_there_is_declared_or_refused(
+def test_whatever_stands_there_is_declared_or_rejected(
     table: object, rest: str, content: Content
 ) -> None:
     with contextlib.suppress(RowError):

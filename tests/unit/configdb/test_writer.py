@@ -11,7 +11,7 @@ from srv6mgrd.configdb.book import Change
 from srv6mgrd.configdb.rows import Kind, Object
 from srv6mgrd.configdb.writer import edits, split
 from srv6mgrd.datastore.transaction import Op
-from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.rejection import RejectedError, Rejection
 
 
 def change(n: int) -> Change:
@@ -31,7 +31,7 @@ class Judge:
         wrong = [c for c in changes if int(c.object.name[3:]) in self.bad]
         if wrong:
             names = [str(c.object) if self.named else "something" for c in wrong]
-            raise RefusedError([Refusal(n, "bad", "mend it", "bad") for n in names])
+            raise RejectedError([Rejection(n, "bad", "mend it", "bad") for n in names])
         self.committed += [c.row for c in changes]
 
 
@@ -39,10 +39,10 @@ class Judge:
 @pytest.mark.parametrize("bad", [set(), {3}, {0, 7}, set(range(8))])
 def test_the_good_go_through(bad: set[int], named: bool) -> None:
     judge = Judge(bad, named=named)
-    refused = split([change(n) for n in range(8)], judge)
-    assert set(refused) == {f"VRF|Vrf{n}" for n in bad}
+    rejected = split([change(n) for n in range(8)], judge)
+    assert set(rejected) == {f"VRF|Vrf{n}" for n in bad}
     assert set(judge.committed) == {f"VRF|Vrf{n}" for n in range(8) if n not in bad}
-    assert all(reason.endswith("bad; mend it") for reason in refused.values())
+    assert all(reason.endswith("bad; mend it") for reason in rejected.values())
     if named and len(bad) < 8:
         assert judge.asked == 1 + bool(bad)
 

@@ -273,7 +273,7 @@ def empty(_):
 
 
 @pytest.mark.parametrize("damage", [empty, header_cut, cut, foreign, other_layout])
-def test_a_file_that_is_no_store_is_refused_by_readers_and_replaced_by_the_writer(path, damage):
+def test_a_file_that_is_no_store_is_rejected_by_readers_and_replaced_by_the_writer(path, damage):
     StoreWriter(path, capacity=50).set_statuses(statuses(*range(1, 40)))
     path.write_bytes(damage(path.read_bytes()))
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from srv6mgrd.datastore.migration import STEPS, Step, entries, main, migrate, moved
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 
 TOP = "srv6mgr-srv6:srv6"
 
@@ -71,8 +71,8 @@ def test_steps_run_in_the_order_of_revisions():
     assert tree[TOP]["vrfs"]["vrf"][0] == {"name": "red", "fib": {"id": 10}}
 
 
-def test_a_newer_configuration_is_refused():
-    with pytest.raises(RefusedError, match="upgrade the product"):
+def test_a_newer_configuration_is_rejected():
+    with pytest.raises(RejectedError, match="upgrade the product"):
         migrate(data_set(SAVED, "2099-01-01"))
 
 

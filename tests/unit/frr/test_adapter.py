@@ -15,10 +15,10 @@ BLOCKS = render(PE1)
 
 
 class Daemons:
-    """zebra and bgpd; ``refuse`` maps pieces of commands to FRR's words, ``running`` is bgpd's."""
+    """zebra and bgpd; ``reject`` maps pieces of commands to FRR's words, ``running`` is bgpd's."""
 
     def __init__(self, directory: Path) -> None:
-        self.refuse: dict[str, str] = {}
+        self.reject: dict[str, str] = {}
         # Whether they refuse to take back, too.
         self.keeps = False
         self.running = ""
@@ -32,7 +32,7 @@ class Daemons:
             return 0, "  prefix: fcbb:0:1::/48\n  block-length: 32\n  node-length: 16\n"
         if command.startswith("show ipv6 route "):
             return 0, "seg6local"
-        for piece, words in self.refuse.items():
+        for piece, words in self.reject.items():
             if piece in command and not command.startswith("no "):
                 return 13, f"% {words}\n"
         if self.keeps and command.startswith("no "):
@@ -76,17 +76,19 @@ def test_all_is_sent_and_nothing_twice(frr: FrrSockets, daemons: Daemons) -> Non
     assert frr.apply([]) == []
 
 
-def test_refused_block_is_taken_back_and_the_rest_stands(frr: FrrSockets, daemons: Daemons) -> None:
-    daemons.refuse = {"rd vpn export 65000:20": "Malformed rd"}
+def test_rejected_block_is_taken_back_and_the_rest_stands(
+    frr: FrrSockets, daemons: Daemons
+) -> None:
+    daemons.reject = {"rd vpn export 65000:20": "Malformed rd"}
     actions: list[Action] = [Create(b) for b in BLOCKS]
-    refused = frr.apply(actions)
-    assert {id(r.action) for r in refused} <= {id(a) for a in actions}
-    assert [r.action.object.key for r in refused] == [
+    rejected = frr.apply(actions)
+    assert {id(r.action) for r in rejected} <= {id(a) for a in actions}
+    assert [r.action.object.key for r in rejected] == [
         f"frr bgpd router bgp 65000 vrf watch / address-family {f} unicast"
         for f in ("ipv4", "ipv6")
     ]
-    assert "Malformed rd" in refused[0].words
-    assert "rd vpn export 65000:20" in refused[0].words
+    assert "Malformed rd" in rejected[0].words
+    assert "rd vpn export 65000:20" in rejected[0].words
     sent = daemons.bgpd.configuration
     tail = sent[len(sent) - 1 - sent[::-1].index("router bgp 65000 vrf watch") :]
     assert "no import vpn" in tail
@@ -94,7 +96,7 @@ def test_refused_block_is_taken_back_and_the_rest_stands(frr: FrrSockets, daemon
 
 
 def test_what_could_not_be_taken_back_is_in_doubt(frr: FrrSockets, daemons: Daemons) -> None:
-    daemons.refuse = {"rd vpn export 65000:20": "Malformed rd"}
+    daemons.reject = {"rd vpn export 65000:20": "Malformed rd"}
     creations: list[Action] = [Create(b) for b in BLOCKS]
     assert not any(r.in_doubt for r in frr.apply(creations))
     daemons.keeps = True
@@ -103,8 +105,8 @@ def test_what_could_not_be_taken_back_is_in_doubt(frr: FrrSockets, daemons: Daem
 
 def test_zebra_away_does_not_hold_up_bgpd(frr: FrrSockets, tmp_path: Path) -> None:
     bgpd = VtyServer(tmp_path / "bgpd.vty")
-    refused = frr.apply([Create(b) for b in BLOCKS])
-    assert {r.action.object.key.split()[1] for r in refused} == {"zebra"}
+    rejected = frr.apply([Create(b) for b in BLOCKS])
+    assert {r.action.object.key.split()[1] for r in rejected} == {"zebra"}
     assert "router bgp 65000" in bgpd.configuration
     bgpd.close()
 

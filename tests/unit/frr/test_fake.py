@@ -18,12 +18,12 @@ def test_is_a_port_and_round_trips() -> None:
     assert claim(observed, BLOCKS, {}) == {b.key: b for b in BLOCKS}
 
 
-def test_refusal_leaves_the_context_as_it_was() -> None:
-    frr = FakeFrr(refuse={"rd vpn export 65000:20": "Malformed rd"})
-    refused = frr.apply([Create(b) for b in BLOCKS])
-    assert len(refused) == 2
-    assert "Malformed rd" in refused[0].words
-    assert refused[0].action.object.key not in frr.contexts
+def test_rejection_leaves_the_context_as_it_was() -> None:
+    frr = FakeFrr(reject={"rd vpn export 65000:20": "Malformed rd"})
+    rejected = frr.apply([Create(b) for b in BLOCKS])
+    assert len(rejected) == 2
+    assert "Malformed rd" in rejected[0].words
+    assert rejected[0].action.object.key not in frr.contexts
 
 
 def test_operators_lines_stay() -> None:

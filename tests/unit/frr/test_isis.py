@@ -177,8 +177,8 @@ def test_isis_may_name_another_locator_while_exports_move() -> None:
     assert names == ["locator MAIN", "locator OTHER"]
     # isisd can't carry what FRR has no words for, be it for a while.
     odd = replace(other, argument_length=8)
-    (refusal,) = limits(replace(two, locators={**PE1.locators, "OTHER": odd}))
-    assert refusal.object == "locator OTHER"
+    (rejection,) = limits(replace(two, locators={**PE1.locators, "OTHER": odd}))
+    assert rejection.object == "locator OTHER"
 
 
 def test_a_further_locator_is_advertised_as_a_prefix() -> None:

@@ -30,7 +30,7 @@ def accept(_: str) -> tuple[int, str]:
     return 0, ""
 
 
-def test_a_refused_command_is_followed_by_a_new_session_in_its_context(tmp_path: Path) -> None:
+def test_a_rejected_command_is_followed_by_a_new_session_in_its_context(tmp_path: Path) -> None:
     def reply(command: str) -> tuple[int, str]:
         return (13, "no") if command == "b" else (0, "")
 
@@ -61,10 +61,10 @@ def test_many_are_one_transaction(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("refused", ["ip route 4", "XFRR_end_configuration"])
-def test_one_of_many_that_is_refused_is_found(tmp_path: Path, refused: str) -> None:
+@pytest.mark.parametrize("rejected", ["ip route 4", "XFRR_end_configuration"])
+def test_one_of_many_that_is_rejected_is_found(tmp_path: Path, rejected: str) -> None:
     def reply(command: str) -> tuple[int, str]:
-        return (13, "no") if command in (refused, "ip route 4") else (0, "")
+        return (13, "no") if command in (rejected, "ip route 4") else (0, "")
 
     answers, seen = carried_out(tmp_path, MANY, reply)
 

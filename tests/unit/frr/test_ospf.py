@@ -20,7 +20,7 @@ from srv6mgrd.model.ospf import DefaultInformation, Ospf, OspfInterface, OspfKey
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.partition import partition
 from srv6mgrd.model.references import of_path, ospf_ref, path_of
-from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.rejection import RejectedError, Rejection
 from srv6mgrd.model.routing_policy import (
     Actions,
     Conditions,
@@ -167,18 +167,18 @@ def test_status() -> None:
     assert status(passive, Shown("Init")) == {V2: (True, "")}
 
 
-def refusals(state: Desired) -> list[Refusal]:
+def rejections(state: Desired) -> list[Rejection]:
     try:
         check(state)
-    except RefusedError as error:
-        return error.refusals
+    except RejectedError as error:
+        return error.rejections
     return []
 
 
 def test_an_interface_that_is_not_in_the_vrf() -> None:
     state = having(speaking(2), speaking(3, replace(TO_CE, name="eth9")))
 
-    found = partition(state, refusals)
+    found = partition(state, rejections)
 
     (bad,) = found.rejected
     assert str(found.rejected[bad]) == (
@@ -193,7 +193,7 @@ def test_an_interface_that_is_not_in_the_vrf() -> None:
 
 
 def test_a_router_id_that_is_reserved() -> None:
-    (found,) = refusals(having(replace(speaking(2), router_id=IPv4Address(0))))
+    (found,) = rejections(having(replace(speaking(2), router_id=IPv4Address(0))))
 
     assert found.tag == "ospf-router-id"
 

@@ -102,14 +102,14 @@ def test_limits_accept_the_sample() -> None:
     assert limits(PE1) == []
 
 
-def test_two_export_locators_are_refused_by_name() -> None:
+def test_two_export_locators_are_rejected_by_name() -> None:
     second = Locator("OTHER", IPv6Network("fcbb:0:9::/48"))
     both = replace(PE1, locators={**PE1.locators, "OTHER": second})
     both = with_export(both, "watch", IPv6Network("fcbb:0:9:1::/64"), "OTHER")
-    (refusal,) = limits(both)
-    assert refusal.object == "VRF watch, export SID fcbb:0:9:1::/64"
-    assert "MAIN" in refusal.cause
-    assert "MAIN" in refusal.remedy
+    (rejection,) = limits(both)
+    assert rejection.object == "VRF watch, export SID fcbb:0:9:1::/64"
+    assert "MAIN" in rejection.cause
+    assert "MAIN" in rejection.remedy
 
 
 def test_what_a_neighbor_may_have() -> None:
@@ -143,9 +143,9 @@ def test_what_a_neighbor_may_have() -> None:
 def test_a_description_that_frr_takes_for_a_filter() -> None:
     assert PE1.bgp is not None
     neighbor = replace(PE1.bgp.neighbors[0], description="edge | left")
-    (refusal,) = limits(replace(PE1, bgp=replace(PE1.bgp, neighbors=(neighbor,))))
-    assert refusal.object == f"BGP neighbor {neighbor.address}"
-    assert "filter" in refusal.cause
+    (rejection,) = limits(replace(PE1, bgp=replace(PE1.bgp, neighbors=(neighbor,))))
+    assert rejection.object == f"BGP neighbor {neighbor.address}"
+    assert "filter" in rejection.cause
 
 
 def test_a_password_is_not_told() -> None:
@@ -171,7 +171,7 @@ def test_neighbors_in_a_vrf() -> None:
         assert [line for line in lines if "neighbor" in line] == [f"neighbor {peer} activate"]
 
 
-def test_wide_functions_are_refused() -> None:
+def test_wide_functions_are_rejected() -> None:
     wide = replace(PE1.locators["MAIN"], function_length=32)
     assert any("1 to 20 bits" in r.cause for r in limits(replace(PE1, locators={"MAIN": wide})))
 

@@ -6,12 +6,12 @@ from ipaddress import IPv6Network
 from srv6mgrd.frr.blocks import MGMTD, block, claim, negated, ours_of, same, slot_of
 from srv6mgrd.frr.isis import blocks as isis_blocks
 from srv6mgrd.frr.render import render
-from srv6mgrd.frr.script import Command, additions, commands, refusals, removals, undone
+from srv6mgrd.frr.script import Command, additions, commands, rejections, removals, undone
 from srv6mgrd.frr.vty import Answer
 from srv6mgrd.model.isis import Isis, IsisInterface
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.objects import FrrBlock
-from srv6mgrd.ports import RefusedAction
+from srv6mgrd.ports import RejectedAction
 from tests.unit.frr.samples import PE1, with_export, with_families
 
 BLOCKS = {b.key: b for b in render(PE1)}
@@ -193,11 +193,11 @@ def test_negations() -> None:
     assert slot_of("redistribute connected") is None
 
 
-def test_refusal_names_line_and_words_and_only_its_action() -> None:
+def test_rejection_names_line_and_words_and_only_its_action() -> None:
     actions: list[Action] = [Create(of(*RED)), Create(of(*RED4))]
     sent = commands(additions(actions, {}))
     answers = [Answer(13 if "rd vpn" in c.text else 0, "% Malformed rd\n") for c in sent]
-    (found,) = refusals(sent, answers, "").values()
+    (found,) = rejections(sent, answers, "").values()
     assert found[0] is actions[1]
     where = "router bgp 65000 vrf red / address-family ipv4 unicast / rd vpn export 65000:10"
     assert found[1] == f"bgpd: Malformed rd (at '{where}')"
@@ -209,35 +209,35 @@ def test_a_password_is_in_no_error_message_log_or_traceback() -> None:
     action = Create(block("bgpd", RED, (line,)))
     sent = commands(additions([action], {}))
     for status, text in ((2, f"% [bgpd] Unknown command: {line}\n"), (13, "% Failed\n")):
-        (found,) = refusals(sent, [Answer(status, text)] * len(sent), "").values()
+        (found,) = rejections(sent, [Answer(status, text)] * len(sent), "").values()
         assert "fd00::1 password ..." in found[1]
         assert "Secret#1" not in found[1]
-    for shown in (sent, action, RefusedAction(action, 0, "words"), additions([action], {})):
+    for shown in (sent, action, RejectedAction(action, 0, "words"), additions([action], {})):
         assert "Secret#1" not in repr(shown)
         assert "Secret#1" not in str(shown)
 
 
-def test_refused_context_refuses_all_that_stands_in_it() -> None:
+def test_rejected_context_rejects_all_that_stands_in_it() -> None:
     actions: list[Action] = [Create(of(*RED)), Create(of(*RED4))]
     sent = commands(additions(actions, {}))
     answers = [Answer(13, "BGP is already running; AS is 1\n"), *[Answer(2, "?")] * len(sent)]
-    words = [w for _, w in refusals(sent, answers[: len(sent)], "").values()]
+    words = [w for _, w in rejections(sent, answers[: len(sent)], "").values()]
     assert len(words) == 2
     assert all("BGP is already running; AS is 1" in w for w in words)
 
 
-def test_unanswered_commands_are_refused() -> None:
+def test_unanswered_commands_are_rejected() -> None:
     sent = commands(additions([Create(of(*RED))], {}))
-    ((_, words),) = refusals(sent, [], "bgpd closed the session").values()
+    ((_, words),) = rejections(sent, [], "bgpd closed the session").values()
     assert "bgpd closed the session" in words
 
 
-def test_empty_context_is_refused_when_it_is() -> None:
+def test_empty_context_is_rejected_when_it_is() -> None:
     empty = Create(block("bgpd", ["router bgp 65000 vrf x"], []))
     sent = commands(additions([empty], {}))
     assert texts(sent) == ["router bgp 65000 vrf x"]
-    assert refusals(sent, [Answer(13, "no")], "")
-    assert not refusals(sent, [Answer(0, "")], "")
+    assert rejections(sent, [Answer(13, "no")], "")
+    assert not rejections(sent, [Answer(0, "")], "")
 
 
 def test_same_and_ours() -> None:

@@ -156,7 +156,7 @@ def test_a_session_that_ended_is_opened_anew(serve: Serve, path: Path) -> None:
     assert server.seen == ["enable", "one", "enable", "three"]
 
 
-def test_a_question_that_is_refused_leaves_the_session(serve: Serve, path: Path) -> None:
+def test_a_question_that_is_rejected_leaves_the_session(serve: Serve, path: Path) -> None:
     server = serve(lambda c: (2 if c == "odd" else 0, "% Unknown command\n" if c == "odd" else ""))
     with Sessions(path.parent, 5.0) as sessions:
         with pytest.raises(VtyError, match="bgpd refused 'odd': Unknown command"):

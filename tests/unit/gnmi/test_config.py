@@ -47,7 +47,7 @@ def test_a_file(tmp_path: Path) -> None:
         ({"anonymous": True}, "anonymous needs anonymous_user"),
     ],
 )
-def test_settings_that_are_refused(settings: dict[str, Any], says: str) -> None:
+def test_settings_that_are_rejected(settings: dict[str, Any], says: str) -> None:
     with pytest.raises(SettingsError, match=says):
         parse(settings)
 

@@ -87,7 +87,7 @@ def test_plain_json_of_a_tree_and_back() -> None:
     assert encode.qualify(srv6, plain) == {"vrfs": ietf["srv6mgr-srv6:vrfs"]}
 
 
-def test_names_that_are_unknown_stay_for_libyang_to_refuse() -> None:
+def test_names_that_are_unknown_stay_for_libyang_to_reject() -> None:
     assert encode.qualify(walk(TOP, "/srv6"), {"nonsense": {"a": 1}}) == {"nonsense": {"a": 1}}
 
 

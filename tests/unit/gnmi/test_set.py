@@ -36,7 +36,7 @@ def documents(**request: Any) -> list[tuple[Op, str, Any]]:
     return [(e.op, e.target, json.loads(e.document) if e.document else None) for e in edits]
 
 
-def refused(**request: Any) -> tuple[grpc.StatusCode, str]:
+def rejected(**request: Any) -> tuple[grpc.StatusCode, str]:
     with pytest.raises(RpcError) as e:
         gnmi_set.edits(TOP, pb.SetRequest(**request))
     return e.value.code, e.value.text
@@ -112,8 +112,8 @@ def test_an_entry_of_a_leaf_list_is_deleted_by_its_value() -> None:
         "/srv6mgr-srv6:srv6/vrfs/vrf/interface[.='eth1']",
         "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']/interface",
     ]
-    assert refused(delete=[path(f"{RED}/table-id[.=5]")])[0] is INVALID
-    assert refused(delete=[path(f"{RED}[.=red]")])[0] is INVALID
+    assert rejected(delete=[path(f"{RED}/table-id[.=5]")])[0] is INVALID
+    assert rejected(delete=[path(f"{RED}[.=red]")])[0] is INVALID
 
 
 INVALID, NOT_FOUND = grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND
@@ -150,10 +150,10 @@ UNIMPLEMENTED = grpc.StatusCode.UNIMPLEMENTED
         ({"delete": [pb.Path(origin="cli")]}, NOT_FOUND),
     ],
 )
-def test_requests_that_are_refused_before_sysrepo_sees_them(
+def test_requests_that_are_rejected_before_sysrepo_sees_them(
     request_: dict[str, Any], code: grpc.StatusCode
 ) -> None:
-    assert refused(**request_)[0] is code
+    assert rejected(**request_)[0] is code
 
 
 def test_results_are_in_order() -> None:

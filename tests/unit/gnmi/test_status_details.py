@@ -8,14 +8,14 @@ import pytest
 
 from srv6mgrd.gnmi.failure import clipped, octets
 from srv6mgrd.gnmi.status_details import details
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 from tests.contract.gnmi.rich_status import read
 
-RED = Refusal("VRF red", "é is no number", "write a number", "value-syntax", "/a/b[c='%']")
+RED = Rejection("VRF red", "é is no number", "write a number", "value-syntax", "/a/b[c='%']")
 
 
 def test_each_rejection_with_path_message_and_tag() -> None:
-    unknown = Refusal("x", "y", "z", "refused")
+    unknown = Rejection("x", "y", "z", "refused")
     data = details(3, "text", [RED, unknown])
     assert data is not None
     assert read(data) == (

@@ -48,7 +48,7 @@ def connected(
     return NetlinkSocket(), kernel
 
 
-def refusal(sequence: int, code: int, words: str = "", *, capped: bool = True) -> bytes:
+def rejection(sequence: int, code: int, words: str = "", *, capped: bool = True) -> bytes:
     echoed = wire.NLMSGHDR.pack(32, wire.RTM_NEWROUTE, 0, sequence, 0)
     body = struct.pack("=i", -code) + echoed + (b"" if capped else bytes(16))
     flags = wire.NLM_F_CAPPED if capped else 0
@@ -76,13 +76,15 @@ def test_numbers_and_asks_once(sizes: list[int]) -> None:
 
 
 @pytest.mark.parametrize("capped", [True, False])
-def test_refusals_by_position(monkeypatch: pytest.MonkeyPatch, capped: bool) -> None:
+def test_rejections_by_position(monkeypatch: pytest.MonkeyPatch, capped: bool) -> None:
     def answer(data: bytes) -> list[bytes | OSError]:
         sequences = [s for s, _ in requests_of(data)]
         return [
-            refusal(sequences[3], errno.EEXIST, capped=capped)
-            + refusal(sequences[7], errno.EPERM, "Strict mode for VRF is disabled", capped=capped),
-            refusal(sequences[-1], 0),
+            rejection(sequences[3], errno.EEXIST, capped=capped)
+            + rejection(
+                sequences[7], errno.EPERM, "Strict mode for VRF is disabled", capped=capped
+            ),
+            rejection(sequences[-1], 0),
         ]
 
     kernel, _ = connected(monkeypatch, answer)
@@ -94,7 +96,7 @@ def test_refusals_by_position(monkeypatch: pytest.MonkeyPatch, capped: bool) -> 
 
 def test_positions_across_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     def answer(data: bytes) -> list[bytes | OSError]:
-        return [refusal(requests_of(data)[-1][0], errno.ENODEV)]
+        return [rejection(requests_of(data)[-1][0], errno.ENODEV)]
 
     kernel, seen = connected(monkeypatch, answer)
     failures = kernel.write([wire.message(24, 0, b"")] * 1100)
@@ -105,7 +107,7 @@ def test_positions_across_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_late_answers_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     def answer(data: bytes) -> list[bytes | OSError]:
         ((sequence, _),) = requests_of(data)
-        return [refusal(sequence + 50, errno.EIO) + refusal(sequence, 0)]
+        return [rejection(sequence + 50, errno.EIO) + rejection(sequence, 0)]
 
     kernel, _ = connected(monkeypatch, answer)
     assert kernel.write([wire.message(24, 0, b"")]) == {}
@@ -120,7 +122,7 @@ def test_lost_answers_fail_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_left_after_an_overrun_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     lost = OSError(errno.ENOBUFS, "")
-    left = [refusal(1, errno.EEXIST), lost, refusal(2, errno.EEXIST)]
+    left = [rejection(1, errno.EEXIST), lost, rejection(2, errno.EEXIST)]
     answers = [[lost, *left], [OSError(errno.EIO, "")]]
     kernel, seen = connected(monkeypatch, lambda _: list(answers[len(seen.sent) - 1]))
     kernel.write([wire.message(24, 0, b"")] * 3)
@@ -163,13 +165,13 @@ def test_dump_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_dump_of_a_missing_table_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel, _ = connected(
-        monkeypatch, lambda data: [refusal(requests_of(data)[0][0], errno.ENOENT, "no table")]
+        monkeypatch, lambda data: [rejection(requests_of(data)[0][0], errno.ENOENT, "no table")]
     )
     datagrams = kernel.dump(wire.message(wire.RTM_GETROUTE, 0, b""))
     assert list(netlink.answers(datagrams, wire.RTM_NEWROUTE)) == []
 
 
-def test_refused_dump(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rejected_dump(monkeypatch: pytest.MonkeyPatch) -> None:
     answer, _ = dump_answer(0, errno.EINVAL)
     kernel, _ = connected(monkeypatch, answer)
     with pytest.raises(KernelError, match="Invalid argument"):

@@ -80,7 +80,7 @@ def test_what_takes_routes_with_it_is_followed_by_a_dump() -> None:
     assert dumps.count == 3
 
 
-def test_what_was_refused_is_followed_by_a_dump() -> None:
+def test_what_was_rejected_is_followed_by_a_dump() -> None:
     dumps = Dumps()
     traffic = settled(dumps)
     traffic.forget()

@@ -30,6 +30,6 @@ def test_message_carries_fields() -> None:
     assert message(3, Kind.EXIT, {"status": 7}).fields() == {"status": 7}
 
 
-def test_refuses_a_foreign_stream() -> None:
+def test_rejects_a_foreign_stream() -> None:
     with pytest.raises(ValueError, match="not the lab's"):
         list(Unpacker().feed(HEADER.pack(1, Kind.STDOUT, LONGEST + 1)))

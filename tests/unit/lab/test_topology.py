@@ -72,7 +72,7 @@ def test_own_topologies_are_valid(path: Path) -> None:
         ("[nodes.a]", "[nodes.a", "is not TOML"),
     ],
 )
-def test_refuses(old: str, new: str, told: str) -> None:
+def test_rejects(old: str, new: str, told: str) -> None:
     assert old in GOOD
     with pytest.raises(LabError) as caught:
         topology.parse(GOOD.replace(old, new), "t")
@@ -80,12 +80,12 @@ def test_refuses(old: str, new: str, told: str) -> None:
     assert str(caught.value).startswith("t")
 
 
-def test_refuses_two_cables_in_one_interface() -> None:
+def test_rejects_two_cables_in_one_interface() -> None:
     with pytest.raises(LabError, match=r"b:eth0 has a cable already \(see link 1\)"):
         topology.parse(GOOD + '[[links]]\nends = ["a:eth1", "b:eth0"]\n', "t")
 
 
-def test_refuses_no_nodes() -> None:
+def test_rejects_no_nodes() -> None:
     with pytest.raises(LabError, match="has no nodes"):
         topology.parse('name = "x"', "t")
 

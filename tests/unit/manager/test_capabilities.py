@@ -9,7 +9,7 @@ import pytest
 from lab.waiting import wait_until_async
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.capabilities import EVERYTHING
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef
 from srv6mgrd.plan.actions import Delete
 from tests.unit.manager.world import (
@@ -48,7 +48,7 @@ class Offering:
 def lose_dt46(world):
     """The kernel takes End.DT46 no more."""
     world.offering.now = WITHOUT_DT46
-    world.kernel.refuse(
+    world.kernel.reject(
         lambda a: a.object.key == DT46_KEY and not isinstance(a, Delete), errno.EOPNOTSUPP, GONE
     )
 
@@ -59,7 +59,7 @@ def offered(world):
     return world
 
 
-async def test_a_repair_refused_as_not_offered_has_the_node_tried_out(offered):
+async def test_a_repair_rejected_as_not_offered_has_the_node_tried_out(offered):
     offered.commit(tree(1))
     lose_dt46(offered)
 
@@ -76,9 +76,9 @@ async def test_a_repair_refused_as_not_offered_has_the_node_tried_out(offered):
     assert offered.offering.tries == 1
 
 
-async def test_another_refusal_has_not(offered):
+async def test_another_rejection_has_not(offered):
     offered.commit(tree(1))
-    offered.kernel.refuse(lambda a: a.object.key == END_KEY, errno.ENOMEM)
+    offered.kernel.reject(lambda a: a.object.key == END_KEY, errno.ENOMEM)
     offered.kernel.remove(END_KEY)
 
     offered.manager.repair.compare()
@@ -86,9 +86,9 @@ async def test_another_refusal_has_not(offered):
     assert offered.offering.tries == 0
 
 
-async def test_a_commit_refused_as_not_offered_is_refused_in_words_of_the_node(offered):
+async def test_a_commit_rejected_as_not_offered_is_rejected_in_words_of_the_node(offered):
     lose_dt46(offered)
-    with pytest.raises(RefusedError, match=f"does not offer End.DT46: {GONE}"):
+    with pytest.raises(RejectedError, match=f"does not offer End.DT46: {GONE}"):
         offered.manager.commits.change(tree(1))
     assert DT46_KEY not in offered.kernel.objects
 
@@ -102,7 +102,7 @@ async def test_a_commit_that_accepts_is_carried_out_without_what_was_lost(offere
     assert offered.status(END).status is InstallStatus.INSTALLED
 
 
-async def test_what_is_offered_meanwhile_is_not_refused(offered):
+async def test_what_is_offered_meanwhile_is_not_rejected(offered):
     offered.offering.kernel = WITHOUT_DT46
     offered.manager._reconciler.capabilities = WITHOUT_DT46
     offered.commit(tree(1))

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan.actions import Delete
 from tests.unit.manager.world import (
@@ -41,12 +41,12 @@ async def test_a_stored_commit_is_in_the_store_and_outward(world):
 
 
 @in_virtual_time
-async def test_a_refused_commit_changes_nothing(world):
+async def test_a_rejected_commit_changes_nothing(world):
     world.commit(tree(1))
     kernel, store = dict(world.kernel.objects), world.reader.objects()
-    world.kernel.refuse(lambda a: "fcbb:0:1:2::/64" in a.object.key and not isinstance(a, Delete))
+    world.kernel.reject(lambda a: "fcbb:0:1:2::/64" in a.object.key and not isinstance(a, Delete))
 
-    with pytest.raises(RefusedError):
+    with pytest.raises(RejectedError):
         world.manager.commits.change(tree(1, 2))
     world.manager.repair.compare()
 
@@ -68,11 +68,11 @@ async def test_an_aborted_commit_is_taken_back(world):
 
 
 @in_virtual_time
-async def test_an_abort_after_our_own_refusal_is_harmless(world):
+async def test_an_abort_after_our_own_rejection_is_harmless(world):
     world.commit(tree(1))
     kernel = dict(world.kernel.objects)
-    world.kernel.refuse(lambda a: "fcbb:0:1:2::/64" in a.object.key and not isinstance(a, Delete))
-    with pytest.raises(RefusedError):
+    world.kernel.reject(lambda a: "fcbb:0:1:2::/64" in a.object.key and not isinstance(a, Delete))
+    with pytest.raises(RejectedError):
         world.manager.commits.change(tree(2))
 
     world.manager.commits.aborted()

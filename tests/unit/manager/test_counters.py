@@ -5,7 +5,7 @@ import copy
 
 import pytest
 
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.netlink.errors import KernelError
 from tests.fakes.kernel import NEW_PROXY
 from tests.unit.manager.world import (
@@ -38,9 +38,9 @@ async def test_what_was_counted_since_the_last_sample_is_kept_when_a_route_is_re
 async def test_counters_go_on_over_a_commit_that_was_undone(world):
     world.commit(tree(1, table=10))
     world.kernel.counters[EXPORT] = (7, 700, 0)
-    world.kernel.refuse(lambda a: a.object.key == "route6 table 8986 fcbb:0:1:2::/64")
+    world.kernel.reject(lambda a: a.object.key == "route6 table 8986 fcbb:0:1:2::/64")
 
-    with pytest.raises(RefusedError):
+    with pytest.raises(RejectedError):
         world.manager.commits.change(tree(1, 2, table=20))
 
     world.kernel.counters[EXPORT] = (100, 10000, 0)

@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.status import InstallStatus
 from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.plan.actions import Delete
@@ -74,7 +74,7 @@ async def test_what_fails_is_tried_again_less_and_less_often(world):
     world.commit(tree(1))
     tries = []
 
-    def refuse(action):
+    def reject(action):
         if action.object.key == END_KEY:
             tries.append(asyncio.get_running_loop().time() - 1000)
             return True
@@ -82,7 +82,7 @@ async def test_what_fails_is_tried_again_less_and_less_often(world):
 
     async with running(world.manager.keep()):
         world.kernel.remove(END_KEY)
-        world.kernel.refuse(refuse, errno.ENOMEM)
+        world.kernel.reject(reject, errno.ENOMEM)
         world.manager.disturbed()
         await asyncio.sleep(200)
         assert world.status(END).status is InstallStatus.FAILED
@@ -102,7 +102,7 @@ async def test_after_a_success_failures_are_tried_again_quickly(world):
     async with running(world.manager.keep()):
         for _ in range(2):
             world.kernel.remove(END_KEY)
-            world.kernel.refuse(lambda a: a.object.key == END_KEY)
+            world.kernel.reject(lambda a: a.object.key == END_KEY)
             world.manager.disturbed()
             await asyncio.sleep(0.5)
             world.kernel.accept_all()
@@ -171,11 +171,11 @@ async def test_a_compare_waits_for_the_end_of_a_commit(world):
 async def test_what_could_not_be_undone_is_found_by_a_compare(world):
     world.commit(tree(1))
     added = "route6 table 8986 fcbb:0:1:2::/64"
-    world.kernel.refuse(lambda a: a.object.key == "route6 table 8986 fcbb:0:1:3::/64")
-    world.kernel.refuse(lambda a: isinstance(a, Delete) and a.object.key == added)
+    world.kernel.reject(lambda a: a.object.key == "route6 table 8986 fcbb:0:1:3::/64")
+    world.kernel.reject(lambda a: isinstance(a, Delete) and a.object.key == added)
 
     async with running(world.manager.keep()):
-        with pytest.raises(RefusedError):
+        with pytest.raises(RejectedError):
             world.manager.commits.change(tree(1, 2, 3))
         assert added in world.kernel.objects
         world.kernel.accept_all()

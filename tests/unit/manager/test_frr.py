@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef
 from tests.unit.manager.world import (
     EXPORT,
@@ -130,9 +130,9 @@ async def test_a_locator_is_installed_when_isis_has_carried_it(world):
 
 
 @in_virtual_time
-async def test_isis_without_its_daemon_is_refused_for_its_locator(world):
-    world.frr.refuse["router isis srv6mgr"] = "isisd can't be reached"
-    with pytest.raises(RefusedError, match="isisd can't be reached"):
+async def test_isis_without_its_daemon_is_rejected_for_its_locator(world):
+    world.frr.reject["router isis srv6mgr"] = "isisd can't be reached"
+    with pytest.raises(RejectedError, match="isisd can't be reached"):
         world.commit(with_isis())
 
     assert not any("isis" in key for key in world.frr.contexts)

@@ -3,7 +3,7 @@
 import pytest
 
 from srv6mgrd.counters.node import Statistics
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from tests.unit.manager.world import (
     END,
     END_KEY,
@@ -22,19 +22,19 @@ class Node:
         self.writes += 1
 
 
-async def test_statistics_count_commits_refusals_compares_and_drift(world):
+async def test_statistics_count_commits_rejections_compares_and_drift(world):
     node = world.manager._node = Node()
     world.commit(tree(1))
     outside = tree(1)
     outside["srv6mgr-srv6:srv6"]["local-sids"]["sid"][0]["prefix"] = "fcbb:9:1:1::/64"
-    with pytest.raises(RefusedError):
+    with pytest.raises(RejectedError):
         world.manager.commits.change(outside)
     world.manager.repair.compare()
     del world.kernel.objects[END_KEY]
     report = world.manager.repair.compare()
     assert [a.object.key for a in report.actions] == [END_KEY]
     told = node.statistics
-    assert (told.commits, told.refused, told.compares) == (1, 1, 2)
+    assert (told.commits, told.rejected, told.compares) == (1, 1, 2)
     assert (told.drifts, told.repairs) == (1, 1)
     assert told.last_drift > 0
     assert node.writes == 4

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef
 from srv6mgrd.plan.actions import Delete
 from srv6mgrd.ports import AdapterError
@@ -43,7 +43,7 @@ async def test_a_restart_goes_outward_although_nothing_changed(world):
 @in_virtual_time
 async def test_what_the_start_could_not_put_in_place_is_tried_again(world):
     world.running = tree(1)
-    world.kernel.refuse(lambda a: a.object.key == END_KEY)
+    world.kernel.reject(lambda a: a.object.key == END_KEY)
     world.manager.commits.start()
     assert world.status(END).status is InstallStatus.FAILED
     world.kernel.accept_all()
@@ -145,10 +145,10 @@ async def test_a_death_in_a_commit_of_nothing_ends_with_nothing(world):
 
 
 @in_virtual_time
-async def test_a_refused_commit_of_nothing_does_not_make_an_empty_configuration_meant(world):
+async def test_a_rejected_commit_of_nothing_does_not_make_an_empty_configuration_meant(world):
     world.commit(tree(1))
-    world.kernel.refuse(lambda a: isinstance(a, Delete))
-    with pytest.raises(RefusedError):
+    world.kernel.reject(lambda a: isinstance(a, Delete))
+    with pytest.raises(RejectedError):
         world.manager.commits.change({})
     world.kernel.accept_all()
     world.running = {}
@@ -203,7 +203,7 @@ async def test_a_rollback_to_what_a_start_found_is_accepted(world):
     world.manager.commits.start()
     world.commit(tree(1))
 
-    with pytest.raises(RefusedError):
+    with pytest.raises(RejectedError):
         world.manager.commits.change(with_sid_outside(tree(1)))
     world.manager.commits.change(with_sid_outside(tree(1)), rollback=True)
     world.manager.commits.stored()

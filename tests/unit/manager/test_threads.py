@@ -58,10 +58,10 @@ def stop_behind(world, prefix):
     apply = world.kernel.apply
 
     def stopped(actions):
-        refused = apply(actions)
+        rejected = apply(actions)
         if any(a.object.key == f"route6 table 8986 {prefix}" for a in actions):
             world.gate.pass_through()
-        return refused
+        return rejected
 
     world.kernel.apply = stopped
 

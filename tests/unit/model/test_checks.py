@@ -6,24 +6,24 @@ import pytest
 
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import check
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from tests.builders import desired, dt46, locator, net, sid, small_vpn, vpn, vrf
 
 RED = vrf("red", 10)
 
 
-def refusals(*parts):
-    with pytest.raises(RefusedError) as caught:
+def rejections(*parts):
+    with pytest.raises(RejectedError) as caught:
         check(desired(*parts))
-    return caught.value.refusals
+    return caught.value.rejections
 
 
-def refusal(*parts):
-    (found,) = refusals(*parts)
+def rejection(*parts):
+    (found,) = rejections(*parts)
     return str(found), found.tag, found.path
 
 
-REFUSED = {
+REJECTED = {
     "two locators with one prefix": (
         [locator("A"), locator("B")],
         "locator B: prefix fcbb:0:1::/48 overlaps fcbb:0:1::/48 of locator A; "
@@ -209,11 +209,11 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_refused(case):
-    parts, text, tag, path = REFUSED[case]
+@pytest.mark.parametrize("case", REJECTED)
+def test_rejected(case):
+    parts, text, tag, path = REJECTED[case]
 
-    assert refusal(*parts) == (text, tag, path)
+    assert rejection(*parts) == (text, tag, path)
 
 
 ACCEPTED = {
@@ -276,7 +276,7 @@ def test_communities_that_fit(value):
 def test_communities_that_do_not_fit(kind, value):
     bgp = replace(vpn(), **{kind: value if kind == "rd" else (value,)})
 
-    assert refusal(vrf("red", 10, bgp=bgp))[1] == "community-range"
+    assert rejection(vrf("red", 10, bgp=bgp))[1] == "community-range"
 
 
 def test_a_small_vpn_is_accepted():
@@ -284,7 +284,7 @@ def test_a_small_vpn_is_accepted():
 
 
 def test_every_reason_is_said_at_once():
-    found = refusals(
+    found = rejections(
         locator("A", "fcbb:0:1::/48"),
         locator("B", "fcbb:0:1::/64"),
         sid("fcbb:0:9:1::/64", locator="A"),
@@ -303,14 +303,14 @@ def test_every_reason_is_said_at_once():
 
 
 def test_the_error_reads_one_reason_a_line():
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(RejectedError) as caught:
         check(desired(vrf("red", 8986), vrf("blue", 8986)))
 
-    assert str(caught.value).splitlines() == [str(r) for r in caught.value.refusals]
+    assert str(caught.value).splitlines() == [str(r) for r in caught.value.rejections]
 
 
 def test_an_overlap_of_three_is_found_when_the_widest_is_not_beside_the_last():
-    found = refusals(
+    found = rejections(
         locator("WIDE", "fcbb::/32"),
         locator("A", "fcbb:0:1::/48"),
         locator("B", "fcbb:0:2::/48"),

@@ -11,7 +11,7 @@ from srv6mgrd.model.desired import Proxy, Role
 from srv6mgrd.model.interfaces import Interface, Vlan
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.partition import partition
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.status import Kind, ObjectRef
 from tests.builders import desired, locator, sid, vrf
 
@@ -35,11 +35,11 @@ def proxied(interface, mtu):
     return replace(sid("fcbb:0:1:a0::/64", Behavior.END_AD), proxy=proxy)
 
 
-def refusals(state):
+def rejections(state):
     try:
         check(state)
-    except RefusedError as refused:
-        return refused.refusals
+    except RejectedError as rejected:
+        return rejected.rejections
     return []
 
 
@@ -100,7 +100,7 @@ GOOD = {
 
 @pytest.mark.parametrize("state", GOOD.values(), ids=GOOD)
 def test_what_can_be(state):
-    assert refusals(state) == []
+    assert rejections(state) == []
 
 
 # Python versions write it differently.
@@ -236,14 +236,14 @@ BAD = {
     ("name", "state", "words"), [(n, s, w) for n, cases in BAD.items() for s, w in cases]
 )
 def test_what_can_not_be(name, state, words):
-    (refusal,) = refusals(state)
+    (rejection,) = rejections(state)
 
-    assert str(refusal) == f"interface {name}: {words}"
-    assert refusal.path == f"{AT}[name='{name}']"
+    assert str(rejection) == f"interface {name}: {words}"
+    assert rejection.path == f"{AT}[name='{name}']"
 
 
 def test_vlans_on_each_other():
-    found = refusals(declared(vlan("v", "w", 5), vlan("w", "v", 6)))
+    found = rejections(declared(vlan("v", "w", 5), vlan("w", "v", 6)))
 
     assert [r.object for r in found] == ["interface v", "interface w"]
     assert found[0].cause == "parent-interface w is a VLAN of v itself"
@@ -257,7 +257,7 @@ def test_a_customer_is_kept_out_though_its_address_can_not_be():
         default_role=Role.CORE,
     )
 
-    found = partition(state, refusals)
+    found = partition(state, rejections)
 
     assert found.rejected.keys() == {ObjectRef(Kind.INTERFACE, "eth1")}
     assert found.valid.interfaces.keys() == {"eth2"}

@@ -7,7 +7,7 @@ import pytest
 from srv6mgrd.model.checks import check
 from srv6mgrd.model.desired import Role
 from srv6mgrd.model.isis import Isis, IsisInterface
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from tests.builders import desired, locator, vrf
 
 AT = "/srv6mgr-srv6:srv6/srv6mgr-isis:isis/interface"
@@ -36,9 +36,9 @@ def test_interfaces_of_the_underlay():
     ],
 )
 def test_interfaces_of_others(name, cause):
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(RejectedError) as rejected:
         check(speaking("lo", name))
 
-    (refusal,) = refused.value.refusals
-    assert (refusal.object, refusal.cause) == (f"IS-IS interface {name}", cause)
-    assert refusal.path == f"{AT}[name='{name}']"
+    (rejection,) = rejected.value.rejections
+    assert (rejection.object, rejection.cause) == (f"IS-IS interface {name}", cause)
+    assert rejection.path == f"{AT}[name='{name}']"

@@ -12,7 +12,7 @@ from srv6mgrd.model.leaking import Leak
 from srv6mgrd.model.names import of_ref
 from srv6mgrd.model.partition import partition
 from srv6mgrd.model.references import of_path, path_of
-from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.rejection import RejectedError, Rejection
 from tests.builders import desired, dt46, locator, speaker, vpn, vrf
 
 RED_SID, BLUE_SID = "fcbb:0:1:64::/64", "fcbb:0:1:65::/64"
@@ -31,11 +31,11 @@ def without_export(base: Desired = BASE) -> Desired:
     return replace(base, vrfs={**base.vrfs, "blue": vrf("blue", 20, bgp=vpn("65000:20"))})
 
 
-def refusals(state: Desired) -> list[Refusal]:
+def rejections(state: Desired) -> list[Rejection]:
     try:
         check(state)
-    except RefusedError as error:
-        return error.refusals
+    except RejectedError as error:
+        return error.rejections
     return []
 
 
@@ -72,7 +72,7 @@ FROM_BLUE = Leak("red", "blue")
     ],
 )  # fmt: skip
 def test_rejected(state: Desired, words: str, tag: str) -> None:
-    (found,) = refusals(state)
+    (found,) = rejections(state)
 
     assert (str(found), found.tag) == (words, tag)
 
@@ -84,7 +84,7 @@ def test_accepted() -> None:
 def test_one_that_is_invalid_is_left_out_alone() -> None:
     state = leaking(FROM_BLUE, Leak("red", "green"))
 
-    found = partition(state, refusals)
+    found = partition(state, rejections)
 
     (bad,) = found.rejected
     assert set(found.valid.leaks) == {FROM_BLUE.name}
@@ -106,7 +106,7 @@ def test_one_of_the_default_vrf_by_its_path() -> None:
 def test_without_the_vrf_that_it_imports_from_it_is_left_out() -> None:
     state = leaking(FROM_BLUE, base=desired(*PARTS, RED, speaker(), replace(BLUE, table=8986)))
 
-    found = partition(state, refusals)
+    found = partition(state, rejections)
 
     assert found.valid.leaks == {}
     assert "red" in found.valid.vrfs

@@ -10,7 +10,7 @@ from srv6mgrd.model.bgp import NO_AS, Bgp, Neighbor
 from srv6mgrd.model.checks import check
 from srv6mgrd.model.desired import Proxy, Role, SegmentList, SteeredRoute
 from srv6mgrd.model.expand import expand
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from tests.builders import desired, dt46, locator, sid, speaker, vpn, vrf
 
 SID = "fcbb:0:1:a0::/64"
@@ -60,7 +60,7 @@ def in_vrf(neighbor):
     return desired(speaker(), vrf("red", 10, bgp=replace(vpn(), neighbors=(neighbor,))))
 
 
-REFUSED = {
+REJECTED = {
     "next-csid in a locator of whole SIDs": (
         desired(locator(), csid("fcbb:0:1:a0::/64")),
         f"SID {SID}: flavor next-csid needs a micro-segment locator, and MAIN is none; "
@@ -415,14 +415,14 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("made", [False, True], ids=["declared", "expanded"])
-@pytest.mark.parametrize("case", REFUSED)
-def test_refused(case, made):
-    state, text, tag, path = REFUSED[case]
+@pytest.mark.parametrize("case", REJECTED)
+def test_rejected(case, made):
+    state, text, tag, path = REJECTED[case]
 
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(RejectedError) as caught:
         check(expand(state) if made else state)
 
-    (found,) = caught.value.refusals
+    (found,) = caught.value.rejections
     assert (str(found), found.tag, found.path) == (text, tag, path)
 
 

@@ -14,7 +14,7 @@ from srv6mgrd.model.names import of_ref
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.partition import partition
 from srv6mgrd.model.references import of_path, static_route_ref
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.static_routes import NextHop, SpecialNextHop, StaticRoute
 from tests.builders import desired, vrf
 
@@ -64,10 +64,10 @@ def steered() -> Desired:
     ],
 )  # fmt: skip
 def test_rejected(state: Desired, words: str, tag: str) -> None:
-    with pytest.raises(RefusedError) as error:
+    with pytest.raises(RejectedError) as error:
         check(state)
 
-    (found,) = error.value.refusals
+    (found,) = error.value.rejections
     assert str(found).startswith("static route ")
     assert str(found).endswith(words)
     assert found.tag == tag
@@ -94,14 +94,14 @@ def test_one_that_is_invalid_is_left_out_alone() -> None:
     state = having(hop("fd00::1"))
     state = replace(state, static_routes={**state.static_routes, good.name: good})
 
-    def refusals(part: Desired) -> list[Any]:
+    def rejections(part: Desired) -> list[Any]:
         try:
             check(part)
-        except RefusedError as error:
-            return error.refusals
+        except RejectedError as error:
+            return error.rejections
         return []
 
-    found = partition(state, refusals)
+    found = partition(state, rejections)
 
     bad = static_route_ref(state.static_routes["red 10.9.0.0/24"])
     assert set(found.rejected) == {bad}

@@ -10,7 +10,7 @@ from srv6mgrd.model.capabilities import EVERYTHING
 from srv6mgrd.model.desired import Proxy, Role, SteeredRoute
 from srv6mgrd.model.expand import expand
 from srv6mgrd.model.needs import check
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.model.subset import without
 from srv6mgrd.plan.target import target
@@ -42,17 +42,17 @@ def routed(route, *parts):
     return replace(desired(*parts), routes={route.name: route})
 
 
-def refusals(state, node):
-    with pytest.raises(RefusedError) as caught:
+def rejections(state, node):
+    with pytest.raises(RejectedError) as caught:
         check(state, node)
-    return caught.value.refusals
+    return caught.value.rejections
 
 
 PROXY = Proxy("ipv4", "eth1", "eth1", IPv4Address("192.0.2.2"))
 SID = "fcbb:0:1:1::/64"
 SID_AT = f"/srv6mgr-srv6:srv6/local-sids/sid[prefix='{SID}']"
 
-REFUSED = {
+REJECTED = {
     "a behavior": (
         small_vpn(),
         "End.DT46",
@@ -117,23 +117,23 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_refused_with_the_reason(case):
-    state, lack, text, path = REFUSED[case]
+@pytest.mark.parametrize("case", REJECTED)
+def test_rejected_with_the_reason(case):
+    state, lack, text, path = REJECTED[case]
 
-    (refusal,) = refusals(state, lacking(lack))
+    (rejection,) = rejections(state, lacking(lack))
 
-    assert (str(refusal), refusal.tag, refusal.path) == (text, "capability-missing", path)
+    assert (str(rejection), rejection.tag, rejection.path) == (text, "capability-missing", path)
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("case", REJECTED)
 def test_a_node_that_offers_all_takes_it(case):
-    assert check(REFUSED[case][0], EVERYTHING) == {}
+    assert check(REJECTED[case][0], EVERYTHING) == {}
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("case", REJECTED)
 def test_accepted_it_is_left_out_and_the_rest_needs_nothing(case):
-    state, lack, _, _ = REFUSED[case]
+    state, lack, _, _ = REJECTED[case]
     accepting = replace(state, accept_unsupported=True)
 
     left = without(accepting, check(accepting, lacking(lack)))
@@ -143,13 +143,13 @@ def test_accepted_it_is_left_out_and_the_rest_needs_nothing(case):
 
 
 def test_what_was_never_tried_is_said_so():
-    (refusal,) = refusals(desired(vrf("red", 10)), replace(lacking("vrf"), missing={}))
+    (rejection,) = rejections(desired(vrf("red", 10)), replace(lacking("vrf"), missing={}))
 
-    assert refusal.cause == "this node does not offer VRFs: it was not found when probed"
+    assert rejection.cause == "this node does not offer VRFs: it was not found when probed"
 
 
 def test_every_lack_is_said_at_once():
-    found = refusals(small_vpn(), lacking("End.DT46", "counters", "vrf"))
+    found = rejections(small_vpn(), lacking("End.DT46", "counters", "vrf"))
 
     assert [(r.object, r.cause.split(":")[0].rpartition("offer ")[2]) for r in found] == [
         ("VRF red", "VRFs"),
@@ -202,12 +202,12 @@ def test_without_nftables_nothing_is_put_where_a_customer_could_reach_it():
     state = replace(small_vpn("eth1"), roles={"eth9": Role.CUSTOMER, "eth8": Role.CORE})
     node = lacking("nftables")
 
-    (refusal,) = refusals(state, node)
-    assert str(refusal) == (
+    (rejection,) = rejections(state, node)
+    assert str(rejection) == (
         "boundary of the SRv6 domain: this node does not offer the filter that keeps customers "
         "from SIDs (nftables): Operation not supported; remove SRv6, " + ACCEPT
     )
-    assert refusal.path == "/srv6mgr-srv6:srv6/interfaces/interface[name='eth9']"
+    assert rejection.path == "/srv6mgr-srv6:srv6/interfaces/interface[name='eth9']"
 
     accepting = replace(state, accept_unsupported=True)
     lost = check(accepting, node)
@@ -247,7 +247,7 @@ def test_who_stands_before_a_vrf_that_can_not_be_is_kept_out():
 
 
 def test_without_nftables_a_node_without_customers_is_told_how_to_open_its_domain():
-    (refusal,) = refusals(desired(locator(), sid(SID)), lacking("nftables"))
+    (rejection,) = rejections(desired(locator(), sid(SID)), lacking("nftables"))
 
-    assert "remove SRv6, or set boundary/default-role to core where no customer" in str(refusal)
-    assert refusal.path == "/srv6mgr-srv6:srv6/locators/locator[name='MAIN']"
+    assert "remove SRv6, or set boundary/default-role to core where no customer" in str(rejection)
+    assert rejection.path == "/srv6mgr-srv6:srv6/locators/locator[name='MAIN']"

@@ -26,7 +26,7 @@ from srv6mgrd.model.isis import (
     SpfDelay,
 )
 from srv6mgrd.model.parse import parse
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.routing_policy import ApplyPolicy
 from tests.builders import net
 
@@ -182,7 +182,7 @@ def test_a_group_of_behaviors_is_rejected(name):
     entry = {"prefix": "fcbb:0:1:1::/64", "locator": "MAIN", "behavior": name}
     state = parse(srv6(local_sids={"sid": [entry]}))
 
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(RejectedError) as caught:
         check(state)
 
     assert not state.sids

@@ -14,7 +14,7 @@ from srv6mgrd.model.isis import Isis, IsisInterface
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.partition import partition
 from srv6mgrd.model.references import Part, of_path
-from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.rejection import RejectedError, Rejection
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef
 from tests.builders import desired, dt46, locator, net, sid, small_vpn, vpn, vrf
 
@@ -167,8 +167,8 @@ def test_rejected_is_what_is_invalid_and_what_needs_it(case):
     assert {o.status for o in found.rejected.values()} <= {InstallStatus.REJECTED}
     assert set(found.whole.sids) >= set(state.sids)
     assert set(found.whole.vrfs) == set(state.vrfs)
-    for refusal in found.partition.rejected.values():
-        assert of_path(refusal.path) is not None
+    for rejection in found.partition.rejected.values():
+        assert of_path(rejection.path) is not None
 
 
 @pytest.mark.parametrize("case", REJECTED)
@@ -185,24 +185,24 @@ def test_a_commit_that_does_not_touch_it_is_accepted(case):
 def test_without_a_start_in_between_a_commit_of_it_is_rejected(case):
     state, _ = REJECTED[case]
 
-    with pytest.raises(RefusedError):
+    with pytest.raises(RejectedError):
         committed(state, Admitted())
 
 
 def test_what_needs_a_rejected_object_says_so():
     state, _ = REJECTED["an exported SID, with the export"]
 
-    refusal = taken(state).partition.rejected[BLUE_BGP]
+    rejection = taken(state).partition.rejected[BLUE_BGP]
 
-    assert str(refusal) == (
+    assert str(rejection) == (
         "BGP of VRF blue: it needs SID fcbb:0:9:1::/64, which is rejected: it is outside locator"
         " MAIN (fcbb:0:1::/48); correct that first, or remove this one"
     )
-    assert refusal.path == "/srv6mgr-srv6:srv6/vrfs/vrf[name='blue']/srv6mgr-bgp:bgp"
+    assert rejection.path == "/srv6mgr-srv6:srv6/vrfs/vrf[name='blue']/srv6mgr-bgp:bgp"
 
 
 def rejects(state, before):
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(RejectedError) as caught:
         committed(state, before)
     return str(caught.value)
 
@@ -301,5 +301,5 @@ def test_a_sid_that_can_not_be_understood_is_rejected_alone():
 
 
 def test_a_reason_that_names_no_part_is_told_at_once():
-    with pytest.raises(RefusedError):
-        partition(VPN, lambda _: [Refusal("srv6mgrd", "no part", "none", "x")])
+    with pytest.raises(RejectedError):
+        partition(VPN, lambda _: [Rejection("srv6mgrd", "no part", "none", "x")])

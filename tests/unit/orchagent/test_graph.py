@@ -178,7 +178,7 @@ def test_rows_that_can_not_be(name: str, fields: dict[str, str], words: str) -> 
     assert words in reason
 
 
-def test_a_refusal_leaves_nothing_behind() -> None:
+def test_a_rejection_leaves_nothing_behind() -> None:
     world = World()
     world.put(VRF)
     world.graph.put(SID, DT46)

@@ -340,7 +340,7 @@ def test_tables_are_handed_on_in_a_row(names):
                 free.remove(action.object.table)
 
 
-def test_a_vrf_that_lost_its_mark_is_rebuilt_in_one_step_since_its_removal_would_be_refused():
+def test_a_vrf_that_lost_its_mark_is_rebuilt_in_one_step_since_its_removal_would_be_rejected():
     port, other = VrfPort("eth1", "red"), VrfDevice("red", 20, 7)
     observed = seen(other, ours=False) | seen(port)
 

@@ -9,7 +9,7 @@ from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.frr.render import render
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.capabilities import EVERYTHING
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef
 from tests.builders import desired, small_vpn, vrf
 from tests.fakes.frr import FakeFrr
@@ -34,19 +34,19 @@ def test_a_dry_run_shows_the_plan_and_writes_nothing(world):
     assert list(world.journal.keys) == []
 
 
-def test_a_dry_run_refuses_what_a_commit_would(world):
-    with pytest.raises(RefusedError):
+def test_a_dry_run_rejects_what_a_commit_would(world):
+    with pytest.raises(RejectedError):
         world.reconciler.dry_run(desired(vrf("red", 8986)))
 
 
-def test_what_the_node_lacks_is_refused_or_unsupported():
+def test_what_the_node_lacks_is_rejected_or_unsupported():
     kernel, lacking = FakeKernel(), replace(EVERYTHING, behaviors=frozenset({Behavior.END}))
     reconciler = Reconciler(kernel, FakeFrr(), Journal(None), render, capabilities=lacking)
     wanted = small_vpn()
-    with pytest.raises(RefusedError, match="End"):
+    with pytest.raises(RejectedError, match="End"):
         reconciler.commit(wanted)
     assert not kernel.objects
-    with pytest.raises(RefusedError):
+    with pytest.raises(RejectedError):
         reconciler.dry_run(wanted)
     report = reconciler.commit(replace(wanted, accept_unsupported=True))
     outcome = report.outcomes[ObjectRef(Kind.SID, "fcbb:0:1:64::/64")]

@@ -6,7 +6,7 @@ import pytest
 
 from srv6mgrd.apply.outcomes import FRR_ABSENT
 from srv6mgrd.model.outcomes import Outcome
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.status import InstallStatus
 from tests.builders import vpn
 from tests.unit.reconciler.world import (
@@ -16,7 +16,7 @@ from tests.unit.reconciler.world import (
     NOTHING,
     RED_BGP,
     VPN,
-    refusal,
+    rejection,
     without_sysctls,
 )
 
@@ -63,11 +63,11 @@ def test_while_frr_is_away_its_part_stays_ours(world):
     assert world.frr.contexts == {}
 
 
-def test_frr_that_goes_away_in_the_middle_refuses_the_commit(world):
+def test_frr_that_goes_away_in_the_middle_rejects_the_commit(world):
     there = world.state()
-    world.frr.refuse = {"": "zebra is not running"}
+    world.frr.reject = {"": "zebra is not running"}
 
-    assert "zebra is not running" in refusal(world, VPN)
+    assert "zebra is not running" in rejection(world, VPN)
     assert without_sysctls(world.state()) == without_sysctls(there)
 
 
@@ -105,11 +105,11 @@ def test_a_line_that_the_operator_wrote_too_stays_his(world):
     assert world.frr.contexts == theirs
 
 
-def test_the_operators_line_stays_his_after_a_refused_commit_that_wanted_it_too(world):
+def test_the_operators_line_stays_his_after_a_rejected_commit_that_wanted_it_too(world):
     key = "frr bgpd router bgp 65000"
     world.frr.operator("bgpd", ("router bgp 65000",), "bgp router-id 10.0.0.1")
-    world.frr.refuse = {"rd vpn export": "Malformed rd"}
-    with pytest.raises(RefusedError):
+    world.frr.reject = {"rd vpn export": "Malformed rd"}
+    with pytest.raises(RejectedError):
         world.commit(VPN)
 
     world.commit(NOTHING)

@@ -13,7 +13,7 @@ from srv6mgrd.plan.actions import Create, Delete
 from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, VlanDevice
 from srv6mgrd.plan.objects import VrfDevice, VrfPort
 from tests.builders import desired, vrf
-from tests.unit.reconciler.world import NOTHING, refusal, without_sysctls
+from tests.unit.reconciler.world import NOTHING, rejection, without_sysctls
 
 V = ObjectRef(Kind.INTERFACE, "v")
 ADDRESS = ip_interface("10.0.0.1/24")
@@ -93,7 +93,7 @@ def test_an_address_that_is_there_with_another_prefix_length(world):
     world.kernel.add_foreign(InterfaceAddress("eth1", ip_interface("10.0.0.1/32")))
     state = replace(NOTHING, interfaces={"eth1": Interface("eth1", addresses=(ADDRESS,))})
 
-    assert refusal(world, state) == (
+    assert rejection(world, state) == (
         "address 10.0.0.1/24 of interface eth1: something that srv6mgr did not make is already"
         " there (address 10.0.0.1/32 of interface eth1); remove it, or declare another name,"
         " table or prefix"
@@ -103,31 +103,31 @@ def test_an_address_that_is_there_with_another_prefix_length(world):
 def test_the_id_of_somebody_else(world):
     world.kernel.add_foreign(VlanDevice("theirs", "eth1", 5))
 
-    assert refusal(world, port()) == (
+    assert rejection(world, port()) == (
         "interface v (VLAN 5 of eth1): its device can't be made: VLAN device already exists;"
         " declare another name, or remove what is there"
     )
     assert "link red" not in world.kernel.objects
 
 
-def test_a_refused_change_of_the_id_leaves_all_as_it_was(world):
+def test_a_rejected_change_of_the_id_leaves_all_as_it_was(world):
     world.commit(port(5, ADDRESS, ip_interface("fe80::1/64")))
     before = world.state()
-    world.kernel.refuse(lambda a: a.object == AdminState("v", up=True), errno.ENOMEM)
+    world.kernel.reject(lambda a: a.object == AdminState("v", up=True), errno.ENOMEM)
 
-    refusal(world, port(6, ip_interface("10.0.0.2/24")))
+    rejection(world, port(6, ip_interface("10.0.0.2/24")))
 
     world.kernel.accept_all()
     assert world.state() == before
 
 
-def test_a_refused_removal_leaves_a_vlan_up_and_its_mtu(world):
+def test_a_rejected_removal_leaves_a_vlan_up_and_its_mtu(world):
     state = port()
     world.commit(replace(state, interfaces={"v": replace(state.interfaces["v"], mtu=1400)}))
     before = world.state()
-    world.kernel.refuse(lambda a: isinstance(a, Delete) and a.object.key == "link red")
+    world.kernel.reject(lambda a: isinstance(a, Delete) and a.object.key == "link red")
 
-    refusal(world, NOTHING)
+    rejection(world, NOTHING)
 
     world.kernel.accept_all()
     assert world.state() == before
@@ -135,59 +135,59 @@ def test_a_refused_removal_leaves_a_vlan_up_and_its_mtu(world):
     assert world.kernel.mtus["v"] == 1400
 
 
-def test_a_refused_commit_leaves_link_local_addresses_above_its_port(world):
+def test_a_rejected_commit_leaves_link_local_addresses_above_its_port(world):
     """The interface goes down when it enters the VRF, and again when that is undone."""
     above = Interface("v", vlan=Vlan("eth1", 5), addresses=(ip_interface("fe80::1/64"),))
     world.commit(replace(NOTHING, interfaces={"v": above}))
     before = world.state()
-    world.kernel.refuse(lambda a: a.object == InterfaceAddress("red", ADDRESS))
+    world.kernel.reject(lambda a: a.object == InterfaceAddress("red", ADDRESS))
 
     red = replace(desired(vrf("red", 10, "eth1")), interfaces={})
-    refusal(world, replace(red, interfaces={"red": Interface("red", addresses=(ADDRESS,))}))
+    rejection(world, replace(red, interfaces={"red": Interface("red", addresses=(ADDRESS,))}))
 
     world.kernel.accept_all()
     assert without_sysctls(world.state()) == without_sysctls(before)
 
 
-def test_a_refused_move_of_a_vlan_leaves_its_mtu(world):
+def test_a_rejected_move_of_a_vlan_leaves_its_mtu(world):
     """Declared for its parent alone, which it followed."""
     parent, there = Interface("eth1", mtu=9000), Interface("v", vlan=Vlan("eth1", 5))
     world.commit(replace(NOTHING, interfaces={"eth1": parent, "v": there}))
     before = dict(world.kernel.mtus)
-    world.kernel.refuse(lambda a: a.object == InterfaceAddress("lo1", ADDRESS))
+    world.kernel.reject(lambda a: a.object == InterfaceAddress("lo1", ADDRESS))
 
     moved = {"v": Interface("v", vlan=Vlan("eth2", 5))}
     loopback = {"lo1": Interface("lo1", loopback=True, addresses=(ADDRESS,))}
-    refusal(world, replace(NOTHING, interfaces={**moved, **loopback}))
+    rejection(world, replace(NOTHING, interfaces={**moved, **loopback}))
 
     assert world.kernel.mtus == before
 
 
 @pytest.mark.parametrize("stays", [False, True])
-def test_a_refused_commit_leaves_a_vlan_down_above_an_interface_that_was_set_down(world, stays):
+def test_a_rejected_commit_leaves_a_vlan_down_above_an_interface_that_was_set_down(world, stays):
     vlan = Interface("v", vlan=Vlan("eth1", 5), enabled=False)
     world.commit(replace(NOTHING, interfaces={"v": vlan}))
     before = world.state()
-    world.kernel.refuse(lambda a: a.object == InterfaceAddress("eth2", ADDRESS))
+    world.kernel.reject(lambda a: a.object == InterfaceAddress("eth2", ADDRESS))
 
     down = Interface("eth1", enabled=False)
     interfaces = {"eth1": down, "eth2": Interface("eth2", addresses=(ADDRESS,))}
     interfaces |= {"v": vlan} if stays else {}
-    refusal(world, replace(NOTHING, interfaces=interfaces))
+    rejection(world, replace(NOTHING, interfaces=interfaces))
 
     world.kernel.accept_all()
     assert without_sysctls(world.state()) == without_sysctls(before)
     assert world.kernel.down == {"v"}
 
 
-def test_a_commit_that_is_refused_at_once_leaves_a_vlan_that_is_down_as_it_was(world):
+def test_a_commit_that_is_rejected_at_once_leaves_a_vlan_that_is_down_as_it_was(world):
     address = ip_interface("fe80::1/64")
     vlan = Interface("v", vlan=Vlan("eth1", 5), enabled=False, addresses=(address,))
     world.commit(replace(desired(vrf("red", 10, "eth1")), interfaces={"v": vlan}))
     before = world.state()
-    world.kernel.refuse(lambda a: a == Delete(InterfaceAddress("v", address)))
+    world.kernel.reject(lambda a: a == Delete(InterfaceAddress("v", address)))
 
-    refusal(world, NOTHING)
+    rejection(world, NOTHING)
 
     world.kernel.accept_all()
     assert world.state() == before
@@ -203,6 +203,6 @@ def test_what_was_on_a_vrf_that_somebody_made_again_comes_with_one_repair(world)
 
     report = world.repair()
 
-    assert report.refusals == ()
+    assert report.rejections == ()
     assert world.kernel.objects["link red"].object == made
     assert InterfaceAddress("red", ADDRESS).key in world.kernel.objects

@@ -8,12 +8,12 @@ from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.frr.render import render
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.capabilities import EVERYTHING
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef
 from srv6mgrd.plan.objects import UnknownLink
 from srv6mgrd.plan.observed import ObservedObject
 from tests.builders import net, sid, vrf
-from tests.unit.reconciler.world import END, END_KEY, RED, VPN, refusal
+from tests.unit.reconciler.world import END, END_KEY, RED, VPN, rejection
 
 NEW = "fcbb:0:1:7::/64"
 OUTSIDE = "fcbb:0:9:1::/64"
@@ -71,7 +71,7 @@ def test_a_dry_run_beside_it_plans_the_rest(world):
 def test_a_commit_that_changes_it_and_leaves_it_invalid_is_rejected(world):
     world.repair(with_sid(VPN, OUTSIDE))
 
-    assert "outside locator MAIN" in refusal(world, with_sid(VPN, OUTSIDE, Behavior.END_T))
+    assert "outside locator MAIN" in rejection(world, with_sid(VPN, OUTSIDE, Behavior.END_T))
 
 
 def test_a_commit_that_removes_it_clears_it(world):
@@ -104,7 +104,7 @@ def test_a_changed_object_in_conflict_rejects_the_commit(world):
 
     changed = replace(VPN, vrfs={"red": replace(VPN.vrfs["red"], table=11)})
 
-    assert "already there" in refusal(world, changed)
+    assert "already there" in rejection(world, changed)
 
 
 def test_another_conflict_rejects_the_commit(world):
@@ -113,14 +113,14 @@ def test_another_conflict_rejects_the_commit(world):
     foreign = UnknownLink("blue", "a bridge")
     world.kernel.objects[foreign.key] = ObservedObject(foreign, False)
 
-    said = refusal(world, replace(VPN, vrfs={**VPN.vrfs, "blue": vrf("blue", 20)}))
+    said = rejection(world, replace(VPN, vrfs={**VPN.vrfs, "blue": vrf("blue", 20)}))
 
     assert "blue" in said
     assert "red" not in said
 
 
-def test_what_the_kernel_refused_at_the_start_rejects_no_later_commit(world):
-    world.kernel.refuse(lambda a: a.object.key == END_KEY)
+def test_what_the_kernel_rejected_at_the_start_rejects_no_later_commit(world):
+    world.kernel.reject(lambda a: a.object.key == END_KEY)
     assert status(world.repair(VPN), END) is InstallStatus.FAILED
 
     report = world.commit(with_sid(VPN, NEW))
@@ -131,14 +131,14 @@ def test_what_the_kernel_refused_at_the_start_rejects_no_later_commit(world):
     assert world.repair().not_installed == {}
 
 
-def test_what_the_kernel_refused_and_is_changed_rejects_the_commit(world):
-    world.kernel.refuse(lambda a: a.object.key == END_KEY)
+def test_what_the_kernel_rejected_and_is_changed_rejects_the_commit(world):
+    world.kernel.reject(lambda a: a.object.key == END_KEY)
     world.repair(VPN)
 
     without_counters = replace(VPN.sids[net(END.name)], counters=False)
     changed = replace(VPN, sids={**VPN.sids, net(END.name): without_counters})
 
-    assert "refused it" in refusal(world, changed)
+    assert "refused it" in rejection(world, changed)
 
 
 def lacking(world):
@@ -166,7 +166,7 @@ def test_more_of_what_the_node_lacks_rejects_the_commit(world):
     lacking(world)
     world.repair(VPN)
 
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(RejectedError) as caught:
         world.commit(with_sid(VPN, NEW))
 
-    assert [r.object for r in caught.value.refusals] == [f"SID {NEW}"]
+    assert [r.object for r in caught.value.rejections] == [f"SID {NEW}"]

@@ -27,7 +27,7 @@ from tests.unit.reconciler.world import (
     RED,
     VPN,
     World,
-    refusal,
+    rejection,
     without_sysctls,
 )
 
@@ -46,11 +46,11 @@ class ForgetfulKernel(FakeKernel):
         return Observed(objects, found.interfaces, changed=found.changed)
 
 
-def test_what_reads_back_otherwise_refuses_the_commit():
+def test_what_reads_back_otherwise_rejects_the_commit():
     world = World(ForgetfulKernel())
     there = world.state()
 
-    text = refusal(world, desired(locator(), sid("fcbb:0:1:1::/64")))
+    text = rejection(world, desired(locator(), sid("fcbb:0:1:1::/64")))
 
     assert text == (
         "SID fcbb:0:1:1::/64: the kernel accepted it but holds something else; "

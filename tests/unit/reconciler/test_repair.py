@@ -9,7 +9,7 @@ import pytest
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.outcomes import Outcome
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.status import InstallStatus
 from srv6mgrd.plan.objects import (
     EncapSource,
@@ -92,7 +92,7 @@ def test_one_failure_is_contained(world):
     world.commit(VPN)
     world.kernel.remove(END_KEY)
     world.kernel.remove("rule 2000 to fcbb:0:1::/48")
-    world.kernel.refuse(lambda a: a.object.key == END_KEY, errno.ENOMEM)
+    world.kernel.reject(lambda a: a.object.key == END_KEY, errno.ENOMEM)
 
     report = world.repair()
 
@@ -111,7 +111,7 @@ def test_one_failure_is_contained(world):
 
 
 def test_the_reason_is_the_root_not_what_follows_from_it(world):
-    world.kernel.refuse(lambda a: a.object.key == "link red", errno.ENOMEM)
+    world.kernel.reject(lambda a: a.object.key == "link red", errno.ENOMEM)
 
     report = world.repair(VPN)
 
@@ -254,7 +254,7 @@ def test_an_operator_may_take_what_we_gave_up(world):
 def test_a_crash_before_a_write_does_not_make_the_operators_value_ours(world, count):
     theirs = EncapSource(IPv6Address("fcbb:0:9::9"))
     world.kernel.add_foreign(theirs)
-    world.kernel.refuse(lambda a: isinstance(a.object, EncapSource))
+    world.kernel.reject(lambda a: isinstance(a.object, EncapSource))
     world.kernel.crash_after(count)
     with pytest.raises(Crash):
         world.commit(VPN)
@@ -284,11 +284,11 @@ def test_only_sid_routes_that_something_was_told_of_are_compared():
     assert [a.object.key for a in world.repair().actions] == [END_KEY]
 
 
-def test_what_was_refused_is_tried_again_though_nothing_was_told_of_it():
+def test_what_was_rejected_is_tried_again_though_nothing_was_told_of_it():
     world = World()
     world.commit(VPN)
     world.kernel.remove(END_KEY)
-    world.kernel.refuse(lambda action: action.object.key == END_KEY)
+    world.kernel.reject(lambda action: action.object.key == END_KEY)
     assert world.repair().outcomes[END].status is InstallStatus.FAILED
     assert world.repair().outcomes[END].status is InstallStatus.FAILED
 
@@ -333,10 +333,10 @@ def test_undoing_leaves_no_rule_of_ours_in_the_place_of_theirs():
     world.commit(VPN)
     world.kernel.put(Rule(2000, net("fcbb:0:1::/48"), 253), ours=False)
     there = dict(world.kernel.objects)
-    refused = sid("fcbb:0:1:2::/64")
-    world.kernel.refuse(lambda action: "fcbb:0:1:2::/64" in action.object.key)
+    rejected = sid("fcbb:0:1:2::/64")
+    world.kernel.reject(lambda action: "fcbb:0:1:2::/64" in action.object.key)
 
-    with pytest.raises(RefusedError):
-        world.commit(replace(VPN, sids={**VPN.sids, refused.prefix: refused}))
+    with pytest.raises(RejectedError):
+        world.commit(replace(VPN, sids={**VPN.sids, rejected.prefix: rejected}))
 
     assert world.kernel.objects == there

@@ -6,7 +6,7 @@ from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.frr.render import render
 from srv6mgrd.model.outcomes import Outcome
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef
 from srv6mgrd.plan.objects import (
     FrrBlock,
@@ -84,8 +84,8 @@ def without_sysctls(state):
     return kernel, frr, {k: v for k, v in journal.items() if not k.startswith("sysctl")}
 
 
-def refusal(world, state):
-    with pytest.raises(RefusedError) as caught:
+def rejection(world, state):
+    with pytest.raises(RejectedError) as caught:
         world.commit(state)
     return str(caught.value)
 

@@ -39,7 +39,7 @@ def test_ids_and_separators_are_those_of_sonic() -> None:
     }
 
 
-def test_a_name_that_the_schema_lacks_is_refused() -> None:
+def test_a_name_that_the_schema_lacks_is_rejected() -> None:
     with pytest.raises(TypeError, match="no field decap"):
         table("APPL_DB", "SRV6_MY_SID_TABLE").row(32, 16, 16, 0, "::1", action="end", decap="x")
     with pytest.raises(TypeError, match="5 key parts"):

@@ -80,7 +80,7 @@ class Door:
     def wire(self, certificate: Certificate) -> Wire:
         return Wire(self.connect(certificate))
 
-    def refuses(self, certificate: Certificate | None, words: str) -> None:
+    def rejects(self, certificate: Certificate | None, words: str) -> None:
         """No session, and the log says why. In TLS 1.3 the client hears of it only now."""
         with pytest.raises((ssl.SSLError, EOFError, ConnectionError)):
             Wire(self.connect(certificate))

@@ -149,31 +149,31 @@ def test_names_in_certificates(
 ) -> None:
     door.start(of(authority, how))
     certificate = authority.sign("absent-user", name)
-    door.refuses(certificate, f"CN=absent-user: this system has no user {user}; add it")
+    door.rejects(certificate, f"CN=absent-user: this system has no user {user}; add it")
 
 
-def test_certificates_that_are_refused(door: Door, authority: Authority) -> None:
+def test_certificates_that_are_rejected(door: Door, authority: Authority) -> None:
     strangers = Authority(door.place, "strangers")
     revoked = authority.sign("nobody", file="revoked")
     door.start(of(authority, "common-name"), f"crl {authority.revoke(revoked)}")
     with door.wire(authority.sign("nobody")) as wire:
         assert "nobody" in user_of(wire)
-    door.refuses(None, "it shows no certificate; give it one")
-    door.refuses(strangers.sign("nobody", file="strange"), "certificate CN=nobody: unable to get")
+    door.rejects(None, "it shows no certificate; give it one")
+    door.rejects(strangers.sign("nobody", file="strange"), "certificate CN=nobody: unable to get")
     old = authority.sign("nobody", file="old", begin=-2 * DAY, end=-DAY)
-    door.refuses(old, "certificate CN=nobody: certificate has expired; let its client show")
+    door.rejects(old, "certificate CN=nobody: certificate has expired; let its client show")
     new = authority.sign("nobody", file="new", begin=DAY, end=2 * DAY)
-    door.refuses(new, "certificate CN=nobody: certificate is not yet valid; ")
-    door.refuses(revoked, "certificate CN=nobody: certificate revoked; ")
-    door.refuses(authority.sign("root"), "root is named by the certificate alone; ")
+    door.rejects(new, "certificate CN=nobody: certificate is not yet valid; ")
+    door.rejects(revoked, "certificate CN=nobody: certificate revoked; ")
+    door.rejects(authority.sign("root"), "root is named by the certificate alone; ")
     # A NUL, a blank: no name.
-    door.refuses(authority.sign("no body", file="blank"), "no cert-to-name gives it a user; add")
+    door.rejects(authority.sign("no body", file="blank"), "no cert-to-name gives it a user; add")
 
 
-def test_a_certificate_without_mapping_is_refused(door: Door, authority: Authority) -> None:
+def test_a_certificate_without_mapping_is_rejected(door: Door, authority: Authority) -> None:
     one = authority.sign("nobody")
     door.start(f"cert-to-name {one.fingerprint} specified nobody")
-    door.refuses(authority.sign("nobody", file="two"), "no cert-to-name gives it a user; add one")
+    door.rejects(authority.sign("nobody", file="two"), "no cert-to-name gives it a user; add one")
     with door.wire(one) as wire:
         assert "nobody" in user_of(wire)
 

@@ -35,7 +35,9 @@ FINGERPRINT = "04" + 32 * ":ab"
         (f"cert-to-name {FINGERPRINT} specified", "the user is missing; write it behind"),
     ],
 )
-def test_settings_that_are_refused(door: Door, authority: Authority, line: str, words: str) -> None:
+def test_settings_that_are_rejected(
+    door: Door, authority: Authority, line: str, words: str
+) -> None:
     told = _try(door, of(authority, "common-name"), line)
     assert words in told, told
 

@@ -9,7 +9,7 @@ import pytest
 from lab.waiting import wait_until_async
 from srv6mgrd.counters.node import TRANSACTIONS
 from srv6mgrd.datastore.history import Origin, Status
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from tests.unit.datastore.clock.world import BOB, B, C, World
 
 
@@ -49,5 +49,5 @@ async def test_rolling_back_to_a_past_transaction(world: World) -> None:
     number = world.history.transactions()[1].id
     await world.clock.roll_back(number, Origin("rpc"))
     assert world.running.tree == B
-    with pytest.raises(RefusedError, match="transaction 99: its configuration is not known"):
+    with pytest.raises(RejectedError, match="transaction 99: its configuration is not known"):
         await world.clock.roll_back(99, Origin("rpc"))

@@ -12,7 +12,7 @@ from lab.waiting import wait_until_async
 from srv6mgrd.counters.node import TRANSACTIONS
 from srv6mgrd.datastore.connection import NonePendingError, PendingError
 from srv6mgrd.datastore.history import Origin, Status
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.news import commit_undone
 from tests.unit.datastore.clock.world import ALICE, BOB, ID, A, B, C, World
 
@@ -67,7 +67,7 @@ async def test_more_time_is_given_by_its_name(world: World) -> None:
 async def test_it_gets_another_name(world: World) -> None:
     await world.clock.begin(ALICE, 60, B)
     world.clock.extend("one", 60, "two")
-    with pytest.raises(RefusedError, match=f"commit: it is commit {ID} that awaits"):
+    with pytest.raises(RejectedError, match=f"commit: it is commit {ID} that awaits"):
         world.clock.confirm("one")
     world.running.commit(C, replace(ALICE, token="two"))
     await world.clock.cancel("two")
@@ -85,16 +85,16 @@ async def test_it_is_of_who_edits_it(world: World) -> None:
     assert world.running.tree == A
 
 
-async def test_what_is_refused_leaves_nothing_pending(world: World) -> None:
-    world.manager.refuse = {"b"}
-    with pytest.raises(RefusedError, match="the kernel refused it"):
+async def test_what_is_rejected_leaves_nothing_pending(world: World) -> None:
+    world.manager.reject = {"b"}
+    with pytest.raises(RejectedError, match="the kernel refused it"):
         await world.clock.begin(ALICE, 60, B)
     assert world.history.pending is None
     assert world.running.tree == A
     world.running.commit(C, BOB)
 
 
-async def test_an_unknown_commit_is_refused(world: World) -> None:
+async def test_an_unknown_commit_is_rejected(world: World) -> None:
     edit = partial(world.running.commit, B, replace(ALICE, token="x"))
     attempts = (partial(world.clock.confirm, "x"), partial(world.clock.extend, "x", 9), edit)
     for attempt in attempts:
@@ -104,22 +104,22 @@ async def test_an_unknown_commit_is_refused(world: World) -> None:
         await world.clock.cancel("x")
     await world.clock.begin(ALICE, 60)
     for attempt in attempts[:2]:
-        with pytest.raises(RefusedError, match=f"it is commit {ID} that awaits confirmation; ch"):
+        with pytest.raises(RejectedError, match=f"it is commit {ID} that awaits confirmation; ch"):
             attempt()
     with pytest.raises(PendingError, match=f"commit {ID}: it came through"):
         edit()
 
 
-async def test_a_rollback_that_is_refused_is_told_and_tried_on(world: World) -> None:
+async def test_a_rollback_that_is_rejected_is_told_and_tried_on(world: World) -> None:
     await world.clock.begin(ALICE, 60, B)
-    world.manager.refuse = {"a"}
-    with pytest.raises(RefusedError, match="the kernel refused it"):
+    world.manager.reject = {"a"}
+    with pytest.raises(RejectedError, match="the kernel refused it"):
         await world.clock.cancel("one")
     await wait_until_async(lambda: any(n.name == "rollback-failed" for n in world.herald.told))
     assert "the kernel refused it" in world.node.members[TRANSACTIONS]["pending"]["problem"]
     with pytest.raises(PendingError, match="being undone"):
         world.running.commit(C, ALICE)
-    world.manager.refuse = set()
+    world.manager.reject = set()
     await wait_until_async(lambda: commit_undone(ID) in world.herald.told)
     assert world.running.tree == A
     assert [n.name for n in world.herald.told].count("commit-undone") == 1
@@ -127,8 +127,8 @@ async def test_a_rollback_that_is_refused_is_told_and_tried_on(world: World) -> 
 
 async def test_what_can_t_be_undone_may_be_confirmed(world: World) -> None:
     await world.clock.begin(ALICE, 60, B)
-    world.manager.refuse = {"a"}
-    with pytest.raises(RefusedError):
+    world.manager.reject = {"a"}
+    with pytest.raises(RejectedError):
         await world.clock.cancel("one")
     world.clock.confirm("one")
     assert world.statuses()[0] == "done"
@@ -138,9 +138,9 @@ async def test_what_can_t_be_undone_may_be_confirmed(world: World) -> None:
 async def test_it_is_confirmed_by_its_public_id_too(world: World) -> None:
     """srv6ctl goes on by that; who may call the RPCs is for NACM to say."""
     await world.clock.begin(ALICE, 60, B)
-    with pytest.raises(RefusedError, match="it is commit"):
+    with pytest.raises(RejectedError, match="it is commit"):
         world.clock.confirm("", "other")
-    with pytest.raises(RefusedError, match="it is commit"):
+    with pytest.raises(RejectedError, match="it is commit"):
         world.clock.confirm(ID)
     world.clock.confirm("", ID)
     assert world.statuses()[0] == "done"
@@ -151,7 +151,7 @@ async def test_a_northbound_may_name_a_commit(world: World) -> None:
     await world.clock.begin(ALICE, 60, B, "netconf-session-7")
     with pytest.raises(PendingError, match="commit netconf-session-7: it came through"):
         world.running.commit(C, BOB)
-    with pytest.raises(RefusedError):
+    with pytest.raises(RejectedError):
         world.clock.confirm("netconf-session-7")
     await world.clock.cancel("one")
 

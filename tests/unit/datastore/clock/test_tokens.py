@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from srv6mgrd.datastore.connection import NonePendingError, PendingError
-from srv6mgrd.model.refusal import RefusedError
+from srv6mgrd.model.rejection import RejectedError
 from tests.unit.datastore.clock.world import ALICE, BOB, A, B, C, World
 
 
@@ -28,7 +28,7 @@ async def test_the_token_of_a_commit_is_shown_nowhere(
         partial(world.clock.confirm, "x"),
         partial(world.clock.extend, "x", 9),
     ):
-        with pytest.raises((PendingError, RefusedError)) as rejected:
+        with pytest.raises((PendingError, RejectedError)) as rejected:
             wrong()
         said.append(str(rejected.value))
     with pytest.raises(PendingError) as rejected:

@@ -11,7 +11,7 @@ from srv6mgrd.datastore.clock import CommitClock
 from srv6mgrd.datastore.history import History, Origin
 from srv6mgrd.datastore.participant import Participant
 from srv6mgrd.in_loop import InLoop
-from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.rejection import RejectedError, Rejection
 from srv6mgrd.news import News
 from srv6mgrd.storage import Problems
 
@@ -26,11 +26,11 @@ class Manager:
     """Refuses what it was told to refuse."""
 
     def __init__(self) -> None:
-        self.refuse: set[str] = set()
+        self.reject: set[str] = set()
 
     def change(self, tree: Mapping[str, Any], *, rollback: bool = False) -> int:
-        if tree["at"] in self.refuse:
-            raise RefusedError([Refusal("it", "the kernel refused it", "wait", "refused")])
+        if tree["at"] in self.reject:
+            raise RejectedError([Rejection("it", "the kernel refused it", "wait", "refused")])
         return 1
 
     def stored(self) -> None: ...

@@ -16,7 +16,7 @@ from srv6mgrd.datastore.app_tags import APP_TAGS
 from srv6mgrd.datastore.error_info import ErrorInfo
 from srv6mgrd.model import names
 from srv6mgrd.model.checks import table_in_use
-from srv6mgrd.model.refusal import Refusal
+from srv6mgrd.model.rejection import Rejection
 
 # Value of a leaf in the tree that was refused, by data path; None when it isn't there.
 Lookup = Callable[[str], str | None]
@@ -86,7 +86,7 @@ def complaint(info: ErrorInfo) -> Complaint:
 
 def explain(
     found: Sequence[Complaint], lookup: Lookup = lambda _: None, *, held: Lookup = lambda _: None
-) -> list[Refusal]:
+) -> list[Rejection]:
     """The complaints as refusals, sysrepo's own framing left out.
 
     ``lookup`` reads the refused tree (and gives a refused key where an entry has none),
@@ -94,11 +94,11 @@ def explain(
     """
     lines = [line for c in found for line in _lines(c)]
     telling = [c for c in lines if not is_framing(c.message)] or lines
-    out: list[Refusal] = []
+    out: list[Rejection] = []
     for complaint in telling:
-        refusal = _explain(complaint, lookup, held)
-        if refusal not in out:
-            out.append(refusal)
+        rejection = _explain(complaint, lookup, held)
+        if rejection not in out:
+            out.append(rejection)
     return out
 
 
@@ -147,7 +147,7 @@ _FRAMING = re.compile(
 )
 
 
-def _explain(complaint: Complaint, lookup: Lookup, held: Lookup) -> Refusal:
+def _explain(complaint: Complaint, lookup: Lookup, held: Lookup) -> Rejection:
     if complaint.app_tag is not None:
         own = _own(complaint.message)
         tag = complaint.app_tag or own.tag
@@ -158,7 +158,7 @@ def _explain(complaint: Complaint, lookup: Lookup, held: Lookup) -> Refusal:
     return _worded(complaint, lookup)
 
 
-def _worded(complaint: Complaint, lookup: Lookup) -> Refusal:
+def _worded(complaint: Complaint, lookup: Lookup) -> Rejection:
     """A text in our words: ``object: cause; remedy``, or from YANG ``cause; remedy``."""
     message, path = complaint.message, complaint.path
     text, _, remedy = message.partition("; ")
@@ -168,18 +168,18 @@ def _worded(complaint: Complaint, lookup: Lookup) -> Refusal:
     if not remedy:
         text, remedy = message.rstrip("."), "correct it and send it again"
     # With a message of our own, libyang does not tell the value.
-    return Refusal(_named(path, lookup), text, remedy, tag, path)
+    return Rejection(_named(path, lookup), text, remedy, tag, path)
 
 
-def _own(message: str) -> Refusal:
+def _own(message: str) -> Rejection:
     """``object: cause; remedy``."""
     text, _, remedy = message.partition("; ")
     # A colon with a blank ends the object; those inside an IPv6 prefix have none.
     name, _, cause = text.partition(": ")
-    return Refusal(name, cause, remedy, "refused")
+    return Rejection(name, cause, remedy, "refused")
 
 
-def _unique(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+def _unique(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Rejection:
     leaves, first, second = m["leaves"], m["first"], m["second"]
     leaf = leaves.split()[0]
     value = lookup(f"{first}/{leaf}") or lookup(f"{second}/{leaf}")
@@ -187,7 +187,7 @@ def _unique(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusa
     old, new = (first, second) if held(f"{first}/{leaf}") == value else (second, first)
     if leaf == "table-id" and value is not None:
         return table_in_use(_key(new, "vrf"), int(value), _key(old, "vrf"))
-    return Refusal(
+    return Rejection(
         names.of_path(new),
         f"{leaf} {value or ''} is already used by {names.of_path(old)}".replace("  ", " "),
         f"choose another {leaf}",
@@ -196,13 +196,15 @@ def _unique(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusa
     )
 
 
-def _leafref(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+def _leafref(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Rejection:
     value, target = m["value"], m["target"]
     steps = [s.rpartition(":")[2] for s in re.sub(r"\[[^]]*\]", "", target).split("/")]
     of_list = names.OF_LISTS.get(steps[-2] if len(steps) > 1 else "")
     what = of_list(value) if of_list else f"{_leaf(path)} {value}"
     remedy = f"create it or name an existing {of_list('')}" if of_list else "name an existing one"
-    return Refusal(names.of_path(path), f"{what} does not exist", remedy, "instance-required", path)
+    return Rejection(
+        names.of_path(path), f"{what} does not exist", remedy, "instance-required", path
+    )
 
 
 def _named(path: str, lookup: Lookup) -> str:
@@ -215,14 +217,14 @@ def _named(path: str, lookup: Lookup) -> str:
     return names.of_path(path, shown)
 
 
-def _syntax(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+def _syntax(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Rejection:
     value, leaf = m["value"], _leaf(path)
     what, example = _SHAPES.get(leaf, ("", ""))
     if leaf == "prefix" and any(part in path for part in _ROUTES):
         what, example = _ROUTE_PREFIX
     if leaf == "ip" and ":ipv4/" in path:
         what, example = _SHAPES["router-id"]
-    return Refusal(
+    return Rejection(
         _named(path, lambda _: value),
         f"{leaf} {value!r} is no {what}" if what else f"{leaf} {value!r} is not well-formed",
         f"write it like {example}" if what else "see the model for its form",
@@ -231,10 +233,10 @@ def _syntax(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusa
     )
 
 
-def _number(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+def _number(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Rejection:
     value = m["value"]
     quoted = value.isascii() and value.isdigit()
-    return Refusal(
+    return Rejection(
         names.of_path(path),
         f"{_leaf(path)} {value!r} is no number",
         "write it without quotes" if quoted else "write a number",
@@ -243,8 +245,8 @@ def _number(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusa
     )
 
 
-def _range(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
-    return Refusal(
+def _range(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Rejection:
+    return Rejection(
         names.of_path(path),
         f"{_leaf(path)} {m['value']} is out of range",
         "see the model for its range",
@@ -253,15 +255,15 @@ def _range(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal
     )
 
 
-def _length(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+def _length(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Rejection:
     length = len(m["value"])
     cause = f"{_leaf(path)} has {length} characters" if length else f"{_leaf(path)} is empty"
     what = _named(path, lambda _: m["value"])
-    return Refusal(what, cause, "see the model for its length", "value-length", path)
+    return Rejection(what, cause, "see the model for its length", "value-length", path)
 
 
-def _boolean(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
-    return Refusal(
+def _boolean(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Rejection:
+    return Rejection(
         names.of_path(path),
         f"{_leaf(path)} {m['value']!r} is no boolean",
         "write true or false, without quotes",
@@ -270,29 +272,29 @@ def _boolean(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refus
     )
 
 
-def _empty(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+def _empty(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Rejection:
     cause = f"{_leaf(path)} takes no value"
-    return Refusal(names.of_path(path), cause, "write [null]", "value-syntax", path)
+    return Rejection(names.of_path(path), cause, "write [null]", "value-syntax", path)
 
 
-def _too_many(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+def _too_many(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Rejection:
     cause = f"it has too many entries of {m['node']}"
     remedy = "see the model for how many"
-    return Refusal(names.of_path(path), cause, remedy, "too-many-elements", path)
+    return Rejection(names.of_path(path), cause, remedy, "too-many-elements", path)
 
 
-def _when(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+def _when(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Rejection:
     if _leaf(path) == "proxy":
         cause = "only End.AS, End.AD and End.AM have a proxy"
         remedy = "remove proxy or change the behavior"
     else:
         cause = f"{_leaf(path)} does not go with the rest of it"
         remedy = f"remove {_leaf(path)}"
-    return Refusal(names.of_path(path), cause, remedy, "unexpected", path)
+    return Rejection(names.of_path(path), cause, remedy, "unexpected", path)
 
 
-def _value(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
-    return Refusal(
+def _value(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Rejection:
+    return Rejection(
         _named(path, lambda _: m["value"]),
         f"{_leaf(path)} {m['value']!r} is not allowed",
         "see the model for its values",
@@ -301,12 +303,12 @@ def _value(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal
     )
 
 
-def _no_json(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
-    return Refusal("value", f"it is no JSON ({m['why']})", "correct it", "value-syntax", path)
+def _no_json(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Rejection:
+    return Rejection("value", f"it is no JSON ({m['why']})", "correct it", "value-syntax", path)
 
 
-def _shape(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
-    return Refusal(
+def _shape(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Rejection:
+    return Rejection(
         path or f"{m['kind']} {m['node']}",
         f"the value is no JSON {m['wanted']}",
         "correct it",
@@ -315,8 +317,8 @@ def _shape(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal
     )
 
 
-def _identity(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
-    return Refusal(
+def _identity(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Rejection:
+    return Rejection(
         names.of_path(path),
         f"{_leaf(path)} {m['value']!r} is unknown",
         "name one that the model has, such as End, End.X, End.DT46"
@@ -327,34 +329,36 @@ def _identity(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refu
     )
 
 
-def _mandatory(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+def _mandatory(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Rejection:
     leaf = m["leaf"]
-    return Refusal(names.of_path(path), f"{leaf} is missing", f"add {leaf}", "missing", path, leaf)
+    return Rejection(
+        names.of_path(path), f"{leaf} is missing", f"add {leaf}", "missing", path, leaf
+    )
 
 
-def _too_few(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+def _too_few(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Rejection:
     return replace(_mandatory(m, path, lookup, held), tag="too-few-elements", element="")
 
 
-def _twice(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+def _twice(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Rejection:
     what = "it"
     if entry := re.fullmatch(r".*?([\w-]+)\[[\w.-]+=(['\"])(.*)\2\]", path[names.end_of(path) :]):
         what = f"{entry[1]} {entry[3]}"
     cause = f"{what} is declared twice"
-    return Refusal(names.of_path(path), cause, "declare it once", "data-exists", path, m["node"])
+    return Rejection(names.of_path(path), cause, "declare it once", "data-exists", path, m["node"])
 
 
-def _key_missing(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+def _key_missing(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Rejection:
     key = m["key"]
     cause = f"its key {key} is missing"
-    return Refusal(names.of_path(path), cause, f"add {key}", "missing", path, key)
+    return Rejection(names.of_path(path), cause, f"add {key}", "missing", path, key)
 
 
-def _unknown(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+def _unknown(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Rejection:
     # The path is that of the parent; the model's spelling shows where the offender stands.
     node = m["node"] or "''"
     where = f"{path.rstrip('/')}/{node}" if path else node
-    return Refusal(
+    return Rejection(
         names.of_path(path) if path else node,
         f"{where} is unknown to the model",
         "correct the name or remove it",
@@ -364,13 +368,13 @@ def _unknown(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refus
     )
 
 
-def _state(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Refusal:
+def _state(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Rejection:
     node = m["node"]
     cause = f"{node} is read-only"
-    return Refusal(names.of_path(path), cause, "leave it out", "read-only", path, node)
+    return Rejection(names.of_path(path), cause, "leave it out", "read-only", path, node)
 
 
-_Rule = Callable[[re.Match[str], str, Lookup, Lookup], Refusal]
+_Rule = Callable[[re.Match[str], str, Lookup, Lookup], Rejection]
 
 # libyang 3.13, src/ly_common.h (LY_VCODE_*), src/validation.c, src/plugins_types/*.c,
 # src/parser_json.c.

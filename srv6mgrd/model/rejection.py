@@ -9,7 +9,7 @@ NOT_CARRIED_OUT = frozenset({"refused", "read-back", "unreachable"})
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class Rejection:
     """One reason: ``VRF blue: table 100 is already used by VRF red; choose another table-id``.
 
     ``tag`` is the YANG error-app-tag; ``path`` the data path of the offender, and ``element`` its
@@ -32,9 +32,9 @@ class Refusal:
         return f"{self.object}: {self.cause}; {self.remedy}"
 
 
-class RefusedError(Exception):
+class RejectedError(Exception):
     """A configuration that is refused whole, with every reason found."""
 
-    def __init__(self, refusals: list[Refusal]) -> None:
-        super().__init__("\n".join(map(str, refusals)))
-        self.refusals = refusals
+    def __init__(self, rejections: list[Rejection]) -> None:
+        super().__init__("\n".join(map(str, rejections)))
+        self.rejections = rejections

@@ -8,7 +8,7 @@ import pytest
 
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.frr.render import render
-from srv6mgrd.model.refusal import Refusal, RefusedError
+from srv6mgrd.model.rejection import RejectedError, Rejection
 from srv6mgrd.plan.actions import Delete
 from srv6mgrd.plan.objects import (
     VrfDevice,
@@ -20,23 +20,23 @@ from tests.unit.reconciler.world import (
     NOTHING,
     VPN,
     new_objects,
-    refusal,
+    rejection,
     without_sysctls,
 )
 
 
-def test_what_frr_cannot_carry_is_refused_before_anything_is_written(world):
-    refusal = Refusal("VRF red", "cause", "remedy", "tag")
+def test_what_frr_cannot_carry_is_rejected_before_anything_is_written(world):
+    rejection = Rejection("VRF red", "cause", "remedy", "tag")
     reconciler = Reconciler(
-        world.kernel, world.frr, world.journal, render, limits=lambda _: [refusal]
+        world.kernel, world.frr, world.journal, render, limits=lambda _: [rejection]
     )
-    with pytest.raises(RefusedError, match="VRF red: cause; remedy"):
+    with pytest.raises(RejectedError, match="VRF red: cause; remedy"):
         reconciler.commit(VPN)
     assert world.kernel.writes == 0
 
 
-def test_a_check_refuses_before_anything_is_read_or_written(world):
-    text = refusal(world, desired(vrf("red", 8986)))
+def test_a_check_rejects_before_anything_is_read_or_written(world):
+    text = rejection(world, desired(vrf("red", 8986)))
 
     assert "table 8986 holds the local SIDs" in text
     assert world.writes == 0
@@ -59,34 +59,34 @@ AFTER = replace(
     ],
     ids=lambda value: getattr(value, "key", ""),
 )
-def test_a_refusal_by_the_kernel_leaves_all_as_before(world, before, bad):
+def test_a_rejection_by_the_kernel_leaves_all_as_before(world, before, bad):
     world.commit(before)
     there = world.state()
-    world.kernel.refuse(lambda a: a.object == bad and not isinstance(a, Delete))
+    world.kernel.reject(lambda a: a.object == bad and not isinstance(a, Delete))
 
-    with pytest.raises(RefusedError):
+    with pytest.raises(RejectedError):
         world.commit(AFTER)
 
     assert without_sysctls(world.state()) == without_sysctls(there)
     assert world.reconciler.desired == before
 
 
-def test_a_refusal_is_in_the_operators_words(world):
-    world.kernel.refuse(
+def test_a_rejection_is_in_the_operators_words(world):
+    world.kernel.reject(
         lambda a: a.object.key == END_KEY, errno.EINVAL, "Invalid table for the action"
     )
 
-    assert refusal(world, VPN) == (
+    assert rejection(world, VPN) == (
         "SID fcbb:0:1:1::/64: the kernel refused it: Invalid table for the action (EINVAL); "
         "see the kernel's words, correct the configuration and try again"
     )
 
 
-def test_a_refusal_by_frr_leaves_all_as_before(world):
-    world.frr.refuse = {"rd vpn export": "Malformed rd"}
+def test_a_rejection_by_frr_leaves_all_as_before(world):
+    world.frr.reject = {"rd vpn export": "Malformed rd"}
     there = world.state()
 
-    text = refusal(world, VPN)
+    text = rejection(world, VPN)
 
     assert "FRR refused it: bgpd: Malformed rd (at 'rd vpn export 65000:10')" in text
     assert without_sysctls(world.state()) == without_sysctls(there)
@@ -94,7 +94,7 @@ def test_a_refusal_by_frr_leaves_all_as_before(world):
 
 def test_what_frr_could_not_take_back_is_removed_later(world):
     world.frr.stuck = True
-    assert "stuck" in refusal(world, VPN)
+    assert "stuck" in rejection(world, VPN)
     assert world.frr.contexts
     world.frr.stuck = False
 
@@ -104,21 +104,21 @@ def test_what_frr_could_not_take_back_is_removed_later(world):
     assert [key for key in world.journal.keys if key.startswith("frr")] == []
 
 
-def test_something_foreign_in_the_way_refuses_the_commit_untouched(world):
+def test_something_foreign_in_the_way_rejects_the_commit_untouched(world):
     theirs = VrfDevice("red", 77, 9)
     world.kernel.add_foreign(theirs)
 
-    assert refusal(world, VPN) == (
+    assert rejection(world, VPN) == (
         "VRF red: something that srv6mgr did not make is already there (VRF red); "
         "remove it, or declare another name, table or prefix"
     )
     assert world.writes == 0
 
 
-def test_a_foreign_vrf_on_the_table_refuses_the_commit_with_both_names(world):
+def test_a_foreign_vrf_on_the_table_rejects_the_commit_with_both_names(world):
     world.kernel.add_foreign(VrfDevice("theirs", 10, 9))
 
-    text = refusal(world, desired(vrf("red", 10)))
+    text = rejection(world, desired(vrf("red", 10)))
 
     assert text == "\n".join(
         [
@@ -132,12 +132,12 @@ def test_a_foreign_vrf_on_the_table_refuses_the_commit_with_both_names(world):
     assert world.writes == 0
 
 
-def test_an_interface_in_a_foreign_vrf_refuses_the_commit_untouched(world):
+def test_an_interface_in_a_foreign_vrf_rejects_the_commit_untouched(world):
     world.kernel.add_foreign(VrfDevice("theirs", 99, 9))
     world.kernel.add_foreign(VrfPort("eth1", "theirs"))
     before = world.state()
 
-    said = refusal(world, VPN)
+    said = rejection(world, VPN)
 
     assert said == (
         "interface eth1 of VRF red: it is in VRF theirs, which srv6mgr did not make; take it out"

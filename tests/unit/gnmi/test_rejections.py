@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from srv6mgrd.datastore.error_info import ErrorInfo
-from srv6mgrd.datastore.refusals import Complaint, complaint, explain
+from srv6mgrd.datastore.rejections import Complaint, complaint, explain
 
 RECORDED = json.loads(Path(__file__).with_name("libyang-messages.json").read_text())
 
@@ -24,8 +24,8 @@ TABLES = {f"{RED}/table-id": "100", f"{BLUE}/table-id": "100"}
 def test_recorded(recorded: dict[str, str]) -> None:
     complaint = Complaint(recorded["message"], recorded["path"])
     held = {f"{RED}/table-id": "100"}
-    (refusal,) = explain([complaint], TABLES.get, held=held.get)
-    assert str(refusal) == recorded["text"]
+    (rejection,) = explain([complaint], TABLES.get, held=held.get)
+    assert str(rejection) == recorded["text"]
 
 
 @pytest.mark.parametrize(
@@ -39,9 +39,9 @@ def test_recorded(recorded: dict[str, str]) -> None:
 def test_the_newcomer_is_the_offender(first: str, second: str, held: str, wanted: str) -> None:
     message = f'Unique data leaf(s) "table-id" not satisfied in "{first}" and "{second}".'
     running = {f"{held}/table-id": "100"}
-    (refusal,) = explain([Complaint(message, second)], TABLES.get, held=running.get)
-    assert str(refusal) == f"{wanted}; choose another table-id"
-    assert refusal.tag == "table-in-use"
+    (rejection,) = explain([Complaint(message, second)], TABLES.get, held=running.get)
+    assert str(rejection) == f"{wanted}; choose another table-id"
+    assert rejection.tag == "table-in-use"
 
 
 def test_sysrepo_puts_the_path_behind_the_message() -> None:
@@ -63,16 +63,16 @@ def test_words_of_srv6mgrd_are_unchanged_and_the_frame_goes() -> None:
 def test_what_srv6mgrd_rejected_keeps_tag_path_and_element() -> None:
     said = "VRF red: table 8986 holds the local SIDs; choose another table-id"
     info = ErrorInfo(14, said, "operation-failed", "application", "table-reserved", RED, "table-id")
-    (refusal,) = explain([complaint(info)])
-    assert str(refusal) == said
-    assert (refusal.object, refusal.tag) == ("VRF red", "table-reserved")
-    assert (refusal.path, refusal.element) == (RED, "table-id")
-    (refusal,) = explain([complaint(replace(info, app_tag=""))])
-    assert refusal.tag == "refused"
+    (rejection,) = explain([complaint(info)])
+    assert str(rejection) == said
+    assert (rejection.object, rejection.tag) == ("VRF red", "table-reserved")
+    assert (rejection.path, rejection.element) == (RED, "table-id")
+    (rejection,) = explain([complaint(replace(info, app_tag=""))])
+    assert rejection.tag == "refused"
 
 
 def test_unknown_words_are_shown_behind_their_object() -> None:
-    (refusal,) = explain([Complaint("Something new.", f"{RED}/table-id")])
-    assert str(refusal) == "VRF red: Something new; correct it and send it again"
-    (refusal,) = explain([Complaint("Validation failed.")])
-    assert str(refusal) == "value: Validation failed; correct it and send it again"
+    (rejection,) = explain([Complaint("Something new.", f"{RED}/table-id")])
+    assert str(rejection) == "VRF red: Something new; correct it and send it again"
+    (rejection,) = explain([Complaint("Validation failed.")])
+    assert str(rejection) == "value: Validation failed; correct it and send it again"

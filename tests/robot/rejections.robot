@@ -59,7 +59,7 @@ VRF On The Table Of A Foreign VRF
 *** Keywords ***
 Is Refused And Changes Nothing
     [Arguments]    ${status}    ${words}    @{lines}
-    When Set Is Refused    pe1    ${status}    ${words}    @{lines}
+    When Set Is Rejected    pe1    ${status}    ${words}    @{lines}
     Then The Network Is Unchanged    pe1
 
 A Foreign Device
