@@ -240,7 +240,9 @@ def measure_read(folder: Path) -> list[Goal]:
     name = address(MANY // 2)
     asked = {"all": "", "one": f"[s:prefix='{name}']"}
     runs: dict[str, list[float]] = {
-        f"{door} {what}": [] for door in ("netconf", "gnmi", "sysrepo") for what in asked
+        f"{northbound} {what}": []
+        for northbound in ("netconf", "gnmi", "sysrepo")
+        for what in asked
     }
     with netconf(folder) as path:
         client = Client(path)
@@ -270,10 +272,10 @@ def measure_read(folder: Path) -> list[Goal]:
         *(
             Goal(
                 f"get of the counters of {label}{size}, or {peer}",
-                runs[f"netconf {what}"], runs[f"{door} {what}"], None, of="median",
+                runs[f"netconf {what}"], runs[f"{northbound} {what}"], None, of="median",
             )
             for what, label in (("one", "one of "), ("all", ""))
-            for door, peer in (("gnmi", "a gNMI Get"), ("sysrepo", "sysrepo alone"))
+            for northbound, peer in (("gnmi", "a gNMI Get"), ("sysrepo", "sysrepo alone"))
         ),
     ]  # fmt: skip
 

@@ -37,7 +37,7 @@ void clock_read(struct pending *pending) {
     text_free(&answer);
 }
 
-/* In the words of srv6mgrd/datastore/clock.py. */
+/* In the words of srv6mgrd/datastore/coordinator.py. */
 struct reply *clock_in_use(const struct pending *pending) {
     return reply_error("in-use", "protocol",
                        "commit %s: it came through %s%s%s and awaits confirmation until %s; wait "

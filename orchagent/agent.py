@@ -176,11 +176,13 @@ class _Session:
     async def _tell(self, states: list[tuple[str, State | None]]) -> None:
         """Report what differs from what was told."""
         stamp = time_text(time.time_ns())
-        news = [(r, s) for r, s in states if self._told.get(r) != _shown(s)]
-        for first in range(0, len(news), _BATCH):
-            rows = {row: _fields(state, stamp) for row, state in news[first : first + _BATCH]}
+        notifications = [(r, s) for r, s in states if self._told.get(r) != _shown(s)]
+        for first in range(0, len(notifications), _BATCH):
+            rows = {
+                row: _fields(state, stamp) for row, state in notifications[first : first + _BATCH]
+            }
             await self._work.evaluate(_STATE.database, "tell", _STATE.prefix, dumps(rows))
-        for row, state in news:
+        for row, state in notifications:
             if (shown := _shown(state)) is None:
                 self._told.pop(row, None)
             else:

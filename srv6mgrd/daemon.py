@@ -22,8 +22,8 @@ from srv6mgrd.counters.node import NodeWriter, beside
 from srv6mgrd.counters.observed import ObservedWriter
 from srv6mgrd.counters.proxies import ProxiesWriter
 from srv6mgrd.counters.store import StoreError, StoreWriter
-from srv6mgrd.datastore.clock import CommitClock
 from srv6mgrd.datastore.connection import DatastoreError
+from srv6mgrd.datastore.coordinator import CommitCoordinator
 from srv6mgrd.datastore.file_modes import deny_others
 from srv6mgrd.datastore.history import History
 from srv6mgrd.datastore.ietf import IetfSubscription
@@ -100,7 +100,7 @@ async def _run(settings: Settings) -> None:
         problems.retry("store", lambda: state_thread.submit(store.publish))
         node = NodeWriter(beside(runtime / "store"), time.time_ns(), problems)
         notifier = Notifier()
-        offering = Offering(probe, frr, node=node, herald=notifier, in_loop=in_loop)
+        offering = Offering(probe, frr, node=node, notifier=notifier, in_loop=in_loop)
         seen = ObservedWriter(observed.beside(runtime / "store"), problems)
         frr_state = FrrState(frr)
         publisher = _outward(settings)
@@ -126,13 +126,13 @@ async def _run(settings: Settings) -> None:
             state=state_thread,
             in_loop=in_loop,
             node=node,
-            herald=notifier,
+            notifier=notifier,
             offering=offering,
             proxies=ProxiesWriter(proxies.beside(runtime / "store"), problems),
             observed=seen,
         )
         history, running = History(state / "history.sqlite", problems=problems), Running()
-        clock = CommitClock(
+        coordinator = CommitCoordinator(
             history,
             running,
             node,
@@ -141,7 +141,7 @@ async def _run(settings: Settings) -> None:
             save=settings.save_startup,
             problems=problems,
         )
-        participant = Participant(manager.commits, clock, in_loop)
+        participant = Participant(manager.commits, coordinator, in_loop)
         manager.commits.given_up = participant.give_up
         rpcs = RpcSubscription()
         operational = OperationalSubscription(runtime / "store")
@@ -167,12 +167,12 @@ async def _run(settings: Settings) -> None:
         if (tree := await loop.run_in_executor(writer, datastore.text)) != read:
             await manager.start()
             tree = await loop.run_in_executor(writer, datastore.text)
-        clock.start(tree)
+        coordinator.start(tree)
         datastore.follow(writer)
         operational.start()
         ietf.start()
-        rpcs.start(manager, clock)
-        revisions = Revisions(asyncio.get_running_loop(), clock)
+        rpcs.start(manager, coordinator)
+        revisions = Revisions(asyncio.get_running_loop(), coordinator)
         commits = CommitService(commit_socket(runtime), revisions)
         heartbeats = (
             Heartbeat(writer, lambda: progress.steps),
@@ -223,7 +223,7 @@ async def _run(settings: Settings) -> None:
         events.close()
         bgp_routes.close()
         notifier.close()
-        await clock.close()
+        await coordinator.close()
         rpcs.close()
         ietf.close()
         operational.close()

@@ -8,12 +8,12 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from srv6mgrd import news
+from srv6mgrd import notifications
 from srv6mgrd.frr.vty import Instances, VtyError
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.model.capabilities import EVERYTHING, Capabilities, FrrOffer
 from srv6mgrd.netlink.errors import KernelError
-from srv6mgrd.news import News
+from srv6mgrd.notifications import Notification
 from srv6mgrd.threads import one_thread
 
 _LOG = logging.getLogger(__name__)
@@ -37,10 +37,10 @@ class Node(Protocol):
     def offer(self, found: Capabilities, frr: FrrOffer) -> None: ...
 
 
-class Herald(Protocol):
+class Notifier(Protocol):
     """Who is told (``datastore.notifications.Notifier``)."""
 
-    def put(self, news: Iterable[News]) -> None: ...
+    def put(self, notifications: Iterable[Notification]) -> None: ...
 
 
 @one_thread(but=("try_out",))
@@ -53,7 +53,7 @@ class Offering:
         frr: Frr,
         *,
         node: Node,
-        herald: Herald,
+        notifier: Notifier,
         in_loop: InLoop | None = None,
     ) -> None:
         """Try out the kernel; FRR is asked by ``follow_frr``. When the kernel can't be tried out
@@ -61,7 +61,7 @@ class Offering:
         self._probe = probe
         self._frr = frr
         self._node = node
-        self._herald = herald
+        self._notifier = notifier
         self._in_loop = in_loop or InLoop()
         self._asked = FrrOffer()
         self._tried = time.monotonic()
@@ -93,7 +93,7 @@ class Offering:
 
     def _adopt(self, found: Capabilities) -> bool:
         before, self.kernel = self.kernel, found
-        self._herald.put(news.lost(before.missing, found.missing))
+        self._notifier.put(notifications.lost(before.missing, found.missing))
         self._publish()
         return found.missing != before.missing
 
@@ -117,7 +117,7 @@ class Offering:
             return False
         # What is not known of a daemon that has not been met yet is not lost.
         if self._asked.version:
-            self._herald.put(news.lost(self._asked.missing, asked.missing))
+            self._notifier.put(notifications.lost(self._asked.missing, asked.missing))
         self._asked = asked
         self._publish()
         return True

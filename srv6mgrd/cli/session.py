@@ -19,7 +19,7 @@ from srv6mgrd.cli.problem import Complaint, Exit, Problem, complaint_of
 from srv6mgrd.settings import Settings
 
 if TYPE_CHECKING:
-    from srv6mgrd.cli.door import Door
+    from srv6mgrd.cli.client import Client
     from srv6mgrd.cli.state import State
     from srv6mgrd.model.desired import Desired
 
@@ -41,12 +41,12 @@ class Session:
         return State(Path(self.settings.runtime_directory))
 
     @contextmanager
-    def door(self) -> Iterator[Door]:
+    def client(self) -> Iterator[Client]:
         """sysrepo. Refusals and failures within become Problems."""
-        from srv6mgrd.cli.door import opened
+        from srv6mgrd.cli.client import opened
 
-        with opened(Path(self.settings.runtime_directory), self._warn) as door:
-            yield door
+        with opened(Path(self.settings.runtime_directory), self._warn) as client:
+            yield client
 
     def _warn(self, text: str) -> None:
         self.out.note(f"warning: {text}")
@@ -59,8 +59,8 @@ class Session:
         from srv6mgrd.model.parse import parse
         from srv6mgrd.model.rejection import RejectedError
 
-        with self.door() as door:
-            text = door.running()
+        with self.client() as client:
+            text = client.running()
         try:
             return expand(parse(json.loads(text)))
         except RejectedError as rejected:

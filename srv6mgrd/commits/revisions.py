@@ -16,8 +16,8 @@ _NAMED = 5
 _SECONDS = 30
 
 
-class Clock(Protocol):
-    """The history of commits (``datastore.clock.CommitClock``)."""
+class Coordinator(Protocol):
+    """The history of commits (``datastore.coordinator.CommitCoordinator``)."""
 
     @property
     def revision(self) -> str: ...
@@ -37,30 +37,30 @@ class Clock(Protocol):
 class Revisions:
     """Asked by the thread that carries requests out, not by the event loop's."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, clock: Clock) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, coordinator: Coordinator) -> None:
         self._loop = loop
-        self._clock = clock
+        self._coordinator = coordinator
 
     def current(self) -> str:
-        return self._clock.revision
+        return self._coordinator.revision
 
     def size(self) -> int:
         """Bytes of the running configuration as JSON."""
-        return self._clock.size
+        return self._coordinator.size
 
     def warnings(self) -> Sequence[str]:
         """What whoever made the last commit should know."""
-        return self._clock.warnings
+        return self._coordinator.warnings
 
     def pending(self) -> list[Field]:
         """The commit that awaits confirmation, as the state shows it; none: no fields."""
-        return [(name, value.encode()) for name, value in self._clock.pending.items()]
+        return [(name, value.encode()) for name, value in self._coordinator.pending.items()]
 
     def changed_since(self, revision: str, connection: Connection) -> str:
         """An error message: who changed what since then; empty when it is the same again."""
 
         async def ask() -> tuple[Sequence[Transaction], str | None, str]:
-            return self._clock.since(revision)
+            return self._coordinator.since(revision)
 
         asked = asyncio.run_coroutine_threadsafe(ask(), self._loop)
         transactions, before, now = asked.result(_SECONDS)
@@ -86,4 +86,4 @@ class Revisions:
 def _described(transaction: Transaction) -> str:
     user = f" of {transaction.origin.user}" if transaction.origin.user else ""
     address = f" from {transaction.origin.address}" if transaction.origin.address else ""
-    return f"transaction {transaction.id} ({transaction.origin.door}{user}{address})"
+    return f"transaction {transaction.id} ({transaction.origin.northbound}{user}{address})"

@@ -10,8 +10,8 @@ from pathlib import Path
 from srv6mgrd import settings as settings_file
 from srv6mgrd.commits.client import CommitClient
 from srv6mgrd.commits.watch import Watch
-from srv6mgrd.configdb.door import Door, Pace
 from srv6mgrd.configdb.memory import Memory, UnreadableError
+from srv6mgrd.configdb.northbound import Northbound, Pace
 from srv6mgrd.configdb.source import connect
 from srv6mgrd.configdb.writer import Writer
 from srv6mgrd.datastore.connection import Connection, DatastoreError
@@ -53,7 +53,7 @@ async def _run(settings: Settings) -> None:
         state = Path(settings.state_directory)
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
         writer = Writer(connection, CommitClient(Path(settings.commit_socket)), settings.user)
-        door = Door(
+        northbound = Northbound(
             lambda: connect(redis, _NAME),
             writer,
             Memory(state / "objects.json", _BOOT.read_text().strip()),
@@ -61,12 +61,12 @@ async def _run(settings: Settings) -> None:
         )
 
         def changed(_diffs: Sequence[str], _is_whole: bool) -> None:
-            loop.call_soon_threadsafe(door.stir)
+            loop.call_soon_threadsafe(northbound.stir)
 
         commits = Path(settings.commit_socket)
         watch = await asyncio.to_thread(Watch, commits, (MODULE,), changed, str)
         try:
-            await until_stopped(door.run())
+            await until_stopped(northbound.run())
         finally:
             writer.stop()
             await asyncio.to_thread(watch.close)

@@ -53,13 +53,13 @@ def origin_of(session: Any) -> Origin:
     sysrepo wants NETCONF's layout to be that of netopeer2, which has its session id first. Behind
     the user, there are the northbound's own name, the token and the address.
     """
-    door = session.get_originator_name() or "sysrepo"
-    if door == "netopeer2":
+    northbound = session.get_originator_name() or "sysrepo"
+    if northbound == "netopeer2":
         given = _text(ffi.originator_data(session, 1)).split("\0")
         user, own, token, address, *_ = [*given, "", "", ""]
-        return Origin(own or door, user, token, address)
+        return Origin(own or northbound, user, token, address)
     user, token, address = (_text(ffi.originator_data(session, n)) for n in (0, 1, 2))
-    return Origin(door, user, token, address)
+    return Origin(northbound, user, token, address)
 
 
 def _text(data: bytes | None) -> str:

@@ -99,12 +99,12 @@ class History:
             Transaction(
                 number,
                 time,
-                Origin(door, user, address=address),
+                Origin(northbound, user, address=address),
                 actions,
                 Status(status),
                 commit_id,
             )
-            for number, time, door, user, address, commit_id, actions, status in rows
+            for number, time, northbound, user, address, commit_id, actions, status in rows
         ]
         known = {t.id for t in self._transactions}
         self._transactions += [t for t in found if t.id not in known]
@@ -120,9 +120,9 @@ class History:
         old = "select 1 from sqlite_master where name = 'pending'"
         columns = "name, door, user, deadline, timeout, before, ended"
         rows = self._database.read(old) and self._database.read(f"select {columns} from pending")
-        for name, door, user, deadline, timeout, before, ended in rows:
+        for name, northbound, user, deadline, timeout, before, ended in rows:
             if self.pending is None:
-                origin = Origin(str(door), str(user), str(name))
+                origin = Origin(str(northbound), str(user), str(name))
                 made = Pending.of(origin, int(deadline), int(timeout), _unpacked(before))
                 self.follow(replace(made, ended=bool(ended)))
         with contextlib.suppress(StorageError), self._database.transaction() as db:
@@ -175,7 +175,7 @@ class History:
             (
                 t.id,
                 t.time,
-                t.origin.door,
+                t.origin.northbound,
                 t.origin.user,
                 t.origin.address,
                 t.actions,
@@ -286,7 +286,7 @@ def listed(transactions: Iterable[Transaction], pending: Pending | None, problem
             # RFC 7951 section 6.1: 64-bit numbers are strings.
             "id": str(t.id),
             "time": time_text(t.time),
-            "origin": t.origin.door,
+            "origin": t.origin.northbound,
             "user": t.origin.user,
             "source-host": t.origin.address,
             "actions": t.actions,
@@ -300,7 +300,7 @@ def listed(transactions: Iterable[Transaction], pending: Pending | None, problem
     if pending is not None:
         held = {
             "id": pending.id,
-            "origin": pending.origin.door,
+            "origin": pending.origin.northbound,
             "user": pending.origin.user,
             "source-host": pending.origin.address,
             "deadline": time_text(pending.deadline),

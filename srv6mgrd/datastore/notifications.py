@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 
 from srv6mgrd.datastore.connection import Connection
-from srv6mgrd.news import News
+from srv6mgrd.notifications import Notification
 from srv6mgrd.threads import one_thread
 
 _LOG = logging.getLogger(__name__)
@@ -30,13 +30,13 @@ class Notifier:
     def __init__(self) -> None:
         self._connection = Connection(originator="srv6mgrd")
         self._session = self._connection.session()
-        self._queue: deque[News] = deque()
+        self._queue: deque[Notification] = deque()
         self._dropped = 0
         self._wake = asyncio.Event()
 
-    def put(self, news: Iterable[News]) -> None:
+    def put(self, notifications: Iterable[Notification]) -> None:
         """Queue; never blocks. What the queue has no room for is left out."""
-        for item in news:
+        for item in notifications:
             if len(self._queue) < _QUEUE:
                 self._queue.append(item)
             else:
@@ -61,15 +61,17 @@ class Notifier:
                 _LOG.warning("%d notifications were left out: too many at once", self._dropped)
                 self._dropped = 0
 
-    def _send(self, batch: Sequence[News]) -> None:
+    def _send(self, batch: Sequence[Notification]) -> None:
         import libyang
         import sysrepo
 
-        for news in batch:
+        for notification in batch:
             try:
-                self._session.notification_send(f"/{_MODULE}:{news.name}", dict(news.leaves))
+                self._session.notification_send(
+                    f"/{_MODULE}:{notification.name}", dict(notification.leaves)
+                )
             except (sysrepo.SysrepoError, libyang.LibyangError) as error:
-                _LOG.error("notification %s: %s", json.dumps(news.leaves), error)
+                _LOG.error("notification %s: %s", json.dumps(notification.leaves), error)
 
     def close(self) -> None:
         self._connection.close()

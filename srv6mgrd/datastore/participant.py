@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from srv6mgrd.datastore.clock import CommitClock, Stored
+from srv6mgrd.datastore.coordinator import CommitCoordinator, Stored
 from srv6mgrd.datastore.history import Origin, packed
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.threads import one_thread
@@ -27,9 +27,9 @@ class Participant:
     """Asks the commit clock, which is the event loop's, has a commit carried out, and reports it to
     the clock. sysrepo's client waits until each of these returns."""
 
-    def __init__(self, commits: Commits, clock: CommitClock, in_loop: InLoop) -> None:
+    def __init__(self, commits: Commits, coordinator: CommitCoordinator, in_loop: InLoop) -> None:
         self._commits = commits
-        self._clock = clock
+        self._coordinator = coordinator
         self._in_loop = in_loop
         # A commit that we agreed to, until sysrepo says what became of it: its configuration, and
         # what the clock records of it.
@@ -37,11 +37,11 @@ class Participant:
 
     def change(self, tree: str, origin: Origin) -> None:
         """Carry out a commit. Raises RefusedError or PendingError with nothing changed."""
-        rollback = self._in_loop.ask(self._clock.admit, origin)
+        rollback = self._in_loop.ask(self._coordinator.admit, origin)
         try:
             actions = self._commits.change(_parsed(tree), rollback=rollback)
         except BaseException:
-            self._in_loop.ask(self._clock.ended)
+            self._in_loop.ask(self._coordinator.ended)
             raise
         self._staged = tree, Stored(origin, actions, len(tree), rollback=rollback)
 
@@ -52,7 +52,7 @@ class Participant:
         if staged is not None:
             tree, stored = staged
             # Compressed here: that takes too long for the event loop.
-            self._in_loop.ask(self._clock.stored, stored, packed(tree))
+            self._in_loop.ask(self._coordinator.stored, stored, packed(tree))
 
     def aborted(self) -> None:
         """Somebody else refused the commit after us."""
@@ -62,7 +62,7 @@ class Participant:
     def give_up(self) -> None:
         """Nothing comes of the commit that was agreed to last."""
         self._staged = None
-        self._in_loop.ask(self._clock.ended)
+        self._in_loop.ask(self._coordinator.ended)
 
 
 def _parsed(tree: str) -> Mapping[str, Any]:

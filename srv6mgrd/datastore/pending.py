@@ -29,7 +29,7 @@ class Origin:
     its client (empty: of this machine, or not known), and the token of the confirmed commit that it
     belongs to (empty: none), which is a secret."""
 
-    door: str
+    northbound: str
     user: str = ""
     token: str = field(default="", repr=False)
     address: str = ""
@@ -84,7 +84,7 @@ class Pending:
         what = "is being undone" if self.ended else f"{AWAITS} until {until:%H:%M:%S} UTC"
         return Rejection(
             f"commit {self.id}",
-            f"it came through {self.origin.door}{who} and {what}"
+            f"it came through {self.origin.northbound}{who} and {what}"
             + (f" ({AWAITS})" if self.ended else ""),
             "wait for it, confirm it or cancel it",
             "commit-pending",
@@ -158,7 +158,7 @@ class PendingFile:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with open(fresh, "w", opener=_private) as file:
-                json.dump({"version": _VERSION, **asdict(value)}, file)
+                json.dump({"version": _VERSION, **_stored(value)}, file)
                 file.flush()
                 os.fsync(file.fileno())
             fresh.replace(self._path)
@@ -206,6 +206,13 @@ class PendingFile:
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
+
+
+def _stored(pending: Pending) -> dict[str, Any]:
+    members = asdict(pending)
+    # The name that older releases read and wrote.
+    members["origin"]["door"] = members["origin"].pop("northbound")
+    return members
 
 
 def _parsed(found: Mapping[str, Any]) -> Pending:

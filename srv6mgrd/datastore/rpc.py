@@ -16,7 +16,6 @@ from typing import Any, Protocol
 import sysrepo
 
 from srv6mgrd.datastore import bad_key, caller
-from srv6mgrd.datastore.clock import CommitClock
 from srv6mgrd.datastore.connection import (
     Connection,
     DatastoreError,
@@ -24,6 +23,7 @@ from srv6mgrd.datastore.connection import (
     PendingError,
     of_libyang,
 )
+from srv6mgrd.datastore.coordinator import CommitCoordinator
 from srv6mgrd.datastore.differences import differences
 from srv6mgrd.datastore.events import Reserve, process_in_loop
 from srv6mgrd.datastore.history import Origin
@@ -38,7 +38,7 @@ _LOG = logging.getLogger(__name__)
 
 _MODULE = "srv6mgr-operations"
 # The door, as the history shows it, of what an RPC itself commits.
-_DOOR = "rpc"
+_NORTHBOUND = "rpc"
 
 Given = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -75,10 +75,10 @@ class RpcSubscription:
         self._secrets, self._lock = Secrets(self._connection), Lock()
         self._reserve: Reserve | None = None
 
-    def start(self, manager: Manager, clock: CommitClock) -> None:
+    def start(self, manager: Manager, coordinator: CommitCoordinator) -> None:
         """Subscribe; must run in the event loop, in whose thread both are called."""
         self._manager = manager
-        self._clock = clock
+        self._coordinator = coordinator
         at_once: dict[str, Callable[[Given], Answer]] = {
             "check-commit": self._check,
         }
@@ -112,7 +112,7 @@ class RpcSubscription:
     async def _plan(self, given: Given) -> Answer:
         text, user = given["configuration"], caller.user()
         if user:
-            running = await self._clock.now_running()
+            running = await self._coordinator.now_running()
             text = await asyncio.to_thread(self._masked, user, text, running)
         tree = await asyncio.to_thread(self._parsed, text)
         return operations(await self._manager.plan(tree))
@@ -150,17 +150,17 @@ class RpcSubscription:
         return {}
 
     def _check(self, given: Given) -> Answer:
-        self._clock.check(given["id"])
+        self._coordinator.check(given["id"])
         return {}
 
     async def _commit(self, given: Given) -> Answer:
-        origin = Origin(_DOOR, token=given["id"])
+        origin = Origin(_NORTHBOUND, token=given["id"])
         tree, commit_id = given.get("configuration"), given.get("commit-id", "")
-        await self._clock.begin(origin, int(given["timeout"]), tree, commit_id)
+        await self._coordinator.begin(origin, int(given["timeout"]), tree, commit_id)
         return {}
 
     async def _extend(self, given: Given) -> Answer:
-        self._clock.extend(
+        self._coordinator.extend(
             given.get("id", ""),
             int(given["timeout"]),
             given.get("new-id", ""),
@@ -169,29 +169,29 @@ class RpcSubscription:
         return {}
 
     async def _confirm(self, given: Given) -> Answer:
-        self._clock.confirm(given.get("id", ""), given.get("commit-id", ""))
+        self._coordinator.confirm(given.get("id", ""), given.get("commit-id", ""))
         return {}
 
     async def _cancel(self, given: Given) -> Answer:
-        await self._clock.cancel(given.get("id", ""), given.get("commit-id", ""))
+        await self._coordinator.cancel(given.get("id", ""), given.get("commit-id", ""))
         return {}
 
     async def _rollback(self, given: Given) -> Answer:
         # Over a northbound that knows who calls, nobody is named but the caller.
         user = caller.user() or given.get("user", "")
-        origin = Origin(_DOOR, user, given.get("id", ""), caller.address())
+        origin = Origin(_NORTHBOUND, user, given.get("id", ""), caller.address())
         timeout = int(given.get("timeout", 0))
         commit_id = given.get("commit-id", "")
-        await self._clock.roll_back(int(given["transaction"]), origin, timeout, commit_id)
+        await self._coordinator.roll_back(int(given["transaction"]), origin, timeout, commit_id)
         return {}
 
     async def _compare(self, given: Given) -> Answer:
         other = given.get("other")
-        before = self._clock.configuration(int(given["transaction"]))
+        before = self._coordinator.configuration(int(given["transaction"]))
         if other is None:
-            after = await self._clock.now_running()
+            after = await self._coordinator.now_running()
         else:
-            after = self._clock.configuration(int(other))
+            after = self._coordinator.configuration(int(other))
         return await asyncio.to_thread(self._changes, before, after, caller.user())
 
     def _changes(self, before: str, after: str, user: str) -> Answer:

@@ -33,7 +33,7 @@ class Running:
 
         Raises RefusedError or DatastoreError; nothing has changed then."""
         edit = Edit(Op.DELETE, TREE) if tree == "{}" else Edit(Op.REPLACE, TREE, tree.encode())
-        with self._connection.session_of(origin.door, origin.user, origin.token) as session:
+        with self._connection.session_of(origin.northbound, origin.user, origin.token) as session:
             commit(session, (MODULE,), [edit])
 
     def convert(self, convert: Callable[[str], str]) -> bool:

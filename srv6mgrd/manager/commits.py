@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from srv6mgrd import memory, news
+from srv6mgrd import memory, notifications
 from srv6mgrd.apply import words
 from srv6mgrd.apply.reconciler import Reconciler, Report
 from srv6mgrd.manager.ports import Conductor
@@ -108,7 +108,7 @@ class Commits:
                 self._staged = self._carried_out(desired, rollback)
         except RejectedError as rejected:
             self._conductor.count(rejected=1)
-            self._conductor.notify(news.collisions(rejected.rejections))
+            self._conductor.notify(notifications.collisions(rejected.rejections))
             if self._kernel.writes != writes:
                 # It was undone; what could not be is found by a compare.
                 self._conductor.disturbed()

@@ -16,10 +16,10 @@ from srv6mgrd.counters import statuses
 from srv6mgrd.counters.store import StoreWriter
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.manager.commits import Commits
-from srv6mgrd.manager.ports import Herald, Node, Observed, Offering, Outward, Proxies
+from srv6mgrd.manager.ports import Node, Notifier, Observed, Offering, Outward, Proxies
 from srv6mgrd.manager.probing import Probing
 from srv6mgrd.manager.publication import Publication
-from srv6mgrd.manager.relay import FromWriter, HeraldInLoop
+from srv6mgrd.manager.relay import FromWriter, NotifierInLoop
 from srv6mgrd.manager.repair import Repair
 from srv6mgrd.manager.sampling import Sampling
 from srv6mgrd.model.desired import Desired
@@ -59,14 +59,14 @@ class Manager:
         state: Executor,
         in_loop: InLoop,
         node: Node | None = None,
-        herald: Herald | None = None,
+        notifier: Notifier | None = None,
         offering: Offering | None = None,
         proxies: Proxies | None = None,
         observed: Observed | None = None,
     ) -> None:
         """``advertised`` asks FRR (in a thread), ``running`` reads the running configuration (in
         the writer's); ``node`` gets the statistics, ``proxies`` the state of service proxies,
-        ``herald`` the notifications; ``offering`` is tried out again where something turns out to
+        ``notifier`` the notifications; ``offering`` is tried out again where something turns out to
         be missing; ``observed`` gets what else is seen of what is declared, that of FRR from
         ``advertised``. ``writer`` and ``state`` have one thread each."""
         self._reconciler = reconciler
@@ -75,7 +75,7 @@ class Manager:
         self._observed = observed
         self._writer = writer
         self._state = state
-        told = HeraldInLoop(herald, in_loop)
+        told = NotifierInLoop(notifier, in_loop)
         # Made in their thread, since they read the store, which is that thread's.
         self.publication = state.submit(Publication, store, outward, told.put).result()
         self.sampling = state.submit(

@@ -12,7 +12,7 @@ from srv6mgrd.model.capabilities import Capabilities
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.proxy_state import ProxyState
 from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
-from srv6mgrd.news import News
+from srv6mgrd.notifications import Notification
 
 
 class Outward(Protocol):
@@ -26,10 +26,10 @@ class Outward(Protocol):
     def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None: ...
 
 
-class Herald(Protocol):
+class Notifier(Protocol):
     """Who is told of news (``datastore.notifications.Notifier``)."""
 
-    def put(self, news: Iterable[News]) -> None: ...
+    def put(self, notifications: Iterable[Notification]) -> None: ...
 
 
 class Node(Protocol):
@@ -79,7 +79,7 @@ class Conductor(Protocol):
         """Make known what a pass did, and what it put back."""
         ...
 
-    def notify(self, told: Iterable[News]) -> None: ...
+    def notify(self, told: Iterable[Notification]) -> None: ...
 
     def count(self, *, commits: int = 0, rejected: int = 0) -> None:
         """Count in the statistics of the node."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 
-from srv6mgrd import news
+from srv6mgrd import notifications
 from srv6mgrd.apply.reconciler import Report
 from srv6mgrd.counters import statuses
 from srv6mgrd.counters.store import StoreWriter
@@ -13,7 +13,7 @@ from srv6mgrd.manager.ports import Outward
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.outcomes import INSTALLED, Outcome
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
-from srv6mgrd.news import News
+from srv6mgrd.notifications import Notification
 from srv6mgrd.stages import Stage, stages
 from srv6mgrd.threads import one_thread
 
@@ -23,7 +23,7 @@ class Publication:
     """Joins the last report with what FRR says, and makes known what differs from before."""
 
     def __init__(
-        self, store: StoreWriter, outward: Outward, notify: Callable[[Iterable[News]], None]
+        self, store: StoreWriter, outward: Outward, notify: Callable[[Iterable[Notification]], None]
     ) -> None:
         self._store = store
         self._outward = outward
@@ -104,7 +104,7 @@ class Publication:
         # What goes outward shows more of what is declared than its status.
         if same and all(before[ref] is status for ref, status in merged.items()):
             return
-        self._notify(news.status_changes(before, merged))
+        self._notify(notifications.status_changes(before, merged))
         self._statuses = {**kept, **merged}
         self._store.set_statuses(self._statuses)
         self._outward.publish(desired, self._statuses)

@@ -8,11 +8,11 @@ from typing import Protocol
 
 from srv6mgrd.apply.reconciler import Report
 from srv6mgrd.in_loop import InLoop
-from srv6mgrd.manager.ports import Herald
+from srv6mgrd.manager.ports import Notifier
 from srv6mgrd.manager.publication import Publication
 from srv6mgrd.manager.sampling import Sampling
 from srv6mgrd.model.status import ObjectRef
-from srv6mgrd.news import News
+from srv6mgrd.notifications import Notification
 from srv6mgrd.plan.actions import Action
 
 
@@ -30,16 +30,16 @@ class Loop(Protocol):
     def drifted(self, objects: int, repaired: int) -> None: ...
 
 
-class HeraldInLoop:
-    """``Herald``, for any thread."""
+class NotifierInLoop:
+    """``Notifier``, for any thread."""
 
-    def __init__(self, herald: Herald | None, in_loop: InLoop) -> None:
-        self._herald = herald
+    def __init__(self, notifier: Notifier | None, in_loop: InLoop) -> None:
+        self._notifier = notifier
         self._in_loop = in_loop
 
-    def put(self, news: Iterable[News]) -> None:
-        if self._herald is not None:
-            self._in_loop.post(self._herald.put, [*news])
+    def put(self, notifications: Iterable[Notification]) -> None:
+        if self._notifier is not None:
+            self._in_loop.post(self._notifier.put, [*notifications])
 
 
 class FromWriter:
@@ -50,14 +50,14 @@ class FromWriter:
         self,
         loop: Loop,
         in_loop: InLoop,
-        herald: HeraldInLoop,
+        notifier: NotifierInLoop,
         state: Executor,
         rooms: tuple[Sampling, Publication],
     ) -> None:
         """``rooms`` are those of the thread of ``state``."""
         self._loop = loop
         self._in_loop = in_loop
-        self._herald = herald
+        self._notifier = notifier
         self._state = state
         self._sampling, self._publication = rooms
 
@@ -67,8 +67,8 @@ class FromWriter:
     def retry_later(self) -> None:
         self._in_loop.post(self._loop.retry_later)
 
-    def notify(self, told: Iterable[News]) -> None:
-        self._herald.put(told)
+    def notify(self, told: Iterable[Notification]) -> None:
+        self._notifier.put(told)
 
     def report(self, report: Report, repaired: Iterable[ObjectRef] = ()) -> None:
         failed = self._state.submit(self._publish, report, frozenset(repaired)).result()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from srv6mgrd import memory, news
+from srv6mgrd import memory, notifications
 from srv6mgrd.apply.reconciler import Reconciler, Report
 from srv6mgrd.manager.commits import Commits
 from srv6mgrd.manager.ports import Conductor
@@ -83,7 +83,7 @@ class Repair:
         stood = [ref for ref in compared.touched if self._is_installed(ref)]
         back = [ref for ref in stood if ref not in compared.not_installed]
         differing = {ref: compared.differences.get(ref, "") for ref in stood}
-        self._conductor.notify(news.drift(differing, back))
+        self._conductor.notify(notifications.drift(differing, back))
         self._conductor.drifted(len(stood), len(back))
 
     def doubt(self) -> None:

@@ -92,7 +92,7 @@ def imports(checkout: Path) -> list[Import]:
 def _modules(node: ast.Import | ast.ImportFrom) -> list[str]:
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
-    # The name may be a module, as in `from srv6mgrd import news`.
+    # The name may be a module, as in `from srv6mgrd import notifications`.
     return [f"{node.module}.{alias.name}" for alias in node.names]
 
 

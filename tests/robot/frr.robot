@@ -163,10 +163,10 @@ One Of Several Neighbors Without A Session Is Told
     Then Wait For Status    pe1    ${RED_BGP}    installed    ${ONE_SILENT}    timeout=30
     [Teardown]    Set    pe1    delete srv6mgr-bgp:bgp/neighbor[address=2001:db8:1::2]
 
-A Customer Without A Session Is Told Through Every Door
+A Customer Without A Session Is Told Through Every Northbound
     When Set    pe1    update ${RED_BGP} {"neighbor": [{"address": "10.1.0.10", "remote-as": 65100}]}
     Then Wait For Status    pe1    ${RED_BGP}    installed    ${NO_SESSION}
-    And Every Door Tells    ${NO_SESSION}
+    And Every Northbound Reports    ${NO_SESSION}
     [Teardown]    Set    pe1    delete ${RED_BGP}/neighbor[address=10.1.0.10]
 
 IPv6 Routes Of A Customer Reach The Other Edge
@@ -187,11 +187,11 @@ IPv6 Routes Of A Customer Reach The Other Edge
     ...    Run On    ce-red1    ip -6 address del ${BEHIND} dev lo    AND
     ...    The VPN Has Converged
 
-What Is Not Advertised Says Why Through Every Door
+What Is Not Advertised Says Why Through Every Northbound
     Given Stop Service    pe2    frr
     VAR    ${reason}    no BGP session for VPN routes is established: ${PE2} is Active
     Then Wait For Status    pe1    ${RED_BGP}    pending    ${reason}    timeout=30
-    And Every Door Tells    ${reason}
+    And Every Northbound Reports    ${reason}
     When Start Netconf    pe1
     Then Netconf Tells    pe1    ${reason}
     [Teardown]    Run Keywords
@@ -306,7 +306,7 @@ The Daemon Is Killed
     And The VPN Has Converged
     And Wait For Traffic    ce-red1    ${SITE2}
 
-Every Door Tells
+Every Northbound Reports
     [Documentation]    gNMI has been asked already.
     [Arguments]    ${reason}
     ${shown}    Ctl Shows    pe1    show vrfs

@@ -67,7 +67,7 @@ It Is Undone On Time When Both Daemons Were Killed
     And No SID    pe1    ${SID}
     And All Is Installed    pe1
 
-A Commit Of gNMI's Door Is Waited For
+A Commit Of gNMI Is Waited For
     ${tree}    With SID    pe1    ${SID}
     Given Send RPC    pe1    commit    id=one    timeout=${600}    configuration=${tree}
     Then SID Edit Is Rejected    pe1    in-use    it came through rpc and awaits    ${OTHER}

@@ -9,8 +9,8 @@ Documentation     SONiC: rows of CONFIG_DB become SIDs that forward, and what an
 
 Resource          srv6.resource
 
-Suite Setup       The Door Is Open
-Suite Teardown    The Door Is Closed
+Suite Setup       The Northbound Is Open
+Suite Teardown    The Northbound Is Closed
 
 
 *** Variables ***
@@ -73,11 +73,11 @@ Rows That Are Deleted Take Their Objects With Them
 
 
 *** Keywords ***
-The Door Is Open
+The Northbound Is Open
     Set    pe1    delete /srv6mgr-srv6:srv6
     Start Service    pe1    srv6-configdbd
 
-The Door Is Closed
+The Northbound Is Closed
     Stop Service    pe1    srv6-configdbd
     Stop Service    pe1    srv6-orchagent
     Redis    1    FLUSHDB

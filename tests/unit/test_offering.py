@@ -11,7 +11,7 @@ from srv6mgrd.frr.vty import VtyError
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.capabilities import EVERYTHING, FrrOffer
 from srv6mgrd.netlink.errors import KernelError
-from srv6mgrd.news import News
+from srv6mgrd.notifications import Notification
 from srv6mgrd.offering import Offering
 
 WORDS = "Operation not supported"
@@ -53,7 +53,7 @@ class World:
         self.now = EVERYTHING
         self.offered, self.told, self.tries = [], [], 0
         self.frr = frr or Frr()
-        self.offering = Offering(self.probe, self.frr, node=self, herald=self)
+        self.offering = Offering(self.probe, self.frr, node=self, notifier=self)
 
     def probe(self):
         self.tries += 1
@@ -67,8 +67,8 @@ class World:
     def offer(self, found, frr):
         self.offered.append((found, frr))
 
-    def put(self, news):
-        self.told += news
+    def put(self, notifications):
+        self.told += notifications
 
     def follow(self):
         """Poll FRR to the end; how often it came back."""
@@ -84,7 +84,7 @@ def test_a_loss_is_made_known_and_told_once(monkeypatch):
     assert world.offering.try_out()
     assert world.offering.kernel == LESS
     assert world.offered[-1] == (LESS, FrrOffer())
-    assert world.told == [News("capability-lost", {"name": "End.BPF", "reason": WORDS})]
+    assert world.told == [Notification("capability-lost", {"name": "End.BPF", "reason": WORDS})]
     world.time = 120
     assert not world.offering.try_out()
     assert len(world.told) == 1
@@ -122,7 +122,7 @@ def test_nothing_is_ruled_out_when_the_first_try_fails(monkeypatch):
     def fail():
         raise KernelError("network namespace", "Operation not permitted", "run as root")
 
-    assert Offering(fail, world.frr, node=world, herald=world).kernel == EVERYTHING
+    assert Offering(fail, world.frr, node=world, notifier=world).kernel == EVERYTHING
 
 
 def test_frr_is_asked_when_it_is_another(monkeypatch):
@@ -136,7 +136,9 @@ def test_frr_is_asked_when_it_is_another(monkeypatch):
 def test_frr_that_is_gone_is_told_once_and_comes_back(monkeypatch):
     world = World(monkeypatch, Frr((1, UP), (0, DOWN), (0, DOWN), (2, UP)))
     assert world.follow() == 2
-    assert world.told == [News("capability-lost", {"name": "frr", "reason": DOWN.missing["frr"]})]
+    assert world.told == [
+        Notification("capability-lost", {"name": "frr", "reason": DOWN.missing["frr"]})
+    ]
     assert world.offered[-1] == (EVERYTHING, UP)
 
 

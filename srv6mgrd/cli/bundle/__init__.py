@@ -64,9 +64,9 @@ def _known(session: Session, machine: sources.System) -> frozenset[str]:
     def configured() -> Iterable[str]:
         import json
 
-        with session.door() as door:
-            names = door.secret_names()
-            for text in (door.running(), door.startup()):
+        with session.client() as client:
+            names = client.secret_names()
+            for text in (client.running(), client.startup()):
                 yield from secrets_in(json.loads(text or "{}"), names)
 
     def of_frr() -> Iterable[str]:
@@ -83,8 +83,8 @@ def _of_srv6mgr(session: Session) -> list[Source]:
     """What srv6mgr itself knows."""
 
     def configuration(which: str) -> str:
-        with session.door() as door:
-            return str(getattr(door, which)())
+        with session.client() as client:
+            return str(getattr(client, which)())
 
     def version() -> str:
         from importlib.metadata import version

@@ -72,13 +72,13 @@ def apply(
         raise Problem.of(file, cause, "add --empty if that is meant")
     session.managed()
     before = newest(session.state)
-    with session.door() as door:
-        held, given = door.running(), document.Document(raw, replace)
+    with session.client() as client:
+        held, given = client.running(), document.Document(raw, replace)
         if confirm_within is None:
-            door.commit(given, user())
+            client.commit(given, user())
         else:
-            door.commit_to_confirm(given, user(), name, confirm_within)
-        changed = door.running() != held
+            client.commit_to_confirm(given, user(), name, confirm_within)
+        changed = client.running() != held
     made = _made_known(session.state, before) if changed else None
     if session.out.as_json:
         told = {"changed": changed, "transaction": made, "commit-id": name or None}
@@ -111,13 +111,13 @@ def rollback(
             raise Problem.of("transactions", cause, "see srv6ctl show transactions")
         transaction = sorted(known)[-2]
     before = newest(session.state)
-    with session.door() as door:
-        held = door.running()
+    with session.client() as client:
+        held = client.running()
         if confirm_within is None:
-            door.roll_back(transaction, user())
+            client.roll_back(transaction, user())
         else:
-            door.roll_back_to_confirm(transaction, user(), name, confirm_within)
-        changed = door.running() != held
+            client.roll_back_to_confirm(transaction, user(), name, confirm_within)
+        changed = client.running() != held
     made = _made_known(session.state, before) if changed else None
     if session.out.as_json:
         told = {"changed": changed, "transaction": made, "restored": transaction}

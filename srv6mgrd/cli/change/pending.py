@@ -22,8 +22,8 @@ def confirm(session: Session, name: str | None) -> None:
     Whatever door it came through; there is one at most, so that it need not be named.
     """
     name = _named(session, name)
-    with session.door() as door:
-        door.confirm(name)
+    with session.client() as client:
+        client.confirm(name)
     _tell(session, name, "is kept")
 
 
@@ -34,8 +34,8 @@ def confirm(session: Session, name: str | None) -> None:
 def cancel(session: Session, name: str | None) -> None:
     """Undo the commit that awaits confirmation, now."""
     name = _named(session, name)
-    with session.door() as door:
-        door.cancel(name)
+    with session.client() as client:
+        client.cancel(name)
     _tell(session, name, "is undone")
 
 
@@ -50,8 +50,8 @@ def extend(session: Session, time: int, name: str | None) -> None:
     It is undone TIME from now (90s, 10m, 1h) unless it is confirmed.
     """
     name = _named(session, name)
-    with session.door() as door:
-        door.extend(name, time)
+    with session.client() as client:
+        client.extend(name, time)
     _tell(session, name, f"is undone in {time} s unless it is confirmed")
 
 

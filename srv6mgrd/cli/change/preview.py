@@ -37,10 +37,10 @@ def plan(session: Session, file: str, replace: bool, exit_code: bool) -> None:
     """
     raw, _ = document.read(file)
     session.managed()
-    with session.door() as door:
-        held, wanted = door.running(), door.after(document.Document(raw, replace))
-        found = door.plan(wanted)
-        same = not found and not door.differences(held, wanted)
+    with session.client() as client:
+        held, wanted = client.running(), client.after(document.Document(raw, replace))
+        found = client.plan(wanted)
+        same = not found and not client.differences(held, wanted)
     shown.operations(session.out, found, _NOTHING if same else _WAITS)
     if exit_code and found:
         sys.exit(Exit.FOUND)
@@ -71,14 +71,16 @@ def diff(
             raise click.UsageError("--replace goes with a FILE")
         session.managed()
         number = _before_the_last(session) if what is None else int(what)
-        with session.door() as door:
-            found = door.compare(number, other)
+        with session.client() as client:
+            found = client.compare(number, other)
     else:
         if other is not None:
             raise click.UsageError("a FILE is compared with the running configuration alone")
         raw, _ = document.read(what)
-        with session.door() as door:
-            found = door.differences(door.running(), door.after(document.Document(raw, replace)))
+        with session.client() as client:
+            found = client.differences(
+                client.running(), client.after(document.Document(raw, replace))
+            )
     shown.differences(session.out, found, "no difference")
     if exit_code and found:
         sys.exit(Exit.FOUND)

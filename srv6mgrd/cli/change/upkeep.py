@@ -15,8 +15,8 @@ from srv6mgrd.cli.session import Session, json_option, pass_session
 def reconcile(session: Session) -> None:
     """Compare kernel and FRR with what is declared now, and repair."""
     session.managed()
-    with session.door() as door:
-        found = door.reconcile()
+    with session.client() as client:
+        found = client.reconcile()
     shown.operations(session.out, found, "nothing to repair: kernel and FRR are as declared")
 
 
@@ -27,8 +27,8 @@ def reconcile(session: Session) -> None:
 def clear_counters(session: Session, sid: str | None) -> None:
     """Count SID, or all, from 0 for readers. Kernel and totals are not touched."""
     session.managed()
-    with session.door() as door:
-        door.clear_counters(sid)
+    with session.client() as client:
+        client.clear_counters(sid)
     if session.out.as_json:
         session.out.json({"cleared": sid or "all"})
     else:

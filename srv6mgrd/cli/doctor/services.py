@@ -99,8 +99,8 @@ def _process(session: Session) -> Iterator[Finding]:
 
 def _answer(session: Session, name: str) -> Finding:
     try:
-        with session.door() as door:
-            answers = door.answers(_TIMEOUT)
+        with session.client() as client:
+            answers = client.answers(_TIMEOUT)
     except Problem:
         return note("srv6mgrd", f"runs as {name}; sysrepo does not say whether it answers")
     if answers:
@@ -144,8 +144,8 @@ def sysrepo(session: Session) -> Iterator[Finding]:
             shared_memory.REMEDY,
         )
     try:
-        with session.door() as door:
-            modules, running, startup = door.modules(), door.running(), door.startup()
+        with session.client() as client:
+            modules, running, startup = client.modules(), client.running(), client.startup()
     except Problem as problem:
         complaint = problem.complaints[0]
         yield fail("sysrepo", complaint.cause, complaint.remedy)

@@ -22,7 +22,7 @@ from srv6mgrd.counters.store import StoreWriter
 from srv6mgrd.datastore.history import Origin
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.single_instance import single_instance
-from tests.contract.datastore.clockwork import Loop
+from tests.contract.datastore.coordinator_world import Loop
 
 SID = "fcbb:0:1:64::/64"
 ROOT = Path(__file__).parents[3]

@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 
 from lab.waiting import wait_until
-from srv6mgrd.cli.door import opened
+from srv6mgrd.cli.client import opened
 from srv6mgrd.cli.problem import Exit
 from srv6mgrd.model.rejection import Rejection
 from tests.contract.cli.conftest import SID, Ctl
@@ -148,11 +148,11 @@ def test_whether_srv6mgrd_answers_is_known_in_time(ctl: Ctl, place: Path) -> Non
     async def hang() -> None:
         goes_on.wait(30)
 
-    with opened(place, print) as door:
-        assert door.answers(10)
+    with opened(place, print) as client:
+        assert client.answers(10)
         hanging = ctl.loop.begin(hang())
         try:
-            assert not door.answers(0.5)
+            assert not client.answers(0.5)
         finally:
             goes_on.set()
             hanging.result(30)

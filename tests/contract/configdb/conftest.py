@@ -68,7 +68,7 @@ class Daemon:
         return self._process.wait(timeout=20)
 
 
-class Door:
+class Northbound:
     """Both sides of the door."""
 
     def __init__(self, server: Server, daemon: Daemon, core: Core) -> None:
@@ -98,7 +98,7 @@ class Door:
         key = "prefix" if name == "sid" else "name"
         return {e[key]: e for e in tree.get(container, {}).get(name, ())}
 
-    def other_door(self, path: str, document: Any = None) -> None:
+    def other_northbound(self, path: str, document: Any = None) -> None:
         """An edit through another door."""
         from srv6mgrd.datastore.transaction import Edit, Op, commit
 
@@ -164,18 +164,20 @@ def whole_core(place: Path) -> Iterator[Core]:
 
 
 @pytest.fixture
-def door(place: Path, server: Server, whole_core: Core, tmp_path: Path) -> Iterator[Door]:
+def northbound(
+    place: Path, server: Server, whole_core: Core, tmp_path: Path
+) -> Iterator[Northbound]:
     assert os.environ["SYSREPO_REPOSITORY_PATH"].startswith(str(place))
     whole_core.reset()
     daemon = Daemon(tmp_path, server.socket, place / "commit.sock")
-    d = Door(server, daemon, whole_core)
+    d = Northbound(server, daemon, whole_core)
     if d.running("locators", "locator") or d.running("vrfs", "vrf"):
-        d.other_door("")
+        d.other_northbound("")
     daemon.start()
     yield d
     whole_core.veto = ""
     status = daemon.stop()
-    d.other_door("")
+    d.other_northbound("")
     d.close()
     assert status == 0, daemon.log.read_text()
     assert "Traceback" not in daemon.log.read_text()

@@ -22,7 +22,7 @@ from tests.contract.conftest import MARKER
 SUBSCRIBER = """
 import asyncio, sys
 from srv6mgrd.datastore.file_modes import deny_others
-from tests.contract.datastore.clockwork import World
+from tests.contract.datastore.coordinator_world import World
 
 async def main() -> None:
     import sysrepo

@@ -11,14 +11,16 @@ from typing import Any
 from lab.waiting import wait_until_async
 from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.datastore.notifications import Notifier
-from srv6mgrd.news import News
+from srv6mgrd.notifications import Notification
 
 ALL = [
-    News("sid-status-change", {"prefix": "fc00::/64", "install-status": "failed", "reason": "x"}),
-    News("sid-collision", {"prefix": "fc00::/64", "found": "a route"}),
-    News("drift-detected", {"kind": "vrf", "name": "red", "reason": "gone"}),
-    News("drift-repaired", {"kind": "vrf", "name": "red"}),
-    News("capability-lost", {"name": "End.BPF", "reason": "Operation not permitted"}),
+    Notification(
+        "sid-status-change", {"prefix": "fc00::/64", "install-status": "failed", "reason": "x"}
+    ),
+    Notification("sid-collision", {"prefix": "fc00::/64", "found": "a route"}),
+    Notification("drift-detected", {"kind": "vrf", "name": "red", "reason": "gone"}),
+    Notification("drift-repaired", {"kind": "vrf", "name": "red"}),
+    Notification("capability-lost", {"name": "End.BPF", "reason": "Operation not permitted"}),
 ]
 
 
@@ -36,7 +38,7 @@ async def test_what_is_put_is_sent_in_order_and_slowly(place: Path) -> None:
     notifier.put(ALL * 10)
     await wait_until_async(lambda: len(got) >= 50)
     assert time.monotonic() - begin > 0.3
-    assert [name for name, _ in got] == [news.name for news in ALL * 10]
+    assert [name for name, _ in got] == [notifications.name for notifications in ALL * 10]
     assert got[0][1]["install-status"] == "failed"
     job.cancel()
     with suppress(asyncio.CancelledError):

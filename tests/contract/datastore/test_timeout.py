@@ -14,7 +14,7 @@ from lab.waiting import wait_until_async
 from srv6mgrd.datastore import transaction
 from srv6mgrd.datastore.connection import TimedOutError
 from srv6mgrd.datastore.history import Origin
-from tests.contract.datastore.clockwork import World
+from tests.contract.datastore.coordinator_world import World
 
 FIRST, SECOND, THIRD = (
     {"srv6mgr-srv6:srv6": {"locators": {"locator": [{"name": name, "prefix": "fc00::/48"}]}}}

@@ -19,7 +19,7 @@ from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, 
 from tests.contract.gnmi.client import Client, Core, deletes, failing, subscription, updates
 from tests.contract.gnmi.conftest import Server
 from tests.contract.gnmi.data import SID, SRV6
-from tests.contract.gnmi.test_door import code, secure
+from tests.contract.gnmi.test_server import code, secure
 
 RED, BLUE = "/srv6/vrfs/vrf[name=red]", "/srv6/vrfs/vrf[name=blue]"
 TABLE = f"{RED}/table-id"

@@ -13,7 +13,7 @@ from google.protobuf.duration_pb2 import Duration
 
 from lab.waiting import wait_until
 from srv6mgrd.model.rejection import Rejection
-from tests.contract.datastore.clockwork import Loop
+from tests.contract.datastore.coordinator_world import Loop
 from tests.contract.gnmi.client import Client
 from tests.contract.gnmi.data import SRV6
 
@@ -50,7 +50,7 @@ def test_what_is_confirmed_stays(gnmi: Client, loop: Loop) -> None:
     gnmi.set(update={RED: 101}, extension=step("one", "commit"))
     pending = loop.pending()
     assert pending is not None
-    assert (pending.origin.door, pending.timeout) == ("srv6-gnmid", 600)
+    assert (pending.origin.northbound, pending.timeout) == ("srv6-gnmid", 600)
     assert pending.is_of("one")
     assert gnmi.value(RED) == 101
     gnmi.set(extension=step("one", "confirm"))

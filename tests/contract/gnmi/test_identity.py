@@ -20,7 +20,7 @@ from tests.contract.gnmi.client import Client, failing, subscription
 from tests.contract.gnmi.conftest import Server
 from tests.contract.gnmi.data import SRV6
 from tests.contract.gnmi.test_access import succeeds, user
-from tests.contract.gnmi.test_door import code, secure
+from tests.contract.gnmi.test_server import code, secure
 
 NOBODY = 65534
 TABLE = "/srv6/vrfs/vrf[name=red]/table-id"

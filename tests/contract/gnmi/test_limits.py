@@ -22,7 +22,7 @@ from srv6mgrd.gnmi.passwords import hash_password
 from tests.contract.gnmi.client import Client
 from tests.contract.gnmi.conftest import Server
 from tests.contract.gnmi.test_access import user
-from tests.contract.gnmi.test_door import code, secure
+from tests.contract.gnmi.test_server import code, secure
 
 
 def idle(server: Server) -> ssl.SSLSocket:

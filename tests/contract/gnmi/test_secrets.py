@@ -17,7 +17,7 @@ from tests.contract.gnmi.client import Client, failing, subscription
 from tests.contract.gnmi.conftest import Server
 from tests.contract.gnmi.data import SRV6
 from tests.contract.gnmi.test_access import user
-from tests.contract.gnmi.test_door import secure
+from tests.contract.gnmi.test_server import secure
 
 NEIGHBOR = "/srv6/bgp/neighbor[address=2001:db8::2]"
 IN_VRF = "/srv6/vrfs/vrf[name=red]/bgp/neighbor[address=2001:db8::3]"

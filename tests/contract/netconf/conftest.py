@@ -21,8 +21,8 @@ from srv6mgrd.counters.store import StoreWriter
 from srv6mgrd.datastore.history import Origin
 from srv6mgrd.datastore.notifications import Notifier
 from srv6mgrd.datastore.operational import OperationalSubscription
-from srv6mgrd.news import News
-from tests.contract.datastore.clockwork import Loop
+from srv6mgrd.notifications import Notification
+from tests.contract.datastore.coordinator_world import Loop
 from tests.contract.netconf.client import Client
 
 # Built with sanitizers for addresses and undefined behaviour, which end it at the first mistake.
@@ -119,16 +119,16 @@ class Router:
         self.loop.world.manager.change_rejection = None
         self.loop.world.manager.judge = lambda _: None
         if (pending := self.loop.pending()) is not None:
-            self.loop.run(self.loop.world.clock.cancel("", pending.id))
+            self.loop.run(self.loop.world.coordinator.cancel("", pending.id))
         self.loop.world.running.replace("{}", Origin("test"))
 
     async def _send(self) -> None:
         # Called here, in the thread of the loop, which owns it.
         await self.notifier.run()
 
-    def tell(self, *news: News) -> None:
+    def tell(self, *notifications: Notification) -> None:
         async def put() -> None:
-            self.notifier.put(news)
+            self.notifier.put(notifications)
 
         self.loop.run(put())
 

@@ -160,12 +160,12 @@ def test_closing_is_always_permitted(client: Client, guest: Client) -> None:
 
 
 def test_notifications(client: Client, guest: Client, router: Router) -> None:
-    from srv6mgrd.news import commit_undone
+    from srv6mgrd.notifications import commit_rolled_back
 
     hide = "<acm:module-name>srv6mgr-operations</acm:module-name><acm:notification-name>*"
     allow(client, rule("hide", f"{hide}</acm:notification-name>", "read", "deny"))
     guest.manager.create_subscription()
-    router.tell(commit_undone("one"))
+    router.tell(commit_rolled_back("one"))
     client.edit(srv6(vrf(table="102")))
     guest.event_with("//ev:netconf-config-change")
     assert guest.quiet()

@@ -39,7 +39,7 @@ def test_what_is_confirmed_stays(client: Client, router: Router) -> None:
     begin(client, timeout="60")
     pending = router.loop.pending()
     assert pending is not None
-    assert (pending.origin.door, pending.origin.user) == ("srv6-netconfd", "root")
+    assert (pending.origin.northbound, pending.origin.user) == ("srv6-netconfd", "root")
     assert pending.timeout == 60
     client.manager.commit()
     assert router.loop.pending() is None
@@ -203,24 +203,24 @@ def test_others_wait(client: Client, other: Client) -> None:
     assert client.texts(TABLES) == ["105"]
 
 
-def test_a_commit_of_another_door_blocks(client: Client, router: Router) -> None:
+def test_a_commit_of_another_northbound_blocks(client: Client, router: Router) -> None:
     client.edit(srv6(vrf(table="101")), target="candidate")
     world = router.loop.world
-    router.loop.run(world.clock.begin(Origin("srv6-gnmid", "alice", "one"), 60))
+    router.loop.run(world.coordinator.begin(Origin("srv6-gnmid", "alice", "one"), 60))
     awaits = "it came through srv6-gnmid of alice and awaits confirmation until"
     rejected(lambda: client.edit(srv6(vrf(table="105"))), "in-use", awaits)
     rejected(lambda: client.manager.commit(confirmed=True), "in-use", awaits)
     rejected(client.manager.commit, "in-use", awaits)
-    router.loop.run(world.clock.cancel("one"))
+    router.loop.run(world.coordinator.cancel("one"))
     client.manager.commit()
     assert client.texts(TABLES) == ["101"]
 
 
-def test_another_door_is_blocked(client: Client, router: Router) -> None:
+def test_another_northbound_is_blocked(client: Client, router: Router) -> None:
     begin(client, timeout="60")
     world = router.loop.world
     with pytest.raises(PendingError, match="it came through srv6-netconfd"):
-        router.loop.run(world.clock.begin(Origin("srv6-gnmid", "alice", "one"), 60))
+        router.loop.run(world.coordinator.begin(Origin("srv6-gnmid", "alice", "one"), 60))
     client.rpc("<nc:cancel-commit/>")
 
 

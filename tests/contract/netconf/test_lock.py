@@ -150,9 +150,9 @@ def test_running_is_not_locked_during_a_commit_of_another_northbound(
     client: Client, router: Router
 ) -> None:
     world = router.loop.world
-    router.loop.run(world.clock.begin(Origin("srv6-gnmid", "alice", "one"), 60))
+    router.loop.run(world.coordinator.begin(Origin("srv6-gnmid", "alice", "one"), 60))
     rejected(lambda: client.manager.lock("running"), "in-use", "srv6-gnmid of alice")
     for datastore in ("candidate", "startup"):
         client.manager.lock(datastore)
         client.manager.unlock(datastore)
-    router.loop.run(world.clock.cancel("one"))
+    router.loop.run(world.coordinator.cancel("one"))

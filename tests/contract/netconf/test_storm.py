@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lab.waiting import wait_until
-from srv6mgrd.news import commit_undone
+from srv6mgrd.notifications import commit_rolled_back
 from tests.contract.netconf.client import Client, texts, with_namespaces
 from tests.contract.netconf.conftest import PRODUCT, Router, Server
 from tests.contract.netconf.data import ROUTER, srv6, vrf
@@ -74,7 +74,7 @@ def test_many_notifications(server: Server, client: Client, router: Router) -> N
     )
     for wire in (*readers, asleep):
         assert texts(wire.call(subscription), "//nc:ok") == ["ok"]
-    router.tell(*(commit_undone(f"commit-{number}") for number in range(200)))
+    router.tell(*(commit_rolled_back(f"commit-{number}") for number in range(200)))
     for wire in readers:
         seen = [texts(wire.reply(), "//o:commit-undone/*") for _ in range(200)]
         assert seen[-1] == ["commit-199"]

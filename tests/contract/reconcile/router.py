@@ -21,7 +21,7 @@ from srv6mgrd.manager.conductor import Manager
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.proxy_state import ProxyState
 from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
-from srv6mgrd.news import News
+from srv6mgrd.notifications import Notification
 from tests.contract.kernel.conftest import Run
 from tests.fakes.frr import FakeFrr
 from tests.fakes.inline import Inline
@@ -89,7 +89,7 @@ class Router:
     def __init__(self, run: Run, path: Path, buffer: int = 32 << 20) -> None:
         run("for i in 1 2 9; do ip link add eth$i type dummy; ip link set eth$i up; done")
         self.run = run
-        self.told: list[News] = []
+        self.told: list[Notification] = []
         self.lost = 0
         self._path = path
         self._buffer = buffer
@@ -114,7 +114,7 @@ class Router:
             state=Inline(),
             in_loop=InLoop(),
             node=self.node,
-            herald=self,
+            notifier=self,
         )
         self._events = KernelEvents(self.kernel.port, self._buffer)
         self.manager.commits.start()
@@ -144,8 +144,8 @@ class Router:
 
     # What the manager tells.
 
-    def put(self, news: Iterable[News]) -> None:
-        self.told += news
+    def put(self, notifications: Iterable[Notification]) -> None:
+        self.told += notifications
 
     def publish(self, _: Desired, __: Mapping[ObjectRef, ObjectStatus]) -> None: ...
 
@@ -170,9 +170,9 @@ class Router:
     def drift(self) -> dict[str, str]:
         """How each object that was found to differ did, in the order found."""
         return {
-            news.leaves["name"]: news.leaves["reason"]
-            for news in self.told
-            if news.name == "drift-detected"
+            notifications.leaves["name"]: notifications.leaves["reason"]
+            for notifications in self.told
+            if notifications.name == "drift-detected"
         }
 
     # Waiting.

@@ -34,7 +34,7 @@ TREE = {
 
 
 @dataclass
-class FakeDoor:
+class FakeClient:
     """Stands for sysrepo and srv6mgrd behind it; ``trouble`` is raised by whatever is asked."""
 
     tree: dict = field(default_factory=lambda: TREE)
@@ -107,7 +107,7 @@ class World:
     """``run`` is srv6ctl; what ``managed`` says is whether srv6mgrd runs."""
 
     def __init__(self, tmp_path, monkeypatch, capsys):
-        self.door, self.managed = FakeDoor(), True
+        self.client, self.managed = FakeClient(), True
         self.store = StoreWriter(tmp_path / "store")
         self.node = NodeWriter(beside(tmp_path / "store"), time.time_ns())
         self._settings = tmp_path / "settings.toml"
@@ -116,9 +116,9 @@ class World:
 
         @contextlib.contextmanager
         def opened(_):
-            yield self.door
+            yield self.client
 
-        monkeypatch.setattr(Session, "door", opened)
+        monkeypatch.setattr(Session, "client", opened)
         monkeypatch.setattr("srv6mgrd.single_instance.is_managed", lambda: self.managed)
 
     def tell(self, status=InstallStatus.INSTALLED, reason="", **counters):

@@ -59,8 +59,8 @@ def node(ctl, tmp_path, monkeypatch):
     monkeypatch.setattr("srv6mgrd.cli.state._PATIENCE", 0.0)
     monkeypatch.setattr(host, "read", lambda *_: host.Host({}, (), (), frozenset()))
     monkeypatch.setattr("srv6mgrd.cli.doctor.kernel.tried_out", dict)
-    ctl.door.modules = frozenset
-    ctl.door.startup = ctl.door.running
+    ctl.client.modules = frozenset
+    ctl.client.startup = ctl.client.running
     return ctl
 
 
@@ -87,7 +87,7 @@ def test_it_prints_one_document(node, command):
 
 @pytest.mark.parametrize("status", [s for s in Exit if 0 < s < Exit.INTERRUPTED])
 def test_errors_are_a_document_too(node, status):
-    node.door.trouble = Problem.of("commit one", "it awaits", "wait", status)
+    node.client.trouble = Problem.of("commit one", "it awaits", "wait", status)
     shown = node.run("apply", "wanted.json", "--json")
     assert (shown.status, shown.out) == (status, "")
     complaint = {"object": "commit one", "cause": "it awaits", "remedy": "wait"}
@@ -98,7 +98,7 @@ def test_interrupted(node):
     def interrupt():
         raise KeyboardInterrupt
 
-    node.door.running = interrupt
+    node.client.running = interrupt
     assert node.run("diff", "wanted.json").status == Exit.INTERRUPTED
 
 

@@ -254,7 +254,7 @@ def node(ctl, tmp_path, monkeypatch):
         f'runtime_directory = "{tmp_path}"\nfrr_directory = "{tmp_path}"\nredis_socket = ""\n'
     )
     (tmp_path / "settings.toml").write_text(settings)
-    ctl.door.modules = lambda: frozenset(
+    ctl.client.modules = lambda: frozenset(
         f"srv6mgr-{n}"
         for n in (
             "types",
@@ -269,7 +269,7 @@ def node(ctl, tmp_path, monkeypatch):
             "operations",
         )
     )
-    ctl.door.startup = ctl.door.running
+    ctl.client.startup = ctl.client.running
     monkeypatch.setattr(host, "read", lambda *_: SOUND)
     monkeypatch.setattr(host, "sysctl", sysctl)
     monkeypatch.setattr("os.geteuid", lambda: 1000)
@@ -290,7 +290,7 @@ def test_doctor_sums_up(node):
 
 def test_doctor_works_without_srv6mgrd_and_sysrepo(node):
     node.managed = False
-    node.door.trouble = Problem.of("sysrepo", "it is away", "start it", Exit.UNREACHABLE)
+    node.client.trouble = Problem.of("sysrepo", "it is away", "start it", Exit.UNREACHABLE)
     shown = node.run("doctor", "--quiet")
     assert shown.status == Exit.FOUND
     assert "srv6mgrd      it is not running" in shown.out
@@ -318,7 +318,7 @@ def test_doctor_tells_what_is_not_installed(node):
 
 def test_doctor_tells_modules_that_are_absent(node):
     node.tell()
-    node.door.modules = lambda: frozenset({"srv6mgr-srv6"})
+    node.client.modules = lambda: frozenset({"srv6mgr-srv6"})
     shown = node.run("doctor", "-q")
     assert "YANG modules are not installed: srv6mgr-bgp, " in shown.out
 

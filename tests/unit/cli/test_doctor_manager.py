@@ -12,7 +12,7 @@ from srv6mgrd.settings import Settings
 from srv6mgrd.single_instance import Holder
 
 
-class Door:
+class Client:
     def __init__(self, answers):
         self._answers = answers
 
@@ -34,10 +34,10 @@ def test_the_process_that_holds_the_lock_is_judged(
 ):
     @contextlib.contextmanager
     def opened(_):
-        yield Door(answers)
+        yield Client(answers)
 
     monkeypatch.setattr("srv6mgrd.single_instance.holder", lambda: holder)
-    monkeypatch.setattr(Session, "door", opened)
+    monkeypatch.setattr(Session, "client", opened)
     StoreWriter(tmp_path / "store").close()
     found = [*srv6mgrd(Session(Settings(runtime_directory=str(tmp_path))))]
     level, words = expected

@@ -201,7 +201,7 @@ SEEN = host.Host({"eth1": ETH1}, addresses_of={"eth1": (ip_interface("10.1.0.1/2
 def interfaces(ctl, monkeypatch):
     """Explains interfaces of a host that the test may change."""
     ctl.tell()
-    ctl.door.tree = {"srv6mgr-srv6:srv6": INTERFACES}
+    ctl.client.tree = {"srv6mgr-srv6:srv6": INTERFACES}
     found = ObjectStatus(InstallStatus.INSTALLED, since=1)
     ctl.store.set_statuses({ObjectRef(Kind.INTERFACE, n): found for n in ("eth1", "to-p")})
 

@@ -34,14 +34,14 @@ def test_json_has_the_models_words_and_numbers(ctl):
 
 def test_without_sysrepo_the_store_is_shown(ctl):
     ctl.tell(packets=7)
-    ctl.door.trouble = Problem.of("sysrepo", "it is away", "start it", Exit.UNREACHABLE)
+    ctl.client.trouble = Problem.of("sysrepo", "it is away", "start it", Exit.UNREACHABLE)
     shown = ctl.run("show", "sids")
     assert shown.status == 0
     assert SID in shown.out
     assert "sysrepo: it is away; start it" in shown.err
 
 
-def test_who_shows_old_news_says_so(ctl):
+def test_who_shows_old_notifications_says_so(ctl):
     ctl.tell()
     ctl.managed = False
     assert "srv6mgrd is not running" in ctl.run("show", "sids").err
@@ -81,7 +81,7 @@ def test_interfaces(ctl, tmp_path):
     ]
     vrf = {"name": "red", "table-id": 10, "interface": ["eth1.5"]}
     tree = {"interfaces": {"interface": entries}, "vrfs": {"vrf": [vrf]}}
-    ctl.door.tree = {"srv6mgr-srv6:srv6": tree}
+    ctl.client.tree = {"srv6mgr-srv6:srv6": tree}
 
     writer = ObservedWriter(tmp_path / "observed.json")
     state = {"srv6mgr-interfaces:oper-status": "up", "srv6mgr-interfaces:mtu": 1400}
@@ -128,7 +128,7 @@ def test_neighbors(ctl, tmp_path):
     red = {"name": "red", "table-id": 10, "srv6mgr-bgp:bgp": bgp, "srv6mgr-ospf:ospf": ospf}
     speaker = {"as-number": 65000, "router-id": "10.0.0.1"}
     tree = {"vrfs": {"vrf": [red]}, "srv6mgr-bgp:bgp": speaker}
-    ctl.door.tree = {"srv6mgr-srv6:srv6": tree}
+    ctl.client.tree = {"srv6mgr-srv6:srv6": tree}
     idle = {"session-state": "idle", "last-reset-reason": "Waiting for peer OPEN"}
     dynamic = {"address": "10.2.0.7", "remote-as": 65101, "state": NEIGHBOR_STATE}
     seen = {

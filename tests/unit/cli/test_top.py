@@ -73,7 +73,7 @@ def test_orders():
     assert Order.SID.next() is Order.RATE
 
 
-def test_the_same_sample_twice_is_no_news():
+def test_the_same_sample_twice_is_no_notifications():
     made = history({SID: (0, 0, 0)}, {SID: (5, 0, 0)})
     assert not made.add(made.last)
     assert len(made.total) == 1

@@ -88,7 +88,7 @@ def test_a_row_that_changes_takes_back_what_it_no_longer_says() -> None:
     }
 
 
-def test_what_another_door_declared_stays_that_doors() -> None:
+def test_what_another_northbound_declared_stays_its_own() -> None:
     world = World()
     world.objects[VRF1] = {"table-id": 7, "interface": ["eth0"]}
     world.book.write(VRF, {})
@@ -107,7 +107,7 @@ def test_what_another_door_declared_stays_that_doors() -> None:
     assert world.round() == {LOCATOR: (Status.ACCEPTED, "changed")}
 
 
-def test_what_another_door_changed_is_that_doors() -> None:
+def test_what_another_northbound_changed_belongs_to_it() -> None:
     world = World()
     world.book.write(LOCATOR, PREFIX)
     world.round()
@@ -120,7 +120,7 @@ def test_what_another_door_changed_is_that_doors() -> None:
     assert MAIN in world.objects
 
 
-def test_what_another_door_removed_stays_removed_until_the_row_is_written() -> None:
+def test_what_another_northbound_removed_stays_removed_until_the_row_is_written() -> None:
     world = World()
     world.book.write(LOCATOR, PREFIX)
     world.round()
@@ -133,7 +133,7 @@ def test_what_another_door_removed_stays_removed_until_the_row_is_written() -> N
     assert world.round() == {LOCATOR: (Status.ACCEPTED, "changed")}
 
 
-def test_what_another_door_added_to_is_not_removed() -> None:
+def test_what_another_northbound_added_to_is_not_removed() -> None:
     world = World()
     world.book.write(VRF, {})
     world.round()

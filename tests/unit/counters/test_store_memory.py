@@ -262,9 +262,9 @@ def test_under_load_no_reader_sees_a_mix(tmp_path: Path) -> None:
         while min(seen.values()) < _SAMPLES and time.monotonic() < deadline:
             ready, _, _ = select.select(list(readers), [], [], 1.0)
             for end in ready:
-                news = os.read(end, 4096)
-                assert news, "a reader saw a mix, or failed; its message is above"
-                seen[end] += len(news)
+                notifications = os.read(end, 4096)
+                assert notifications, "a reader saw a mix, or failed; its message is above"
+                seen[end] += len(notifications)
     finally:
         for pid in (writer, *readers.values()):
             os.kill(pid, signal.SIGKILL)

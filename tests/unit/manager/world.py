@@ -128,7 +128,7 @@ class World:
             ),
             running=lambda: self.running,
             **self.threads,
-            herald=SimpleNamespace(put=self.told.extend),
+            notifier=SimpleNamespace(put=self.told.extend),
             proxies=self,
             observed=self,
         )

@@ -37,7 +37,7 @@ class FakeRedis:
     def tell(self, keys: list[str] | None) -> None:
         """As CLIENT TRACKING does."""
         if self._wire is not None:
-            self._wire.news.put_nowait(keys)
+            self._wire.notifications.put_nowait(keys)
 
     def flush(self) -> None:
         self.rows.clear()
@@ -49,14 +49,14 @@ class FakeRedis:
         """Cut the connection."""
         if self._wire is not None:
             self._wire.lost = True
-            self._wire.news.put_nowait([])
+            self._wire.notifications.put_nowait([])
 
 
 class FakeWire:
     def __init__(self, redis: FakeRedis) -> None:
         self.redis = redis
         self.lost = False
-        self.news: asyncio.Queue[list[str] | None] = asyncio.Queue()
+        self.notifications: asyncio.Queue[list[str] | None] = asyncio.Queue()
 
     async def owned(self, db: str) -> list[str]:
         self._alive()
@@ -86,7 +86,7 @@ class FakeWire:
 
     async def changes(self) -> AsyncIterator[list[str] | None]:
         while True:
-            keys = await self.news.get()
+            keys = await self.notifications.get()
             self._alive()
             yield keys
 

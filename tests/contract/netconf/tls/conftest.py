@@ -26,7 +26,7 @@ SESSIONS = (
 )
 
 
-class Door:
+class Listener:
     """srv6-netconf-tls as a process, with settings of the test's."""
 
     def __init__(self, place: Path, server: Server, authority: Authority) -> None:
@@ -109,7 +109,7 @@ def authority(place: Path) -> Authority:
 
 
 @pytest.fixture
-def door(place: Path, server: Server, authority: Authority) -> Iterator[Door]:
-    door = Door(place, server, authority)
-    yield door
-    door.stop()
+def listener(place: Path, server: Server, authority: Authority) -> Iterator[Listener]:
+    listener = Listener(place, server, authority)
+    yield listener
+    listener.stop()

@@ -15,7 +15,7 @@ from tests.contract.netconf.client import (
     texts,
 )
 from tests.contract.netconf.data import ROUTER
-from tests.contract.netconf.tls.conftest import GET_CONFIG, Door, free_port, of, user_of
+from tests.contract.netconf.tls.conftest import GET_CONFIG, Listener, free_port, of, user_of
 from tests.contract.netconf.wire import Wire
 
 
@@ -30,42 +30,42 @@ def waiting(port: int = 0) -> Iterator[socket.socket]:
         yield listening
 
 
-def called(door: Door, listening: socket.socket, certificate: Certificate | None) -> Wire:
+def called(listener: Listener, listening: socket.socket, certificate: Certificate | None) -> Wire:
     raw, _ = listening.accept()
     raw.settimeout(20)
-    return Wire(door.wrap(raw, certificate))
+    return Wire(listener.wrap(raw, certificate))
 
 
-def test_call_home(door: Door, authority: Authority, client: Client) -> None:
+def test_call_home(listener: Listener, authority: Authority, client: Client) -> None:
     """It is the router that connects, and the client that begins TLS and NETCONF, as ever; and it
     calls again when a session has ended."""
     client.edit(ROUTER)
     certificate = authority.sign("nobody")
     with waiting() as listening:
         home = f"call-home 127.0.0.1:{listening.getsockname()[1]}"
-        door.start(of(authority, "common-name"), home, listen=False)
+        listener.start(of(authority, "common-name"), home, listen=False)
         for _ in range(2):
-            with called(door, listening, certificate) as wire:
+            with called(listener, listening, certificate) as wire:
                 assert "nobody" in user_of(wire)
                 assert texts(wire.call(GET_CONFIG), "//s:vrf/s:name") == ["red"]
 
 
-def test_who_is_called_shows_a_certificate_too(door: Door, authority: Authority) -> None:
+def test_who_is_called_shows_a_certificate_too(listener: Listener, authority: Authority) -> None:
     with waiting() as listening:
         home = f"call-home 127.0.0.1:{listening.getsockname()[1]}"
-        door.start(of(authority, "common-name"), home, listen=False)
+        listener.start(of(authority, "common-name"), home, listen=False)
         with pytest.raises((ssl.SSLError, EOFError, ConnectionError)):
-            called(door, listening, None)
-        door.says("it shows no certificate; give it one")
-        with called(door, listening, authority.sign("nobody")) as wire:
+            called(listener, listening, None)
+        listener.says("it shows no certificate; give it one")
+        with called(listener, listening, authority.sign("nobody")) as wire:
             assert "nobody" in user_of(wire)
 
 
-def test_who_does_not_answer_is_called_again(door: Door, authority: Authority) -> None:
+def test_who_does_not_answer_is_called_again(listener: Listener, authority: Authority) -> None:
     port = free_port()
-    door.start(of(authority, "common-name"), f"call-home 127.0.0.1:{port}")
-    door.says(f"call home 127.0.0.1:{port}: Connection refused; it is tried again")
-    with door.wire(authority.sign("nobody")) as wire:  # who calls us does not wait for that
+    listener.start(of(authority, "common-name"), f"call-home 127.0.0.1:{port}")
+    listener.says(f"call home 127.0.0.1:{port}: Connection refused; it is tried again")
+    with listener.wire(authority.sign("nobody")) as wire:  # who calls us does not wait for that
         assert "nobody" in user_of(wire)
-    with waiting(port) as listening, called(door, listening, authority.sign("daemon")) as wire:
+    with waiting(port) as listening, called(listener, listening, authority.sign("daemon")) as wire:
         assert "daemon" in user_of(wire)

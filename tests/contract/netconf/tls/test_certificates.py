@@ -24,16 +24,18 @@ from tests.contract.netconf.client import (
 )
 from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import ROUTER, srv6, vrf
-from tests.contract.netconf.tls.conftest import GET_CONFIG, Door, of, user_of
+from tests.contract.netconf.tls.conftest import GET_CONFIG, Listener, of, user_of
 from tests.contract.netconf.wire import Wire, framed
 
 EDIT = "<edit-config><target><running/></target><config>{}</config></edit-config>"
 
 
-def test_a_certificate_gives_the_user(door: Door, authority: Authority, client: Client) -> None:
+def test_a_certificate_gives_the_user(
+    listener: Listener, authority: Authority, client: Client
+) -> None:
     client.edit(ROUTER)
-    door.start(of(authority, "common-name"))
-    with door.wire(authority.sign("nobody")) as wire:
+    listener.start(of(authority, "common-name"))
+    with listener.wire(authority.sign("nobody")) as wire:
         assert sorted(user_of(wire)) == ["nobody", "root"]
         assert texts(wire.call(GET_CONFIG), "//s:vrf/s:name") == ["red"]
         denied = wire.call(EDIT.format(with_namespaces(srv6(vrf(table="7")))))
@@ -41,13 +43,13 @@ def test_a_certificate_gives_the_user(door: Door, authority: Authority, client: 
         assert texts(denied, "//nc:error-tag") == ["access-denied"]
 
 
-def test_ncclient(door: Door, authority: Authority, client: Client) -> None:
+def test_ncclient(listener: Listener, authority: Authority, client: Client) -> None:
     client.edit(ROUTER)
     own = authority.sign("alice")
-    door.start(f"cert-to-name {own.fingerprint} specified root")
+    listener.start(f"cert-to-name {own.fingerprint} specified root")
     with manager.connect_tls(
         host="localhost",
-        port=door.port,
+        port=listener.port,
         keyfile=str(own.key),
         certfile=str(own.file),
         ca_certs=str(authority.certificate.file),
@@ -61,9 +63,9 @@ def test_ncclient(door: Door, authority: Authority, client: Client) -> None:
     assert client.texts("//s:vrf/s:table-id") == ["101"]
 
 
-def test_the_transport_is_told(door: Door, authority: Authority, client: Client) -> None:
-    door.start(of(authority, "common-name"))
-    with door.wire(authority.sign("nobody")):
+def test_the_transport_is_told(listener: Listener, authority: Authority, client: Client) -> None:
+    listener.start(of(authority, "common-name"))
+    with listener.wire(authority.sign("nobody")):
         sessions = client.rpc("<nc:get/>")
         transport = "//m:session[m:username='nobody']/m:transport"
         assert [at.rpartition(":")[2] for at in texts(sessions, transport)] == ["netconf-tls"]
@@ -72,12 +74,12 @@ def test_the_transport_is_told(door: Door, authority: Authority, client: Client)
 
 
 def test_where_a_client_is_is_shown(
-    door: Door, authority: Authority, client: Client, router: Router
+    listener: Listener, authority: Authority, client: Client, router: Router
 ) -> None:
     own = authority.sign("alice")
-    door.start(f"cert-to-name {own.fingerprint} specified root")
+    listener.start(f"cert-to-name {own.fingerprint} specified root")
     client.rpc("<n:create-subscription/>")
-    with door.wire(own) as wire:
+    with listener.wire(own) as wire:
         begin = client.event_with("//ev:netconf-session-start")
         assert texts(begin, "//ev:source-host") == ["127.0.0.1"]
         sessions = client.rpc("<nc:get/>")
@@ -88,7 +90,7 @@ def test_where_a_client_is_is_shown(
         assert texts(sessions, host) == []
         wire.call(EDIT.format(with_namespaces(srv6(vrf(table="7")))))
     origin = router.loop.newest().origin
-    assert (origin.door, origin.user, origin.address) == ("srv6-netconfd", "root", "127.0.0.1")
+    assert (origin.listener, origin.user, origin.address) == ("srv6-netconfd", "root", "127.0.0.1")
 
 
 def test_a_user_can_not_say_where_it_is(server: Server, client: Client) -> None:
@@ -108,19 +110,19 @@ def test_a_user_can_not_say_where_it_is(server: Server, client: Client) -> None:
             assert texts(told, "//m:session/m:source-host") == []
 
 
-def test_the_first_mapping_that_fits_decides(door: Door, authority: Authority) -> None:
+def test_the_first_mapping_that_fits_decides(listener: Listener, authority: Authority) -> None:
     own, other = authority.sign("daemon", file="own"), authority.sign("daemon", file="other")
-    stranger = Authority(door.place, "strangers").certificate.fingerprint
-    door.start(
+    stranger = Authority(listener.place, "strangers").certificate.fingerprint
+    listener.start(
         f"cert-to-name {stranger} specified root",
         # It has no such name, so that the next one is looked at.
         of(authority, "san-dns-name"),
         f"cert-to-name {own.fingerprint} specified nobody",
         of(authority, "common-name"),
     )
-    with door.wire(own) as wire:
+    with listener.wire(own) as wire:
         assert user_of(wire) == ["nobody"]
-    with door.wire(other) as wire:
+    with listener.wire(other) as wire:
         assert "daemon" in user_of(wire)
 
 
@@ -145,80 +147,88 @@ def test_the_first_mapping_that_fits_decides(door: Door, authority: Authority) -
     ],
 )
 def test_names_in_certificates(
-    door: Door, authority: Authority, how: str, name: x509.GeneralName, user: str
+    listener: Listener, authority: Authority, how: str, name: x509.GeneralName, user: str
 ) -> None:
-    door.start(of(authority, how))
+    listener.start(of(authority, how))
     certificate = authority.sign("absent-user", name)
-    door.rejects(certificate, f"CN=absent-user: this system has no user {user}; add it")
+    listener.rejects(certificate, f"CN=absent-user: this system has no user {user}; add it")
 
 
-def test_certificates_that_are_rejected(door: Door, authority: Authority) -> None:
-    strangers = Authority(door.place, "strangers")
+def test_certificates_that_are_rejected(listener: Listener, authority: Authority) -> None:
+    strangers = Authority(listener.place, "strangers")
     revoked = authority.sign("nobody", file="revoked")
-    door.start(of(authority, "common-name"), f"crl {authority.revoke(revoked)}")
-    with door.wire(authority.sign("nobody")) as wire:
+    listener.start(of(authority, "common-name"), f"crl {authority.revoke(revoked)}")
+    with listener.wire(authority.sign("nobody")) as wire:
         assert "nobody" in user_of(wire)
-    door.rejects(None, "it shows no certificate; give it one")
-    door.rejects(strangers.sign("nobody", file="strange"), "certificate CN=nobody: unable to get")
+    listener.rejects(None, "it shows no certificate; give it one")
+    listener.rejects(
+        strangers.sign("nobody", file="strange"), "certificate CN=nobody: unable to get"
+    )
     old = authority.sign("nobody", file="old", begin=-2 * DAY, end=-DAY)
-    door.rejects(old, "certificate CN=nobody: certificate has expired; let its client show")
+    listener.rejects(old, "certificate CN=nobody: certificate has expired; let its client show")
     new = authority.sign("nobody", file="new", begin=DAY, end=2 * DAY)
-    door.rejects(new, "certificate CN=nobody: certificate is not yet valid; ")
-    door.rejects(revoked, "certificate CN=nobody: certificate revoked; ")
-    door.rejects(authority.sign("root"), "root is named by the certificate alone; ")
+    listener.rejects(new, "certificate CN=nobody: certificate is not yet valid; ")
+    listener.rejects(revoked, "certificate CN=nobody: certificate revoked; ")
+    listener.rejects(authority.sign("root"), "root is named by the certificate alone; ")
     # A NUL, a blank: no name.
-    door.rejects(authority.sign("no body", file="blank"), "no cert-to-name gives it a user; add")
+    listener.rejects(
+        authority.sign("no body", file="blank"), "no cert-to-name gives it a user; add"
+    )
 
 
-def test_a_certificate_without_mapping_is_rejected(door: Door, authority: Authority) -> None:
+def test_a_certificate_without_mapping_is_rejected(
+    listener: Listener, authority: Authority
+) -> None:
     one = authority.sign("nobody")
-    door.start(f"cert-to-name {one.fingerprint} specified nobody")
-    door.rejects(authority.sign("nobody", file="two"), "no cert-to-name gives it a user; add one")
-    with door.wire(one) as wire:
+    listener.start(f"cert-to-name {one.fingerprint} specified nobody")
+    listener.rejects(
+        authority.sign("nobody", file="two"), "no cert-to-name gives it a user; add one"
+    )
+    with listener.wire(one) as wire:
         assert "nobody" in user_of(wire)
 
 
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion")
-def test_what_is_no_tls_is_told(door: Door, authority: Authority) -> None:
-    door.start(of(authority, "common-name"))
-    with door.raw() as raw:
+def test_what_is_no_tls_is_told(listener: Listener, authority: Authority) -> None:
+    listener.start(of(authority, "common-name"))
+    with listener.raw() as raw:
         raw.sendall(b"GET / HTTP/1.1\r\n\r\n")
-    door.says("TLS fails: http request; see that it speaks TLS 1.2 or 1.3 here")
+    listener.says("TLS fails: http request; see that it speaks TLS 1.2 or 1.3 here")
     context = ssl.create_default_context(cafile=str(authority.certificate.file))
     context.minimum_version = ssl.TLSVersion.TLSv1
     context.maximum_version = ssl.TLSVersion.TLSv1_1
     context.set_ciphers("ALL:@SECLEVEL=0")
-    with door.raw() as raw, pytest.raises((ssl.SSLError, ConnectionError)):
+    with listener.raw() as raw, pytest.raises((ssl.SSLError, ConnectionError)):
         context.wrap_socket(raw, server_hostname="localhost")
-    door.says("TLS fails: unsupported protocol; ")
+    listener.says("TLS fails: unsupported protocol; ")
     # A client that says who it trusts: not us.
-    with door.raw() as raw, pytest.raises(ssl.SSLError):
+    with listener.raw() as raw, pytest.raises(ssl.SSLError):
         ssl.create_default_context().wrap_socket(raw, server_hostname="localhost")
-    door.says("it does not trust our certificate; give it the CA that has signed that")
-    with door.wire(authority.sign("nobody")) as wire:
+    listener.says("it does not trust our certificate; give it the CA that has signed that")
+    with listener.wire(authority.sign("nobody")) as wire:
         assert "nobody" in user_of(wire)
 
 
-def test_long_messages_pass_both_ways(door: Door, authority: Authority) -> None:
+def test_long_messages_pass_both_ways(listener: Listener, authority: Authority) -> None:
     entries = "".join(
         f"<s:vrf><s:name>v{number}</s:name><s:table-id>{number}</s:table-id></s:vrf>"
         for number in range(1000, 6000)
     )
-    door.start(of(authority, "specified root"))
-    with door.wire(authority.sign("nobody")) as wire:
+    listener.start(of(authority, "specified root"))
+    with listener.wire(authority.sign("nobody")) as wire:
         reply = wire.call(EDIT.format(with_namespaces(srv6(f"<s:vrfs>{entries}</s:vrfs>"))))
         assert texts(reply, "//nc:ok") == ["ok"]
         names = texts(wire.call(GET_CONFIG), "//s:vrf/s:name")
     assert len(names) == 5000
 
 
-def test_sessions_side_by_side(door: Door, authority: Authority, client: Client) -> None:
+def test_sessions_side_by_side(listener: Listener, authority: Authority, client: Client) -> None:
     """As many as over SSH in a storm; those that say nothing hold up nobody."""
     client.edit(ROUTER)
-    door.start(of(authority, "common-name"))
-    mute = [door.raw() for _ in range(5)]
+    listener.start(of(authority, "common-name"))
+    mute = [listener.raw() for _ in range(5)]
     certificate = authority.sign("nobody")
-    wires = [door.wire(certificate) for _ in range(50)]
+    wires = [listener.wire(certificate) for _ in range(50)]
     for wire in wires:
         wire.send(framed(f'<rpc xmlns="{BASE}" message-id="1">{GET_CONFIG}</rpc>'.encode()))
     for wire in wires:
@@ -231,85 +241,93 @@ def test_sessions_side_by_side(door: Door, authority: Authority, client: Client)
 
 
 def test_a_session_that_is_killed_ends_the_connection(
-    door: Door, authority: Authority, client: Client
+    listener: Listener, authority: Authority, client: Client
 ) -> None:
-    door.start(of(authority, "common-name"))
-    wire = door.wire(authority.sign("nobody"))
+    listener.start(of(authority, "common-name"))
+    wire = listener.wire(authority.sign("nobody"))
     (number,) = texts(client.rpc("<nc:get/>"), "//m:session[m:username='nobody']/m:session-id")
     client.rpc(f"<nc:kill-session><nc:session-id>{number}</nc:session-id></nc:kill-session>")
     assert wire.ended()
 
 
-def test_a_certificate_is_renewed_by_replacing_its_file(door: Door, authority: Authority) -> None:
-    door.start(of(authority, "common-name"))
+def test_a_certificate_is_renewed_by_replacing_its_file(
+    listener: Listener, authority: Authority
+) -> None:
+    listener.start(of(authority, "common-name"))
     certificate = authority.sign("nobody")
-    with door.connect(certificate) as connection:
+    with listener.connect(certificate) as connection:
         first = connection.getpeercert(binary_form=True)
     renewed = authority.server()  # which writes the same files
-    with door.connect(certificate) as connection:
+    with listener.connect(certificate) as connection:
         now = connection.getpeercert(binary_form=True)
     assert now != first
     assert now == renewed.content.public_bytes(Encoding.DER)
-    shutil.copy(door.place / "router.crt", door.place / "spare.crt")
-    (door.place / "router.crt").write_text("nonsense")
+    shutil.copy(listener.place / "router.crt", listener.place / "spare.crt")
+    (listener.place / "router.crt").write_text("nonsense")
     with pytest.raises((ssl.SSLError, ConnectionError)):
-        door.connect(certificate)
-    door.says("certificate " + str(door.place / "router.crt"))
-    shutil.copy(door.place / "spare.crt", door.place / "router.crt")
-    with door.wire(certificate) as wire:
+        listener.connect(certificate)
+    listener.says("certificate " + str(listener.place / "router.crt"))
+    shutil.copy(listener.place / "spare.crt", listener.place / "router.crt")
+    with listener.wire(certificate) as wire:
         assert "nobody" in user_of(wire)
 
 
-def test_a_session_ends_when_its_certificate_is_revoked(door: Door, authority: Authority) -> None:
+def test_a_session_ends_when_its_certificate_is_revoked(
+    listener: Listener, authority: Authority
+) -> None:
     revoked, kept = (authority.sign("nobody", file=name) for name in ("ended", "kept"))
-    door.start(of(authority, "common-name"), f"crl {authority.revoke()}")
-    with door.wire(kept) as lasting:
-        wire = door.wire(revoked)
+    listener.start(of(authority, "common-name"), f"crl {authority.revoke()}")
+    with listener.wire(kept) as lasting:
+        wire = listener.wire(revoked)
         assert "nobody" in user_of(wire)
         authority.revoke(revoked)
         assert wire.ended()
         assert "nobody" in user_of(lasting)
-    door.says("certificate CN=nobody: certificate revoked; its session is ended")
+    listener.says("certificate CN=nobody: certificate revoked; its session is ended")
 
 
-def test_a_session_ends_when_its_authority_is_removed(door: Door, authority: Authority) -> None:
-    trusted = door.place / "trusted-tls.crt"
+def test_a_session_ends_when_its_authority_is_removed(
+    listener: Listener, authority: Authority
+) -> None:
+    trusted = listener.place / "trusted-tls.crt"
     shutil.copy(authority.certificate.file, trusted)
-    door.start(of(authority, "common-name"), f"client-ca {trusted}")
-    wire = door.wire(authority.sign("nobody"))
+    listener.start(of(authority, "common-name"), f"client-ca {trusted}")
+    wire = listener.wire(authority.sign("nobody"))
     fresh = trusted.with_suffix(".new")
-    shutil.copy(Authority(door.place, "successor").certificate.file, fresh)
+    shutil.copy(Authority(listener.place, "successor").certificate.file, fresh)
     fresh.rename(trusted)
     assert wire.ended()
 
 
-def test_connections_that_do_not_authenticate_give_way(door: Door, authority: Authority) -> None:
+def test_connections_that_do_not_authenticate_give_way(
+    listener: Listener, authority: Authority
+) -> None:
     """Of a client that has all of its connections open, and shows no certificate in any."""
-    door.start(of(authority, "common-name"), "max-connections-per-peer 5")
-    mute = [door.raw() for _ in range(20)]
+    listener.start(of(authority, "common-name"), "max-connections-per-peer 5")
+    mute = [listener.raw() for _ in range(20)]
     certificate = authority.sign("nobody")
-    wires = [door.wire(certificate) for _ in range(5)]
+    wires = [listener.wire(certificate) for _ in range(5)]
     assert all("nobody" in user_of(wire) for wire in wires)
     # Who has authenticated stays.
     with pytest.raises((ssl.SSLError, EOFError, ConnectionError)):
-        Wire(door.connect(certificate))
-    door.says("rejected: it has 5 connections")
+        Wire(listener.connect(certificate))
+    listener.says("rejected: it has 5 connections")
     wires.pop().socket.close()
-    wait_until(lambda: is_admitted(door, certificate))
+    wait_until(lambda: is_admitted(listener, certificate))
     for connection in (*mute, *(wire.socket for wire in wires)):
         connection.close()
 
 
-def is_admitted(door: Door, certificate: Certificate) -> bool:
+def is_admitted(listener: Listener, certificate: Certificate) -> bool:
     try:
-        with door.wire(certificate) as wire:
+        with listener.wire(certificate) as wire:
             return "nobody" in user_of(wire)
     except (ssl.SSLError, EOFError, ConnectionError):
         return False
 
 
-def test_a_handshake_has_a_deadline(door: Door, authority: Authority) -> None:
-    door.start(of(authority, "common-name"))
-    with door.raw() as raw:
+def test_a_handshake_has_a_deadline(listener: Listener, authority: Authority) -> None:
+    listener.start(of(authority, "common-name"))
+    with listener.raw() as raw:
         assert raw.recv(1) == b""
-    door.says("no handshake within 10 s")
+    listener.says("no handshake within 10 s")

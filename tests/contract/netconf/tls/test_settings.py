@@ -9,7 +9,7 @@ import pytest
 
 from tests.contract.certificates import Authority
 from tests.contract.netconf.conftest import SANITIZERS
-from tests.contract.netconf.tls.conftest import TLS, Door, of
+from tests.contract.netconf.tls.conftest import TLS, Listener, of
 
 FINGERPRINT = "04" + 32 * ":ab"
 
@@ -36,25 +36,25 @@ FINGERPRINT = "04" + 32 * ":ab"
     ],
 )
 def test_settings_that_are_rejected(
-    door: Door, authority: Authority, line: str, words: str
+    listener: Listener, authority: Authority, line: str, words: str
 ) -> None:
-    told = _try(door, of(authority, "common-name"), line)
+    told = _try(listener, of(authority, "common-name"), line)
     assert words in told, told
 
 
 @pytest.mark.parametrize("absent", ["certificate", "key", "client-ca", "cert-to-name", "listen"])
-def test_settings_that_are_missing(door: Door, authority: Authority, absent: str) -> None:
+def test_settings_that_are_missing(listener: Listener, authority: Authority, absent: str) -> None:
     lines = [of(authority, "common-name")] if absent != "cert-to-name" else []
-    told = _try(door, *lines, without=absent)
+    told = _try(listener, *lines, without=absent)
     assert f"{absent} is missing; add it" in told.replace("listen or call-home", "listen"), told
 
 
-def _try(door: Door, *lines: str, without: str = "") -> str:
+def _try(listener: Listener, *lines: str, without: str = "") -> str:
     """What it says when it does not start."""
-    settings = door.settings | {"listen": f"127.0.0.1:{door.port}"}
+    settings = listener.settings | {"listen": f"127.0.0.1:{listener.port}"}
     keywords = {line.split()[0] for line in lines} - {"cert-to-name"} | {without}
     kept = [f"{name} {value}" for name, value in settings.items() if name not in keywords]
-    file = door.place / "bad.conf"
+    file = listener.place / "bad.conf"
     file.write_text("\n".join([*kept, *lines]) + "\n")
     done = subprocess.run(
         [TLS, "--config", file],

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from srv6mgrd.datastore.clock import CommitClock
+from srv6mgrd.datastore.coordinator import CommitCoordinator
 from srv6mgrd.datastore.history import History, Origin
 from srv6mgrd.datastore.participant import Participant
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.model.rejection import RejectedError, Rejection
-from srv6mgrd.news import News
+from srv6mgrd.notifications import Notification
 from srv6mgrd.storage import Problems
 
 A, B, C = '{"at":"a"}', '{"at":"b"}', '{"at":"c"}'
@@ -83,12 +83,12 @@ class Node:
         self.members[member] = data
 
 
-class Herald:
+class Notifier:
     def __init__(self) -> None:
-        self.told: list[News] = []
+        self.told: list[Notification] = []
 
-    def put(self, news: Iterable[News]) -> None:
-        self.told += news
+    def put(self, notifications: Iterable[Notification]) -> None:
+        self.told += notifications
 
 
 class World:
@@ -97,29 +97,29 @@ class World:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.now = 1000 * SECOND
-        self.manager, self.node, self.herald = Manager(), Node(), Herald()
+        self.manager, self.node, self.notifier = Manager(), Node(), Notifier()
         self.running = Running(asyncio.get_running_loop())
         self.history: History
-        self.clock: CommitClock
+        self.coordinator: CommitCoordinator
         self.start()
 
     def start(self) -> None:
         self.problems = Problems()
         self.history = History(self._path / "history.sqlite", keep=5, problems=self.problems)
-        self.clock = CommitClock(
+        self.coordinator = CommitCoordinator(
             self.history,
             self.running,
             self.node,
-            self.herald,
+            self.notifier,
             now=lambda: self.now,
             problems=self.problems,
         )
-        self.running.participant = Participant(self.manager, self.clock, InLoop())
-        self.clock.start(self.running.tree)
+        self.running.participant = Participant(self.manager, self.coordinator, InLoop())
+        self.coordinator.start(self.running.tree)
 
     async def kill(self) -> None:
         """As if by SIGKILL: nothing is told to the disk."""
-        await self.clock.close()
+        await self.coordinator.close()
         self.history.close()
 
     def statuses(self) -> list[str]:

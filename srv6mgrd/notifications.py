@@ -19,14 +19,14 @@ Statuses = Mapping[ObjectRef, ObjectStatus]
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class Notification:
     """A notification: its name, and its leaves."""
 
     name: str
     leaves: Mapping[str, str] = field(default_factory=dict)
 
 
-def status_changes(before: Statuses, after: Statuses) -> Iterator[News]:
+def status_changes(before: Statuses, after: Statuses) -> Iterator[Notification]:
     """SIDs whose status or its reason changed, and those that something foreign stands in for."""
     for ref, now in after.items():
         if ref.kind is not Kind.SID:
@@ -37,17 +37,19 @@ def status_changes(before: Statuses, after: Statuses) -> Iterator[News]:
         if old is not None and (old.status, old.reason) == (now.status, now.reason):
             continue
         leaves = {"prefix": ref.name, "install-status": now.status.text, "reason": now.reason}
-        yield News("sid-status-change", leaves)
+        yield Notification("sid-status-change", leaves)
         if any(cause in now.reason for cause in _FOREIGN):
-            yield News("sid-collision", {"prefix": ref.name, "found": _found(now.reason)})
+            yield Notification("sid-collision", {"prefix": ref.name, "found": _found(now.reason)})
 
 
-def collisions(rejections: Iterable[Rejection]) -> Iterator[News]:
+def collisions(rejections: Iterable[Rejection]) -> Iterator[Notification]:
     """Refusals of a commit because something foreign stands in the place of a SID."""
     for rejection in rejections:
         kind, _, prefix = rejection.object.partition(" ")
         if rejection.tag == _FOREIGN_TAG and kind == "SID":
-            yield News("sid-collision", {"prefix": prefix, "found": _found(rejection.cause)})
+            yield Notification(
+                "sid-collision", {"prefix": prefix, "found": _found(rejection.cause)}
+            )
 
 
 def _found(reason: str) -> str:
@@ -59,36 +61,38 @@ def _found(reason: str) -> str:
     return "something that srv6mgr did not make"
 
 
-def drift(drifted: Mapping[ObjectRef, str], repaired: Iterable[ObjectRef]) -> Iterator[News]:
+def drift(
+    drifted: Mapping[ObjectRef, str], repaired: Iterable[ObjectRef]
+) -> Iterator[Notification]:
     """Objects found to differ, with how they did, and those put back."""
     for ref, reason in drifted.items():
-        yield News("drift-detected", {**_reference(ref), "reason": reason})
+        yield Notification("drift-detected", {**_reference(ref), "reason": reason})
     for ref in repaired:
-        yield News("drift-repaired", _reference(ref))
+        yield Notification("drift-repaired", _reference(ref))
 
 
-def lost(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[News]:
+def lost(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Notification]:
     """Capabilities that are missing now and were not before; both by name, with the reason."""
     for name, reason in after.items():
         if name not in before:
-            yield News("capability-lost", {"name": name, "reason": reason})
+            yield Notification("capability-lost", {"name": name, "reason": reason})
 
 
 def _reference(ref: ObjectRef) -> dict[str, str]:
     return {"kind": ref.kind.text, "name": ref.name}
 
 
-def commit_undone(name: str) -> News:
+def commit_rolled_back(name: str) -> Notification:
     """A commit that was not confirmed is undone."""
-    return News("commit-undone", {"id": name})
+    return Notification("commit-undone", {"id": name})
 
 
-def commit_warnings(transaction: int, warnings: Iterable[str]) -> Iterator[News]:
+def commit_warnings(transaction: int, warnings: Iterable[str]) -> Iterator[Notification]:
     """What whoever made a commit should know of what is running now."""
     for warning in warnings:
-        yield News("commit-warning", {"transaction": str(transaction), "warning": warning})
+        yield Notification("commit-warning", {"transaction": str(transaction), "warning": warning})
 
 
-def rollback_failed(name: str, reason: str) -> News:
+def rollback_failed(name: str, reason: str) -> Notification:
     """It can't be undone; that is tried on."""
-    return News("rollback-failed", {"id": name, "reason": reason})
+    return Notification("rollback-failed", {"id": name, "reason": reason})

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.datastore.clock.world import ID, World
+from tests.unit.datastore.coordinator.world import ID, World
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ async def world(tmp_path: Path) -> Any:
 
 @pytest.fixture(autouse=True)
 def short_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("srv6mgrd.datastore.clock._RETRY_FIRST", 0.01)
+    monkeypatch.setattr("srv6mgrd.datastore.coordinator._RETRY_FIRST", 0.01)
     monkeypatch.setattr("srv6mgrd.datastore.startup.RETRY_FIRST", 0.01)
 
 

@@ -40,7 +40,12 @@ from srv6mgrd.datastore.history import (
 from srv6mgrd.datastore.pending import new_id
 from srv6mgrd.datastore.startup import Startup
 from srv6mgrd.model.rejection import RejectedError, Rejection
-from srv6mgrd.news import News, commit_undone, commit_warnings, rollback_failed
+from srv6mgrd.notifications import (
+    Notification,
+    commit_rolled_back,
+    commit_warnings,
+    rollback_failed,
+)
 from srv6mgrd.stages import Stage, stages
 from srv6mgrd.storage import Problems, StorageError
 from srv6mgrd.threads import one_thread
@@ -76,10 +81,10 @@ class Node(Protocol):
     def show(self, member: str, data: Mapping[str, Any]) -> None: ...
 
 
-class Herald(Protocol):
+class Notifier(Protocol):
     """Who is told of news (``datastore.notifications.Notifier``)."""
 
-    def put(self, news: Iterable[News]) -> None: ...
+    def put(self, notifications: Iterable[Notification]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +98,7 @@ class Stored:
 
 
 @one_thread(but=("revision", "warnings", "since", "pending"))
-class CommitClock:
+class CommitCoordinator:
     """Everything runs in the event loop's thread; what blocks is awaited. Commits are carried out
     in that of the writer (``participant``), which asks and reports here."""
 
@@ -102,7 +107,7 @@ class CommitClock:
         history: History,
         running: Running,
         node: Node,
-        herald: Herald,
+        notifier: Notifier,
         *,
         warnings: Callable[[], Sequence[str]] = tuple,
         save: bool = True,
@@ -115,7 +120,7 @@ class CommitClock:
         self._warnings = warnings
         self._running = running
         self._node = node
-        self._herald = herald
+        self._notifier = notifier
         self._save = save
         self._now = now
         # Set while no commit is on its way.
@@ -197,7 +202,7 @@ class CommitClock:
         # One that was admitted before its time was over is of the commit that is undone.
         awaits = self._pending is not None and not stored.rollback
         number = self._record(stored, configuration, awaits=awaits)
-        self._herald.put(commit_warnings(number, self.warnings))
+        self._notifier.put(commit_warnings(number, self.warnings))
         self._publish()
         self._idle.set()
         if self._pending is None:
@@ -395,7 +400,7 @@ class CommitClock:
         while (problem := await self._try_back()) is not None:
             if str(problem) != self._problem:
                 self._problem = str(problem)
-                self._herald.put([rollback_failed(self._name(), self._problem)])
+                self._notifier.put([rollback_failed(self._name(), self._problem)])
                 self._publish()
             _LOG.error("commit %s can't be undone: %s", self._name(), problem)
             await backoff.wait()
@@ -425,7 +430,7 @@ class CommitClock:
             going, self._going_back = self._going_back, None
             self._pend(None)
         _LOG.warning("commit %s was undone", pending.id)
-        self._herald.put([commit_undone(pending.id)])
+        self._notifier.put([commit_rolled_back(pending.id)])
         if going is not None and going is not asyncio.current_task():
             going.cancel()
         return None

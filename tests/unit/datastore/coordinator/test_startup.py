@@ -9,7 +9,7 @@ import pytest
 
 from lab.waiting import wait_until_async
 from srv6mgrd.datastore.connection import DatastoreError
-from tests.unit.datastore.clock.world import ALICE, BOB, A, B, C, World
+from tests.unit.datastore.coordinator.world import ALICE, BOB, A, B, C, World
 
 
 async def test_a_startup_configuration_that_can_t_be_saved_is_no_failure(
@@ -37,7 +37,7 @@ async def test_closing_waits_for_what_still_asks_the_datastore(
     world.running.commit(B, BOB)
     await asyncio.sleep(0)
     asyncio.get_running_loop().call_later(0.05, goes_on.set)
-    await world.clock.close()
+    await world.coordinator.close()
     assert done.is_set()
 
 
@@ -75,7 +75,7 @@ async def test_what_was_committed_last_is_saved_before_the_end(
     await asyncio.to_thread(began.wait, 10)
     world.running.commit(C, BOB)
     asyncio.get_running_loop().call_later(0.05, goes_on.set)
-    await world.clock.close()
+    await world.coordinator.close()
     assert world.running.saved == [B, C]
 
 
@@ -88,15 +88,15 @@ async def test_what_a_killed_process_had_not_saved_is_saved_by_the_next(world: W
     await wait_until_async(lambda: world.running.saved == [B, B])
     await world.kill()
     world.start()
-    await world.clock.close()
+    await world.coordinator.close()
     assert world.running.saved == [B, B]
 
 
 async def test_what_awaits_confirmation_is_not_saved_by_a_start(world: World) -> None:
-    await world.clock.begin(ALICE, 600, B)
+    await world.coordinator.begin(ALICE, 600, B)
     await world.kill()
     world.start()
-    await world.clock.close()
+    await world.coordinator.close()
     assert not world.running.saved
 
 
@@ -112,4 +112,4 @@ async def test_a_startup_configuration_that_can_t_be_saved_does_not_delay_the_en
         patch.setattr(world.running, "save", full)
         world.running.commit(B, BOB)
         await wait_until_async(world.problems.listed)
-        await asyncio.wait_for(world.clock.close(), 10)
+        await asyncio.wait_for(world.coordinator.close(), 10)

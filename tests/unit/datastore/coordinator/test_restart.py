@@ -15,13 +15,13 @@ import pytest
 from lab.waiting import wait_until_async
 from srv6mgrd.datastore.connection import DatastoreError, NonePendingError, PendingError
 from srv6mgrd.datastore.history import History, Origin, Status
-from srv6mgrd.news import commit_undone
+from srv6mgrd.notifications import commit_rolled_back
 from srv6mgrd.storage import StorageError
-from tests.unit.datastore.clock.world import ALICE, BOB, ID, SECOND, A, B, C, World
+from tests.unit.datastore.coordinator.world import ALICE, BOB, ID, SECOND, A, B, C, World
 
 
 async def test_a_restart_in_the_window_goes_back_on_time(world: World) -> None:
-    await world.clock.begin(ALICE, 60, B)
+    await world.coordinator.begin(ALICE, 60, B)
     await world.kill()
     world.now += 20 * SECOND
     world.start()
@@ -37,7 +37,7 @@ async def test_a_restart_in_the_window_goes_back_on_time(world: World) -> None:
 
 
 async def test_a_clock_that_was_set_back_gives_no_more_time(world: World) -> None:
-    await world.clock.begin(ALICE, 1, B)
+    await world.coordinator.begin(ALICE, 1, B)
     await world.kill()
     world.now -= 500 * SECOND
     world.start()
@@ -69,8 +69,8 @@ async def test_killed_at_any_write_to_disk_it_ends_old_or_new(
     with monkeypatch.context() as patch:
         for name in ("record", "mark", "pend", "follow", "keep"):
             patch.setattr(History, name, counted(getattr(History, name)))
-        await _ignoring(Killed, world.clock.begin(ALICE, 60, B))
-        await _ignoring(Killed, world.clock.cancel("one"))
+        await _ignoring(Killed, world.coordinator.begin(ALICE, 60, B))
+        await _ignoring(Killed, world.coordinator.cancel("one"))
     await world.kill()
     world.now += 61 * SECOND
     world.start()
@@ -104,12 +104,12 @@ class FullDisk:
 
 
 async def test_a_full_disk_at_the_deadline_stops_no_rollback(world: World) -> None:
-    await world.clock.begin(ALICE, 60, B)
+    await world.coordinator.begin(ALICE, 60, B)
     with pytest.MonkeyPatch.context() as patch:
         disk = FullDisk(world, patch)
         world.now += 61 * SECOND
-        world.clock._go_back()
-        await wait_until_async(lambda: commit_undone(ID) in world.herald.told)
+        world.coordinator._go_back()
+        await wait_until_async(lambda: commit_rolled_back(ID) in world.notifier.told)
         assert world.running.tree == A
         assert world.statuses()[:2] == ["done", "rolled-back"]
         disk.empty()
@@ -121,10 +121,10 @@ async def test_a_full_disk_at_the_deadline_stops_no_rollback(world: World) -> No
 
 
 async def test_a_rollback_that_was_never_recorded_is_not_repeated(world: World) -> None:
-    await world.clock.begin(ALICE, 60, B)
+    await world.coordinator.begin(ALICE, 60, B)
     with pytest.MonkeyPatch.context() as patch:
         FullDisk(world, patch)
-        await world.clock.cancel("one")
+        await world.coordinator.cancel("one")
         world.running.commit(C, BOB)
         await world.kill()
     world.start()
@@ -137,18 +137,18 @@ async def test_what_could_not_be_rolled_back_after_a_restart_is_not_begun(world:
     with pytest.MonkeyPatch.context() as patch:
         FullDisk(world, patch)
         with pytest.raises(DatastoreError, match="writable, with room, then try again"):
-            await world.clock.begin(ALICE, 60, B)
+            await world.coordinator.begin(ALICE, 60, B)
         assert world.running.tree == A
         world.running.commit(C, BOB)
-    await world.clock.begin(ALICE, 60, B)
-    world.clock.confirm("one")
+    await world.coordinator.begin(ALICE, 60, B)
+    world.coordinator.confirm("one")
 
 
 async def test_a_confirmation_that_can_t_be_kept_is_rejected(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next start would roll it back."""
-    await world.clock.begin(ALICE, 60, B)
+    await world.coordinator.begin(ALICE, 60, B)
 
     def read_only(*_: object, **__: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system")
@@ -156,16 +156,16 @@ async def test_a_confirmation_that_can_t_be_kept_is_rejected(
     with monkeypatch.context() as patch:
         patch.setattr(Path, "unlink", read_only)
         with pytest.raises(DatastoreError, match="Read-only file system"):
-            world.clock.confirm("one")
+            world.coordinator.confirm("one")
         assert world.statuses()[0] == "awaiting-confirmation"
-    world.clock.confirm("one")
+    world.coordinator.confirm("one")
     assert world.statuses()[0] == "done"
 
 
 async def test_whatever_stops_a_rollback_it_is_tried_again(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await world.clock.begin(ALICE, 60, B)
+    await world.coordinator.begin(ALICE, 60, B)
     replace_all, failures = world.running.replace, [MemoryError(), OSError("no thread left")]
 
     def failing(tree: str, origin: Origin) -> None:
@@ -174,8 +174,8 @@ async def test_whatever_stops_a_rollback_it_is_tried_again(
         replace_all(tree, origin)
 
     monkeypatch.setattr(world.running, "replace", failing)
-    world.clock._go_back()
-    await wait_until_async(lambda: commit_undone(ID) in world.herald.told)
+    world.coordinator._go_back()
+    await wait_until_async(lambda: commit_rolled_back(ID) in world.notifier.told)
     assert world.running.tree == A
 
 

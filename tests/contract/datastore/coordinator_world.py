@@ -16,8 +16,8 @@ import sysrepo
 from srv6mgrd.commits.paths import commit_socket
 from srv6mgrd.commits.revisions import Revisions
 from srv6mgrd.commits.service import CommitService
-from srv6mgrd.datastore.clock import CommitClock, Herald, Node
 from srv6mgrd.datastore.connection import Connection
+from srv6mgrd.datastore.coordinator import CommitCoordinator, Node, Notifier
 from srv6mgrd.datastore.history import History, Pending, Transaction
 from srv6mgrd.datastore.participant import Participant
 from srv6mgrd.datastore.rpc import RpcSubscription
@@ -27,7 +27,7 @@ from srv6mgrd.datastore.transaction import Edit, Op, commit
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.rejection import RejectedError, Rejection
-from srv6mgrd.news import News
+from srv6mgrd.notifications import Notification
 from srv6mgrd.plan.actions import Action, Create
 from srv6mgrd.plan.objects import SidRoute
 
@@ -72,7 +72,7 @@ class Manager:
         self.events.append("aborted")
 
 
-class Door:
+class Client:
     """Sends RPCs from a thread, as another process would."""
 
     def __init__(self, session: Any) -> None:
@@ -94,7 +94,7 @@ class Silent:
 
     def show(self, member: str, data: Mapping[str, Any]) -> None: ...
 
-    def put(self, news: Iterable[News]) -> None: ...
+    def put(self, notifications: Iterable[Notification]) -> None: ...
 
 
 class World:
@@ -103,7 +103,7 @@ class World:
     def __init__(
         self,
         node: Node | None = None,
-        herald: Herald | None = None,
+        notifier: Notifier | None = None,
         *,
         save: bool = True,
         runtime: Path | None = None,
@@ -111,33 +111,33 @@ class World:
         """``runtime``: folder of a commit socket; None: there is none."""
         self.manager = Manager()
         self.running, self.history = Running(), History(None)
-        self.clock = CommitClock(
+        self.coordinator = CommitCoordinator(
             self.history,
             self.running,
             node or Silent(),
-            herald or Silent(),
+            notifier or Silent(),
             warnings=lambda: self.manager.warnings,
             save=save,
         )
         self._subscription, self._rpcs = ConfigSubscription(), RpcSubscription()
         loop = asyncio.get_running_loop()
-        participant = Participant(self.manager, self.clock, InLoop(loop))
+        participant = Participant(self.manager, self.coordinator, InLoop(loop))
         self._writer = ThreadPoolExecutor(1, "writer")
         self._subscription.start(participant.change, participant.stored, participant.aborted)
-        self.clock.start(self._subscription.text())
+        self.coordinator.start(self._subscription.text())
         self._subscription.follow(self._writer)
-        self._rpcs.start(self.manager, self.clock)
+        self._rpcs.start(self.manager, self.coordinator)
         self._runtime = runtime
         self._commits: CommitService | None = None
         self.serve_commits()
         self._connection = Connection(originator="test")
-        self.door = Door(self._connection.session())
+        self.client = Client(self._connection.session())
         self.startup = self._connection.session("startup")
 
     def serve_commits(self) -> None:
         """In the thread of the loop."""
         if self._runtime is not None:
-            revisions = Revisions(asyncio.get_running_loop(), self.clock)
+            revisions = Revisions(asyncio.get_running_loop(), self.coordinator)
             self._commits = CommitService(commit_socket(self._runtime), revisions)
 
     async def end_commits(self) -> None:
@@ -160,7 +160,7 @@ class World:
 
     async def close(self) -> None:
         await self.end_commits()
-        await self.clock.close()
+        await self.coordinator.close()
         self._connection.close()
         self._rpcs.close()
         self._subscription.unfollow()
@@ -175,7 +175,7 @@ class Loop:
     def __init__(
         self,
         node: Node | None = None,
-        herald: Herald | None = None,
+        notifier: Notifier | None = None,
         *,
         save: bool = True,
         runtime: Path | None = None,
@@ -185,7 +185,7 @@ class Loop:
         self._thread.start()
 
         async def make() -> World:
-            return World(node, herald, save=save, runtime=runtime)
+            return World(node, notifier, save=save, runtime=runtime)
 
         try:
             self.world: World = self.run(make())

@@ -3,7 +3,7 @@
 from srv6mgrd.apply.words import of_conflict
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
-from srv6mgrd.news import News, collisions, drift, status_changes
+from srv6mgrd.notifications import Notification, collisions, drift, status_changes
 from srv6mgrd.plan.diff import Conflict
 from srv6mgrd.plan.objects import SidRoute
 from tests.builders import net
@@ -18,7 +18,7 @@ FOREIGN = of_conflict(Conflict(ROUTE, ROUTE))
 def test_a_status_that_changes_is_told_once():
     first = list(status_changes({}, {SID: INSTALLED, RED: INSTALLED}))
     leaves = {"prefix": SID.name, "install-status": "installed", "reason": ""}
-    assert first == [News("sid-status-change", leaves)]
+    assert first == [Notification("sid-status-change", leaves)]
     later = ObjectStatus(InstallStatus.INSTALLED, since=2, repairs=1)
     assert not list(status_changes({SID: INSTALLED}, {SID: later}))
 
@@ -28,12 +28,12 @@ def test_a_collision_is_told_by_status_and_by_rejection():
     changed, collision = status_changes({SID: INSTALLED}, failed)
     assert changed.leaves["install-status"] == "failed"
     told = {"prefix": SID.name, "found": f"SID {SID.name}"}
-    assert collision == News("sid-collision", told)
+    assert collision == Notification("sid-collision", told)
     assert list(collisions([FOREIGN])) == [collision]
 
 
 def test_drift_names_its_objects():
     detected, repaired = drift({RED: "VRF device red was deleted"}, [RED])
     assert detected.name == "drift-detected"
-    assert repaired == News("drift-repaired", {"kind": "vrf", "name": "red"})
+    assert repaired == Notification("drift-repaired", {"kind": "vrf", "name": "red"})
     assert detected.leaves["reason"] == "VRF device red was deleted"

@@ -50,7 +50,7 @@ class Datastore(Protocol):
 
 
 @one_thread()
-class Door:
+class Northbound:
     """``run`` ends by being cancelled. All methods but ``stir`` are for one event loop."""
 
     def __init__(
@@ -200,17 +200,19 @@ class Door:
     async def _tell(self, source: Source, verdicts: dict[str, Verdict]) -> None:
         """Report what differs from what was reported."""
         stamp = time_text(time.time_ns())
-        news: list[tuple[str, Fields | None]] = []
+        notifications: list[tuple[str, Fields | None]] = []
         for row, verdict in verdicts.items():
             told = self._told.get(row, {})
             if (told.get("status"), told.get("reason", "")) != (verdict.status, verdict.reason):
                 fields = {"status": str(verdict.status), "since": stamp}
-                news.append((row, fields | ({"reason": verdict.reason} if verdict.reason else {})))
+                notifications.append(
+                    (row, fields | ({"reason": verdict.reason} if verdict.reason else {}))
+                )
                 if verdict.status is not Status.ACCEPTED:
                     _LOG.warning("%s %s: %s", row, verdict.status, verdict.reason)
-        news += [(row, None) for row in self._told if row not in verdicts]
-        await source.report(news)
-        for row, fields_ in news:
+        notifications += [(row, None) for row in self._told if row not in verdicts]
+        await source.report(notifications)
+        for row, fields_ in notifications:
             if fields_ is None:
                 del self._told[row]
             else:

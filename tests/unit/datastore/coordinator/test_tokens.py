@@ -12,7 +12,7 @@ import pytest
 
 from srv6mgrd.datastore.connection import NonePendingError, PendingError
 from srv6mgrd.model.rejection import RejectedError
-from tests.unit.datastore.clock.world import ALICE, BOB, A, B, C, World
+from tests.unit.datastore.coordinator.world import ALICE, BOB, A, B, C, World
 
 
 async def test_the_token_of_a_commit_is_shown_nowhere(
@@ -21,39 +21,39 @@ async def test_the_token_of_a_commit_is_shown_nowhere(
     caplog.set_level(logging.DEBUG)
     token = "hunter2-not-for-others"
     said = []
-    await world.clock.begin(replace(ALICE, token=token), 60)
+    await world.coordinator.begin(replace(ALICE, token=token), 60)
     world.running.commit(B, replace(ALICE, token=token))
     for wrong in (
         partial(world.running.commit, C, BOB),
-        partial(world.clock.confirm, "x"),
-        partial(world.clock.extend, "x", 9),
+        partial(world.coordinator.confirm, "x"),
+        partial(world.coordinator.extend, "x", 9),
     ):
         with pytest.raises((PendingError, RejectedError)) as rejected:
             wrong()
         said.append(str(rejected.value))
     with pytest.raises(PendingError) as rejected:
-        await world.clock.begin(BOB, 60)
+        await world.coordinator.begin(BOB, 60)
     said += [str(rejected.value), repr(world.history.pending), repr(world.history.transactions())]
     files = [f.read_bytes() for f in tmp_path.iterdir()]
     world.running.commit(A, replace(ALICE, token=token))
-    world.clock.confirm(token)
+    world.coordinator.confirm(token)
     with pytest.raises(NonePendingError) as none:
-        world.clock.confirm(token)
+        world.coordinator.confirm(token)
     await world.kill()
     files += [f.read_bytes() for f in tmp_path.iterdir()]
     world.start()
-    said += [str(none.value), str(world.node.members), str(world.herald.told), caplog.text]
+    said += [str(none.value), str(world.node.members), str(world.notifier.told), caplog.text]
     assert token not in "".join(said)
     assert not any(token.encode() in content for content in files)
 
 
 async def test_a_token_outlives_a_restart(world: World) -> None:
-    await world.clock.begin(ALICE, 60, B)
+    await world.coordinator.begin(ALICE, 60, B)
     await world.kill()
     world.start()
     world.running.commit(C, ALICE)
-    world.clock.check("one")
-    world.clock.confirm("one")
+    world.coordinator.check("one")
+    world.coordinator.confirm("one")
     assert world.running.tree == C
 
 

@@ -10,14 +10,14 @@ from lab.waiting import wait_until_async
 from srv6mgrd.counters.node import TRANSACTIONS
 from srv6mgrd.datastore.history import Origin, Status
 from srv6mgrd.model.rejection import RejectedError
-from tests.unit.datastore.clock.world import BOB, B, C, World
+from tests.unit.datastore.coordinator.world import BOB, B, C, World
 
 
 async def test_a_commit_is_recorded_and_becomes_the_startup_configuration(world: World) -> None:
     world.running.commit(B, BOB)
     newest, first = world.history.transactions()
     assert (newest.origin, newest.actions, newest.status) == (BOB, 1, Status.DONE)
-    assert first.origin.door == "startup"
+    assert first.origin.northbound == "startup"
     assert world.history.configuration(newest.id) == B
     await wait_until_async(lambda: world.running.saved == [B])
     entry = world.node.members[TRANSACTIONS]["transaction"][0]
@@ -32,7 +32,7 @@ async def test_a_restart_records_only_what_changed_meanwhile(world: World) -> No
     await world.kill()
     world.running.tree = C
     world.start()
-    assert world.history.transactions()[0].origin.door == "startup"
+    assert world.history.transactions()[0].origin.northbound == "startup"
     assert world.history.latest() == C
 
 
@@ -47,7 +47,7 @@ async def test_rolling_back_to_a_past_transaction(world: World) -> None:
     world.running.commit(B, BOB)
     world.running.commit(C, BOB)
     number = world.history.transactions()[1].id
-    await world.clock.roll_back(number, Origin("rpc"))
+    await world.coordinator.roll_back(number, Origin("rpc"))
     assert world.running.tree == B
     with pytest.raises(RejectedError, match="transaction 99: its configuration is not known"):
-        await world.clock.roll_back(99, Origin("rpc"))
+        await world.coordinator.roll_back(99, Origin("rpc"))

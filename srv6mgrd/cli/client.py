@@ -31,7 +31,7 @@ from srv6mgrd.datastore.running import MODULE, read
 from srv6mgrd.datastore.transaction import Edit, Op, preview
 from srv6mgrd.model.rejection import RejectedError
 
-_DOOR = "srv6ctl"
+_NORTHBOUND = "srv6ctl"
 _OPERATIONS = "/srv6mgr-operations"
 
 _STATUSES: tuple[tuple[type[DatastoreError], Exit], ...] = (
@@ -42,7 +42,7 @@ _STATUSES: tuple[tuple[type[DatastoreError], Exit], ...] = (
 )
 
 
-class Door:
+class Client:
     """Everything blocks. Errors are those of ``datastore``; ``opened`` makes Problems of them."""
 
     def __init__(
@@ -103,7 +103,7 @@ class Door:
 
     def _commit(self, document: Document, user: str, token: str) -> None:
         self._commits.edit(
-            Caller(_DOOR, user), (MODULE,), _edits(document), commit=token, warn=self._warn
+            Caller(_NORTHBOUND, user), (MODULE,), _edits(document), commit=token, warn=self._warn
         )
 
     def confirm(self, name: str) -> None:
@@ -155,7 +155,9 @@ class Door:
     def _ask(
         self, rpc: str, given: Mapping[str, Any], deadline: float = DEADLINE
     ) -> dict[str, Any]:
-        return self._commits.rpc(Caller(_DOOR), f"{_OPERATIONS}:{rpc}", given, deadline, self._warn)
+        return self._commits.rpc(
+            Caller(_NORTHBOUND), f"{_OPERATIONS}:{rpc}", given, deadline, self._warn
+        )
 
     def _call(self, rpc: str, given: Mapping[str, Any]) -> None:
         self._ask(rpc, given)
@@ -166,15 +168,15 @@ def _edits(document: Document) -> list[Edit]:
 
 
 @contextlib.contextmanager
-def opened(runtime: Path, warn: Callable[[str], object]) -> Iterator[Door]:
+def opened(runtime: Path, warn: Callable[[str], object]) -> Iterator[Client]:
     """A door that is closed afterwards. Raises Problem for all that goes wrong on its way.
-    ``runtime`` is srv6mgrd's runtime directory; ``warn`` as in ``Door``."""
+    ``runtime`` is srv6mgrd's runtime directory; ``warn`` as in ``Client``."""
     try:
         connection = _connected()
     except DatastoreError as error:
         raise Problem([complaint_of(str(error))], Exit.UNREACHABLE) from None
     try:
-        yield Door(connection, CommitClient(commit_socket(runtime)), warn)
+        yield Client(connection, CommitClient(commit_socket(runtime)), warn)
     except RejectedError as rejected:
         complaints = [Complaint(r.object, r.cause, r.remedy) for r in rejected.rejections]
         raise Problem(complaints, Exit.REJECTED) from None
@@ -194,7 +196,7 @@ def _connected() -> Connection:
             "sysrepo", f"can't be loaded ({error})", remedy, Exit.UNREACHABLE
         ) from None
     try:
-        return Connection(originator=_DOOR)
+        return Connection(originator=_NORTHBOUND)
     except sysrepo.SysrepoUnauthorizedError as error:
         raise _denied(str(error.msg)) from None
     except (sysrepo.SysrepoError, OSError) as error:

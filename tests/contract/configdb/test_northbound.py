@@ -1,0 +1,221 @@
+"""Rows of CONFIG_DB become configuration, whatever happens to Redis meanwhile."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.contract.configdb.conftest import Northbound
+
+LOCATOR, VRF = "SRV6_MY_LOCATORS|MAIN", "VRF|Vrf1"
+PREFIX = "fcbb:bbbb:20:f1::/64"
+SID = f"SRV6_MY_SIDS|MAIN|{PREFIX}"
+DT46 = {"action": "uDT46", "decap_vrf": "Vrf1", "decap_dscp_mode": "pipe"}
+
+
+def declare(northbound: Northbound) -> None:
+    """Dependents first: order must not matter."""
+    northbound.config.hset(SID, mapping=DT46)
+    northbound.config.hset(VRF, mapping={"NULL": "NULL"})
+    northbound.config.hset(LOCATOR, mapping={"prefix": "fcbb:bbbb:20::"})
+
+
+def is_declared(northbound: Northbound) -> bool:
+    return (
+        list(northbound.running("local-sids", "sid")) == [PREFIX]
+        and list(northbound.running("vrfs", "vrf")) == ["Vrf1"]
+        and list(northbound.running("locators", "locator")) == ["MAIN"]
+    )
+
+
+def is_empty(northbound: Northbound) -> bool:
+    return not (
+        northbound.running("local-sids", "sid")
+        or northbound.running("vrfs", "vrf")
+        or northbound.running("locators", "locator")
+    )
+
+
+def test_rows_are_declared_and_removed(northbound: Northbound) -> None:
+    declare(northbound)
+    northbound.wait(SID, "accepted")
+    assert northbound.running("local-sids", "sid")[PREFIX] == {
+        "prefix": PREFIX,
+        "locator": "MAIN",
+        "behavior": "End.DT46",
+        "vrf": "Vrf1",
+    }
+    assert northbound.running("vrfs", "vrf")["Vrf1"] == {"name": "Vrf1", "table-id": 1001}
+    # Changed in place, a field taken away.
+    northbound.config.hset(SID, mapping={"action": "uN"})
+    northbound.config.hdel(SID, "decap_vrf")
+    northbound.wait_until(lambda: "flavor" in northbound.running("local-sids", "sid")[PREFIX])
+    assert "vrf" not in northbound.running("local-sids", "sid")[PREFIX]
+    # What others stand on goes first: it can't, until they are gone.
+    northbound.config.delete(LOCATOR)
+    northbound.wait(LOCATOR, "removed", "locator MAIN")
+    northbound.config.delete(VRF, SID)
+    northbound.wait_until(lambda: is_empty(northbound))
+    northbound.wait_until(lambda: not northbound.state.keys("*"))
+
+
+def test_rejected_rows_are_told_why_and_stop_nobody(northbound: Northbound) -> None:
+    outside = "SRV6_MY_SIDS|MAIN|fcbb:cccc:1:1::/64"
+    northbound.config.hset(outside, mapping={"action": "uN"})
+    northbound.config.hset("SRV6_MY_SIDS|OTHER|fcbb:bbbb:20:2::/64", mapping={"action": "uN"})
+    northbound.config.hset("SRV6_MY_LOCATORS|BAD", mapping={"prefix": "fcbb:9::", "node_len": "12"})
+    declare(northbound)
+    northbound.wait(SID, "accepted")
+    northbound.wait(
+        "SRV6_MY_SIDS|OTHER|fcbb:bbbb:20:2::/64",
+        "refused",
+        "locator OTHER does not exist; create it or name an existing locator",
+    )
+    northbound.wait("SRV6_MY_LOCATORS|BAD", "refused", "whole bytes")
+    # What only srv6mgrd judges.
+    northbound.core.veto = f"SID {PREFIX}: it is not wanted; take it away"
+    northbound.config.hset(SID, mapping={"action": "uDT4"})
+    northbound.wait(SID, "refused", f"SID {PREFIX}: it is not wanted; take it away")
+    assert northbound.running("local-sids", "sid")[PREFIX]["behavior"] == "End.DT46"
+
+
+def test_malformed_keys_and_types(northbound: Northbound) -> None:
+    northbound.config.set("SRV6_MY_SIDS|MAIN|fcbb:bbbb:20:2::/64", "text")
+    northbound.config.lpush("VRF|Vrf9", "a", "list")
+    northbound.config.hset("SRV6_MY_SIDS|MAIN", mapping={"action": "uN"})
+    northbound.config.hset(b"VRF|\xff\xfe".decode("latin-1"), mapping={"vni": "0"})
+    raw = northbound.config.connection_pool.connection_kwargs
+    assert raw
+    northbound.config.execute_command("HSET", b"SRV6_MY_LOCATORS|\xff\x00", b"prefix", b"\xfe")
+    declare(northbound)
+    northbound.wait(SID, "accepted")
+    northbound.wait("SRV6_MY_SIDS|MAIN", "refused", "the key is not")
+    northbound.wait("VRF|Vrf9", "refused", "it is a list, not a hash")
+    # A row that changes its type and back again.
+    northbound.config.delete(VRF)
+    northbound.config.set(VRF, "text")
+    northbound.wait(VRF, "refused", "it is a string, not a hash")
+    assert is_declared(northbound)
+    northbound.config.delete(VRF)
+    northbound.config.hset(VRF, mapping={"vni": "0"})
+    northbound.wait(VRF, "accepted")
+
+
+@pytest.mark.parametrize("how", ["restart", "FLUSHALL"])
+def test_a_redis_that_lost_all_removes_nothing(northbound: Northbound, how: str) -> None:
+    declare(northbound)
+    northbound.wait(SID, "accepted")
+    if how == "restart":
+        northbound.server.stop()
+        northbound.server.start("--notify-keyspace-events", "AKE")
+    else:
+        northbound.config.flushall()
+    northbound.wait_until(lambda: not northbound.state.keys("SRV6MGR_CONFIG|*"))
+    # More than the grace of 1 s; every compare would have removed them.
+    began, _ = northbound.config.time()
+    northbound.wait_until(lambda: northbound.config.time()[0] > began + 3)
+    assert is_declared(northbound)
+    # As its configuration is loaded anew, one row fewer than before.
+    northbound.config.hset(VRF, mapping={"NULL": "NULL"})
+    northbound.config.hset(LOCATOR, mapping={"prefix": "fcbb:bbbb:20::"})
+    northbound.wait(LOCATOR, "accepted")
+    northbound.wait_until(lambda: not northbound.running("local-sids", "sid"))
+    assert list(northbound.running("vrfs", "vrf")) == ["Vrf1"]
+
+
+def test_an_empty_database_that_says_it_is_loaded(northbound: Northbound) -> None:
+    declare(northbound)
+    northbound.wait(SID, "accepted")
+    northbound.config.flushdb()
+    northbound.config.set("CONFIG_DB_INITIALIZED", "1")
+    northbound.wait_until(lambda: is_empty(northbound))
+
+
+def test_without_notifications(northbound: Northbound) -> None:
+    northbound.config.config_set("notify-keyspace-events", "")
+    declare(northbound)
+    northbound.wait(SID, "accepted")
+    northbound.config.delete(SID)
+    northbound.wait_until(lambda: not northbound.running("local-sids", "sid"))
+
+
+def test_connections_that_are_killed(northbound: Northbound) -> None:
+    declare(northbound)
+    northbound.wait(SID, "accepted")
+    northbound.config.client_kill_filter(_type="normal", skipme=True)
+    northbound.config.client_kill_filter(_type="pubsub", skipme=True)
+    northbound.config.hset("VRF|Vrf2", mapping={"NULL": "NULL"})
+    northbound.wait("VRF|Vrf2", "accepted")
+    assert northbound.running("vrfs", "vrf")["Vrf2"]["table-id"] == 1002
+
+
+@pytest.mark.parametrize("kill", [True, False])
+def test_a_restart_of_the_daemon(northbound: Northbound, kill: bool) -> None:
+    declare(northbound)
+    northbound.wait(SID, "accepted")
+    northbound.daemon.stop(kill=kill)
+    changes = len(northbound.core.changes)
+    northbound.config.delete(SID)
+    northbound.config.hset("VRF|Vrf2", mapping={"NULL": "NULL"})
+    northbound.daemon.start()
+    northbound.wait("VRF|Vrf2", "accepted")
+    northbound.wait_until(lambda: not northbound.running("local-sids", "sid"))
+    assert len(northbound.core.changes) == changes + 2
+
+
+def test_who_wins_between_northbounds(northbound: Northbound) -> None:
+    declare(northbound)
+    northbound.wait(SID, "accepted")
+    sid = {"prefix": PREFIX, "locator": "MAIN", "behavior": "End"}
+    # Changed by another door: it is that door's.
+    northbound.other_northbound(f"/local-sids/sid[prefix='{PREFIX}']")
+    northbound.wait(SID, "refused", "another door removed it")
+    northbound.other_northbound("/local-sids", {"local-sids": {"sid": [sid]}})
+    northbound.wait(SID, "refused", "another door declares it otherwise")
+    northbound.config.hset(SID, mapping={"action": "uDT4"})
+    northbound.config.hset("VRF|Vrf2", mapping={"NULL": "NULL"})
+    northbound.wait("VRF|Vrf2", "accepted")
+    assert northbound.running("local-sids", "sid")[PREFIX] == sid
+    # Until it lets go of it.
+    northbound.other_northbound(f"/local-sids/sid[prefix='{PREFIX}']")
+    northbound.wait(SID, "accepted")
+    assert northbound.running("local-sids", "sid")[PREFIX]["behavior"] == "End.DT4"
+    # What another door declared first, and what it adds to ours.
+    northbound.other_northbound("/vrfs", {"vrfs": {"vrf": [{"name": "Vrf7", "table-id": 7}]}})
+    northbound.other_northbound(
+        "/vrfs", {"vrfs": {"vrf": [{"name": "Vrf2", "interface": ["eth9"]}]}}
+    )
+    northbound.config.hset("VRF|Vrf7", mapping={"NULL": "NULL"})
+    northbound.wait("VRF|Vrf7", "accepted")
+    northbound.config.delete("VRF|Vrf7", "VRF|Vrf2")
+    northbound.wait("VRF|Vrf2", "removed", "another door added interface")
+    assert {"Vrf7", "Vrf2"} <= northbound.running("vrfs", "vrf").keys()
+
+
+def test_many_rows_are_one_edit(northbound: Northbound) -> None:
+    northbound.daemon.stop()
+    northbound.config.hset(LOCATOR, mapping={"prefix": "fcbb:bbbb:20::"})
+    pipe = northbound.config.pipeline()
+    for n in range(1, 2001):
+        pipe.hset(f"SRV6_MY_SIDS|MAIN|fcbb:bbbb:20:{n:x}::/64", mapping={"action": "uN"})
+    pipe.execute()
+    northbound.daemon.start()
+    last = "SRV6_MY_SIDS|MAIN|fcbb:bbbb:20:7d0::/64"
+    northbound.wait(last, "accepted")
+    assert len(northbound.running("local-sids", "sid")) == 2000
+    assert len(northbound.core.changes) == 1
+
+
+def test_rules_for_its_user_hold(northbound: Northbound) -> None:
+    """Whoever may write to Redis may write what NACM permits this user."""
+    northbound.daemon.stop()
+    northbound.daemon.restrict_to("configdb")
+    northbound.daemon.start()
+    northbound.config.hset(VRF, mapping={"NULL": "NULL"})
+    northbound.wait(VRF, "waiting", "access: denied")
+    assert not northbound.running("vrfs", "vrf")
+    with northbound.permitted("configdb", "/srv6mgr-srv6:srv6/vrfs"):
+        northbound.wait(VRF, "accepted")
+        northbound.config.hset(LOCATOR, mapping={"prefix": "fcbb:bbbb:20::"})
+        northbound.wait(LOCATOR, "waiting", "access: denied")
+        northbound.config.delete(VRF, LOCATOR)
+        northbound.wait_until(lambda: is_empty(northbound))
