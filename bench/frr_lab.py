@@ -262,7 +262,7 @@ def _limited(
 def _apply(edge: Edge, actions: Sequence[Action]) -> None:
     rejected = edge.frr.apply(actions)
     if rejected:
-        raise RuntimeError(f"{len(rejected)} refused, first: {rejected[0].words}")
+        raise RuntimeError(f"{len(rejected)} refused, first: {rejected[0].message}")
 
 
 def creations(wanted: Desired, standing: Desired | None = None) -> list[Action]:

@@ -42,7 +42,7 @@ class Generator:
         loaded = libbpf.load(compiled, folder)
         compiled.unlink()
         if isinstance(loaded, Failure):
-            raise RuntimeError(loaded.words)
+            raise RuntimeError(loaded.message)
         self._program = loaded["generate"]
         self.counter = loaded["count"]
         self._frames = _map(folder / "frames", MAX_FRAME)
@@ -78,7 +78,7 @@ class Generator:
             len(context), 0, ctypes.addressof(given), 0, _LIVE_FRAMES, 0, _BATCH,
         )  # fmt: skip
         if isinstance(failure := bpf.call(_TEST_RUN, attributes), Failure):
-            raise RuntimeError(f"BPF_PROG_TEST_RUN: {failure.words}")
+            raise RuntimeError(f"BPF_PROG_TEST_RUN: {failure.message}")
 
     def _count(self) -> int:
         found = self._arrived.get(_FIRST) or b""

@@ -62,6 +62,6 @@ def goals_of(place: Place) -> list[Goal]:
 
 def _measure(place: Place, module: str, *arguments: object) -> Any:
     found = place.run("python", "-m", module, *map(str, arguments))
-    told = f"{place.name}: {' '.join(map(str, arguments))}: {found.strip()[:1500]}"
-    print(f"-- {told}", file=sys.stderr, flush=True)
+    reported = f"{place.name}: {' '.join(map(str, arguments))}: {found.strip()[:1500]}"
+    print(f"-- {reported}", file=sys.stderr, flush=True)
     return json.loads(found)

@@ -216,7 +216,7 @@ def _state(folder: Path, count: int) -> Iterator[None]:
     operational = OperationalSubscription(folder / STORE)
     with sysrepo.SysrepoConnection() as connection:
         session = connection.start_session("running")
-        session.subscribe_module_change_unsafe(MODULE, None, _told, done_only=True)
+        session.subscribe_module_change_unsafe(MODULE, None, _reported, done_only=True)
         operational.start()
         try:
             yield
@@ -226,7 +226,7 @@ def _state(folder: Path, count: int) -> Iterator[None]:
             store.close()
 
 
-def _told(session: Any, event: str, req_id: int, private_data: Any) -> None:
+def _reported(session: Any, event: str, req_id: int, private_data: Any) -> None:
     """Without somebody who hears of changes sysrepo shows no configuration as operational."""
 
 

@@ -71,7 +71,7 @@ class Node:
         with self.entered():
             self._counting = libbpf.link(counter, socket.if_nametoindex("eth1"), libbpf.EGRESS)
         if isinstance(self._counting, Failure):
-            raise RuntimeError(self._counting.words)
+            raise RuntimeError(self._counting.message)
 
     def _connect(self) -> None:
         """The function's link."""
@@ -210,5 +210,5 @@ class Installed:
         seen.pop(f"link {SID_DEVICE}", None)
         actions = plan(wanted, seen, set(seen), ()).actions
         if rejected := self.kernel.apply(actions):
-            raise RuntimeError(f"{rejected[0].action.object.key}: {rejected[0].words}")
+            raise RuntimeError(f"{rejected[0].action.object.key}: {rejected[0].message}")
         return len(actions)

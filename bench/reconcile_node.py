@@ -96,7 +96,7 @@ async def _repair(count: int, times: int) -> list[float]:
         route = SidRoute(Prefix.parse(address(number)), Behavior.END, SID_TABLE)
         start = time.perf_counter()
         if rejected := kernel.apply([Delete(route)]):
-            raise RuntimeError(f"{route.prefix}: {rejected[0].words}")
+            raise RuntimeError(f"{route.prefix}: {rejected[0].message}")
         async with asyncio.timeout(PATIENCE):
             async for batch in events:
                 if any(e.key == route.key and not e.removed for e in batch):

@@ -34,10 +34,10 @@ def tags(text: str) -> dict[str, str]:
     for (body,) in (match.groups() for match in _BODY.finditer(text)):
         if (message := _MESSAGE.search(body)) is None:
             continue
-        told = "".join(re.findall(r'"([^"]*)"', message[1]))
+        reported = "".join(re.findall(r'"([^"]*)"', message[1]))
         tag = _TAG.search(body)
-        if tag is None or "\n" in told or found.setdefault(told, tag[1]) != tag[1]:
-            raise ValueError(f"error-message {told!r}: it needs one line and one error-app-tag")
+        if tag is None or "\n" in reported or found.setdefault(reported, tag[1]) != tag[1]:
+            raise ValueError(f"error-message {reported!r}: it needs one line and one error-app-tag")
     return found
 
 

@@ -134,9 +134,9 @@ class Demo:
             self.tell.shell(pe, "srv6ctl show counters --no-rates")
             counted = _counted(pe)
             for sid, packets in wanted.items():
-                told = counted[sid]
+                reported = counted[sid]
                 self.tell.check(
-                    (told["in-pkts"], told["in-errors"]) == (packets, 0),
+                    (reported["in-pkts"], reported["in-errors"]) == (packets, 0),
                     f"{pe.name}: {sid} counted {packets} packets, as many as were sent to it",
                 )
         path = f"{SRV6}/local-sids/sid[prefix={_sid(self.pes[0], 'red')}]/state/counters"

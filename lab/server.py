@@ -82,8 +82,8 @@ def start(name: str, boot: Callable[[], Machine], nodes: list[str]) -> None:
     read_end, write_end = os.pipe()
     if os.fork():
         os.close(write_end)
-        with os.fdopen(read_end) as told:
-            said = told.read()
+        with os.fdopen(read_end) as reported:
+            said = reported.read()
         os.wait()
         if said != "ready":
             raise LabError(f"lab {name}", said or "ended while it started")

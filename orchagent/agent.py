@@ -27,7 +27,7 @@ _BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class Timers:
     """Times in seconds."""
 
     compare: float = 30.0
@@ -44,9 +44,9 @@ class Neighbors(Protocol):
 class Agent:
     """``run`` ends by being cancelled, or with GuardError."""
 
-    def __init__(self, redis: Settings, pace: Pace, neighbors: Neighbors | None = None) -> None:
+    def __init__(self, redis: Settings, timers: Timers, neighbors: Neighbors | None = None) -> None:
         """``neighbors`` are seen beside those of NEIGH_TABLE."""
-        self._redis, self._pace, self._neighbors = redis, pace, neighbors
+        self._redis, self._timers, self._neighbors = redis, timers, neighbors
         self._problem = ""
 
     async def run(self) -> None:
@@ -78,7 +78,7 @@ class Agent:
         wake, emptied = asyncio.Event(), asyncio.Event()
 
         async def listen() -> None:
-            async for is_work in session.consumer.told():
+            async for is_work in session.consumer.reported():
                 if not is_work:
                     emptied.set()
                 wake.set()
@@ -92,7 +92,7 @@ class Agent:
                 emptied.clear()
                 await session.load()
                 self._note("")
-                due = time.monotonic() + self._pace.compare
+                due = time.monotonic() + self._timers.compare
                 while time.monotonic() < due and not emptied.is_set():
                     wake.clear()
                     await session.take()
@@ -123,13 +123,13 @@ class _Session:
 
     def _begin(self) -> None:
         self._graph, self._view = Graph(), AsicView(self._work)
-        self._told: dict[str, tuple[str, str]] = {}
+        self._reported: dict[str, tuple[str, str]] = {}
         self._used = 0
 
     async def load(self) -> None:
         """Begin anew from what stands in Redis."""
         self._begin()
-        await self._read_told()
+        await self._read_reported()
         await self._view.begin()
         async for node, fields in self.consumer.rows():
             self._graph.put(node, fields)
@@ -137,7 +137,7 @@ class _Session:
         await self.take()
         await self._view.sweep()
         rows = {row_of(node) for node in self._graph.rows}
-        stale = [row for row in self._told if row not in rows]
+        stale = [row for row in self._reported if row not in rows]
         await self._tell([(row, None) for row in stale])
         await self._tell([(row_of(n), self._graph.state(n)) for n in self._graph.rows])
 
@@ -176,7 +176,7 @@ class _Session:
     async def _tell(self, states: list[tuple[str, State | None]]) -> None:
         """Report what differs from what was told."""
         stamp = time_text(time.time_ns())
-        notifications = [(r, s) for r, s in states if self._told.get(r) != _shown(s)]
+        notifications = [(r, s) for r, s in states if self._reported.get(r) != _shown(s)]
         for first in range(0, len(notifications), _BATCH):
             rows = {
                 row: _fields(state, stamp) for row, state in notifications[first : first + _BATCH]
@@ -184,11 +184,11 @@ class _Session:
             await self._work.evaluate(_STATE.database, "tell", _STATE.prefix, dumps(rows))
         for row, state in notifications:
             if (shown := _shown(state)) is None:
-                self._told.pop(row, None)
+                self._reported.pop(row, None)
             else:
-                self._told[row] = shown
+                self._reported[row] = shown
 
-    async def _read_told(self) -> None:
+    async def _read_reported(self) -> None:
         select = ("SELECT", DATABASES["STATE_DB"])
         keys = (await self._work.call(select, ("KEYS", f"{_STATE.prefix}*")))[-1]
         for first in range(0, len(keys), _BATCH):
@@ -196,7 +196,7 @@ class _Session:
             get = [("HMGET", key, "status", "reason") for key in some]
             for key, fields in zip(some, (await self._work.call(select, *get))[1:], strict=True):
                 status, reason = (text(f or b"") for f in fields)
-                self._told[text(key).removeprefix(_STATE.prefix)] = status, reason
+                self._reported[text(key).removeprefix(_STATE.prefix)] = status, reason
         crm = ("HGET", "CRM:STATS", "crm_stats_srv6_my_sid_entry_used")
         used = (await self._work.call(("SELECT", DATABASES["COUNTERS_DB"]), crm))[-1]
         self._used = int(used) if used and used.isdigit() else 0

@@ -71,10 +71,10 @@ class Consumer:
         counts = [await _numsub(self._work, f"{t.name}_CHANNEL@0") for t in TABLES.values()]
         return all(count <= 1 for _, count in counts)
 
-    async def told(self) -> AsyncIterator[bool]:
+    async def reported(self) -> AsyncIterator[bool]:
         """True whenever there is work; False when a database was emptied."""
         while True:
-            _, channel, _ = await self._watch.told()
+            _, channel, _ = await self._watch.reported()
             yield text(channel) != "__redis__:invalidate"
 
     async def rows(self) -> AsyncIterator[tuple[Node, Fields]]:

@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchagent.agent import Agent, Pace
+from orchagent.agent import Agent, Timers
 from orchagent.consumer import GuardError
 from orchagent.neighbors import KernelNeighbors
 from srv6mgrd import settings as settings_file
@@ -36,8 +36,8 @@ def _load(path: Path | None) -> Settings:
 
 async def _run(settings: Settings) -> None:
     _LOG.info("rows of APPL_DB become a view in ASIC_DB; no ASIC is programmed")
-    pace = Pace(compare=settings.compare_interval)
-    await until_stopped(Agent(settings.redis(), pace, _neighbors(settings)).run())
+    timers = Timers(compare=settings.compare_interval)
+    await until_stopped(Agent(settings.redis(), timers, _neighbors(settings)).run())
 
 
 def _neighbors(settings: Settings) -> KernelNeighbors | None:
@@ -59,7 +59,7 @@ def main() -> None:
         _load,
         _run,
         (GuardError, KernelError),
-        alone_in=lambda settings: settings.runtime_directory,
+        single_instance_in=lambda settings: settings.runtime_directory,
     )
 
 

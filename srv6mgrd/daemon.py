@@ -14,6 +14,7 @@ from srv6mgrd import settings as settings_file
 from srv6mgrd.activity import Activity
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
+from srv6mgrd.capability_monitor import CapabilityMonitor
 from srv6mgrd.commits.paths import commit_socket
 from srv6mgrd.commits.revisions import Revisions
 from srv6mgrd.commits.service import CommitService
@@ -50,7 +51,6 @@ from srv6mgrd.kernel.notices import SidNotices
 from srv6mgrd.kernel.path_mtu import PathMtu
 from srv6mgrd.kernel.probe import probe
 from srv6mgrd.manager.conductor import Manager
-from srv6mgrd.offering import Offering
 from srv6mgrd.ports import AdapterError
 from srv6mgrd.progress import Heartbeat, all_alive, progress
 from srv6mgrd.redis.publisher import Publisher
@@ -62,7 +62,7 @@ from srv6mgrd.storage import Problems
 from srv6mgrd.vitals import Vitals
 
 if TYPE_CHECKING:
-    from srv6mgrd.frr.status import Told
+    from srv6mgrd.frr.status import Reported
     from srv6mgrd.model.desired import Desired
 
 _LOG = logging.getLogger(__name__)
@@ -76,7 +76,7 @@ def main() -> None:
         settings_file.load,
         _run,
         (AdapterError, DatastoreError, StoreError),
-        alone_in=lambda settings: settings.runtime_directory,
+        single_instance_in=lambda settings: settings.runtime_directory,
     )
 
 
@@ -100,7 +100,9 @@ async def _run(settings: Settings) -> None:
         problems.retry("store", lambda: state_thread.submit(store.publish))
         node = NodeWriter(beside(runtime / "store"), time.time_ns(), problems)
         notifier = Notifier()
-        offering = Offering(probe, frr, node=node, notifier=notifier, in_loop=in_loop)
+        capability_monitor = CapabilityMonitor(
+            probe, frr, node=node, notifier=notifier, in_loop=in_loop
+        )
         seen = ObservedWriter(observed.beside(runtime / "store"), problems)
         frr_state = FrrState(frr)
         publisher = _outward(settings)
@@ -112,7 +114,7 @@ async def _run(settings: Settings) -> None:
             journal,
             render,
             limits=limits,
-            capabilities=offering.kernel,
+            capabilities=capability_monitor.kernel,
             borrowed=settings.mode == "sonic",
         )
         manager = Manager(
@@ -127,7 +129,7 @@ async def _run(settings: Settings) -> None:
             in_loop=in_loop,
             node=node,
             notifier=notifier,
-            offering=offering,
+            capability_monitor=capability_monitor,
             proxies=ProxiesWriter(proxies.beside(runtime / "store"), problems),
             observed=seen,
         )
@@ -189,25 +191,25 @@ async def _run(settings: Settings) -> None:
     try:
         with lease.held(store, settings.status_lease, lambda: manager.reported):
             await until_stopped(
-                manager.keep(),
+                manager.run(),
                 manager.follow(events),
                 manager.compare_every(settings.compare_interval),
                 manager.sample_every(settings.sample_interval),
                 manager.watch_frr(),
-                SidLoops(frr, lambda: reconciler.desired, manager.disturbed, writer=writer).run(
-                    bgp_routes
-                ),
+                SidLoops(
+                    frr, lambda: reconciler.desired, manager.request_reconcile, writer=writer
+                ).run(bgp_routes),
                 LostRoutes(
                     frr,
                     lambda: reconciler.desired,
                     manager.idle_static_routes,
-                    manager.disturbed,
+                    manager.request_reconcile,
                     writer=writer,
                 ).run(),
                 PathMtu(lambda: reconciler.desired).run(),
                 InterfaceStates(lambda: reconciler.desired, seen).run(),
-                manager.try_out_every(settings.probe_interval),
-                offering.follow_frr(manager.disturbed),
+                manager.probe_every(settings.probe_interval),
+                capability_monitor.follow_frr(manager.request_reconcile),
                 notifier.run(),
                 vitals.run(),
                 Activity(progress, node).run(),
@@ -238,7 +240,7 @@ async def _run(settings: Settings) -> None:
         store.close()
 
 
-def _ask(frr: FrrState, desired: Desired, seen: ObservedWriter) -> Told:
+def _ask(frr: FrrState, desired: Desired, seen: ObservedWriter) -> Reported:
     """In a thread: what FRR says takes a while, and long answers are encoded here, too."""
     found = frr.ask(desired)
     seen.stage("frr", frr.observed)

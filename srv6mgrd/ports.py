@@ -34,7 +34,7 @@ class RejectedAction:
 
     action: Action
     errno: int
-    words: str
+    message: str
     by: str = ""
     in_doubt: bool = False
     remedy: str = ""
@@ -53,7 +53,7 @@ class Kernel(Protocol):
         have changed is so since the last call: one asks."""
         ...
 
-    def doubt(self) -> None:
+    def force_full_resync(self) -> None:
         """Have the next ``observe`` read everything from the kernel, whatever was kept of what it
         said before."""
         ...

@@ -35,20 +35,20 @@ def start(
     run: Callable[[Some], Coroutine[Any, Any, None]],
     failures: tuple[type[Exception], ...] = (),
     *,
-    alone_in: Callable[[Some], str] | None = None,
+    single_instance_in: Callable[[Some], str] | None = None,
     options: Callable[[argparse.ArgumentParser], object] | None = None,
 ) -> None:
     """Run a daemon until it ends. Its settings, and ``failures``, end it with one line that says
     why; of whatever else goes wrong the whole trace is told.
 
-    ``alone_in`` tells the folder of its lock, if there may be one of its name only; ``options``
-    adds those that do something else than start."""
+    ``single_instance_in`` tells the folder of its lock, if there may be one of its name only;
+    ``options`` adds those that do something else than start."""
     parser = argparse.ArgumentParser(prog=name, description=description)
     parser.add_argument("--config", type=Path, help=f"settings, see {name}(8)")
     if options is not None:
         options(parser)
     arguments = parser.parse_args()
-    told: tuple[type[Exception], ...] = (SettingsError, AlreadyRunningError, *failures)
+    reported: tuple[type[Exception], ...] = (SettingsError, AlreadyRunningError, *failures)
     try:
         settings = load(arguments.config)
         logging.basicConfig(
@@ -57,13 +57,13 @@ def start(
         stacks.dump_on_request()
         memory.keep_freed()
         lock = (
-            single_instance(Path(alone_in(settings)), name)
-            if alone_in
+            single_instance(Path(single_instance_in(settings)), name)
+            if single_instance_in
             else contextlib.nullcontext()
         )
         with lock:
             asyncio.run(run(settings))
-    except told as error:
+    except reported as error:
         sys.exit(f"{name}: {error}")
 
 

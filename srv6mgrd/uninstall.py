@@ -11,7 +11,7 @@ from pathlib import Path
 from srv6mgrd import settings as settings_file
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.frr.adapter import FrrSockets
-from srv6mgrd.frr.departure import script
+from srv6mgrd.frr.uninstall import script
 
 
 def main() -> int:

@@ -75,9 +75,9 @@ class Node:
             child.communicate()
             raise
         if check and child.returncode:
-            told = (err.strip() or out.strip() or "no message").splitlines()[-1]
+            reported = (err.strip() or out.strip() or "no message").splitlines()[-1]
             command = " ".join(argv)
-            raise LabError(f"{self.name}: {command}", f"status {child.returncode}: {told}")
+            raise LabError(f"{self.name}: {command}", f"status {child.returncode}: {reported}")
         return subprocess.CompletedProcess(list(argv), child.returncode, out, err)
 
     def json(self, argv: Sequence[str]) -> Any:

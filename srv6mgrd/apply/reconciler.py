@@ -11,12 +11,12 @@ import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from srv6mgrd.apply import words
+from srv6mgrd.apply import error_messages
 from srv6mgrd.apply.admission import Admission, Admitted
 from srv6mgrd.apply.executor import Executor
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.outcomes import outcomes
-from srv6mgrd.apply.patience import Patience
+from srv6mgrd.apply.retry_policy import RetryPolicy
 from srv6mgrd.model import needs
 from srv6mgrd.model.capabilities import EVERYTHING, ROUTE_LOOKUP_TABLE, Capabilities
 from srv6mgrd.model.desired import Desired
@@ -118,7 +118,7 @@ class Reconciler:
         self.capabilities = capabilities
         self._admission = Admission(limits)
         self._executor = Executor(kernel, frr, journal)
-        self._patience = Patience(clock)
+        self._retry_policy = RetryPolicy(clock)
         self._last_target: _TargetOf | None = None
         # Keys of what was not as it shall at the last compare; None: everything may be otherwise.
         self._unsettled: set[str] | None = None
@@ -155,9 +155,9 @@ class Reconciler:
             with self._emptying() if desired.is_empty else contextlib.nullcontext():
                 report = self._pass(admitted, lacking, atomic=True)
         except AdapterError as error:
-            raise RejectedError([words.of_unreachable(error)]) from error
+            raise RejectedError([error_messages.of_unreachable(error)]) from error
         except StorageError as error:
-            raise RejectedError([words.of_journal(error)]) from error
+            raise RejectedError([error_messages.of_journal(error)]) from error
         self._current, self._lacked = admitted, lacking
         return report
 
@@ -271,7 +271,7 @@ class Reconciler:
         with stages(Stage.PLAN, "difference"):
             found = plan(t.objects, observed, owned, self._journal, some)
         shadowed = dict(seen.overruled)
-        shadowed |= {s.wanted.key: words.of_shadow(s) for s in found.shadows}
+        shadowed |= {s.wanted.key: error_messages.of_shadow(s) for s in found.shadows}
         self._unsettled = found.unsettled
         return _Compared(t, observed, some, found, shadowed, frr is not None)
 
@@ -314,7 +314,7 @@ class Reconciler:
         whole, desired = admitted.whole, without(admitted.valid, lacking)
         now = self._compare(desired)
         actions = now.plan.actions
-        failures = {c.wanted.key: words.of_conflict(c) for c in now.plan.conflicts}
+        failures = {c.wanted.key: error_messages.of_conflict(c) for c in now.plan.conflicts}
         if atomic:
             excused = self._excused(now.target)
             if new := [rejection for key, rejection in failures.items() if key not in excused]:
@@ -322,18 +322,20 @@ class Reconciler:
             actions = [a for a in actions if a.object.key not in excused]
             failures = excused | failures
         else:
-            held = {a.object.key: r for a in actions if (r := self._patience.holds(a)) is not None}
+            held = {
+                a.object.key: r for a in actions if (r := self._retry_policy.holds(a)) is not None
+            }
             failures |= held
             actions = [a for a in actions if a.object.key not in held]
         rejected, after = self._carry_out(
             desired, actions, set(failures), now.plan.values, atomic=atomic
         )
-        failures |= {r.action.object.key: words.of_rejected(r) for r in rejected}
+        failures |= {r.action.object.key: error_messages.of_rejected(r) for r in rejected}
         failed = {r.action.object.key for r in rejected}
         done = [a for a in actions if a.object.key not in failed]
         unread = _unread(after, failures) if after is not None else {}
         if not atomic:
-            self._patience.repaired(done, unread)
+            self._retry_policy.repaired(done, unread)
         failures |= {key: rejection for key, (_, rejection) in unread.items()}
         self._adopt(now, failures)
         wanted = now.target.objects
@@ -368,7 +370,7 @@ class Reconciler:
         try:
             rejected = self._executor.apply(actions, atomic=atomic, values=values)
             if rejected and atomic:
-                raise RejectedError([words.of_rejected(rejected[0])])
+                raise RejectedError([error_messages.of_rejected(rejected[0])])
             try:
                 after = self._compare(desired)
             except AdapterError:
@@ -439,7 +441,7 @@ def _unread(after: _Compared, known: Container[str]) -> dict[str, tuple[Action, 
     """What still differs after writing, beside what is known to have failed: kernels ignore
     attributes that they don't know, without error."""
     return {
-        a.object.key: (a, words.of_unread(a))
+        a.object.key: (a, error_messages.of_unread(a))
         for a in after.plan.actions
         if a.object.key not in known
     }

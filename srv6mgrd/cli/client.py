@@ -24,7 +24,7 @@ from srv6mgrd.datastore.connection import (
     PendingError,
     TimedOutError,
     UnavailableError,
-    worded,
+    translated_errors,
 )
 from srv6mgrd.datastore.differences import Change, differences
 from srv6mgrd.datastore.running import MODULE, read
@@ -56,13 +56,13 @@ class Client:
 
     def running(self) -> str:
         """The running configuration of srv6mgr as RFC 7951 JSON."""
-        with worded(self._session):
+        with translated_errors(self._session):
             return read(self._session)
 
     def startup(self) -> str:
         """The configuration that the next boot begins with."""
         session = self._connection.session("startup")
-        with worded(session):
+        with translated_errors(session):
             return read(session)
 
     def modules(self) -> frozenset[str]:
@@ -139,8 +139,10 @@ class Client:
     def compare(self, transaction: int, other: int | None) -> list[Change]:
         """How the configurations after two transactions differ; None is the running one."""
         given = {"transaction": transaction} | ({} if other is None else {"other": other})
-        told = self._ask("compare", given)
-        return [Change(c["path"], c.get("before"), c.get("after")) for c in told.get("change", [])]
+        reported = self._ask("compare", given)
+        return [
+            Change(c["path"], c.get("before"), c.get("after")) for c in reported.get("change", [])
+        ]
 
     def answers(self, seconds: float) -> bool:
         """Whether srv6mgrd answers in time; it is asked for a transaction that there is not."""
@@ -210,8 +212,8 @@ def _denied(cause: str) -> Problem:
     return Problem.of("sysrepo", f"access is denied ({cause})", "run srv6ctl as root", Exit.DENIED)
 
 
-def _operations(told: Mapping[str, Any]) -> list[Operation]:
+def _operations(reported: Mapping[str, Any]) -> list[Operation]:
     return [
         Operation(o.get("verb", ""), o.get("object", ""), o.get("command", ""))
-        for o in sorted(told.get("operation", []), key=lambda o: int(o["number"]))
+        for o in sorted(reported.get("operation", []), key=lambda o: int(o["number"]))
     ]

@@ -112,14 +112,14 @@ class Output:
 
     def listing(
         self,
-        told: Mapping[str, Any],
+        reported: Mapping[str, Any],
         columns: Sequence[Column],
         table: Sequence[Row],
         none: str,
     ) -> None:
         """Objects as JSON or as a table; ``none`` says that there are none."""
         if self.as_json:
-            self.json(told)
+            self.json(reported)
         elif table:
             self.table(columns, table)
         else:

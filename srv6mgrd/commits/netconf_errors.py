@@ -70,7 +70,7 @@ def read(request: Fields) -> list[ErrorInfo]:
         raise ProtocolError(f"request word: {error}") from error
 
 
-def told(
+def reported(
     infos: Sequence[ErrorInfo], lookup: Lookup = lambda _: None, held: Lookup = lambda _: None
 ) -> list[ErrorInfo]:
     """The errors worded, framing left out; ``lookup`` and ``held`` as in ``explain``."""
@@ -110,8 +110,8 @@ def _of_one(info: ErrorInfo, lookup: Lookup, held: Lookup) -> list[ErrorInfo]:
 
 
 def _of_rejection(info: ErrorInfo, rejection: Rejection) -> ErrorInfo:
-    worded = replace(rejection, object=_object(rejection.object))
-    known = replace(info, message=str(worded), path=info.path or rejection.path)
+    translated_errors = replace(rejection, object=_object(rejection.object))
+    known = replace(info, message=str(translated_errors), path=info.path or rejection.path)
     if info.tag:
         return known
     app_tag = info.app_tag or rejection.app_tag

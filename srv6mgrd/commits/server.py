@@ -243,8 +243,8 @@ class CommitServer:
             raise ProtocolError("lock: the northbounds alone, which check rights, may take it")
         if peer is None and request.text("request") == "word":
             # Behind nobody: it needs neither sysrepo nor the configuration.
-            worded = netconf_errors.told(netconf_errors.read(request))
-            connection.sendall(encode(answer.of_infos(worded)))
+            translated_errors = netconf_errors.reported(netconf_errors.read(request))
+            connection.sendall(encode(answer.of_infos(translated_errors)))
             return
         if (fields := self._lock(request, caller, owner)) is not None:
             connection.sendall(encode(fields))

@@ -23,7 +23,7 @@ from srv6mgrd.datastore.connection import (
     LockedError,
     OutdatedError,
     check_room,
-    worded,
+    translated_errors,
 )
 from srv6mgrd.datastore.error_info import ErrorInfo, error_infos
 from srv6mgrd.datastore.secrets import Secrets
@@ -148,7 +148,7 @@ class Worker:
         given = json.loads(request.bytes("data", b"{}"))
         with (
             self._session(caller) as session,
-            worded(session),
+            translated_errors(session),
             self._acting(session, caller),
         ):
             found = _called(lambda: session.rpc_send(request.text("path"), given, TIMEOUT_MS))
@@ -315,7 +315,7 @@ class _SysrepoFailure(Exception):
         infos = seen or [ErrorInfo(int(error.rc), str(error.msg))]
         # Else sysrepo shows the edit to who reads through this session.
         session.discard_changes()
-        self.answer = answer.of_infos(netconf_errors.told(infos, values.sent, values.running))
+        self.answer = answer.of_infos(netconf_errors.reported(infos, values.sent, values.running))
 
 
 def _called(call: Callable[[], Any]) -> Any:

@@ -11,7 +11,7 @@ from srv6mgrd import settings as settings_file
 from srv6mgrd.commits.client import CommitClient
 from srv6mgrd.commits.watch import Watch
 from srv6mgrd.configdb.memory import Memory, UnreadableError
-from srv6mgrd.configdb.northbound import Northbound, Pace
+from srv6mgrd.configdb.northbound import Northbound, Timers
 from srv6mgrd.configdb.source import connect
 from srv6mgrd.configdb.writer import Writer
 from srv6mgrd.datastore.connection import Connection, DatastoreError
@@ -57,7 +57,7 @@ async def _run(settings: Settings) -> None:
             lambda: connect(redis, _NAME),
             writer,
             Memory(state / "objects.json", _BOOT.read_text().strip()),
-            Pace(grace=settings.removal_grace, compare=settings.compare_interval),
+            Timers(grace=settings.removal_grace, compare=settings.compare_interval),
         )
 
         def changed(_diffs: Sequence[str], _is_whole: bool) -> None:
@@ -84,7 +84,7 @@ def main() -> None:
         _load,
         _run,
         (UnreadableError, DatastoreError),
-        alone_in=lambda settings: settings.runtime_directory,
+        single_instance_in=lambda settings: settings.runtime_directory,
     )
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from srv6mgrd.configdb.book import Owned
+from srv6mgrd.configdb.ownership import Owned
 from srv6mgrd.configdb.rows import Kind, Object
 from srv6mgrd.storage import Problems, set_aside
 
@@ -35,8 +35,8 @@ class Memory:
     def load(self) -> dict[Object, Owned]:
         """Raises UnreadableError."""
         try:
-            told = json.loads(self._file.read_text())
-            self._is_of_this_boot, entries = told["boot"] == self._boot, told["objects"]
+            reported = json.loads(self._file.read_text())
+            self._is_of_this_boot, entries = reported["boot"] == self._boot, reported["objects"]
             self._held = {
                 Object(Kind(e["kind"]), e["name"]): Owned(e["row"], e["leaves"], e["written"])
                 for e in entries

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from srv6mgrd.backoff import Backoff
-from srv6mgrd.configdb.book import ACCEPTED, Book, Change, Running, Status, Verdict
 from srv6mgrd.configdb.memory import Memory
+from srv6mgrd.configdb.ownership import ACCEPTED, Change, OwnershipIndex, Running, Status, Verdict
 from srv6mgrd.configdb.rows import TABLES
 from srv6mgrd.configdb.source import Source
 from srv6mgrd.datastore.connection import DatastoreError
@@ -30,7 +30,7 @@ _SETTLE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class Timers:
     """Times in seconds. ``grace``: a row that is gone without anybody having heard of its removal
     may be lost, and is removed this long after; ``compare``: how often all is compared."""
 
@@ -58,16 +58,21 @@ class Northbound:
         connect: Callable[[], AbstractAsyncContextManager[Source]],
         datastore: Datastore,
         memory: Memory,
-        pace: Pace,
+        timers: Timers,
     ) -> None:
         """``memory`` is loaded here; raises its UnreadableError."""
-        self._connect, self._datastore, self._memory, self._pace = connect, datastore, memory, pace
-        self._book = Book(memory.load())
+        self._connect, self._datastore, self._memory, self._timers = (
+            connect,
+            datastore,
+            memory,
+            timers,
+        )
+        self._ownership = OwnershipIndex(memory.load())
         self._first = not memory.is_of_this_boot
         # Rows that are gone, though nobody heard of their removal, and since when.
         self._lost: dict[str, float] = {}
         self._touched: set[str] = set()
-        self._told: dict[str, Fields] = {}
+        self._reported: dict[str, Fields] = {}
         self._all = True
         self._wake = asyncio.Event()
         self._problem = ""
@@ -91,7 +96,7 @@ class Northbound:
             await backoff.wait()
 
     def _backoff(self) -> Backoff:
-        return Backoff(self._pace.backoff_first, self._pace.backoff_last)
+        return Backoff(self._timers.backoff_first, self._timers.backoff_last)
 
     async def _listen(self, source: Source) -> None:
         async for keys in source.changes():
@@ -107,7 +112,7 @@ class Northbound:
             self._wake.clear()
             now = time.monotonic()
             if self._all or now >= compare_at:
-                compare_at = now + self._pace.compare
+                compare_at = now + self._timers.compare
             try:
                 await self._round(source, now)
             except DatastoreError as error:
@@ -121,7 +126,7 @@ class Northbound:
                 continue
             backoff.reset()
             self._note("")
-            due = min([compare_at, *(t + self._pace.grace for t in self._lost.values())])
+            due = min([compare_at, *(t + self._timers.grace for t in self._lost.values())])
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(max(0.0, due - time.monotonic())):
                     await self._wake.wait()
@@ -132,13 +137,13 @@ class Northbound:
     async def _round(self, source: Source, now: float) -> None:
         await self._read(source, now)
         running = Running(await asyncio.to_thread(self._datastore.running))
-        judged = self._book.judge(running, self._lost)
+        judged = self._ownership.judge(running, self._lost)
         verdicts = judged.verdicts
         changes = judged.changes
         if changes:
             for change in changes:
-                self._book.begin(change)
-            self._memory.save(self._book.owned)
+                self._ownership.begin(change)
+            self._memory.save(self._ownership.owned)
             try:
                 rejected = await asyncio.to_thread(self._datastore.write, changes)
             except DatastoreError as error:
@@ -147,7 +152,7 @@ class Northbound:
                 await self._tell(source, verdicts)
                 raise
             self._conclude(changes, rejected, verdicts)
-        self._memory.save(self._book.owned)
+        self._memory.save(self._ownership.owned)
         await self._tell(source, verdicts)
 
     def _conclude(
@@ -156,28 +161,28 @@ class Northbound:
         for change in changes:
             removed = change.leaves is None
             if (reason := rejected.get(change.row)) is None:
-                self._book.done(change)
+                self._ownership.done(change)
                 if not removed:
                     verdicts[change.row] = ACCEPTED
             else:
-                self._book.rejected(change)
+                self._ownership.rejected(change)
                 status = Status.REMOVED if removed else Status.REJECTED
                 verdicts[change.row] = Verdict(status, reason)
         _LOG.info("%d changes, %d refused", len(changes), len(rejected))
 
     async def _read(self, source: Source, now: float) -> None:
         """Rows as they are now."""
-        book = self._book
+        ownership = self._ownership
         touched, self._touched = self._touched, set()
         if self._all:
             self._all = False
             rows = await source.rows()
-            self._told = await source.reported()
+            self._reported = await source.reported()
             for row, content in rows.items():
                 # After a reboot all rows are new to the running configuration.
-                (book.write if self._first else book.find)(row, content)
+                (ownership.write if self._first else ownership.find)(row, content)
             self._first = False
-            gone = book.remembered - rows.keys()
+            gone = ownership.remembered - rows.keys()
             # An empty database is one that was lost: a configuration is loaded next.
             held = not rows and not await source.is_loaded()
             self._lost = {r: now if held else self._lost.get(r, now) for r in gone}
@@ -186,37 +191,40 @@ class Northbound:
             for row in touched:
                 self._lost.pop(row, None)
                 if row in found:
-                    book.write(row, found[row])
+                    ownership.write(row, found[row])
                 else:
-                    book.remove(row)
+                    ownership.remove(row)
         for row, since in list(self._lost.items()):
-            if now >= since + self._pace.grace:
-                if not (book.rows.keys() - self._lost.keys()) and not await source.is_loaded():
+            if now >= since + self._timers.grace:
+                if not (ownership.rows.keys() - self._lost.keys()) and not await source.is_loaded():
                     self._lost[row] = now
                 else:
                     del self._lost[row]
-                    book.remove(row)
+                    ownership.remove(row)
 
     async def _tell(self, source: Source, verdicts: dict[str, Verdict]) -> None:
         """Report what differs from what was reported."""
         stamp = time_text(time.time_ns())
         notifications: list[tuple[str, Fields | None]] = []
         for row, verdict in verdicts.items():
-            told = self._told.get(row, {})
-            if (told.get("status"), told.get("reason", "")) != (verdict.status, verdict.reason):
+            reported = self._reported.get(row, {})
+            if (reported.get("status"), reported.get("reason", "")) != (
+                verdict.status,
+                verdict.reason,
+            ):
                 fields = {"status": str(verdict.status), "since": stamp}
                 notifications.append(
                     (row, fields | ({"reason": verdict.reason} if verdict.reason else {}))
                 )
                 if verdict.status is not Status.ACCEPTED:
                     _LOG.warning("%s %s: %s", row, verdict.status, verdict.reason)
-        notifications += [(row, None) for row in self._told if row not in verdicts]
+        notifications += [(row, None) for row in self._reported if row not in verdicts]
         await source.report(notifications)
         for row, fields_ in notifications:
             if fields_ is None:
-                del self._told[row]
+                del self._reported[row]
             else:
-                self._told[row] = fields_
+                self._reported[row] = fields_
 
     def _note(self, problem: str) -> None:
         if problem != self._problem:

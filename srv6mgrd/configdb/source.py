@@ -33,7 +33,7 @@ class Source:
     async def changes(self) -> AsyncIterator[set[str] | None]:
         """Keys that were written or removed; None when a database was emptied."""
         while True:
-            kind, *_, what = message = await self._watch.told()
+            kind, *_, what = message = await self._watch.reported()
             if text(kind) == "pmessage":
                 yield {text(message[2]).partition("__:")[2]}
             else:

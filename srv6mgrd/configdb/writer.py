@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from srv6mgrd.commits.client import CommitClient
 from srv6mgrd.commits.locks import Caller
-from srv6mgrd.configdb.book import Change
-from srv6mgrd.datastore.connection import Connection, DatastoreError, worded
+from srv6mgrd.configdb.ownership import Change
+from srv6mgrd.datastore.connection import Connection, DatastoreError, translated_errors
 from srv6mgrd.datastore.running import MODULE, TREE, read
 from srv6mgrd.datastore.transaction import Edit, Op
 from srv6mgrd.model.rejection import RejectedError
@@ -39,7 +39,7 @@ class Writer:
 
     def running(self) -> Any:
         """The running configuration, as RFC 7951 has it."""
-        with worded(self._session):
+        with translated_errors(self._session):
             return json.loads(read(self._session))
 
     def write(self, changes: Sequence[Change]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from srv6mgrd.model.capabilities import Capabilities, FrrOffer
+from srv6mgrd.model.capabilities import Capabilities, FrrCapabilities
 from srv6mgrd.model.times import time_text
 from srv6mgrd.storage import Problems
 from srv6mgrd.threads import one_thread
@@ -96,7 +96,7 @@ def statistics(s: Statistics) -> dict[str, Any]:
     return data
 
 
-def capabilities(c: Capabilities, frr: FrrOffer) -> dict[str, Any]:
+def capabilities(c: Capabilities, frr: FrrCapabilities) -> dict[str, Any]:
     """The container ``capabilities``."""
     missing = {**c.missing, **frr.missing}
     data: dict[str, Any] = {
@@ -140,10 +140,10 @@ class NodeWriter:
         self._problems.follow(self.write)
         self._problems.retry(path.name, self.write)
 
-    def offer(self, found: Capabilities, frr: FrrOffer) -> None:
+    def set_capabilities(self, found: Capabilities, frr: FrrCapabilities) -> None:
         """Make known what the node offers; not that of FRR nothing is known yet, where the process
         before knew it."""
-        if frr == FrrOffer() and CAPABILITIES in self._shown:
+        if frr == FrrCapabilities() and CAPABILITIES in self._shown:
             return
         self.show(CAPABILITIES, capabilities(found, frr))
 

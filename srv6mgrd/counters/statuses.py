@@ -72,7 +72,7 @@ def kept(
 def with_frr(
     desired: Desired,
     outcomes: Mapping[ObjectRef, Outcome],
-    told: Advertised,
+    reported: Advertised,
     known: Mapping[ObjectRef, ObjectStatus],
     repaired: Collection[ObjectRef],
 ) -> tuple[dict[ObjectRef, Outcome], dict[ObjectRef, str]]:
@@ -85,11 +85,11 @@ def with_frr(
         ref = ObjectRef(Kind.VRF_BGP, vrf.name)
         if vrf.bgp is None or ref in found:
             continue
-        if (held := _held(ref, told, known, repaired)) is not None:
+        if (held := _held(ref, reported, known, repaired)) is not None:
             found[ref], details[ref] = held
             continue
         has_sid = bool(vrf.bgp.export_sids)
-        sid, reason = told.get(ref, (None, _NOT_ASKED if has_sid else ""))
+        sid, reason = reported.get(ref, (None, _NOT_ASKED if has_sid else ""))
         if sid is not None:
             of_each = (vrf.bgp.export_sid_ipv4, vrf.bgp.export_sid_ipv6)
             details[ref] = advertised_detail(vrf.bgp.export_sid, *of_each)
@@ -99,8 +99,8 @@ def with_frr(
     for ref in followed(desired):
         if ref in found:
             continue
-        held = _held(ref, told, known, repaired)
-        in_place, reason = told.get(ref, (None, _NOT_ASKED))
+        held = _held(ref, reported, known, repaired)
+        in_place, reason = reported.get(ref, (None, _NOT_ASKED))
         if held is not None:
             found[ref] = held[0]
         elif in_place or reason:
@@ -111,13 +111,13 @@ def with_frr(
 
 def _held(
     ref: ObjectRef,
-    told: Advertised,
+    reported: Advertised,
     known: Mapping[ObjectRef, ObjectStatus],
     repaired: Collection[ObjectRef],
 ) -> tuple[Outcome, str] | None:
     """The outcome and detail that an object had, while FRR was not asked."""
     status = known.get(ref)
-    if ref in told or ref in repaired or status is None:
+    if ref in reported or ref in repaired or status is None:
         return None
     if status.status not in (InstallStatus.INSTALLED, InstallStatus.PENDING):
         return None

@@ -180,8 +180,10 @@ class StoreWriter:
         # Made aside and put in place by one copy: a hundred thousand records take 0.2 s to make,
         # for which no reader could read.
         moved = self._with(m.bases_at, BASE, bases.items()) if bases else b""
-        told = ((p, (c.packets, c.octets, c.errors, c.discontinuity)) for p, c in counters.items())
-        totals = self._with(m.counters_at, COUNTERS, told) if counters else b""
+        reported = (
+            (p, (c.packets, c.octets, c.errors, c.discontinuity)) for p, c in counters.items()
+        )
+        totals = self._with(m.counters_at, COUNTERS, reported) if counters else b""
         with self._writing(sampled_at=sampled_at):
             m.bytes[m.bases_at : m.bases_at + len(moved)] = moved
             m.bytes[m.counters_at : m.counters_at + len(totals)] = totals

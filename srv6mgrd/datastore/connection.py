@@ -69,7 +69,7 @@ def of_libyang(error: Any) -> list[Complaint]:
 
 
 @contextmanager
-def worded(
+def translated_errors(
     session: ffi.Session, lookup: Lookup = lambda _: None, *, held: Lookup = lambda _: None
 ) -> Iterator[None]:
     """Turn the bindings' exceptions into ours; the session's pending edit is dropped then.
@@ -202,15 +202,15 @@ class Connection:
         No change is lost or told twice between the first call and the later ones.
         """
 
-        def told(session: Any, event: str, req_id: int, private_data: Any) -> None:
+        def reported(session: Any, event: str, req_id: int, private_data: Any) -> None:
             if event == "done" and (diff := ffi.change_diff(session)) is not None:
                 on_change(diff)
 
         session = self.session()
         for module in modules:
-            with worded(session):
+            with translated_errors(session):
                 session.subscribe_module_change_unsafe(
-                    module, None, told, passive=True, done_only=True, enabled=True
+                    module, None, reported, passive=True, done_only=True, enabled=True
                 )
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ import json
 from threading import Lock
 
 from srv6mgrd.datastore import ffi
-from srv6mgrd.datastore.connection import Connection, worded
+from srv6mgrd.datastore.connection import Connection, translated_errors
 from srv6mgrd.datastore.running import read
 
 # RFC 8341 section 2.4: a recovery session is under no rules; sysrepo gives it to this user.
@@ -32,7 +32,7 @@ class Readable:
     def _part_of(self, configuration: str, user: str) -> str:
         if self._nacm is None:
             self._nacm = ffi.Nacm()
-        with self._connection.session_of("srv6mgrd") as session, worded(session):
+        with self._connection.session_of("srv6mgrd") as session, translated_errors(session):
             with session.get_ly_ctx() as context:
                 tree = context.parse_data_mem(
                     configuration, "json", parse_only=True, strict=True, no_state=True

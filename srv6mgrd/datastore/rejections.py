@@ -155,10 +155,10 @@ def _explain(complaint: Complaint, lookup: Lookup, held: Lookup) -> Rejection:
     for pattern, rule in _RULES:
         if found := re.fullmatch(pattern, complaint.message, re.DOTALL):
             return rule(found, complaint.path, lookup, held)
-    return _worded(complaint, lookup)
+    return _translated(complaint, lookup)
 
 
-def _worded(complaint: Complaint, lookup: Lookup) -> Rejection:
+def _translated(complaint: Complaint, lookup: Lookup) -> Rejection:
     """A text in our words: ``object: cause; remedy``, or from YANG ``cause; remedy``."""
     message, path = complaint.message, complaint.path
     text, _, remedy = message.partition("; ")

@@ -95,9 +95,9 @@ class RpcSubscription:
         }
         caller.follow()
         for name, answer in at_once.items():
-            self._subscribe(name, _worded(name, answer))
+            self._subscribe(name, _translated(name, answer))
         for name, later in awaited.items():
-            self._subscribe(name, _worded_later(name, later))
+            self._subscribe(name, _translated_later(name, later))
         self._reserve = process_in_loop(self._session)
 
     def _subscribe(self, name: str, called: Callable[..., Any]) -> None:
@@ -209,32 +209,32 @@ def _rejected(message: str) -> sysrepo.SysrepoError:
     return sysrepo.SysrepoCallbackFailedError(message)
 
 
-def _worded(name: str, answer: Callable[[Given], Answer]) -> Callable[..., Answer]:
+def _translated(name: str, answer: Callable[[Given], Answer]) -> Callable[..., Answer]:
     """``answer`` with its refusals in our words for sysrepo's client."""
 
     def called(_path: str, given: Given, event: str, _private: Any) -> Answer:
         if event != "rpc":
             return {}
-        with _words(name):
+        with _translated_errors(name):
             return answer(given)
 
     return called
 
 
-def _worded_later(
+def _translated_later(
     name: str, answer: Callable[[Given], Awaitable[Answer]]
 ) -> Callable[..., Awaitable[Answer]]:
     async def called(_path: str, given: Given, event: str, _private: Any) -> Answer:
         if event != "rpc":
             return {}
-        with _words(name):
+        with _translated_errors(name):
             return await answer(given)
 
     return called
 
 
 @contextmanager
-def _words(name: str) -> Iterator[None]:
+def _translated_errors(name: str) -> Iterator[None]:
     try:
         yield
     except PendingError as pending:

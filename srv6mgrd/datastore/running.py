@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from srv6mgrd.datastore import ffi
-from srv6mgrd.datastore.connection import Connection, worded
+from srv6mgrd.datastore.connection import Connection, translated_errors
 from srv6mgrd.datastore.history import Origin
 from srv6mgrd.datastore.transaction import TIMEOUT_MS, Edit, Op, commit
 
@@ -49,14 +49,14 @@ class Running:
 
     def is_saved(self) -> bool:
         """Whether the next start begins with the running configuration. Raises DatastoreError."""
-        with worded(self._startup), self._connection.session_of("srv6mgrd") as running:
+        with translated_errors(self._startup), self._connection.session_of("srv6mgrd") as running:
             return read(self._startup) == read(running)
 
     def save(self) -> None:
         """Make the running configuration the one that the next start begins with.
 
         Raises DatastoreError."""
-        with worded(self._startup):
+        with translated_errors(self._startup):
             self._startup.copy_config("running", MODULE, TIMEOUT_MS)
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from srv6mgrd.datastore.connection import Connection, DeniedError, worded
+from srv6mgrd.datastore.connection import Connection, DeniedError, translated_errors
 from srv6mgrd.system_groups import system_groups
 
 # RFC 8341 section 2.4: a recovery session is under no rules; sysrepo gives it to this user.
@@ -158,7 +158,7 @@ class Secrets:
     def _nacm(self) -> Mapping[str, Any]:
         import sysrepo
 
-        with self._connection.session_of("srv6mgrd") as session, worded(session):
+        with self._connection.session_of("srv6mgrd") as session, translated_errors(session):
             try:
                 with session.get_data_ly(f"/{_NACM}:nacm") as data:
                     text = data.print_mem("json", with_siblings=True)

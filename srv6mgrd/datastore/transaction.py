@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 from srv6mgrd.datastore import bad_key, ffi
-from srv6mgrd.datastore.connection import DeniedError, worded
+from srv6mgrd.datastore.connection import DeniedError, translated_errors
 from srv6mgrd.datastore.rejections import Complaint, explain
 from srv6mgrd.model.rejection import RejectedError, Rejection
 
@@ -233,7 +233,7 @@ def preview(session: ffi.Session, modules: Sequence[str], edits: Sequence[Edit])
     """
     rejected = _Rejected(session, modules, edits)
     try:
-        with worded(session, rejected.value, held=rejected.held):
+        with translated_errors(session, rejected.value, held=rejected.held):
             node = rejected.tree().node
             text = "{}" if node is None else node.print_mem("json", with_siblings=True)
             return str(text)
@@ -250,7 +250,7 @@ def _merge(
         stack.callback(tree.free)
         rejected = _Rejected(session, modules, edits)
         stack.callback(rejected.free)
-        with worded(session, rejected.value, held=rejected.held):
+        with translated_errors(session, rejected.value, held=rejected.held):
             for edit in edits:
                 tree.merge(edit.document, edit.target)
             if tree.node is None:
@@ -276,10 +276,10 @@ def _replace(
     """
     with ExitStack() as stack:
         rejected = _Rejected(session, modules, edits)
-        with worded(session, rejected.value, held=rejected.held):
+        with translated_errors(session, rejected.value, held=rejected.held):
             stack.enter_context(_locked(session, modules))
         stack.callback(rejected.free)
-        with worded(session, rejected.value, held=rejected.held):
+        with translated_errors(session, rejected.value, held=rejected.held):
             tree = rejected.tree()
             if len(modules) == 1:
                 # Spends its tree; what is left for the words of a refusal is built anew.

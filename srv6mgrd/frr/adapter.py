@@ -26,10 +26,10 @@ from srv6mgrd.frr.blocks import (
     is_policy,
     negated,
 )
+from srv6mgrd.frr.capabilities import capabilities as frr_capabilities
 from srv6mgrd.frr.daemons import absent
 from srv6mgrd.frr.hold import Hold, moves_sids
 from srv6mgrd.frr.kept import KeptSession
-from srv6mgrd.frr.offer import offer as frr_offer
 from srv6mgrd.frr.script import (
     Step,
     additions,
@@ -44,7 +44,7 @@ from srv6mgrd.frr.script import (
 from srv6mgrd.frr.sids_first import Arrivals, stages
 from srv6mgrd.frr.static_routes import apart
 from srv6mgrd.frr.vty import Answer, Instance, Instances, Sessions, VtyError, instance
-from srv6mgrd.model.capabilities import FrrOffer
+from srv6mgrd.model.capabilities import FrrCapabilities
 from srv6mgrd.plan.actions import Action, Delete
 from srv6mgrd.plan.objects import FrrBlock
 from srv6mgrd.ports import AdapterError, RejectedAction
@@ -156,8 +156,8 @@ class FrrSockets:
                 self._carry_out(list(back.values()), left_over)
             in_doubt = {key for key, undo in back.items() if id(undo) in left_over}
         found = [
-            RejectedAction(a, 0, words, in_doubt=key in in_doubt)
-            for key, (a, words) in rejected.items()
+            RejectedAction(a, 0, message, in_doubt=key in in_doubt)
+            for key, (a, message) in rejected.items()
         ]
         return [*in_vain, *found]
 
@@ -225,9 +225,9 @@ class FrrSockets:
         daemons = (*self._daemons, *self._optional, *self._helpers)
         return tuple(map(self._instance, daemons))
 
-    def offer(self) -> FrrOffer:
+    def capabilities(self) -> FrrCapabilities:
         """What the running daemons offer. ``VtyError`` (ETIMEDOUT) when one is silent."""
-        return frr_offer(self)
+        return frr_capabilities(self)
 
     def _runs(self, daemon: str) -> bool:
         return self._instance(daemon) is not None

@@ -315,9 +315,9 @@ def rejections(
         for index in (*command.needs, number):
             answer = answers[index] if index < len(answers) else None
             if answer is None or not answer.ok:
-                words = silence if answer is None else hide_secret(step.line, answer.words)
+                message = silence if answer is None else hide_secret(step.line, answer.message)
                 line = (without_secret(step.line),) if step.line else ()
                 where = " / ".join((*step.context, *line))
-                found[id(step.action)] = (step.action, f"{step.daemon}: {words} (at '{where}')")
+                found[id(step.action)] = (step.action, f"{step.daemon}: {message} (at '{where}')")
                 break
     return found

@@ -7,7 +7,7 @@ from typing import Any
 from srv6mgrd.frr.adjacencies import Adjacencies
 from srv6mgrd.frr.json_shows import Remembered
 from srv6mgrd.frr.session_states import SessionStates
-from srv6mgrd.frr.status import Told, told
+from srv6mgrd.frr.status import Reported, reported
 from srv6mgrd.frr.vty import Shows
 from srv6mgrd.model.desired import Desired
 
@@ -15,8 +15,8 @@ _BGP, _ISIS = "srv6mgr-bgp:bgp", "srv6mgr-isis:isis"
 
 
 class FrrState:
-    """``told`` of the last round, and the state of sessions and adjacencies beside it. Used by one
-    thread at a time."""
+    """``reported`` of the last round, and the state of sessions and adjacencies beside it. Used by
+    one thread at a time."""
 
     def __init__(self, frr: Shows) -> None:
         self._frr = frr
@@ -25,10 +25,10 @@ class FrrState:
         # State below ``/srv6mgr-srv6:srv6``, in RFC 7951 form.
         self.observed: dict[str, Any] = {}
 
-    def ask(self, desired: Desired) -> Told:
+    def ask(self, desired: Desired) -> Reported:
         """What became of declared objects; ``observed`` is of the same moment."""
         frr = Remembered(self._frr)
-        found = told(desired, frr)
+        found = reported(desired, frr)
         self.observed = self._observe(desired, frr)
         return found
 

@@ -52,12 +52,12 @@ class _Facts:
     aggregates: Mapping[str, str] = field(default_factory=dict)
 
 
-Told = dict[ObjectRef, Verdict | static_routes.Verdict]
+Reported = dict[ObjectRef, Verdict | static_routes.Verdict]
 
 
-def told(desired: Desired, frr: Shows) -> Told:
+def reported(desired: Desired, frr: Shows) -> Reported:
     """All that FRR says of declared objects."""
-    found: Told = {ObjectRef(Kind.VRF_BGP, n): v for n, v in vrf_status(desired, frr).items()}
+    found: Reported = {ObjectRef(Kind.VRF_BGP, n): v for n, v in vrf_status(desired, frr).items()}
     found |= leak_status(desired, frr)
     found |= isis_status.status(desired, frr)
     return found | static_routes.status(desired, frr) | ospf.status(desired, frr)

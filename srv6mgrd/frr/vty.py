@@ -73,7 +73,7 @@ class Answer:
         return self.status == SUCCESS
 
     @property
-    def words(self) -> str:
+    def message(self) -> str:
         """FRR's words about a refusal, in one line."""
         lines = [line.strip().removeprefix("%").strip() for line in self.text.splitlines()]
         return "; ".join(filter(None, lines)) or f"refused without a word (status {self.status})"
@@ -280,6 +280,6 @@ class Sessions(ExitStack):
         """Output of a show command; ``VtyError`` when refused or out of reach."""
         (answer,) = self.run(daemon, [command])
         if not answer.ok:
-            message = f"{daemon} refused '{command}': {answer.words}; see its FRR version"
+            message = f"{daemon} refused '{command}': {answer.message}; see its FRR version"
             raise VtyError(errno.EOPNOTSUPP, message)
         return answer.text

@@ -27,7 +27,7 @@ from srv6mgrd.gnmi.budget import Room
 from srv6mgrd.gnmi.certificates import Certificates
 from srv6mgrd.gnmi.config import Config, load
 from srv6mgrd.gnmi.discovery import Discovery
-from srv6mgrd.gnmi.feed import Feed
+from srv6mgrd.gnmi.feed import TelemetryFeed
 from srv6mgrd.gnmi.listener.front import UNANSWERED_S, Front, FrontEndedError
 from srv6mgrd.gnmi.operations import Operations
 from srv6mgrd.gnmi.pam_workers import PamWorkers
@@ -37,7 +37,7 @@ from srv6mgrd.gnmi.service import Service
 from srv6mgrd.gnmi.state import State
 from srv6mgrd.gnmi.subscribe import Telemetry
 from srv6mgrd.gnmi.view import Model
-from srv6mgrd.gnmi.watch import Pace
+from srv6mgrd.gnmi.watch import SampleLimits
 from srv6mgrd.gnmi.workers import Workers
 from srv6mgrd.gnmi.writer import Writer
 from srv6mgrd.jobs import until_stopped
@@ -101,7 +101,7 @@ async def _run(config: Config) -> None:
                 f"sysrepo: has no module like {', '.join(config.models)}; install the YANG modules"
             )
         model = Model(found.root, VIEWS)
-        feed = Feed(model, State(Path(config.store)))
+        feed = TelemetryFeed(model, State(Path(config.store)))
         groups = SystemGroups()
         authority = await loop.run_in_executor(
             None, Authority, connection, model.source_of, groups.of
@@ -116,7 +116,7 @@ async def _run(config: Config) -> None:
         operations = Operations(writer.call)
         service = Service(
             found,
-            Telemetry(feed, workers, Pace(counters=config.counter_interval)),
+            Telemetry(feed, workers, SampleLimits(counters=config.counter_interval)),
             writer.commit,
             permit=authority.permit,
             most=config.max_subscribers,

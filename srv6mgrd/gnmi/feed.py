@@ -50,7 +50,7 @@ class _Observed:
 
 
 @one_thread(but=("root", "is_bare", "follow"))
-class Feed:
+class TelemetryFeed:
     """Current snapshot and its changes."""
 
     def __init__(self, model: Model, state: State) -> None:
@@ -291,10 +291,10 @@ class Feed:
     def _update(self, status: Status) -> None:
         if status is self._status:
             return
-        before, old, told = self.current(), self._status.objects, self._status.node
+        before, old, reported = self.current(), self._status.objects, self._status.node
         self._status = status
         was, touched = self._node, Touched()
-        if status.node is not told:
+        if status.node is not reported:
             self._node = tree(self.model.root, {_TOP: status.node.members})
         if not self._listeners:
             return
@@ -318,8 +318,8 @@ class Feed:
             node = None if top is None else top.child(member)
             if top is None or node is None or old.get(member) == new.get(member):
                 continue
-            told = touched.updated if member in new else touched.deleted
-            told.append((Step(top), Step(node)))
+            reported = touched.updated if member in new else touched.deleted
+            reported.append((Step(top), Step(node)))
 
     def _count(self, counters: Counters) -> None:
         old = self._counters
@@ -349,10 +349,10 @@ class Feed:
             same = old.members.get(prefix) == proxies.members.get(prefix)
             if not same and (at := self.model.state_of_proxy(prefix)) is not None:
                 touched.updated.append(at)
-        told_at, after = time.time_ns(), self.current()
-        self._tell(Change(told_at, before, after, touched))
+        reported_at, after = time.time_ns(), self.current()
+        self._tell(Change(reported_at, before, after, touched))
         if self._counting:
-            self._tell(Change(told_at, before, after, touched, counters=True))
+            self._tell(Change(reported_at, before, after, touched, counters=True))
 
     def _observe(self, observed: _Observed) -> None:
         """What changed of sessions, adjacencies and interfaces."""
@@ -365,8 +365,8 @@ class Feed:
         if self._listeners:
             # What went with its configuration was told with that.
             gone = [at for at in since.deleted if before.has(at)]
-            told = Touched(since.updated, gone)
-            self._tell(Change(time.time_ns(), before, self.current(), told))
+            reported = Touched(since.updated, gone)
+            self._tell(Change(time.time_ns(), before, self.current(), reported))
 
     def _tell(self, change: Change) -> None:
         if not change.touched:

@@ -75,8 +75,8 @@ def _compare(node: Node, old: Tree, new: Tree, at: Pattern, touched: Touched) ->
         elif child.kind is Kind.CONTAINER:
             _branch((*at, Step(child)), before, after, touched)
         else:
-            told = touched.deleted if after is None else touched.updated
-            told.append((*at, Step(child)))
+            reported = touched.deleted if after is None else touched.updated
+            reported.append((*at, Step(child)))
 
 
 def _branch(at: Pattern, before: Any, after: Any, touched: Touched) -> None:

@@ -102,7 +102,7 @@ class Request(NamedTuple):
     origin: str = ""
 
 
-class Told:
+class Reported:
     """What a subscriber that wants no repetition was told last, by record."""
 
     def __init__(self) -> None:
@@ -128,7 +128,7 @@ class Packer(Protocol):
     """Makes the message of some rows; empty when there is nothing to tell."""
 
     def __call__(
-        self, table: Table, sample: Records, asked: Request, rows: range, told: Told | None
+        self, table: Table, sample: Records, asked: Request, rows: range, reported: Reported | None
     ) -> bytes: ...
 
 
@@ -146,14 +146,14 @@ class Sample:
         to tell."""
         return self._pack(self.table, self.records, asked, range(len(self.table.keys)), None)
 
-    def messages(self, asked: Request, told: Told | None = None) -> Iterator[bytes]:
-        """SubscribeResponses; with ``told`` only what differs from it."""
-        if told is not None:
-            told.follow(self.table, len(self.records.counters) // (8 * _COLUMNS))
+    def messages(self, asked: Request, reported: Reported | None = None) -> Iterator[bytes]:
+        """SubscribeResponses; with ``reported`` only what differs from it."""
+        if reported is not None:
+            reported.follow(self.table, len(self.records.counters) // (8 * _COLUMNS))
         for first in range(0, len(self.table.keys), _ROWS):
             rows = range(first, min(first + _ROWS, len(self.table.keys)))
-            if told is not None or asked.duplicates:
-                message = self._pack(self.table, self.records, asked, rows, told)
+            if reported is not None or asked.duplicates:
+                message = self._pack(self.table, self.records, asked, rows, reported)
             elif (known := self._made.get((asked, first))) is not None:
                 message = known
             else:
@@ -164,7 +164,7 @@ class Sample:
 
 
 def in_python(
-    table: Table, sample: Records, asked: Request, rows: range, told: Told | None
+    table: Table, sample: Records, asked: Request, rows: range, reported: Reported | None
 ) -> bytes:
     """The Packer that needs nothing built."""
     updates = []
@@ -180,11 +180,11 @@ def in_python(
             continue
         for leaf in asked.leaves:
             column = COLUMNS[leaf.name]
-            if told is not None:
+            if reported is not None:
                 at = slot * _COLUMNS + column
-                if told.known[at] and told.last[at] == numbers[column]:
+                if reported.known[at] and reported.last[at] == numbers[column]:
                     continue
-                told.known[at], told.last[at] = 1, numbers[column]
+                reported.known[at], reported.last[at] = 1, numbers[column]
             if leaf.name in texts:
                 path = table.at(key, leaf)
                 value = texts[leaf.name]
@@ -206,7 +206,7 @@ class InC:
         self._library: Any = self._ffi.dlopen(str(library))
 
     def __call__(
-        self, table: Table, sample: Records, asked: Request, rows: range, told: Told | None
+        self, table: Table, sample: Records, asked: Request, rows: range, reported: Reported | None
     ) -> bytes:
         ffi = self._ffi
         named = asked.leaves if asked.whole is None else [asked.whole] * len(asked.leaves)
@@ -247,8 +247,8 @@ class InC:
             given,
             ffi.from_buffer("uint64_t[]", sample.counters),
             ffi.from_buffer("uint64_t[]", sample.cleared),
-            ffi.NULL if told is None else ffi.from_buffer("uint64_t[]", told.last),
-            ffi.NULL if told is None else ffi.from_buffer("uint8_t[]", told.known),
+            ffi.NULL if reported is None else ffi.from_buffer("uint64_t[]", reported.last),
+            ffi.NULL if reported is None else ffi.from_buffer("uint8_t[]", reported.known),
             rows.start,
             rows.stop,
             ffi.from_buffer("uint8_t[]", room),

@@ -22,7 +22,7 @@ from srv6mgrd.gnmi.failure import RpcError, as_status, clipped
 from srv6mgrd.gnmi.intake import Intake
 from srv6mgrd.gnmi.listener import peer
 from srv6mgrd.gnmi.status_details import METADATA, details
-from srv6mgrd.gnmi.throttle import Pace
+from srv6mgrd.gnmi.throttle import RateLimiter
 from srv6mgrd.gnmi.workers import Caller, Workers
 from srv6mgrd.model.rejection import Rejection
 from srv6mgrd.system_groups import SystemGroups
@@ -81,9 +81,9 @@ async def everything(_user: str | None) -> bool:
     return True
 
 
-def denials() -> Pace:
+def denials() -> RateLimiter:
     """How often a client is denied at once."""
-    return Pace(_DENIALS, _DENIED_AT_ONCE, _LONGEST_S)
+    return RateLimiter(_DENIALS, _DENIED_AT_ONCE, _LONGEST_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Rpcs:
     recheck: Recheck = lambda _: None
     # Whether a user may change anything at all.
     may_change: Callable[[str | None], Awaitable[bool]] = everything
-    denials: Pace = field(default_factory=denials)
+    denials: RateLimiter = field(default_factory=denials)
 
     def unary(
         self,

@@ -208,7 +208,7 @@ class Service:
             telemetry.feed.model,
             asked,
             self._known,
-            telemetry.pace,
+            telemetry.limits,
             permit=permit,
             depth=depth,
             budget=caller.budget,

@@ -26,7 +26,7 @@ from srv6mgrd.gnmi.rights import Permit
 from srv6mgrd.gnmi.sampling import PER_LEAF, Grant
 from srv6mgrd.gnmi.subscribe import Telemetry, check_poll, reject_more
 from srv6mgrd.gnmi.view import Snapshot
-from srv6mgrd.gnmi.watch import Pace, check_list, paced
+from srv6mgrd.gnmi.watch import SampleLimits, check_list, intervals
 from srv6mgrd.gnmi.workers import Caller
 from srv6mgrd.model.status import InstallStatus
 
@@ -122,11 +122,11 @@ class Subscription:
         check_list(asked)
         _check_encoding(asked.encoding)
         self._feed, self._workers = telemetry.feed, telemetry.workers
-        self._load, self._pace = telemetry.load, telemetry.pace
+        self._load, self._limits = telemetry.load, telemetry.limits
         self._caller, self._permit, self._write = caller, permit, write
         self._asked = asked
         self._prefix = _read(asked.prefix)
-        self._watches = [_watch(self._prefix, item, self._pace) for item in asked.subscription]
+        self._watches = [_watch(self._prefix, item, self._limits) for item in asked.subscription]
 
     async def serve(self, requests: AsyncIterator[Any]) -> None:
         with contextlib.ExitStack() as held:
@@ -163,7 +163,7 @@ class Subscription:
                     tasks.create_task(task)
 
     def _least(self, watch: _Watch) -> float:
-        return watch.interval if watch.flexible else self._pace.fastest
+        return watch.interval if watch.flexible else self._limits.fastest
 
     async def _sample(self, watch: _Watch, grant: Grant) -> None:
         due = beat = time.monotonic()
@@ -214,9 +214,9 @@ class Subscription:
         return len(values)
 
 
-def _watch(prefix: Path, item: Any, pace: Pace) -> _Watch:
+def _watch(prefix: Path, item: Any, limits: SampleLimits) -> _Watch:
     name = _name(prefix, item.path)
-    interval, heartbeat = paced(item, _read(item.path), pace)
+    interval, heartbeat = intervals(item, _read(item.path), limits)
     flexible = item.mode != pb.ON_CHANGE and not item.sample_interval
     return _Watch(item.path, name, interval, item.suppress_redundant, heartbeat, flexible)
 

@@ -17,14 +17,14 @@ from srv6mgrd.gnmi import wire
 from srv6mgrd.gnmi.budget import Budget
 from srv6mgrd.gnmi.change import Change, select
 from srv6mgrd.gnmi.failure import RpcError, check_encoding
-from srv6mgrd.gnmi.feed import Feed
+from srv6mgrd.gnmi.feed import TelemetryFeed
 from srv6mgrd.gnmi.outbox import Batch, Form, Outbox, batches, responses
-from srv6mgrd.gnmi.pack import Request, Sample, Told
+from srv6mgrd.gnmi.pack import Reported, Request, Sample
 from srv6mgrd.gnmi.path import Pattern, elems, text
 from srv6mgrd.gnmi.rendering import Rendering, moment
 from srv6mgrd.gnmi.sampling import Grant, SampleLoad, packed_cost
 from srv6mgrd.gnmi.view import Snapshot
-from srv6mgrd.gnmi.watch import Pace, Watch, counts, origins
+from srv6mgrd.gnmi.watch import SampleLimits, Watch, counts, origins
 from srv6mgrd.gnmi.workers import Caller, Workers
 
 # Whoever opens a stream and says nothing takes the place of another subscriber.
@@ -39,9 +39,9 @@ _MOST_WAITING = 1000
 class Telemetry:
     """What all subscriptions share."""
 
-    feed: Feed
+    feed: TelemetryFeed
     workers: Workers
-    pace: Pace
+    limits: SampleLimits
     load: SampleLoad = field(default_factory=SampleLoad)
 
 
@@ -60,7 +60,7 @@ class Subscription:
         feed = telemetry.feed
         self._feed = feed
         self._workers = telemetry.workers
-        self._load, self._fastest = telemetry.load, telemetry.pace.fastest
+        self._load, self._fastest = telemetry.load, telemetry.limits.fastest
         self._asked = asked
         self._watches = found
         self._caller = caller
@@ -72,7 +72,7 @@ class Subscription:
         self._lags = False
         # Told on change, though it is sent as it is stored; what was told of it, and from what.
         self._followed: Watch | None = None
-        self._told = Told()
+        self._reported = Reported()
         self._last: Sample | None = None
         # Of what is sampled, as it was made last.
         self._renderings: dict[Watch, Rendering] = {}
@@ -173,13 +173,13 @@ class Subscription:
         others = [w for w in on_change if w is not self._followed]
         counters = any(counts(w, self._feed.root) for w in others)
 
-        def told(change: Change) -> None:
+        def reported(change: Change) -> None:
             try:
                 self._changes.put_nowait(change)
             except asyncio.QueueFull:
                 self._lags = True
 
-        return lambda: self._feed.listen(told, counters=counters)
+        return lambda: self._feed.listen(reported, counters=counters)
 
     async def _compare(self, on_change: list[Watch]) -> None:
         """Put into the outbox what of each change was subscribed to."""
@@ -243,13 +243,13 @@ class Subscription:
         while True:
             last, sample = self._last, await self._feed.next_sample(self._last)
             missed = 0 if last is None else sample.records.sample - last.records.sample - 1
-            await self._pack(watch, max(0, missed), self._told, sample)
+            await self._pack(watch, max(0, missed), self._reported, sample)
 
     async def _pack(
         self,
         watch: Watch,
         missed: int = 0,
-        told: Told | None = None,
+        reported: Reported | None = None,
         sample: Sample | None = None,
         *,
         silent: bool = False,
@@ -260,14 +260,14 @@ class Subscription:
             await self._send(await self._feed.snapshot(), [watch])
         sample = sample or await self._feed.sample()
         if watch is self._followed:
-            told, self._last = self._told, sample
+            reported, self._last = self._reported, sample
         if not watch.is_packed or sample is None or not sample.table.keys:
             return
         at = partial(sample.table.at, sample.table.keys[0])
         leaves = tuple(leaf for leaf in watch.packed if watch.takes(at(leaf)))
         origin = self._form.origin(at(leaves[0])) if leaves else ""
         asked = Request(leaves, self._asked.encoding, self._prefix, missed, origin=origin)
-        for message in sample.messages(asked, told) if leaves else ():
+        for message in sample.messages(asked, reported) if leaves else ():
             if silent:
                 continue
             await self._respond(message)
@@ -346,7 +346,7 @@ class Subscription:
 
     async def _sample_packed(self, watch: Watch, grant: Grant) -> None:
         """The same straight from the records."""
-        told = Told() if watch.suppress else None
+        reported = Reported() if watch.suppress else None
         interval, due = watch.interval, time.monotonic()
         beat = due + watch.heartbeat
         while True:
@@ -354,8 +354,8 @@ class Subscription:
             await asyncio.sleep(max(0.0, due - time.monotonic()))
             if watch.heartbeat and due >= beat:
                 beat = due + watch.heartbeat
-                told = Told() if watch.suppress else None
-            await self._pack(watch, missed, told)
+                reported = Reported() if watch.suppress else None
+            await self._pack(watch, missed, reported)
             interval = self._load.interval(grant, await self._cost(watch), self._least(watch))
 
 

@@ -59,7 +59,7 @@ class Throttle:
         return len(self._records)
 
 
-class Pace:
+class RateLimiter:
     """So many of something a second by key, and ``free`` at once; who comes more often waits."""
 
     def __init__(self, rate: float, free: int, longest: float) -> None:

@@ -23,7 +23,7 @@ _NS = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class SampleLimits:
     """``fastest`` sampling that a client may ask for; ``counters`` when we choose. Seconds."""
 
     fastest: float = 0.1
@@ -87,7 +87,7 @@ def watches(
     model: Model,
     asked: Any,
     known: frozenset[str],
-    pace: Pace,
+    limits: SampleLimits,
     *,
     permit: Permit | None = None,
     depth: int = 0,
@@ -98,7 +98,7 @@ def watches(
     check_list(asked)
     want = want_models(lambda _: True, asked.use_models, known)
     chosen = Selection(want, permit, depth)
-    told = replace(chosen, want=lambda n: want(n) and not is_counter(n))
+    reported = replace(chosen, want=lambda n: want(n) and not is_counter(n))
     counted = replace(chosen, want=lambda n: want(n) and is_counter(n))
     budget = budget or Budget("subscribe")
     out: list[Watch] = []
@@ -113,9 +113,9 @@ def watches(
             out += (
                 part
                 for watch in (
-                    _by_target(item, path, patterns, (told, counted), pace)
+                    _by_target(item, path, patterns, (reported, counted), limits)
                     if item.mode == pb.TARGET_DEFINED
-                    else [_watch(item, path, patterns, chosen, pace)]
+                    else [_watch(item, path, patterns, chosen, limits)]
                 )
                 for part in _with_packed(model, watch, budget)
             )
@@ -155,9 +155,9 @@ def _top(node: Node) -> Node:
 
 
 def _watch(
-    item: Any, path: Path, patterns: tuple[Pattern, ...], chosen: Selection, pace: Pace
+    item: Any, path: Path, patterns: tuple[Pattern, ...], chosen: Selection, limits: SampleLimits
 ) -> Watch:
-    interval, heartbeat = paced(item, path, pace)
+    interval, heartbeat = intervals(item, path, limits)
     suppress = item.suppress_redundant and item.mode == pb.SAMPLE
     flexible = item.mode == pb.SAMPLE and not item.sample_interval
     return Watch(patterns, chosen, interval, suppress, heartbeat, flexible, path.origin)
@@ -168,13 +168,13 @@ def _by_target(
     path: Path,
     patterns: tuple[Pattern, ...],
     chosen: tuple[Selection, Selection],
-    pace: Pace,
+    limits: SampleLimits,
 ) -> list[Watch]:
     """What is told on change, and the counters, which are sampled."""
-    told, counted = chosen
-    interval, beat = paced(item, path, pace)
+    reported, counted = chosen
+    interval, beat = intervals(item, path, limits)
     return [
-        Watch(patterns, told, heartbeat=beat, origin=path.origin),
+        Watch(patterns, reported, heartbeat=beat, origin=path.origin),
         Watch(patterns, counted, interval, heartbeat=beat, flexible=True, origin=path.origin),
     ]
 
@@ -196,24 +196,24 @@ def _joined(found: list[Watch]) -> list[Watch]:
     return out
 
 
-def paced(item: Any, path: Path, pace: Pace) -> tuple[float, float]:
+def intervals(item: Any, path: Path, limits: SampleLimits) -> tuple[float, float]:
     """Seconds between samples, of counters if the mode is TARGET_DEFINED (0: told on change), and
     between heartbeats (0: none)."""
     heartbeat, interval = item.heartbeat_interval / _NS, item.sample_interval / _NS
-    if heartbeat and heartbeat < pace.fastest:
-        raise _too_fast(path, "heartbeat_interval", pace)
+    if heartbeat and heartbeat < limits.fastest:
+        raise _too_fast(path, "heartbeat_interval", limits)
     if item.mode == pb.ON_CHANGE:
         return 0.0, heartbeat
     if item.mode == pb.SAMPLE:
-        if interval and interval < pace.fastest:
-            raise _too_fast(path, "sample_interval", pace)
-        return interval or pace.fastest, heartbeat
+        if interval and interval < limits.fastest:
+            raise _too_fast(path, "sample_interval", limits)
+        return interval or limits.fastest, heartbeat
     if interval:
         raise RpcError(
             StatusCode.INVALID_ARGUMENT,
             f"path {path}: TARGET_DEFINED takes no sample_interval; leave it out or use SAMPLE",
         )
-    return pace.counters, heartbeat
+    return limits.counters, heartbeat
 
 
 def counts(watch: Watch, root: Node) -> bool:
@@ -237,8 +237,8 @@ def origins(found: list[Watch], root: Node, prefix: Path) -> dict[Node, str]:
     return named
 
 
-def _too_fast(path: Path, what: str, pace: Pace) -> RpcError:
+def _too_fast(path: Path, what: str, limits: SampleLimits) -> RpcError:
     return RpcError(
         StatusCode.INVALID_ARGUMENT,
-        f"path {path}: {what} is too short; {pace.fastest:g} s is the shortest",
+        f"path {path}: {what} is too short; {limits.fastest:g} s is the shortest",
     )

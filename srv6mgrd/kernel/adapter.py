@@ -61,7 +61,7 @@ class LinuxKernel:
         dumped only where that is not enough."""
         self._notices = notices
         # A dump is due, and the links at the last one.
-        self._doubted = True
+        self._full_resync = True
         self._links: list[links.Link] = []
         # The keys of all but routes in the SID table, the last time.
         self._others: frozenset[str] = frozenset()
@@ -148,7 +148,7 @@ class LinuxKernel:
         changed: set[str] | None = None
         if followed is None:
             objects = self._routes.observed(sids, names)
-            self._links, self._doubted = all_links, False
+            self._links, self._full_resync = all_links, False
         else:
             objects, changed = followed
         found: list[ObservedObject] = [
@@ -174,30 +174,30 @@ class LinuxKernel:
             None if changed is None else before.union(others, changed),
         )
 
-    def doubt(self) -> None:
-        self._doubted = True
+    def force_full_resync(self) -> None:
+        self._full_resync = True
 
     def _followed(self) -> tuple[dict[str, ObservedObject], set[str]] | None:
         """The SID table by what was told of it, and the keys of that; None when it has to be
         dumped. Then nothing that is told from now on is missed."""
         if self._notices is None:
             return None
-        told = self._notices.take(self._routes.followable)
+        reported = self._notices.take(self._routes.followable)
         # Until it has been taken in, should anything fail before.
-        doubted, self._doubted = self._doubted, True
-        if told is None or doubted or self._is_silent():
+        doubted, self._full_resync = self._full_resync, True
+        if reported is None or doubted or self._is_silent():
             return None
         now = links.decode_all(self._netlink.dump(links.get_all()))
         if now != self._links:
             return None
-        followed = self._routes.followed(told, {link.index: link.name for link in now})
-        self._doubted = followed is None
+        followed = self._routes.followed(reported, {link.index: link.name for link in now})
+        self._full_resync = followed is None
         return followed
 
     def _is_silent(self) -> bool:
         """Whether routes that go with their device go without a word (fib6_ifdown)."""
-        told = ObservedObject(Sysctl(_SILENT, "0"), ours=False)
-        return list(sysctl.read([_SILENT], self._proc_sys)) != [told]
+        reported = ObservedObject(Sysctl(_SILENT, "0"), ours=False)
+        return list(sysctl.read([_SILENT], self._proc_sys)) != [reported]
 
     def _dump_ours(self, found: Iterable[ObservedObject]) -> list[list[bytes]]:
         """Our routes in the main table and in those of VRFs, also of one that is gone while our

@@ -164,7 +164,7 @@ def decode(kind: int, body: memoryview) -> KernelEvent | None:
     if kind in (wire.RTM_NEWROUTE, wire.RTM_DELROUTE):
         return _route(body, removed=kind == wire.RTM_DELROUTE)
     # Of nf_tables; the table is the first attribute of all that is told but NFT_MSG_NEWGEN.
-    if kind in nft.TOLD and nft.table_of(body) == BOUNDARY_TABLE:
+    if kind in nft.REPORTED and nft.table_of(body) == BOUNDARY_TABLE:
         removed = kind == nft.NFT_MSG_DELTABLE
         return KernelEvent(EventKind.BOUNDARY, Boundary.key, removed)
     return None

@@ -26,7 +26,7 @@ def nftables() -> str:
     wanted = Boundary(("probe",), (IPv6Network("fc00::/7"),), (IPv6Address("fc00::1"),))
     try:
         if failure := table.create(wanted):
-            return failure.words
+            return failure.message
         if [seen.object for seen in table.observed()] != [wanted]:
             return "the kernel holds something else than was written"
         return ""
@@ -45,7 +45,7 @@ def proxy_programs() -> str:
     except KernelError as error:
         return str(error)
     if failure is not None:
-        return failure.words
+        return failure.message
     _taken.add(digest)
     return ""
 

@@ -40,7 +40,7 @@ NFT_MSG_NEWSETELEM = _SUBSYS | 12
 NFT_MSG_GETSETELEM = _SUBSYS | 13
 NFT_MSG_DELSETELEM = _SUBSYS | 14
 # What others may change: NFT_MSG_DELCHAIN, DELRULE and DELSET with the rest.
-TOLD = frozenset(_SUBSYS | number for number in (0, 2, 3, 5, 6, 8, 9, 11, 12, 14))
+REPORTED = frozenset(_SUBSYS | number for number in (0, 2, 3, 5, 6, 8, 9, 11, 12, 14))
 # Attributes. The first of tables, chains, rules, sets and elements is the name of the table.
 NFTA_TABLE_NAME = 1
 _NFTA_TABLE_FLAGS = 2

@@ -17,9 +17,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from ipaddress import IPv4Address, IPv6Address
 
-from srv6mgrd.kernel import too_big
+from srv6mgrd.kernel import packet_too_big
+from srv6mgrd.kernel.packet_too_big import PacketTooBig
 from srv6mgrd.kernel.routes import family_of
-from srv6mgrd.kernel.too_big import TooBig
 from srv6mgrd.model import domain
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.netlink import wire
@@ -32,7 +32,8 @@ _LOG = logging.getLogger(__name__)
 # linux/icmpv6.h: a bit for each type that is not wanted.
 _ICMPV6_FILTER = 1
 _ONLY_TOO_BIG = struct.pack(
-    "=8I", *(0xFFFFFFFF & ~(1 << too_big.ICMPV6_TOO_BIG if not word else 0) for word in range(8))
+    "=8I",
+    *(0xFFFFFFFF & ~(1 << packet_too_big.ICMPV6_TOO_BIG if not word else 0) for word in range(8)),
 )
 # linux/icmp.h, linux/in.h
 _SOL_RAW, _ICMP_FILTER, _NOTHING = 255, 1, b"\xff" * 4
@@ -86,12 +87,12 @@ class PathMtu:
         sources = domain.sources(desired)
         vrfs = [vrf_ifindex(vrf.table) for vrf in desired.vrfs.values()]
         for to, message in errors.take():
-            found = too_big.read(message)
+            found = packet_too_big.read(message)
             # It has to be about a packet of ours, and to have come to where that was from.
             if found is None or found.source != to or (sources and to not in sources):
                 continue
             for vrf in self._senders.of(found, [0, *vrfs], time.monotonic()):
-                errors.send(found.sender, too_big.answer(found), vrf)
+                errors.send(found.sender, packet_too_big.answer(found), vrf)
 
     def _last_segment(self, to: IPv4Address | IPv6Address, vrf: int) -> IPv6Address | None:
         answer = self._netlink.read(_lookup(to, vrf))
@@ -107,7 +108,7 @@ class Senders:
         self._known: dict[IPv6Address, tuple[float, tuple[int, ...]]] = {}
         self._second, self._left = 0, _LOOKUPS
 
-    def of(self, found: TooBig, vrfs: Sequence[int], now: float) -> tuple[int, ...]:
+    def of(self, found: PacketTooBig, vrfs: Sequence[int], now: float) -> tuple[int, ...]:
         """Those among ``vrfs``, ifindexes; none when this second has no lookups left."""
         if int(now) != self._second:
             self._second, self._left = int(now), _LOOKUPS
@@ -124,7 +125,7 @@ class Senders:
         self._known[found.segment] = (now + (_FOUND if matching else _NOT_FOUND), matching)
         return matching
 
-    def _matching(self, found: TooBig, vrfs: Sequence[int]) -> tuple[int, ...]:
+    def _matching(self, found: PacketTooBig, vrfs: Sequence[int]) -> tuple[int, ...]:
         if self._left < len(vrfs):
             return ()
         self._left -= len(vrfs)

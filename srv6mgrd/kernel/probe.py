@@ -76,8 +76,8 @@ def probe() -> Capabilities:
         try:
             # Of this thread alone: network namespaces, unlike user namespaces, are per task.
             if _LIBC.unshare(_CLONE_NEWNET):
-                words = os.strerror(ctypes.get_errno())
-                raise KernelError("network namespace", words, "run with CAP_SYS_ADMIN")
+                message = os.strerror(ctypes.get_errno())
+                raise KernelError("network namespace", message, "run with CAP_SYS_ADMIN")
             found.append(_Attempt().capabilities())
         except Exception as error:  # Carried over to the caller's thread.
             found.append(error)
@@ -118,7 +118,7 @@ class _Attempt:
                 self._noted(behavior, f"it needs a VRF: {reason}")
         self._want(on)
         rejected = {
-            r.action.object.key: r.words
+            r.action.object.key: r.message
             for r in kernel.apply(
                 [Create(o) for o in self._wanted.values() if not _runs_program(o)]
             )
@@ -171,12 +171,12 @@ class _Attempt:
             if isinstance(obj, SidRoute) and _runs_program(obj):
                 program = facilities.seg6local_program()
                 if isinstance(program, Failure):
-                    rejected[obj.key] = program.words
+                    rejected[obj.key] = program.message
                     continue
                 index = _index(netlink, obj.device)
                 request = routes.put_sid(obj, routes.CREATE, index, program=program)
                 if failure := netlink.write([request]).get(0):
-                    rejected[obj.key] = failure.words
+                    rejected[obj.key] = failure.message
                 os.close(program)
         return rejected
 
@@ -207,7 +207,7 @@ def _runs_program(obj: KernelObject) -> bool:
 def _rejection(kernel: LinuxKernel, objects: Iterable[KernelObject]) -> str:
     """The kernel's words when it refuses one of these."""
     rejected = kernel.apply([Create(obj) for obj in objects])
-    return rejected[0].words if rejected else ""
+    return rejected[0].message if rejected else ""
 
 
 def _index(netlink: NetlinkSocket, device: str) -> int:

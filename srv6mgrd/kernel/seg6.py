@@ -41,7 +41,7 @@ class Seg6:
             return None
         answer = self._socket.read(self._message(_SEG6_CMD_GET_TUNSRC))
         if isinstance(answer, Failure):
-            raise KernelError("ip sr tunsrc", answer.words, "run with CAP_NET_ADMIN")
+            raise KernelError("ip sr tunsrc", answer.message, "run with CAP_NET_ADMIN")
         found = wire.attribute_map(answer, wire.GENLMSGHDR.size).get(_SEG6_ATTR_DST)
         address = IPv6Address(bytes(found)) if found is not None else _NONE
         return None if address == _NONE else address

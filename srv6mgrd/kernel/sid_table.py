@@ -173,13 +173,13 @@ class SidTable:
             return None
         # Whatever becomes of it, it is no longer what that dump said.
         self._stood = b"", objects
-        told = set()
+        reported = set()
         for notice in notices:
             if (key := self._follow(objects, notice, devices)) is None:
                 self._followable = False
                 return None
-            told.add(key)
-        return dict(objects), told
+            reported.add(key)
+        return dict(objects), reported
 
     def _follow(
         self, objects: dict[str, ObservedObject], notice: Notice, devices: Mapping[int, str]

@@ -30,12 +30,12 @@ def overruled(paths: Iterable[str], root: Path) -> Mapping[str, str]:
     of_all = _value(_RP_FILTER_OF_ALL, root)
     if of_all in (None, "0"):
         return {}
-    words = (
+    message = (
         f"{_RP_FILTER_OF_ALL.replace('/', '.')} is {of_all}, so the kernel drops IPv4 packets"
         " that come out of a tunnel; set it to 0, and those of interfaces instead"
     )
     concerned = (path for path in paths if PurePosixPath(path).match(_RP_FILTER_OF_ONE))
-    return {Sysctl(path, "").key: words for path in concerned}
+    return {Sysctl(path, "").key: message for path in concerned}
 
 
 def write(sysctl: Sysctl, root: Path) -> Failure | None:

@@ -132,7 +132,7 @@ class Run:
             RejectedAction(
                 self._actions[position],
                 failure.errno,
-                failure.words,
+                failure.message,
                 # NetlinkSocket.write: the answers were lost, not the requests.
                 in_doubt=failure.errno == errno.ENOBUFS,
             )
@@ -206,7 +206,7 @@ class Run:
         """Write a SID that runs a BPF program: its descriptor has to be open meanwhile."""
         program = bpf.open_pinned(route.bpf_program or "")
         if isinstance(program, Failure):
-            return Failure(program.errno, f"BPF program {route.bpf_program}: {program.words}")
+            return Failure(program.errno, f"BPF program {route.bpf_program}: {program.message}")
         try:
             request = self._sid(route, flags, program)
             return request if isinstance(request, Failure) else self._one(request)
@@ -315,8 +315,8 @@ class Run:
         """
         if (found := self._writer.link(device.name)) is not None:
             what = f"a {found.kind} device" if found.kind else "a device"
-            words = f"{what} of this name is there already, which srv6mgr did not make"
-            return Failure(errno.EEXIST, words)
+            message = f"{what} of this name is there already, which srv6mgr did not make"
+            return Failure(errno.EEXIST, message)
         parent = 0
         if isinstance(device, VlanDevice):
             if (below := self._writer.link(device.parent)) is None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from srv6mgrd import memory, notifications
-from srv6mgrd.apply import words
+from srv6mgrd.apply import error_messages
 from srv6mgrd.apply.reconciler import Reconciler, Report
 from srv6mgrd.manager.ports import Conductor
 from srv6mgrd.manager.probing import Probing
@@ -71,15 +71,15 @@ class Commits:
             desired = parse(self._running())
         except Exception as error:
             # Whatever it is: what can't be understood is no reason to remove anything.
-            self._hold(f"it can't be read: {error}")
+            self._hold_config(f"it can't be read: {error}")
             return
         if self._reconciler.misses(desired) and not by_order:
-            self._hold("it is empty, although there was one ('reconcile' takes it as it is)")
+            self._hold_config("it is empty, although there was one ('reconcile' takes it as it is)")
             return
         try:
             report = self._reconciler.repair(desired)
         except RejectedError as rejected:
-            self._hold(str(rejected))
+            self._hold_config(str(rejected))
             return
         self._held = ""
         self._reconciler.stored()
@@ -89,7 +89,7 @@ class Commits:
         self._conductor.report(report, report.touched)
         self._warn()
 
-    def _hold(self, reason: str) -> None:
+    def _hold_config(self, reason: str) -> None:
         if reason != self._held:
             _LOG.error("the running configuration is not taken over: %s", reason)
         self._held = reason
@@ -111,7 +111,7 @@ class Commits:
             self._conductor.notify(notifications.collisions(rejected.rejections))
             if self._kernel.writes != writes:
                 # It was undone; what could not be is found by a compare.
-                self._conductor.disturbed()
+                self._conductor.request_reconcile()
             raise
         finally:
             self.is_under_way = self._staged is not None
@@ -147,7 +147,7 @@ class Commits:
         """Somebody else refused the commit after us: back to what was."""
         if self._held:
             # What stood is not known, so it is left as it is.
-            self._hold(self._held)
+            self._hold_config(self._held)
         elif self._before is not None:
             self._conductor.report(self._reconciler.repair(self._before))
             self._reconciler.stored()
@@ -174,13 +174,13 @@ class Commits:
         self.is_under_way = False
         if self._put_off:
             self._put_off = False
-            self._conductor.disturbed()
+            self._conductor.request_reconcile()
 
     def plan(self, tree: Mapping[str, Any]) -> list[Action]:
         """What a commit of this configuration would do. Raises RefusedError."""
         found = self._reconciler.dry_run(parse(tree))
         if found.conflicts:
-            raise RejectedError([words.of_conflict(c) for c in found.conflicts])
+            raise RejectedError([error_messages.of_conflict(c) for c in found.conflicts])
         return found.actions
 
 

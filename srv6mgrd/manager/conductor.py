@@ -14,9 +14,10 @@ from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.backoff import Backoff
 from srv6mgrd.counters import statuses
 from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.duty_cycle import DutyCycle
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.manager.commits import Commits
-from srv6mgrd.manager.ports import Node, Notifier, Observed, Offering, Outward, Proxies
+from srv6mgrd.manager.ports import CapabilityMonitor, Node, Notifier, Observed, Outward, Proxies
 from srv6mgrd.manager.probing import Probing
 from srv6mgrd.manager.publication import Publication
 from srv6mgrd.manager.relay import FromWriter, NotifierInLoop
@@ -24,7 +25,6 @@ from srv6mgrd.manager.repair import Repair
 from srv6mgrd.manager.sampling import Sampling
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.outcomes import carried
-from srv6mgrd.pace import Pace
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.ports import AdapterError, Kernel
 from srv6mgrd.threads import one_thread
@@ -60,32 +60,32 @@ class Manager:
         in_loop: InLoop,
         node: Node | None = None,
         notifier: Notifier | None = None,
-        offering: Offering | None = None,
+        capability_monitor: CapabilityMonitor | None = None,
         proxies: Proxies | None = None,
         observed: Observed | None = None,
     ) -> None:
         """``advertised`` asks FRR (in a thread), ``running`` reads the running configuration (in
         the writer's); ``node`` gets the statistics, ``proxies`` the state of service proxies,
-        ``notifier`` the notifications; ``offering`` is tried out again where something turns out to
-        be missing; ``observed`` gets what else is seen of what is declared, that of FRR from
-        ``advertised``. ``writer`` and ``state`` have one thread each."""
+        ``notifier`` the notifications; ``capability_monitor`` probes again where
+        something turns out to be missing; ``observed`` gets what else is seen of what is declared,
+        that of FRR from ``advertised``. ``writer`` and ``state`` have one thread each."""
         self._reconciler = reconciler
         self._advertised_now = advertised
         self._node = node
         self._observed = observed
         self._writer = writer
         self._state = state
-        told = NotifierInLoop(notifier, in_loop)
+        reported = NotifierInLoop(notifier, in_loop)
         # Made in their thread, since they read the store, which is that thread's.
-        self.publication = state.submit(Publication, store, outward, told.put).result()
+        self.publication = state.submit(Publication, store, outward, reported.put).result()
         self.sampling = state.submit(
             Sampling, kernel, store, outward, proxies, lambda: reconciler.desired
         ).result()
         rooms = self.sampling, self.publication
-        conductor = FromWriter(self, in_loop, told, state, rooms)
+        conductor = FromWriter(self, in_loop, reported, state, rooms)
         reconciler.before_writing = conductor.before_writing
         reconciler.after_writing = conductor.after_writing
-        self._probing = Probing(reconciler, offering)
+        self._probing = Probing(reconciler, capability_monitor)
         self.commits = Commits(reconciler, kernel, running, self._probing, conductor)
         self.repair = Repair(
             reconciler,
@@ -128,7 +128,7 @@ class Manager:
 
     # Repair.
 
-    def disturbed(self) -> None:
+    def request_reconcile(self) -> None:
         """Something of interest changed in the kernel, or a compare is due."""
         self._wake.set()
 
@@ -137,9 +137,9 @@ class Manager:
         if self._retry is not None:
             self._retry.cancel()
         loop = asyncio.get_running_loop()
-        self._retry = loop.call_later(self._backoff.delay(), self.disturbed)
+        self._retry = loop.call_later(self._backoff.delay(), self.request_reconcile)
 
-    async def keep(self) -> None:
+    async def run(self) -> None:
         """Repair whenever disturbed; runs for ever."""
         while True:
             await self._wake.wait()
@@ -158,21 +158,21 @@ class Manager:
     async def follow(self, events: AsyncIterator[object]) -> None:
         """Be disturbed by every event of the kernel."""
         async for _ in events:
-            self.disturbed()
+            self.request_reconcile()
 
     async def compare_every(self, seconds: float) -> None:
         """Compare without an event too, since events can be lost."""
-        pace = Pace(seconds, quiet=0.002, free=0.2)
+        duty_cycle = DutyCycle(seconds, quiet=0.002, free=0.2)
         while True:
             await asyncio.sleep(seconds)
             # What the last one took is known by now.
-            due = pace.after(self.repair.whole_cost.seconds, quiet=True)
+            due = duty_cycle.after(self.repair.whole_cost.seconds, quiet=True)
             await asyncio.sleep(due - seconds)
             await self._run(self._writer, self.commits.check_staged)
-            await self._run(self._writer, self.repair.doubt)
-            self.disturbed()
+            await self._run(self._writer, self.repair.force_full_resync)
+            self.request_reconcile()
 
-    async def try_out_every(self, seconds: float) -> None:
+    async def probe_every(self, seconds: float) -> None:
         """Try out what the node offers now and then; runs for ever."""
         while True:
             await asyncio.sleep(seconds)
@@ -182,20 +182,20 @@ class Manager:
                 _LOG.error("capabilities: %s; they are probed again later", error)
                 continue
             if otherwise:
-                self.disturbed()
+                self.request_reconcile()
 
     # Samples.
 
     async def sample_every(self, seconds: float) -> None:
         """Sample counters on a beat, which is slower with many SIDs, and where none counts."""
-        beat, pace = time.monotonic(), Pace(seconds, quiet=0.004, free=0.01)
+        beat, duty_cycle = time.monotonic(), DutyCycle(seconds, quiet=0.004, free=0.01)
         while True:
             quiet = False
             try:
                 quiet = not await self._run(self._state, self.sampling.beat)
             except (AdapterError, OSError) as error:
                 _LOG.error("counters: %s", error)
-            beat += pace.after(self.sampling.cost.seconds, quiet=quiet)
+            beat += duty_cycle.after(self.sampling.cost.seconds, quiet=quiet)
             beat = max(beat, time.monotonic())
             await asyncio.sleep(beat - time.monotonic())
 
@@ -240,7 +240,7 @@ class Manager:
                     self._state, self.publication.advertise, found, refs
                 ):
                     # It may be somebody's doing in FRR, of which the kernel reports nothing.
-                    self.disturbed()
+                    self.request_reconcile()
                 if self._observed is not None:
                     self._observed.publish()
             waiting = any(map(self.publication.is_pending, refs))

@@ -55,19 +55,19 @@ class Observed(Protocol):
     def publish(self) -> None: ...
 
 
-class Offering(Protocol):
-    """What the node offers (``offering.Offering``)."""
+class CapabilityMonitor(Protocol):
+    """What the node offers (``capability_monitor.CapabilityMonitor``)."""
 
     @property
     def kernel(self) -> Capabilities: ...
 
-    def try_out(self) -> bool: ...
+    def probe(self) -> bool: ...
 
 
 class Conductor(Protocol):
     """What the rooms ask of who conducts them (``manager.conductor.Manager``)."""
 
-    def disturbed(self) -> None:
+    def request_reconcile(self) -> None:
         """A compare is due."""
         ...
 
@@ -79,7 +79,7 @@ class Conductor(Protocol):
         """Make known what a pass did, and what it put back."""
         ...
 
-    def notify(self, told: Iterable[Notification]) -> None: ...
+    def notify(self, reported: Iterable[Notification]) -> None: ...
 
     def count(self, *, commits: int = 0, rejected: int = 0) -> None:
         """Count in the statistics of the node."""

@@ -36,7 +36,7 @@ class Publication:
         # What was declared when statuses were told last, and for which objects that differs by
         # what FRR or a report says.
         self._published: Desired | None = None
-        self._told: frozenset[ObjectRef] = frozenset()
+        self._reported: frozenset[ObjectRef] = frozenset()
 
     @property
     def reported(self) -> bool:
@@ -96,11 +96,11 @@ class Publication:
         )
         kept, came = statuses.kept(before, self._published, desired)
         # All else was installed, and is.
-        some = {ref for ref in self._told.union(repaired) if ref in kept}.union(outcomes, came)
-        told = {ref: outcomes.get(ref, INSTALLED) for ref in some}
-        merged = statuses.merge(before, told, details, repaired, now)
+        some = {ref for ref in self._reported.union(repaired) if ref in kept}.union(outcomes, came)
+        reported = {ref: outcomes.get(ref, INSTALLED) for ref in some}
+        merged = statuses.merge(before, reported, details, repaired, now)
         same = desired is self._published
-        self._told, self._published = frozenset(outcomes), desired
+        self._reported, self._published = frozenset(outcomes), desired
         # What goes outward shows more of what is declared than its status.
         if same and all(before[ref] is status for ref, status in merged.items()):
             return

@@ -19,7 +19,7 @@ from srv6mgrd.plan.actions import Action
 class Loop(Protocol):
     """What belongs to the event loop (``manager.conductor.Manager``)."""
 
-    def disturbed(self) -> None: ...
+    def request_reconcile(self) -> None: ...
 
     def retry_later(self) -> None: ...
 
@@ -61,14 +61,14 @@ class FromWriter:
         self._state = state
         self._sampling, self._publication = rooms
 
-    def disturbed(self) -> None:
-        self._in_loop.post(self._loop.disturbed)
+    def request_reconcile(self) -> None:
+        self._in_loop.post(self._loop.request_reconcile)
 
     def retry_later(self) -> None:
         self._in_loop.post(self._loop.retry_later)
 
-    def notify(self, told: Iterable[Notification]) -> None:
-        self._notifier.put(told)
+    def notify(self, reported: Iterable[Notification]) -> None:
+        self._notifier.put(reported)
 
     def report(self, report: Report, repaired: Iterable[ObjectRef] = ()) -> None:
         failed = self._state.submit(self._publish, report, frozenset(repaired)).result()

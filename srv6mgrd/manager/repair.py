@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 from srv6mgrd import memory, notifications
 from srv6mgrd.apply.reconciler import Reconciler, Report
+from srv6mgrd.duty_cycle import Cost
 from srv6mgrd.manager.commits import Commits
 from srv6mgrd.manager.ports import Conductor
 from srv6mgrd.manager.probing import Probing
 from srv6mgrd.model.status import ObjectRef
-from srv6mgrd.pace import Cost
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.drift import differences
 from srv6mgrd.ports import Kernel
@@ -45,7 +45,7 @@ class Repair:
         self._is_installed = is_installed
         self._conductor = conductor
         # Whether the next compare looks at everything, and what the last one of those took.
-        self._doubted = False
+        self._full_resync = False
         self.whole_cost = Cost()
 
     @memory.searched_later()
@@ -60,10 +60,10 @@ class Repair:
         cost = Cost()
         with cost:
             report = self._repair()
-        if self._doubted:
-            self._doubted, self.whole_cost = False, cost
+        if self._full_resync:
+            self._full_resync, self.whole_cost = False, cost
         if self._probing.changed_after(report.rejections):
-            self._conductor.disturbed()
+            self._conductor.request_reconcile()
         return report
 
     def _repair(self) -> Report:
@@ -86,14 +86,14 @@ class Repair:
         self._conductor.notify(notifications.drift(differing, back))
         self._conductor.drifted(len(stood), len(back))
 
-    def doubt(self) -> None:
+    def force_full_resync(self) -> None:
         """The next compare reads everything, since events can be lost."""
-        self._doubted = True
-        self._kernel.doubt()
+        self._full_resync = True
+        self._kernel.force_full_resync()
 
     def reconcile(self) -> list[Action]:
         """Compare now; what was done. An empty configuration is taken over too."""
-        self.doubt()
+        self.force_full_resync()
         if self._commits.is_held:
             self._commits.start(by_order=True)
         return self.compare().actions

@@ -9,9 +9,9 @@ from typing import TypeGuard
 
 from srv6mgrd.counters.accumulator import Accumulator
 from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.duty_cycle import Cost
 from srv6mgrd.manager.ports import Outward, Proxies
 from srv6mgrd.model.desired import Desired
-from srv6mgrd.pace import Cost
 from srv6mgrd.plan.actions import Action, Create, Replace
 from srv6mgrd.plan.objects import Object, ProxyEntry, SidRoute
 from srv6mgrd.ports import Kernel

@@ -33,7 +33,7 @@ class Capabilities:
 
 
 @dataclass(frozen=True, slots=True)
-class FrrOffer:
+class FrrCapabilities:
     """``version`` is empty when FRR can't be reached; ``missing`` gives the reason for each
     facility that is not offered, and for ``frr`` as a whole.
 

@@ -13,11 +13,11 @@ class Failure:
     """The kernel's answer to one request it refused: errno and its words (extack or strerror)."""
 
     errno: int
-    words: str
+    message: str
 
     @staticmethod
-    def of(number: int, words: str = "") -> Failure:
-        return Failure(number, words or os.strerror(number))
+    def of(number: int, message: str = "") -> Failure:
+        return Failure(number, message or os.strerror(number))
 
 
 class KernelError(AdapterError):

@@ -177,7 +177,7 @@ class NetlinkSocket:
                 # fib tables come and go with their routes: ENOENT is an empty table, and a
                 # kernel without the family says EAFNOSUPPORT or EOPNOTSUPP.
                 if done.errno and done.errno not in _EMPTY:
-                    raise KernelError("netlink dump", done.words, "check kernel and permissions")
+                    raise KernelError("netlink dump", done.message, "check kernel and permissions")
                 return None if interrupted else datagrams
 
     def _drain(self) -> None:
@@ -245,10 +245,10 @@ def failure_of(body: memoryview, flags: int) -> Failure | None:
     (code,) = struct.unpack_from("=i", body)
     if not code:
         return None
-    return Failure(-code, _words(body, flags) or os.strerror(-code))
+    return Failure(-code, _message(body, flags) or os.strerror(-code))
 
 
-def _words(body: memoryview, flags: int) -> str:
+def _message(body: memoryview, flags: int) -> str:
     if not flags & wire.NLM_F_ACK_TLVS:
         return ""
     # Behind the error stands the refused message: its header only when capped.
@@ -276,16 +276,18 @@ def _scan(datagram: bytes, sequence: int) -> tuple[int | None, Failure | None]:
         seen |= flags
         if kind in (wire.NLMSG_DONE, wire.NLMSG_ERROR):
             (code,) = struct.unpack_from("=i", datagram, at + 16) if length >= 20 else (0,)
-            words = ""
+            message = ""
             if code:
                 body = memoryview(datagram)[at + 16 : at + length]
-                words = _done_words(body, flags) if kind == wire.NLMSG_DONE else _words(body, flags)
-            return seen, Failure(-code, words or os.strerror(-code))
+                message = (
+                    _done_message(body, flags) if kind == wire.NLMSG_DONE else _message(body, flags)
+                )
+            return seen, Failure(-code, message or os.strerror(-code))
         at += (length + 3) & ~3
     return seen, None
 
 
-def _done_words(body: memoryview, flags: int) -> str:
+def _done_message(body: memoryview, flags: int) -> str:
     if not flags & wire.NLM_F_ACK_TLVS:
         return ""
     found = wire.attribute_map(body, 4).get(wire.NLMSGERR_ATTR_MSG)

@@ -26,8 +26,8 @@ from srv6mgrd.plan.objects import (
 )
 from srv6mgrd.plan.observed import ObservedObject
 from srv6mgrd.proxy import layout, libbpf
-from srv6mgrd.proxy.book import Book, values
 from srv6mgrd.proxy.layout import ChainValue, FlowChainValue, ProxyValue
+from srv6mgrd.proxy.map_index import MapIndex, values
 from srv6mgrd.proxy.programs import Maps, Programs
 
 SECOND = 1_000_000_000
@@ -41,7 +41,7 @@ class Proxies:
         self._netlink = netlink
         self._programs = programs or Programs()
         # As last observed; both save a look at a thousand others with each write.
-        self._book: Book | None = None
+        self._map_index: MapIndex | None = None
         self._links: Mapping[str, Link] = {}
         # Whether pins are left of interfaces that are gone.
         self._untidy = False
@@ -53,14 +53,14 @@ class Proxies:
 
     def observe(self, found: Sequence[Link]) -> Iterator[ObservedObject]:
         """What stands, given all links."""
-        self._book = None
+        self._map_index = None
         self._links = {link.name: link for link in found}
         names = {link.index: link.name for link in found}
         present = self._programs.present
         if present:
             maps = self._programs.maps()
             device = next((link.index for link in found if link.name == SID_DEVICE), 0)
-            fits = maps is not None and Book(maps).fits(device)
+            fits = maps is not None and MapIndex(maps).fits(device)
             intact = self._programs.intact and fits
             yield ObservedObject(ProxyPrograms(intact), ours=True)
             if maps is not None:
@@ -196,10 +196,10 @@ class Proxies:
             self._untidy = False
         match action:
             case Create(ProxyPrograms()) | Replace(_, ProxyPrograms()):
-                self._book = None
+                self._map_index = None
                 return self._programs.install() or self._fit()
             case Delete(ProxyPrograms()):
-                self._book = None
+                self._map_index = None
                 self._programs.remove()
                 return None
             case Create(ProxyEntry() as entry):
@@ -215,25 +215,25 @@ class Proxies:
                 return None
         return Failure(errno.EOPNOTSUPP, f"{action.object.key} is no part of a proxy")
 
-    def _opened(self) -> tuple[Maps, Book] | None:
+    def _opened(self) -> tuple[Maps, MapIndex] | None:
         maps = self._programs.maps()
         if maps is None:
             return None
-        self._book = self._book or Book(maps)
-        return maps, self._book
+        self._map_index = self._map_index or MapIndex(maps)
+        return maps, self._map_index
 
     def _put(self, entry: ProxyEntry, before: ProxyEntry | None) -> Failure | None:
         opened = self._opened()
         if opened is None:
             return _not_loaded()
-        maps, book = opened
+        maps, map_index = opened
         interface, back = self._link(entry.interface), self._link(entry.return_interface)
         if interface is None or back is None:
             gone = entry.interface if interface is None else entry.return_interface
             return Failure(errno.ENODEV, f"interface {gone} does not exist")
         key = layout.sid_key(entry.prefix)
-        old = book.get(key)
-        number = old.id if old is not None else book.number()
+        old = map_index.get(key)
+        number = old.id if old is not None else map_index.number()
         if number is None:
             return Failure(errno.ENOSPC, f"there are {layout.MAX_PROXIES} proxies already")
         value = ProxyValue(
@@ -251,18 +251,18 @@ class Proxies:
         if old is None:
             zero = bytes(layout.COUNTERS.size * libbpf.possible_cpus())
             maps.counters.put(layout.number(number), zero)
-        if failure := self._put_chain(maps, book, entry, value):
+        if failure := self._put_chain(maps, map_index, entry, value):
             return failure
-        if failure := book.put(key, value):
+        if failure := map_index.put(key, value):
             return failure
         if old is not None and (old.port != value.port or entry.behavior is Behavior.END_AM):
-            self._drop_chain(maps, book, old)
+            self._drop_chain(maps, map_index, old)
         elif old is not None and old.per_flow and not value.per_flow:
             _forget_flows(maps, old)
         return self._fit()
 
     def _put_chain(
-        self, maps: Maps, book: Book, entry: ProxyEntry, value: ProxyValue
+        self, maps: Maps, map_index: MapIndex, entry: ProxyEntry, value: ProxyValue
     ) -> Failure | None:
         if entry.behavior is Behavior.END_AM:
             return None
@@ -270,7 +270,7 @@ class Proxies:
         flags = sum(layout.PASS_FLAGS.get(word, 0) for word in entry.passes)
         flags |= layout.PASS_PREFIXES if prefixes else 0
         flags |= layout.BY_FLOW if entry.per_flow else 0
-        if failure := book.set_passes(value.port, prefixes):
+        if failure := map_index.set_passes(value.port, prefixes):
             return failure
         found = maps.chains.get(value.port, locked=True)
         before = ChainValue.unpack(found) if found is not None else None
@@ -286,10 +286,10 @@ class Proxies:
             return maps.chains.put(value.port, chain.pack())
         return maps.chains.put(value.port, chain.overtaking(before).pack(), locked=True)
 
-    def _drop_chain(self, maps: Maps, book: Book, value: ProxyValue) -> None:
+    def _drop_chain(self, maps: Maps, map_index: MapIndex, value: ProxyValue) -> None:
         if self._chain(maps, value) is not None:
             maps.chains.delete(value.port)
-            book.set_passes(value.port, [])
+            map_index.set_passes(value.port, [])
             if value.per_flow:
                 _forget_flows(maps, value)
 
@@ -298,9 +298,9 @@ class Proxies:
         key = layout.sid_key(entry.prefix)
         if opened is None or (value := opened[1].get(key)) is None:
             return None
-        maps, book = opened
-        book.take(key)
-        self._drop_chain(maps, book, value)
+        maps, map_index = opened
+        map_index.take(key)
+        self._drop_chain(maps, map_index, value)
         return self._fit()
 
     def _fit(self) -> Failure | None:

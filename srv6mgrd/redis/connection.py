@@ -61,7 +61,7 @@ class Line:
             select, evaluate = ("SELECT", DATABASES[db]), ("EVAL", script(name), 0, *args)
         return (await self.call(select, evaluate))[-1]
 
-    async def told(self) -> Any:
+    async def reported(self) -> Any:
         """The next message of what is subscribed to, however long that takes."""
         with _wire_errors():
             return await self._connection.read_response()
@@ -105,7 +105,7 @@ class RedisWire:
 
     async def changes(self) -> AsyncIterator[list[str] | None]:
         while True:
-            _, _, keys = await self._watch.told()
+            _, _, keys = await self._watch.reported()
             yield None if keys is None else [text(key) for key in keys]
 
     async def watch(self) -> None:

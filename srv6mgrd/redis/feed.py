@@ -107,7 +107,7 @@ def _is_free(now: Seen) -> bool:
     return now.ours or not (now.fields or now.waits)
 
 
-class Feed:
+class OrchagentFeed:
     """``want`` says what shall be, at once; ``run`` makes it so."""
 
     def __init__(self, settings: Settings) -> None:
@@ -149,7 +149,7 @@ class Feed:
 
     async def _listen(self, watch: Line) -> None:
         while True:
-            await watch.told()
+            await watch.reported()
             self._wake.set()
 
     async def _work(self, work: Line) -> None:

@@ -9,7 +9,7 @@ from ipaddress import IPv6Network
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.proxy_state import ProxyState
 from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
-from srv6mgrd.redis.feed import Feed
+from srv6mgrd.redis.feed import OrchagentFeed
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.redis.rows import fed
 from srv6mgrd.redis.wire import Settings
@@ -20,7 +20,7 @@ class BesideSonic:
     are: on SONiC they are the ASIC's."""
 
     def __init__(self, settings: Settings) -> None:
-        self.publisher, self.feed = Publisher(settings, alone=False), Feed(settings)
+        self.publisher, self.feed = Publisher(settings, alone=False), OrchagentFeed(settings)
 
     def publish(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> None:
         self.publisher.publish(desired, statuses)

@@ -16,8 +16,8 @@ from srv6mgrd.jobs import until_one_ends
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.proxy_state import ProxyState
 from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
-from srv6mgrd.redis.book import NAME_ROW, Book
 from srv6mgrd.redis.diff import BATCH, DATABASES, Change
+from srv6mgrd.redis.row_cache import NAME_ROW, RowCache
 from srv6mgrd.redis.rows import Projector, proxy_rows
 from srv6mgrd.redis.schema import Fields, RowKey
 from srv6mgrd.redis.wire import Settings, Wire, WireError
@@ -50,7 +50,7 @@ class Publisher:
         """``alone`` as in Projector."""
         self._settings = settings or Settings()
         self._connect = connect
-        self._book = Book()
+        self._row_cache = RowCache()
         self._projector = Projector(alone=alone)
         self._declared: tuple[Desired, Mapping[ObjectRef, ObjectStatus]] | None = None
         # What was declared when it was absorbed; None when that has to be done anew.
@@ -79,7 +79,7 @@ class Publisher:
     @property
     def foreign(self) -> frozenset[RowKey]:
         """Rows that shall be but are left alone, in whole or part: another writer made them."""
-        return frozenset(key for key, _ in self._book.foreign)
+        return frozenset(key for key, _ in self._row_cache.foreign)
 
     def publish(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> None:
         """Make these the rows; what we published before and isn't among them goes. The statuses
@@ -181,7 +181,7 @@ class Publisher:
                 await self._wake.wait()
 
     async def _round(self, wire: Wire) -> None:
-        book, now = self._book, time.monotonic()
+        row_cache, now = self._row_cache, time.monotonic()
         if now >= self._compare_due:
             # Set before reading: what changes meanwhile is read again.
             self._compare_due = now + self._settings.compare_interval
@@ -190,14 +190,14 @@ class Publisher:
             self._absorbed = None
         elif self._touched:
             touched, self._touched = self._touched, set()
-            book.reread(await _read(wire, book.concerns(touched)))
+            row_cache.reread(await _read(wire, row_cache.concerns(touched)))
         declared = self._declared
         if declared is not None and declared is not self._absorbed:
             changes = self._projector.project(*declared)
             try:
-                if names := book.unnamed(changes):
-                    book.name(names, await wire.allocate(len(names), book.highest_index))
-                book.absorb(changes)
+                if names := row_cache.unnamed(changes):
+                    row_cache.name(names, await wire.allocate(len(names), row_cache.highest_index))
+                row_cache.absorb(changes)
             except BaseException:
                 self._projector.again()
                 raise
@@ -206,14 +206,14 @@ class Publisher:
         if due:
             self._sample_due = now + self._settings.counter_interval
             self._proxies_shown = self._proxies
-            book.states(proxy_rows(self._proxies))
-        await self._carry_out(wire, book.changes())
+            row_cache.states(proxy_rows(self._proxies))
+        await self._carry_out(wire, row_cache.changes())
         if due and (sample := self._sample) is not None:
-            for prefixes, lines in book.sample(sample):
+            for prefixes, lines in row_cache.sample(sample):
                 await wire.count(lines)
                 self._writes += len(lines)
-                book.counted(prefixes)
-            await self._carry_out(wire, book.changes())
+                row_cache.counted(prefixes)
+            await self._carry_out(wire, row_cache.changes())
             if self._sample is sample:
                 self._sample = None
 
@@ -221,13 +221,13 @@ class Publisher:
         for db, batch in batches:
             rejected = await wire.write(db, [operation for _, operation in batch])
             self._writes += len(batch) - len(rejected)
-            for key in self._book.done(batch, rejected):
+            for key in self._row_cache.done(batch, rejected):
                 log.warning("%s %s: made by another writer, left alone", key.db, key.key)
 
     async def _adopt(self, wire: Wire) -> None:
         keys = [RowKey(db, key) for db in DATABASES for key in await wire.owned(db)]
         names = await _read(wire, [NAME_ROW])
-        self._book.adopt(await _read(wire, keys), names[NAME_ROW])
+        self._row_cache.adopt(await _read(wire, keys), names[NAME_ROW])
 
 
 async def _read(wire: Wire, keys: Iterable[RowKey]) -> dict[RowKey, Fields]:

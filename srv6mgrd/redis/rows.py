@@ -152,9 +152,11 @@ class Projector:
         if any(known.get(name) is not locator for name, locator in locators.items()):
             found |= {str(p): (before.get(p), s) for p, s in sids.items()}
         if statuses is not self._statuses:
-            was_told = self._statuses
-            told = [ref for ref, status in statuses.items() if was_told.get(ref) is not status]
-            for ref in [*told, *(was_told.keys() - statuses.keys())]:
+            was_reported = self._statuses
+            reported = [
+                ref for ref, status in statuses.items() if was_reported.get(ref) is not status
+            ]
+            for ref in [*reported, *(was_reported.keys() - statuses.keys())]:
                 if ref.kind is Kind.SID and ref.name not in found:
                     prefix = Prefix.parse(ref.name)
                     if (sid := sids.get(prefix)) is not None:

@@ -32,13 +32,13 @@ class FakeFrr:
     def apply(self, actions: Sequence[Action], *, atomic: bool = False) -> list[RejectedAction]:
         rejected = []
         for action in actions:
-            words = self.unreachable or self._words(action)
+            message = self.unreachable or self._message(action)
             if self.stuck and isinstance(action, Create):
                 self._carry_out(action)
             if self.stuck:
                 rejected.append(RejectedAction(action, 0, "stuck", in_doubt=True))
-            elif words:
-                rejected.append(RejectedAction(action, 0, words))
+            elif message:
+                rejected.append(RejectedAction(action, 0, message))
             else:
                 self._carry_out(action)
                 self.applied.append(action)
@@ -61,14 +61,14 @@ class FakeFrr:
         """The daemons come back without a configuration."""
         self.contexts.clear()
 
-    def _words(self, action: Action) -> str:
+    def _message(self, action: Action) -> str:
         if isinstance(action, Delete):
             return ""
         obj = _of(action.object)
         for line in (*obj.context, *obj.lines):
-            for piece, words in self.reject.items():
+            for piece, message in self.reject.items():
                 if piece in line:
-                    return f"{obj.daemon}: {words} (at '{line}')"
+                    return f"{obj.daemon}: {message} (at '{line}')"
         return ""
 
     def _carry_out(self, action: Action) -> None:

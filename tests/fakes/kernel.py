@@ -93,10 +93,10 @@ class FakeKernel:
     # Scripting.
 
     def reject(
-        self, predicate: Callable[[Action], bool], number: int = errno.EINVAL, words: str = ""
+        self, predicate: Callable[[Action], bool], number: int = errno.EINVAL, message: str = ""
     ) -> None:
         """Refuse every action that the predicate is true for."""
-        self._rejections.append(_Rejection(predicate, Failure.of(number, words)))
+        self._rejections.append(_Rejection(predicate, Failure.of(number, message)))
 
     def accept_all(self) -> None:
         """Forget what ``reject`` said."""
@@ -145,7 +145,7 @@ class FakeKernel:
         marked = frozenset(name for name in ours if self.objects[f"link {name}"].ours)
         return Links(dict(self.interfaces), others, frozenset(self.down), ours=marked)
 
-    def doubt(self) -> None:
+    def force_full_resync(self) -> None:
         self._seen = None
 
     def observe(self, sysctls: Iterable[str]) -> Observed:
@@ -195,7 +195,7 @@ class FakeKernel:
             self._writes += 1
             failure = self._scripted(action) or self._carry_out(action)
             if failure is not None:
-                rejected.append(RejectedAction(action, failure.errno, failure.words))
+                rejected.append(RejectedAction(action, failure.errno, failure.message))
                 continue
             self.applied.append(action)
             if self._crash_after is not None:

@@ -24,7 +24,7 @@ from srv6mgrd.gnmi.path import parse
 from srv6mgrd.gnmi.projections import VIEWS
 from srv6mgrd.gnmi.subscribe import Telemetry
 from srv6mgrd.gnmi.view import Model, Snapshot
-from srv6mgrd.gnmi.watch import Pace, watches
+from srv6mgrd.gnmi.watch import SampleLimits, watches
 from srv6mgrd.gnmi.workers import Caller
 from tests.unit.gnmi.models import schema
 
@@ -245,7 +245,7 @@ def test_numbers_that_are_no_enumerators_are_rejected() -> None:
             mode=list_mode, subscription=[pb.Subscription(path=path, mode=mode)]
         )
         with pytest.raises(RpcError, match="mode 7 is unknown"):
-            watches(MODEL, asked, KNOWN, Pace())
+            watches(MODEL, asked, KNOWN, SampleLimits())
 
 
 @given(GETS | broken(GETS))
@@ -272,10 +272,10 @@ def test_a_subscription_is_understood_or_rejected(request: Any) -> None:
     try:
         extensions.read(request, extensions.SUBSCRIBE)
         if sonic.concerns(asked):
-            shared = Telemetry(None, None, Pace())  # type: ignore[arg-type]
+            shared = Telemetry(None, None, SampleLimits())  # type: ignore[arg-type]
             sonic.Subscription(shared, Caller(), asked, None, None)  # type: ignore[arg-type]
         else:
-            watches(MODEL, asked, KNOWN, Pace())
+            watches(MODEL, asked, KNOWN, SampleLimits())
     except RpcError as error:
         in_words(error)
 

@@ -18,7 +18,7 @@ from srv6mgrd.model.parse import parse
 from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.status import InstallStatus, ObjectStatus, SidCounters
 from srv6mgrd.plan.target import target, with_sids
-from srv6mgrd.redis.book import NAME_ROW, OID_ROW, Book
+from srv6mgrd.redis.row_cache import NAME_ROW, OID_ROW, RowCache
 from srv6mgrd.redis.rows import Changes, Projector, counters_key, project
 from srv6mgrd.redis.schema import RowKey
 from tests.builders import desired, locator, sid, vrf
@@ -171,7 +171,7 @@ def take(held, changes):
 
 
 @given(st.lists(neighbors(), min_size=1, max_size=3), st.data())
-def test_rows_that_are_told_make_up_those_that_would_be_made(pairs, data):
+def test_rows_that_are_reported_make_up_those_that_would_be_made(pairs, data):
     projector, rows, counted = Projector(), {}, {}
     for state in (state for pair in pairs for state in pair):
         statuses = {
@@ -192,8 +192,8 @@ class Rows:
     def __init__(self):
         self.held = {}
 
-    def bring_about(self, book):
-        for _, batch in book.changes():
+    def bring_about(self, row_cache):
+        for _, batch in row_cache.changes():
             for key, operation in batch:
                 row = self.held.setdefault(key, {})
                 match operation:
@@ -207,23 +207,23 @@ class Rows:
                         del row[name]
                 if operation[0] == "drop" or not row:
                     del self.held[key]
-            assert book.done(batch, []) == []
+            assert row_cache.done(batch, []) == []
 
-    def count(self, book, counters):
-        for prefixes, lines in book.sample(counters):
+    def count(self, row_cache, counters):
+        for prefixes, lines in row_cache.sample(counters):
             for line in lines:
                 name, *numbers = line.split()
                 self.held[RowKey("COUNTERS_DB", name)].update(
                     zip(sonic.FIELDS, numbers, strict=True)
                 )
-            book.counted(prefixes)
-        self.bring_about(book)
+            row_cache.counted(prefixes)
+        self.bring_about(row_cache)
 
 
 @given(st.lists(neighbors(), min_size=1, max_size=3), st.data())
 def test_redis_gets_what_is_declared_though_it_was_lost_now_and_then(pairs, data):
-    projector, book, redis = Projector(), Book(), Rows()
-    book.adopt({}, {})
+    projector, row_cache, redis = Projector(), RowCache(), Rows()
+    row_cache.adopt({}, {})
     for number, state in enumerate(state for pair in pairs for state in pair):
         statuses = {
             ref: ObjectStatus(data.draw(st.sampled_from(InstallStatus))) for ref in declared(state)
@@ -232,17 +232,17 @@ def test_redis_gets_what_is_declared_though_it_was_lost_now_and_then(pairs, data
         if data.draw(st.booleans()):
             projector.again()
             continue
-        if names := book.unnamed(projection):
-            book.name(names, book.highest_index + 1)
-        book.absorb(projection)
-        redis.bring_about(book)
+        if names := row_cache.unnamed(projection):
+            row_cache.name(names, row_cache.highest_index + 1)
+        row_cache.absorb(projection)
+        redis.bring_about(row_cache)
         counters = {str(p): SidCounters(number, n, 1) for n, p in enumerate(state.sids)}
-        redis.count(book, counters)
+        redis.count(row_cache, counters)
 
         made, held = project(state, statuses), dict(redis.held)
-        told, oids = held.pop(NAME_ROW, {}), held.pop(OID_ROW, {})
-        assert told == oids
-        assert told.keys() == set(made.counted.values())
+        reported, oids = held.pop(NAME_ROW, {}), held.pop(OID_ROW, {})
+        assert reported == oids
+        assert reported.keys() == set(made.counted.values())
         expected = {k: dict(fields) for k, fields in made.rows.items()}
         for prefix, name in made.counted.items():
             expected[counters_key(oids[name])] = dict(sonic.fields(counters[prefix]))

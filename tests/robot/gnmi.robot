@@ -50,42 +50,42 @@ Once Tells The Present State And Ends
 Each Poll Tells The Present Counters
     Given Subscribe    pe1    POLL    ${COUNTERS}
     And Take Notification
-    ${before}    Told Value    ${COUNTERS}/in-pkts
+    ${before}    Reported Value    ${COUNTERS}/in-pkts
     When Note Counters    pe1 ${RED1}
     And All Pings Arrive    ce-red1    ${SITE2}    12
     And Counted Since    pe1 ${RED1}    12
     # pygnmi gives the answers in turn, and the first came unasked.
-    Then Told Within    5    ${COUNTERS}/in-pkts    ${{str(int($before) + 12)}}
+    Then Reported Within    5    ${COUNTERS}/in-pkts    ${{str(int($before) + 12)}}
 
 Samples Tell What Was Counted
     Given Subscribe    pe1    STREAM    ${COUNTERS} SAMPLE 1
     And Wait For Sync
-    ${before}    Told Value    ${COUNTERS}/in-pkts
+    ${before}    Reported Value    ${COUNTERS}/in-pkts
     When All Pings Arrive    ce-red1    ${SITE2}    15
-    Then Told Within    3    ${COUNTERS}/in-pkts    ${{str(int($before) + 15)}}
+    Then Reported Within    3    ${COUNTERS}/in-pkts    ${{str(int($before) + 15)}}
 
-A Repair Is Told Within A Second
+A Repair Is Reported Within A Second
     Given Subscribe    pe1    STREAM    ${RED_SID}/state/repairs ON_CHANGE    ${RED_SID}/state/install-status ON_CHANGE
     And Wait For Sync
-    ${repairs}    Told Value    ${RED_SID}/state/repairs
+    ${repairs}    Reported Value    ${RED_SID}/state/repairs
     When Run On    pe1    ip -6 route del ${RED1} table 8986
-    Then Told Within    1    ${RED_SID}/state/repairs    ${{str(int($repairs) + 1)}}
-    And Told Within    1    ${RED_SID}/state/install-status    installed
+    Then Reported Within    1    ${RED_SID}/state/repairs    ${{str(int($repairs) + 1)}}
+    And Reported Within    1    ${RED_SID}/state/install-status    installed
 
-A Status Is Told Within A Second
+A Status Is Reported Within A Second
     [Documentation]    A VRF whose interface comes later, goes, and comes again.
     Given Set    pe1    update ${GREEN} {"table-id": 30, "interface": ["late0"]}
     And Subscribe    pe1    STREAM    ${GREEN}/state/install-status ON_CHANGE    ${GREEN}/state/reason ON_CHANGE
     And Wait For Sync
-    Then Told Within    1    ${GREEN}/state/install-status    pending
-    And Told Within    1    ${GREEN}/state/reason    interface late0 does not exist yet
+    Then Reported Within    1    ${GREEN}/state/install-status    pending
+    And Reported Within    1    ${GREEN}/state/reason    interface late0 does not exist yet
     When Run On    pe1    ip link add late0 type dummy
-    Then Told Within    1    ${GREEN}/state/install-status    installed
-    And Told Within    1    ${GREEN}/state/reason    ${EMPTY}
+    Then Reported Within    1    ${GREEN}/state/install-status    installed
+    And Reported Within    1    ${GREEN}/state/reason    ${EMPTY}
     ${ports}    Ports Of    pe1    green
     And Should Be Equal    ${ports}    ${{["late0"]}}
     When Run On    pe1    ip link del late0
-    Then Told Within    1    ${GREEN}/state/install-status    pending
+    Then Reported Within    1    ${GREEN}/state/install-status    pending
     [Teardown]    Run Keywords    Unsubscribe    AND    Set    pe1    delete ${GREEN}
 
 A Set Is Applied Whole Or Not At All

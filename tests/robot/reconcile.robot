@@ -147,13 +147,13 @@ What The Node Offers Follows FRR
     [Documentation]    Version and facilities are asked of the daemons that run, not remembered.
     Given Subscribe    pe1    STREAM    ${OFFERED} ON_CHANGE
     And Wait For Sync
-    And Told Within    1    ${OFFERED}/frr    10.3
+    And Reported Within    1    ${OFFERED}/frr    10.3
     When Kill Service    pe1    bgpd
-    Then Told Within    10    ${OFFERED}/missing[name=frr]/reason    ${NO_BGPD}
-    And Told Within    1    ${OFFERED}/frr    None
+    Then Reported Within    10    ${OFFERED}/missing[name=frr]/reason    ${NO_BGPD}
+    And Reported Within    1    ${OFFERED}/frr    None
     When Restart Service    pe1    frr
-    Then Told Within    20    ${OFFERED}/frr    10.3
-    And Told Within    1    ${OFFERED}/missing[name=frr]/reason    None
+    Then Reported Within    20    ${OFFERED}/frr    10.3
+    And Reported Within    1    ${OFFERED}/missing[name=frr]/reason    None
     [Teardown]    Run Keywords    Unsubscribe    AND    The VPN Has Converged
 
 

@@ -64,15 +64,15 @@ def service_manager(tmp_path, monkeypatch):
         yield manager
 
 
-def test_a_daemon_runs_until_it_is_told_to_stop(service_manager):
+def test_a_daemon_runs_until_it_is_reported_to_stop(service_manager):
     other = Other()
 
-    async def told():
+    async def reported():
         for _ in range(2):
             await asyncio.sleep(0)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    asyncio.run(until_stopped(other.run(), told()))
+    asyncio.run(until_stopped(other.run(), reported()))
     assert other.ended
     heard = [service_manager.recv(100) for _ in range(3)]
     assert heard == [b"READY=1", b"WATCHDOG=1", b"STOPPING=1"]

@@ -1,6 +1,6 @@
 """What of a change is worth a notification."""
 
-from srv6mgrd.apply.words import of_conflict
+from srv6mgrd.apply.error_messages import of_conflict
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.notifications import Notification, collisions, drift, status_changes
@@ -15,7 +15,7 @@ ROUTE = SidRoute(net(SID.name), Behavior.END, 8986)
 FOREIGN = of_conflict(Conflict(ROUTE, ROUTE))
 
 
-def test_a_status_that_changes_is_told_once():
+def test_a_status_that_changes_is_reported_once():
     first = list(status_changes({}, {SID: INSTALLED, RED: INSTALLED}))
     leaves = {"prefix": SID.name, "install-status": "installed", "reason": ""}
     assert first == [Notification("sid-status-change", leaves)]
@@ -23,12 +23,12 @@ def test_a_status_that_changes_is_told_once():
     assert not list(status_changes({SID: INSTALLED}, {SID: later}))
 
 
-def test_a_collision_is_told_by_status_and_by_rejection():
+def test_a_collision_is_reported_by_status_and_by_rejection():
     failed = {SID: ObjectStatus(InstallStatus.FAILED, str(FOREIGN))}
     changed, collision = status_changes({SID: INSTALLED}, failed)
     assert changed.leaves["install-status"] == "failed"
-    told = {"prefix": SID.name, "found": f"SID {SID.name}"}
-    assert collision == Notification("sid-collision", told)
+    reported = {"prefix": SID.name, "found": f"SID {SID.name}"}
+    assert collision == Notification("sid-collision", reported)
     assert list(collisions([FOREIGN])) == [collision]
 
 

@@ -40,14 +40,14 @@ def run(monkeypatch, tmp_path):
 
 
 def test_it_runs(run, tmp_path):
-    assert run(alone_in=lambda s: s.folder) == [Settings(str(tmp_path))]
+    assert run(single_instance_in=lambda s: s.folder) == [Settings(str(tmp_path))]
 
 
 def test_one_at_a_time_where_there_may_be_one_only(run, tmp_path):
     with single_instance(tmp_path, "srv6-testd"):
         assert run()
         with pytest.raises(SystemExit, match="srv6-testd: already running as process"):
-            run(alone_in=lambda s: s.folder)
+            run(single_instance_in=lambda s: s.folder)
 
 
 def test_what_it_says_when_it_fails(run):
@@ -58,7 +58,7 @@ def test_what_it_says_when_it_fails(run):
         run(does=failing)
 
 
-def test_an_error_of_its_own_is_told_whole(run):
+def test_an_error_of_its_own_is_reported_whole(run):
     async def failing(_):
         raise ZeroDivisionError
 

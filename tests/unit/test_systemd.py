@@ -8,7 +8,7 @@ import pytest
 from srv6mgrd.systemd import notify, watchdog
 
 
-def test_it_is_told(tmp_path, monkeypatch):
+def test_it_is_reported(tmp_path, monkeypatch):
     address = str(tmp_path / "notify")
     monkeypatch.setenv("NOTIFY_SOCKET", address)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:

@@ -81,8 +81,8 @@ def apply(
         changed = client.running() != held
     made = _made_known(session.state, before) if changed else None
     if session.out.as_json:
-        told = {"changed": changed, "transaction": made, "commit-id": name or None}
-        session.out.json(told)
+        reported = {"changed": changed, "transaction": made, "commit-id": name or None}
+        session.out.json(reported)
         return
     _tell(session, made, changed)
     if confirm_within is not None:
@@ -120,8 +120,8 @@ def rollback(
         changed = client.running() != held
     made = _made_known(session.state, before) if changed else None
     if session.out.as_json:
-        told = {"changed": changed, "transaction": made, "restored": transaction}
-        session.out.json({**told, "commit-id": name or None})
+        reported = {"changed": changed, "transaction": made, "restored": transaction}
+        session.out.json({**reported, "commit-id": name or None})
         return
     if changed:
         session.out.line(f"the configuration is that after transaction {transaction} again")
@@ -156,9 +156,9 @@ def _made_known(state: State, before: int) -> dict[str, Any] | None:
     """The transaction that came after ``before``."""
     until = time.monotonic() + _PATIENCE
     while time.monotonic() < until:
-        for told in state.transactions().get("transaction", []):
-            if int(told["id"]) > before:
-                return dict(told)
+        for reported in state.transactions().get("transaction", []):
+            if int(reported["id"]) > before:
+                return dict(reported)
         time.sleep(_LOOK)
     return None
 

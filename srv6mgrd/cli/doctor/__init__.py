@@ -67,7 +67,7 @@ def checks(session: Session) -> Iterator[Finding]:
     from srv6mgrd.cli.doctor import services
     from srv6mgrd.cli.doctor.finding import skip
     from srv6mgrd.cli.doctor.frr import frr
-    from srv6mgrd.cli.doctor.kernel import kernel, tried_out
+    from srv6mgrd.cli.doctor.kernel import kernel, probed
     from srv6mgrd.cli.doctor.networkd import networkd
     from srv6mgrd.counters.node import CAPABILITIES
 
@@ -81,8 +81,8 @@ def checks(session: Session) -> Iterator[Finding]:
     yield from services.redis(settings.redis_socket)
     yield from frr(Path(settings.frr_directory), desired)
     yield from networkd()
-    told = session.state.node().get(CAPABILITIES, {}) if session.state.managed else {}
-    offered = told or tried_out()
+    reported = session.state.node().get(CAPABILITIES, {}) if session.state.managed else {}
+    offered = reported or probed()
     yield from kernel(offered)
     try:
         yield from _network(desired, why, offered)

@@ -12,7 +12,7 @@ from srv6mgrd.frr.adapter import FrrSockets
 from srv6mgrd.frr.status import sessions
 from srv6mgrd.frr.vty import Shows, VtyError
 from srv6mgrd.model.bgp import Bgp
-from srv6mgrd.model.capabilities import FrrOffer
+from srv6mgrd.model.capabilities import FrrCapabilities
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.isis import Isis
 from srv6mgrd.model.outcomes import carried, exports
@@ -26,12 +26,12 @@ def frr(directory: Path, desired: Desired | None) -> Iterator[Finding]:
     sockets = FrrSockets(directory)
     needed = desired is not None and bool(carried(desired))
     try:
-        offer = sockets.offer()
+        capabilities = sockets.capabilities()
     except (VtyError, OSError) as error:
         yield warn("frr", str(error), "see the logs of zebra and bgpd")
         return
-    yield from offered(offer, needed=needed)
-    if desired is None or "frr" in offer.missing:
+    yield from capabilities_of_frr(capabilities, needed=needed)
+    if desired is None or "frr" in capabilities.missing:
         return
     if desired.bgp is not None and exports(desired):
         yield from neighbors(desired.bgp, sockets)
@@ -39,18 +39,18 @@ def frr(directory: Path, desired: Desired | None) -> Iterator[Finding]:
         yield from underlay(desired, desired.isis, sockets)
 
 
-def offered(offer: FrrOffer, *, needed: bool) -> Iterator[Finding]:
+def capabilities_of_frr(capabilities: FrrCapabilities, *, needed: bool) -> Iterator[Finding]:
     """Its version, stock or patched, and what it lacks. ``needed`` by what is declared."""
-    if "frr" in offer.missing:
-        cause, _, remedy = offer.missing["frr"].partition("; ")
+    if "frr" in capabilities.missing:
+        cause, _, remedy = capabilities.missing["frr"].partition("; ")
         yield (fail if needed else note)("frr", cause, remedy)
         return
     lacking = [
         warn("frr", f"{name} is not offered: {reason}", "use FRR 10.3 or newer")
-        for name, reason in offer.missing.items()
+        for name, reason in capabilities.missing.items()
     ]
-    patched = _PATCHED in offer.version
-    which = f"{offer.version} ({'with the patches of srv6mgr' if patched else 'stock'})"
+    patched = _PATCHED in capabilities.version
+    which = f"{capabilities.version} ({'with the patches of srv6mgr' if patched else 'stock'})"
     yield from or_ok("frr", f"version {which} knows all that is written", lacking)
     lacks = "exports from one locator only"
     if patched:

@@ -37,12 +37,12 @@ def kernel(offered: Mapping[str, Any]) -> Iterator[Finding]:
     for name, reason in missing.items():
         if name.startswith("frr"):
             continue
-        told = fail if name in _VITAL else warn if name in _USUAL else None
+        reported = fail if name in _VITAL else warn if name in _USUAL else None
         words = f"{name} is not offered: {reason}"
-        if told is None:
+        if reported is None:
             yield note("kernel", words)
         else:
-            yield told("kernel", words, _remedy(name, options))
+            yield reported("kernel", words, _remedy(name, options))
 
 
 def _remedy(name: str, options: Mapping[str, str]) -> str:
@@ -74,15 +74,15 @@ def _configured() -> dict[str, str]:
     return {name: value for name, equals, value in pairs if equals and not name.startswith("#")}
 
 
-def tried_out() -> dict[str, Any]:
+def probed() -> dict[str, Any]:
     """The container ``capabilities`` as the kernel answers now, in a network namespace of its own;
     empty without the right to make one."""
     from srv6mgrd.counters.node import capabilities
     from srv6mgrd.kernel.probe import probe
-    from srv6mgrd.model.capabilities import FrrOffer
+    from srv6mgrd.model.capabilities import FrrCapabilities
     from srv6mgrd.netlink.errors import KernelError
 
     try:
-        return capabilities(probe(), FrrOffer())
+        return capabilities(probe(), FrrCapabilities())
     except (KernelError, OSError):
         return {}

@@ -63,10 +63,10 @@ def srv6mgrd(session: Session) -> Iterator[Finding]:
         yield warn("counters", f"the last sample is {since} old", "see srv6mgrd's log")
     bad = [(r, s) for r, s in statuses.items() if s.status is not InstallStatus.INSTALLED]
     for ref, status in bad[:_SHOWN]:
-        told = fail if status.status in _WRONG else warn
+        reported = fail if status.status in _WRONG else warn
         cause, _, remedy = status.reason.rpartition("; ")
         words = f"{names.of_ref(ref)} is {status.status.text}: {cause or status.reason}"
-        yield told("status", words, remedy if cause else f"see srv6ctl show {_shown(ref.kind)}")
+        yield reported("status", words, remedy if cause else f"see srv6ctl show {_shown(ref.kind)}")
     if len(bad) > _SHOWN:
         yield warn(
             "status", f"... and {len(bad) - _SHOWN} more", "see srv6ctl show sids, show vrfs"
@@ -115,16 +115,18 @@ def _answer(session: Session, name: str) -> Finding:
 def storage(session: Session) -> Iterator[Finding]:
     """The files in which srv6mgrd keeps its state are read and written."""
     found = session.state.node().get(STORAGE, {}).get("problem", [])
-    told = {str(problem["file"]): str(problem["text"]) for problem in found}
+    reported = {str(problem["file"]): str(problem["text"]) for problem in found}
     folder = Path(session.settings.state_directory)
     with contextlib.suppress(OSError):
         for aside in folder.glob(f"*{DAMAGED}"):
-            told.setdefault(aside.name, f"it was damaged and set aside; look at {aside}, delete it")
-    for file, text in sorted(told.items()):
+            reported.setdefault(
+                aside.name, f"it was damaged and set aside; look at {aside}, delete it"
+            )
+    for file, text in sorted(reported.items()):
         cause, _, remedy = text.partition("; ")
         level = warn if file.endswith(DAMAGED) else fail
         yield level("storage", f"{file}: {cause}", remedy)
-    if not told and session.state.managed:
+    if not reported and session.state.managed:
         yield ok("storage", f"srv6mgrd's files in {folder} are read and written")
 
 

@@ -139,7 +139,7 @@ def _json(found: Evidence, why: list[Cause]) -> dict[str, Any]:
     from srv6mgrd.cli.show.rows import sid_json, status_json
 
     c = found.counters
-    told: dict[str, Any] = {
+    reported: dict[str, Any] = {
         **sid_json(found.sid),
         **status_json(found.status),
         "in-kernel": found.in_kernel is not None,
@@ -148,5 +148,5 @@ def _json(found: Evidence, why: list[Cause]) -> dict[str, Any]:
         "causes": [cause._asdict() for cause in why],
     }
     if found.rate:
-        told["rates"] = {n: round(v, 3) for n, v in found.rate._asdict().items()}
-    return told
+        reported["rates"] = {n: round(v, 3) for n, v in found.rate._asdict().items()}
+    return reported

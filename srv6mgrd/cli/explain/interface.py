@@ -39,7 +39,7 @@ def explain(session: Session, desired: Desired, name: str) -> bool:
     addresses = [str(address) for address in seen.addresses_of.get(name, ())]
     found = list(differences(name, desired, seen))
     if session.out.as_json:
-        told: dict[str, Any] = {
+        reported: dict[str, Any] = {
             "interface": name,
             "vrf": vrf,
             "addresses": [str(address) for address in one.addresses],
@@ -55,7 +55,7 @@ def explain(session: Session, desired: Desired, name: str) -> bool:
             },
             "causes": [{"what": what, "remedy": remedy} for what, remedy in found],
         }
-        session.out.json(told)
+        session.out.json(reported)
     else:
         role = desired.roles.get(name)
         circuit = "customer" if name in domain.attachment_circuits(desired) else "none declared"

@@ -54,14 +54,14 @@ def counters(session: Session, sid: str | None, with_rates: bool, interval: floa
     table = []
     for prefix, c in shown.items():
         rate = found.get(prefix)
-        told = [short(v) for v in rate] if rate else ["-", "-", "-"]
+        reported = [short(v) for v in rate] if rate else ["-", "-", "-"]
         table.append(
             [
                 Cell(prefix, "name"),
                 str(c.packets),
                 str(c.octets),
                 Cell(str(c.errors), "bad" if c.errors else ""),
-                *(told if with_rates else ()),
+                *(reported if with_rates else ()),
                 Cell(ago(c.discontinuity, now), "dim"),
             ]
         )
@@ -70,7 +70,7 @@ def counters(session: Session, sid: str | None, with_rates: bool, interval: floa
 
 def _json(prefix: str, c: SidCounters, rate: Rate | None) -> dict[str, object]:
     counted = {n: int(v) if v.isdigit() else v for n, v in sid_counters(c).items()}
-    told: dict[str, object] = {"prefix": prefix, **counted}
+    reported: dict[str, object] = {"prefix": prefix, **counted}
     if rate is not None:
-        told["rates"] = {n: round(v, 3) for n, v in rate._asdict().items()}
-    return told
+        reported["rates"] = {n: round(v, 3) for n, v in rate._asdict().items()}
+    return reported

@@ -32,9 +32,9 @@ def leaks(session: Session) -> None:
                 status.reason,
             )
         )
-        told = {"vrf": leak.importer, "from": leak.source}
+        reported = {"vrf": leak.importer, "from": leak.source}
         if leak.policy is not None:
-            told["policy"] = leak.policy
-        listed.append(told | rows.status_json(status))
+            reported["policy"] = leak.policy
+        listed.append(reported | rows.status_json(status))
     columns = (Column("VRF"), Column("FROM"), Column("POLICY"), *rows.STATE)
     session.out.listing({"leaks": listed}, columns, table, "no VRF imports from another one")

@@ -130,7 +130,7 @@ def _reason(state: State) -> str:
 
 
 def _json(row: _Row) -> dict[str, Any]:
-    told = {
+    reported = {
         "vrf": row.vrf,
         "protocol": row.protocol,
         "neighbor": row.neighbor.partition(" at ")[0],
@@ -139,5 +139,5 @@ def _json(row: _Row) -> dict[str, Any]:
         "state": _name(row.state),
     }
     left = ("address", "remote-as", "router-id", "neighbor", "level", "session-state", "state")
-    told |= {name: value for name, value in row.state.items() if name not in left}
-    return {name: value for name, value in told.items() if value is not None}
+    reported |= {name: value for name, value in row.state.items() if name not in left}
+    return {name: value for name, value in reported.items() if value is not None}

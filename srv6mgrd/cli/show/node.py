@@ -18,21 +18,21 @@ _STATUSES = {"done": "good", "awaiting-confirmation": "warn", "rolled-back": "di
 @pass_session
 def capabilities(session: Session) -> None:
     """What kernel and FRR of this node offer, and why they lack the rest."""
-    told: dict[str, Any] = session.state.node().get(CAPABILITIES, {})
+    state: dict[str, Any] = session.state.node().get(CAPABILITIES, {})
     session.warn_if_stale()
     if session.out.as_json:
-        session.out.json({"capabilities": told})
+        session.out.json({"capabilities": state})
         return
     offered = (
-        ("kernel", told.get("kernel", "not tried out yet")),
-        ("FRR", told.get("frr", "can't be reached")),
-        ("behaviors", _words(told.get("behavior", []))),
-        ("flavors", _words(told.get("flavor", []), ", ")),
-        ("headends", _words(told.get("headend-behavior", []))),
-        ("facilities", _words(told.get("facility", []))),
+        ("kernel", state.get("kernel", "not tried out yet")),
+        ("FRR", state.get("frr", "can't be reached")),
+        ("behaviors", _words(state.get("behavior", []))),
+        ("flavors", _words(state.get("flavor", []), ", ")),
+        ("headends", _words(state.get("headend-behavior", []))),
+        ("facilities", _words(state.get("facility", []))),
     )
     session.out.table([Column(""), Column("")], [(Cell(n, "head"), v) for n, v in offered])
-    if missing := told.get("missing", []):
+    if missing := state.get("missing", []):
         rows = [(Cell(m["name"], "warn"), m.get("reason", "")) for m in missing]
         session.out.line()
         session.out.table([Column("MISSING"), Column("REASON")], rows)
@@ -47,16 +47,17 @@ def _words(names: list[str], between: str = " ") -> str:
 @pass_session
 def commits(session: Session) -> None:
     """The commit that is carried out now, how far it is, and the last commits."""
-    told: dict[str, Any] = session.state.node().get(ACTIVITY, {})
+    state: dict[str, Any] = session.state.node().get(ACTIVITY, {})
     if session.out.as_json:
         session.warn_if_stale()
-        session.out.json({"activity": told, "transactions": session.state.transactions()})
+        session.out.json({"activity": state, "transactions": session.state.transactions()})
         return
-    if told:
-        where = f" at {told['object']}" if "object" in told else ""
+    if state:
+        where = f" at {state['object']}" if "object" in state else ""
         session.out.line(
-            Cell(f"{told['kind']} for {told['elapsed']} s", "head"),
-            f": {told.get('stage', told['kind'])}, {told['done']} of {told['total']} operations"
+            Cell(f"{state['kind']} for {state['elapsed']} s", "head"),
+            f": {state.get('stage', state['kind'])},"
+            f" {state['done']} of {state['total']} operations"
             f" done{where}",
         )
         session.out.line()
@@ -76,7 +77,7 @@ def transactions(session: Session) -> None:
 
 
 def _list(session: Session) -> None:
-    told = session.state.transactions()
+    state = session.state.transactions()
     session.warn_if_stale()
     columns = (
         Column("NUMBER", right=True),
@@ -99,10 +100,10 @@ def _list(session: Session) -> None:
             Cell(t.get("status", ""), _STATUSES.get(t.get("status", ""), "")),
             t.get("commit-id", "-"),
         )
-        for t in told.get("transaction", [])
+        for t in state.get("transaction", [])
     ]
     session.out.table(columns, rows)
-    if pending := told.get("pending"):
+    if pending := state.get("pending"):
         session.out.line()
         session.out.line(
             Cell(f"commit {pending['id']} is undone at {_local(pending['deadline'])}", "warn"),
@@ -117,13 +118,13 @@ def _list(session: Session) -> None:
 @pass_session
 def statistics(session: Session) -> None:
     """How the node is kept as declared: commits, compares, drift, repairs."""
-    told: dict[str, Any] = session.state.node().get(STATISTICS, {})
+    state: dict[str, Any] = session.state.node().get(STATISTICS, {})
     session.warn_if_stale()
     if session.out.as_json:
-        session.out.json({"statistics": told})
+        session.out.json({"statistics": state})
         return
     rows = [(Cell(name, "head"), _local(v) if "time" in name or "last" in name else v)
-            for name, v in told.items()]  # fmt: skip
+            for name, v in state.items()]  # fmt: skip
     session.out.table([Column(""), Column("")], rows)
 
 

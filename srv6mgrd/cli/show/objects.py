@@ -88,10 +88,10 @@ def _sid_json(
     desired: Desired | None, prefix: str, status: ObjectStatus, c: SidCounters | None
 ) -> dict[str, Any]:
     sid = _declared(desired, prefix)
-    told = rows.sid_json(sid) if sid else {"prefix": prefix}
+    reported = rows.sid_json(sid) if sid else {"prefix": prefix}
     counted = sid_counters(c or SidCounters())
     numbers = {n: int(v) if v.isdigit() else v for n, v in counted.items()}
-    return told | rows.status_json(status) | {"counters": numbers}
+    return reported | rows.status_json(status) | {"counters": numbers}
 
 
 @click.command()
@@ -120,15 +120,15 @@ def vrfs(session: Session) -> None:
                 reason,
             )
         )
-        told = {
+        reported = {
             "name": vrf.name,
             "table-id": vrf.table,
             "interface": list(vrf.interfaces),
             **rows.status_json(status),
         }
         if bgp:
-            told["bgp"] = rows.status_json(bgp) | (advertised(detail) or {"advertised-sid": ""})
-        listed.append(told)
+            reported["bgp"] = rows.status_json(bgp) | (advertised(detail) or {"advertised-sid": ""})
+        listed.append(reported)
     columns = (
         Column("VRF"),
         Column("TABLE", right=True),
@@ -215,7 +215,7 @@ def routes(session: Session) -> None:
 def proxies(session: Session) -> None:
     """Service proxies: packets both ways, errors, the chain that is put back on."""
     desired, state = session.desired(), session.state
-    statuses, told = state.statuses(), state.proxies()
+    statuses, reported = state.statuses(), state.proxies()
     session.warn_if_stale()
     now, table, listed = time.time_ns(), [], []
     for sid in sorted(desired.sids.values(), key=lambda one: one.prefix):
@@ -223,7 +223,7 @@ def proxies(session: Session) -> None:
             continue
         name = str(sid.prefix)
         status = statuses.get(ObjectRef(Kind.SID, name), rows.UNKNOWN)
-        shown = told.get(name, {})
+        shown = reported.get(name, {})
         totals, flows = rows.proxy_totals(shown), len(shown.get("flow-chain", []))
         chain = f"{flows} chains of flows" if flows else " ".join(rows.segments_of(shown)) or "-"
         table.append(

@@ -37,16 +37,16 @@ def since_cell(status: ObjectStatus, now: int) -> Cell:
 
 def status_json(status: ObjectStatus) -> dict[str, Any]:
     """The leaves of ``state``, numbers as numbers."""
-    told: dict[str, Any] = {
+    reported: dict[str, Any] = {
         "install-status": status.status.text,
         "reason": status.reason,
         "repairs": status.repairs,
     }
     if status.since:
-        told["since"] = time_text(status.since)
+        reported["since"] = time_text(status.since)
     if status.last_repair:
-        told["last-repair"] = time_text(status.last_repair)
-    return told
+        reported["last-repair"] = time_text(status.last_repair)
+    return reported
 
 
 def leads_to(sid: Sid) -> str:
@@ -74,7 +74,7 @@ def behavior_of(sid: Sid) -> str:
 
 def sid_json(sid: Sid) -> dict[str, Any]:
     """What is declared of a SID, in the model's words."""
-    told: dict[str, Any] = {
+    reported: dict[str, Any] = {
         "prefix": str(sid.prefix),
         "behavior": sid.behavior.value,
         "locator": sid.locator,
@@ -85,7 +85,7 @@ def sid_json(sid: Sid) -> dict[str, Any]:
         "segment-list": sid.segment_list,
         "bpf-program": sid.bpf_program,
     }
-    return {name: value for name, value in told.items() if value not in (None, [])}
+    return {name: value for name, value in reported.items() if value not in (None, [])}
 
 
 def route_json(route: SteeredRoute) -> dict[str, Any]:

@@ -57,16 +57,16 @@ def _words(hop: NextHop) -> str:
 
 
 def _json(route: StaticRoute) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    reported: dict[str, Any] = {
         "vrf": route.vrf,
         "prefix": str(route.prefix),
         "next-hop": [_hop_json(hop) for hop in route.next_hops],
     }
-    return told if route.tag is None else told | {"tag": route.tag}
+    return reported if route.tag is None else reported | {"tag": route.tag}
 
 
 def _hop_json(hop: NextHop) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    reported: dict[str, Any] = {
         "index": hop.index,
         "address": str(hop.address) if hop.address is not None else None,
         "interface": hop.interface,
@@ -74,4 +74,4 @@ def _hop_json(hop: NextHop) -> dict[str, Any]:
         "preference": hop.preference,
         "bfd": hop.bfd,
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in reported.items() if value is not None}

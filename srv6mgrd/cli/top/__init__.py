@@ -59,8 +59,8 @@ def _lines(state: State, interval: float, count: int) -> None:
     before = state.sample()
     for _ in range(count):
         after = state.next_sample(before, interval)
-        told = {p: rate._asdict() for p, rate in rates(before, after).items()}
-        print(json.dumps({"time": time_text(after.at), "rates": told}), flush=True)
+        reported = {p: rate._asdict() for p, rate in rates(before, after).items()}
+        print(json.dumps({"time": time_text(after.at), "rates": reported}), flush=True)
         before = after
 
 

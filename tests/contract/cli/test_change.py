@@ -22,9 +22,9 @@ MORE = json.dumps({_SRV6: END})
 
 def test_apply_merges_and_replaces(ctl: Ctl) -> None:
     assert ctl.run("apply", "-", given=FIRST).status == 0
-    told = ctl.run("apply", "-", "--json", given=MORE).json
-    assert (told["changed"], told["transaction"]["origin"]) == (True, "srv6ctl")
-    assert told["transaction"]["user"] == "alice"
+    reported = ctl.run("apply", "-", "--json", given=MORE).json
+    assert (reported["changed"], reported["transaction"]["origin"]) == (True, "srv6ctl")
+    assert reported["transaction"]["user"] == "alice"
     assert ctl.running().keys() == {"locators", "local-sids"}
     assert ctl.run("apply", "--replace", "-", given=FIRST).status == 0
     assert ctl.running().keys() == {"locators"}
@@ -43,7 +43,7 @@ def test_plan_judges_what_apply_would(ctl: Ctl) -> None:
     assert ctl.running().keys() == {"locators"}
 
 
-def test_rejections_of_yang_and_of_srv6mgrd_are_told(ctl: Ctl) -> None:
+def test_rejections_of_yang_and_of_srv6mgrd_are_reported(ctl: Ctl) -> None:
     bad = json.dumps({_SRV6: {"local-sids": {"sid": [{"prefix": "nonsense"}]}}})
     for line in (("apply", "-"), ("plan", "-"), ("diff", "-")):
         rejected = ctl.run(*line, given=bad)
@@ -138,8 +138,8 @@ def test_show_and_explain(ctl: Ctl) -> None:
     ctl.run("apply", "-", given=WHOLE)
     (sid,) = ctl.run("show", "sids", "--json").json["sids"]
     assert (sid["behavior"], sid["install-status"]) == ("End", "installed")
-    told = ctl.run("explain", "fcbb:0:1:64::", "--listen", "0", "--json").json
-    assert (told["prefix"], told["in-kernel"]) == (SID, False)
+    reported = ctl.run("explain", "fcbb:0:1:64::", "--listen", "0", "--json").json
+    assert (reported["prefix"], reported["in-kernel"]) == (SID, False)
 
 
 def test_whether_srv6mgrd_answers_is_known_in_time(ctl: Ctl, place: Path) -> None:

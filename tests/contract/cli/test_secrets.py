@@ -73,10 +73,10 @@ def test_a_difference_is_shown_without_its_values(ctl: Ctl, given: Path) -> None
         assert done.status == 0, done.err
         assert MARKER not in done.out
     differences = ctl.run("diff", "--json").json["differences"]
-    told = {c["path"].rpartition("/")[2]: c for c in differences}
+    reported = {c["path"].rpartition("/")[2]: c for c in differences}
     secrets = [c for c in differences if c["path"].endswith("/password")]
     assert [(c["before"], c["after"]) for c in secrets] == [("(secret)", "(secret)")] * 4
-    assert told["description"]["after"] == "gamma"
+    assert reported["description"]["after"] == "gamma"
 
 
 @pytest.mark.parametrize("password", [f"{MARKER} ", f"{MARKER}{'x' * 254}", [MARKER]])

@@ -58,7 +58,7 @@ def test_rows_are_declared_and_removed(northbound: Northbound) -> None:
     northbound.wait_until(lambda: not northbound.state.keys("*"))
 
 
-def test_rejected_rows_are_told_why_and_stop_nobody(northbound: Northbound) -> None:
+def test_rejected_rows_are_reported_why_and_stop_nobody(northbound: Northbound) -> None:
     outside = "SRV6_MY_SIDS|MAIN|fcbb:cccc:1:1::/64"
     northbound.config.hset(outside, mapping={"action": "uN"})
     northbound.config.hset("SRV6_MY_SIDS|OTHER|fcbb:bbbb:20:2::/64", mapping={"action": "uN"})

@@ -28,11 +28,11 @@ async def test_what_is_put_is_sent_in_order_and_slowly(place: Path) -> None:
     got: list[tuple[str, Any]] = []
     listener, notifier = Connection(originator="test"), Notifier()
 
-    def told(path: str, kind: str, leaves: Any, _at: int, _private: Any) -> None:
+    def reported(path: str, kind: str, leaves: Any, _at: int, _private: Any) -> None:
         if kind == "realtime":
             got.append((path.rpartition(":")[2], leaves))
 
-    listener.session().subscribe_notification("srv6mgr-operations", None, told)
+    listener.session().subscribe_notification("srv6mgr-operations", None, reported)
     job = asyncio.create_task(notifier.run())
     begin = time.monotonic()
     notifier.put(ALL * 10)

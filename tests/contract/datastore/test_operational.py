@@ -15,7 +15,7 @@ from srv6mgrd.counters.node import NodeWriter
 from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.datastore.operational import OperationalSubscription
 from srv6mgrd.datastore.transaction import Edit, Op, commit
-from srv6mgrd.model.capabilities import EVERYTHING, FrrOffer
+from srv6mgrd.model.capabilities import EVERYTHING, FrrCapabilities
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.stages import Stage, Taken
 from srv6mgrd.vitals import Vitals
@@ -84,7 +84,7 @@ def router(core: Core, place: Path) -> Iterator[None]:
     )
     core.count({sid(1): SidCounters(7, 700, 1, 1_700_000_000_000_000_000)})
     node = NodeWriter(core.node_file, now=1)
-    node.offer(EVERYTHING, FrrOffer("10.5"))
+    node.set_capabilities(EVERYTHING, FrrCapabilities("10.5"))
     taken = {stage: Taken(1, 0.5, 0.5, 0.5) for stage in Stage}
     Vitals("srv6mgrd", node, lambda: taken, {"commits": lambda: 2}).publish()
     yield

@@ -37,15 +37,15 @@ async def client(world: World) -> tuple[Client, Manager]:
 
 async def test_plan_gives_operations_as_commands(client: tuple[Client, Manager]) -> None:
     ask, manager = client
-    told = await ask.send("plan", {"configuration": json.dumps(LOCATORS)})
-    (operation,) = told["operation"]
+    reported = await ask.send("plan", {"configuration": json.dumps(LOCATORS)})
+    (operation,) = reported["operation"]
     assert (operation["number"], operation["verb"]) == (1, "create")
     assert operation["object"] == SID.key
     assert operation["command"].startswith("ip -6 route add fcbb:0:1:64::/64")
     assert manager.trees == [LOCATORS]
 
 
-async def test_what_yang_or_srv6mgrd_rejects_is_told(client: tuple[Client, Manager]) -> None:
+async def test_what_yang_or_srv6mgrd_rejects_is_reported(client: tuple[Client, Manager]) -> None:
     ask, manager = client
     for text in ("{", '{"srv6mgr-srv6:srv6":{"nonsense":1}}'):
         with pytest.raises(sysrepo.SysrepoError):
@@ -116,9 +116,9 @@ async def test_history_is_compared_and_rolled_back_to(world: World) -> None:
     await world.edit(LOCATORS)
     await world.edit(OTHERS)
     number = world.history.transactions()[1].id
-    told = await world.client.send("compare", {"transaction": number})
+    reported = await world.client.send("compare", {"transaction": number})
     path = "/srv6mgr-srv6:srv6/locators/locator[name='{}']/{}"
-    changes = {(c["path"], c.get("before"), c.get("after")) for c in told["change"]}
+    changes = {(c["path"], c.get("before"), c.get("after")) for c in reported["change"]}
     assert (path.format("m", "prefix"), "fc00::/48", None) in changes
     assert (path.format("n", "prefix"), None, "fc01::/48") in changes
     await world.client.send("rollback", {"transaction": number})

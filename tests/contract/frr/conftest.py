@@ -170,7 +170,7 @@ class Pe:
         """Someone types into this PE's FRR."""
         with Vty(self.node.path(f"/run/frr/{daemon}.vty")) as vty:
             for command, answer in zip(commands, vty.run(commands), strict=True):
-                assert answer.ok, f"{command}: {answer.words}"
+                assert answer.ok, f"{command}: {answer.message}"
 
 
 def _pe(number: int, programs: Path, profile: str) -> Pe:

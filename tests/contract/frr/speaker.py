@@ -76,13 +76,13 @@ class Speaker:
         """Until the peer closes; the reason."""
         selector = DefaultSelector()
         selector.register(self._socket, EVENT_READ, self._hear)
-        selector.register(0, EVENT_READ, self._told)
+        selector.register(0, EVENT_READ, self._reported)
         while True:
             for key, _ in selector.select():
                 if (reason := key.data()) is not None:
                     return f"closed {reason}"
 
-    def _told(self) -> str | None:
+    def _reported(self) -> str | None:
         # Not through sys.stdin, which would hold lines back that the selector knows nothing of.
         data = os.read(0, 65536)
         if not data:

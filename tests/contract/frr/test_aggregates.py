@@ -63,11 +63,11 @@ def test_aggregates(pes: Pes, programs: Path) -> None:
         if programs == STOCK_FRR
     ]
 
-    def told() -> bool:
+    def reported() -> bool:
         sid, reason = vrf_status(wanted, one.frr)["red"]
         return sid is not None and reason == "; ".join([*missing, nothing])
 
-    wait_until(told, "the reason", seen=lambda: str(vrf_status(wanted, one.frr)))
+    wait_until(reported, "the reason", seen=lambda: str(vrf_status(wanted, one.frr)))
     if programs != STOCK_FRR:
         arrive(two, "-4", 10, "10.1.0.0/16", "fcbb:0:1:64::")
         arrive(two, "-6", 10, "fd00:1::/32", "fcbb:0:1:64::")

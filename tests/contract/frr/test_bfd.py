@@ -63,7 +63,7 @@ def test_a_commit_needs_bfdd_and_a_repair_goes_on_without(pes: Pes) -> None:
 
     (rejected,) = one.frr.apply(one.plan(watched), atomic=True)
 
-    assert rejected.words == "bfdd does not run, which BFD of neighbor 2001:db8::2 needs"
+    assert rejected.message == "bfdd does not run, which BFD of neighbor 2001:db8::2 needs"
     assert rejected.remedy == "set bfdd=yes in /etc/frr/daemons and restart FRR"
     assert one.plan(declaration(1, "red")) == []
     assert one.push(watched) == []

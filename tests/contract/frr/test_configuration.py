@@ -165,8 +165,8 @@ def test_rejected_line_is_reported_and_its_block_taken_back(pe: Pe) -> None:
     assert [r.action.object.key for r in rejected] == [
         f"frr bgpd router bgp 65000 vrf bad / address-family {f} unicast" for f in ("ipv4", "ipv6")
     ]
-    assert "Malformed rd" in rejected[0].words
-    assert "rd vpn export 4294967296:1" in rejected[0].words
+    assert "Malformed rd" in rejected[0].message
+    assert "rd vpn export 4294967296:1" in rejected[0].message
     observed = pe.frr.observe()
     assert observed is not None
     assert observed["frr bgpd router bgp 65000 vrf red"].lines[1] == "sid vpn per-vrf export 100"
@@ -179,4 +179,4 @@ def test_another_as_that_runs_already_is_named(pe: Pe) -> None:
     pe.operator("bgpd", "configure terminal", "router bgp 65099")
     rejected = pe.push(declaration(1))
     assert rejected
-    assert all("AS is 65099" in r.words for r in rejected)
+    assert all("AS is 65099" in r.message for r in rejected)

@@ -167,7 +167,7 @@ def test_all_that_is_declared_reads_back_as_written(routers: tuple[Pe, Pe]) -> N
         edge.stop(BFDD)
 
 
-def test_what_the_locator_waits_for_is_told(routers: tuple[Pe, Pe]) -> None:
+def test_what_the_locator_waits_for_is_reported(routers: tuple[Pe, Pe]) -> None:
     edge, _ = routers
     assert edge.push(EDGE) == []
     becomes(edge, EDGE, (False, "no IS-IS neighbor at to-p"))
@@ -177,7 +177,7 @@ def test_what_the_locator_waits_for_is_told(routers: tuple[Pe, Pe]) -> None:
     # Without it the rest of FRR is as ever, and what it should have is refused by name.
     assert {a.object.key.split()[1] for a in edge.plan(EDGE)} == {ISISD}
     rejected = edge.push(EDGE)
-    assert {"start frr and see that the daemon is enabled" in r.words for r in rejected} == {True}
+    assert {"start frr and see that the daemon is enabled" in r.message for r in rejected} == {True}
     edge.start(ISISD)
     wait_until(lambda: edge.push(EDGE) == [], "isisd", DEADLINE)
     assert edge.plan(EDGE) == []
@@ -251,16 +251,16 @@ def test_bfd_finds_a_silent_neighbor(routers: tuple[Pe, Pe]) -> None:
 
 def test_the_overload_bit_at_start_up(routers: tuple[Pe, Pe]) -> None:
     edge, core = routers
-    words = "other routers send nothing through this one, which has the overload bit"
+    message = "other routers send nothing through this one, which has the overload bit"
 
     wanted = of_both(routers, overload=Overload(on_startup=12))
 
-    becomes(edge, wanted, (True, words))
+    becomes(edge, wanted, (True, message))
     # What is for it arrives nevertheless.
     wait_until(partial(learned, core, "fcbb:0:1::/48"), "the locator at p", DEADLINE)
     becomes(edge, wanted, (True, ""))
     assert edge.push(with_isis(overload=Overload(status=True))) == []
-    becomes(edge, wanted, (True, words))
+    becomes(edge, wanted, (True, message))
     assert edge.push(EDGE) == []
     becomes(edge, wanted, (True, ""))
 

@@ -80,8 +80,8 @@ class Flow:
         return self
 
     def end(self) -> dict[str, float]:
-        told = self._child.communicate(timeout=60)[0]
-        found: dict[str, float] = json.loads(told)
+        reported = self._child.communicate(timeout=60)[0]
+        found: dict[str, float] = json.loads(reported)
         return found
 
     def __exit__(self, *_: object) -> None:
@@ -132,11 +132,11 @@ def with_isisd(both_sids: Pes) -> Iterator[Pes]:
     one.node.run(["ip", "-6", "route", "flush", "proto", "isis"], check=False)
 
 
-def told(pe: Pe, state: Desired) -> str:
+def reported(pe: Pe, state: Desired) -> str:
     return vrf_status(state, pe.frr)["red"][1]
 
 
-def words(state: Desired) -> str:
+def message(state: Desired) -> str:
     if state.isis is None or state.isis.locator == NEW.name:
         return ""
     return "IS-IS advertises locator MAIN; other routers need a route to NEW"
@@ -163,7 +163,7 @@ def test_no_packet_is_lost_while_isis_names_the_old_locator(with_isisd: Pes) -> 
             assert limits(state) == []
             assert one.push(state) == []
             arrive(two, "-4", 10, "10.1.0.0/24", "fcbb:0:11:64::")
-            wait_until(lambda state=state: told(one, state) == words(state), "status", 40)
+            wait_until(lambda state=state: reported(one, state) == message(state), "status", 40)
             assert one.plan(state) == []
         tally = flow.end()
     assert tally["sent"] > 100

@@ -90,11 +90,11 @@ def routers(pes: Pes) -> Iterator[tuple[Pe, Pe]]:
     pes[0].start(STATICD, *DAEMONS)
     ce.ip("address", "add", "10.77.0.1/32", "dev", "lo")
     ce.ip("address", "add", "fd77::1/128", "dev", "lo")
-    for daemon, router, words in ((OSPFD, "ospf", "ip ospf"), (OSPF6D, "ospf6", "ipv6 ospf6")):
+    for daemon, router, message in ((OSPFD, "ospf", "ip ospf"), (OSPF6D, "ospf6", "ipv6 ospf6")):
         lines = ["configure terminal", f"router {router}", f"{router} router-id 10.77.0.1", "exit"]
         for interface in ("eth0", "lo"):
-            lines += [f"interface {interface}", f"{words} area 0.0.0.0"]
-            lines += [f"{words} network point-to-point"] if interface == "eth0" else []
+            lines += [f"interface {interface}", f"{message} area 0.0.0.0"]
+            lines += [f"{message} network point-to-point"] if interface == "eth0" else []
         ce.operator(daemon, *lines, "end")
     yield pes[0], ce
     pes[0].stop(*DAEMONS, STATICD)
@@ -155,9 +155,9 @@ def test_routes_go_both_ways(routers: tuple[Pe, Pe]) -> None:
     for prefix in ("10.77.0.1/32", "fd77::1/128"):
         wait_until(lambda prefix=prefix: exported(edge, prefix), f"{prefix} in BGP", 60.0)
     learned(ce, None, "10.9.0.0/24", "fd09::/64")
-    told = ce.ip("route") + ce.ip("-6", "route")
-    assert "10.8.0.0/24" not in told
-    assert "fd08::/64" not in told
+    reported = ce.ip("route") + ce.ip("-6", "route")
+    assert "10.8.0.0/24" not in reported
+    assert "fd08::/64" not in reported
 
 
 def test_changed_and_removed_beside_lines_of_the_operator(routers: tuple[Pe, Pe]) -> None:
@@ -191,7 +191,7 @@ def test_without_a_neighbor_or_a_daemon_it_says_so(routers: tuple[Pe, Pe]) -> No
 
     rejected = edge.push(BOTH)
 
-    assert {(r.words, r.remedy) for r in rejected} == {
+    assert {(r.message, r.remedy) for r in rejected} == {
         ("ospf6d does not run", "set ospf6d=yes in /etc/frr/daemons and restart FRR")
     }
     assert "ospf6d can't be reached" in status(BOTH, edge.frr)[OF[3]][1]

@@ -182,7 +182,7 @@ def test_one_rejected_route_leaves_the_others(pe: Pe) -> None:
     rejected = pe.push(wanted)
 
     assert [r.action.object.key for r in rejected] == ["frr mgmtd vrf red / ip route 10.9.1.0/24"]
-    assert "blackhole and non-blackhole" in rejected[0].words
+    assert "blackhole and non-blackhole" in rejected[0].message
     assert of_mgmtd(pe).keys() == {"ip route 10.9.0.0/24", "ip route 10.9.2.0/24"}
 
 
@@ -208,11 +208,11 @@ def test_without_a_daemon_it_is_rejected_with_the_remedy(pe: Pe) -> None:
 
     (rejected,) = pe.push(tracked)
 
-    assert rejected.words == "bfdd does not run, which BFD needs"
+    assert rejected.message == "bfdd does not run, which BFD needs"
     assert rejected.remedy == "set bfdd=yes in /etc/frr/daemons and restart FRR"
     pe.stop(STATICD)
     (rejected,) = pe.push(having(route("10.9.0.0/24", CE)))
-    assert rejected.words == "staticd does not run"
+    assert rejected.message == "staticd does not run"
     pe.start(STATICD)
     wait_until(lambda: pe.push(having(route("10.9.0.0/24", CE))) == [], "staticd", 30.0)
 
@@ -228,13 +228,13 @@ def test_a_route_follows_its_bfd_session(pe: Pe, pes: Pes) -> None:
         assert pe.plan(wanted) == []
         becomes(pe, wanted, "red 10.9.0.0/24", (True, ""))
         answering(pes, "down")
-        words = "next hop 10.1.0.10 is not used: its BFD session is down"
-        becomes(pe, wanted, "red 10.9.0.0/24", (True, words))
+        message = "next hop 10.1.0.10 is not used: its BFD session is down"
+        becomes(pe, wanted, "red 10.9.0.0/24", (True, message))
         assert "blackhole 10.9.0.0/24" in in_kernel(pe)
     finally:
         pe.stop(BFDD)
-    words = "next hop 10.1.0.10 is not used: its BFD session is not kept, since bfdd does not run"
-    becomes(pe, wanted, "red 10.9.0.0/24", (True, words))
+    message = "next hop 10.1.0.10 is not used: its BFD session is not kept, since bfdd does not run"
+    becomes(pe, wanted, "red 10.9.0.0/24", (True, message))
     # What tracks it may go while bfdd is away.
     untracked = having(route("10.9.0.0/24", CE, backup))
     assert pe.push(untracked) == []
@@ -276,8 +276,8 @@ def tunnel(pe: Pe, prefix: str) -> bool:
 
 
 def vtysh(pe: Pe, *lines: str) -> None:
-    words = [word for line in ("configure terminal", *lines) for word in ("-c", line)]
-    pe.node.run(["vtysh", *words])
+    message = [word for line in ("configure terminal", *lines) for word in ("-c", line)]
+    pe.node.run(["vtysh", *message])
 
 
 @contextlib.contextmanager

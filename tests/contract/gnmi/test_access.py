@@ -140,7 +140,7 @@ def test_a_rule_that_comes_later_holds_for_counters_of_all_sids(
     core.tell({ObjectRef(Kind.SID, p): ObjectStatus(InstallStatus.INSTALLED) for p in (SID, other)})
     numbers = itertools.count(1)
 
-    def told() -> set[str]:
+    def reported() -> set[str]:
         """The SIDs of the next values."""
         n = next(numbers)
         core.count({p: SidCounters(n, 0, 0, 1) for p in (SID, other)})
@@ -153,13 +153,13 @@ def test_a_rule_that_comes_later_holds_for_counters_of_all_sids(
     asked = subscription("/srv6/local-sids/sid/state/counters/in-pkts", how, **interval)
     with alice.subscribe(asked) as stream:
         stream.until_sync()
-        assert told() == {SID, other}
+        assert reported() == {SID, other}
         hidden = f"/srv6mgr-srv6:srv6/local-sids/sid[prefix='{other}']"
         rules({"path": hidden, "access-operations": "read", "action": "deny"})
-        wait_until(lambda: told() == {SID}, timeout=10)
-        assert told() == {SID}
+        wait_until(lambda: reported() == {SID}, timeout=10)
+        assert reported() == {SID}
         rules()
-        wait_until(lambda: told() == {SID, other}, timeout=10)
+        wait_until(lambda: reported() == {SID, other}, timeout=10)
 
 
 def test_get_of_the_counters_of_all_sids_obeys_rules(

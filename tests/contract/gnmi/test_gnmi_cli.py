@@ -53,14 +53,14 @@ class Cli:
         return done.returncode, done.stdout + done.stderr
 
     def ask(self, *arguments: str) -> str:
-        code, told = self.run(*arguments)
-        assert code == 0, told
-        return told
+        code, reported = self.run(*arguments)
+        assert code == 0, reported
+        return reported
 
     def rejected(self, *arguments: str) -> str:
-        code, told = self.run(*arguments)
-        assert code, told
-        return told
+        code, reported = self.run(*arguments)
+        assert code, reported
+        return reported
 
     @contextmanager
     def watch(self, path: str, *arguments: str) -> Iterator[Iterator[str]]:
@@ -75,28 +75,28 @@ class Cli:
 
 
 def test_capabilities(cli: Cli) -> None:
-    told = cli.ask("-capabilities")
-    assert re.search(r'name:\s+"srv6mgr-srv6"', told)
-    assert re.search(r'gNMI_version:\s+"0.10.0"', told)
+    reported = cli.ask("-capabilities")
+    assert re.search(r'name:\s+"srv6mgr-srv6"', reported)
+    assert re.search(r'gNMI_version:\s+"0.10.0"', reported)
 
 
 def test_get(cli: Cli) -> None:
-    told = cli.ask("-get", "-proto", f"{TABLE} encoding: JSON_IETF")
-    assert re.search(r'json_ietf_val:\s+"100"', told)
-    told = cli.rejected("-get", "-proto", 'path: {elem: {name: "x"}} encoding: JSON_IETF')
-    assert "code = Unimplemented desc = path /x: the data tree has no node" in told
+    reported = cli.ask("-get", "-proto", f"{TABLE} encoding: JSON_IETF")
+    assert re.search(r'json_ietf_val:\s+"100"', reported)
+    reported = cli.rejected("-get", "-proto", 'path: {elem: {name: "x"}} encoding: JSON_IETF')
+    assert "code = Unimplemented desc = path /x: the data tree has no node" in reported
 
 
 def test_set(cli: Cli, gnmi: Client) -> None:
-    told = cli.ask("-set", "-proto", f"update: {{{TABLE} val: {{uint_val: 101}}}}")
-    assert re.search(r"op:\s+UPDATE", told)
+    reported = cli.ask("-set", "-proto", f"update: {{{TABLE} val: {{uint_val: 101}}}}")
+    assert re.search(r"op:\s+UPDATE", reported)
     assert gnmi.value("/srv6/vrfs/vrf[name=red]/table-id") == 101
     blue = json.dumps({"table-id": 101}).replace('"', '\\"')
     path = RED.replace("red", "blue")
-    told = cli.rejected(
+    reported = cli.rejected(
         "-set", "-proto", f'update: {{path: {{{path}}} val: {{json_ietf_val: "{blue}"}}}}'
     )
-    assert "table 101 is already used by VRF red; choose another table-id" in told
+    assert "table 101 is already used by VRF red; choose another table-id" in reported
 
 
 def test_subscribe_once(cli: Cli) -> None:

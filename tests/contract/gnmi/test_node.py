@@ -8,7 +8,7 @@ import grpc
 from gnmi_pb import gnmi_pb2 as pb
 
 from srv6mgrd.counters.node import NodeWriter
-from srv6mgrd.model.capabilities import EVERYTHING, FrrOffer
+from srv6mgrd.model.capabilities import EVERYTHING, FrrCapabilities
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.stages import Stage, Taken
 from srv6mgrd.vitals import Vitals
@@ -48,7 +48,7 @@ def test_capabilities_and_statistics_of_an_empty_router(gnmi: Client, core: Core
     code, _ = failing(gnmi.raw_get, "/srv6/capabilities")
     assert code is grpc.StatusCode.NOT_FOUND
     node = NodeWriter(core.node_file, now=1_700_000_000_000_000_000)
-    node.offer(EVERYTHING, FrrOffer("10.5"))
+    node.set_capabilities(EVERYTHING, FrrCapabilities("10.5"))
     got = gnmi.value("/srv6/capabilities", encoding=pb.JSON)
     assert "End.DT46" in got["behavior"]
     assert got["flavor"] == ["End next-csid", "End psp", "End.X next-csid"]
@@ -89,23 +89,25 @@ def test_what_is_missing_has_its_reason(gnmi: Client, core: Core) -> None:
     node = NodeWriter(core.node_file, now=1)
     from dataclasses import replace
 
-    node.offer(replace(EVERYTHING, missing={"End.AD": "the kernel lacks it"}), FrrOffer())
+    node.set_capabilities(
+        replace(EVERYTHING, missing={"End.AD": "the kernel lacks it"}), FrrCapabilities()
+    )
     path = "/srv6/capabilities/missing[name=End.AD]/reason"
     assert gnmi.get(path) == {path: "the kernel lacks it"}
 
 
-def test_statistics_are_told_on_change(gnmi: Client, core: Core) -> None:
+def test_statistics_are_reported_on_change(gnmi: Client, core: Core) -> None:
     node = NodeWriter(core.node_file, now=1)
     node.write()
     with gnmi.subscribe(subscription("/srv6/statistics")) as stream:
         assert stream.until_sync()["/srv6/statistics/drifts"] == "0"
         node.statistics.drifted(objects=2, repaired=1, now=time.time_ns())
         node.write()
-        told = updates(stream.next().update)
-        assert set(told) == {
+        reported = updates(stream.next().update)
+        assert set(reported) == {
             f"/srv6/statistics/{leaf}" for leaf in ("compares", "drifts", "repairs", "last-drift")
         }
-        assert told["/srv6/statistics/drifts"] == "2"
+        assert reported["/srv6/statistics/drifts"] == "2"
 
 
 def test_segment_lists_and_routes_have_state(gnmi: Client, core: Core) -> None:

@@ -111,13 +111,13 @@ def test_on_change_tells_what_changed_and_no_more(router: Client, observed: Obse
     with router.subscribe(subscription(f"{OF_RED}/neighbor")) as stream:
         assert stream.until_sync()[f"{STATE}/session-state"] == "established"
         tell(observed, of_red(neighbor("active")))
-        told = stream.next().update
-        assert updates(told) == {
+        reported = stream.next().update
+        assert updates(reported) == {
             f"{STATE}/session-state": "active",
             f"{STATE}/last-reset-reason": "Peer closed the session",
         }
         family = f"{STATE}/afi-safi[name=ipv4-unicast]"
-        assert sorted(deletes(told)) == [
+        assert sorted(deletes(reported)) == [
             f"{family}/name",
             f"{family}/prefixes/accepted",
             f"{family}/prefixes/advertised",
@@ -143,10 +143,10 @@ def test_those_who_connect_come_and_go(router: Client, observed: ObservedWriter)
     with router.subscribe(subscription(SITES)) as stream:
         assert stream.until_sync() == {}
         tell(observed, of_red(neighbor(), dynamic=("10.2.0.7", "10.2.0.8")))
-        told = updates(stream.next().update)
+        reported = updates(stream.next().update)
         first = f"{SITES}[address=10.2.0.7]"
-        assert told[f"{first}/remote-as"] == 65101
-        assert told[f"{first}/state/session-state"] == "established"
+        assert reported[f"{first}/remote-as"] == 65101
+        assert reported[f"{first}/state/session-state"] == "established"
         tell(observed, of_red(neighbor(), dynamic=("10.2.0.8",)))
         assert deletes(stream.next().update) == [first]
         assert stream.quiet()
@@ -186,10 +186,10 @@ def test_interfaces_have_it_beside_their_status(
     with router.subscribe(subscription(f"{at}/state")) as stream:
         stream.until_sync()
         see("lower-layer-down", "10.1.0.2")
-        told = stream.next().update
-        assert updates(told) == {f"{at}/state/oper-status": "lower-layer-down"}
+        reported = stream.next().update
+        assert updates(reported) == {f"{at}/state/oper-status": "lower-layer-down"}
         gone = f"{at}/state/address[ip=10.1.0.1][prefix-length=24]"
-        assert sorted(deletes(told)) == [f"{gone}/ip", f"{gone}/prefix-length"]
+        assert sorted(deletes(reported)) == [f"{gone}/ip", f"{gone}/prefix-length"]
         observed.stage("interfaces", {})
         observed.publish()
         assert f"{at}/state/oper-status" in deletes(stream.next().update)

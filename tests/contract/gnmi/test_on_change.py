@@ -90,7 +90,7 @@ def test_a_rejected_set_is_not_seen(router: Client, core: Core) -> None:
         assert stream.quiet()
 
 
-def test_install_status_is_told_on_change(router: Client, core: Core) -> None:
+def test_install_status_is_reported_on_change(router: Client, core: Core) -> None:
     status = f"{ENTRY}/state/install-status"
     core.tell(
         {SID_REF: ObjectStatus(InstallStatus.PENDING, "VRF red is missing"), RED_REF: INSTALLED}
@@ -118,7 +118,7 @@ def test_a_new_object_brings_its_state(router: Client, core: Core) -> None:
         assert updates(stream.next().update)[f"{blue}/state/install-status"] == "installed"
 
 
-def test_counters_are_told_on_change_when_asked_for(router: Client, core: Core) -> None:
+def test_counters_are_reported_on_change_when_asked_for(router: Client, core: Core) -> None:
     core.tell({SID_REF: INSTALLED})
     core.count({SID: SidCounters(1, 100, 0, 5)}, at=1)
     with router.subscribe(subscription(f"{ENTRY}/state/counters")) as stream:
@@ -130,7 +130,7 @@ def test_counters_are_told_on_change_when_asked_for(router: Client, core: Core) 
 
 
 @pytest.mark.parametrize("mode", [pb.ON_CHANGE, pb.TARGET_DEFINED])
-def test_what_a_proxy_learns_is_told_on_change(router: Client, core: Core, mode: int) -> None:
+def test_what_a_proxy_learns_is_reported_on_change(router: Client, core: Core, mode: int) -> None:
     prefix, chain = IPv6Network("fcbb:0:1:ad::/64"), f"{PROXY}/state/chain"
     router.set(update={PROXY_SID: AD})
     first, second = map(IPv6Address, ("fcbb:0:2::", "fcbb:0:3::"))
@@ -150,7 +150,9 @@ def test_what_a_proxy_learns_is_told_on_change(router: Client, core: Core, mode:
         assert f"{chain}/segment[index=0]/sid" in deletes(stream.next().update)
 
 
-def test_counters_of_a_proxy_are_told_on_change_when_asked_for(router: Client, core: Core) -> None:
+def test_counters_of_a_proxy_are_reported_on_change_when_asked_for(
+    router: Client, core: Core
+) -> None:
     prefix, counted = IPv6Network("fcbb:0:1:ad::/64"), f"{PROXY}/state/errors"
     router.set(update={PROXY_SID: AD})
     core.learn({prefix: ProxyState(ProxyCounts())})
@@ -160,7 +162,7 @@ def test_counters_of_a_proxy_are_told_on_change_when_asked_for(router: Client, c
         assert updates(stream.next().update) == {f"{counted}/hop-limit": "1"}
 
 
-def test_counters_of_all_sids_are_told_on_change(router: Client, core: Core) -> None:
+def test_counters_of_all_sids_are_reported_on_change(router: Client, core: Core) -> None:
     """They are sent as they are stored, but for those that stand still."""
     others = [f"fcbb:0:1:{n:x}::/64" for n in (0x201, 0x202)]
     entry = "/srv6/local-sids/sid[prefix={}]"
@@ -208,7 +210,7 @@ def test_counters_of_all_sids_are_told_on_change(router: Client, core: Core) -> 
         assert updates(later.next().update) == {leaf(2): "10"}
 
 
-def test_what_a_slow_reader_missed_is_told_and_hinders_nobody(
+def test_what_a_slow_reader_missed_is_reported_and_hinders_nobody(
     router: Client, core: Core, server: Server
 ) -> None:
     """It gets the latest values with the number of those that it missed (2.1, duplicates); what

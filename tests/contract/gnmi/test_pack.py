@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from srv6mgrd.counters.store import Records
 from srv6mgrd.gnmi import pack, wire
-from srv6mgrd.gnmi.pack import InC, Request, Sample, Table, Told, in_python
+from srv6mgrd.gnmi.pack import InC, Reported, Request, Sample, Table, in_python
 from srv6mgrd.gnmi.path import Path, text
 from tests.unit.gnmi.models import schema
 
@@ -95,7 +95,7 @@ def test_c_and_python_agree(
     assert pb.GetResponse.FromString(one).SerializeToString() == one
 
 
-def told(messages: Any) -> dict[str, int]:
+def reported(messages: Any) -> dict[str, int]:
     return {
         text(wire.read_path(u.path).elems): u.val.uint_val
         for m in messages
@@ -104,24 +104,24 @@ def told(messages: Any) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("kind", ["C", "Python"])
-def test_what_was_told_is_not_told_again(in_c: InC, kind: str) -> None:
+def test_what_was_reported_is_not_reported_again(in_c: InC, kind: str) -> None:
     packer = in_c if kind == "C" else in_python
     request = Request(LEAVES[:1], wire.PROTO, Path())
     first = records([(1, 0, 0, 0), (2, 0, 0, 0)])
-    known, held = Told(), table(first)
+    known, held = Reported(), table(first)
     where = "/srv6/local-sids/sid[prefix={}]/state/counters/in-pkts"
-    assert told(Sample(held, first, packer).messages(request, known)) == {
+    assert reported(Sample(held, first, packer).messages(request, known)) == {
         where.format(prefix(0)): 1,
         where.format(prefix(1)): 2,
     }
     assert not list(Sample(held, first, packer).messages(request, known))
     second = records([(1, 0, 0, 0), (5, 0, 0, 0)], number=1)
     now = Sample(Table(COUNTERS, {(p,): {} for p in held.slots}, held.slots), second, packer)
-    assert told(now.messages(request, known)) == {where.format(prefix(1)): 5}
+    assert reported(now.messages(request, known)) == {where.format(prefix(1)): 5}
     # Another SID in the same record is told whatever it counts.
     slots = {prefix(9): 0, prefix(1): 1}
     other = Table(COUNTERS, {(p,): {} for p in slots}, slots)
-    assert told(Sample(other, second, packer).messages(request, known)) == {
+    assert reported(Sample(other, second, packer).messages(request, known)) == {
         where.format(prefix(9)): 1
     }
 

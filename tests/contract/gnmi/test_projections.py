@@ -86,7 +86,7 @@ def test_views_can_not_be_set(router: Client) -> None:
         assert code in (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.INVALID_ARGUMENT), text
 
 
-def test_views_are_told_on_change(router: Client, core: Core) -> None:
+def test_views_are_reported_on_change(router: Client, core: Core) -> None:
     installed = f"{SHOWN}/sid[sid={SID}]/forwarding/is-installed"
     with router.subscribe(
         subscription(f"{IETF}/sid/forwarding"), subscription(f"{AFTS}/ipv6-unicast")
@@ -95,34 +95,36 @@ def test_views_are_told_on_change(router: Client, core: Core) -> None:
         assert first[installed] is True
         assert f"{ENTRY}/state/origin-protocol" in first
         core.tell({REF: ObjectStatus(InstallStatus.PENDING, "wait")})
-        told = stream.next().update
-        assert updates(told) == {installed: False}
-        assert deletes(told) == [ENTRY]
+        reported = stream.next().update
+        assert updates(reported) == {installed: False}
+        assert deletes(reported) == [ENTRY]
         core.tell({REF: INSTALLED})
-        told = updates(stream.next().update)
-        assert told[installed] is True
-        assert told[f"{ENTRY}/state/prefix"] == SID
+        reported = updates(stream.next().update)
+        assert reported[installed] is True
+        assert reported[f"{ENTRY}/state/prefix"] == SID
         router.set(delete=["/srv6/local-sids"])
-        told = stream.next().update
-        assert not told.update
-        assert deletes(told) == [f"{SHOWN}/sid[sid={SID}]/forwarding", ENTRY]
+        reported = stream.next().update
+        assert not reported.update
+        assert deletes(reported) == [f"{SHOWN}/sid[sid={SID}]/forwarding", ENTRY]
 
 
-def test_counters_of_views_are_sampled_and_told_on_change(router: Client, core: Core) -> None:
+def test_counters_of_views_are_sampled_and_reported_on_change(router: Client, core: Core) -> None:
     counted = subscription(f"openconfig:{COUNTED}", pb.SAMPLE, sample_interval=0.2)
     packets = f"{COUNTED}/state/packets-forwarded"
     with router.subscribe(counted) as stream:
         assert stream.until_sync()[packets] == "7"
         core.count({SID: SidCounters(8, 800, 1, 1)})
-        while packets not in (told := updates(stream.next().update)) or told[packets] == "7":
+        while (
+            packets not in (reported := updates(stream.next().update)) or reported[packets] == "7"
+        ):
             pass
-        assert told[packets] == "8"
+        assert reported[packets] == "8"
     ietf = subscription(f"{IETF}/sid[sid={SID}]/counters")
     with router.subscribe(ietf) as stream:
         stream.until_sync()
         core.count({SID: SidCounters(9, 800, 1, 1)})
-        told = updates(stream.next().update)
-        assert told == {f"{SHOWN}/sid[sid={SID}]/counters/success/in-pkts": "9"}
+        reported = updates(stream.next().update)
+        assert reported == {f"{SHOWN}/sid[sid={SID}]/counters/success/in-pkts": "9"}
 
 
 EVERY = "/srv6/local-sids/sid/state/counters/in-pkts"
@@ -157,8 +159,8 @@ def test_a_leaf_comes_back_under_the_origin_it_was_asked_under(
             while not stream.next().sync_response:
                 continue
             core.count({SID: SidCounters(8 + mode, 800 + mode, 1, 1)})
-            told = stream.next().update
-            assert {u.path.origin for u in told.update} == {origin}
+            reported = stream.next().update
+            assert {u.path.origin for u in reported.update} == {origin}
 
 
 def test_a_delete_comes_under_the_origin_too(router: Client) -> None:

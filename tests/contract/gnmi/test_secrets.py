@@ -87,9 +87,9 @@ def test_subscribe(bob: Client, gnmi: Client, path: str) -> None:
                          f"{NEIGHBOR}/keepalive": 10})  # fmt: skip
         gnmi.set(delete=list(PASSWORDS[:2]))
         if path == "/srv6":
-            told = str(stream.next())
-            assert "hold-time" in told
-            assert MARKER not in f"{first}{told}"
+            reported = str(stream.next())
+            assert "hold-time" in reported
+            assert MARKER not in f"{first}{reported}"
         assert stream.quiet()
     with bob.subscribe(subscription(path), mode=pb.SubscriptionList.ONCE) as stream:
         assert MARKER not in str(stream.until_sync())

@@ -151,7 +151,7 @@ def test_one_entry_of_a_leaf_list_is_deleted(router: Client) -> None:
     assert "is no leaf-list" in text
 
 
-def test_subscribers_are_told_what_is_left_of_a_leaf_list(router: Client) -> None:
+def test_subscribers_are_reported_what_is_left_of_a_leaf_list(router: Client) -> None:
     where = VRF.format("red") + "/interface"
     router.set(replace={where: ["eth1", "eth2"]})
     with router.subscribe(subscription(where)) as stream:
@@ -400,7 +400,7 @@ def test_a_bad_name_among_good_ones_is_named(router: Client) -> None:
         )
 
 
-def test_deleting_what_is_unknown_or_read_only_is_told(router: Client) -> None:
+def test_deleting_what_is_unknown_or_read_only_is_reported(router: Client) -> None:
     assert failing(router.set, delete=["/srv6/nonsense"])[0] is NOT_FOUND
     assert failing(router.set, delete=[VRF.format("red") + "/state"])[0] is INVALID
     assert failing(router.set, delete=[VRF.format("red") + "/name"])[0] is INVALID

@@ -94,7 +94,7 @@ def test_what_is_not_served(router: Client) -> None:
     assert code(router, sids("COUNTERS", "SID*"), encoding=pb.PROTO) is unimplemented
 
 
-def told(stream: Stream) -> Any:
+def reported(stream: Stream) -> Any:
     (update,) = stream.next().update.update
     return json.loads(update.val.json_ietf_val)
 
@@ -104,7 +104,7 @@ def test_once_and_poll(router: Client, mode: int) -> None:
     asked = pb.Subscription(path=sids("COUNTERS", "SID*"))
     with router.subscribe(asked, mode=mode, prefix=PREFIX) as stream:
         for _ in range(1 if mode == ONCE else 3):
-            assert told(stream) == {SID: fields(7, 700, 1)}
+            assert reported(stream) == {SID: fields(7, 700, 1)}
             assert stream.next().sync_response
             if mode == POLL:
                 stream.send(pb.SubscribeRequest(poll=pb.Poll()))
@@ -115,21 +115,21 @@ def test_samples(router: Client, core: Core) -> None:
         path=sids("COUNTERS", f"SID:{SID}"), mode=pb.SAMPLE, sample_interval=100_000_000
     )
     with router.subscribe(asked, prefix=PREFIX) as stream:
-        assert told(stream) == fields(7, 700, 1)
+        assert reported(stream) == fields(7, 700, 1)
         assert stream.next().sync_response
         core.count({SID: SidCounters(8, 800, 1, 1)})
-        while told(stream) != fields(8, 800, 1):
+        while reported(stream) != fields(8, 800, 1):
             pass
 
 
 def test_on_change(router: Client, core: Core) -> None:
     asked = pb.Subscription(path=sids("COUNTERS", f"SID:{SID}"), mode=pb.ON_CHANGE)
     with router.subscribe(asked, prefix=PREFIX) as stream:
-        assert told(stream) == fields(7, 700, 1)
+        assert reported(stream) == fields(7, 700, 1)
         assert stream.next().sync_response
         assert stream.quiet()
         core.count({SID: SidCounters(8, 800, 1, 1)})
-        assert told(stream) == fields(8, 800, 1)
+        assert reported(stream) == fields(8, 800, 1)
         router.set(delete=[f"/srv6/local-sids/sid[prefix={SID}]"])
         assert list(stream.next().update.delete) == [sids("COUNTERS", f"SID:{SID}")]
 

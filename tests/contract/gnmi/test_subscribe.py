@@ -73,7 +73,7 @@ def test_a_path_that_does_not_exist_yet_keeps_the_stream_open(router: Client) ->
         assert updates(stream.next().update) == {f"{green}/name": "green", f"{green}/table-id": 300}
 
 
-def test_depth_limits_what_is_told(router: Client, core: Core) -> None:
+def test_depth_limits_what_is_reported(router: Client, core: Core) -> None:
     depth = ext.Extension(depth=ext.Depth(level=1))
     core.tell({RED_REF: INSTALLED})
     asked = pb.SubscriptionList(subscription=[subscription(RED)], encoding=pb.JSON_IETF)
@@ -146,10 +146,10 @@ def test_leaves_in_every_encoding(
             f"{ENTRY}/behavior": behavior,
         }
         router.set(update={f"{RED}/table-id": 101})
-        told = table
-        while told == table:
-            told = updates(stream.next().update).get(f"{RED}/table-id", table)
-        assert str(told) == "101"
+        reported = table
+        while reported == table:
+            reported = updates(stream.next().update).get(f"{RED}/table-id", table)
+        assert str(reported) == "101"
 
 
 def test_aggregation_and_marking_are_taken_and_leaves_are_sent(router: Client) -> None:
@@ -157,11 +157,11 @@ def test_aggregation_and_marking_are_taken_and_leaves_are_sent(router: Client) -
     more = {"allow_aggregation": True, "qos": pb.QOSMarking(marking=46)}
     for mode in (ONCE, POLL, pb.SubscriptionList.STREAM):
         with router.subscribe(subscription("/srv6/vrfs"), mode=mode, **more) as stream:
-            told = []
+            reported = []
             while not (answer := stream.next()).sync_response:
-                told.append(answer.update)
-            assert not any(n.atomic for n in told)
-            paths = [shown(u.path) for n in told for u in n.update]
+                reported.append(answer.update)
+            assert not any(n.atomic for n in reported)
+            paths = [shown(u.path) for n in reported for u in n.update]
             assert sorted(paths) == sorted(f"{RED}/{n}" for n in ("interface", "name", "table-id"))
 
 
@@ -178,14 +178,14 @@ def test_use_models_restricts(router: Client) -> None:
     assert rejected(router, subscription("/srv6"), use_models=other) is UNIMPLEMENTED
 
 
-def test_no_path_is_told_twice_in_a_notification(router: Client) -> None:
+def test_no_path_is_reported_twice_in_a_notification(router: Client) -> None:
     asked = [subscription(p) for p in ("/", "/srv6", "/srv6/.../table-id", RED, f"{RED}/table-id")]
     with router.subscribe(*asked) as stream:
-        told = []
+        reported = []
         while not (answer := stream.next()).sync_response:
             assert answer.update.timestamp > 0
-            told += [shown(u.path) for u in answer.update.update]
-        assert len(told) == len(set(told))
+            reported += [shown(u.path) for u in answer.update.update]
+        assert len(reported) == len(set(reported))
 
 
 def test_target_comes_back(router: Client) -> None:

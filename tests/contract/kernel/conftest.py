@@ -128,7 +128,7 @@ def pin(path: str, answer: int = 0) -> None:
     code = _INSTRUCTION.pack(_MOVE, 0, 0, answer) + _INSTRUCTION.pack(_EXIT, 0, 0, 0)
     program = bpf.load(_LWT_SEG6LOCAL, code)
     if not isinstance(program, int):
-        pytest.skip(f"no seg6local BPF programs: {program.words}")
+        pytest.skip(f"no seg6local BPF programs: {program.message}")
     name = ctypes.create_string_buffer(path.encode())
     pinned = bpf.call(_BPF_OBJ_PIN, struct.pack("=QII", ctypes.addressof(name), program, 0))
     os.close(program)

@@ -135,12 +135,12 @@ def test_bpf_program_that_is_pinned_anew_is_drift(
 
 def test_bpf_program_is_missing(kernel: LinuxKernel, sid_device: str) -> None:
     (rejected,) = kernel.apply([Create(sid(Behavior.END_BPF, bpf_program="/nowhere/program"))])
-    assert "/nowhere/program" in rejected.words
+    assert "/nowhere/program" in rejected.message
 
 
 def test_interface_is_missing(kernel: LinuxKernel, sid_device: str) -> None:
     (rejected,) = kernel.apply([Create(sid(Behavior.END_DX2, interface="gone0"))])
-    assert "gone0" in rejected.words
+    assert "gone0" in rejected.message
 
 
 def test_many_of_each(kernel: LinuxKernel, sid_device: str) -> None:

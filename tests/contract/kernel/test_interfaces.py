@@ -88,7 +88,7 @@ def test_the_name_is_somebody_elses(kernel: LinuxKernel, run: Run, theirs: str) 
     (rejected,) = kernel.apply([Create(VLAN)])
 
     assert rejected.errno == errno.EEXIST
-    assert "which srv6mgr did not make" in rejected.words
+    assert "which srv6mgr did not make" in rejected.message
 
 
 @pytest.mark.usefixtures("vlans")
@@ -177,14 +177,14 @@ def test_links_say_what_is_down_and_what_a_bridge_has(kernel: LinuxKernel, run: 
     assert "p0" not in found.down
 
 
-def test_changes_are_told(run: Run) -> None:
+def test_changes_are_reported(run: Run) -> None:
     events = KernelEvents()
     run("ip addr add 10.9.0.1/24 dev p0; ip addr add fc00:8::1/64 dev p0 nodad")
     run("ip addr del 10.9.0.1/24 dev p0; ip addr del fc00:8::1/64 dev p0")
 
-    told = [e for e in events.take() if e.kind is EventKind.ADDRESS]
+    reported = [e for e in events.take() if e.kind is EventKind.ADDRESS]
 
-    assert [e.removed for e in told if e.key.endswith(("0a090001", "0001"))] == [True, True]
+    assert [e.removed for e in reported if e.key.endswith(("0a090001", "0001"))] == [True, True]
     events.close()
 
 

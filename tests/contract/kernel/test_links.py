@@ -149,7 +149,7 @@ def test_two_vrfs_on_a_table(kernel: LinuxKernel) -> None:
     other = VrfDevice("blue", 100, BLUE.ifindex)
     (rejected,) = kernel.apply([Create(STRICT), Create(RED), Create(other)])
     assert rejected.action.object == other
-    assert "another VRF" in rejected.words
+    assert "another VRF" in rejected.message
     assert "blue" not in kernel.observe([]).interfaces
 
 
@@ -157,7 +157,7 @@ def test_strict_mode_with_a_shared_table(kernel: LinuxKernel) -> None:
     other = VrfDevice("blue", 100, BLUE.ifindex)
     (rejected,) = kernel.apply([Create(RED), Create(other), Create(STRICT)])
     assert rejected.action.object == STRICT
-    assert (rejected.errno, rejected.words) == (errno.EBUSY, "two VRF devices share a table")
+    assert (rejected.errno, rejected.message) == (errno.EBUSY, "two VRF devices share a table")
 
 
 @pytest.mark.parametrize("keep", [True, False])
@@ -193,7 +193,7 @@ def test_port_moves_and_leaves(kernel: LinuxKernel, run: Run) -> None:
 def test_port_without_interface(kernel: LinuxKernel) -> None:
     port = VrfPort("gone", "red")
     (rejected,) = kernel.apply([Create(RED), Create(port)])
-    assert (rejected.errno, "gone" in rejected.words) == (errno.ENODEV, True)
+    assert (rejected.errno, "gone" in rejected.message) == (errno.ENODEV, True)
     assert kernel.apply([Delete(port)]) == []
 
 
@@ -214,13 +214,13 @@ def test_sid_reads_back(kernel: LinuxKernel, run: Run, sid_device: str, behavior
 @pytest.mark.parametrize("behavior", DT)
 def test_sid_needs_strict_mode(kernel: LinuxKernel, sid_device: str, behavior: Behavior) -> None:
     (rejected,) = kernel.apply([Create(RED), Create(dt(behavior))])
-    assert (rejected.errno, rejected.words) == (errno.EPERM, "Strict mode for VRF is disabled")
+    assert (rejected.errno, rejected.message) == (errno.EPERM, "Strict mode for VRF is disabled")
 
 
 @pytest.mark.parametrize("behavior", DT)
 def test_sid_needs_its_vrf(kernel: LinuxKernel, sid_device: str, behavior: Behavior) -> None:
     (rejected,) = kernel.apply([Create(STRICT), Create(dt(behavior))])
-    assert (rejected.errno, rejected.words) == (
+    assert (rejected.errno, rejected.message) == (
         errno.ENODEV,
         "Table has no associated VRF device",
     )

@@ -38,11 +38,11 @@ def agrees(follower: LinuxKernel) -> int:
     """How many routes there are, by both."""
     fresh = LinuxKernel()
     try:
-        told, dumped = sids(follower), sids(fresh)
+        reported, dumped = sids(follower), sids(fresh)
     finally:
         fresh.close()
-    assert told == dumped
-    return len(told)
+    assert reported == dumped
+    return len(reported)
 
 
 @pytest.fixture
@@ -153,14 +153,14 @@ def test_many_at_once_are_dumped(undumped: LinuxKernel, monkeypatch: pytest.Monk
     assert agrees(undumped) == 203
 
 
-def test_doubt_is_a_dump(undumped: LinuxKernel) -> None:
-    undumped.doubt()
+def test_a_full_resync_is_a_dump(undumped: LinuxKernel) -> None:
+    undumped.force_full_resync()
 
     with pytest.raises(AssertionError, match=DUMPED):
         undumped.observe([])
 
 
-def test_what_was_told_is_not_lost_when_the_kernel_can_not_be_read(
+def test_what_was_reported_is_not_lost_when_the_kernel_can_not_be_read(
     follower: LinuxKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert follower.apply([Create(end(n)) for n in (1, 2, 3)]) == []

@@ -64,7 +64,7 @@ def test_delete_of_missing_is_no_error(kernel: LinuxKernel, sid_device: str) -> 
 def test_unknown_device(kernel: LinuxKernel) -> None:
     (rejected,) = kernel.apply([Create(end(1))])
     assert rejected.errno == errno.ENODEV
-    assert "srv6mgr" in rejected.words
+    assert "srv6mgr" in rejected.message
 
 
 def test_batch_goes_on_behind_a_failure(kernel: LinuxKernel, sid_device: str) -> None:

@@ -135,13 +135,13 @@ def rejected(
         call()
     error: Any = raised.value
     error = error.errlist[0] if getattr(error, "errlist", None) else error
-    told = f"{error.tag} {error.app_tag} {error.path}: {error.message}"
-    assert error.tag in tag.split("|"), told
-    assert re.search(words, error.message or ""), told
+    reported = f"{error.tag} {error.app_tag} {error.path}: {error.message}"
+    assert error.tag in tag.split("|"), reported
+    assert re.search(words, error.message or ""), reported
     # Object, cause, remedy, as everywhere.
-    assert re.match(r".+: .+; .+", error.message or ""), told
+    assert re.match(r".+: .+; .+", error.message or ""), reported
     if app_tag:
-        assert error.app_tag == app_tag, told
+        assert error.app_tag == app_tag, reported
     if path:
-        assert re.sub(r"(?<=[/\[])[\w-]+:", "", error.path or "") == path, told
+        assert re.sub(r"(?<=[/\[])[\w-]+:", "", error.path or "") == path, reported
     return error

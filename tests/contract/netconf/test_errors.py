@@ -137,7 +137,7 @@ def test_tag_and_path_are_those_of_gnmi(client: Client, router: Router, mistake:
     assert (f">{mistake.element}</" in info) if mistake.element else ("bad-element" not in info)
 
 
-def test_mistakes_in_many_entries_are_told_briefly(server: Server) -> None:
+def test_mistakes_in_many_entries_are_reported_briefly(server: Server) -> None:
     many = "".join(
         f"<s:sid><s:prefix>fcbb:0:1:{n:x}::/64</s:prefix><s:locator>no</s:locator>"
         "<s:behavior>s:End</s:behavior></s:sid>"

@@ -37,7 +37,7 @@ def test_a_change_tells_who_made_it(listener: Client, client: Client) -> None:
     assert abs(datetime.datetime.fromisoformat(when).timestamp() - time.time()) < 60
 
 
-def test_a_rejected_change_is_not_told(listener: Client, client: Client) -> None:
+def test_a_rejected_change_is_not_reported(listener: Client, client: Client) -> None:
     rejected(lambda: client.edit(srv6(vrf("blue", table=""))), "missing-element")
     client.edit(ROUTER)
     event = listener.event_with(CHANGED)

@@ -30,20 +30,20 @@ CAPABILITIES = [
 
 @pytest.mark.parametrize("capability", CAPABILITIES)
 def test_capabilities(client: Client, capability: str) -> None:
-    told = [c.split("?")[0] for c in client.manager.server_capabilities]
-    assert capability in told
+    reported = [c.split("?")[0] for c in client.manager.server_capabilities]
+    assert capability in reported
 
 
 def test_parameters_of_capabilities(client: Client) -> None:
-    told = list(client.manager.server_capabilities)
-    defaults = next(c for c in told if "with-defaults" in c)
+    reported = list(client.manager.server_capabilities)
+    defaults = next(c for c in reported if "with-defaults" in c)
     assert "basic-mode=explicit" in defaults
     assert set(defaults.split("also-supported=")[1].split("&")[0].split(",")) >= {
         "report-all",
         "report-all-tagged",
         "trim",
     }
-    library = next(c for c in told if "yang-library:1.1" in c)
+    library = next(c for c in reported if "yang-library:1.1" in c)
     assert "revision=2019-01-04" in library
     assert "content-id=" in library
 

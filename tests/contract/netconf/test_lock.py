@@ -21,7 +21,7 @@ LOCKS = "//m:datastore[m:name='{}']//m:locked-by-session"
 
 
 @pytest.mark.parametrize("datastore", ["running", "candidate", "startup"])
-def test_another_session_is_told_who_holds_it(
+def test_another_session_is_reported_who_holds_it(
     client: Client, other: Client, datastore: str
 ) -> None:
     client.manager.lock(datastore)

@@ -81,8 +81,8 @@ def test_bad_hellos_are_counted(server: Server, client: Client) -> None:
 
 
 def test_capabilities_are_those_of_the_hello(client: Client) -> None:
-    told = texts(client.rpc("<nc:get/>"), "//m:capabilities/m:capability")
-    assert set(told) == set(client.manager.server_capabilities)
+    reported = texts(client.rpc("<nc:get/>"), "//m:capabilities/m:capability")
+    assert set(reported) == set(client.manager.server_capabilities)
 
 
 def test_yang_library(client: Client) -> None:
@@ -95,8 +95,8 @@ def test_yang_library(client: Client) -> None:
         assert any(d.endswith(f":{name}") for d in datastores)
     features = "//lib:module[lib:name='ietf-netconf']/lib:feature"
     assert {"candidate", "confirmed-commit", "startup", "xpath"} <= set(texts(tree, features))
-    (told,) = texts(tree, "//lib:yang-library/lib:content-id")
-    assert any(f"content-id={told}" in c for c in client.manager.server_capabilities)
+    (reported,) = texts(tree, "//lib:yang-library/lib:content-id")
+    assert any(f"content-id={reported}" in c for c in client.manager.server_capabilities)
 
 
 def test_streams(client: Client) -> None:

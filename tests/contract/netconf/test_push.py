@@ -133,9 +133,9 @@ def test_modify(client: Client, other: Client) -> None:
         "<yp:datastore>ds:running</yp:datastore>"
         "<yp:datastore-xpath-filter>/s:srv6/s:local-sids</yp:datastore-xpath-filter>"
         "<yp:periodic><yp:period>110</yp:period></yp:periodic>")  # fmt: skip
-    told = client.event_with("//sn:subscription-modified")
-    assert texts(told, "//sn:subscription-modified/sn:id") == [number]
-    assert texts(told, "//yp:periodic/yp:period") == ["110"]
+    reported = client.event_with("//sn:subscription-modified")
+    assert texts(reported, "//sn:subscription-modified/sn:id") == [number]
+    assert texts(reported, "//yp:periodic/yp:period") == ["110"]
     event = client.event_with("//yp:push-update", 3)
     assert texts(event, "//s:sid/s:prefix") == [SID]
     assert texts(event, "//s:vrfs") == []
@@ -174,9 +174,9 @@ def test_delete(client: Client, other: Client, router: Router) -> None:
 def test_kill(client: Client, other: Client) -> None:
     number = to_stream(client)
     act(other, "kill", number)
-    told = client.event_with("//sn:subscription-terminated")
-    assert texts(told, "//sn:subscription-terminated/sn:id") == [number]
-    assert texts(told, "//sn:reason")[0].endswith("no-such-subscription")
+    reported = client.event_with("//sn:subscription-terminated")
+    assert texts(reported, "//sn:subscription-terminated/sn:id") == [number]
+    assert texts(reported, "//sn:reason")[0].endswith("no-such-subscription")
     rejected(lambda: act(other, "kill", number), "invalid-value", "no subscription")
 
 
@@ -193,8 +193,8 @@ def test_several_in_one_session(client: Client, router: Router) -> None:
 def test_it_ends_at_its_time(client: Client) -> None:
     stop = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=0.5)
     number = to_stream(client, f"<sn:stop-time>{stop.isoformat()}</sn:stop-time>")
-    told = client.event_with("//sn:subscription-completed | //sn:subscription-terminated")
-    assert number in texts(told, "//sn:id")
+    reported = client.event_with("//sn:subscription-completed | //sn:subscription-terminated")
+    assert number in texts(reported, "//sn:id")
 
 
 def test_subscriptions_are_listed(client: Client, other: Client) -> None:

@@ -139,7 +139,7 @@ def test_no_edit_is_a_way_to_guess_them(
 
 
 @pytest.mark.parametrize("operation", OPERATIONS_OF_EDITS)
-def test_who_may_write_them_is_told_nothing_either(
+def test_who_may_write_them_is_reported_nothing_either(
     client: Client, guest: Client, operation: str
 ) -> None:
     """In the candidate, which can be discarded."""

@@ -34,7 +34,7 @@ def get_data(client: Client, xpath: str, more: str = "") -> Any:
     return client.rpc(f"<nmda:get-data>{OPERATIONAL}{filter_}{more}</nmda:get-data>")
 
 
-def told(tree: Any) -> dict[str, dict[str, str]]:
+def reported(tree: Any) -> dict[str, dict[str, str]]:
     """Values of each SID by the names of their leaves."""
     return {
         entry.findtext("s:prefix", namespaces=NS): {
@@ -79,9 +79,9 @@ def elsewhere(server: Server) -> Iterator[None]:
 )
 def test_it_is_what_sysrepo_has(client: Client, sids: str, below: str) -> None:
     path = f"{sids}/s:state{below}"
-    whole = told(get(client, path + LONG_WAY))
-    assert told(get(client, path)) == whole
-    assert told(get_data(client, path)) == whole
+    whole = reported(get(client, path + LONG_WAY))
+    assert reported(get(client, path)) == whole
+    assert reported(get_data(client, path)) == whole
     assert bool(whole) == ("::9/" not in sids and (sids == SIDS or "repair" not in below))
 
 
@@ -104,7 +104,7 @@ def test_it_comes_from_the_store(client: Client, kind: str) -> None:
             "</nmda:get-data>"
         ),
     ):
-        assert told(tree)[SID][f"{{{NS['s']}}}in-pkts"] == "42"
+        assert reported(tree)[SID][f"{{{NS['s']}}}in-pkts"] == "42"
 
 
 @pytest.mark.usefixtures("elsewhere")
@@ -112,7 +112,7 @@ def test_keys_are_compared_in_canonical_form(client: Client) -> None:
     one = f"{SIDS}[s:prefix='FCBB:0:1:64:0::/64']/s:state/s:counters/s:in-pkts"
     assert texts(get(client, one), "//s:in-pkts") == ["42"]
     rejected = f"{SIDS}[s:prefix='nothing']/s:state/s:counters"
-    assert told(get(client, rejected)) == {}
+    assert reported(get(client, rejected)) == {}
 
 
 ALL = "/s:srv6/s:local-sids/s:sid"
@@ -174,11 +174,11 @@ def test_rules_hide_what_they_hide_by_sysrepo(client: Client, alice: Client, kin
     client.edit(nacm(*RULES[kind]))
     for below in ("", "/s:counters", "/s:reason"):
         path = f"{SIDS}/s:state{below}"
-        assert told(get(alice, path)) == told(get(alice, path + LONG_WAY)), path
-        assert told(get_data(alice, path)) == told(get_data(alice, path + LONG_WAY)), path
-    whole = told(get(client, f"{SIDS}/s:state"))
+        assert reported(get(alice, path)) == reported(get(alice, path + LONG_WAY)), path
+        assert reported(get_data(alice, path)) == reported(get_data(alice, path + LONG_WAY)), path
+    whole = reported(get(client, f"{SIDS}/s:state"))
     assert set(whole) == {SID, OTHER}
-    assert (told(get(alice, f"{SIDS}/s:state")) == whole) == (kind in HIDE_NOTHING)
+    assert (reported(get(alice, f"{SIDS}/s:state")) == whole) == (kind in HIDE_NOTHING)
 
 
 @pytest.mark.usefixtures("elsewhere")
@@ -187,7 +187,7 @@ def test_with_rules_it_comes_from_the_store(client: Client, alice: Client) -> No
     path = f"{SIDS}/s:state/s:counters/s:in-pkts"
     assert texts(get(alice, path), "//s:in-pkts") == ["42"]
     client.edit(nacm("", [("*", f"{ALL}[s:prefix='{SID}']/s:state", "deny")]))
-    assert told(get(alice, path)) == {}
+    assert reported(get(alice, path)) == {}
 
 
 # What has all of the state of SIDs beside other data, and the same the long way.
@@ -260,21 +260,21 @@ def test_all_of_it_has_the_state_of_proxies(client: Client, server: Server) -> N
     )
     client.edit(srv6(sid(OTHER, "End.AD", more=proxy)))
     state = {"to-function": {"pkts": "3"}}
-    told_by_srv6mgrd = proxies.beside(server.store)
-    publish(told_by_srv6mgrd, {OTHER: state})
+    reported_by_srv6mgrd = proxies.beside(server.store)
+    publish(reported_by_srv6mgrd, {OTHER: state})
     plain, long = WHOLE["everything"]
     tree = get(client, plain)
     assert leaves(tree) == leaves(get(client, long))
     packets = "//p:proxy/p:state/p:to-function/p:pkts/text()"
     assert tree.xpath(packets, namespaces={"p": PROXY}) == ["3"]
-    told_by_srv6mgrd.unlink()
+    reported_by_srv6mgrd.unlink()
 
 
 def test_without_a_store_sysrepo_answers(client: Client, server: Server) -> None:
     aside = server.store.with_name("aside")
     server.store.rename(aside)
     try:
-        assert set(told(get(client, f"{SIDS}/s:state"))) == {SID, OTHER}
+        assert set(reported(get(client, f"{SIDS}/s:state"))) == {SID, OTHER}
     finally:
         aside.rename(server.store)
 
@@ -285,12 +285,12 @@ def test_status_is_unknown_once_srv6mgrd_reports_no_more(
 ) -> None:
     router.store.renew_lease(0)
     try:
-        found = told(get(client, f"{OF_SID}{way}/s:state"))[SID]
+        found = reported(get(client, f"{OF_SID}{way}/s:state"))[SID]
         assert found[f"{{{NS['s']}}}install-status"] == "unknown"
         assert "srv6mgrd does not report" in found[f"{{{NS['s']}}}reason"]
     finally:
         router.store.renew_lease(86_400)
-    found = told(get(client, f"{OF_SID}{way}/s:state"))[SID]
+    found = reported(get(client, f"{OF_SID}{way}/s:state"))[SID]
     assert found[f"{{{NS['s']}}}install-status"] == "installed"
 
 

@@ -42,8 +42,8 @@ def test_many_sessions(server: Server, client: Client) -> None:
     def ask(wire: Wire) -> None:
         for _ in range(3):
             reply = wire.call(GET)
-            told = texts(reply, "//s:vrf/s:table-id | //nc:error-message")
-            replies.append("".join(told))
+            reported = texts(reply, "//s:vrf/s:table-id | //nc:error-message")
+            replies.append("".join(reported))
 
     threads = [threading.Thread(target=ask, args=[wire]) for wire in wires]
     for thread in threads:

@@ -72,7 +72,7 @@ class Agent:
     def drop(self, key: str) -> None:
         self.produce(("del", key))
 
-    def told(self, row: str) -> tuple[str, str]:
+    def reported(self, row: str) -> tuple[str, str]:
         fields = self.client("STATE_DB").hgetall(f"SRV6MGR_ASIC|{row}")
         return fields.get("status", ""), fields.get("reason", "")
 
@@ -81,11 +81,13 @@ class Agent:
         return {k.removeprefix(prefix): client.hgetall(k) for k in client.keys(f"{prefix}*")}
 
     def wait(self, row: str, status: str, words: str = "") -> None:
-        self.wait_until(lambda: self.told(row)[0] == status and words in self.told(row)[1], row)
+        self.wait_until(
+            lambda: self.reported(row)[0] == status and words in self.reported(row)[1], row
+        )
 
     def wait_until(self, condition: Callable[[], object], row: str = "") -> None:
         def seen() -> str:
-            return f"{self.told(row) if row else ''}\n{self.log.read_text()}"
+            return f"{self.reported(row) if row else ''}\n{self.log.read_text()}"
 
         wait_until(condition, row or "condition", seen=seen)
 

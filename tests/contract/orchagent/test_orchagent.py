@@ -15,7 +15,7 @@ from tests.contract.redis.test_publish import A, B, counters, declared
 pytestmark = pytest.mark.contract
 
 KEY = "32:16:16:0:fc00:0:1:e000::"
-SID, TOLD = f"SRV6_MY_SID_TABLE:{KEY}", f"SRV6_MY_SID_TABLE|{KEY}"
+SID, REPORTED = f"SRV6_MY_SID_TABLE:{KEY}", f"SRV6_MY_SID_TABLE|{KEY}"
 
 
 def entry(agent: Agent) -> dict[str, str]:
@@ -25,10 +25,10 @@ def entry(agent: Agent) -> dict[str, str]:
 
 def test_the_view_has_sais_shape(agent: Agent) -> None:
     agent.row(SID, action="end.dt46", vrf="Vrf1")
-    agent.wait(TOLD, "pending", "VRF Vrf1 is not there yet")
+    agent.wait(REPORTED, "pending", "VRF Vrf1 is not there yet")
     assert agent.objects("MY_SID_ENTRY") == {}
     agent.row("VRF_TABLE:Vrf1", NULL="NULL")
-    agent.wait(TOLD, "installed")
+    agent.wait(REPORTED, "installed")
     ((key, fields),) = agent.objects("MY_SID_ENTRY").items()
     assert list(json.loads(key)) == sorted(json.loads(key))
     assert json.loads(key) | {"vr_id": ""} == {
@@ -62,18 +62,18 @@ def test_the_view_has_sais_shape(agent: Agent) -> None:
     agent.wait_until(lambda: not count.exists("COUNTERS_SRV6_NAME_MAP"))
     agent.wait_until(lambda: count.hget("CRM:STATS", "crm_stats_srv6_my_sid_entry_used") == "0")
     assert agent.objects("COUNTER") == {}
-    assert agent.told(TOLD) == ("", "")
+    assert agent.reported(REPORTED) == ("", "")
 
 
 def test_next_hops_and_segment_lists(agent: Agent) -> None:
     agent.row(SID, action="ua", adj="fe80::1@Ethernet0")
-    agent.wait(TOLD, "pending", "next hop fe80::1@Ethernet0 is not resolved yet")
+    agent.wait(REPORTED, "pending", "next hop fe80::1@Ethernet0 is not resolved yet")
     agent.row("NEIGH_TABLE:Ethernet0:fe80::1", neigh="02:00:00:00:00:01", family="IPv6")
-    agent.wait(TOLD, "installed")
+    agent.wait(REPORTED, "installed")
     (hop,) = agent.objects("NEXT_HOP")
     assert entry(agent)["SAI_MY_SID_ENTRY_ATTR_NEXT_HOP_ID"] == hop
     agent.drop("NEIGH_TABLE:Ethernet0:fe80::1")
-    agent.wait(TOLD, "pending")
+    agent.wait(REPORTED, "pending")
     assert not agent.objects("NEXT_HOP")
     agent.row("SRV6_SID_LIST_TABLE:path", path="fc00::1,fc00::2", type="encaps")
     agent.wait("SRV6_SID_LIST_TABLE|path", "installed")
@@ -82,14 +82,14 @@ def test_next_hops_and_segment_lists(agent: Agent) -> None:
     assert fields["SAI_SRV6_SIDLIST_ATTR_SEGMENT_LIST"] == "2:fc00::1,fc00::2"
 
 
-def test_what_can_not_be_is_told_why(agent: Agent) -> None:
+def test_what_can_not_be_is_reported_why(agent: Agent) -> None:
     agent.row(SID, action="end.as")
-    agent.wait(TOLD, "unsupported", "SAI has no end.as")
+    agent.wait(REPORTED, "unsupported", "SAI has no end.as")
     agent.row("SRV6_MY_SID_TABLE:nonsense", action="end")
     agent.wait("SRV6_MY_SID_TABLE|nonsense", "failed", "is not <block>")
     # Another behavior on the same key is another object.
     agent.row(SID, action="end")
-    agent.wait(TOLD, "installed")
+    agent.wait(REPORTED, "installed")
     agent.drop(SID)
     agent.row(SID, action="un")
     agent.wait_until(
@@ -103,7 +103,7 @@ def test_a_restart_changes_nothing_that_is_right(agent: Agent, kill: bool) -> No
     agent.row(SID, action="end.dt46", vrf="Vrf1")
     agent.row("SRV6_SID_LIST_TABLE:path", path="fc00::1")
     agent.wait("SRV6_SID_LIST_TABLE|path", "installed")
-    agent.wait(TOLD, "installed")
+    agent.wait(REPORTED, "installed")
     before = {k: agent.objects(k) for k in ("MY_SID_ENTRY", "COUNTER", "VIRTUAL_ROUTER")}
     agent.stop(kill=kill)
     # Taken before the restart, and waiting for the next start: both are done.
@@ -115,20 +115,20 @@ def test_a_restart_changes_nothing_that_is_right(agent: Agent, kill: bool) -> No
     assert agent.objects("MY_SID_ENTRY") == before["MY_SID_ENTRY"]
     assert agent.objects("COUNTER") == before["COUNTER"]
     assert before["VIRTUAL_ROUTER"].items() < agent.objects("VIRTUAL_ROUTER").items()
-    agent.wait_until(lambda: agent.told("SRV6_SID_LIST_TABLE|path") == ("", ""))
+    agent.wait_until(lambda: agent.reported("SRV6_SID_LIST_TABLE|path") == ("", ""))
 
 
 @pytest.mark.parametrize("db", ["ASIC_DB", "STATE_DB", "all"])
 def test_an_emptied_database_comes_back(agent: Agent, db: str) -> None:
     agent.row(SID, action="end")
-    agent.wait(TOLD, "installed")
+    agent.wait(REPORTED, "installed")
     if db == "all":
         agent.client("APPL_DB").flushall()
         agent.wait_until(lambda: not agent.objects("MY_SID_ENTRY"))
         agent.row(SID, action="end")
     else:
         agent.client(db).flushdb()
-    agent.wait(TOLD, "installed")
+    agent.wait(REPORTED, "installed")
     agent.wait_until(lambda: agent.objects("MY_SID_ENTRY"))
 
 
@@ -181,12 +181,12 @@ def test_next_hops_that_the_kernel_resolved(agent: Agent) -> None:
     agent.stop()
     agent.start_alone()
     agent.row(SID, action="ua", adj="fe80::1@v0")
-    agent.wait(TOLD, "pending", "next hop fe80::1@v0 is not resolved yet")
+    agent.wait(REPORTED, "pending", "next hop fe80::1@v0 is not resolved yet")
     agent.inside("ip neigh replace fe80::1 lladdr 02:00:00:00:00:01 dev v0 nud permanent")
-    agent.wait(TOLD, "installed")
+    agent.wait(REPORTED, "installed")
     assert len(agent.objects("NEXT_HOP")) == 1
     # A neighbor of the kernel is no row.
     assert not agent.client("STATE_DB").keys("SRV6MGR_ASIC|NEIGH_TABLE*")
     agent.inside("ip neigh del fe80::1 dev v0")
-    agent.wait(TOLD, "pending")
+    agent.wait(REPORTED, "pending")
     assert not agent.objects("NEXT_HOP")

@@ -365,7 +365,7 @@ class Network:
     def repair(self) -> list[Action]:
         actions = self.differing()
         rejected = self.kernel.apply(actions)
-        assert not rejected, [(r.action.object.key, r.words) for r in rejected]
+        assert not rejected, [(r.action.object.key, r.message) for r in rejected]
         return actions
 
     def differing(self) -> list[Action]:

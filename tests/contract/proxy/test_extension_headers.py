@@ -251,7 +251,7 @@ def test_super_packets_are_left_to_the_kernel(node: Node) -> None:
     ],
     ids=["destination", "both", "whole fragment", "many"],
 )
-def test_flows_are_told_apart_by_the_ports_behind_them(
+def test_flows_are_reported_apart_by_the_ports_behind_them(
     node: Node, headers: Sequence[Packet]
 ) -> None:
     node.declare(proxy(per_flow=True))

@@ -157,7 +157,7 @@ def test_neighbour_discovery_and_what_passes_need_no_flow(node: Node) -> None:
     assert node.back(packet)[0] == NEXT_FILTER
 
 
-def test_its_chains_are_told(node: Node) -> None:
+def test_its_chains_are_reported(node: Node) -> None:
     node.declare(proxy(per_flow=True))
     for port in range(20):
         segments = (SID, NEXT, LAST) if port % 2 else (SID, OTHER)

@@ -43,8 +43,8 @@ def test_the_verifier_is_quoted(tmp_path: Path) -> None:
     failure = Programs(compiled, tmp_path).load_only()
 
     assert isinstance(failure, Failure)
-    assert failure.words.startswith("Permission denied: invalid access to packet, off=0 size=1")
-    assert "processed" not in failure.words
+    assert failure.message.startswith("Permission denied: invalid access to packet, off=0 size=1")
+    assert "processed" not in failure.message
 
 
 def test_what_is_no_program_is_rejected(tmp_path: Path) -> None:
@@ -54,10 +54,12 @@ def test_what_is_no_program_is_rejected(tmp_path: Path) -> None:
     failure = Programs(compiled, tmp_path).load_only()
 
     assert isinstance(failure, Failure)
-    assert str(compiled) in failure.words
+    assert str(compiled) in failure.message
 
 
-def test_a_kernel_without_tcx_is_told(programs: Programs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_without_tcx_is_reported(
+    programs: Programs, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert programs.load_only() is None
     # What bpf(2) says of a kind of link that it does not know.
     monkeypatch.setattr(libbpf, "link", lambda *_: Failure.of(errno.EINVAL))
@@ -65,7 +67,7 @@ def test_a_kernel_without_tcx_is_told(programs: Programs, monkeypatch: pytest.Mo
     failure = programs.load_only()
 
     assert failure is not None
-    assert failure.words == "the kernel has no tcx, which Linux 6.6 brought"
+    assert failure.message == "the kernel has no tcx, which Linux 6.6 brought"
 
 
 def test_what_runs_is_replaced_with_programs_that_lost_their_maps(

@@ -22,7 +22,7 @@ ETHERNET = 1500
 CHAIN = 40 + 8 + 2 * 16
 # Header of an echo request, by what it is in.
 HEADERS = {"ipv4": 20 + 8, "ipv6": 40 + 8}
-TOLD = {"ipv4": f"Frag needed and DF set (mtu = {LINK})", "ipv6": f"Packet too big: mtu={LINK}"}
+REPORTED = {"ipv4": f"Frag needed and DF set (mtu = {LINK})", "ipv6": f"Packet too big: mtu={LINK}"}
 
 
 def ping(network: Network, inner: str, octets: int, *, fragments: str = "do") -> str:
@@ -45,7 +45,7 @@ def test_the_inner_sender_learns_the_mtu_of_the_functions_link(
     network.declare(declared(behavior, inner, passes=MULTICAST, mtu=LINK))
 
     assert "1 received" in ping(network, inner, LINK)
-    assert TOLD[inner] in ping(network, inner, LINK + 1)
+    assert REPORTED[inner] in ping(network, inner, LINK + 1)
 
     assert network.counts().errors == 0
 
@@ -65,17 +65,17 @@ def test_the_outer_sender_learns_the_mtu_of_the_way_on(network: Network, inner: 
     network.steer(inner, (FIRST, LAST[inner]))
     network.declare(declared(Behavior.END_AD, inner, passes=MULTICAST))
     network.run(f"ip link set to-sink mtu {LINK}")
-    before = told(network)
+    before = reported(network)
 
     assert "1 received" in ping(network, inner, LINK - CHAIN)
-    assert told(network) == before
+    assert reported(network) == before
     ping(network, inner, LINK - CHAIN + 1)
 
-    assert told(network) == before + 1
+    assert reported(network) == before + 1
 
 
 @pytest.mark.parametrize("behavior", [Behavior.END_AM, Behavior.END_AD, Behavior.END_AS])
-def test_what_nobody_can_be_told_of_is_counted(node: Node, behavior: Behavior) -> None:
+def test_what_nobody_can_be_reported_of_is_counted(node: Node, behavior: Behavior) -> None:
     """With its list a masqueraded packet fills the function's link; a frame may have a VLAN tag."""
     inner = "ipv6" if behavior is Behavior.END_AM else "ethernet"
     room = ETHERNET + 4 if inner == "ethernet" else ETHERNET - CHAIN - 16
@@ -93,6 +93,6 @@ def test_what_nobody_can_be_told_of_is_counted(node: Node, behavior: Behavior) -
     assert (node.counts().to_packets, node.counts().too_big, node.counts().errors) == (1, 1, 1)
 
 
-def told(network: Network) -> int:
+def reported(network: Network) -> int:
     """How often the source was told of packets too big."""
     return int(network.on("source", "nstat -asz Icmp6InPktTooBigs").split()[-2])

@@ -10,7 +10,7 @@ from scapy.layers.l2 import Dot1AD, Dot1Q, Ether
 from scapy.packet import Packet
 
 from lab.waiting import wait_until
-from srv6mgrd.apply import words
+from srv6mgrd.apply import error_messages
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.plan.actions import Create, Replace
@@ -150,7 +150,7 @@ def test_written_once(network: Network) -> None:
     assert network.differing() == []
 
 
-def test_the_mtu_of_the_functions_link_is_told(network: Network) -> None:
+def test_the_mtu_of_the_functions_link_is_reported(network: Network) -> None:
     network.declare(declared(Behavior.END_AD, "ipv6"))
     network.run("ip link set to-function mtu 1400")
 
@@ -175,7 +175,7 @@ def test_an_mtu_that_the_link_cannot_have_is_rejected_in_words(network: Network)
 
     (rejected,) = network.kernel.apply([Create(wanted)])
 
-    assert str(words.of_rejected(rejected)).startswith(
+    assert str(error_messages.of_rejected(rejected)).startswith(
         "MTU 70000 of interface to-function: the kernel refused it: "
     )
 

@@ -140,8 +140,8 @@ class RealKernel:
     def writes(self) -> int:
         return self._linux.writes
 
-    def doubt(self) -> None:
-        self._linux.doubt()
+    def force_full_resync(self) -> None:
+        self._linux.force_full_resync()
 
     def links(self) -> Links:
         return self._linux.links()

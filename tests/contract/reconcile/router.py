@@ -89,7 +89,7 @@ class Router:
     def __init__(self, run: Run, path: Path, buffer: int = 32 << 20) -> None:
         run("for i in 1 2 9; do ip link add eth$i type dummy; ip link set eth$i up; done")
         self.run = run
-        self.told: list[Notification] = []
+        self.reported: list[Notification] = []
         self.lost = 0
         self._path = path
         self._buffer = buffer
@@ -129,7 +129,7 @@ class Router:
 
     def watch(self) -> None:
         """Follow the kernel's events, beside the test."""
-        jobs = [self.manager.keep(), self.manager.follow(self._counted())]
+        jobs = [self.manager.run(), self.manager.follow(self._counted())]
         self._watching = [asyncio.ensure_future(job) for job in jobs]
 
     def stop_watching(self) -> None:
@@ -145,7 +145,7 @@ class Router:
     # What the manager tells.
 
     def put(self, notifications: Iterable[Notification]) -> None:
-        self.told += notifications
+        self.reported += notifications
 
     def publish(self, _: Desired, __: Mapping[ObjectRef, ObjectStatus]) -> None: ...
 
@@ -171,7 +171,7 @@ class Router:
         """How each object that was found to differ did, in the order found."""
         return {
             notifications.leaves["name"]: notifications.leaves["reason"]
-            for notifications in self.told
+            for notifications in self.reported
             if notifications.name == "drift-detected"
         }
 
@@ -179,7 +179,7 @@ class Router:
 
     async def wait_until(self, condition: Callable[[], bool], what: str) -> None:
         """Let the manager work until this holds."""
-        await wait_until_async(condition, what, _SECONDS, seen=lambda: self.told)
+        await wait_until_async(condition, what, _SECONDS, seen=lambda: self.reported)
 
     # What others see.
 

@@ -212,7 +212,7 @@ async def test_drift(router: Router, drift: Drift) -> None:
 
     router.run(drift.command)
     if drift.silent:
-        router.manager.disturbed()
+        router.manager.request_reconcile()
 
     def is_repaired() -> bool:
         return all(router.repairs(ref) for ref in drift.found)

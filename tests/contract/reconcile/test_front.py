@@ -155,7 +155,7 @@ def test_lost_answers(kernel: LinuxKernel, monkeypatch: pytest.MonkeyPatch) -> N
     small = LinuxKernel()
     try:
         rejected = small.apply(rules)
-        assert {(r.words, r.in_doubt) for r in rejected} == {
+        assert {(r.message, r.in_doubt) for r in rejected} == {
             ("the kernel's answers were lost", True)
         }
         assert [r.action for r in rejected] == rules

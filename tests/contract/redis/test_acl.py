@@ -13,7 +13,7 @@ import pytest
 import redis
 
 from lab.waiting import wait_until_async
-from orchagent.agent import Agent, Pace
+from orchagent.agent import Agent, Timers
 from srv6mgrd.configdb.source import connect
 from srv6mgrd.redis.outward import BesideSonic
 from srv6mgrd.redis.wire import Settings
@@ -92,7 +92,7 @@ async def test_configdbd(guarded: Server, settings: Settings) -> None:
 async def test_orchagent(guarded: Server, settings: Settings) -> None:
     asic = guarded.client("ASIC_DB")
     entry = "ASIC_STATE:SAI_OBJECT_TYPE_MY_SID_ENTRY:*"
-    task = asyncio.create_task(Agent(of(settings, "srv6-orchagent"), Pace(compare=0.2)).run())
+    task = asyncio.create_task(Agent(of(settings, "srv6-orchagent"), Timers(compare=0.2)).run())
     async with publisher(of(settings, "srv6mgrd")) as running:
         await running.publish(declared(A, B))
         await wait_until_async(lambda: len(asic.keys(entry)) == 2 or task.done())

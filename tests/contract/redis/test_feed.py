@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from lab.waiting import wait_until_async
-from srv6mgrd.redis.feed import Feed
+from srv6mgrd.redis.feed import OrchagentFeed
 from srv6mgrd.redis.outward import BesideSonic
 from srv6mgrd.redis.rows import MY_SID, SID_LIST
 from srv6mgrd.redis.schema import Fields, RowKey
@@ -36,7 +36,7 @@ class World:
     def __init__(self, server: Server, settings: Settings) -> None:
         self.server, self.settings = server, settings
         self.stock = StockOrch(server.client("APPL_DB"), server.client("STATE_DB"))
-        self.feed = Feed(settings)
+        self.feed = OrchagentFeed(settings)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

@@ -70,7 +70,7 @@ def test_a_set_waits_until_it_is_popped(table: Table) -> None:
     assert table.pop() == {}
 
 
-def test_sets_merge_and_are_told_once(table: Table) -> None:
+def test_sets_merge_and_are_reported_once(table: Table) -> None:
     table.set("action", "end.dt46")
     table.set("vrf", "Vrf1")
     assert table.messages() == ["G"]

@@ -115,7 +115,7 @@ def verdict(modules: Any, document: bytes) -> list[Rejection]:
     return []
 
 
-def assert_told(rejections: list[Rejection]) -> None:
+def assert_reported(rejections: list[Rejection]) -> None:
     for rejection in rejections:
         assert rejection.object
         assert rejection.cause
@@ -130,13 +130,13 @@ def assert_told(rejections: list[Rejection]) -> None:
 )
 @given(document=documents())
 def test_mutated_instances(modules: Any, document: bytes) -> None:
-    assert_told(verdict(modules, document))
+    assert_reported(verdict(modules, document))
 
 
 @settings(max_examples=500, deadline=None, database=None)
 @given(document=st.binary(max_size=200))
 def test_bytes(modules: Any, document: bytes) -> None:
-    assert_told(judge(modules, document))
+    assert_reported(judge(modules, document))
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_invalid_utf8(modules: Any, bad: bytes) -> None:
     rejections = judge(modules, document.replace("Ü".encode(), bad))
 
     assert rejections
-    assert_told(rejections)
+    assert_reported(rejections)
 
 
 @pytest.mark.parametrize("depth", [100, 10_000, 1_000_000])
@@ -160,7 +160,7 @@ def test_depth(modules: Any, opening: bytes, closing: bytes, depth: int) -> None
     rejections = judge(modules, opening * depth + b"1" + closing * depth)
 
     assert rejections
-    assert_told(rejections)
+    assert_reported(rejections)
 
 
 def sids(count: int) -> dict[str, Any]:

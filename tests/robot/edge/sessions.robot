@@ -58,11 +58,11 @@ The State Of A Session Is Reported As It Changes
     Given Set    pe1    ${PLAIN}
     And Subscribe    pe1    STREAM    ${STATE}/session-state on_change    ${STATE}/last-reset-reason on_change
     And Wait For Sync
-    Then Told Within    30    ${STATE}/session-state    established
+    Then Reported Within    30    ${STATE}/session-state    established
     And Netconf Tells    pe1    <session-state>established</session-state>
     And The Session Is Shown    established
     When Stop Service    ce-red1    frr
-    ${down}    Told Otherwise Within    30    ${STATE}/session-state    established
+    ${down}    Reported Otherwise Within    30    ${STATE}/session-state    established
     Then Should Contain Any    ${down}    idle    active    connect
     And Netconf Tells    pe1    <last-reset-reason>
     ${now}    Value Of    pe1    ${STATE}    state

@@ -24,8 +24,8 @@ A Restart Of Srv6mgrd Reports No Change
     When Restart Service    pe1    srv6mgrd
     And All Is Installed    pe1
     And Set    pe1    update ${SID} {"locator": "MAIN", "behavior": "End"}
-    Then Told Within    5    ${SID}/state/install-status    installed
-    And Nothing Else Was Told    ${SID}    transactions    capabilities/probed
+    Then Reported Within    5    ${SID}/state/install-status    installed
+    And Nothing Else Was Reported    ${SID}    transactions    capabilities/probed
     [Teardown]    Run Keywords    Unsubscribe    AND    Set    pe1    delete ${SID}
 
 A Path Has A Budget

@@ -65,9 +65,9 @@ class Cli:
         """Wait until so many packets are shown, no more."""
 
         def shown() -> bool:
-            (told,) = self.ctl_shows(name, f"show counters {prefix} --no-rates")["counters"]
-            assert told["in-pkts"] <= packets, f"{told} is more than {packets}"
-            return bool(told["in-pkts"] == packets)
+            (reported,) = self.ctl_shows(name, f"show counters {prefix} --no-rates")["counters"]
+            assert reported["in-pkts"] <= packets, f"{reported} is more than {packets}"
+            return bool(reported["in-pkts"] == packets)
 
         wait_until(shown, f"{name}: {packets} packets on {prefix}", 30)
 
@@ -75,8 +75,8 @@ class Cli:
         """Wait until a SID is shown to get ``least`` packets each second."""
 
         def fast() -> bool:
-            (told,) = self.ctl_shows(name, f"show counters {prefix}")["counters"]
-            return bool(told.get("rates", {}).get("packets", 0) >= least)
+            (reported,) = self.ctl_shows(name, f"show counters {prefix}")["counters"]
+            return bool(reported.get("rates", {}).get("packets", 0) >= least)
 
         wait_until(fast, f"{name}: {least} packets/s on {prefix}", 30)
 
@@ -95,8 +95,8 @@ class Cli:
         """Wait until ``explain`` names what was seen as the first cause."""
 
         def named() -> bool:
-            told = self.ctl_shows(name, f"explain {prefix}")
-            first = (told["causes"] or [{"how": "", "what": ""}])[0]
+            reported = self.ctl_shows(name, f"explain {prefix}")
+            first = (reported["causes"] or [{"how": "", "what": ""}])[0]
             return first["how"] == "certain" and words in first["what"]
 
         wait_until(named, f"{name}: explain {prefix}: {words}", 30)

@@ -115,11 +115,11 @@ class Exabgp:
         """Wait until ExaBGP has been told of a VPN route; the route as it understood it."""
         there = node(name)
 
-        def told() -> Route | None:
+        def reported() -> Route | None:
             return routes(there.read_file(RECEIVED)).get((rd, prefix))
 
-        wait_until(told, f"{name}: route {rd}:{prefix} at ExaBGP", timeout, 0.1)
-        found = told()
+        wait_until(reported, f"{name}: route {rd}:{prefix} at ExaBGP", timeout, 0.1)
+        found = reported()
         assert found is not None
         return found
 

@@ -80,7 +80,7 @@ class Subscription:
     arrived: dict[str, float] = field(default_factory=dict)
     synced: bool = False
     # What was told since the present state was complete: paths, and those that went.
-    told: list[str] = field(default_factory=list)
+    reported: list[str] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
 
     def take(self, timeout: float = 10) -> dict[str, Any] | None:
@@ -91,7 +91,7 @@ class Subscription:
         now = time.monotonic()
         leaves = updates_of(answer)
         if self.synced:
-            self.told += leaves
+            self.reported += leaves
             self.gone += deletes_of(answer)
         self.synced = self.synced or "sync_response" in answer
         for path in deletes_of(answer):
@@ -320,24 +320,24 @@ class Gnmi:
         self._open.until(lambda _: self._open.synced, timeout)
         return dict(self._open.held)
 
-    def told_within(self, seconds: float, path: str, value: str) -> float:
+    def reported_within(self, seconds: float, path: str, value: str) -> float:
         """Take notifications until a leaf has this value; fails when that takes longer."""
         key = absolute(full_path(path))
         return self._open.until(lambda held: str(held.get(key)) == value, seconds)
 
-    def told_otherwise_within(self, seconds: float, path: str, value: str) -> Any:
+    def reported_otherwise_within(self, seconds: float, path: str, value: str) -> Any:
         """Take notifications until a leaf has another value; the value."""
         key = absolute(full_path(path))
         self._open.until(lambda held: str(held.get(key, value)) != value, seconds)
         return self._open.held[key]
 
-    def nothing_else_was_told(self, *paths: str) -> None:
+    def nothing_else_was_reported(self, *paths: str) -> None:
         """Since the sync nothing went, and no leaf was told but at and below these paths."""
         known = tuple(absolute(full_path(path)) for path in paths)
-        others = [path for path in self._open.told if not path.startswith(known)]
+        others = [path for path in self._open.reported if not path.startswith(known)]
         assert (others, self._open.gone) == ([], [])
 
-    def told_value(self, path: str) -> Any:
+    def reported_value(self, path: str) -> Any:
         """Value of a leaf as the notifications so far tell it."""
         return self._open.held.get(absolute(full_path(path)))
 
@@ -364,11 +364,11 @@ def _rejected(call: Callable[[], object], code: str, message: str) -> None:
     try:
         call()
     except GnmiError as rejected:
-        told = f"{rejected.code}:\n  {rejected}"
+        reported = f"{rejected.code}:\n  {rejected}"
     else:
         raise AssertionError("it was not refused")
-    if told != (expected := f"{code}:\n  {message}"):
-        raise AssertionError(f"refused with {told}\nexpected {expected}")
+    if reported != (expected := f"{code}:\n  {message}"):
+        raise AssertionError(f"refused with {reported}\nexpected {expected}")
 
 
 def _rejected_with(call: Callable[[], object], code: str, words: str) -> None:

@@ -59,11 +59,11 @@ class Gobgp:
         """Wait until GoBGP has been told of a VPN route; the route as it understood it."""
         there = node(name)
 
-        def told() -> Route | None:
+        def reported() -> Route | None:
             return routes(_whole_lines(there.read_file(RECEIVED))).get((rd, prefix))
 
-        wait_until(told, f"{name}: route {rd}:{prefix} at GoBGP", timeout, 0.1)
-        found = told()
+        wait_until(reported, f"{name}: route {rd}:{prefix} at GoBGP", timeout, 0.1)
+        found = reported()
         assert found is not None
         return found
 

@@ -139,8 +139,8 @@ class Netconf:
     ) -> None:
         try:
             self.netconf(name, method, **given)
-        except NetconfError as told:
-            if told.tag == tag and words in str(told):
+        except NetconfError as reported:
+            if reported.tag == tag and words in str(reported):
                 return
             raise
         raise AssertionError(f"{method} was not refused")
@@ -179,9 +179,9 @@ class Netconf:
         session = Session(node("p"), ADDRESSES[name], stranger)
         try:
             session.call("get_config", source="running")
-        except NetconfError as told:
-            if re.match("Auth|SSH", told.tag):
-                return str(told)
+        except NetconfError as reported:
+            if re.match("Auth|SSH", reported.tag):
+                return str(reported)
             raise
         finally:
             session.end()

@@ -43,10 +43,10 @@ def main() -> int:
                     allow_agent=False, look_for_keys=False, timeout=60,
                 )  # fmt: skip
                 session.timeout = 120
-            told: dict[str, Any] = {"answer": answer(session, **asked)}
+            reported: dict[str, Any] = {"answer": answer(session, **asked)}
         except Exception as error:
-            told = {"error": rejection(error)}
-        print(json.dumps(told), flush=True)
+            reported = {"error": rejection(error)}
+        print(json.dumps(reported), flush=True)
     return 0
 
 

@@ -61,9 +61,9 @@ class Sonic:
         """``show srv6 stats`` shows packets and bytes as gNMI tells them."""
 
         def same() -> bool:
-            told = traffic.counters(name, prefix)
+            reported = traffic.counters(name, prefix)
             shown = show_srv6_stats(client(name, COUNTERS_DB), prefix)
-            return shown == [(prefix, told.packets, told.octets)]
+            return shown == [(prefix, reported.packets, reported.octets)]
 
         wait_until(same, f"{name}: SONiC's counters of {prefix} as gNMI's", 3, 0.05)
 

@@ -42,8 +42,8 @@ def opened(address: str, port: int, device: str) -> tuple[socket.socket, tuple[o
 
 
 def end(connection: socket.socket, octets: int, digest: str) -> End:
-    told = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 128)
-    (mss,) = struct.unpack_from("=I", told, _MSS_AT)
+    reported = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 128)
+    (mss,) = struct.unpack_from("=I", reported, _MSS_AT)
     return End(octets, digest, mss)
 
 

@@ -45,8 +45,8 @@ class Transactions:
     def rpc_is_rejected(self, name: str, words: str, rpc: str, **given: Any) -> None:
         try:
             self.send_rpc(name, rpc, **given)
-        except RpcError as told:
-            if words in str(told):
+        except RpcError as reported:
+            if words in str(reported):
                 return
             raise
         raise AssertionError(f"{rpc} was not refused")
@@ -55,8 +55,8 @@ class Transactions:
         """A Set that is refused because another commit awaits confirmation."""
         try:
             session(name).set(**operations([line]))
-        except GnmiError as told:
-            if told.code == "FAILED_PRECONDITION" and words in str(told):
+        except GnmiError as reported:
+            if reported.code == "FAILED_PRECONDITION" and words in str(reported):
                 return
             raise
         raise AssertionError("the Set was not refused")

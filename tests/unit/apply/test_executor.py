@@ -148,7 +148,7 @@ def test_a_rejection_by_frr_takes_back_what_the_kernel_did(world):
         Create(ONE), Replace(bgp("a"), bgp("a", "b")), Create(FrrBlock("bgpd", ("x",), ("bad",)))
     )
 
-    assert [r.words for r in rejected] == ["bgpd: Malformed (at 'bad')"]
+    assert [r.message for r in rejected] == ["bgpd: Malformed (at 'bad')"]
     assert world.state() == before
 
 

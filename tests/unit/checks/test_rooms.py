@@ -58,7 +58,7 @@ def test_imports_that_the_table_permits_pass(tmp_path: Path) -> None:
         ("model/parse.py", "import srv6mgrd.kernel.wire", "model must not import kernel"),
         ("model/parse.py", "from orchagent.sai import x", "orchagent has no row"),
         ("model/parse.py", "def f():\n    from srv6mgrd import pace", "model must not import base"),
-        ("proxy/book.py", "from srv6mgrd.model import desired", "proxy has no row"),
+        ("proxy/map_index.py", "from srv6mgrd.model import desired", "proxy has no row"),
     ],
 )
 def test_another_import_is_reported_with_its_place(

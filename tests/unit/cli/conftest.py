@@ -146,8 +146,8 @@ class World:
             status = main()
         except SystemExit as stop:
             status = int(stop.code or 0)
-        told = self._capsys.readouterr()
-        return Ran(status, told.out, told.err)
+        reported = self._capsys.readouterr()
+        return Ran(status, reported.out, reported.err)
 
 
 @pytest.fixture

@@ -139,12 +139,12 @@ def test_rollback_may_have_to_be_confirmed(ctl, monkeypatch):
     shown = ctl.run("rollback", "4", "--confirm-within", "10m", "--id", "back")
     assert ctl.client.calls == [("rollback", 4, "alice", "back", 600)]
     assert "commit back is undone in 600 s unless it is confirmed" in shown.out
-    told = ctl.run("rollback", "4", "--confirm-within", "90", "--json").json
-    assert told["commit-id"].startswith("alice-")
+    reported = ctl.run("rollback", "4", "--confirm-within", "90", "--json").json
+    assert reported["commit-id"].startswith("alice-")
     assert ctl.run("rollback", "4", "--id", "back").status == Exit.USAGE
 
 
-def test_a_rejection_is_told_with_its_status(ctl, file):
+def test_a_rejection_is_reported_with_its_status(ctl, file):
     ctl.client.trouble = Problem.of("commit one", "it awaits confirmation", "wait", Exit.BUSY)
     shown = ctl.run("apply", file)
     assert (shown.status, shown.out) == (Exit.BUSY, "")

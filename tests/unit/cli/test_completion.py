@@ -67,5 +67,5 @@ def test_what_the_scripts_of_zsh_and_fish_ask(place, request, asking):
     shell = request.node.callspec.id
     script = f"_SRV6CTL_COMPLETE={shell}_complete COMP_WORDS='srv6ctl ro' srv6ctl"
     assert "rollback" in " ".join(asked(place, script, asking))
-    told = asked(place, f"srv6ctl completion {shell}")
-    assert f"_SRV6CTL_COMPLETE={shell}_complete" in told
+    reported = asked(place, f"srv6ctl completion {shell}")
+    assert f"_SRV6CTL_COMPLETE={shell}_complete" in reported

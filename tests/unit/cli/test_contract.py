@@ -58,7 +58,7 @@ def node(ctl, tmp_path, monkeypatch):
     # Nobody samples here.
     monkeypatch.setattr("srv6mgrd.cli.state._PATIENCE", 0.0)
     monkeypatch.setattr(host, "read", lambda *_: host.Host({}, (), (), frozenset()))
-    monkeypatch.setattr("srv6mgrd.cli.doctor.kernel.tried_out", dict)
+    monkeypatch.setattr("srv6mgrd.cli.doctor.kernel.probed", dict)
     ctl.client.modules = frozenset
     ctl.client.startup = ctl.client.running
     return ctl
@@ -105,10 +105,10 @@ def test_interrupted(node):
 def test_exit_statuses_are_documented():
     assert EXITS.keys() == set(Exit)
     table = DOCS.read_text().partition("## Exit status")[2].partition("## ")[0]
-    told = {
+    reported = {
         int(number)
         for line in table.splitlines()
         if line.startswith("| ") and line[2].isdigit()
         for number in line.split("|")[1].split(",")
     }
-    assert told == set(map(int, Exit))
+    assert reported == set(map(int, Exit))

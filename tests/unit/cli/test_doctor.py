@@ -273,7 +273,7 @@ def node(ctl, tmp_path, monkeypatch):
     monkeypatch.setattr(host, "read", lambda *_: SOUND)
     monkeypatch.setattr(host, "sysctl", sysctl)
     monkeypatch.setattr("os.geteuid", lambda: 1000)
-    monkeypatch.setattr("srv6mgrd.cli.doctor.kernel.tried_out", dict)
+    monkeypatch.setattr("srv6mgrd.cli.doctor.kernel.probed", dict)
     return ctl
 
 
@@ -281,9 +281,9 @@ def test_doctor_sums_up(node):
     node.tell()
     shown = node.run("doctor", "--json")
     assert shown.status == 0
-    told = {f["check"]: f["level"] for f in shown.json["findings"]}
-    assert told["routes"] == "ok"
-    assert told["sysrepo"] == "ok"
+    reported = {f["check"]: f["level"] for f in shown.json["findings"]}
+    assert reported["routes"] == "ok"
+    assert reported["sysrepo"] == "ok"
     assert shown.json["summary"]["ok"] > 4
     assert "0 failures" in node.run("doctor").out
 

@@ -4,10 +4,10 @@ import json
 from ipaddress import IPv4Address
 
 from srv6mgrd.cli.doctor.finding import Level
-from srv6mgrd.cli.doctor.frr import neighbors, offered, underlay
+from srv6mgrd.cli.doctor.frr import capabilities_of_frr, neighbors, underlay
 from srv6mgrd.frr.vty import VtyError
 from srv6mgrd.model.bgp import Bgp, Neighbor
-from srv6mgrd.model.capabilities import FrrOffer
+from srv6mgrd.model.capabilities import FrrCapabilities
 from tests.unit.frr.test_isis import SPOKEN, WANTED
 from tests.unit.frr.test_isis_status import Shown
 
@@ -62,18 +62,18 @@ def test_the_underlay():
 
 
 def test_which_frr_runs():
-    stock, lacks = offered(FrrOffer(version="10.3"), needed=True)
+    stock, lacks = capabilities_of_frr(FrrCapabilities(version="10.3"), needed=True)
     assert "version 10.3 (stock)" in stock.words
     assert "don't count" in lacks.words
-    patched, lacks = offered(FrrOffer(version="10.3+srv6mgr1"), needed=True)
+    patched, lacks = capabilities_of_frr(FrrCapabilities(version="10.3+srv6mgr1"), needed=True)
     assert "with the patches of srv6mgr" in patched.words
     assert "ends when" not in lacks.words
 
 
 def test_what_it_lacks():
-    absent = FrrOffer(missing={"frr": "bgpd does not run; start it"})
-    (found,) = offered(absent, needed=True)
+    absent = FrrCapabilities(missing={"frr": "bgpd does not run; start it"})
+    (found,) = capabilities_of_frr(absent, needed=True)
     assert (found.level, found.words, found.remedy) == (Level.FAIL, "bgpd does not run", "start it")
-    assert [f.level for f in offered(absent, needed=False)] == [Level.NOTE]
-    old = FrrOffer(version="8.4", missing={"frr-locator": "zebra knows no command"})
-    assert next(iter(offered(old, needed=True))).level is Level.WARN
+    assert [f.level for f in capabilities_of_frr(absent, needed=False)] == [Level.NOTE]
+    old = FrrCapabilities(version="8.4", missing={"frr-locator": "zebra knows no command"})
+    assert next(iter(capabilities_of_frr(old, needed=True))).level is Level.WARN

@@ -147,9 +147,9 @@ def test_explain_tells_status_counters_and_causes(ctl):
     assert "5 packets, 0 octets, 2 errors" in shown.out
     assert "in table 8986 on srv6mgr" in shown.out
     assert "possible" in shown.out
-    told = ctl.run("explain", SID, "--listen", "0", "--json").json
-    assert told["in-kernel"] is True
-    assert told["causes"][0]["how"] == LIKELY
+    reported = ctl.run("explain", SID, "--listen", "0", "--json").json
+    assert reported["in-kernel"] is True
+    assert reported["causes"][0]["how"] == LIKELY
 
 
 @pytest.mark.usefixtures("node")
@@ -169,8 +169,8 @@ def test_explain_tells_each_status(ctl, status):
     assert shown.status == (Exit.DONE if status is InstallStatus.INSTALLED else Exit.FOUND)
     assert f"status    {status.text}" in shown.out
     assert reason in shown.out
-    told = ctl.run("explain", SID, "--listen", "0", "--json").json
-    assert (told["install-status"], told.get("reason", "")) == (status.text, reason)
+    reported = ctl.run("explain", SID, "--listen", "0", "--json").json
+    assert (reported["install-status"], reported.get("reason", "")) == (status.text, reason)
 
 
 @pytest.mark.parametrize(("what", "status"), [("fc00::1", Exit.REJECTED), ("red", Exit.USAGE)])
@@ -218,9 +218,13 @@ def test_explain_tells_how_an_interface_is(interfaces):
     assert "enabled, MTU 9000, 10.1.0.1/24" in shown.out
     assert "up, carrier, MTU 9000, in red" in shown.out
     assert "differs" not in shown.out
-    told = interfaces(SEEN).run("explain", "eth1", "--json").json
-    assert (told["vrf"], told["install-status"], told["causes"]) == ("red", "installed", [])
-    assert told["in-kernel"]["addresses"] == ["10.1.0.1/24"]
+    reported = interfaces(SEEN).run("explain", "eth1", "--json").json
+    assert (reported["vrf"], reported["install-status"], reported["causes"]) == (
+        "red",
+        "installed",
+        [],
+    )
+    assert reported["in-kernel"]["addresses"] == ["10.1.0.1/24"]
 
 
 @pytest.mark.parametrize(

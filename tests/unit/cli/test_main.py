@@ -27,7 +27,7 @@ def test_usage_errors_have_status_2(ctl, arguments):
     assert ctl.run(*arguments).status == Exit.USAGE
 
 
-def test_bad_settings_are_told(ctl, tmp_path):
+def test_bad_settings_are_reported(ctl, tmp_path):
     (tmp_path / "settings.toml").write_text("nonsense = 1\n")
     shown = ctl.run("show", "sids")
     assert shown.status == Exit.USAGE

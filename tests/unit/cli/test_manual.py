@@ -4,7 +4,7 @@ from srv6mgrd.cli.manual import EXITS, page
 from srv6mgrd.cli.problem import Exit
 
 
-def test_every_command_option_and_status_is_told():
+def test_every_command_option_and_status_is_reported():
     text = page()
     for words in (r".SS show sids", r".SS apply FILE", r"\-\-confirm\-within", ".SS extend TIME"):
         assert words in text

@@ -143,15 +143,15 @@ def test_neighbors(ctl, tmp_path):
     writer.stage("frr", {"vrfs": {"vrf": [of_red]}})
     writer.publish()
 
-    told = ctl.run("show", "neighbors", "--json").json["neighbors"]
+    reported = ctl.run("show", "neighbors", "--json").json["neighbors"]
 
-    assert [(n["protocol"], n["neighbor"], n["state"]) for n in told] == [
+    assert [(n["protocol"], n["neighbor"], n["state"]) for n in reported] == [
         ("BGP", "10.1.0.10", "established"),
         ("BGP", "eth1", "idle"),
         ("BGP", "10.2.0.7", "established"),
         ("OSPF", "10.0.0.9", "full"),
     ]
-    assert told[0]["afi-safi"][0]["prefixes"]["accepted"] == 3
+    assert reported[0]["afi-safi"][0]["prefixes"]["accepted"] == 3
     lines = [line.split() for line in ctl.run("show", "neighbors").out.splitlines()[1:]]
     assert lines[0][:5] == ["red", "BGP", "10.1.0.10", "65100", "established"]
     assert "ipv4:3" in lines[0]
@@ -159,8 +159,8 @@ def test_neighbors(ctl, tmp_path):
     assert lines[3][:6] == ["red", "OSPF", "10.0.0.9", "at", "eth1", "-"]
     # srv6mgrd no longer vouches for it.
     ctl.store.renew_lease(0)
-    told = ctl.run("show", "neighbors", "--json").json["neighbors"]
-    assert {n["state"] for n in told} == {"unknown"}
+    reported = ctl.run("show", "neighbors", "--json").json["neighbors"]
+    assert {n["state"] for n in reported} == {"unknown"}
 
 
 def test_rates_are_those_between_two_samples(ctl, monkeypatch):
@@ -170,10 +170,10 @@ def test_rates_are_those_between_two_samples(ctl, monkeypatch):
         ctl.count(time.time_ns() + 10 * NS, packets=110, octets=2000)
 
     monkeypatch.setattr(time, "sleep", later)
-    (told,) = ctl.run("show", "counters", SID, "--json").json["counters"]
-    assert told["in-pkts"] == 110
-    assert told["rates"]["packets"] == pytest.approx(10, rel=0.1)
-    assert told["rates"]["bits"] == pytest.approx(800, rel=0.1)
+    (reported,) = ctl.run("show", "counters", SID, "--json").json["counters"]
+    assert reported["in-pkts"] == 110
+    assert reported["rates"]["packets"] == pytest.approx(10, rel=0.1)
+    assert reported["rates"]["bits"] == pytest.approx(800, rel=0.1)
     assert "PKT/S" not in ctl.run("show", "counters", "--no-rates").out
 
 

@@ -62,7 +62,7 @@ LIBYANG, NOT_FOUND, VALIDATION, UNAUTHORIZED, CALLBACK = 2, 5, 9, 11, 14
     ],
 )  # fmt: skip
 def test_an_error(info: ErrorInfo, tag: str, app_tag: str, message: str, element: str) -> None:
-    (found,) = netconf_errors.told([info])
+    (found,) = netconf_errors.reported([info])
     assert (found.tag, found.app_tag) == (tag, app_tag)
     assert (found.message, found.bad_element) == (message, element)
 
@@ -72,29 +72,29 @@ def test_where_it_is_a_parameter_of_an_operation() -> None:
     info = ErrorInfo(
         LIBYANG, 'Value "99999999999" is out of type uint32 min/max bounds.', path=path
     )
-    (found,) = netconf_errors.told([info])
+    (found,) = netconf_errors.reported([info])
     assert found.message.startswith("VRF red: table-id 99999999999 is out of range")
     assert found.path == path
 
 
-def test_framing_is_told_where_there_is_nothing_else() -> None:
+def test_framing_is_reported_where_there_is_nothing_else() -> None:
     framing = ErrorInfo(LIBYANG, "Validation failed.")
     cause = ErrorInfo(LIBYANG, 'Mandatory node "name" instance does not exist.', path=RED)
-    assert [e.app_tag for e in netconf_errors.told([framing, cause, cause])] == ["missing"]
-    assert len(netconf_errors.told([framing])) == 1
+    assert [e.app_tag for e in netconf_errors.reported([framing, cause, cause])] == ["missing"]
+    assert len(netconf_errors.reported([framing])) == 1
 
 
-def test_many_mistakes_are_told_briefly() -> None:
+def test_many_mistakes_are_reported_briefly() -> None:
     many = [
         ErrorInfo(LIBYANG, 'Mandatory node "name" instance does not exist.', path=f"{RED}/x{n}")
         for n in range(200)
     ]
-    assert len(netconf_errors.told(many)) == 20
+    assert len(netconf_errors.reported(many)) == 20
 
 
 def test_what_sysrepo_said_for_netconf_is_kept() -> None:
     info = ErrorInfo(NOT_FOUND, "no", "access-denied", "protocol", "its-own", RED, "vrf")
-    (found,) = netconf_errors.told([info])
+    (found,) = netconf_errors.reported([info])
     assert (found.tag, found.type, found.app_tag, found.bad_element) == (
         "access-denied", "protocol", "its-own", "vrf",
     )  # fmt: skip

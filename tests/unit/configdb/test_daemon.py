@@ -8,7 +8,7 @@ from srv6mgrd.configdb import daemon
 from srv6mgrd.datastore.connection import DeniedError
 
 
-def test_sysrepo_that_lets_nobody_in_is_told_in_a_line(tmp_path, monkeypatch):
+def test_sysrepo_that_lets_nobody_in_is_reported_in_a_line(tmp_path, monkeypatch):
     settings = tmp_path / "settings.toml"
     settings.write_text(f'runtime_directory = "{tmp_path}"\n')
     monkeypatch.setattr(sys, "argv", ["srv6-configdbd", "--config", str(settings)])

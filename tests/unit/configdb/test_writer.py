@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from srv6mgrd.configdb.book import Change
+from srv6mgrd.configdb.ownership import Change
 from srv6mgrd.configdb.rows import Kind, Object
 from srv6mgrd.configdb.writer import edits, split
 from srv6mgrd.datastore.transaction import Op

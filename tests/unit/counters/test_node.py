@@ -17,7 +17,7 @@ from srv6mgrd.counters.node import (
     capabilities,
 )
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.capabilities import EVERYTHING, FrrOffer
+from srv6mgrd.model.capabilities import EVERYTHING, FrrCapabilities
 from srv6mgrd.storage import Problems
 
 
@@ -31,7 +31,7 @@ def test_a_reader_sees_what_was_written_last(path):
     assert reader.version() == ABSENT
     assert reader.read().members == {}
     writer = NodeWriter(path, now=5)
-    writer.offer(EVERYTHING, FrrOffer())
+    writer.set_capabilities(EVERYTHING, FrrCapabilities())
     first = reader.read()
     assert set(first.members) == {CAPABILITIES, STATISTICS}
     assert reader.read() is first
@@ -53,19 +53,19 @@ def test_statistics_go_on_after_a_restart(path):
 
 def test_a_restart_takes_nothing_away_from_readers(path):
     writer = NodeWriter(path, now=5)
-    writer.offer(EVERYTHING, FrrOffer(version="10.5"))
+    writer.set_capabilities(EVERYTHING, FrrCapabilities(version="10.5"))
     writer.show(TRANSACTIONS, {"transaction": [{"id": "1"}]})
     before = NodeReader(path).read().members
 
     again = NodeWriter(path, now=99)
-    again.offer(EVERYTHING, FrrOffer())
+    again.set_capabilities(EVERYTHING, FrrCapabilities())
     again.write()
     assert NodeReader(path).read().members == before
 
     # What it says itself takes the place of what was said.
     again.show(TRANSACTIONS, {})
     assert NodeReader(path).read().members == {**before, TRANSACTIONS: {}}
-    again.offer(EVERYTHING, FrrOffer(version="10.6"))
+    again.set_capabilities(EVERYTHING, FrrCapabilities(version="10.6"))
     assert NodeReader(path).read().members[CAPABILITIES]["frr"] == "10.6"
 
 
@@ -99,15 +99,15 @@ def test_capabilities_name_what_is_missing():
         missing={"End.T": "the kernel refused it"},
         kernel="6.1",
     )
-    told = capabilities(
-        lacking, FrrOffer("10.5", frozenset({"frr-locator"}), {"frr-export-sid": "no"})
+    reported = capabilities(
+        lacking, FrrCapabilities("10.5", frozenset({"frr-locator"}), {"frr-export-sid": "no"})
     )
-    assert told["behavior"] == ["srv6mgr-srv6:End"]
-    assert "flavor" not in told
-    assert told["missing"] == [
+    assert reported["behavior"] == ["srv6mgr-srv6:End"]
+    assert "flavor" not in reported
+    assert reported["missing"] == [
         {"name": "End.T", "reason": "the kernel refused it"},
         {"name": "frr-export-sid", "reason": "no"},
     ]
-    assert "frr-locator" in told["facility"]
-    assert "vrf" in told["facility"]
-    assert (told["kernel"], told["frr"]) == ("6.1", "10.5")
+    assert "frr-locator" in reported["facility"]
+    assert "vrf" in reported["facility"]
+    assert (reported["kernel"], reported["frr"]) == ("6.1", "10.5")

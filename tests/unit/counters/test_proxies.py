@@ -14,7 +14,7 @@ CHAIN = (IPv6Address("fcbb:0:2::"), IPv6Address("fcbb:0:3::"))
 LEARNED = ProxyState(COUNTS, IPv6Address("2001:db8::1"), CHAIN, 1_500_000_000)
 
 
-def test_state_is_told_as_yang_has_it():
+def test_state_is_reported_as_yang_has_it():
     assert COUNTS.errors == 63
     assert proxy_state(LEARNED) == {
         "to-function": {"pkts": "1", "octets": "100"},
@@ -45,7 +45,7 @@ def test_what_learned_nothing_has_no_chain():
     assert "chain" not in proxy_state(ProxyState(COUNTS))
 
 
-def test_chains_of_flows_are_told_by_their_digests():
+def test_chains_of_flows_are_reported_by_their_digests():
     chain = FlowChain(0xAD, IPv6Address("2001:db8::1"), CHAIN, 1_500_000_000)
 
     state = proxy_state(ProxyState(COUNTS, flow_chains=(chain,)))
@@ -54,7 +54,7 @@ def test_chains_of_flows_are_told_by_their_digests():
     assert state["flow-chain"] == [{"id": "00000000000000ad", **proxy_state(LEARNED)["chain"]}]
 
 
-def test_the_mtu_is_told_where_it_is_known():
+def test_the_mtu_is_reported_where_it_is_known():
     assert proxy_state(ProxyState(COUNTS, mtu=1400))["mtu"] == 1400
     assert "mtu" not in proxy_state(ProxyState(COUNTS))
 

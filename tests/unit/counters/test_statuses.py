@@ -87,7 +87,7 @@ STATIC = ObjectRef(Kind.STATIC_ROUTE, ROUTE.name)
 
 
 @pytest.mark.parametrize(
-    ("told", "status", "reason"),
+    ("reported", "status", "reason"),
     [
         ({}, InstallStatus.PENDING, "FRR was not asked yet"),
         ({STATIC: (True, "")}, InstallStatus.INSTALLED, ""),
@@ -95,10 +95,10 @@ STATIC = ObjectRef(Kind.STATIC_ROUTE, ROUTE.name)
         ({STATIC: (False, "no route")}, InstallStatus.PENDING, "no route"),
     ],
 )
-def test_a_static_route_is_what_frr_says_of_it(told, status, reason):
+def test_a_static_route_is_what_frr_says_of_it(reported, status, reason):
     desired = Desired(static_routes={ROUTE.name: ROUTE})
 
-    found, _ = with_frr(desired, {}, told, {}, ())
+    found, _ = with_frr(desired, {}, reported, {}, ())
 
     assert found[STATIC] == Outcome(status, reason)
 

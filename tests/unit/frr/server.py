@@ -68,8 +68,8 @@ class VtyServer:
                 if self._die_after and taken > self._die_after:
                     return
                 self.seen.append(text)
-                status, words = self._reply(text)
-                answer = words.encode() + b"\0\0\0" + bytes([status])
+                status, message = self._reply(text)
+                answer = message.encode() + b"\0\0\0" + bytes([status])
                 step = self._chunk or len(answer)
                 for at in range(0, len(answer), step):
                     session.sendall(answer[at : at + step])

@@ -32,9 +32,9 @@ class Daemons:
             return 0, "  prefix: fcbb:0:1::/48\n  block-length: 32\n  node-length: 16\n"
         if command.startswith("show ipv6 route "):
             return 0, "seg6local"
-        for piece, words in self.reject.items():
+        for piece, message in self.reject.items():
             if piece in command and not command.startswith("no "):
-                return 13, f"% {words}\n"
+                return 13, f"% {message}\n"
         if self.keeps and command.startswith("no "):
             return 13, "% not now\n"
         return 0, ""
@@ -57,7 +57,7 @@ def test_unreachable_has_a_reason(frr: FrrSockets) -> None:
     assert frr.observe() is None
     assert "zebra can't be reached" in frr.unreachable
     (first, *_) = frr.apply([Create(b) for b in BLOCKS])
-    assert "zebra can't be reached" in first.words
+    assert "zebra can't be reached" in first.message
 
 
 def test_observe(frr: FrrSockets, daemons: Daemons) -> None:
@@ -87,8 +87,8 @@ def test_rejected_block_is_taken_back_and_the_rest_stands(
         f"frr bgpd router bgp 65000 vrf watch / address-family {f} unicast"
         for f in ("ipv4", "ipv6")
     ]
-    assert "Malformed rd" in rejected[0].words
-    assert "rd vpn export 65000:20" in rejected[0].words
+    assert "Malformed rd" in rejected[0].message
+    assert "rd vpn export 65000:20" in rejected[0].message
     sent = daemons.bgpd.configuration
     tail = sent[len(sent) - 1 - sent[::-1].index("router bgp 65000 vrf watch") :]
     assert "no import vpn" in tail

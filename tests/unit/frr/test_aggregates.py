@@ -76,17 +76,17 @@ def test_not_exported(exported: Mapping[str, Any]) -> None:
         "show bgp vrf red ipv4 unicast 10.0.0.0/8 json": MADE,
         "show bgp ipv4 vpn 10.0.0.0/8 json": exported,
     }
-    words = "bgpd does not export aggregate 10.0.0.0/8: stock FRR before 10.4 exports none"
-    assert reason(having("red", TEN), shown) == words
+    message = "bgpd does not export aggregate 10.0.0.0/8: stock FRR before 10.4 exports none"
+    assert reason(having("red", TEN), shown) == message
     desired = having("red", TEN, apply_policy=ApplyPolicy(export_policy="SOME"))
-    assert reason(desired, shown) == f"{words}, and policy SOME may reject it"
+    assert reason(desired, shown) == f"{message}, and policy SOME may reject it"
 
 
 @pytest.mark.parametrize("answer", [{}, {"paths": [{"valid": True}]}, "% Unknown VRF"])
 def test_nothing_to_aggregate(answer: Any) -> None:
     shown = {"show bgp vrf red ipv4 unicast 10.0.0.0/8 json": answer}
-    words = "VRF red has no route that is more specific than aggregate 10.0.0.0/8"
-    assert reason(having("red", TEN), shown) == words
+    message = "VRF red has no route that is more specific than aggregate 10.0.0.0/8"
+    assert reason(having("red", TEN), shown) == message
 
 
 def test_a_vrf_that_exports_nothing_has_aggregates_for_its_neighbors() -> None:

@@ -53,8 +53,8 @@ def test_what_is_there_already_does_not_reject_another_change() -> None:
 
 
 def test_other_daemons() -> None:
-    words, remedy = absent(Create(AREA), lacking(OSPFD), atomic=False) or ("", "")
-    assert words == "ospfd does not run"
+    message, remedy = absent(Create(AREA), lacking(OSPFD), atomic=False) or ("", "")
+    assert message == "ospfd does not run"
     assert "ospfd=yes" in remedy
-    words, _ = absent(Create(ROUTE), lacking(STATICD), atomic=False) or ("", "")
-    assert words == "staticd does not run"
+    message, _ = absent(Create(ROUTE), lacking(STATICD), atomic=False) or ("", "")
+    assert message == "staticd does not run"

@@ -22,7 +22,7 @@ def test_rejection_leaves_the_context_as_it_was() -> None:
     frr = FakeFrr(reject={"rd vpn export 65000:20": "Malformed rd"})
     rejected = frr.apply([Create(b) for b in BLOCKS])
     assert len(rejected) == 2
-    assert "Malformed rd" in rejected[0].words
+    assert "Malformed rd" in rejected[0].message
     assert rejected[0].action.object.key not in frr.contexts
 
 
@@ -40,4 +40,4 @@ def test_operators_lines_stay() -> None:
 def test_out_of_reach() -> None:
     frr = FakeFrr(unreachable="zebra is not running")
     assert frr.observe() is None
-    assert frr.apply([Create(BLOCKS[0])])[0].words == "zebra is not running"
+    assert frr.apply([Create(BLOCKS[0])])[0].message == "zebra is not running"

@@ -61,11 +61,11 @@ class Bgpd:
         self.prefix = prefix
         self.cleared = dict.fromkeys(("fcbb::1", "fcbb::2", "fcbb::3"), 0)
         self.runs = 0
-        self.told: list[str] = []
+        self.reported: list[str] = []
 
     def run(self, daemon: str, commands: Sequence[str]) -> list[Answer]:
         assert daemon == BGPD
-        self.told += commands
+        self.reported += commands
         for command in commands:
             if command.startswith("clear bgp ipv4"):
                 self.cleared[command.split()[4]] += 1
@@ -98,7 +98,7 @@ def test_updates_are_kept_back() -> None:
     hold = Hold(bgpd, RUNNING)
     hold.begin()
     hold.end()
-    assert bgpd.told == [
+    assert bgpd.reported == [
         "configure terminal", "router bgp 65000",
         "neighbor fcbb::1 advertisement-interval 5", "neighbor fcbb::2 advertisement-interval 5",
         "end",
@@ -115,9 +115,9 @@ def test_an_instance_that_has_gone_is_not_made_again() -> None:
     hold = Hold(bgpd, RUNNING)
     hold.begin()
     bgpd.cleared.clear()
-    bgpd.told.clear()
+    bgpd.reported.clear()
     hold.end()
-    assert bgpd.told == []
+    assert bgpd.reported == []
 
 
 def test_nothing_to_keep_back() -> None:
@@ -125,4 +125,4 @@ def test_nothing_to_keep_back() -> None:
     hold = Hold(bgpd, {})
     hold.begin()
     hold.end()
-    assert bgpd.told == []
+    assert bgpd.reported == []

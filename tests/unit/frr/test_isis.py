@@ -140,10 +140,10 @@ def test_another_value_replaces_one(before: str, after: str) -> None:
         ("domain-password clear key", "domain-password ..."),
     ],
 )
-def test_a_password_is_not_told(line: str, shown: str) -> None:
+def test_a_password_is_not_reported(line: str, shown: str) -> None:
     assert without_secret(line) == shown
-    words = hide_secret(line, f"Invalid value \"key\" (at '{line}'), not a keyboard")
-    assert words == f"Invalid value \"...\" (at '{shown}'), not a keyboard"
+    message = hide_secret(line, f"Invalid value \"key\" (at '{line}'), not a keyboard")
+    assert message == f"Invalid value \"...\" (at '{shown}'), not a keyboard"
     assert "key" not in repr(block("isisd", ("interface core",), (line,)))
     assert "key" not in repr(Authentication("key"))
 

@@ -54,10 +54,10 @@ def having(*instances: Ospf, routing: RoutingPolicy = ROUTING) -> Desired:
 
 
 @pytest.mark.parametrize(
-    ("version", "daemon", "words", "router", "ip"),
+    ("version", "daemon", "message", "router", "ip"),
     [(2, "ospfd", "ip ospf", "ospf", "ip"), (3, "ospf6d", "ipv6 ospf6", "ospf6", "ipv6")],
 )
-def test_lines(version: int, daemon: str, words: str, router: str, ip: str) -> None:
+def test_lines(version: int, daemon: str, message: str, router: str, ip: str) -> None:
     found = {b.context: b.lines for b in render(having(speaking(version))) if b.daemon == daemon}
 
     prefix = "10.0.0.0/8" if version == 2 else "fd00::/8"
@@ -69,10 +69,10 @@ def test_lines(version: int, daemon: str, words: str, router: str, ip: str) -> N
             "set metric 7",
         ),
         ("interface eth1",): (
-            f"{words} area 0.0.0.1",
-            f"{words} cost 15",
-            f"{words} network point-to-point",
-            f"{words} bfd",
+            f"{message} area 0.0.0.1",
+            f"{message} cost 15",
+            f"{message} network point-to-point",
+            f"{message} bfd",
         ),
         (f"router {router} vrf red",): (
             f"{router} router-id 10.0.0.1",
@@ -113,7 +113,7 @@ def test_keys_and_default_routes() -> None:
         ),
     ],
 )
-def test_a_key_is_not_told(line: str, shown: str) -> None:
+def test_a_key_is_not_reported(line: str, shown: str) -> None:
     assert without_secret(line) == shown
     assert hide_secret(line, f"wrong: s3cret (at '{line}')") == f"wrong: ... (at '{shown}')"
     assert "s3cret" not in repr(block("ospfd", ("interface eth1",), (line,)))

@@ -148,7 +148,7 @@ def test_a_description_that_frr_takes_for_a_filter() -> None:
     assert "filter" in rejection.cause
 
 
-def test_a_password_is_not_told() -> None:
+def test_a_password_is_not_reported() -> None:
     assert without_secret("neighbor fd00::1 password s p") == "neighbor fd00::1 password ..."
     assert without_secret("neighbor fd00::1 bfd") == "neighbor fd00::1 bfd"
 

@@ -221,15 +221,15 @@ def test_rejected_context_rejects_all_that_stands_in_it() -> None:
     actions: list[Action] = [Create(of(*RED)), Create(of(*RED4))]
     sent = commands(additions(actions, {}))
     answers = [Answer(13, "BGP is already running; AS is 1\n"), *[Answer(2, "?")] * len(sent)]
-    words = [w for _, w in rejections(sent, answers[: len(sent)], "").values()]
-    assert len(words) == 2
-    assert all("BGP is already running; AS is 1" in w for w in words)
+    message = [w for _, w in rejections(sent, answers[: len(sent)], "").values()]
+    assert len(message) == 2
+    assert all("BGP is already running; AS is 1" in w for w in message)
 
 
 def test_unanswered_commands_are_rejected() -> None:
     sent = commands(additions([Create(of(*RED))], {}))
-    ((_, words),) = rejections(sent, [], "bgpd closed the session").values()
-    assert "bgpd closed the session" in words
+    ((_, message),) = rejections(sent, [], "bgpd closed the session").values()
+    assert "bgpd closed the session" in message
 
 
 def test_empty_context_is_rejected_when_it_is() -> None:

@@ -125,8 +125,8 @@ def test_why_a_session_is_down_and_was() -> None:
     assert "last-reset-reason" not in of_ce(states, daemons)
 
     daemons.red = {"ipv4Unicast": {"10.1.0.10": entry("Idle", down=1)}}
-    told = {"lastResetDueTo": "BGP Notification received", "lastNotificationReason": "Cease"}
-    daemons.failed = {"10.1.0.10": told}
+    reported = {"lastResetDueTo": "BGP Notification received", "lastNotificationReason": "Cease"}
+    daemons.failed = {"10.1.0.10": reported}
     assert of_ce(states, daemons)["last-reset-reason"] == "BGP Notification received: Cease"
 
     # bgpd overwrites it with each try.

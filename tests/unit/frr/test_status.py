@@ -87,8 +87,8 @@ def test_neighbors_that_bfd_does_not_watch() -> None:
                 raise VtyError(errno.ENOENT, "bfdd can't be reached")
             return super().show(daemon, command)
 
-    words = "BFD does not watch 10.1.0.10, since bfdd does not run"
-    assert vrf_status(desired, NoBfdd())["red"] == (SID, words)
+    message = "BFD does not watch 10.1.0.10, since bfdd does not run"
+    assert vrf_status(desired, NoBfdd())["red"] == (SID, message)
 
 
 def test_imports_from_other_vrfs() -> None:
@@ -96,22 +96,22 @@ def test_imports_from_other_vrfs() -> None:
     desired = replace(PE1, leaks={leak.name: leak for leak in leaks})
     both = {"default": {"vrfId": 0}, "red": {"vrfId": 3}, "watch": {"vrfId": 4}}
 
-    def told(shown: Shown) -> dict[str, tuple[bool, str]]:
+    def reported(shown: Shown) -> dict[str, tuple[bool, str]]:
         return {ref.name: verdict for ref, verdict in leak_status(desired, shown).items()}
 
     # That no other router gets the routes is no matter of theirs.
-    assert told(Shown(vrfs=both, state="Active")) == dict.fromkeys(desired.leaks, (True, ""))
+    assert reported(Shown(vrfs=both, state="Active")) == dict.fromkeys(desired.leaks, (True, ""))
     missing = "bgpd has no instance for VRF watch yet"
-    assert told(Shown()) == {
+    assert reported(Shown()) == {
         "watch red": (False, missing),
         "default red": (True, ""),
         "watch default": (False, missing),
     }
     sid = f"VRF red exports nothing: zebra has not given SID {SID}/64 to bgpd yet"
-    for name, (in_place, reason) in told(Shown(vrfs=both, red_sid="(null)")).items():
+    for name, (in_place, reason) in reported(Shown(vrfs=both, red_sid="(null)")).items():
         assert in_place is (name == "watch default")
         assert reason.startswith(sid) is not in_place
-    away = told(Shown(away="bgpd can't be reached"))
+    away = reported(Shown(away="bgpd can't be reached"))
     assert set(away.values()) == {(False, "bgpd can't be reached")}
     assert leak_status(PE1, Shown(away="bgpd can't be reached")) == {}
 
@@ -167,19 +167,19 @@ def test_a_customer_without_a_session_is_named_beside_the_sid() -> None:
 
 def test_a_customer_of_a_vrf_that_only_imports() -> None:
     wanted = with_customers("watch", "10.1.0.10")
-    words = "no BGP session with neighbors in the VRF: 10.1.0.10 is unknown"
-    assert vrf_status(wanted, Shown())["watch"] == (None, words)
+    message = "no BGP session with neighbors in the VRF: 10.1.0.10 is unknown"
+    assert vrf_status(wanted, Shown())["watch"] == (None, message)
 
 
 def test_one_of_several_neighbors_without_a_session_is_named_beside_the_sid() -> None:
     assert PE1.bgp is not None
     other = Neighbor("fcbb:0:3:0::1", 65000)
     several = replace(PE1, bgp=replace(PE1.bgp, neighbors=(*PE1.bgp.neighbors, other)))
-    words = "no BGP session for VPN routes with some neighbors: fcbb:0:3:0::1 is unknown"
-    assert vrf_status(several, Shown())["red"] == (SID, words)
+    message = "no BGP session for VPN routes with some neighbors: fcbb:0:3:0::1 is unknown"
+    assert vrf_status(several, Shown())["red"] == (SID, message)
     both = replace(several, vrfs=with_customers("red", "10.1.0.11").vrfs)
     customer = "no BGP session with neighbors in the VRF: 10.1.0.11 is unknown"
-    assert vrf_status(both, Shown())["red"] == (SID, f"{words}; {customer}")
+    assert vrf_status(both, Shown())["red"] == (SID, f"{message}; {customer}")
 
 
 def test_a_locator_that_isis_does_not_advertise_is_named_beside_the_sid() -> None:
@@ -187,9 +187,9 @@ def test_a_locator_that_isis_does_not_advertise_is_named_beside_the_sid() -> Non
     isis = Isis("49.0001", "0000.0000.0001", "MAIN")
     two = replace(PE1, locators={**PE1.locators, "OTHER": other}, isis=isis)
     assert vrf_status(two, Shown())["red"] == (SID, "")
-    words = "IS-IS advertises locator OTHER; other routers need a route to MAIN"
+    message = "IS-IS advertises locator OTHER; other routers need a route to MAIN"
     moving = replace(two, isis=replace(isis, locator="OTHER"))
-    assert vrf_status(moving, Shown())["red"] == (SID, words)
+    assert vrf_status(moving, Shown())["red"] == (SID, message)
 
 
 def test_no_neighbor() -> None:

@@ -7,12 +7,12 @@ from srv6mgrd.gnmi.listener.peer import Peer
 from srv6mgrd.gnmi.passwords import Passwords
 
 
-async def test_a_connection_is_told_to_be_authenticated_once() -> None:
+async def test_a_connection_is_reported_to_be_authenticated_once() -> None:
     """Not with each RPC: who hears of it is another process."""
-    told: list[int] = []
+    reported: list[int] = []
     passwords = Passwords({})
-    access = Access(passwords, anonymous="guest", authenticated=told.append)
+    access = Access(passwords, anonymous="guest", authenticated=reported.append)
     for connection in (1, 1, 2, 1):
         assert await access.check((), peer=Peer(connection=connection)) == "guest"
     passwords.close()
-    assert told == [1, 2]
+    assert reported == [1, 2]

@@ -91,7 +91,7 @@ def find(snapshot: Snapshot, string: str) -> dict[str, Any]:
     }
 
 
-def test_a_new_entry_is_told_once() -> None:
+def test_a_new_entry_is_reported_once() -> None:
     _, updated, deleted = changed({}, CREATED)
     assert updated == [LOCATOR, RED, f"/srv6/local-sids/sid[prefix={SID}]"]
     assert not deleted
@@ -112,7 +112,7 @@ def test_leaf_changes() -> None:
     assert changed(tree, diff) == (BASE, [], [])
 
 
-def test_leaf_lists_change_by_value_and_are_told_whole() -> None:
+def test_leaf_lists_change_by_value_and_are_reported_whole() -> None:
     diff = srv6(
         vrfs={
             "vrf": [

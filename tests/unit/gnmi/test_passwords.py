@@ -224,7 +224,7 @@ def test_the_system_is_not_asked_about_root() -> None:
     run(test)
 
 
-def test_names_can_not_be_told_apart_by_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_can_not_be_reported_apart_by_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A name that is unknown costs the same work, and answers come at multiples of a grain."""
     derived: list[str] = []
     pauses: list[float] = []

@@ -163,7 +163,7 @@ def test_a_view_shows_no_sid_that_is_hidden() -> None:
     assert rights(nacm(rule("deny", path="/srv6mgr-srv6:srv6/vrfs")))(entry)
 
 
-def test_what_is_hidden_is_neither_read_nor_told() -> None:
+def test_what_is_hidden_is_neither_read_nor_reported() -> None:
     hidden = rights(nacm(rule("deny", path="/srv6mgr-srv6:srv6/vrfs/vrf[name='red']")))
     chosen = Selection(lambda _: True, hidden)
     status = {ObjectRef(Kind.VRF, name): ObjectStatus(InstallStatus.INSTALLED) for name in
@@ -182,12 +182,12 @@ def test_what_is_hidden_is_neither_read_nor_told() -> None:
     assert not updates
 
 
-def test_of_a_hidden_branch_that_goes_the_readable_leaves_are_told() -> None:
+def test_of_a_hidden_branch_that_goes_the_readable_leaves_are_reported() -> None:
     only = rights(nacm(rule("permit", path="/srv6mgr-srv6:srv6/vrfs"), read_default="deny"))
     diff = {"srv6mgr-srv6:srv6": {"@": {"yang:operation": "delete"}}}
     after, touched = apply(TOP, CONFIG, diff)
     change = Change(1, Snapshot(MODEL, CONFIG), Snapshot(MODEL, after), touched)
     _, deletes = select(change, [((), Selection(lambda _: True, only))])
-    told = {text(elems(path)) for path in deletes}
-    assert f"{BLUE}/table-id" in told
-    assert not [path for path in told if "local-sids" in path]
+    reported = {text(elems(path)) for path in deletes}
+    assert f"{BLUE}/table-id" in reported
+    assert not [path for path in reported if "local-sids" in path]

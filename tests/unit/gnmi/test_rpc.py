@@ -15,7 +15,7 @@ from srv6mgrd.gnmi.budget import BudgetError, DeadlineError, Room
 from srv6mgrd.gnmi.failure import RpcError
 from srv6mgrd.gnmi.intake import Intake
 from srv6mgrd.gnmi.rpc import Rpcs, anyone
-from srv6mgrd.gnmi.throttle import Pace
+from srv6mgrd.gnmi.throttle import RateLimiter
 from srv6mgrd.gnmi.workers import Caller, Workers
 
 
@@ -135,7 +135,7 @@ async def test_nothing_is_taken_in_of_who_may_change_nothing(changes: bool) -> N
 async def test_who_is_denied_again_and_again_hears_of_it_later(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    rpcs = Rpcs(anyone, Workers(1), Room(1), denials=Pace(rate=10, free=2, longest=0.2))
+    rpcs = Rpcs(anyone, Workers(1), Room(1), denials=RateLimiter(rate=10, free=2, longest=0.2))
     slept: list[float] = []
 
     async def sleep(seconds: float) -> None:

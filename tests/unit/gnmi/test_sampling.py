@@ -21,7 +21,7 @@ from srv6mgrd.gnmi.sampling import PER_LEAF, PER_PACKED_LEAF, SampleLoad, shorte
 from srv6mgrd.gnmi.subscribe import leaves
 from srv6mgrd.gnmi.turns import resting
 from srv6mgrd.gnmi.view import Model, Snapshot
-from srv6mgrd.gnmi.watch import Pace, Watch, watches
+from srv6mgrd.gnmi.watch import SampleLimits, Watch, watches
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from tests.unit.gnmi.models import SRV6, schema
 
@@ -111,7 +111,7 @@ def router(sids: int) -> Snapshot:
 def watched(path: str, **more: Any) -> list[Watch]:
     item = pb.Subscription(path=wire.path(parse(path)), mode=pb.SAMPLE, **more)
     asked = pb.SubscriptionList(subscription=[item])
-    return watches(MODEL, asked, frozenset({SRV6}), Pace())
+    return watches(MODEL, asked, frozenset({SRV6}), SampleLimits())
 
 
 def test_counters_of_all_sids_come_from_the_store_whatever_is_named_beside() -> None:

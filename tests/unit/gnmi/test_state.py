@@ -11,7 +11,7 @@ import pytest
 from srv6mgrd.counters import observed, proxies
 from srv6mgrd.counters.node import beside, publish
 from srv6mgrd.counters.store import StoreError, StoreReader, StoreWriter, since
-from srv6mgrd.gnmi.feed import Feed
+from srv6mgrd.gnmi.feed import TelemetryFeed
 from srv6mgrd.gnmi.state import State
 from srv6mgrd.gnmi.view import Model
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
@@ -107,7 +107,7 @@ async def test_what_was_read_is_read_again_when_there_is_something_else(tmp_path
     store = StoreWriter(tmp_path / "store")
     store.set_statuses({SID: ObjectStatus(InstallStatus.INSTALLED, since=5)})
     store.renew_lease(3600)
-    feed = Feed(Model(schema()), State(tmp_path / "store"))
+    feed = TelemetryFeed(Model(schema()), State(tmp_path / "store"))
     try:
         assert feed.at_once() is None
         first = await feed.snapshot()
@@ -132,7 +132,7 @@ async def test_what_was_read_is_read_again_when_there_is_something_else(tmp_path
 async def test_state_without_counters_follows_the_store(tmp_path: Path) -> None:
     store = StoreWriter(tmp_path / "store")
     store.renew_lease(3600)
-    feed = Feed(Model(schema()), State(tmp_path / "store"))
+    feed = TelemetryFeed(Model(schema()), State(tmp_path / "store"))
     try:
         for status in (InstallStatus.PENDING, InstallStatus.INSTALLED):
             store.set_statuses({SID: ObjectStatus(status)})
@@ -160,7 +160,7 @@ async def test_a_sample_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     reads: list[int] = []
     records = state.records
     monkeypatch.setattr(state, "records", lambda: reads.append(1) or records())
-    feed = Feed(Model(schema()), state)
+    feed = TelemetryFeed(Model(schema()), state)
     config = f'{{"srv6mgr-srv6:srv6": {{"local-sids": {{"sid": [{{"prefix": "{SID.name}"}}]}}}}}}'
     changed = feed.follow(asyncio.get_running_loop())
     try:

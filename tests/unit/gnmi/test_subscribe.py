@@ -12,11 +12,11 @@ from gnmi_pb import gnmi_pb2 as pb
 
 from srv6mgrd.gnmi import wire
 from srv6mgrd.gnmi.failure import RpcError
-from srv6mgrd.gnmi.feed import Feed
+from srv6mgrd.gnmi.feed import TelemetryFeed
 from srv6mgrd.gnmi.path import parse
 from srv6mgrd.gnmi.subscribe import Subscription, Telemetry, first_request
 from srv6mgrd.gnmi.view import Model, Snapshot
-from srv6mgrd.gnmi.watch import Pace, watches
+from srv6mgrd.gnmi.watch import SampleLimits, watches
 from srv6mgrd.gnmi.workers import Caller, Workers
 from tests.unit.gnmi.models import SRV6, schema
 
@@ -60,7 +60,7 @@ def test_counters_of_all_sids_are_one_watch_however_they_are_named(mode: int) ->
             ],
             **more,
         )
-        found = watches(Model(schema()), asked, frozenset({SRV6}), Pace())
+        found = watches(Model(schema()), asked, frozenset({SRV6}), SampleLimits())
         return [{leaf.name for leaf in w.packed} for w in found if w.only_packed]
 
     leaves = [f"{COUNTERS}/{name}" for name in ("in-pkts", "in-octets")]
@@ -75,7 +75,7 @@ def test_counters_at_another_pace_are_another_watch() -> None:
         asked.subscription.add(
             path=wire.path(parse(COUNTERS)), mode=pb.SAMPLE, sample_interval=seconds * 10**9
         )
-    found = watches(Model(schema()), asked, frozenset({SRV6}), Pace())
+    found = watches(Model(schema()), asked, frozenset({SRV6}), SampleLimits())
     assert [w.interval for w in found] == [1, 2]
 
 
@@ -106,13 +106,13 @@ async def test_counters_are_read_for_who_asks_for_them(named: str, read: str) ->
     feed = StillFeed(Model(schema()))
     item = pb.Subscription(path=wire.path(parse(named)), mode=pb.SAMPLE)
     asked = pb.SubscriptionList(subscription=[item], encoding=pb.PROTO)
-    found = watches(feed.model, asked, frozenset({SRV6}), Pace())
+    found = watches(feed.model, asked, frozenset({SRV6}), SampleLimits())
     workers, synced = Workers(2), asyncio.Event()
 
     async def write(message: Any) -> None:
         synced.set()
 
-    telemetry = Telemetry(cast(Feed, feed), workers, Pace())
+    telemetry = Telemetry(cast(TelemetryFeed, feed), workers, SampleLimits())
     rpc = Subscription(telemetry, Caller(), asked, found, write)
     stream = asyncio.create_task(rpc.stream(nothing()))
     await synced.wait()

@@ -87,7 +87,7 @@ def test_sids() -> None:
         assert [seen[s.key] for s in SIDS] == [ObservedObject(s, ours=True) for s in SIDS]
 
 
-def test_what_was_written_is_told_with_the_same_objects() -> None:
+def test_what_was_written_is_reported_with_the_same_objects() -> None:
     table = SidTable()
     written = [replace(s, prefix=Prefix(s.prefix)) for s in SIDS]
     # Written otherwise than it stands.
@@ -227,7 +227,7 @@ def test_a_dump_like_the_last_one_is_not_decoded_again() -> None:
     assert table.counters([bytes(datagram)]) != first
 
 
-def test_what_stands_is_told_anew_when_a_device_has_another_name() -> None:
+def test_what_stands_is_reported_anew_when_a_device_has_another_name() -> None:
     """The bytes are the same: a device has its number in them."""
     datagrams = dump("sids")
     table = SidTable()

@@ -2,8 +2,8 @@
 
 from ipaddress import IPv4Address, IPv6Address
 
+from srv6mgrd.kernel.packet_too_big import PacketTooBig
 from srv6mgrd.kernel.path_mtu import Senders
-from srv6mgrd.kernel.too_big import TooBig
 
 SID, OTHER = IPv6Address("fcbb:0:2:64::"), IPv6Address("fcbb:0:2:c8::")
 HOST = IPv4Address("10.2.0.10")
@@ -12,9 +12,9 @@ ROUTES = {(HOST, 10): SID, (HOST, 20): OTHER}
 VRFS = [0, 10, 20, 30]
 
 
-def error(segment: IPv6Address = SID, receiver: IPv4Address = HOST) -> TooBig:
+def error(segment: IPv6Address = SID, receiver: IPv4Address = HOST) -> PacketTooBig:
     source, sender = IPv6Address("2001:db8::1"), IPv4Address("10.1.0.10")
-    return TooBig(source, segment, 1336, sender, receiver, b"")
+    return PacketTooBig(source, segment, 1336, sender, receiver, b"")
 
 
 class Counting:

@@ -48,13 +48,13 @@ def connected(
     return NetlinkSocket(), kernel
 
 
-def rejection(sequence: int, code: int, words: str = "", *, capped: bool = True) -> bytes:
+def rejection(sequence: int, code: int, message: str = "", *, capped: bool = True) -> bytes:
     echoed = wire.NLMSGHDR.pack(32, wire.RTM_NEWROUTE, 0, sequence, 0)
     body = struct.pack("=i", -code) + echoed + (b"" if capped else bytes(16))
     flags = wire.NLM_F_CAPPED if capped else 0
-    if words:
+    if message:
         flags |= wire.NLM_F_ACK_TLVS
-        body += wire.nla_text(wire.NLMSGERR_ATTR_MSG, words)
+        body += wire.nla_text(wire.NLMSGERR_ATTR_MSG, message)
     head = wire.NLMSGHDR.pack(16 + len(body), wire.NLMSG_ERROR, flags, sequence, 0)
     return head + body
 

@@ -23,7 +23,7 @@ def test_the_reverse_path_filter_for_all(
     found = sysctl.overruled(["net/ipv4/ip_forward", OF_RED], tmp_path)
 
     assert list(found) == keys
-    assert all("net.ipv4.conf.all.rp_filter is 1" in words for words in found.values())
+    assert all("net.ipv4.conf.all.rp_filter is 1" in message for message in found.values())
 
 
 def test_a_value_that_we_lack_a_descriptor_for_is_not_taken_for_absent(

@@ -11,10 +11,10 @@ from lab.machine import death_of, thread_states
 
 def test_death_names_the_panic_and_shows_the_console() -> None:
     console = "boot\nKernel panic - not syncing: x\n\n" + "trace\n" * 30
-    told = str(death_of(console, 134)).splitlines()
-    assert told[0] == "lab machine: died: Kernel panic - not syncing: x"
-    assert told[-1] == "| trace"
-    assert len(told) == 21
+    reported = str(death_of(console, 134)).splitlines()
+    assert reported[0] == "lab machine: died: Kernel panic - not syncing: x"
+    assert reported[-1] == "| trace"
+    assert len(reported) == 21
 
 
 def test_death_without_a_panic_names_the_status() -> None:

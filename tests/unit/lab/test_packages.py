@@ -53,8 +53,8 @@ def test_every_file_has_its_hash():
 
 
 def test_what_the_operator_takes_from_backports_is_what_is_tested():
-    told = (CHECKOUT / "docs/install.md").read_text().replace("\n    ", "\n")
-    assert rootfs.PREFERENCES in told
+    reported = (CHECKOUT / "docs/install.md").read_text().replace("\n    ", "\n")
+    assert rootfs.PREFERENCES in reported
 
 
 def test_the_version_is_the_products():

@@ -50,7 +50,7 @@ def test_own_topologies_are_valid(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "reported"),
     [
         ('role = "host"', 'role = "switch"', "node b: role is 'switch' (use one of router, host)"),
         ("10.0.0.1/24", "10.0.0.1", "interface eth0: address 10.0.0.1: has no prefix length"),
@@ -72,11 +72,11 @@ def test_own_topologies_are_valid(path: Path) -> None:
         ("[nodes.a]", "[nodes.a", "is not TOML"),
     ],
 )
-def test_rejects(old: str, new: str, told: str) -> None:
+def test_rejects(old: str, new: str, reported: str) -> None:
     assert old in GOOD
     with pytest.raises(LabError) as caught:
         topology.parse(GOOD.replace(old, new), "t")
-    assert told in str(caught.value)
+    assert reported in str(caught.value)
     assert str(caught.value).startswith("t")
 
 
@@ -90,7 +90,7 @@ def test_rejects_no_nodes() -> None:
         topology.parse('name = "x"', "t")
 
 
-def test_nodes_can_be_told_to_boot_a_fresh_debian():
+def test_nodes_can_be_reported_to_boot_a_fresh_debian():
     plain = topology.parse(GOOD, "pair.toml")
     name = plain.nodes[0].name
 

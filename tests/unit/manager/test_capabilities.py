@@ -32,14 +32,14 @@ WITHOUT_DT46 = replace(
 )
 
 
-class Offering:
+class CapabilityMonitor:
     """``kernel`` as last tried out; ``now`` is what a try finds."""
 
     def __init__(self, kernel=EVERYTHING):
         self.kernel = self.now = kernel
         self.tries = 0
 
-    def try_out(self):
+    def probe(self):
         self.tries += 1
         before, self.kernel = self.kernel, self.now
         return self.kernel != before
@@ -47,7 +47,7 @@ class Offering:
 
 def lose_dt46(world):
     """The kernel takes End.DT46 no more."""
-    world.offering.now = WITHOUT_DT46
+    world.capability_monitor.now = WITHOUT_DT46
     world.kernel.reject(
         lambda a: a.object.key == DT46_KEY and not isinstance(a, Delete), errno.EOPNOTSUPP, GONE
     )
@@ -55,7 +55,7 @@ def lose_dt46(world):
 
 @pytest.fixture
 def offered(world):
-    world.offering = world.manager._probing._offering = Offering()
+    world.capability_monitor = world.manager._probing._capability_monitor = CapabilityMonitor()
     return world
 
 
@@ -64,16 +64,16 @@ async def test_a_repair_rejected_as_not_offered_has_the_node_tried_out(offered):
     lose_dt46(offered)
 
     async with asyncio.TaskGroup() as group:
-        keep = group.create_task(offered.manager.keep())
+        run = group.create_task(offered.manager.run())
         offered.kernel.remove(DT46_KEY)
-        offered.manager.disturbed()
+        offered.manager.request_reconcile()
         await wait_until_async(lambda: offered.status(DT46).status is InstallStatus.UNSUPPORTED)
-        keep.cancel()
+        run.cancel()
 
     assert GONE in offered.status(DT46).reason
     assert offered.status(RED_BGP).status is InstallStatus.UNSUPPORTED
     assert offered.status(END).status is InstallStatus.INSTALLED
-    assert offered.offering.tries == 1
+    assert offered.capability_monitor.tries == 1
 
 
 async def test_another_rejection_has_not(offered):
@@ -83,7 +83,7 @@ async def test_another_rejection_has_not(offered):
 
     offered.manager.repair.compare()
 
-    assert offered.offering.tries == 0
+    assert offered.capability_monitor.tries == 0
 
 
 async def test_a_commit_rejected_as_not_offered_is_rejected_in_words_of_the_node(offered):
@@ -103,7 +103,7 @@ async def test_a_commit_that_accepts_is_carried_out_without_what_was_lost(offere
 
 
 async def test_what_is_offered_meanwhile_is_not_rejected(offered):
-    offered.offering.kernel = WITHOUT_DT46
+    offered.capability_monitor.kernel = WITHOUT_DT46
     offered.manager._reconciler.capabilities = WITHOUT_DT46
     offered.commit(tree(1))
     assert offered.status(DT46).status is InstallStatus.INSTALLED
@@ -111,13 +111,13 @@ async def test_what_is_offered_meanwhile_is_not_rejected(offered):
 
 @in_virtual_time
 async def test_the_node_is_tried_out_now_and_then(world):
-    world.offering = world.manager._probing._offering = Offering()
+    world.capability_monitor = world.manager._probing._capability_monitor = CapabilityMonitor()
     world.commit(tree(1))
-    async with running(world.manager.keep(), world.manager.try_out_every(600)):
+    async with running(world.manager.run(), world.manager.probe_every(600)):
         lose_dt46(world)
         await asyncio.sleep(599)
-        assert world.offering.tries == 0
+        assert world.capability_monitor.tries == 0
         await asyncio.sleep(602)
-    assert world.offering.tries == 2
+    assert world.capability_monitor.tries == 2
     # It stands: the kernel holds it, whatever a try says.
     assert world.status(DT46).status is InstallStatus.INSTALLED

@@ -109,7 +109,7 @@ async def test_a_commit_that_is_left_half_way_is_taken_back(world):
     world.manager.commits.given_up = lambda: given_up.append(world.manager.commits.is_under_way)
     world.manager.commits.change(tree(2))
 
-    async with running(world.manager.keep(), world.manager.compare_every(30)):
+    async with running(world.manager.run(), world.manager.compare_every(30)):
         await asyncio.sleep(61)
 
     assert given_up == [False]

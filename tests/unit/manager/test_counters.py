@@ -87,7 +87,7 @@ PROXY["srv6mgr-srv6:srv6"]["local-sids"]["sid"][0] |= {
 
 
 @in_virtual_time
-async def test_a_proxy_is_told_of_as_long_as_it_is_declared(world):
+async def test_a_proxy_is_reported_of_as_long_as_it_is_declared(world):
     world.commit(PROXY)
     world.manager.sampling.sample()
     assert world.proxies == {END_PREFIX: NEW_PROXY}
@@ -154,10 +154,10 @@ async def test_counters_that_stand_still_are_not_written_again(world):
     world.kernel.sid_counters = lambda: standing
 
     assert world.manager.sampling.sample()
-    told = len(world.outward.samples)
+    reported = len(world.outward.samples)
     assert not world.manager.sampling.sample()
 
-    assert len(world.outward.samples) == told
+    assert len(world.outward.samples) == reported
     assert world.reader.counters()[END.name].packets == 7
 
 

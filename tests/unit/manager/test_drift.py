@@ -27,9 +27,9 @@ async def test_drift_is_repaired_and_counted(world):
     world.commit(tree(1))
     since = world.status(END).since
 
-    async with running(world.manager.keep()):
+    async with running(world.manager.run()):
         world.kernel.remove(END_KEY)
-        world.manager.disturbed()
+        world.manager.request_reconcile()
         await asyncio.sleep(1)
 
     found = world.status(END)
@@ -50,7 +50,7 @@ async def test_a_burst_of_events_is_one_repair(world):
         for _ in range(50):
             yield object()
 
-    async with running(world.manager.keep(), world.manager.follow(events())):
+    async with running(world.manager.run(), world.manager.follow(events())):
         await asyncio.sleep(1)
 
     assert len(repairs) == 1
@@ -60,7 +60,7 @@ async def test_a_burst_of_events_is_one_repair(world):
 async def test_drift_without_an_event_is_found_by_the_slow_compare(world):
     world.commit(tree(1))
 
-    async with running(world.manager.keep(), world.manager.compare_every(30)):
+    async with running(world.manager.run(), world.manager.compare_every(30)):
         world.kernel.remove(END_KEY)
         await asyncio.sleep(29)
         assert END_KEY not in world.kernel.objects
@@ -80,10 +80,10 @@ async def test_what_fails_is_tried_again_less_and_less_often(world):
             return True
         return False
 
-    async with running(world.manager.keep()):
+    async with running(world.manager.run()):
         world.kernel.remove(END_KEY)
         world.kernel.reject(reject, errno.ENOMEM)
-        world.manager.disturbed()
+        world.manager.request_reconcile()
         await asyncio.sleep(200)
         assert world.status(END).status is InstallStatus.FAILED
         assert "ENOMEM" in world.status(END).reason
@@ -99,11 +99,11 @@ async def test_what_fails_is_tried_again_less_and_less_often(world):
 async def test_after_a_success_failures_are_tried_again_quickly(world):
     world.commit(tree(1))
 
-    async with running(world.manager.keep()):
+    async with running(world.manager.run()):
         for _ in range(2):
             world.kernel.remove(END_KEY)
             world.kernel.reject(lambda a: a.object.key == END_KEY)
-            world.manager.disturbed()
+            world.manager.request_reconcile()
             await asyncio.sleep(0.5)
             world.kernel.accept_all()
             await asyncio.sleep(1)
@@ -113,8 +113,8 @@ async def test_after_a_success_failures_are_tried_again_quickly(world):
 
 @in_virtual_time
 async def test_a_kernel_that_can_not_be_read_is_tried_again(world):
-    told = KernelError("netlink dump", "interrupted 10 times in a row", "find what changes it")
-    await is_tried_again(world, told)
+    reported = KernelError("netlink dump", "interrupted 10 times in a row", "find what changes it")
+    await is_tried_again(world, reported)
 
 
 @in_virtual_time
@@ -130,10 +130,10 @@ async def is_tried_again(world, error):
         tries.append(1)
         raise error
 
-    async with running(world.manager.keep()):
+    async with running(world.manager.run()):
         world.kernel.remove(END_KEY)
         world.kernel.observe = failing
-        world.manager.disturbed()
+        world.manager.request_reconcile()
         await asyncio.sleep(5)
         world.kernel.observe = observe
         await asyncio.sleep(4)
@@ -149,15 +149,15 @@ async def test_a_compare_waits_for_the_end_of_a_commit(world):
     world.manager.sampling.sample()
     world.kernel.remove("rule 2000 to fcbb:0:1::/48")
 
-    async with running(world.manager.keep()):
+    async with running(world.manager.run()):
         world.manager.commits.change(tree(2))
-        world.manager.disturbed()
+        world.manager.request_reconcile()
         await asyncio.sleep(1)
         world.manager.commits.aborted()
         await asyncio.sleep(1)
         world.kernel.remove(END_KEY)
         world.manager.commits.change(tree(1, 2))
-        world.manager.disturbed()
+        world.manager.request_reconcile()
         await asyncio.sleep(1)
         world.manager.commits.aborted()
         await asyncio.sleep(1)
@@ -174,7 +174,7 @@ async def test_what_could_not_be_undone_is_found_by_a_compare(world):
     world.kernel.reject(lambda a: a.object.key == "route6 table 8986 fcbb:0:1:3::/64")
     world.kernel.reject(lambda a: isinstance(a, Delete) and a.object.key == added)
 
-    async with running(world.manager.keep()):
+    async with running(world.manager.run()):
         with pytest.raises(RejectedError):
             world.manager.commits.change(tree(1, 2, 3))
         assert added in world.kernel.objects
@@ -190,7 +190,7 @@ async def test_a_whole_compare_that_takes_long_is_rare_whatever_else_is_compared
     loop, spent, doubted, doubts = asyncio.get_running_loop(), [0.0], [], []
     observe = world.kernel.observe
 
-    def doubt():
+    def force_full_resync():
         doubts.append(loop.time())
         doubted.append(True)
 
@@ -199,14 +199,14 @@ async def test_a_whole_compare_that_takes_long_is_rare_whatever_else_is_compared
         doubted.clear()
         return observe(sysctls)
 
-    world.kernel.doubt, world.kernel.observe = doubt, taking_time
+    world.kernel.force_full_resync, world.kernel.observe = force_full_resync, taking_time
     began = loop.time()
 
     with patch("time.thread_time", lambda: spent[0]):
-        async with running(world.manager.keep(), world.manager.compare_every(30)):
+        async with running(world.manager.run(), world.manager.compare_every(30)):
             for _ in range(100):
                 await asyncio.sleep(6)
-                world.manager.disturbed()
+                world.manager.request_reconcile()
 
     # Half a second is a five hundredth of 250 s.
     assert [round(at - began) for at in doubts] == [30, 280, 530]
@@ -217,9 +217,9 @@ async def test_a_compare_that_is_due_reads_everything_from_the_kernel(world):
     """Notifications can be lost, so what was told is not trusted for ever."""
     world.commit(tree(1))
     doubts = []
-    world.kernel.doubt = lambda: doubts.append(asyncio.get_running_loop().time())
+    world.kernel.force_full_resync = lambda: doubts.append(asyncio.get_running_loop().time())
 
-    async with running(world.manager.keep(), world.manager.compare_every(30)):
+    async with running(world.manager.run(), world.manager.compare_every(30)):
         await asyncio.sleep(100)
     world.manager.repair.reconcile()
 

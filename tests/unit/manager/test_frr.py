@@ -101,7 +101,7 @@ async def test_an_export_that_the_start_repaired_is_not_advertised_yet(world):
 
 
 @in_virtual_time
-async def test_a_neighbor_in_the_vrf_that_is_down_is_told_beside_what_is_advertised(world):
+async def test_a_neighbor_in_the_vrf_that_is_down_is_reported_beside_what_is_advertised(world):
     world.commit(tree(1))
 
     async with running(world.manager.watch_frr()):
@@ -158,7 +158,7 @@ async def test_frr_that_comes_back_gets_its_part(world):
     assert "FRR can't be reached" in world.status(RED_BGP).reason
 
     async with running(
-        world.manager.keep(), world.manager.compare_every(30), world.manager.watch_frr()
+        world.manager.run(), world.manager.compare_every(30), world.manager.watch_frr()
     ):
         world.frr.unreachable = ""
         world.advertised["red"] = (EXPORT, "")
@@ -173,7 +173,7 @@ async def test_what_frr_no_longer_has_in_place_is_compared_at_once(world):
     """No event of the kernel reports lines that somebody removes from FRR."""
     world.advertised["red"] = (EXPORT, "")
     world.commit(tree(1))
-    async with running(world.manager.keep(), world.manager.watch_frr()):
+    async with running(world.manager.run(), world.manager.watch_frr()):
         await asyncio.sleep(10)
         contexts = dict(world.frr.contexts)
         world.frr.contexts.clear()

@@ -33,21 +33,21 @@ async def test_statistics_count_commits_rejections_compares_and_drift(world):
     del world.kernel.objects[END_KEY]
     report = world.manager.repair.compare()
     assert [a.object.key for a in report.actions] == [END_KEY]
-    told = node.statistics
-    assert (told.commits, told.rejected, told.compares) == (1, 1, 2)
-    assert (told.drifts, told.repairs) == (1, 1)
-    assert told.last_drift > 0
+    reported = node.statistics
+    assert (reported.commits, reported.rejected, reported.compares) == (1, 1, 2)
+    assert (reported.drifts, reported.repairs) == (1, 1)
+    assert reported.last_drift > 0
     assert node.writes == 4
 
 
-async def test_drift_and_status_changes_are_told(world):
-    told = world.told
+async def test_drift_and_status_changes_are_reported(world):
+    reported = world.reported
     world.commit(tree(1))
-    assert {n.name for n in told} == {"sid-status-change"}
-    told.clear()
+    assert {n.name for n in reported} == {"sid-status-change"}
+    reported.clear()
     del world.kernel.objects[END_KEY]
     world.manager.repair.compare()
-    assert [(n.name, n.leaves["name"]) for n in told] == [
+    assert [(n.name, n.leaves["name"]) for n in reported] == [
         ("drift-detected", END.name),
         ("drift-repaired", END.name),
     ]

@@ -48,7 +48,7 @@ async def test_what_the_start_could_not_put_in_place_is_tried_again(world):
     assert world.status(END).status is InstallStatus.FAILED
     world.kernel.accept_all()
 
-    async with running(world.manager.keep()):
+    async with running(world.manager.run()):
         await asyncio.sleep(2)
 
     assert world.status(END).status is InstallStatus.INSTALLED
@@ -76,8 +76,8 @@ def test_a_missing_configuration_removes_nothing_until_it_is_there(world, read):
         whole, world.manager.commits._running = world.manager.commits._running, read
 
         world.manager.commits.start()
-        async with running(world.manager.keep()):
-            world.manager.disturbed()
+        async with running(world.manager.run()):
+            world.manager.request_reconcile()
             await asyncio.sleep(5)
             assert world.kernel.objects == objects
             assert world.kernel.writes + world.frr.writes == writes

@@ -130,8 +130,8 @@ async def test_a_repair_waits_for_the_commit_and_the_loop_for_neither(threaded):
     commit = world.in_writer(world.commit, tree(1, 2))
     await reached(world.gate)
 
-    async with running(world.manager.keep()):
-        world.manager.disturbed()
+    async with running(world.manager.run()):
+        world.manager.request_reconcile()
         for _ in range(_TURNS):
             await asyncio.sleep(0)
         world.gate.open()

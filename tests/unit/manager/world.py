@@ -95,7 +95,7 @@ class World:
         }
         self.path = path
         # Notifications.
-        self.told = []
+        self.reported = []
         self.kernel = FakeKernel({"eth1": 2})
         self.frr = FakeFrr()
         self.journal = self.threads["writer"].submit(Journal, None).result()
@@ -128,7 +128,7 @@ class World:
             ),
             running=lambda: self.running,
             **self.threads,
-            notifier=SimpleNamespace(put=self.told.extend),
+            notifier=SimpleNamespace(put=self.reported.extend),
             proxies=self,
             observed=self,
         )

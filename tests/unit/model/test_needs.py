@@ -246,7 +246,7 @@ def test_who_stands_before_a_vrf_that_can_not_be_is_kept_out():
     assert target(left, {"eth1": 1}).objects["boundary"].interfaces == ("eth1",)
 
 
-def test_without_nftables_a_node_without_customers_is_told_how_to_open_its_domain():
+def test_without_nftables_a_node_without_customers_is_reported_how_to_open_its_domain():
     (rejection,) = rejections(desired(locator(), sid(SID)), lacking("nftables"))
 
     assert "remove SRv6, or set boundary/default-role to core where no customer" in str(rejection)

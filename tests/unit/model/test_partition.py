@@ -300,6 +300,6 @@ def test_a_sid_that_can_not_be_understood_is_rejected_alone():
     assert "not a behavior" in rejects(state(*malformed(9, behavior="endpoint")), before)
 
 
-def test_a_reason_that_names_no_part_is_told_at_once():
+def test_a_reason_that_names_no_part_is_reported_at_once():
     with pytest.raises(RejectedError):
         partition(VPN, lambda _: [Rejection("srv6mgrd", "no part", "none", "x")])

@@ -124,7 +124,7 @@ def test_an_interface_that_does_not_exist_leaves_its_vrf_pending():
     assert "sysctl net/ipv6/conf/eth1/keep_addr_on_down" not in found.objects
 
 
-def test_frr_keeps_the_source_that_it_was_told_once():
+def test_frr_keeps_the_source_that_it_was_reported_once():
     """zebra takes it out of the kernel with its line."""
     source = FrrBlock(
         "zebra", ("segment-routing", "srv6", "encapsulation"), ("source-address ::1",)

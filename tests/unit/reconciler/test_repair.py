@@ -274,17 +274,17 @@ class DeafKernel(FakeKernel):
         return replace(found, changed=found.changed and found.changed - {END_KEY})
 
 
-def test_only_sid_routes_that_something_was_told_of_are_compared():
+def test_only_sid_routes_that_something_was_reported_of_are_compared():
     world = World(DeafKernel({"eth1": 2}))
     world.commit(VPN)
     world.kernel.remove(END_KEY)
 
     assert world.repair().actions == []
-    world.kernel.doubt()
+    world.kernel.force_full_resync()
     assert [a.object.key for a in world.repair().actions] == [END_KEY]
 
 
-def test_what_was_rejected_is_tried_again_though_nothing_was_told_of_it():
+def test_what_was_rejected_is_tried_again_though_nothing_was_reported_of_it():
     world = World()
     world.commit(VPN)
     world.kernel.remove(END_KEY)
@@ -298,7 +298,7 @@ def test_what_was_rejected_is_tried_again_though_nothing_was_told_of_it():
     assert world.stands(VPN)
 
 
-def test_what_stands_in_front_is_told_as_long_as_it_does():
+def test_what_stands_in_front_is_reported_as_long_as_it_does():
     world = World()
     world.commit(VPN)
     front = SidRoute(net("fcbb:0:1:1:1::/80"), Behavior.END, 8986, device="eth1")

@@ -98,8 +98,8 @@ def test_an_object_without_status_is_pending() -> None:
 def test_what_sai_lacks_is_said_and_left_out_of_appl_db(behavior: Behavior) -> None:
     state = desired(sid("fc00:0:1:e000::/64", behavior, None))
     found = project(state, all_installed(state)).rows
-    told = found[RowKey("STATE_DB", "SRV6MGR_SID|fc00:0:1:e000::/64")]
-    assert (told["status"], told["asic"]) == ("installed", "unsupported")
+    reported = found[RowKey("STATE_DB", "SRV6MGR_SID|fc00:0:1:e000::/64")]
+    assert (reported["status"], reported["asic"]) == ("installed", "unsupported")
     assert not [key for key in found if table_of(key) is rows.MY_SID]
 
 

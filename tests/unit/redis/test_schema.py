@@ -12,7 +12,7 @@ def test_the_page_is_current() -> None:
     assert schemadoc.README.read_text() == schemadoc.render()
 
 
-def test_tables_are_told_apart_by_their_keys() -> None:
+def test_tables_are_reported_apart_by_their_keys() -> None:
     prefixes = sorted((t.database, t.prefix) for t in tables())
     assert len(set(prefixes)) == len(prefixes)
     assert table_of(RowKey("APPL_DB", "VRF_TABLE:Vrf1")) is table("APPL_DB", "VRF_TABLE")

@@ -66,7 +66,7 @@ class Server:
         return self._answers.pop(0) if self._answers else None
 
 
-def told(*answers: dict[str, Any]) -> Subscription:
+def reported(*answers: dict[str, Any]) -> Subscription:
     return Subscription(Server(*answers), 0)  # type: ignore[arg-type]
 
 
@@ -75,7 +75,7 @@ def update(path: str, value: Any) -> dict[str, Any]:
 
 
 def test_held_is_what_notifications_add_up_to() -> None:
-    stream = told(
+    stream = reported(
         update("a/b", 1), update("a/c", 2), {"update": {"delete": [{"path": "a/b"}]}},
         {"sync_response": True},
     )  # fmt: skip
@@ -83,9 +83,9 @@ def test_held_is_what_notifications_add_up_to() -> None:
     assert stream.held == {"/a/c": 2}
 
 
-def test_not_told_in_time() -> None:
+def test_not_reported_in_time() -> None:
     with pytest.raises(AssertionError, match=r"not told within 1 s; told were \{'/a': 1\}"):
-        told(update("a", 1)).until(lambda held: held.get("/a") == 2, 1)
+        reported(update("a", 1)).until(lambda held: held.get("/a") == 2, 1)
 
 
 def test_bare() -> None:

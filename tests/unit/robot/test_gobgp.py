@@ -7,7 +7,7 @@ import json
 from tests.robot.library.exabgp import Route
 from tests.robot.library.gobgp import routes
 
-TOLD = {
+REPORTED = {
     "withdrawn": False,
     "rd": "65000:110",
     "prefix": "10.1.0.0/24",
@@ -21,7 +21,7 @@ TOLD = {
 
 
 def test_a_function_in_the_label_is_put_into_the_sid() -> None:
-    assert routes(json.dumps(TOLD)) == {
+    assert routes(json.dumps(REPORTED)) == {
         ("65000:110", "10.1.0.0/24"): Route(
             "fcbb:0:1:64::", "0x14", "2001:db8::1", "target:65000:10"
         )
@@ -29,5 +29,5 @@ def test_a_function_in_the_label_is_put_into_the_sid() -> None:
 
 
 def test_what_is_withdrawn_goes() -> None:
-    gone = {**TOLD, "withdrawn": True, "structure": None, "targets": None}
-    assert routes(f"{json.dumps(TOLD)}\n{json.dumps(gone)}") == {}
+    gone = {**REPORTED, "withdrawn": True, "structure": None, "targets": None}
+    assert routes(f"{json.dumps(REPORTED)}\n{json.dumps(gone)}") == {}

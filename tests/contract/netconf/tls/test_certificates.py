@@ -58,12 +58,14 @@ def test_ncclient(listener: Listener, authority: Authority, client: Client) -> N
     ) as session:
         change = with_namespaces(srv6(vrf(table="101")))
         session.edit_config(f'<nc:config xmlns:nc="{BASE}">{change}</nc:config>', target="running")
-        told = session.get_config("running").data_ele
-        assert texts(told, "//s:vrf/s:table-id") == ["101"]
+        reported = session.get_config("running").data_ele
+        assert texts(reported, "//s:vrf/s:table-id") == ["101"]
     assert client.texts("//s:vrf/s:table-id") == ["101"]
 
 
-def test_the_transport_is_told(listener: Listener, authority: Authority, client: Client) -> None:
+def test_the_transport_is_reported(
+    listener: Listener, authority: Authority, client: Client
+) -> None:
     listener.start(of(authority, "common-name"))
     with listener.wire(authority.sign("nobody")):
         sessions = client.rpc("<nc:get/>")
@@ -105,9 +107,9 @@ def test_a_user_can_not_say_where_it_is(server: Server, client: Client) -> None:
         assert os.waitpid(child, 0)[1] == 0
         with Wire(raw) as wire:
             assert wire.call(GET_CONFIG) is not None
-            told = client.rpc("<nc:get/>")
-            assert "nobody" in texts(told, "//m:session/m:username")
-            assert texts(told, "//m:session/m:source-host") == []
+            reported = client.rpc("<nc:get/>")
+            assert "nobody" in texts(reported, "//m:session/m:username")
+            assert texts(reported, "//m:session/m:source-host") == []
 
 
 def test_the_first_mapping_that_fits_decides(listener: Listener, authority: Authority) -> None:
@@ -189,7 +191,7 @@ def test_a_certificate_without_mapping_is_rejected(
 
 
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion")
-def test_what_is_no_tls_is_told(listener: Listener, authority: Authority) -> None:
+def test_what_is_no_tls_is_reported(listener: Listener, authority: Authority) -> None:
     listener.start(of(authority, "common-name"))
     with listener.raw() as raw:
         raw.sendall(b"GET / HTTP/1.1\r\n\r\n")

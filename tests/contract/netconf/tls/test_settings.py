@@ -38,15 +38,17 @@ FINGERPRINT = "04" + 32 * ":ab"
 def test_settings_that_are_rejected(
     listener: Listener, authority: Authority, line: str, words: str
 ) -> None:
-    told = _try(listener, of(authority, "common-name"), line)
-    assert words in told, told
+    reported = _try(listener, of(authority, "common-name"), line)
+    assert words in reported, reported
 
 
 @pytest.mark.parametrize("absent", ["certificate", "key", "client-ca", "cert-to-name", "listen"])
 def test_settings_that_are_missing(listener: Listener, authority: Authority, absent: str) -> None:
     lines = [of(authority, "common-name")] if absent != "cert-to-name" else []
-    told = _try(listener, *lines, without=absent)
-    assert f"{absent} is missing; add it" in told.replace("listen or call-home", "listen"), told
+    reported = _try(listener, *lines, without=absent)
+    assert f"{absent} is missing; add it" in reported.replace("listen or call-home", "listen"), (
+        reported
+    )
 
 
 def _try(listener: Listener, *lines: str, without: str = "") -> str:

@@ -35,7 +35,7 @@ async def test_what_is_not_confirmed_is_undone_once(world: World) -> None:
     assert world.running.tree == A
     assert world.running.replaced == [B, A]
     assert [t.status for t in world.history.transactions()[:2]] == [Status.DONE, Status.ROLLED_BACK]
-    assert commit_rolled_back(ID) in world.notifier.told
+    assert commit_rolled_back(ID) in world.notifier.reported
 
 
 async def test_edits_of_the_commit_may_follow_and_those_of_others_wait(world: World) -> None:
@@ -114,19 +114,21 @@ async def test_an_unknown_commit_is_rejected(world: World) -> None:
         edit()
 
 
-async def test_a_rollback_that_is_rejected_is_told_and_tried_on(world: World) -> None:
+async def test_a_rollback_that_is_rejected_is_reported_and_tried_on(world: World) -> None:
     await world.coordinator.begin(ALICE, 60, B)
     world.manager.reject = {"a"}
     with pytest.raises(RejectedError, match="the kernel refused it"):
         await world.coordinator.cancel("one")
-    await wait_until_async(lambda: any(n.name == "rollback-failed" for n in world.notifier.told))
+    await wait_until_async(
+        lambda: any(n.name == "rollback-failed" for n in world.notifier.reported)
+    )
     assert "the kernel refused it" in world.node.members[TRANSACTIONS]["pending"]["problem"]
     with pytest.raises(PendingError, match="being undone"):
         world.running.commit(C, ALICE)
     world.manager.reject = set()
-    await wait_until_async(lambda: commit_rolled_back(ID) in world.notifier.told)
+    await wait_until_async(lambda: commit_rolled_back(ID) in world.notifier.reported)
     assert world.running.tree == A
-    assert [n.name for n in world.notifier.told].count("commit-undone") == 1
+    assert [n.name for n in world.notifier.reported].count("commit-undone") == 1
 
 
 async def test_what_can_t_be_undone_may_be_confirmed(world: World) -> None:

@@ -109,7 +109,7 @@ async def test_a_full_disk_at_the_deadline_stops_no_rollback(world: World) -> No
         disk = FullDisk(world, patch)
         world.now += 61 * SECOND
         world.coordinator._go_back()
-        await wait_until_async(lambda: commit_rolled_back(ID) in world.notifier.told)
+        await wait_until_async(lambda: commit_rolled_back(ID) in world.notifier.reported)
         assert world.running.tree == A
         assert world.statuses()[:2] == ["done", "rolled-back"]
         disk.empty()
@@ -175,7 +175,7 @@ async def test_whatever_stops_a_rollback_it_is_tried_again(
 
     monkeypatch.setattr(world.running, "replace", failing)
     world.coordinator._go_back()
-    await wait_until_async(lambda: commit_rolled_back(ID) in world.notifier.told)
+    await wait_until_async(lambda: commit_rolled_back(ID) in world.notifier.reported)
     assert world.running.tree == A
 
 

@@ -42,7 +42,7 @@ async def test_the_token_of_a_commit_is_shown_nowhere(
     await world.kill()
     files += [f.read_bytes() for f in tmp_path.iterdir()]
     world.start()
-    said += [str(none.value), str(world.node.members), str(world.notifier.told), caplog.text]
+    said += [str(none.value), str(world.node.members), str(world.notifier.reported), caplog.text]
     assert token not in "".join(said)
     assert not any(token.encode() in content for content in files)
 

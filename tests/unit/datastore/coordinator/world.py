@@ -85,10 +85,10 @@ class Node:
 
 class Notifier:
     def __init__(self) -> None:
-        self.told: list[Notification] = []
+        self.reported: list[Notification] = []
 
     def put(self, notifications: Iterable[Notification]) -> None:
-        self.told += notifications
+        self.reported += notifications
 
 
 class World:

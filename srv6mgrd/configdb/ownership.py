@@ -83,7 +83,7 @@ class Running:
         return self._entries.get(obj)
 
 
-class Book:
+class OwnershipIndex:
     """``rows`` as they are in CONFIG_DB, or were before they were lost."""
 
     def __init__(self, owned: Mapping[Object, Owned] | None = None) -> None:

@@ -11,7 +11,7 @@ import re
 
 from srv6mgrd.frr.blocks import BGPD, ZEBRA
 from srv6mgrd.frr.vty import Shows, VtyError
-from srv6mgrd.model.capabilities import FrrOffer
+from srv6mgrd.model.capabilities import FrrCapabilities
 
 # What ``render`` writes: the facility, the daemon, the command, its node.
 _FACILITIES = (
@@ -23,7 +23,7 @@ _FACILITIES = (
 _VERSION = re.compile(r"^FRRouting (\S+)", re.MULTILINE)
 
 
-def offer(frr: Shows) -> FrrOffer:
+def capabilities(frr: Shows) -> FrrCapabilities:
     """Ask zebra and bgpd. Raises VtyError when one is there but silent: that says nothing."""
     try:
         shown = _VERSION.search(frr.show(ZEBRA, "show version"))
@@ -35,8 +35,8 @@ def offer(frr: Shows) -> FrrOffer:
     except VtyError as error:
         if error.errno == errno.ETIMEDOUT:
             raise
-        return FrrOffer(missing={"frr": str(error)})
-    return FrrOffer(
+        return FrrCapabilities(missing={"frr": str(error)})
+    return FrrCapabilities(
         version=shown[1] if shown else "unknown",
         facilities=frozenset(name for name, *_ in _FACILITIES if name not in missing),
         missing=missing,

@@ -14,7 +14,7 @@ from srv6mgrd.proxy.layout import ProxyValue
 from srv6mgrd.proxy.programs import Maps
 
 
-class Book:
+class MapIndex:
     """Reads and writes the maps ``proxies`` and ``passes``, and ``nodes``, which tells of them."""
 
     def __init__(self, maps: Maps) -> None:

@@ -18,8 +18,8 @@ _UNREAD_FIRST, _UNREAD_LAST = 60.0, 3600.0
 _FRR_FIRST = 1.0
 # Somebody who undoes each repair is met this often, within this many seconds of quiet, before
 # repairs wait. Far above what a hand does, far below what a tool in a loop does.
-_FIGHT, _QUIET = 100, 10.0
-_FIGHT_FIRST, _FIGHT_LAST = 1.0, 60.0
+_FLAPS, _QUIET = 100, 10.0
+_FLAPPING_FIRST, _FLAPPING_LAST = 1.0, 60.0
 
 
 @dataclass(slots=True)
@@ -31,7 +31,7 @@ class _Unread:
 
 
 @dataclass(slots=True)
-class _Fight:
+class _Flapping:
     backoff: Backoff
     count: int = 0
     last: float = 0.0
@@ -41,13 +41,13 @@ class _Fight:
         return now - self.last > self.delay + _QUIET
 
 
-class Patience:
+class RetryPolicy:
     """``clock`` in seconds, monotonic."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._unread: dict[str, _Unread] = {}
-        self._fights: dict[str, _Fight] = {}
+        self._flapping: dict[str, _Flapping] = {}
 
     def holds(self, action: Action) -> Rejection | None:
         """Why an action has to wait; None when it has not."""
@@ -55,11 +55,11 @@ class Patience:
         unread = self._unread.get(key)
         if unread is not None and unread.action == action and now < unread.until:
             return unread.rejection
-        fight = self._fights.get(key)
-        if fight is not None and now < fight.last + fight.delay:
+        flapping = self._flapping.get(key)
+        if flapping is not None and now < flapping.last + flapping.delay:
             return Rejection(
                 key,
-                f"repaired {_FIGHT} times and changed again each time",
+                f"repaired {_FLAPS} times and changed again each time",
                 "find what keeps changing it (ip monitor)",
                 "fought",
             )
@@ -70,14 +70,16 @@ class Patience:
     ) -> None:
         """What was carried out; ``unread`` is by key what would have to be done again, and why."""
         now = self._clock()
-        self._fights = {k: f for k, f in self._fights.items() if not f.is_over(now)}
+        self._flapping = {k: f for k, f in self._flapping.items() if not f.is_over(now)}
         for key in {action.object.key for action in actions}:
             if key not in unread:
                 self._unread.pop(key, None)
-            fight = self._fights.setdefault(key, _Fight(Backoff(_FIGHT_FIRST, _FIGHT_LAST)))
-            fight.count, fight.last = fight.count + 1, now
-            if fight.count >= _FIGHT:
-                fight.delay = fight.backoff.delay()
+            flapping = self._flapping.setdefault(
+                key, _Flapping(Backoff(_FLAPPING_FIRST, _FLAPPING_LAST))
+            )
+            flapping.count, flapping.last = flapping.count + 1, now
+            if flapping.count >= _FLAPS:
+                flapping.delay = flapping.backoff.delay()
         for key, (action, rejection) in unread.items():
             if not isinstance(action, Replace):
                 # Not altered but gone again: somebody else's doing.

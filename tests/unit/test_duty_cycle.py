@@ -2,7 +2,7 @@
 
 import pytest
 
-from srv6mgrd.pace import Cost, Pace
+from srv6mgrd.duty_cycle import Cost, DutyCycle
 
 
 @pytest.mark.parametrize(
@@ -20,9 +20,9 @@ from srv6mgrd.pace import Cost, Pace
     ],
 )
 def test_work_waits_for_its_part_of_a_cpu(cost, quiet, wait):
-    pace = Pace(1.0, quiet=0.005, free=0.01)
+    duty_cycle = DutyCycle(1.0, quiet=0.005, free=0.01)
 
-    assert pace.after(cost, quiet=quiet) == pytest.approx(wait)
+    assert duty_cycle.after(cost, quiet=quiet) == pytest.approx(wait)
 
 
 def test_the_cost_is_that_of_the_last_piece_also_when_it_fails():

@@ -38,17 +38,17 @@ def of_rejected(rejected: RejectedAction) -> Rejection:
     """Object, cause and remedy of an action that was refused."""
     obj = rejected.action.object
     if rejected.errno == errno.EEXIST and isinstance(obj, VrfDevice | DummyDevice | VlanDevice):
-        cause = f"its device can't be made: {rejected.words or os.strerror(rejected.errno)}"
+        cause = f"its device can't be made: {rejected.message or os.strerror(rejected.errno)}"
         remedy = "declare another name, or remove what is there"
         return Rejection(name(obj), cause, remedy, "foreign-object")
     code = f" ({_code(rejected.errno)})" if rejected.errno else ""
-    words = rejected.words or os.strerror(rejected.errno)
+    message = rejected.message or os.strerror(rejected.errno)
     who = "FRR" if isinstance(obj, FrrBlock) else "the kernel"
     if rejected.by:
-        return Rejection(name(obj), f"{rejected.by}: {words}", "then try again", "refused")
+        return Rejection(name(obj), f"{rejected.by}: {message}", "then try again", "refused")
     tag = MISSING if rejected.errno == errno.EOPNOTSUPP else "refused"
     remedy = rejected.remedy or _remedy(obj, rejected.errno)
-    return Rejection(name(obj), f"{who} refused it: {words}{code}", remedy, tag)
+    return Rejection(name(obj), f"{who} refused it: {message}{code}", remedy, tag)
 
 
 def _code(number: int) -> str:

@@ -32,7 +32,7 @@ _LONGEST = {4: 576 - 20, 6: 1280 - 40}
 
 
 @dataclass(frozen=True, slots=True)
-class TooBig:
+class PacketTooBig:
     """A tunnelled packet did not fit. ``source`` is that of the outer header, ``segment`` the last
     one of its path; ``mtu`` is what fits, without the outer header; ``inner`` is how the packet
     begins, from ``sender`` to ``receiver``."""
@@ -45,7 +45,7 @@ class TooBig:
     inner: bytes
 
 
-def read(message: bytes) -> TooBig | None:
+def read(message: bytes) -> PacketTooBig | None:
     """An ICMPv6 message, without the IPv6 header before it. None when it is not of use: not about
     an IP packet in a tunnel, cut short, or about one that may be fragmented."""
     if len(message) < _ICMPV6.size + _IPV6.size or message[0] != ICMPV6_TOO_BIG:
@@ -66,7 +66,7 @@ def read(message: bytes) -> TooBig | None:
     ends = _ends(following, inner)
     if ends is None:
         return None
-    return TooBig(IPv6Address(source), IPv6Address(segment), mtu - at, *ends, inner)
+    return PacketTooBig(IPv6Address(source), IPv6Address(segment), mtu - at, *ends, inner)
 
 
 def _ends(
@@ -82,7 +82,7 @@ def _ends(
     return None
 
 
-def answer(found: TooBig) -> bytes:
+def answer(found: PacketTooBig) -> bytes:
     """The ICMP or ICMPv6 message for the sender. The checksum of ICMPv6 is the kernel's to fill in
     (rawv6_send_hdrinc apart, it knows the addresses)."""
     version = found.sender.version

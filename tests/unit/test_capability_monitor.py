@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from srv6mgrd import offering as offering_module
+from srv6mgrd import capability_monitor as capability_monitor_module
+from srv6mgrd.capability_monitor import CapabilityMonitor
 from srv6mgrd.frr.vty import VtyError
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.capabilities import EVERYTHING, FrrOffer
+from srv6mgrd.model.capabilities import EVERYTHING, FrrCapabilities
 from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.notifications import Notification
-from srv6mgrd.offering import Offering
 
 WORDS = "Operation not supported"
 LESS = replace(
@@ -20,13 +20,13 @@ LESS = replace(
     behaviors=EVERYTHING.behaviors - {Behavior.END_BPF},
     missing={"End.BPF": WORDS},
 )
-UP = FrrOffer("10.3", frozenset({"frr-locator"}))
-DOWN = FrrOffer(missing={"frr": "zebra can't be reached"})
+UP = FrrCapabilities("10.3", frozenset({"frr-locator"}))
+DOWN = FrrCapabilities(missing={"frr": "zebra can't be reached"})
 
 
 class Frr:
-    """FRR as ``Offering`` sees it; each poll takes the next of ``polls``: who is there, and what
-    it offers (or the error that asking ends with)."""
+    """FRR as ``CapabilityMonitor`` sees it; each poll takes the next of ``polls``: who is there,
+    and what it offers (or the error that asking ends with)."""
 
     def __init__(self, *polls):
         self.polls = list(polls)
@@ -38,7 +38,7 @@ class Frr:
         self.now = self.polls.pop(0)
         return ((self.now[0], 1),)
 
-    def offer(self):
+    def capabilities(self):
         self.asked += 1
         if isinstance(self.now[1], Exception):
             raise self.now[1]
@@ -48,12 +48,12 @@ class Frr:
 class World:
     def __init__(self, monkeypatch, frr=None):
         self.time = 100.0
-        monkeypatch.setattr(offering_module, "time", self)
-        monkeypatch.setattr(offering_module, "_FRR_POLL", 0)
+        monkeypatch.setattr(capability_monitor_module, "time", self)
+        monkeypatch.setattr(capability_monitor_module, "_FRR_POLL", 0)
         self.now = EVERYTHING
-        self.offered, self.told, self.tries = [], [], 0
+        self.offered, self.reported, self.tries = [], [], 0
         self.frr = frr or Frr()
-        self.offering = Offering(self.probe, self.frr, node=self, notifier=self)
+        self.capability_monitor = CapabilityMonitor(self.probe, self.frr, node=self, notifier=self)
 
     def probe(self):
         self.tries += 1
@@ -64,56 +64,56 @@ class World:
     def monotonic(self):
         return self.time
 
-    def offer(self, found, frr):
+    def set_capabilities(self, found, frr):
         self.offered.append((found, frr))
 
     def put(self, notifications):
-        self.told += notifications
+        self.reported += notifications
 
     def follow(self):
         """Poll FRR to the end; how often it came back."""
         back = []
         with pytest.raises(asyncio.CancelledError):
-            asyncio.run(self.offering.follow_frr(lambda: back.append(1)))
+            asyncio.run(self.capability_monitor.follow_frr(lambda: back.append(1)))
         return len(back)
 
 
-def test_a_loss_is_made_known_and_told_once(monkeypatch):
+def test_a_loss_is_made_known_and_reported_once(monkeypatch):
     world = World(monkeypatch)
     world.now, world.time = LESS, 110
-    assert world.offering.try_out()
-    assert world.offering.kernel == LESS
-    assert world.offered[-1] == (LESS, FrrOffer())
-    assert world.told == [Notification("capability-lost", {"name": "End.BPF", "reason": WORDS})]
+    assert world.capability_monitor.probe()
+    assert world.capability_monitor.kernel == LESS
+    assert world.offered[-1] == (LESS, FrrCapabilities())
+    assert world.reported == [Notification("capability-lost", {"name": "End.BPF", "reason": WORDS})]
     world.time = 120
-    assert not world.offering.try_out()
-    assert len(world.told) == 1
+    assert not world.capability_monitor.probe()
+    assert len(world.reported) == 1
 
 
-def test_a_gain_is_made_known_and_not_told(monkeypatch):
+def test_a_gain_is_made_known_and_not_reported(monkeypatch):
     world = World(monkeypatch)
     world.now, world.time = LESS, 110
-    world.offering.try_out()
-    world.told.clear()
+    world.capability_monitor.probe()
+    world.reported.clear()
     world.now, world.time = EVERYTHING, 120
-    assert world.offering.try_out()
-    assert world.told == []
+    assert world.capability_monitor.probe()
+    assert world.reported == []
     assert world.offered[-1][0] == EVERYTHING
 
 
 def test_it_is_not_tried_out_again_and_again(monkeypatch):
     world = World(monkeypatch)
     world.now, world.time = LESS, 101
-    assert not world.offering.try_out()
+    assert not world.capability_monitor.probe()
     assert world.tries == 1
 
 
 def test_what_can_not_be_tried_out_is_no_loss(monkeypatch):
     world = World(monkeypatch)
     world.now, world.time = KernelError("network namespace", "No space left", "free some"), 110
-    assert not world.offering.try_out()
-    assert world.offering.kernel == EVERYTHING
-    assert world.told == []
+    assert not world.capability_monitor.probe()
+    assert world.capability_monitor.kernel == EVERYTHING
+    assert world.reported == []
 
 
 def test_nothing_is_ruled_out_when_the_first_try_fails(monkeypatch):
@@ -122,7 +122,7 @@ def test_nothing_is_ruled_out_when_the_first_try_fails(monkeypatch):
     def fail():
         raise KernelError("network namespace", "Operation not permitted", "run as root")
 
-    assert Offering(fail, world.frr, node=world, notifier=world).kernel == EVERYTHING
+    assert CapabilityMonitor(fail, world.frr, node=world, notifier=world).kernel == EVERYTHING
 
 
 def test_frr_is_asked_when_it_is_another(monkeypatch):
@@ -130,13 +130,13 @@ def test_frr_is_asked_when_it_is_another(monkeypatch):
     assert world.follow() == 2
     assert world.frr.asked == 2
     assert [frr.version for _, frr in world.offered] == ["", "10.3", "10.4"]
-    assert world.told == []
+    assert world.reported == []
 
 
-def test_frr_that_is_gone_is_told_once_and_comes_back(monkeypatch):
+def test_frr_that_is_gone_is_reported_once_and_comes_back(monkeypatch):
     world = World(monkeypatch, Frr((1, UP), (0, DOWN), (0, DOWN), (2, UP)))
     assert world.follow() == 2
-    assert world.told == [
+    assert world.reported == [
         Notification("capability-lost", {"name": "frr", "reason": DOWN.missing["frr"]})
     ]
     assert world.offered[-1] == (EVERYTHING, UP)
@@ -145,7 +145,7 @@ def test_frr_that_is_gone_is_told_once_and_comes_back(monkeypatch):
 def test_frr_that_was_never_there_is_not_lost(monkeypatch):
     world = World(monkeypatch, Frr((0, DOWN)))
     assert world.follow() == 0
-    assert world.told == []
+    assert world.reported == []
     assert world.offered[-1] == (EVERYTHING, DOWN)
 
 
@@ -154,4 +154,4 @@ def test_frr_that_is_silent_is_asked_again(monkeypatch):
     world = World(monkeypatch, Frr((1, UP), (2, silent), (2, UP), (2, UP)))
     assert world.follow() == 2
     assert world.frr.asked == 3
-    assert world.told == []
+    assert world.reported == []

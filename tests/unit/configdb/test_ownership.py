@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from srv6mgrd.configdb.book import ACCEPTED, Book, Change, Running, Status
+from srv6mgrd.configdb.ownership import ACCEPTED, Change, OwnershipIndex, Running, Status
 from srv6mgrd.configdb.rows import Kind, Object
 
 LOCATOR, VRF = "SRV6_MY_LOCATORS|MAIN", "VRF|Vrf1"
@@ -17,7 +17,7 @@ class World:
     """A book, and a running configuration that takes all."""
 
     def __init__(self) -> None:
-        self.book = Book()
+        self.ownership = OwnershipIndex()
         self.objects: dict[Object, dict[str, Any]] = {}
 
     @property
@@ -29,12 +29,12 @@ class World:
         return Running({"srv6mgr-srv6:srv6": srv6})
 
     def round(self, *held: str) -> Mapping[str, tuple[Status, str]]:
-        judged = self.book.judge(self.running, held)
+        judged = self.ownership.judge(self.running, held)
         out = {row: (v.status, v.reason) for row, v in judged.verdicts.items()}
         for change in judged.changes:
-            self.book.begin(change)
+            self.ownership.begin(change)
             self.apply(change)
-            self.book.done(change)
+            self.ownership.done(change)
             if change.leaves is not None:
                 out[change.row] = (ACCEPTED.status, "changed")
         return out
@@ -51,11 +51,11 @@ class World:
 
 def test_a_row_makes_its_object_and_takes_it_away() -> None:
     world = World()
-    world.book.write(VRF, {})
+    world.ownership.write(VRF, {})
     assert world.round() == {VRF: (Status.ACCEPTED, "changed")}
     assert world.objects == {VRF1: {"table-id": 1001}}
     assert world.round() == {VRF: (Status.ACCEPTED, "")}
-    world.book.remove(VRF)
+    world.ownership.remove(VRF)
     world.round()
     assert world.objects == {}
 
@@ -63,8 +63,8 @@ def test_a_row_makes_its_object_and_takes_it_away() -> None:
 def test_tables_are_the_lowest_that_are_free() -> None:
     world = World()
     world.objects[Object(Kind.VRF, "other")] = {"table-id": 1001}
-    world.book.write("VRF|Vrf2", {})
-    world.book.write(VRF, {})
+    world.ownership.write("VRF|Vrf2", {})
+    world.ownership.write(VRF, {})
     world.round()
     assert world.objects[VRF1] == {"table-id": 1002}
     assert world.objects[Object(Kind.VRF, "Vrf2")] == {"table-id": 1003}
@@ -75,10 +75,10 @@ def test_a_row_that_changes_takes_back_what_it_no_longer_says() -> None:
     row = "SRV6_MY_SIDS|MAIN|fcbb:0:1:1::/64"
     sid = Object(Kind.SID, "fcbb:0:1:1::/64")
     world.objects |= {MAIN: dict(PREFIX), VRF1: {"table-id": 1001}}
-    world.book.write(row, {"action": "uDT46", "decap_vrf": "Vrf1"})
+    world.ownership.write(row, {"action": "uDT46", "decap_vrf": "Vrf1"})
     world.round()
     world.objects[sid]["counters"] = False  # another door's
-    world.book.write(row, {"action": "uN"})
+    world.ownership.write(row, {"action": "uN"})
     world.round()
     assert world.objects[sid] == {
         "locator": "MAIN",
@@ -91,13 +91,13 @@ def test_a_row_that_changes_takes_back_what_it_no_longer_says() -> None:
 def test_what_another_northbound_declared_stays_its_own() -> None:
     world = World()
     world.objects[VRF1] = {"table-id": 7, "interface": ["eth0"]}
-    world.book.write(VRF, {})
+    world.ownership.write(VRF, {})
     assert world.round() == {VRF: (Status.ACCEPTED, "")}  # the same: nothing to do
-    world.book.remove(VRF)
+    world.ownership.remove(VRF)
     world.round()
     assert VRF1 in world.objects
     world.objects[MAIN] = {"prefix": "fcbb:0:9::/48"}
-    world.book.write(LOCATOR, PREFIX)
+    world.ownership.write(LOCATOR, PREFIX)
     ((status, reason),) = world.round().values()
     assert status is Status.REJECTED
     assert "another door declares it otherwise" in reason
@@ -109,36 +109,36 @@ def test_what_another_northbound_declared_stays_its_own() -> None:
 
 def test_what_another_northbound_changed_belongs_to_it() -> None:
     world = World()
-    world.book.write(LOCATOR, PREFIX)
+    world.ownership.write(LOCATOR, PREFIX)
     world.round()
     world.objects[MAIN]["prefix"] = "fcbb:0:9::/48"
     for _ in range(2):
         ((status, _reason),) = world.round().values()
         assert status is Status.REJECTED
-    world.book.remove(LOCATOR)
+    world.ownership.remove(LOCATOR)
     world.round()
     assert MAIN in world.objects
 
 
 def test_what_another_northbound_removed_stays_removed_until_the_row_is_written() -> None:
     world = World()
-    world.book.write(LOCATOR, PREFIX)
+    world.ownership.write(LOCATOR, PREFIX)
     world.round()
     del world.objects[MAIN]
     ((status, reason),) = world.round().values()
     assert (status, "write the row again" in reason) == (Status.REJECTED, True)
-    world.book.find(LOCATOR, PREFIX)  # a compare is no write
+    world.ownership.find(LOCATOR, PREFIX)  # a compare is no write
     assert world.round()[LOCATOR][0] is Status.REJECTED
-    world.book.write(LOCATOR, PREFIX)
+    world.ownership.write(LOCATOR, PREFIX)
     assert world.round() == {LOCATOR: (Status.ACCEPTED, "changed")}
 
 
 def test_what_another_northbound_added_to_is_not_removed() -> None:
     world = World()
-    world.book.write(VRF, {})
+    world.ownership.write(VRF, {})
     world.round()
     world.objects[VRF1]["srv6mgr-bgp:bgp"] = {}
-    world.book.remove(VRF)
+    world.ownership.remove(VRF)
     ((status, reason),) = world.round().values()
     assert status is Status.REMOVED
     assert reason.startswith("VRF Vrf1: another door added bgp")
@@ -149,9 +149,9 @@ def test_what_another_northbound_added_to_is_not_removed() -> None:
 
 def test_rows_that_may_be_lost_keep_their_objects() -> None:
     world = World()
-    world.book.write(VRF, {})
+    world.ownership.write(VRF, {})
     world.round()
-    world.book.remove(VRF)
+    world.ownership.remove(VRF)
     world.round(VRF)
     assert VRF1 in world.objects
 
@@ -160,24 +160,24 @@ def test_rows_that_refer_to_nothing_need_no_commit() -> None:
     world = World()
     rows = [f"SRV6_MY_SIDS|MAIN|fcbb:0:1:{n:x}::/64" for n in range(1, 5001)]
     for row in rows:
-        world.book.write(row, {"action": "uDT46", "decap_vrf": "Vrf1"})
-    judged = world.book.judge(world.running)
+        world.ownership.write(row, {"action": "uDT46", "decap_vrf": "Vrf1"})
+    judged = world.ownership.judge(world.running)
     assert judged.changes == []
     assert judged.verdicts[rows[0]].status is Status.REJECTED
     assert judged.verdicts[rows[0]].reason == (
         "SID fcbb:0:1:1::/64: locator MAIN does not exist; create it or name an existing locator"
     )
     # With what they refer to they are one change, in the same round.
-    world.book.write(LOCATOR, PREFIX)
-    world.book.write(VRF, {})
-    assert len(world.book.judge(world.running).changes) == 5002
+    world.ownership.write(LOCATOR, PREFIX)
+    world.ownership.write(VRF, {})
+    assert len(world.ownership.judge(world.running).changes) == 5002
 
 
 def test_two_rows_for_one_object() -> None:
     world = World()
     world.objects[MAIN] = dict(PREFIX)
-    world.book.write("SRV6_MY_SIDS|MAIN|fcbb:0:1:1::/64", {"action": "uN"})
-    world.book.write("SRV6_MY_SIDS|MAIN|fcbb:0:1:1:0::/64", {"action": "uN"})
+    world.ownership.write("SRV6_MY_SIDS|MAIN|fcbb:0:1:1::/64", {"action": "uN"})
+    world.ownership.write("SRV6_MY_SIDS|MAIN|fcbb:0:1:1:0::/64", {"action": "uN"})
     statuses = sorted(s for s, _ in world.round().values())
     assert statuses == [Status.ACCEPTED, Status.REJECTED]
 
@@ -185,14 +185,14 @@ def test_two_rows_for_one_object() -> None:
 def test_a_write_cut_short_is_known_afterwards() -> None:
     for carried_out in (True, False):
         world = World()
-        world.book.write(VRF, {})
-        (change,) = world.book.judge(world.running).changes
-        world.book.begin(change)
+        world.ownership.write(VRF, {})
+        (change,) = world.ownership.judge(world.running).changes
+        world.ownership.begin(change)
         if carried_out:
             world.apply(change)
-        world.book = Book(world.book.owned)  # a restart
-        world.book.find(VRF, {})
+        world.ownership = OwnershipIndex(world.ownership.owned)  # a restart
+        world.ownership.find(VRF, {})
         assert world.round()[VRF][0] is Status.ACCEPTED
-        world.book.remove(VRF)
+        world.ownership.remove(VRF)
         world.round()
         assert world.objects == {}, carried_out

@@ -5,7 +5,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address
 
 import pytest
 
-from srv6mgrd.apply import words
+from srv6mgrd.apply import error_messages
 from srv6mgrd.model.behavior import Behavior, Headend
 from srv6mgrd.plan.actions import Create, Delete, Replace
 from srv6mgrd.plan.diff import Conflict
@@ -93,7 +93,7 @@ SEE = "see the kernel's words, correct the configuration and try again"
     ],
 )
 def test_a_rejection_names_object_cause_and_remedy(obj, number, said, text):
-    assert str(words.of_rejected(RejectedAction(Create(obj), number, said))) == text
+    assert str(error_messages.of_rejected(RejectedAction(Create(obj), number, said))) == text
 
 
 @pytest.mark.parametrize(
@@ -131,11 +131,11 @@ def test_a_rejection_names_object_cause_and_remedy(obj, number, said, text):
     ],
 )
 def test_a_conflict_names_both(wanted, found, text):
-    assert str(words.of_conflict(Conflict(wanted, found))) == text
+    assert str(error_messages.of_conflict(Conflict(wanted, found))) == text
 
 
 def test_what_is_gone_again_is_somebodys_doing():
-    assert str(words.of_unread(Create(SID))) == (
+    assert str(error_messages.of_unread(Create(SID))) == (
         "SID fcbb:0:1:1::/64: it is gone again right after it was written; "
         "find what removes it (ip monitor)"
     )
@@ -143,7 +143,7 @@ def test_what_is_gone_again_is_somebodys_doing():
 
 @pytest.mark.parametrize("action", [Replace(SID, SID), Delete(SID)])
 def test_what_reads_back_otherwise_is_the_kernels_lack(action):
-    assert str(words.of_unread(action)) == (
+    assert str(error_messages.of_unread(action)) == (
         "SID fcbb:0:1:1::/64: the kernel accepted it but holds something else; "
         "this kernel lacks a part of it; use a newer kernel"
     )

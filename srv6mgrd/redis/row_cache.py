@@ -23,7 +23,7 @@ _OID = SID_OID.map[1]
 _OF_CELLS = (NAME_ROW, OID_ROW)
 
 
-class Book:
+class RowCache:
     """Wanted rows against known ones; ``changes`` are what parts them.
 
     ``foreign`` holds wanted rows and fields (as key and field) that another writer made.
@@ -217,14 +217,14 @@ class Book:
             if key == NAME_ROW:
                 self._set_names(fields, {})
             elif key == OID_ROW:
-                same = self._told_alike(fields)
+                same = self._reported_alike(fields)
                 known = same | {n: o for n, o in fields.items() if n not in same}
                 self._rows.know(key, known)
             else:
                 self._rows.know(key, dict(fields) or None)
             self._dirty.add(key)
 
-    def _told_alike(self, fields: Fields) -> dict[str, str]:
+    def _reported_alike(self, fields: Fields) -> dict[str, str]:
         """The identifiers that these fields tell as we hold them: our own texts, not theirs."""
         return {n: o for n, o in self._oids.items() if fields.get(n) == o}
 
@@ -256,6 +256,6 @@ class Book:
 
     def _set_names(self, names: Fields, remembered: Fields) -> None:
         # A field is ours if it leads to our object: no identifier is given out twice.
-        ours = self._told_alike(names)
+        ours = self._reported_alike(names)
         ours |= {n: o for n, o in names.items() if n not in ours and o == remembered.get(n)}
         self._rows.know(NAME_ROW, ours)

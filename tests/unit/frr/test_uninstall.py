@@ -1,7 +1,7 @@
 """The script that takes our lines out of FRR."""
 
 from srv6mgrd.apply.journal import Journal
-from srv6mgrd.frr.departure import script
+from srv6mgrd.frr.uninstall import script
 from srv6mgrd.plan.objects import FrrBlock
 
 VRF = FrrBlock("bgpd", ("router bgp 65000 vrf red",), ("bgp router-id 1.2.3.4",), order=30)

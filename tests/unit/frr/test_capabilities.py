@@ -51,10 +51,10 @@ def frr(tmp_path: Path) -> FrrSockets:
 
 
 def test_all_of_it(frr: FrrSockets, daemons: Daemons) -> None:
-    offer = frr.offer()
-    assert offer.version == "10.3"
-    assert offer.missing == {}
-    assert offer.facilities == {
+    capabilities = frr.capabilities()
+    assert capabilities.version == "10.3"
+    assert capabilities.missing == {}
+    assert capabilities.facilities == {
         "frr-locator",
         "frr-encapsulation-source",
         "frr-export-sid",
@@ -64,21 +64,23 @@ def test_all_of_it(frr: FrrSockets, daemons: Daemons) -> None:
 
 def test_a_command_that_is_unknown_is_missing(frr: FrrSockets, daemons: Daemons) -> None:
     del daemons.known["sid vpn per-vrf export"]
-    offer = frr.offer()
-    assert offer.missing == {"frr-export-sid": "bgpd knows no command 'sid vpn per-vrf export'"}
-    assert "frr-export-sid" not in offer.facilities
-    assert "frr-locator" in offer.facilities
+    capabilities = frr.capabilities()
+    assert capabilities.missing == {
+        "frr-export-sid": "bgpd knows no command 'sid vpn per-vrf export'"
+    }
+    assert "frr-export-sid" not in capabilities.facilities
+    assert "frr-locator" in capabilities.facilities
 
 
 def test_the_same_words_elsewhere_are_not_the_command(frr: FrrSockets, daemons: Daemons) -> None:
     daemons.known["source-address"] = "  (interface)  ip source-address A.B.C.D\n"
-    assert "frr-encapsulation-source" in frr.offer().missing
+    assert "frr-encapsulation-source" in frr.capabilities().missing
 
 
 def test_out_of_reach(frr: FrrSockets) -> None:
-    offer = frr.offer()
-    assert (offer.version, offer.facilities) == ("", frozenset())
-    assert "zebra can't be reached" in offer.missing["frr"]
+    capabilities = frr.capabilities()
+    assert (capabilities.version, capabilities.facilities) == ("", frozenset())
+    assert "zebra can't be reached" in capabilities.missing["frr"]
     assert set(frr.instances()) == {None}
 
 
@@ -89,7 +91,7 @@ def test_silence_says_nothing(frr: FrrSockets, tmp_path: Path) -> None:
         silent.bind(str(tmp_path / "zebra.vty"))
         silent.listen()
         with pytest.raises(VtyError) as caught:
-            frr.offer()
+            frr.capabilities()
     assert caught.value.errno == errno.ETIMEDOUT
 
 

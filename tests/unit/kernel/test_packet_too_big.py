@@ -14,7 +14,7 @@ from scapy.layers.inet6 import (
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
 
-from srv6mgrd.kernel.too_big import answer, read
+from srv6mgrd.kernel.packet_too_big import answer, read
 
 OUTER = IPv6(src="2001:db8::1", dst="fcbb:0:3::")
 SRH = IPv6ExtHdrSegmentRouting(addresses=["fcbb:0:2:64::", "fcbb:0:3::"], segleft=1)
@@ -54,28 +54,28 @@ def test_the_answer_to_ipv4() -> None:
     found = read(error(OUTER / SRH / V4))
     assert found is not None
 
-    told = ICMP(answer(found))
+    reported = ICMP(answer(found))
 
-    assert (told.type, told.code, told.nexthopmtu) == (3, 4, 1420)
-    again = told.copy()
+    assert (reported.type, reported.code, reported.nexthopmtu) == (3, 4, 1420)
+    again = reported.copy()
     del again.chksum
-    assert ICMP(bytes(again)).chksum == told.chksum
+    assert ICMP(bytes(again)).chksum == reported.chksum
     # RFC 1812 section 4.3.2.3
-    assert len(bytes(told)) == 576 - 20
-    assert bytes(V4).startswith(bytes(told.payload))
-    assert told.payload.payload.seq == 7
+    assert len(bytes(reported)) == 576 - 20
+    assert bytes(V4).startswith(bytes(reported.payload))
+    assert reported.payload.payload.seq == 7
 
 
 def test_the_answer_to_ipv6() -> None:
     found = read(error(OUTER / V6, length=2000))
     assert found is not None
 
-    told = answer(found)
+    reported = answer(found)
 
-    assert told[:8] == bytes(ICMPv6PacketTooBig(mtu=1460, cksum=0))
+    assert reported[:8] == bytes(ICMPv6PacketTooBig(mtu=1460, cksum=0))
     # RFC 4443 section 2.4 (c)
-    assert len(told) == 1280 - 40
-    assert bytes(V6).startswith(told[8:])
+    assert len(reported) == 1280 - 40
+    assert bytes(V6).startswith(reported[8:])
 
 
 @pytest.mark.parametrize(("inner", "least"), [(V4, 68), (V6, 1280)], ids=["IPv4", "IPv6"])

@@ -10,7 +10,7 @@ _BUSY = 0.1
 _PUT_OFF = 30.0
 
 
-class Pace:
+class DutyCycle:
     """The time from one piece of work to the next: ``seconds``, and longer where the work would
     take too great a part of a CPU: ``quiet`` of it where it finds nothing new. Work that uses no
     more than ``free`` seconds is not put off."""

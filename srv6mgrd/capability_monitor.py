@@ -11,7 +11,7 @@ from typing import Protocol
 from srv6mgrd import notifications
 from srv6mgrd.frr.vty import Instances, VtyError
 from srv6mgrd.in_loop import InLoop
-from srv6mgrd.model.capabilities import EVERYTHING, Capabilities, FrrOffer
+from srv6mgrd.model.capabilities import EVERYTHING, Capabilities, FrrCapabilities
 from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.notifications import Notification
 from srv6mgrd.threads import one_thread
@@ -28,13 +28,13 @@ class Frr(Protocol):
 
     def instances(self) -> Instances: ...
 
-    def offer(self) -> FrrOffer: ...
+    def capabilities(self) -> FrrCapabilities: ...
 
 
 class Node(Protocol):
     """Where it is made known (``counters.node.NodeWriter``)."""
 
-    def offer(self, found: Capabilities, frr: FrrOffer) -> None: ...
+    def set_capabilities(self, found: Capabilities, frr: FrrCapabilities) -> None: ...
 
 
 class Notifier(Protocol):
@@ -43,8 +43,8 @@ class Notifier(Protocol):
     def put(self, notifications: Iterable[Notification]) -> None: ...
 
 
-@one_thread(but=("try_out",))
-class Offering:
+@one_thread(but=("probe",))
+class CapabilityMonitor:
     """``kernel`` is what the kernel offers. Lives in the event loop."""
 
     def __init__(
@@ -63,7 +63,7 @@ class Offering:
         self._node = node
         self._notifier = notifier
         self._in_loop = in_loop or InLoop()
-        self._asked = FrrOffer()
+        self._asked = FrrCapabilities()
         self._tried = time.monotonic()
         try:
             self.kernel = probe()
@@ -72,7 +72,7 @@ class Offering:
             self.kernel = EVERYTHING
         self._publish()
 
-    def try_out(self) -> bool:
+    def probe(self) -> bool:
         """Try out the kernel again, unless that was just done; whether it offers otherwise. Not in
         the event loop, since it takes a while."""
         if not self._in_loop.ask(self._is_due):
@@ -111,7 +111,7 @@ class Offering:
     async def _ask(self) -> bool:
         """Whether FRR answered, or can't be reached; one that is silent is asked again."""
         try:
-            asked = await asyncio.to_thread(self._frr.offer)
+            asked = await asyncio.to_thread(self._frr.capabilities)
         except VtyError as error:
             _LOG.warning("what FRR offers is not known: %s", error)
             return False
@@ -123,4 +123,4 @@ class Offering:
         return True
 
     def _publish(self) -> None:
-        self._node.offer(self.kernel, self._asked)
+        self._node.set_capabilities(self.kernel, self._asked)
