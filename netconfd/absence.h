@@ -1,5 +1,5 @@
 /* State of declared objects while srv6mgrd, which reports it otherwise, does not run: what it wrote
- * into the store last, or unknown once its lease has expired. SIDs: see sids.h. */
+ * into the store last, or unknown once its lease has expired. SIDs: see sid_paths.h. */
 #ifndef ABSENCE_H
 #define ABSENCE_H
 

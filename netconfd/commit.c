@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "candidate.h"
-#include "clock.h"
+#include "confirmed.h"
 #include "operations.h"
 #include "problem.h"
 #include "request.h"
@@ -22,7 +22,7 @@ struct wanted {
     const char *token; /* of the pending commit; NULL: it is not the session's, nor persist-id's */
 };
 
-static struct reply *refuse(const char *tag, const char *element, const char *text) {
+static struct reply *reject(const char *tag, const char *element, const char *text) {
     struct reply *reply = reply_error(tag, "protocol", "%s: %s", element, text);
     reply->errors->bad_element = must_copy(element);
     return reply;
@@ -30,7 +30,7 @@ static struct reply *refuse(const char *tag, const char *element, const char *te
 
 static struct reply *check_name(const char *element, const char *name) {
     if (!*name || strlen(name) > LONGEST_NAME) {
-        return refuse("invalid-value", element, "it has not 1 to 255 characters; choose another");
+        return reject("invalid-value", element, "it has not 1 to 255 characters; choose another");
     }
     return NULL;
 }
@@ -44,16 +44,16 @@ static struct reply *read_wanted(struct session *session, const struct lyd_node 
     wanted->persist_id = request_value(rpc, "persist-id");
     wanted->seconds = (uint32_t)seconds;
     if (seconds > LONGEST_TIMEOUT) {
-        return refuse("invalid-value", "confirm-timeout", "it is above 86400; choose 1 to 86400");
+        return reject("invalid-value", "confirm-timeout", "it is above 86400; choose 1 to 86400");
     }
     struct reply *reply = wanted->persist ? check_name("persist", wanted->persist) : NULL;
     if (!reply && wanted->persist_id) {
         reply = check_name("persist-id", wanted->persist_id);
     }
-    clock_read(&wanted->pending);
+    confirmed_read(&wanted->pending);
     if (!reply && wanted->pending.name && wanted->persist_id) {
-        wanted->token = clock_is_of_token(wanted->persist_id) ? wanted->persist_id : NULL;
-    } else if (clock_is_of_session(&wanted->pending, session)) {
+        wanted->token = confirmed_is_of_token(wanted->persist_id) ? wanted->persist_id : NULL;
+    } else if (confirmed_is_of_session(&wanted->pending, session)) {
         wanted->token = session->commit;
     }
     return reply;
@@ -62,14 +62,14 @@ static struct reply *read_wanted(struct session *session, const struct lyd_node 
 static struct reply *not_ours(const struct wanted *wanted) {
     const struct pending *pending = &wanted->pending;
     if (!pending->name) {
-        return refuse("invalid-value", "persist-id",
+        return reject("invalid-value", "persist-id",
                       "no commit awaits confirmation; it may be undone already");
     }
     if (wanted->persist_id) {
-        return refuse("invalid-value", "persist-id",
+        return reject("invalid-value", "persist-id",
                       "it is another commit that awaits confirmation; check its id");
     }
-    return clock_in_use(pending);
+    return confirmed_in_use(pending);
 }
 
 /* The candidate becomes the running configuration, as part of that commit. */
@@ -133,9 +133,9 @@ static struct reply *begin(struct session *session, const struct wanted *wanted)
     if (reply) {
         return reply;
     }
-    char *token = wanted->persist ? must_copy(wanted->persist) : clock_token();
-    char *name = wanted->persist ? NULL : clock_name(session);
-    reply = clock_begin(token, name, wanted->seconds);
+    char *token = wanted->persist ? must_copy(wanted->persist) : confirmed_token();
+    char *name = wanted->persist ? NULL : confirmed_name(session);
+    reply = confirmed_begin(token, name, wanted->seconds);
     free(name);
     if (reply) {
         free(token);
@@ -143,7 +143,7 @@ static struct reply *begin(struct session *session, const struct wanted *wanted)
     }
     reply = carry_over(session, token);
     if (reply) {
-        reply_free(clock_call("cancel", token));
+        reply_free(confirmed_call("cancel", token));
     }
     if (reply || wanted->persist) {
         free(token);
@@ -156,7 +156,7 @@ static struct reply *begin(struct session *session, const struct wanted *wanted)
 
 /* With persist that is its token from now on, and it does not end with its session. */
 static struct reply *prolong(struct session *session, const struct wanted *wanted) {
-    struct reply *reply = clock_extend(wanted->token, wanted->seconds, wanted->persist);
+    struct reply *reply = confirmed_extend(wanted->token, wanted->seconds, wanted->persist);
     if (!reply && wanted->persist && session->commit) {
         free(session->commit);
         session->commit = NULL;
@@ -170,7 +170,7 @@ static struct reply *go_on(struct session *session, const struct wanted *wanted)
     if (reply) {
         return reply;
     }
-    return wanted->confirmed ? prolong(session, wanted) : clock_call("confirm", wanted->token);
+    return wanted->confirmed ? prolong(session, wanted) : confirmed_call("confirm", wanted->token);
 }
 
 struct reply *commit(struct session *session, struct lyd_node *rpc) {
@@ -185,7 +185,7 @@ struct reply *commit(struct session *session, struct lyd_node *rpc) {
     } else if (!reply) {
         reply = carry_over(session, "");
     }
-    clock_pending_free(&wanted.pending);
+    confirmed_pending_free(&wanted.pending);
     return reply ? reply : reply_ok();
 }
 
@@ -193,7 +193,7 @@ struct reply *cancel_commit(struct session *session, struct lyd_node *rpc) {
     struct wanted wanted = {0};
     struct reply *reply = read_wanted(session, rpc, &wanted);
     if (!reply && wanted.token) {
-        reply = clock_call("cancel", wanted.token);
+        reply = confirmed_call("cancel", wanted.token);
     } else if (!reply && !wanted.pending.name) {
         reply = reply_error("operation-failed", "protocol",
                             "cancel-commit: no commit awaits confirmation; it may be undone "
@@ -201,6 +201,6 @@ struct reply *cancel_commit(struct session *session, struct lyd_node *rpc) {
     } else if (!reply) {
         reply = not_ours(&wanted);
     }
-    clock_pending_free(&wanted.pending);
+    confirmed_pending_free(&wanted.pending);
     return reply ? reply : reply_ok();
 }

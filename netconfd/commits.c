@@ -18,7 +18,7 @@
 #define RENEWAL_MS 200   /* between attempts to have a lock again after a restart */
 #define BACKLOG_FULL (-2)
 #define MOST_ERRORS 64
-#define MOST_WORDS 4096 /* bytes of a text; libyang tells whole values */
+#define MOST_TEXT 4096 /* bytes of a text; libyang tells whole values */
 #define MOST_BYTES (256u << 20)
 
 static const char *socket_path = "/run/srv6mgr/commit.sock";
@@ -42,7 +42,7 @@ struct text commits_request(const struct session *session, const char *name) {
     struct text request = {0};
     text_add(&request, "\0\0\0\0", sizeof(uint32_t)); /* its length, known at the end */
     commits_put(&request, "request", name);
-    commits_put(&request, "northbound", DOOR);
+    commits_put(&request, "northbound", NORTHBOUND);
     if (session) {
         char *id = must_format("%u", session->id);
         commits_put(&request, "session", id);
@@ -266,7 +266,7 @@ static struct reply *of_errors(const struct text *answer) {
             }
         }
     }
-    struct reply *reply = problem_of_told(all, count);
+    struct reply *reply = problem_of_reported(all, count);
     while (copied) {
         free(copies[--copied]);
     }
@@ -418,13 +418,13 @@ struct reply *commits_unlock(struct session *session) {
 
 static void put_cut(struct text *request, const char *name, const char *value) {
     if (value && *value) {
-        char *cut = must_format("%.*s", MOST_WORDS, value);
+        char *cut = must_format("%.*s", MOST_TEXT, value);
         commits_put(request, name, cut);
         free(cut);
     }
 }
 
-struct reply *commits_word(const struct failure *all, size_t count) {
+struct reply *commits_message(const struct failure *all, size_t count) {
     struct text request = commits_request(NULL, "word"), answer = {0};
     for (size_t i = 0; i < count && i < MOST_ERRORS; i++) {
         char *code = must_format("%d", all[i].code);

@@ -28,7 +28,7 @@ const char *commits_field(const struct text *answer, const char *name, size_t *l
 
 /* Errors in srv6mgrd's words; NULL: it does not answer. */
 struct failure;
-struct reply *commits_word(const struct failure *all, size_t count);
+struct reply *commits_message(const struct failure *all, size_t count);
 
 /* The lock on running, which lasts as long as the session or until it is released. *answer names
  * the holder when it is denied. */

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame.h"
 #include "candidate.h"
+#include "error_path.h"
 #include "judge.h"
 #include "operations.h"
 #include "problem.h"
@@ -77,7 +77,7 @@ static struct reply *apply(struct session *session, struct lyd_node *rpc,
     if (begins && reply->kind == REPLY_ERRORS) {
         candidate_end();
     }
-    blame(reply, session->sr, edit, by_default);
+    error_path_set(reply, session->sr, edit, by_default);
     lyd_free_siblings(edit);
     return reply;
 }

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
 #include "commits.h"
+#include "confirmed.h"
 #include "operations.h"
 #include "problem.h"
 #include "request.h"
@@ -27,10 +27,10 @@ static struct reply *denied(sr_datastore_t datastore) {
 /* RFC 6241 section 7.5: another session has an ongoing confirmed commit. */
 static struct reply *check_pending(const struct session *session) {
     struct pending pending;
-    clock_read(&pending);
-    const bool is_own = clock_is_of_session(&pending, session);
-    struct reply *reply = pending.name && !is_own ? clock_in_use(&pending) : NULL;
-    clock_pending_free(&pending);
+    confirmed_read(&pending);
+    const bool is_own = confirmed_is_of_session(&pending, session);
+    struct reply *reply = pending.name && !is_own ? confirmed_in_use(&pending) : NULL;
+    confirmed_pending_free(&pending);
     return reply;
 }
 
@@ -43,7 +43,7 @@ static struct reply *lock_running(struct session *session) {
         size_t length = 0;
         const char *northbound = commits_field(&answer, "holder-northbound", &length);
         const bool is_here =
-            northbound && length == strlen(DOOR) && !memcmp(northbound, DOOR, length);
+            northbound && length == strlen(NORTHBOUND) && !memcmp(northbound, NORTHBOUND, length);
         reply->errors->tag = "lock-denied";
         reply->errors->with_session = true;
         reply->errors->session = is_here ? (uint32_t)strtoul(holder, NULL, 10) : 0;

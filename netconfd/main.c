@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "candidate.h"
-#include "clock.h"
 #include "commits.h"
-#include "door.h"
+#include "confirmed.h"
 #include "evaluator.h"
+#include "listener.h"
 #include "log.h"
 #include "manager.h"
 #include "modes.h"
@@ -54,8 +54,8 @@ static int start_sysrepo(void) {
         log_error("sysrepo: %s; see that its modules are installed", sr_strerror(failed));
         return -1;
     }
-    sr_session_set_orig_name(server.own, DOOR);
-    clock_forsake();
+    sr_session_set_orig_name(server.own, NORTHBOUND);
+    confirmed_forsake();
     candidate_find();
     return monitoring_start();
 }
@@ -90,15 +90,15 @@ int main(int argc, char **argv) {
         {"store", required_argument, NULL, 'c'},  {"commit-socket", required_argument, NULL, 'm'},
         {"group", required_argument, NULL, 'g'},  {EVALUATOR_OPTION, no_argument, NULL, 'e'},
         {"help", no_argument, NULL, 'h'},         {0}};
-    struct door doors[DOORS] = {{.path = SOCKET, .transport = OVER_SSH},
-                                {.path = TLS_SOCKET, .transport = OVER_TLS}};
+    struct listener listeners[LISTENERS] = {{.path = SOCKET, .transport = OVER_SSH},
+                                            {.path = TLS_SOCKET, .transport = OVER_TLS}};
     const char *store = STORE, *group = GROUP;
     int option;
     while ((option = getopt_long(argc, argv, "s:t:c:m:g:h", options, NULL)) != -1) {
         switch (option) {
         case 's':
         case 't':
-            doors[option == 't'].path = optarg;
+            listeners[option == 't'].path = optarg;
             break;
         case 'c':
             store = optarg;
@@ -132,12 +132,12 @@ int main(int argc, char **argv) {
     if (start_sysrepo() || start_netconf()) {
         return 1;
     }
-    if (door_open(doors, group)) {
+    if (listener_open(listeners, group)) {
         return 1;
     }
-    manager_tell("READY=1");
-    door_serve(doors, stop);
-    manager_tell("STOPPING=1");
+    manager_notify("READY=1");
+    listener_serve(listeners, stop);
+    manager_notify("STOPPING=1");
     stop_all();
     return 0;
 }

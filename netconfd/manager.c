@@ -8,7 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-void manager_tell(const char *state) {
+void manager_notify(const char *state) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     const char *path = getenv("NOTIFY_SOCKET");
     if (!path || strlen(path) >= sizeof address.sun_path) {

@@ -2,7 +2,7 @@
 #ifndef MANAGER_H
 #define MANAGER_H
 
-void manager_tell(const char *state);
+void manager_notify(const char *state);
 
 /* Milliseconds after which it wants to hear that all is well; -1: it does not. */
 int manager_interval(void);

@@ -4,7 +4,7 @@
 #include "log.h"
 #include "monitoring.h"
 
-static void tell(const struct session *session, const char *name, bool ended) {
+static void notify(const struct session *session, const char *name, bool ended) {
     char number[16];
     struct lyd_node *event = NULL;
     snprintf(number, sizeof number, "%u", session->id);
@@ -34,9 +34,9 @@ static void tell(const struct session *session, const char *name, bool ended) {
 }
 
 void notice_session_start(const struct session *session) {
-    tell(session, "/ietf-netconf-notifications:netconf-session-start", false);
+    notify(session, "/ietf-netconf-notifications:netconf-session-start", false);
 }
 
 void notice_session_end(const struct session *session) {
-    tell(session, "/ietf-netconf-notifications:netconf-session-end", true);
+    notify(session, "/ietf-netconf-notifications:netconf-session-end", true);
 }

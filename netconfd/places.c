@@ -7,7 +7,7 @@
 
 #define FEW 8
 #define REJECTED 16 /* who was, last */
-#define PACED 16    /* users that have many */
+#define RATES 16    /* users that have many */
 #define EACH_MS 50
 #define LONGEST_MS 5000
 #define REJECTED_SECONDS 10
@@ -19,10 +19,10 @@ static struct rejection {
     uid_t user;
     time_t until;
 } rejected[REJECTED];
-static struct pace {
+static struct rate {
     uid_t user;
     int64_t next; /* milliseconds */
-} paced[PACED];
+} rates[RATES];
 
 /* Under the lock, as all below. */
 static size_t of(uid_t user) {
@@ -99,29 +99,29 @@ bool places_are_many(uid_t user) {
 }
 
 /* Of the user, or the one that was used longest ago. */
-static struct pace *pace_of(uid_t user) {
-    struct pace *found = paced;
-    for (size_t i = 0; i < PACED; i++) {
-        if (paced[i].user == user) {
-            return &paced[i];
+static struct rate *rate_of(uid_t user) {
+    struct rate *found = rates;
+    for (size_t i = 0; i < RATES; i++) {
+        if (rates[i].user == user) {
+            return &rates[i];
         }
-        if (paced[i].next < found->next) {
-            found = &paced[i];
+        if (rates[i].next < found->next) {
+            found = &rates[i];
         }
     }
-    *found = (struct pace){user, 0};
+    *found = (struct rate){user, 0};
     return found;
 }
 
-int places_pace(uid_t user) {
+int places_rate_limit(uid_t user) {
     int64_t wait = 0;
     pthread_mutex_lock(&lock);
     if (are_many(user)) {
-        struct pace *pace = pace_of(user);
+        struct rate *rate = rate_of(user);
         const int64_t time = now_ms();
-        wait = pace->next > time ? pace->next - time : 0;
+        wait = rate->next > time ? rate->next - time : 0;
         wait = wait < LONGEST_MS ? wait : LONGEST_MS;
-        pace->next = time + wait + EACH_MS;
+        rate->next = time + wait + EACH_MS;
     }
     pthread_mutex_unlock(&lock);
     return (int)wait;

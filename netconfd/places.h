@@ -18,6 +18,6 @@ bool places_are_many(uid_t user);
 
 /* Milliseconds until the next session of such a user begins: each takes work, and who comes and
  * goes without end would have much done. */
-int places_pace(uid_t user);
+int places_rate_limit(uid_t user);
 
 #endif

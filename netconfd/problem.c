@@ -64,7 +64,7 @@ static const char *known_type(const char *type) {
                                         : "application";
 }
 
-struct reply *problem_of_told(const struct failure *all, size_t count) {
+struct reply *problem_of_reported(const struct failure *all, size_t count) {
     struct error *errors = NULL;
     for (size_t i = 0; i < count; i++) {
         const struct failure *found = &all[i];
@@ -88,18 +88,18 @@ struct reply *problem_of_told(const struct failure *all, size_t count) {
 
 /* Without srv6mgrd, which words errors: as sysrepo and libyang have them. */
 static struct reply *unworded(const struct failure *all, size_t count) {
-    struct failure told[MOST_ERRORS];
+    struct failure reported[MOST_ERRORS];
     for (size_t i = 0; i < count && i < MOST_ERRORS; i++) {
         const sr_error_t code = (sr_error_t)all[i].code;
-        told[i] = all[i];
-        told[i].tag = all[i].tag ? all[i].tag : tag_of(code);
-        told[i].message = all[i].message ? all[i].message : sr_strerror(code);
+        reported[i] = all[i];
+        reported[i].tag = all[i].tag ? all[i].tag : tag_of(code);
+        reported[i].message = all[i].message ? all[i].message : sr_strerror(code);
     }
-    return problem_of_told(told, count < MOST_ERRORS ? count : MOST_ERRORS);
+    return problem_of_reported(reported, count < MOST_ERRORS ? count : MOST_ERRORS);
 }
 
 struct reply *problem_of_failures(const struct failure *all, size_t count) {
-    struct reply *reply = count ? commits_word(all, count) : NULL;
+    struct reply *reply = count ? commits_message(all, count) : NULL;
     return reply ? reply : unworded(all, count);
 }
 

@@ -22,7 +22,7 @@ struct reply *problem_of_failures(const struct failure *all, size_t count);
 struct reply *problem_of_text(const char *message, const char *path);
 
 /* Errors that are worded. */
-struct reply *problem_of_told(const struct failure *all, size_t count);
+struct reply *problem_of_reported(const struct failure *all, size_t count);
 
 /* All errors that the sysrepo session tells of its last call. */
 struct reply *problem_of_sysrepo(sr_session_ctx_t *sr);

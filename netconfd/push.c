@@ -230,7 +230,7 @@ static void put(struct lyd_node *parent, const char *module, const char *path, c
 }
 
 /* What the subscription is now, RFC 8639 section 2.7.2. */
-static void tell_modified(struct session *session, uint32_t id) {
+static void notify_modified(struct session *session, uint32_t id) {
     static const char *const datastores[] = {[SR_DS_STARTUP] = "ietf-datastores:startup",
                                              [SR_DS_RUNNING] = "ietf-datastores:running",
                                              [SR_DS_CANDIDATE] = "ietf-datastores:candidate",
@@ -318,7 +318,7 @@ struct reply *modify_subscription(struct session *session, struct lyd_node *rpc)
                             sr_strerror(failed));
     }
     if (!reply) {
-        tell_modified(session, id);
+        notify_modified(session, id);
         reply = reply_ok();
     }
     return reply;

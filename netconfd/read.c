@@ -2,13 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counted.h"
 #include "filter.h"
 #include "operations.h"
 #include "problem.h"
 #include "request.h"
 #include "secrets.h"
-#include "sids.h"
+#include "sid_paths.h"
+#include "sid_state.h"
 
 /* What xpath selects is put into *tree. */
 static struct reply *read_into(struct session *session, sr_datastore_t datastore, const char *xpath,
@@ -90,11 +90,11 @@ static bool selects_state_only(const struct session *session, const char *xpath)
 static struct reply *read_state(struct session *session, const char *xpath,
                                 struct lyd_node **tree) {
     char *beside = NULL;
-    if (!sids_selected(session, xpath, &beside) || !sids_into(session, tree)) {
+    if (!sid_paths_selected(session, xpath, &beside) || !sid_paths_into(session, tree)) {
         free(beside);
         return read_into(session, SR_DS_OPERATIONAL, xpath, SR_OPER_NO_CONFIG, tree);
     }
-    const char *proxies = sids_proxies(session, *tree);
+    const char *proxies = sid_paths_proxies(session, *tree);
     struct reply *reply =
         beside ? read_into(session, SR_DS_OPERATIONAL, beside, SR_OPER_NO_CONFIG, tree) : NULL;
     if (!reply && proxies) {
@@ -137,10 +137,10 @@ struct reply *read_datastore(struct session *session, sr_datastore_t datastore,
 }
 
 /* The answer to rpc, where it comes from the store alone; NULL: it does not. */
-static struct reply *answer_counted(struct session *session, const struct lyd_node *rpc,
-                                    const struct filter *filter) {
+static struct reply *answer_sid_state(struct session *session, const struct lyd_node *rpc,
+                                      const struct filter *filter) {
     char *xpath = filter_xpath(session, filter);
-    struct reply *reply = xpath ? counted(session, rpc, xpath) : NULL;
+    struct reply *reply = xpath ? sid_state_answer(session, rpc, xpath) : NULL;
     free(xpath);
     return reply;
 }
@@ -149,7 +149,7 @@ struct reply *get(struct session *session, struct lyd_node *rpc) {
     struct lyd_node *tree = NULL;
     struct filter filter;
     struct reply *reply = filter_of(session, rpc, &filter);
-    struct reply *ready = reply ? NULL : answer_counted(session, rpc, &filter);
+    struct reply *ready = reply ? NULL : answer_sid_state(session, rpc, &filter);
     if (!ready) {
         if (!reply && filter.path) {
             reply = read_both(session, SR_DS_RUNNING, &filter, 0, &tree);
@@ -255,7 +255,7 @@ struct reply *get_data(struct session *session, struct lyd_node *rpc) {
     struct reply *reply = read_wanted(session, rpc, &wanted), *ready = NULL;
     if (!reply && wanted.datastore == SR_DS_OPERATIONAL && !wanted.levels && !wanted.origins &&
         !(wanted.options & SR_OPER_NO_STATE)) {
-        ready = answer_counted(session, rpc, &wanted.filter);
+        ready = answer_sid_state(session, rpc, &wanted.filter);
     }
     if (!ready) {
         reply = reply ? reply : read_data(session, &wanted, &tree);

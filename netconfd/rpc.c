@@ -281,7 +281,7 @@ int rpc_handle(struct session *session, const struct text *message) {
     return ends ? -1 : 0;
 }
 
-void rpc_refuse_frame(struct session *session, enum frame_status status) {
+void rpc_reject_frame(struct session *session, enum frame_status status) {
     struct reply *reply =
         status == FRAME_TOO_BIG
             ? reply_error("too-big", "transport",

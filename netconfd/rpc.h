@@ -9,6 +9,6 @@
 int rpc_handle(struct session *session, const struct text *message);
 
 /* Answer what is no message at all, before the session ends. */
-void rpc_refuse_frame(struct session *session, enum frame_status status);
+void rpc_reject_frame(struct session *session, enum frame_status status);
 
 #endif

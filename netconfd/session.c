@@ -47,7 +47,7 @@ void context_release(void) {
 static int set_origin(const struct session *session, sr_session_ctx_t *sr) {
     struct text user = {0};
     text_add(&user, session->user, strlen(session->user) + 1);
-    text_add(&user, DOOR, sizeof DOOR);
+    text_add(&user, NORTHBOUND, sizeof NORTHBOUND);
     text_add(&user, "", 1); /* part of no confirmed commit */
     int failed = sr_session_push_orig_data(sr, sizeof session->id, &session->id);
     failed = failed ? failed : sr_session_push_orig_data(sr, (uint32_t)user.length, user.bytes);

@@ -17,7 +17,7 @@
  * data are the session's id, then the user. Behind the user come, each with its NUL, our own name
  * and that of the commit to be confirmed. */
 #define ORIGINATOR "netopeer2"
-#define DOOR "srv6-netconfd"
+#define NORTHBOUND "srv6-netconfd"
 
 /* RFC 6022 section 2.1.5. */
 struct counts {

@@ -31,7 +31,7 @@ struct object {
 };
 
 /* A counter record, and one of the counters when they were cleared. */
-struct counted {
+struct sid_state_answer {
     uint64_t packets, octets, errors, at;
 };
 
@@ -67,8 +67,8 @@ void store_at(const char *at) {
 }
 
 static size_t needed(uint64_t capacity) {
-    return PAGE + (size_t)capacity *
-                      (sizeof(struct object) + 2 * sizeof(struct counted) + sizeof(struct base));
+    return PAGE + (size_t)capacity * (sizeof(struct object) + 2 * sizeof(struct sid_state_answer) +
+                                      sizeof(struct base));
 }
 
 static void unmap(void) {
@@ -127,11 +127,11 @@ static bool hold(void) {
     return found;
 }
 
-static void since_cleared(struct sid *sid, const struct counted *total,
-                          const struct counted *cleared) {
+static void since_cleared(struct sid *sid, const struct sid_state_answer *total,
+                          const struct sid_state_answer *cleared) {
     bool counts = cleared->at && total->at <= cleared->at;
-    const struct counted none = {0};
-    const struct counted *base = counts ? cleared : &none;
+    const struct sid_state_answer none = {0};
+    const struct sid_state_answer *base = counts ? cleared : &none;
     sid->packets = total->packets - base->packets;
     sid->octets = total->octets - base->octets;
     sid->errors = total->errors - base->errors;
@@ -187,9 +187,9 @@ static void read_sids(const char *prefix, store_visit *visit, void *data, struct
     const size_t capacity = map->capacity, wanted = prefix ? strlen(prefix) : 0;
     const size_t used = map->used < capacity ? map->used : capacity;
     const struct object *objects = (const void *)((const char *)map + PAGE);
-    const struct counted *totals = (const void *)(objects + capacity);
+    const struct sid_state_answer *totals = (const void *)(objects + capacity);
     const struct base *bases = (const void *)(totals + capacity);
-    const struct counted *cleared = (const void *)(bases + capacity);
+    const struct sid_state_answer *cleared = (const void *)(bases + capacity);
     const bool expired = is_expired();
     for (size_t slot = 0; slot < used; slot++) {
         const struct object *object = &objects[slot];
@@ -263,19 +263,19 @@ bool store_objects(struct text *objects) {
     return read_whole(&reading);
 }
 
-uint64_t store_news(void) {
-    uint64_t news = 0;
+uint64_t store_revision(void) {
+    uint64_t revision = 0;
     struct stat status;
     if (!path || !hold()) {
         return 0;
     }
-    news = __atomic_load_n(&map->generation, __ATOMIC_ACQUIRE) ^ (uint64_t)inode << 40;
+    revision = __atomic_load_n(&map->generation, __ATOMIC_ACQUIRE) ^ (uint64_t)inode << 40;
     pthread_rwlock_unlock(&lock);
     const char *end = strrchr(path, '/');
     char *node = must_format("%.*s/node.json", end ? (int)(end - path) : 0, path);
     if (!stat(node, &status)) { /* it is replaced as a whole */
-        news ^= (uint64_t)status.st_ino << 20 ^ (uint64_t)status.st_mtim.tv_nsec;
+        revision ^= (uint64_t)status.st_ino << 20 ^ (uint64_t)status.st_mtim.tv_nsec;
     }
     free(node);
-    return news;
+    return revision;
 }

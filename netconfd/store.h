@@ -41,6 +41,6 @@ bool store_objects(struct text *objects);
 
 /* A number that differs when srv6mgrd has reported something new, counters apart: status of an
  * object, a transaction, a capability. Cheap. */
-uint64_t store_news(void);
+uint64_t store_revision(void);
 
 #endif

@@ -10,7 +10,7 @@
 #include "request.h"
 #include "subscription.h"
 
-static struct reply *refuse(const char *tag, const char *element, const char *message) {
+static struct reply *reject(const char *tag, const char *element, const char *message) {
     struct reply *reply = reply_error(tag, "protocol", "create-subscription: %s", message);
     reply->errors->bad_element = must_copy(element);
     return reply;
@@ -19,13 +19,13 @@ static struct reply *refuse(const char *tag, const char *element, const char *me
 /* RFC 5277 section 2.1.1. */
 static struct reply *check_times(const struct timespec *start, const struct timespec *stop) {
     if (start && start->tv_sec > time(NULL)) {
-        return refuse("bad-element", "startTime", "startTime lies in the future; leave it out");
+        return reject("bad-element", "startTime", "startTime lies in the future; leave it out");
     }
     if (stop && !start) {
-        return refuse("missing-element", "startTime", "stopTime needs startTime; add it");
+        return reject("missing-element", "startTime", "stopTime needs startTime; add it");
     }
     if (stop && stop->tv_sec < start->tv_sec) {
-        return refuse("bad-element", "stopTime", "stopTime is before startTime; correct it");
+        return reject("bad-element", "stopTime", "stopTime is before startTime; correct it");
     }
     return NULL;
 }
@@ -42,17 +42,17 @@ struct reply *create_subscription(struct session *session, struct lyd_node *rpc)
                            "use establish-subscription");
     }
     if (stream && !subscription_stream_exists(session->context, stream)) {
-        return refuse("invalid-value", "stream",
+        return reject("invalid-value", "stream",
                       "there is no such stream; see netconf/streams for those there are");
     }
     if ((from && ly_time_str2ts(from, &start)) || (to && ly_time_str2ts(to, &stop))) {
-        return refuse("bad-element", from ? "startTime" : "stopTime",
+        return reject("bad-element", from ? "startTime" : "stopTime",
                       "the time is no date-and-time");
     }
     struct reply *reply = check_times(from ? &start : NULL, to ? &stop : NULL);
     if (!reply && from && !monitoring_can_replay(session->context, stream, NULL)) {
         /* RFC 5277 section 2.1.1: startTime is for streams that support replay. */
-        reply = refuse("operation-not-supported", "startTime",
+        reply = reject("operation-not-supported", "startTime",
                        "the stream keeps no notifications; leave startTime out, or have sysrepo "
                        "keep them (sysrepoctl --replay)");
     }

@@ -25,7 +25,7 @@ struct watch {
     bool excluded[CHANGES];
     atomic_uint dampening_ms;
     struct lyd_node *before;
-    uint64_t news;
+    uint64_t revision;
     uint32_t id, patch;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -79,7 +79,7 @@ struct reply *watch_new(const struct session *session, const struct watch_wanted
             ? filter_of_xpath(session, wanted->xpath ? wanted->xpath : EVERYTHING, &watch->filter)
             : reply_error("resource-denied", "application",
                           "establish-subscription: sysrepo has no session left; try again later");
-    watch->news = store_news();
+    watch->revision = store_revision();
     reply = reply ? reply : look(watch, &watch->before);
     if (reply) {
         watch_free(watch);
@@ -112,7 +112,7 @@ static void report(struct watch *watch) {
     if (reply) {
         log_info("session %u: %s", watch->session->id, reply->errors->message);
         reply_free(reply);
-        watch->news = 0; /* read again */
+        watch->revision = 0; /* read again */
         return;
     }
     struct lyd_node *update = changes_between(watch->session->context, watch->before, after,
@@ -137,10 +137,10 @@ static void *run(void *data) {
     struct watch *watch = data;
     uint64_t wait = LOOK_MS;
     while (pause_for(watch, wait)) {
-        const uint64_t news = store_news(), begin = milliseconds();
+        const uint64_t revision = store_revision(), begin = milliseconds();
         wait = LOOK_MS;
-        if (news != watch->news) {
-            watch->news = news;
+        if (revision != watch->revision) {
+            watch->revision = revision;
             report(watch);
             const uint64_t spent = (milliseconds() - begin) * SHARE;
             wait = spent > wait ? spent : wait;

@@ -181,7 +181,7 @@ class _Session:
             rows = {
                 row: _fields(state, stamp) for row, state in notifications[first : first + _BATCH]
             }
-            await self._work.evaluate(_STATE.database, "tell", _STATE.prefix, dumps(rows))
+            await self._work.evaluate(_STATE.database, "replace_rows", _STATE.prefix, dumps(rows))
         for row, state in notifications:
             if (shown := _shown(state)) is None:
                 self._reported.pop(row, None)

@@ -89,7 +89,7 @@ class Consumer:
                 keys += found
             for first in range(0, len(keys), _BATCH):
                 some = keys[first : first + _BATCH]
-                read = loads(await self._work.evaluate(_DB, "taken", *some))
+                read = loads(await self._work.evaluate(_DB, "read_effective", *some))
                 for row, fields in read.items():
                     if fields:
                         yield node_of(kind, row.removeprefix(t.prefix)), fields

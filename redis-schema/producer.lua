@@ -5,7 +5,7 @@ local function parted(key)
   return key:match('^([^:]+):(.*)$')
 end
 
-local function told(t, db, key)
+local function notify(t, db, key)
   if redis.call('SADD', t .. '_KEY_SET', key) == 1 then
     redis.call('PUBLISH', t .. '_CHANNEL@' .. db, 'G')
   end
@@ -20,19 +20,19 @@ end
 
 local function produce_set(db, row, flat)
   local t, key = parted(row)
-  told(t, db, key)
+  notify(t, db, key)
   call_in_parts('HSET', '_' .. row, flat)
 end
 
 local function produce_del(db, row)
   local t, key = parted(row)
-  told(t, db, key)
+  notify(t, db, key)
   redis.call('SADD', t .. '_DEL_SET', key)
   redis.call('DEL', '_' .. row)
 end
 
 -- Whether something of this row still waits.
-local function waits(row)
+local function is_pending(row)
   local t, key = parted(row)
   return t ~= nil and redis.call('SISMEMBER', t .. '_KEY_SET', key) == 1
 end
@@ -49,7 +49,7 @@ local function effective(row)
       end
     end
   end
-  if not waits(row) then
+  if not is_pending(row) then
     overlay(row)
     return fields
   end
@@ -70,8 +70,8 @@ local function flat(fields)
 end
 
 -- Make a row of what waits, as a consumer would have.
-local function settle(row)
-  if waits(row) then
+local function flush(row)
+  if is_pending(row) then
     local t, key = parted(row)
     local fields = flat(effective(row))
     redis.call('SREM', t .. '_KEY_SET', key)

@@ -8,7 +8,7 @@
 -- Effects in Redis are those of Table::set and Table::del (sonic-swss-common common/table.cpp), or,
 -- while somebody consumes the table, those of ProducerStateTable: a consumer gets whole rows.
 -- Returns the numbers of the operations refused because the row or field is somebody else's.
-local list, db, t, refused = ARGV[1], ARGV[3], ARGV[4], {}
+local list, db, t, rejected = ARGV[1], ARGV[3], ARGV[4], {}
 local consumed = t ~= '' and redis.call('PUBSUB', 'NUMSUB', t .. '_CHANNEL@' .. db)[2] > 0
 
 local function produce(key, set, gone)
@@ -29,7 +29,7 @@ end
 
 local function put(key, whole, set, gone)
   local fresh = redis.call('SADD', list, key) == 1
-  if fresh and (redis.call('EXISTS', key) == 1 or (t ~= '' and waits(key))) then
+  if fresh and (redis.call('EXISTS', key) == 1 or (t ~= '' and is_pending(key))) then
     redis.call('SREM', list, key)
     return false
   end
@@ -42,7 +42,7 @@ local function put(key, whole, set, gone)
   end
   if not fresh then
     if t ~= '' then
-      settle(key)
+      flush(key)
     end
     if whole == 1 then
       redis.call('DEL', key)
@@ -58,12 +58,12 @@ local function drop(key)
   if redis.call('SISMEMBER', list, key) == 0 then
     return true
   end
-  if consumed and (waits(key) or redis.call('EXISTS', key) == 1) then
+  if consumed and (is_pending(key) or redis.call('EXISTS', key) == 1) then
     produce_del(db, key)
     return true
   end
   if t ~= '' then
-    settle(key)
+    flush(key)
   end
   redis.call('DEL', key)
   redis.call('SREM', list, key)
@@ -87,7 +87,7 @@ end
 local does = { put = put, drop = drop, cell = cell }
 for number, operation in ipairs(cjson.decode(ARGV[2])) do
   if not does[operation[1]](unpack(operation, 2)) then
-    refused[#refused + 1] = number - 1
+    rejected[#rejected + 1] = number - 1
   end
 end
-return refused
+return rejected

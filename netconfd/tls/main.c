@@ -43,7 +43,7 @@ struct home {
 
 static struct settings settings;
 static struct home homes[MOST_ENDPOINTS];
-static int doors[MOST_ENDPOINTS];
+static int listeners[MOST_ENDPOINTS];
 static sigset_t watched, before;
 
 static time_t now(void) {
@@ -84,7 +84,7 @@ static pid_t split(void) {
     if (process == 0) {
         sigprocmask(SIG_SETMASK, &before, NULL);
         for (size_t i = 0; i < settings.listens; i++) {
-            close(doors[i]);
+            close(listeners[i]);
         }
     } else if (process < 0) {
         log_error("connection: no process for it: %s; it is refused", strerror(errno));
@@ -93,11 +93,11 @@ static pid_t split(void) {
 }
 
 /* False: there is no room for a connection, which then waits in the backlog. */
-static bool let_in(int door) {
+static bool let_in(int listener) {
     struct sockaddr_storage from;
     socklen_t length = sizeof from;
     char host[64] = "?", port[8] = "?";
-    int made = accept4(door, (struct sockaddr *)&from, &length, SOCK_CLOEXEC);
+    int made = accept4(listener, (struct sockaddr *)&from, &length, SOCK_CLOEXEC);
     if (made < 0) {
         if (!lacks_room(errno)) {
             return true;
@@ -168,12 +168,12 @@ static void serve(int signals) {
     struct pollfd wanted[MOST_ENDPOINTS + 1] = {{.fd = signals, .events = POLLIN}};
     bool room = true;
     for (;;) {
-        struct signalfd_siginfo told;
+        struct signalfd_siginfo caught;
         int seconds = call_all(), status;
         int wait =
             seconds < 0 || seconds * 1000 > PLACES_CHECK_MS ? PLACES_CHECK_MS : seconds * 1000 + 10;
         for (size_t i = 0; i < settings.listens; i++) {
-            wanted[i + 1] = (struct pollfd){.fd = room ? doors[i] : -1, .events = POLLIN};
+            wanted[i + 1] = (struct pollfd){.fd = room ? listeners[i] : -1, .events = POLLIN};
         }
         wait = room || wait < ROOM_AGAIN_MS ? wait : ROOM_AGAIN_MS;
         room = true;
@@ -181,8 +181,8 @@ static void serve(int signals) {
             continue;
         }
         places_check(&settings);
-        if (wanted[0].revents && read(signals, &told, sizeof told) == sizeof told &&
-            told.ssi_signo != SIGCHLD) {
+        if (wanted[0].revents && read(signals, &caught, sizeof caught) == sizeof caught &&
+            caught.ssi_signo != SIGCHLD) {
             return;
         }
         for (pid_t process; (process = waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -190,7 +190,7 @@ static void serve(int signals) {
         }
         for (size_t i = 0; i < settings.listens; i++) {
             if (wanted[i + 1].revents) {
-                room = let_in(doors[i]) && room;
+                room = let_in(listeners[i]) && room;
             }
         }
     }
@@ -218,7 +218,7 @@ static int prepare(const char *path) {
     }
     SSL_CTX_free(context);
     for (size_t i = 0; i < settings.listens; i++) {
-        if ((doors[i] = listen_at(&settings.listen[i])) < 0) {
+        if ((listeners[i] = listen_at(&settings.listen[i])) < 0) {
             return -1;
         }
     }
@@ -250,9 +250,9 @@ int main(int argc, char **argv) {
     if (places_start() || prepare(path)) {
         return 1;
     }
-    manager_tell("READY=1");
+    manager_notify("READY=1");
     serve(signals);
-    manager_tell("STOPPING=1");
+    manager_notify("STOPPING=1");
     end_all();
     return 0;
 }

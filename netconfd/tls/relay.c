@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 
 /* What the server has said last is waited for, while its client takes it. */
-#define LAST_WORDS_MS 10000
+#define CLOSING_MS 10000
 
 /* One direction. */
 struct way {
@@ -114,7 +114,7 @@ void relay(SSL *ssl, int client, int server) {
         if (out.over) {
             wait[1].fd = -1; /* it would go on to tell that it has gone */
         }
-        int ready = poll(wait, 2, out.over ? LAST_WORDS_MS : -1);
+        int ready = poll(wait, 2, out.over ? CLOSING_MS : -1);
         bool gone = ready > 0 && wait[0].revents & (POLLERR | POLLHUP | POLLNVAL);
         if (!ready || gone) {
             break;

@@ -15,17 +15,17 @@
 #define HANDSHAKE_MS 10000
 
 /* What is wrong with the client's certificate. Each connection has a process of its own. */
-static char *refused;
+static char *rejected;
 
 static int look(int verified, X509_STORE_CTX *store) {
     if (!verified) {
         const X509 *at = X509_STORE_CTX_get_current_cert(store);
         char *subject = at ? identity_subject(at) : must_copy("(none)");
         int error = X509_STORE_CTX_get_error(store);
-        free(refused);
-        refused = must_format("certificate %s: %s; let its client show one that is valid and that "
-                              "a CA of client-ca has signed",
-                              subject, X509_verify_cert_error_string(error));
+        free(rejected);
+        rejected = must_format("certificate %s: %s; let its client show one that is valid and that "
+                               "a CA of client-ca has signed",
+                               subject, X509_verify_cert_error_string(error));
         free(subject);
     }
     return verified;
@@ -87,8 +87,8 @@ SSL_CTX *secure_context(const struct settings *settings) {
 static void explain(const char *who, int error) {
     unsigned long first = ERR_peek_error();
     const char *reason = ERR_reason_error_string(first);
-    if (refused) {
-        log_error("%s: %s", who, refused);
+    if (rejected) {
+        log_error("%s: %s", who, rejected);
     } else if (ERR_GET_REASON(first) == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE) {
         log_error("%s: it shows no certificate; give it one that a CA of client-ca has signed",
                   who);

@@ -51,7 +51,7 @@ class Source:
         out: dict[str, Content] = {}
         for first in range(0, len(keys), _BATCH):
             asked = [_raw(k) for k in keys[first : first + _BATCH]]
-            found = loads(await self._work.evaluate(_DB, "look", *asked))
+            found = loads(await self._work.evaluate(_DB, "read_rows", *asked))
             out.update((k, v) for k, v in found.items() if v != "none")
         return out
 
@@ -66,7 +66,7 @@ class Source:
         out: dict[str, Fields] = {}
         for first in range(0, len(keys), _BATCH):
             asked = [_raw(k) for k in keys[first : first + _BATCH]]
-            found = loads(await self._work.evaluate(_STATE.database, "look", *asked))
+            found = loads(await self._work.evaluate(_STATE.database, "read_rows", *asked))
             for key, fields in found.items():
                 row = key.removeprefix(_STATE.prefix)
                 out[row] = fields if isinstance(fields, Mapping) else {}

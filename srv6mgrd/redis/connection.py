@@ -24,7 +24,7 @@ from srv6mgrd.redis.wire import DATABASES, Operation, Settings, WireError
 
 _OWNED: Mapping[str, str] = {t.database: t.name for t in tables() if t.name == "SRV6MGR_OWNED"}
 # Where rows may wait for a consumer, they count as taken.
-_READ = {t.database: "taken" if t.consumed else "read" for t in tables() if t.order}
+_READ = {t.database: "read_effective" if t.consumed else "read" for t in tables() if t.order}
 _VID_COUNTER = table("ASIC_DB", "VIDCOUNTER")
 # Of each table: where its keys begin. Redis wants prefixes that don't begin with one another.
 _WATCHED = sorted({t.prefix for t in tables() if t.order and t.watched})
@@ -80,7 +80,7 @@ class RedisWire:
 
     async def owned(self, db: str) -> list[str]:
         if consumed := [t.name for t in tables() if t.database == db and t.consumed]:
-            await self._eval(db, "settle", _OWNED[db], DATABASES[db], *consumed)
+            await self._eval(db, "flush_pending", _OWNED[db], DATABASES[db], *consumed)
         keys: list[str] = loads(await self._eval(db, "owned", _OWNED[db])) or []
         return keys
 

@@ -185,7 +185,7 @@ class OrchagentFeed:
         out: dict[str, Seen] = {}
         asked = sorted(keys)
         for first in range(0, len(asked), _BATCH):
-            found = loads(await work.evaluate(_DB, "waiting", *asked[first : first + _BATCH]))
+            found = loads(await work.evaluate(_DB, "pending", *asked[first : first + _BATCH]))
             for key, (waits, fields) in found.items():
                 out[key] = Seen(bool(waits), fields or {}, key in ours)
         return out

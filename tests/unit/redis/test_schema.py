@@ -69,12 +69,12 @@ def test_scripts_are_found() -> None:
         for name in (
             "owned",
             "read",
-            "look",
+            "read_rows",
             "write",
             "allocate",
             "produce",
             "pop",
-            "settle",
-            "waiting",
+            "flush_pending",
+            "pending",
         )
     )

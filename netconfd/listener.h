@@ -1,14 +1,14 @@
 /* The UNIX sockets that sessions come through. */
-#ifndef DOOR_H
-#define DOOR_H
+#ifndef LISTENER_H
+#define LISTENER_H
 
 /* sshd's subsystem, and srv6-netconf-tls. */
-#define DOORS 2
+#define LISTENERS 2
 
 #define OVER_SSH "netconf-ssh"
 #define OVER_TLS "netconf-tls"
 
-struct door {
+struct listener {
     const char *path;
     const char *transport; /* identity of RFC 6022 section 2.1.3 */
     int listening;         /* of door_open */
@@ -16,10 +16,10 @@ struct door {
 
 /* Listen at the paths of all, which members of the group may connect to, beside root; 0, or -1: one
  * of them can't be opened, which is logged. */
-int door_open(struct door *doors, const char *group);
+int listener_open(struct listener *listeners, const char *group);
 
 /* Serve sessions until stop (a descriptor) becomes readable; then all have ended, and the sockets
  * are gone. */
-void door_serve(const struct door *doors, int stop);
+void listener_serve(const struct listener *listeners, int stop);
 
 #endif

@@ -3,14 +3,15 @@
  * sysrepo would load the configuration of all SIDs, have srv6mgrd make a document of their state,
  * parse, merge and filter it: seconds for a hundred thousand, even where one is asked for.
  */
-#ifndef COUNTED_H
-#define COUNTED_H
+#ifndef SID_STATE_H
+#define SID_STATE_H
 
 #include "reply.h"
 #include "session.h"
 
 /* The answer to rpc, if xpath selects nothing but that, without what NACM keeps from the user.
  * NULL: sysrepo has to answer. */
-struct reply *counted(const struct session *session, const struct lyd_node *rpc, const char *xpath);
+struct reply *sid_state_answer(const struct session *session, const struct lyd_node *rpc,
+                               const char *xpath);
 
 #endif

@@ -6,7 +6,7 @@ for n = 3, #ARGV do
   if redis.call('PUBSUB', 'NUMSUB', t .. '_CHANNEL@' .. ARGV[2])[2] == 0 then
     for _, key in ipairs(redis.call('SMEMBERS', t .. '_KEY_SET')) do
       if redis.call('SISMEMBER', ARGV[1], t .. ':' .. key) == 1 then
-        settle(t .. ':' .. key)
+        flush(t .. ':' .. key)
       end
     end
   end

@@ -3,6 +3,6 @@
 -- Returns JSON: key -> [whether something of it waits, fields once that has been taken].
 local rows = {}
 for _, key in ipairs(ARGV) do
-  rows[key] = { waits(key), effective(key) }
+  rows[key] = { is_pending(key), effective(key) }
 end
 return cjson.encode(rows)

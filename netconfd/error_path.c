@@ -1,4 +1,4 @@
-#include "blame.h"
+#include "error_path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +50,8 @@ static const struct lyd_node *find(const struct search *search, const struct lyd
     return NULL;
 }
 
-void blame(struct reply *reply, sr_session_ctx_t *sr, const struct lyd_node *edit,
-           const char *default_operation) {
+void error_path_set(struct reply *reply, sr_session_ctx_t *sr, const struct lyd_node *edit,
+                    const char *default_operation) {
     struct error *error = reply->errors;
     if (!error || error->path || !error->bad_element ||
         (strcmp(error->tag, "data-exists") != 0 && strcmp(error->tag, "data-missing") != 0)) {

@@ -1,4 +1,4 @@
-#include "clock.h"
+#include "confirmed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,13 +23,13 @@ static char *field(const struct text *answer, const char *name) {
     return found ? strndup(found, length) : NULL;
 }
 
-void clock_read(struct pending *pending) {
+void confirmed_read(struct pending *pending) {
     struct text request = commits_request(NULL, "pending"), answer = {0};
     struct reply *reply = commits_ask(NULL, &request, &answer);
     *pending = (struct pending){0};
     if (!reply) {
         pending->name = field(&answer, "id");
-        pending->door = field(&answer, "origin");
+        pending->northbound = field(&answer, "origin");
         pending->user = field(&answer, "user");
         pending->deadline = field(&answer, "deadline");
     }
@@ -38,18 +38,18 @@ void clock_read(struct pending *pending) {
 }
 
 /* In the words of srv6mgrd/datastore/coordinator.py. */
-struct reply *clock_in_use(const struct pending *pending) {
+struct reply *confirmed_in_use(const struct pending *pending) {
     return reply_error("in-use", "protocol",
                        "commit %s: it came through %s%s%s and awaits confirmation until %s; wait "
                        "for it, confirm it or cancel it",
-                       pending->name, pending->door ? pending->door : "another door",
+                       pending->name, pending->northbound ? pending->northbound : "another door",
                        pending->user ? " of " : "", pending->user ? pending->user : "",
                        pending->deadline ? pending->deadline : "its time is over");
 }
 
-void clock_pending_free(struct pending *pending) {
+void confirmed_pending_free(struct pending *pending) {
     free(pending->name);
-    free(pending->door);
+    free(pending->northbound);
     free(pending->user);
     free(pending->deadline);
     *pending = (struct pending){0};
@@ -66,23 +66,23 @@ static struct reply *call(const char *rpc, const struct commit_of *commit, uint3
     return srv6mgrd_call(rpc, arguments, sizeof arguments / sizeof *arguments);
 }
 
-struct reply *clock_begin(const char *token, const char *name, uint32_t seconds) {
+struct reply *confirmed_begin(const char *token, const char *name, uint32_t seconds) {
     return call("commit", &(struct commit_of){.token = token, .name = name}, seconds, NULL);
 }
 
-struct reply *clock_call(const char *rpc, const char *token) {
+struct reply *confirmed_call(const char *rpc, const char *token) {
     return call(rpc, &(struct commit_of){.token = token}, 0, NULL);
 }
 
-struct reply *clock_extend(const char *token, uint32_t seconds, const char *new_token) {
+struct reply *confirmed_extend(const char *token, uint32_t seconds, const char *new_token) {
     return call("extend", &(struct commit_of){.token = token}, seconds, new_token);
 }
 
-char *clock_name(const struct session *session) {
+char *confirmed_name(const struct session *session) {
     return must_format(OF_SESSION "%u", session->id);
 }
 
-char *clock_token(void) {
+char *confirmed_token(void) {
     unsigned char bytes[16];
     char *token = must_alloc(2 * sizeof bytes + 1);
     if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) {
@@ -94,15 +94,15 @@ char *clock_token(void) {
     return token;
 }
 
-bool clock_is_of_session(const struct pending *pending, const struct session *session) {
-    char *name = clock_name(session);
+bool confirmed_is_of_session(const struct pending *pending, const struct session *session) {
+    char *name = confirmed_name(session);
     const bool is = session->commit && pending->name && !strcmp(pending->name, name);
     free(name);
     return is;
 }
 
-bool clock_is_of_token(const char *token) {
-    struct reply *reply = clock_call("check-commit", token);
+bool confirmed_is_of_token(const char *token) {
+    struct reply *reply = confirmed_call("check-commit", token);
     const bool is = !reply;
     reply_free(reply);
     return is;
@@ -118,22 +118,22 @@ static void undo(const char *name) {
     reply_free(reply);
 }
 
-void clock_session_ends(const struct session *session) {
+void confirmed_session_ends(const struct session *session) {
     struct pending pending;
     if (session->commit) {
-        clock_read(&pending);
-        if (clock_is_of_session(&pending, session)) {
+        confirmed_read(&pending);
+        if (confirmed_is_of_session(&pending, session)) {
             undo(pending.name);
         }
-        clock_pending_free(&pending);
+        confirmed_pending_free(&pending);
     }
 }
 
-void clock_forsake(void) {
+void confirmed_forsake(void) {
     struct pending pending;
-    clock_read(&pending);
+    confirmed_read(&pending);
     if (pending.name && !strncmp(pending.name, OF_SESSION, strlen(OF_SESSION))) {
         undo(pending.name);
     }
-    clock_pending_free(&pending);
+    confirmed_pending_free(&pending);
 }

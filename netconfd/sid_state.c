@@ -1,4 +1,4 @@
-#include "counted.h"
+#include "sid_state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -233,8 +233,8 @@ static struct reply *read_store(const struct session *session, const struct lyd_
     return reply_xml(text);
 }
 
-struct reply *counted(const struct session *session, const struct lyd_node *rpc,
-                      const char *xpath) {
+struct reply *sid_state_answer(const struct session *session, const struct lyd_node *rpc,
+                               const char *xpath) {
     struct wanted wanted = {0};
     struct reply *reply = NULL;
     char *key = NULL;

@@ -1,4 +1,4 @@
-#include "sids.h"
+#include "sid_paths.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static bool is(const char *xpath, const char *path) {
            !strcmp(xpath + enclosed + length, enclosed ? ")" : "");
 }
 
-bool sids_selected(const struct session *session, const char *xpath, char **beside) {
+bool sid_paths_selected(const struct session *session, const char *xpath, char **beside) {
     const bool everything = is(xpath, "/*");
     const bool ours = everything || is(xpath, TOP) || is(xpath, "/" MODULE ":*");
     struct text paths = {0};
@@ -67,7 +67,7 @@ bool sids_selected(const struct session *session, const char *xpath, char **besi
     return true;
 }
 
-const char *sids_proxies(const struct session *session, const struct lyd_node *tree) {
+const char *sid_paths_proxies(const struct session *session, const struct lyd_node *tree) {
     const struct lysc_node *schema = lys_find_path(session->context, NULL, PROXY, 0);
     const struct lyd_node *entry;
     struct lyd_node *sids = NULL, *proxy;
@@ -152,7 +152,7 @@ static struct lyd_node *entry_of(struct lyd_node *sids, const struct lysc_node *
     return lyd_new_list(sids, NULL, "sid", 0, &entry, prefix) ? NULL : entry;
 }
 
-bool sids_into(const struct session *session, struct lyd_node **tree) {
+bool sid_paths_into(const struct session *session, struct lyd_node **tree) {
     const struct lysc_node *schema = lys_find_path(session->context, NULL, SIDS "/sid", 0);
     struct text_moment last = {0};
     struct text found = {0};

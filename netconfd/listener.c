@@ -1,4 +1,4 @@
-#include "door.h"
+#include "listener.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "address.h"
-#include "clock.h"
 #include "commits.h"
+#include "confirmed.h"
 #include "large.h"
 #include "log.h"
 #include "manager.h"
@@ -119,7 +119,7 @@ static void converse(struct session *session, uid_t user) {
         priority_set(PRIORITY_SESSIONS, places_are_many(user));
         if (status == FRAME_MALFORMED || status == FRAME_TOO_BIG) {
             session->end = "other";
-            rpc_refuse_frame(session, status);
+            rpc_reject_frame(session, status);
         }
         if (status != FRAME_MESSAGE || rpc_handle(session, &message)) {
             break;
@@ -151,7 +151,7 @@ static void live(const struct connection *connection, const char *user,
     converse(session, connection->user);
     shutdown(socket, SHUT_RDWR); /* wakes who writes notifications */
     subscriptions_end(session);
-    clock_session_ends(session);
+    confirmed_session_ends(session);
     if (!session->end) {
         server.dropped_sessions++;
     }
@@ -171,7 +171,7 @@ static void *serve_one(void *data) {
     struct connection connection = *(struct connection *)data;
     free(data);
     priority_set(PRIORITY_SESSIONS, places_are_many(connection.user));
-    const bool left = leaves_within(connection.socket, places_pace(connection.user));
+    const bool left = leaves_within(connection.socket, places_rate_limit(connection.user));
     char *user = name_of(connection.user);
     const struct ly_ctx *context = context_hold();
     if (left) {
@@ -209,10 +209,10 @@ static void begin(int socket, uid_t user, const char *transport) {
     pthread_attr_destroy(&attributes);
 }
 
-int door_open(struct door *doors, const char *group) {
-    for (size_t i = 0; i < DOORS; i++) {
-        doors[i].listening = listen_at(doors[i].path, group);
-        if (doors[i].listening < 0) {
+int listener_open(struct listener *listeners, const char *group) {
+    for (size_t i = 0; i < LISTENERS; i++) {
+        listeners[i].listening = listen_at(listeners[i].path, group);
+        if (listeners[i].listening < 0) {
             return -1;
         }
     }
@@ -220,10 +220,10 @@ int door_open(struct door *doors, const char *group) {
 }
 
 /* False: there is no room for a connection, which then waits in the backlog. */
-static bool let_in(const struct door *door) {
+static bool let_in(const struct listener *listener) {
     struct ucred who;
     socklen_t size = sizeof who;
-    int socket = accept4(door->listening, NULL, NULL, SOCK_CLOEXEC);
+    int socket = accept4(listener->listening, NULL, NULL, SOCK_CLOEXEC);
     if (socket < 0) {
         if (!lacks_room(errno)) {
             return true;
@@ -237,35 +237,35 @@ static bool let_in(const struct door *door) {
         close(socket);
         return true;
     }
-    begin(socket, who.uid, door->transport);
+    begin(socket, who.uid, listener->transport);
     return true;
 }
 
-void door_serve(const struct door *doors, int stop) {
-    struct pollfd wanted[DOORS + 1] = {[DOORS] = {.fd = stop, .events = POLLIN}};
+void listener_serve(const struct listener *listeners, int stop) {
+    struct pollfd wanted[LISTENERS + 1] = {[LISTENERS] = {.fd = stop, .events = POLLIN}};
     int interval = manager_interval();
     bool room = true;
     for (;;) {
-        for (size_t i = 0; i < DOORS; i++) {
-            wanted[i] = (struct pollfd){.fd = room ? doors[i].listening : -1, .events = POLLIN};
+        for (size_t i = 0; i < LISTENERS; i++) {
+            wanted[i] = (struct pollfd){.fd = room ? listeners[i].listening : -1, .events = POLLIN};
         }
-        int ready = poll(wanted, DOORS + 1, room ? interval : ROOM_AGAIN_MS);
+        int ready = poll(wanted, LISTENERS + 1, room ? interval : ROOM_AGAIN_MS);
         room = true;
         if (interval >= 0) {
-            manager_tell("WATCHDOG=1");
+            manager_notify("WATCHDOG=1");
         }
-        if (ready > 0 && wanted[DOORS].revents) {
+        if (ready > 0 && wanted[LISTENERS].revents) {
             break;
         }
-        for (size_t i = 0; ready > 0 && i < DOORS; i++) {
+        for (size_t i = 0; ready > 0 && i < LISTENERS; i++) {
             if (wanted[i].revents) {
-                room = let_in(&doors[i]) && room;
+                room = let_in(&listeners[i]) && room;
             }
         }
     }
     sessions_end();
-    for (size_t i = 0; i < DOORS; i++) {
-        unlink(doors[i].path);
-        close(doors[i].listening);
+    for (size_t i = 0; i < LISTENERS; i++) {
+        unlink(listeners[i].path);
+        close(listeners[i].listening);
     }
 }

@@ -1,9 +1,9 @@
 /* State of all SIDs beside other data, for get: put from the store into a tree of these.
  *
- * For what counted.h can't answer, since more is asked for than state of SIDs.
+ * For what sid_state.h can't answer, since more is asked for than state of SIDs.
  */
-#ifndef SIDS_H
-#define SIDS_H
+#ifndef SID_PATHS_H
+#define SID_PATHS_H
 
 #include <libyang/libyang.h>
 
@@ -12,12 +12,12 @@
 
 /* Whether xpath selects all SIDs with all of their state, by a plain path to them or to what they
  * are in. Then *beside, to be freed, is that to the state beside theirs; NULL: there is none. */
-bool sids_selected(const struct session *session, const char *xpath, char **beside);
+bool sid_paths_selected(const struct session *session, const char *xpath, char **beside);
 
 /* Add state of all SIDs that the user may read. False: sysrepo has to answer. */
-bool sids_into(const struct session *session, struct lyd_node **tree);
+bool sid_paths_into(const struct session *session, struct lyd_node **tree);
 
 /* The path to state of proxies, which the store does not have; NULL: the tree has no proxy. */
-const char *sids_proxies(const struct session *session, const struct lyd_node *tree);
+const char *sid_paths_proxies(const struct session *session, const struct lyd_node *tree);
 
 #endif
