@@ -135,6 +135,7 @@ def _check() -> list[Job]:
         " robocop format --check --silent tests/robot",
         "generated": "docs/generate.sh --check",
         "rooms": "python -m tests.checks.rooms",
+        "names": "python -m tests.checks.names",
         "subjects": "python -m tests.checks.subjects",
     }
     with_lab = {
