@@ -76,18 +76,27 @@ class FlushAll:
 
 
 class Clock:
-    """The time of day jumps an hour."""
+    """The time of day jumps an hour, and back at the end of the step: watchfrr measures by it how
+    long ago it restarted a daemon (time_elapsed in watchfrr.c), and restarts none that dies while
+    that lies in the future."""
 
     name = "clock jumps"
     spares = True
     rejects = False
 
+    def __init__(self) -> None:
+        self._jumped = 0
+
     def strike(self, target: Target, rng: random.Random) -> None:
-        seconds = rng.choice((-3600, 3600))
-        target.shell(f"date -s @$(($(date +%s) + {seconds}))")
+        self._jump(target, rng.choice((-3600, 3600)))
 
     def heal(self, target: Target) -> None:
-        """It stays so."""
+        if self._jumped:
+            self._jump(target, -self._jumped)
+
+    def _jump(self, target: Target, seconds: int) -> None:
+        target.shell(f"date -s @$(($(date +%s) + {seconds}))")
+        self._jumped += seconds
 
 
 FAULTS = (
