@@ -16,28 +16,41 @@ Counted = Mapping[IPv6Network, Counters]
 _TAKES_ROUTES = (DummyDevice, VrfDevice, UnknownLink, UnknownRoute)
 
 # Of the network namespace of the thread.
-_SNMP6 = Path("/proc/thread-self/net/snmp6")
-_RECEIVED = "Ip6InReceives"
+_NET = Path("/proc/thread-self/net")
+_RECEIVED, _SENT = "InReceives", "OutRequests"
 
 
-def received() -> int | None:
-    """IPv6 packets that came in, in any VRF (ip6_rcv_core counts before it looks a route up); None
-    where the kernel does not tell."""
+def packets(net: Path = _NET) -> int | None:
+    """IP packets that came in, in any VRF, and that this node sent itself; None where the kernel
+    does not tell.
+
+    A SID counts IPv6 packets that came in (ip6_rcv_core counts them before it looks a route up),
+    and packets that this node encapsulates to it: IPv4 packets that came in (ip_rcv_core), and what
+    programs of the node send (__ip_local_out, ip6_xmit).
+    """
     try:
-        for line in _SNMP6.read_text().splitlines():
-            name, _, value = line.partition(" ")
-            if name == _RECEIVED:
-                return int(value)
-    except OSError:
-        pass
-    return None
+        return _of_ipv6((net / "snmp6").read_text()) + _of_ipv4((net / "snmp").read_text())
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def _of_ipv6(text: str) -> int:
+    found = dict(line.split() for line in text.splitlines())
+    return int(found[f"Ip6{_RECEIVED}"]) + int(found[f"Ip6{_SENT}"])
+
+
+def _of_ipv4(text: str) -> int:
+    """Two lines begin with ``Ip:``, the names and the numbers."""
+    names, numbers = (line.split() for line in text.splitlines() if line.startswith("Ip:"))
+    found = dict(zip(names, numbers, strict=True))
+    return int(found[_RECEIVED]) + int(found[_SENT])
 
 
 class Traffic:
     """To look at a number is cheap, to dump a hundred thousand routes takes half a second."""
 
-    def __init__(self, received: Callable[[], int | None] = received) -> None:
-        self._received = received
+    def __init__(self, packets: Callable[[], int | None] = packets) -> None:
+        self._packets = packets
         self._last: int | None = None
         self._settling = False
         self._counted: Counted | None = None
@@ -71,9 +84,9 @@ class Traffic:
         self._counted = now
 
     def _may_have_counted(self) -> bool:
-        received = self._received()
-        if received is None or received != self._last:
-            self._last, self._settling = received, True
+        packets = self._packets()
+        if packets is None or packets != self._last:
+            self._last, self._settling = packets, True
             return True
         # What came in last may have been on its way to its SID during the dump before.
         settling, self._settling = self._settling, False

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from ipaddress import IPv6Network
+from pathlib import Path
 
 import pytest
 
-from srv6mgrd.kernel.traffic import Counted, Traffic, received
+from srv6mgrd.kernel.traffic import Counted, Traffic, packets
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
@@ -95,5 +96,34 @@ def test_a_kernel_that_does_not_tell() -> None:
     assert dumps.count == 3
 
 
-def test_this_kernel_tells() -> None:
-    assert received() is not None
+def test_the_kernel_tells() -> None:
+    assert packets() is not None
+
+
+@pytest.mark.parametrize(
+    ("what", "before", "after"),
+    [
+        ("snmp6", "Ip6InReceives 10", "Ip6InReceives 11"),
+        ("snmp6", "Ip6OutRequests 20", "Ip6OutRequests 21"),
+        ("snmp", "Ip: 1 64 30 40", "Ip: 1 64 31 40"),
+        ("snmp", "Ip: 1 64 30 40", "Ip: 1 64 30 41"),
+    ],
+)
+def test_packets_of_both_families_that_came_or_went_are_seen(
+    tmp_path: Path, what: str, before: str, after: str
+) -> None:
+    """An IPv4 packet that is encapsulated to a SID of this node is no IPv6 packet that came."""
+    (tmp_path / "snmp6").write_text("Ip6InReceives 10\nIp6OutRequests 20\nIcmp6InMsgs 1\n")
+    names = "Ip: Forwarding DefaultTTL InReceives OutRequests"
+    (tmp_path / "snmp").write_text(f"{names}\nIp: 1 64 30 40\nIcmp: InMsgs\nIcmp: 0\n")
+    assert packets(tmp_path) == 100
+    file = tmp_path / what
+    file.write_text(file.read_text().replace(before, after))
+    assert packets(tmp_path) == 101
+
+
+def test_without_the_files_everything_may_have_counted(tmp_path: Path) -> None:
+    assert packets(tmp_path) is None
+    (tmp_path / "snmp6").write_text("nothing of use\n")
+    (tmp_path / "snmp").write_text("")
+    assert packets(tmp_path) is None
