@@ -102,9 +102,14 @@ def receive(connection: socket.socket, most: int = MAX_MESSAGE) -> Fields | None
     length = receive_length(connection)
     if length is None:
         return None
+    check_length(length, most)
+    return receive_rest(connection, length)
+
+
+def check_length(length: int, most: int) -> None:
+    """Raises ProtocolError when a message is too long."""
     if length > most:
         raise ProtocolError(f"message: {length} bytes exceed the limit of {most}")
-    return receive_rest(connection, length)
 
 
 def receive_length(connection: socket.socket) -> int | None:

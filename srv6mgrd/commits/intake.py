@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from srv6mgrd.commits.fields import MAX_MESSAGE, ProtocolError
+from srv6mgrd.commits.fields import MAX_MESSAGE, check_length
 
 # Bytes: a configuration of 100,000 SIDs is 15 MB, and sysrepo and libyang take a multiple of it.
 _LARGEST, _ALL = 64 << 20, 128 << 20
@@ -60,8 +60,7 @@ class Intake:
         """For a message of that length, until its request is answered. A user has one large
         message in memory at a time, and waits for it. Raises ConnectionResetError when the client
         leaves meanwhile, ProtocolError when the message is too long."""
-        if length > self.largest(uid):
-            raise ProtocolError(f"message: {length} bytes exceed the limit of {self.largest(uid)}")
+        check_length(length, self.largest(uid))
         if uid == 0 or length <= _SMALL:
             yield
             return
