@@ -17,7 +17,7 @@ from typing import Any
 from srv6mgrd.counters.node import ABSENT, NodeState, Version
 from srv6mgrd.gnmi.change import Change
 from srv6mgrd.gnmi.mirror import Touched, Tree, apply, differences, entries, tree
-from srv6mgrd.gnmi.observed import changes, observed_tree
+from srv6mgrd.gnmi.observed import observed_tree
 from srv6mgrd.gnmi.pack import Sample, Table, counters_of
 from srv6mgrd.gnmi.path import Step
 from srv6mgrd.gnmi.projections.view import sids_of
@@ -247,7 +247,7 @@ class TelemetryFeed:
         if state.version == before.version:
             return before
         made = observed_tree(self.model.root, state.members, before.tree)
-        since = changes(self.model.root, before.tree, made)
+        since = differences(self.model.root, before.tree, made, of_state=True)
         return _Observed(state.version, made, since, before.tree)
 
     def listen(self, listener: Listener, *, counters: bool = False) -> Callable[[], None]:
@@ -360,7 +360,8 @@ class TelemetryFeed:
             return
         before, since = self.current(), observed.since
         if observed.base is not self._observed.tree:
-            since = changes(self.model.root, self._observed.tree, observed.tree)
+            root, seen = self.model.root, self._observed.tree
+            since = differences(root, seen, observed.tree, of_state=True)
         self._observed = observed
         if self._listeners:
             # What went with its configuration was told with that.

@@ -54,40 +54,50 @@ def tree(root: Node, data: Mapping[str, Any]) -> Tree:
     return apply(root, {}, data)[0]
 
 
-def differences(root: Node, old: Tree, new: Tree) -> Touched:
-    """How one tree differs from another, as a change would tell it."""
-    touched = Touched()
-    _compare(root, old, new, (), touched)
-    return touched
+def differences(root: Node, old: Tree, new: Tree, *, of_state: bool = False) -> Touched:
+    """How one tree differs from another, as a change would report it. ``of_state``: of state below
+    configuration that is reported elsewhere, its containers and entries of lists."""
+    found = _Differences(of_state)
+    found.compare(root, old, new, ())
+    return found.touched
 
 
-def _compare(node: Node, old: Tree, new: Tree, at: Pattern, touched: Touched) -> None:
-    for member in {**old, **new}:
-        child = node.children.get(member)
-        before, after = old.get(member), new.get(member)
-        if child is None or before == after:
-            continue
-        if child.kind is Kind.LIST:
-            entries_before, entries_after = before or {}, after or {}
-            for key in {**entries_before, **entries_after}:
-                here = (*at, Step(child, key))
-                _branch(here, entries_before.get(key), entries_after.get(key), touched)
-        elif child.kind is Kind.CONTAINER:
-            _branch((*at, Step(child)), before, after, touched)
+class _Differences:
+    """One walk over two trees."""
+
+    def __init__(self, of_state: bool) -> None:
+        self.touched = Touched()
+        self._of_state = of_state
+
+    def compare(self, node: Node, old: Tree, new: Tree, at: Pattern) -> None:
+        for member in {**old, **new}:
+            child = node.children.get(member)
+            before, after = old.get(member), new.get(member)
+            if child is None or before == after or child.is_key:
+                continue
+            if child.kind is Kind.LIST:
+                before, after = before or {}, after or {}
+                for key in {**before, **after}:
+                    self._branch((*at, Step(child, key)), before.get(key), after.get(key))
+            elif child.kind is Kind.CONTAINER:
+                self._branch((*at, Step(child)), before, after)
+            else:
+                self._report((*at, Step(child)), after)
+
+    def _branch(self, at: Pattern, before: Any, after: Any) -> None:
+        if before == after:
+            return
+        node = at[-1].node
+        is_reported = not node.config if self._of_state else before is None or after is None
+        if is_reported:
+            self._report(at, after)
         else:
-            reported = touched.deleted if after is None else touched.updated
-            reported.append((*at, Step(child)))
+            self.compare(node, before or {}, after or {}, at)
 
-
-def _branch(at: Pattern, before: Any, after: Any, touched: Touched) -> None:
-    if before == after:
-        return
-    if before is None:
-        touched.updated.append(at)
-    elif after is None:
-        touched.deleted.append(at)
-    else:
-        _compare(at[-1].node, before, after, at, touched)
+    def _report(self, at: Pattern, after: Any) -> None:
+        # Statuses may stand in the same container: what of state went is reported leaf by leaf.
+        has_gone = after is None and (not self._of_state or bool(at[-1].keys))
+        (self.touched.deleted if has_gone else self.touched.updated).append(at)
 
 
 def apply(root: Node, tree: Tree, diff: Mapping[str, Any]) -> tuple[Tree, Touched]:

@@ -1,4 +1,4 @@
-"""State beside statuses (``counters.observed``) as a tree, and how one differs from another. Pure.
+"""State beside statuses (``counters.observed``) as a tree. Pure.
 
 The tree has lists with the keys of declared objects; state hangs below them.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from srv6mgrd.gnmi.mirror import Touched, Tree, tree
-from srv6mgrd.gnmi.path import Pattern, Step
-from srv6mgrd.gnmi.schema import Kind, Node
+from srv6mgrd.gnmi.mirror import Tree, tree
+from srv6mgrd.gnmi.path import Pattern
+from srv6mgrd.gnmi.schema import Node
 
 TOP = "srv6mgr-srv6:srv6"
 
@@ -37,36 +37,3 @@ def below(seen: Tree, at: Pattern) -> Any:
         if found is None:
             return None
     return found
-
-
-def changes(root: Node, old: Tree, new: Tree) -> Touched:
-    """Branches of state that changed: containers and entries of lists."""
-    touched = Touched()
-    _compare(root, old, new, (), touched)
-    return touched
-
-
-def _compare(node: Node, old: Tree, new: Tree, at: Pattern, touched: Touched) -> None:
-    for member in {**old, **new}:
-        child = node.children.get(member)
-        before, after = old.get(member), new.get(member)
-        if child is None or before == after or child.is_key:
-            continue
-        if child.kind is Kind.LIST:
-            for key in {**(before or {}), **(after or {})}:
-                here = (*at, Step(child, key))
-                _entry(here, (before or {}).get(key), (after or {}).get(key), touched)
-        elif child.config:
-            _compare(child, before or {}, after or {}, (*at, Step(child)), touched)
-        else:
-            # Statuses may stand in the same container: what went is told leaf by leaf.
-            touched.updated.append((*at, Step(child)))
-
-
-def _entry(at: Pattern, before: Any, after: Any, touched: Touched) -> None:
-    if before == after:
-        return
-    if at[-1].node.config:
-        _compare(at[-1].node, before or {}, after or {}, at, touched)
-    else:
-        (touched.deleted if after is None else touched.updated).append(at)
