@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bench.sids import address
-from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 
 # make build/bin/gnmi_peer

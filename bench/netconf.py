@@ -26,7 +26,7 @@ from bench.netconf_stages import measure_stages
 from bench.report import Goal, Report, describe_machine
 from bench.repository import place
 from bench.sids import address, config
-from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.datastore.operational import OperationalSubscription
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 

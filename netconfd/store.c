@@ -39,7 +39,7 @@ struct base {
     uint64_t packets, octets, errors;
 };
 
-_Static_assert(sizeof(struct header) == 72 && sizeof(struct object) == 416, "as in store.py");
+_Static_assert(sizeof(struct header) == 72 && sizeof(struct object) == 416, "as in store_file.py");
 
 static const char *const statuses[] = {"",        "pending",  "installed", "failed", "unsupported",
                                        "drifted", "rejected", "unknown"};

@@ -1,4 +1,4 @@
-/* The store that srv6mgrd writes, read in place; srv6mgrd/counters/store.py has its layout. */
+/* The store that srv6mgrd writes, read in place; srv6mgrd/counters/store_file.py has its layout. */
 #ifndef STORE_H
 #define STORE_H
 

@@ -22,7 +22,8 @@ from srv6mgrd.counters import lease, observed, proxies
 from srv6mgrd.counters.node import NodeWriter, beside
 from srv6mgrd.counters.observed import ObservedWriter
 from srv6mgrd.counters.proxies import ProxiesWriter
-from srv6mgrd.counters.store import StoreError, StoreWriter
+from srv6mgrd.counters.store_file import StoreError
+from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.datastore.connection import DatastoreError
 from srv6mgrd.datastore.coordinator import CommitCoordinator
 from srv6mgrd.datastore.file_modes import deny_others

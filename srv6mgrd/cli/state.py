@@ -12,8 +12,8 @@ from srv6mgrd.cli.rates import Sample
 from srv6mgrd.cli.units import NS
 from srv6mgrd.counters import observed, proxies
 from srv6mgrd.counters.node import TRANSACTIONS, NodeReader, beside
-from srv6mgrd.counters.store import StoreError, StoreReader
-from srv6mgrd.counters.store_file import EXPIRED
+from srv6mgrd.counters.store_file import EXPIRED, StoreError
+from srv6mgrd.counters.store_reader import StoreReader
 from srv6mgrd.model.status import ObjectRef, ObjectStatus
 
 # A sampler that has much to read, or nothing that counts, takes its time.

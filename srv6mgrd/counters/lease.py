@@ -20,7 +20,7 @@ _RENEWALS = 10
 
 
 class Store(Protocol):
-    """Where the lease is (``counters.store.StoreWriter``)."""
+    """Where the lease is (``counters.store_writer.StoreWriter``)."""
 
     def renew_lease(self, seconds: float) -> None: ...
 

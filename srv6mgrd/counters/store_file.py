@@ -1,4 +1,4 @@
-"""The file of the store: its layout, and how it is mapped.
+"""The store: one memory-mapped file that srv6mgrd writes and any process reads without asking it.
 
 Layout, little endian. Header (one page), then ``capacity`` object records, as many counter, base
 and cleared records; object ``i`` owns record ``i`` of each.
@@ -57,6 +57,8 @@ from srv6mgrd.model.status import (
     ObjectStatus,
     clipped,
 )
+
+DEFAULT_PATH = Path("/run/srv6mgr/store")
 
 MAGIC = b"srv6mgr\0"
 LAYOUT = 3

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from srv6mgrd.counters import ietf
-from srv6mgrd.counters.store import StoreReader
+from srv6mgrd.counters.store_reader import StoreReader
 from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.datastore.ffi import OperationalData
 from srv6mgrd.model.desired import Sid

@@ -26,7 +26,7 @@ from srv6mgrd.counters.node import (
     NodeReader,
     beside,
 )
-from srv6mgrd.counters.store import Records, StoreReader, since
+from srv6mgrd.counters.store_reader import Records, StoreReader, since
 from srv6mgrd.counters.yang import object_state, sid_counters
 from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.datastore.ffi import OperationalData

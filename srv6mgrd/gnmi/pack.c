@@ -121,7 +121,7 @@ static uint8_t *value(uint8_t *p, uint32_t encoding, int column, uint64_t n) {
   return p;
 }
 
-// What was counted since it was cleared (counters/store.py, _since).
+// What was counted since it was cleared (counters/store_reader.py, _since).
 static uint64_t since(const uint64_t *total, const uint64_t *cleared,
                       int column) {
   if (!cleared[3] || total[3] > cleared[3])

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import cffi
 
 from srv6mgrd.counters.fence import LIBRARY
-from srv6mgrd.counters.store import Records, since
+from srv6mgrd.counters.store_reader import Records, since
 from srv6mgrd.counters.yang import sid_counters
 from srv6mgrd.gnmi import encode, frames, wire
 from srv6mgrd.gnmi.budget import Budget

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from srv6mgrd.counters import lease, observed, proxies
 from srv6mgrd.counters.node import ABSENT, NodeReader, NodeState, Version, beside
-from srv6mgrd.counters.store import Counted, Records, StoreError, StoreReader
-from srv6mgrd.counters.store_file import EXPIRED
+from srv6mgrd.counters.store_file import EXPIRED, StoreError
+from srv6mgrd.counters.store_reader import Counted, Records, StoreReader
 from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
 
 _UNKNOWN = -1

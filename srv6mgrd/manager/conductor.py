@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.backoff import Backoff
 from srv6mgrd.counters import statuses
-from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.duty_cycle import DutyCycle
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.manager.commits import Commits

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from srv6mgrd import notifications
 from srv6mgrd.apply.reconciler import Report
 from srv6mgrd.counters import statuses
-from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.manager.ports import Outward
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.outcomes import INSTALLED, Outcome

@@ -8,7 +8,7 @@ from ipaddress import IPv6Network
 from typing import TypeGuard
 
 from srv6mgrd.counters.accumulator import Accumulator
-from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.duty_cycle import Cost
 from srv6mgrd.manager.ports import Outward, Proxies
 from srv6mgrd.model.desired import Desired

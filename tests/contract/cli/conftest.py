@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from srv6mgrd.counters.node import NodeWriter, beside
-from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.datastore.history import Origin
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.single_instance import single_instance

@@ -22,7 +22,7 @@ from srv6mgrd.commits.paths import commit_socket
 from srv6mgrd.counters.node import beside
 from srv6mgrd.counters.proxies import ProxiesWriter
 from srv6mgrd.counters.proxies import beside as proxies_beside
-from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.datastore.running import read
 from srv6mgrd.gnmi import wire
 from srv6mgrd.gnmi.path import parse, text

@@ -11,7 +11,7 @@ from gnmi_pb import gnmi_pb2 as pb
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from srv6mgrd.counters.store import Records
+from srv6mgrd.counters.store_reader import Records
 from srv6mgrd.gnmi import pack, wire
 from srv6mgrd.gnmi.pack import InC, Reported, Request, Sample, Table, in_python
 from srv6mgrd.gnmi.path import Path, text
@@ -74,7 +74,7 @@ def test_c_and_python_agree(
     in_c: InC, *, totals: Any, cleared: Any, encoding: int, asked: Path, duplicates: int, at: int,
     leaves: set[int], whole: bool, origin: str,
 ) -> None:  # fmt: skip
-    # Cleared counters are never above the total (counters/store.py).
+    # Cleared counters are never above the total (counters/store_reader.py).
     cleared = [
         (*(min(a, b) for a, b in zip(c[:3], t[:3], strict=True)), c[3])
         for c, t in zip(cleared, totals, strict=False)

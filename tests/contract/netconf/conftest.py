@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from srv6mgrd.counters.node import NodeWriter, beside
-from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.datastore.history import Origin
 from srv6mgrd.datastore.notifications import Notifier
 from srv6mgrd.datastore.operational import OperationalSubscription

@@ -11,7 +11,7 @@ import pytest
 from lab.waiting import wait_until
 from srv6mgrd.counters import proxies
 from srv6mgrd.counters.node import publish
-from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from tests.contract.netconf.client import NS, Client, texts
 from tests.contract.netconf.conftest import Router, Server

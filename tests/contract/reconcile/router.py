@@ -13,7 +13,8 @@ from lab.waiting import wait_until_async
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.counters.node import NodeWriter
-from srv6mgrd.counters.store import StoreReader, StoreWriter
+from srv6mgrd.counters.store_reader import StoreReader
+from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.events import EventKind, KernelEvent, KernelEvents

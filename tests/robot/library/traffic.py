@@ -11,7 +11,7 @@ from robot.api.deco import library
 
 from lab.guest.nodes import Node
 from lab.waiting import wait_until
-from srv6mgrd.counters.store import StoreReader
+from srv6mgrd.counters.store_reader import StoreReader
 from tests.robot.library import gnmi, kernel
 from tests.robot.library.flow import Tally
 from tests.robot.library.kernel import Counted

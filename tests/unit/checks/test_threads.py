@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from srv6mgrd import threads
-from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.threads import WrongThreadError, one_thread
 
 CHECKOUT = Path(__file__).resolve().parents[3]

@@ -11,7 +11,7 @@ from srv6mgrd.cli.main import main
 from srv6mgrd.cli.problem import Problem
 from srv6mgrd.cli.session import Session
 from srv6mgrd.counters.node import TRANSACTIONS, NodeWriter, beside
-from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 
 SID = "fcbb:0:1:64::/64"

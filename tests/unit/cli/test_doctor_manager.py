@@ -7,7 +7,7 @@ import pytest
 from srv6mgrd.cli.doctor.finding import Level
 from srv6mgrd.cli.doctor.services import srv6mgrd
 from srv6mgrd.cli.session import Session
-from srv6mgrd.counters.store import StoreWriter
+from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.settings import Settings
 from srv6mgrd.single_instance import Holder
 

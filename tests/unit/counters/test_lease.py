@@ -6,7 +6,8 @@ import time
 import pytest
 
 from srv6mgrd.counters import lease
-from srv6mgrd.counters.store import StoreReader, StoreWriter
+from srv6mgrd.counters.store_reader import StoreReader
+from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 
 RED = ObjectRef(Kind.VRF, "red")

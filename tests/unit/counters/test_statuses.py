@@ -73,7 +73,7 @@ def test_what_is_no_longer_declared_has_no_status():
 
 
 def test_a_reason_that_the_store_cut_is_still_the_same(tmp_path):
-    from srv6mgrd.counters.store import StoreWriter
+    from srv6mgrd.counters.store_writer import StoreWriter
 
     long = Outcome(InstallStatus.FAILED, "no " * 200)
     store = StoreWriter(tmp_path / "store")

@@ -10,8 +10,10 @@ import time
 
 import pytest
 
-from srv6mgrd.counters import store as store_module
-from srv6mgrd.counters.store import StoreError, StoreReader, StoreWriter
+from srv6mgrd.counters import store_reader, store_writer
+from srv6mgrd.counters.store_file import StoreError
+from srv6mgrd.counters.store_reader import StoreReader
+from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 
 RED = ObjectRef(Kind.VRF, "red")
@@ -288,7 +290,7 @@ def test_a_file_that_is_no_store_is_rejected_by_readers_and_replaced_by_the_writ
 def test_a_reader_does_not_wait_for_a_dead_writer_for_ever(writer, reader, monkeypatch):
     writer._write_lock(writer._map.lock + 1)
     clock = itertools.count(0.0, 0.3)
-    monkeypatch.setattr(store_module.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(store_reader.time, "monotonic", lambda: next(clock))
 
     with pytest.raises(StoreError, match="its writer died inside; restart srv6mgrd"):
         reader.objects()
@@ -298,7 +300,7 @@ def at_every_line(work, visit):
     """Run ``work`` once, and ``visit`` before each line that it runs in the store."""
 
     def trace(frame, event, _):
-        if frame.f_code.co_filename != store_module.__file__:
+        if frame.f_code.co_filename not in (store_reader.__file__, store_writer.__file__):
             return None
         if event == "line":
             sys.settrace(None)

@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from srv6mgrd.counters.fence import LIBRARY, fence, find
-from srv6mgrd.counters.store import StoreReader, StoreWriter
 from srv6mgrd.counters.store_file import GENERATION, LOCK, SAMPLE, StoreError
+from srv6mgrd.counters.store_reader import StoreReader
+from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 
 RED = ObjectRef(Kind.VRF, "red")

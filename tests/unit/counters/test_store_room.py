@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from lab.waiting import wait_until_async
-from srv6mgrd.counters.store import StoreError, StoreReader, StoreWriter
+from srv6mgrd.counters.store_file import StoreError
+from srv6mgrd.counters.store_reader import StoreReader
+from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.storage import Problems
 

@@ -4,7 +4,8 @@ from ipaddress import IPv6Network
 
 import pytest
 
-from srv6mgrd.counters.store import StoreReader, StoreWriter
+from srv6mgrd.counters.store_reader import StoreReader
+from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.counters.yang import advertised, advertised_detail
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 

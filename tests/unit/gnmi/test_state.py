@@ -10,7 +10,9 @@ import pytest
 
 from srv6mgrd.counters import observed, proxies
 from srv6mgrd.counters.node import beside, publish
-from srv6mgrd.counters.store import StoreError, StoreReader, StoreWriter, since
+from srv6mgrd.counters.store_file import StoreError
+from srv6mgrd.counters.store_reader import StoreReader, since
+from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.gnmi.feed import TelemetryFeed
 from srv6mgrd.gnmi.state import State
 from srv6mgrd.gnmi.view import Model
@@ -74,7 +76,7 @@ def test_counters_are_made_when_they_are_asked_for(
         made.append(slot)
         return since(counters, cleared, slot)
 
-    monkeypatch.setattr("srv6mgrd.counters.store.since", counted)
+    monkeypatch.setattr("srv6mgrd.counters.store_reader.since", counted)
     state = State(tmp_path / "store")
     found = state.counters()
     assert found.at == 8

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
-from srv6mgrd.counters.store import StoreReader, StoreWriter
+from srv6mgrd.counters.store_reader import StoreReader
+from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.frr.render import render
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.manager.conductor import Manager
