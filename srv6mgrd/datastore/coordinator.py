@@ -16,7 +16,7 @@ import logging
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from srv6mgrd.backoff import Backoff
@@ -38,6 +38,7 @@ from srv6mgrd.datastore.history import (
     packed,
 )
 from srv6mgrd.datastore.pending import new_id
+from srv6mgrd.datastore.recording import Recording, Stored
 from srv6mgrd.datastore.startup import Startup
 from srv6mgrd.model.rejection import RejectedError, Rejection
 from srv6mgrd.notifications import (
@@ -46,7 +47,6 @@ from srv6mgrd.notifications import (
     commit_warnings,
     rollback_failed,
 )
-from srv6mgrd.stages import Stage, stages
 from srv6mgrd.storage import Problems, StorageError
 from srv6mgrd.threads import one_thread
 
@@ -87,17 +87,7 @@ class Notifier(Protocol):
     def put(self, notifications: Iterable[Notification]) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A commit that is through; ``size`` is that of the configuration in bytes."""
-
-    origin: Origin
-    actions: int
-    size: int
-    rollback: bool = False
-
-
-@one_thread(but=("revision", "warnings", "since", "pending"))
+@one_thread(but=("revision", "size", "warnings", "since", "pending"))
 class CommitCoordinator:
     """Everything runs in the event loop's thread; what blocks is awaited. Commits are carried out
     in that of the writer (``participant``), which asks and reports here."""
@@ -139,12 +129,9 @@ class CommitCoordinator:
         )
         # By which ``change`` knows a rollback of ours.
         self._own_token = secrets.token_hex(16)
-        self._recording: asyncio.Task[None] | None = None
         self._closed = False
         self._threads: set[asyncio.Future[Any]] = set()
-        self._revision = _revision(history.transactions())
-        # Bytes of the running configuration. Any thread.
-        self.size = 0
+        self._recording = Recording(history, now)
 
     def start(self, tree: str) -> None:
         """Go on where the last process stopped; ``tree`` is the running configuration."""
@@ -152,7 +139,7 @@ class CommitCoordinator:
             # Their commit ended, but the disk was full: what runs says how.
             kept = self._history.configuration(max(left)) == tree
             self._history.mark(left, Status.DONE if kept else Status.ROLLED_BACK)
-        self.size = len(tree)
+        self._recording.size = len(tree)
         latest = self._history.latest() or "{}"
         if tree != latest and json.loads(tree) != json.loads(latest):
             # Changed while nobody looked; or the first start.
@@ -162,15 +149,16 @@ class CommitCoordinator:
             self._startup.resume()
         self._arm()
         self._publish()
-        self._follow()
+        self._recording.follow()
 
     async def close(self) -> None:
         """What is pending stays so; the next process goes on. Returns when no thread asks the
         datastore for anything any more, so that it may be closed."""
         self._closed = True
-        for handle in (self._timer, self._going_back, self._recording):
+        for handle in (self._timer, self._going_back):
             if handle is not None:
                 handle.cancel()
+        self._recording.close()
         await self._startup.close()
         if self._threads:
             await asyncio.wait(self._threads)
@@ -319,16 +307,7 @@ class CommitCoordinator:
 
     def configuration(self, number: int) -> str:
         """The configuration after a past transaction. Raises RefusedError when it is not known."""
-        tree = self._history.configuration(number)
-        if tree is not None:
-            return tree
-        numbers = [t.id for t in self._history.transactions()]
-        known = f"known are {min(numbers)} to {max(numbers)}" if numbers else "there are none"
-        what = f"transaction {number}"
-        remedy = f"choose another; {known}"
-        raise RejectedError(
-            [Rejection(what, "its configuration is not known", remedy, "transaction-unknown")]
-        )
+        return self._recording.configuration(number)
 
     async def now_running(self) -> str:
         """The running configuration."""
@@ -339,7 +318,12 @@ class CommitCoordinator:
     @property
     def revision(self) -> str:
         """Name of the running configuration; changes with each transaction. Any thread."""
-        return self._revision
+        return self._recording.revision
+
+    @property
+    def size(self) -> int:
+        """Bytes of the running configuration. Any thread."""
+        return self._recording.size
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -349,11 +333,7 @@ class CommitCoordinator:
     def since(self, revision: str) -> tuple[Sequence[Transaction], str | None, str]:
         """Transactions after a revision, the newest first, its configuration (None: forgotten),
         and the latest one."""
-        number, transactions = int(revision.partition("-")[0] or 0), self._history.transactions()
-        known = any(_revision([t]) == revision for t in transactions)
-        before = self._history.configuration(number) if known else None
-        later = [t for t in transactions if t.id > number]
-        return later, before, self._history.latest() or "{}"
+        return self._recording.since(revision)
 
     @property
     def pending(self) -> Mapping[str, str]:
@@ -375,7 +355,7 @@ class CommitCoordinator:
         self._problem = ""
         self._arm()
         self._publish()
-        self._follow()
+        self._recording.follow()
 
     def _arm(self) -> None:
         if self._timer is not None:
@@ -450,30 +430,9 @@ class CommitCoordinator:
     # History.
 
     def _record(self, stored: Stored, configuration: bytes, *, awaits: bool) -> int:
-        made = self._history.record(
-            self._now(),
-            stored.origin,
-            stored.actions,
-            Status.AWAITING if awaits else Status.DONE,
-            configuration,
-            commit_id=self._pending.id if self._pending is not None else "",
-        )
-        self._revision, self.size = _revision(self._history.transactions()[:1]), stored.size
-        self._follow()
-        return made
-
-    def _follow(self) -> None:
-        """Have the history reach the disk."""
-        with stages(Stage.HISTORY):
-            saved = self._recording is not None or self._history.save()
-        if not saved:
-            self._recording = asyncio.get_running_loop().create_task(self._keep_recording())
-
-    async def _keep_recording(self) -> None:
-        backoff = Backoff(_RETRY_FIRST, _RETRY_LAST)
-        while not self._history.save():
-            await backoff.wait()
-        self._recording = None
+        status = Status.AWAITING if awaits else Status.DONE
+        commit_id = self._pending.id if self._pending is not None else ""
+        return self._recording.record(stored, configuration, status, commit_id)
 
     def _publish(self) -> None:
         member = listed(self._history.transactions(), self._pending, self._problem)
@@ -491,11 +450,6 @@ def _recorded() -> Iterator[None]:
         yield
     except StorageError as error:
         raise DatastoreError(f"{error}, then try again") from error
-
-
-def _revision(transactions: Sequence[Transaction]) -> str:
-    """Numbers alone could begin anew with a new history."""
-    return f"{transactions[0].id}-{transactions[0].time}" if transactions else "0"
 
 
 def _unknown(pending: Pending) -> Rejection:

@@ -6,8 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from srv6mgrd.datastore.coordinator import CommitCoordinator, Stored
+from srv6mgrd.datastore.coordinator import CommitCoordinator
 from srv6mgrd.datastore.history import Origin, packed
+from srv6mgrd.datastore.recording import Stored
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.threads import one_thread
 
