@@ -92,7 +92,11 @@ def test_where_a_client_is_is_shown(
         assert texts(sessions, host) == []
         wire.call(EDIT.format(with_namespaces(srv6(vrf(table="7")))))
     origin = router.loop.newest().origin
-    assert (origin.listener, origin.user, origin.address) == ("srv6-netconfd", "root", "127.0.0.1")
+    assert (origin.northbound, origin.user, origin.address) == (
+        "srv6-netconfd",
+        "root",
+        "127.0.0.1",
+    )
 
 
 def test_a_user_can_not_say_where_it_is(server: Server, client: Client) -> None:
