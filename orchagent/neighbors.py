@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from ipaddress import ip_address
 
 from orchagent.graph import Kind, Node
-from srv6mgrd.netlink import wire
+from srv6mgrd.netlink import links, wire
 from srv6mgrd.netlink.socket import NetlinkSocket, answers, open_socket
 
 # linux/rtnetlink.h, linux/neighbour.h
@@ -58,7 +58,9 @@ class KernelNeighbors:
 
     def read(self) -> frozenset[Node]:
         """All that packets can go to now, as nodes of the graph."""
-        names = dict(socket.if_nameindex())
+        # Not socket.if_nameindex: it opens a descriptor each time, of which there may be none left.
+        listed = links.decode_all(self._asking.dump(links.get_all()))
+        names = {link.index: link.name for link in listed}
         bodies = answers(self._asking.dump(request()), _RTM_NEWNEIGH)
         return frozenset(
             Node(Kind.NEIGHBOR, f"{address}@{names[index]}")

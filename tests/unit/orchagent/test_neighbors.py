@@ -1,12 +1,13 @@
 """Neighbors as the kernel tells of them."""
 
+import resource
 import socket
 import struct
 from ipaddress import ip_address
 
 import pytest
 
-from orchagent.neighbors import usable
+from orchagent.neighbors import KernelNeighbors, usable
 
 LLADDR = bytes.fromhex("020000000001")
 
@@ -36,3 +37,14 @@ def test_one_that_is_not_resolved(state: int) -> None:
 
 def test_one_without_a_link_layer_address() -> None:
     assert not list(usable([neighbor("fe80::1", 0x02, b"")]))
+
+
+def test_reading_needs_no_further_descriptor() -> None:
+    neighbors = KernelNeighbors()
+    _, hard = before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+    try:
+        assert isinstance(neighbors.read(), frozenset)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        neighbors.close()
