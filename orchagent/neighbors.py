@@ -59,8 +59,7 @@ class KernelNeighbors:
     def read(self) -> frozenset[Node]:
         """All that packets can go to now, as nodes of the graph."""
         # Not socket.if_nameindex: it opens a descriptor each time, of which there may be none left.
-        listed = links.decode_all(self._asking.dump(links.get_all()))
-        names = {link.index: link.name for link in listed}
+        names = {link.index: link.name for link in links.read_all(self._asking)}
         bodies = answers(self._asking.dump(request()), _RTM_NEWNEIGH)
         return frozenset(
             Node(Kind.NEIGHBOR, f"{address}@{names[index]}")

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 # Groups that are older are asked for again, and for so long an answer is waited for while older
 # ones are known.
-_FRESH_S, _PATIENCE_S = 1.0, 0.25
+_FRESH_S, _TIMEOUT_S = 1.0, 0.25
 _MOST = 1000
 _THREADS = 4
 
@@ -61,13 +61,13 @@ class SystemGroups:
         known = self._known.get(user)
         if known is not None and self._clock() - known[1] < _FRESH_S:
             return
-        patience: float | None = None
+        timeout: float | None = None
         if known is not None:
             # Who asked first has waited for it.
-            patience = 0 if user in self._asking else _PATIENCE_S
+            timeout = 0 if user in self._asking else _TIMEOUT_S
         if user not in self._asking:
             self._asking[user] = asyncio.create_task(self._ask(user))
-        await asyncio.wait({self._asking[user]}, timeout=patience)
+        await asyncio.wait({self._asking[user]}, timeout=timeout)
 
     async def _ask(self, user: str) -> None:
         try:

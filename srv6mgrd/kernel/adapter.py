@@ -114,7 +114,7 @@ class LinuxKernel:
 
     def links(self) -> Links:
         with self._lock:
-            found = links.decode_all(self._netlink.dump(links.get_all()))
+            found = links.read_all(self._netlink)
         return Links(
             {link.name: link.index for link in found},
             links.receivers(found),
@@ -138,7 +138,7 @@ class LinuxKernel:
             ]
             rule_dump = self._netlink.dump(rules.get_all())
             address_dumps = [self._netlink.dump(addresses.get_all(f)) for f in addresses.FAMILIES]
-            all_links = links.decode_all(self._netlink.dump(links.get_all()))
+            all_links = links.read_all(self._netlink)
             devices = list(links.observed(all_links))
             encaps = self._dump_ours([*devices, *defaults])
             proxies = list(self._proxies.observe(all_links))
@@ -187,7 +187,7 @@ class LinuxKernel:
         doubted, self._full_resync = self._full_resync, True
         if reported is None or doubted or self._is_silent():
             return None
-        now = links.decode_all(self._netlink.dump(links.get_all()))
+        now = links.read_all(self._netlink)
         if now != self._links:
             return None
         followed = self._routes.followed(reported, {link.index: link.name for link in now})

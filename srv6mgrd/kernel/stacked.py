@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from srv6mgrd.netlink.links import Link
 
 # It takes a millisecond, or as long as other work of the kernel keeps the CPU.
-_PATIENCE_S = 0.5
+_TIMEOUT_S = 0.5
 _LOOK_S = 0.0005
 
 
@@ -27,11 +27,11 @@ class StackedVlans:
         links: Callable[[], Sequence[Link]],
         link: Callable[[str], Link | None],
         *,
-        patience: float = _PATIENCE_S,
+        timeout: float = _TIMEOUT_S,
     ) -> None:
         """``links`` reads all links, ``link`` one of them by name."""
         self._links, self._link = links, link
-        self._patience = patience
+        self._timeout = timeout
         # By the ifindex of the interface below, as far as that was read.
         self._above: dict[int, list[Link]] | None = None
         self._changed: dict[str, Link] = {}
@@ -47,7 +47,7 @@ class StackedVlans:
     def settle(self) -> None:
         """Return when the VLANs above what changed have followed, or after a while."""
         changed, self._changed = list(self._changed.values()), {}
-        deadline = time.monotonic() + self._patience
+        deadline = time.monotonic() + self._timeout
         while changed:
             link = changed.pop()
             above = self._on(link)

@@ -75,7 +75,7 @@ class Writer:
         return None if isinstance(answer, Failure) else links.decode(answer)
 
     def links(self) -> list[Link]:
-        return links.decode_all(self._netlink.dump(links.get_all()))
+        return links.read_all(self._netlink)
 
     def set_source(self, source: EncapSource | None) -> Failure | None:
         self.writes += 1

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from srv6mgrd.netlink import wire
-from srv6mgrd.netlink.socket import answers
+from srv6mgrd.netlink.socket import NetlinkSocket, answers
 from srv6mgrd.plan.link_objects import AdminState, LinkMtu, VlanDevice
 from srv6mgrd.plan.objects import (
     LINK_ALIAS,
@@ -217,6 +217,11 @@ def receivers(links: Sequence[Link]) -> frozenset[str]:
 
 def decode_all(datagrams: Sequence[bytes]) -> list[Link]:
     return [decode(body) for body in answers(datagrams, wire.RTM_NEWLINK)]
+
+
+def read_all(netlink: NetlinkSocket) -> list[Link]:
+    """All links as they are now. Raises KernelError."""
+    return decode_all(netlink.dump(get_all()))
 
 
 def observed(links: Sequence[Link]) -> Iterator[ObservedObject]:

@@ -63,7 +63,7 @@ def test_nothing_is_waited_for_where_nothing_is_stacked() -> None:
 
 def test_one_that_never_follows_is_waited_for_no_longer_than_a_while() -> None:
     kernel = Kernel(late=1_000_000)
-    stacked = StackedVlans(kernel.links, kernel.link, patience=0.02)
+    stacked = StackedVlans(kernel.links, kernel.link, timeout=0.02)
     stacked.changed(PARENT)
     start = time.monotonic()
     stacked.settle()
