@@ -35,15 +35,15 @@ from bench.proxies_network import (
 )
 from bench.report import Goal, Report, describe_machine
 from srv6mgrd.kernel.adapter import LinuxKernel
-from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.plan.actions import Create
-from srv6mgrd.plan.objects import (
+from srv6mgrd.kinds.proxy.object import (
     BACK_FUNCTION,
     TOWARD_FUNCTION,
     ProxyEntry,
     ProxyHook,
     ProxyPrograms,
 )
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.plan.actions import Create
 from srv6mgrd.proxy.programs import Programs
 
 ROUNDS, PACKETS, WARM = 30, 50_000, 5_000

@@ -18,12 +18,14 @@ from contextlib import contextmanager
 from ipaddress import IPv6Address, IPv6Network, ip_address
 
 from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.sysctl.object import Sysctl
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import SID_DEVICE
 from srv6mgrd.model.desired import Desired, Locator, Proxy, Role, SegmentList, Sid
+from srv6mgrd.model.reserved import LINK_ALIAS
 from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.plan.diff import plan
-from srv6mgrd.plan.objects import LINK_ALIAS, DummyDevice, Sysctl
 from srv6mgrd.plan.target import target
 from srv6mgrd.proxy import libbpf
 

@@ -26,11 +26,13 @@ from bench.reconcile_host import host, own_network
 from bench.report import Goal, Report, describe_machine
 from bench.sids import SIDS, address
 from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.kinds.route import SID_METRIC
+from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.prefix import Prefix
+from srv6mgrd.model.reserved import MAIN_TABLE, ROUTE_PROTOCOL, SID_DEVICE
 from srv6mgrd.plan.actions import Action, Create, Delete
-from srv6mgrd.plan.objects import MAIN_TABLE, ROUTE_PROTOCOL, SID_DEVICE, SID_METRIC, SidRoute
 
 ROUNDS = 3
 # pyroute2 takes its time; a sample tells the rate.

@@ -25,11 +25,11 @@ from bench.sids import address, config, extra
 from srv6mgrd.counters.node import DAEMONS, NodeReader
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.events import KernelEvents
+from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.prefix import Prefix
 from srv6mgrd.plan.actions import Delete
-from srv6mgrd.plan.objects import SidRoute
 
 TIMEOUT_MS = 600_000
 MODULE = "srv6mgr-srv6"

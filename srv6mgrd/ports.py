@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
 from typing import Protocol
 
+from srv6mgrd.kinds.frr_block.object import FrrBlock
 from srv6mgrd.model.proxy_state import ProxyState
 from srv6mgrd.plan.actions import Action
-from srv6mgrd.plan.objects import FrrBlock
 from srv6mgrd.plan.observed import Links, Observed
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
+from srv6mgrd.kinds.object import Object
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.bgp import Bgp, Neighbor, VrfBgp
 from srv6mgrd.model.desired import Desired, Locator, Sid, Vrf
-from srv6mgrd.plan.objects import Object
 from srv6mgrd.plan.observed import ObservedObject
 
 # Bound to a VRF device in the kernel (``vrftable``).

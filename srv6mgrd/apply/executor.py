@@ -10,11 +10,16 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from itertools import groupby
 
 from srv6mgrd.apply.journal import Journal
+from srv6mgrd.kinds.admin_state.object import AdminState
+from srv6mgrd.kinds.device import Device
+from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.vlan.object import VlanDevice
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
-from srv6mgrd.plan.cascade import on
 from srv6mgrd.plan.diff import in_order
-from srv6mgrd.plan.link_objects import AdminState, VlanDevice
-from srv6mgrd.plan.objects import DummyDevice, FrrBlock, Object, Sysctl, VrfDevice, VrfPort
 from srv6mgrd.ports import AdapterError, Frr, Kernel, RejectedAction
 from srv6mgrd.progress import progress
 from srv6mgrd.stages import Stage, stages
@@ -149,7 +154,7 @@ class Executor:
             value
             for value in self._values
             if value.object.key not in undone
-            and (not gone.isdisjoint(on(value.object)) or (raises and _is_down(value.object)))
+            and (not gone.isdisjoint(value.object.hangs_on) or (raises and _is_down(value.object)))
         ]
         undo = in_order([*(a.undo for a in done), *lost])
         # What comes back may need a value that was not set before, strict_mode above all.
@@ -199,7 +204,7 @@ def _put_again(actions: Sequence[Action], undone: Sequence[Action]) -> list[Acti
         for a in actions
         if isinstance(a, Replace)
         and id(a) not in known
-        and (a.before == a.object or not gone.isdisjoint(on(a.before)))
+        and (a.before == a.object or not gone.isdisjoint(a.before.hangs_on))
     ]
 
 
@@ -210,9 +215,7 @@ def _is_down(obj: Object) -> bool:
 def _removed(actions: Iterable[Action]) -> set[str]:
     """The names of devices."""
     return {
-        a.object.name
-        for a in actions
-        if isinstance(a, Delete) and isinstance(a.object, VlanDevice | DummyDevice | VrfDevice)
+        a.object.name for a in actions if isinstance(a, Delete) and isinstance(a.object, Device)
     }
 
 

@@ -15,7 +15,7 @@ from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 
 from srv6mgrd.database import Connect, Database
-from srv6mgrd.plan.objects import EncapSource, FrrBlock, Object, VrfPort
+from srv6mgrd.kinds.object import Object
 from srv6mgrd.storage import Problems
 
 DEFAULT_PATH = Path("/var/lib/srv6mgr/journal.sqlite")
@@ -93,7 +93,7 @@ class Journal:
     def owns(self, obj: Object) -> bool:
         """Whether this is what we put there, or were about to, as far as the journal can tell."""
         known = self._lines.get(obj.key)
-        return known is not None and set(_lines(obj)) <= set(known)
+        return known is not None and set(obj.owned_lines) <= set(known)
 
     @property
     def keys(self) -> Iterable[str]:
@@ -138,7 +138,7 @@ class Journal:
         rows = {}
         for obj in objects:
             key = obj.key
-            known, lines = self._lines.get(key), _lines(obj)
+            known, lines = self._lines.get(key), obj.owned_lines
             if known:
                 lines = _union(known, lines)
             if known != lines:
@@ -151,7 +151,7 @@ class Journal:
         for obj in objects:
             if not (known := self._lines.get(obj.key)):
                 continue
-            there = _lines(obj)
+            there = obj.owned_lines
             if any(line not in there for line in known):
                 rows[obj.key] = tuple(line for line in known if line in there)
         self._write(rows)
@@ -176,18 +176,6 @@ class Journal:
             )
         self._lines.update(rows)
         self._unwritten.clear()
-
-
-def _lines(obj: Object) -> tuple[str, ...]:
-    """What is ours of an object that bears no mark."""
-    match obj:
-        case FrrBlock():
-            return obj.lines
-        case VrfPort():
-            return (obj.vrf,)
-        case EncapSource():
-            return (str(obj.address),)
-    return ()
 
 
 def _stored(lines: tuple[str, ...]) -> str:

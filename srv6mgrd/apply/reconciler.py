@@ -17,6 +17,9 @@ from srv6mgrd.apply.executor import Executor
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.outcomes import outcomes
 from srv6mgrd.apply.retry_policy import RetryPolicy
+from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.sysctl.object import Sysctl
 from srv6mgrd.model import needs
 from srv6mgrd.model.capabilities import EVERYTHING, ROUTE_LOOKUP_TABLE, Capabilities
 from srv6mgrd.model.desired import Desired
@@ -25,10 +28,9 @@ from srv6mgrd.model.rejection import RejectedError, Rejection
 from srv6mgrd.model.status import InstallStatus, ObjectRef
 from srv6mgrd.model.subset import without
 from srv6mgrd.plan.actions import Action, Delete, Replace
-from srv6mgrd.plan.diff import UNMARKED, VALUES, Plan, plan
+from srv6mgrd.plan.diff import Plan, plan
 from srv6mgrd.plan.drift import differences
 from srv6mgrd.plan.interfaces import without_leaving
-from srv6mgrd.plan.objects import FrrBlock, Object, Sysctl
 from srv6mgrd.plan.observed import Links, ObservedObject
 from srv6mgrd.plan.target import VALUES_KEPT, met, target, with_sids
 from srv6mgrd.plan.target_objects import Target
@@ -425,7 +427,7 @@ def _unmarked(now: _Compared) -> Iterator[Object]:
         if isinstance(seen.object, FrrBlock) and isinstance(obj, FrrBlock):
             lines = tuple(line for line in seen.object.lines if line in obj.lines)
             yield replace(seen.object, lines=lines)
-        elif isinstance(obj, (*UNMARKED, *VALUES)) and seen.object == obj:
+        elif obj is not None and not obj.bears_mark and seen.object == obj:
             yield obj
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from srv6mgrd.backoff import Backoff
+from srv6mgrd.kinds.frr_block.object import FrrBlock
 from srv6mgrd.model.rejection import Rejection
 from srv6mgrd.plan.actions import Action, Replace
-from srv6mgrd.plan.objects import FrrBlock
 
 # A kernel that ignores a part of an object does so until it is replaced; each write zeroes the
 # counters of a SID.

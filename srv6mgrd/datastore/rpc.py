@@ -32,7 +32,6 @@ from srv6mgrd.datastore.rejections import explain
 from srv6mgrd.datastore.secrets import Secrets
 from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.plan.actions import Action
-from srv6mgrd.plan.commands import command, verb
 
 _LOG = logging.getLogger(__name__)
 
@@ -58,8 +57,8 @@ def operations(actions: Iterable[Action]) -> dict[str, Any]:
     """The list ``operation``."""
     listed = []
     for number, action in enumerate(actions, 1):
-        entry = {"number": number, "verb": verb(action), "object": action.object.key}
-        if text := command(action):
+        entry = {"number": number, "verb": action.verb, "object": action.object.key}
+        if text := action.command:
             entry["command"] = text
         listed.append(entry)
     return {"operation": listed} if listed else {}

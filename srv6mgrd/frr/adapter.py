@@ -44,9 +44,9 @@ from srv6mgrd.frr.script import (
 from srv6mgrd.frr.sids_first import Arrivals, stages
 from srv6mgrd.frr.static_routes import apart
 from srv6mgrd.frr.vty import Answer, Instance, Instances, Sessions, VtyError, instance
+from srv6mgrd.kinds.frr_block.object import FrrBlock
 from srv6mgrd.model.capabilities import FrrCapabilities
 from srv6mgrd.plan.actions import Action, Delete
-from srv6mgrd.plan.objects import FrrBlock
 from srv6mgrd.ports import AdapterError, RejectedAction
 
 _LOG = logging.getLogger(__name__)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from srv6mgrd.frr.blocks import BGPD
 from srv6mgrd.frr.vty import Shows
+from srv6mgrd.kinds.frr_block.object import FrrBlock
 from srv6mgrd.plan.actions import Action, Replace
-from srv6mgrd.plan.objects import FrrBlock
 
 
 @dataclass(frozen=True, slots=True)

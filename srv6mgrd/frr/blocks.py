@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from srv6mgrd.kinds.frr_block.object import FrrBlock
 from srv6mgrd.model.status import ObjectRef
-from srv6mgrd.plan.objects import FrrBlock
 
 ZEBRA = "zebra"
 BGPD = "bgpd"

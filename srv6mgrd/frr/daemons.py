@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from srv6mgrd.frr.blocks import BFDD, BGPD, ISISD, MGMTD, OSPF6D, OSPFD, STATICD
+from srv6mgrd.kinds.frr_block.object import FrrBlock
 from srv6mgrd.plan.actions import Create, Replace
-from srv6mgrd.plan.objects import FrrBlock
 
 _FILE = "/etc/frr/daemons"
 

@@ -22,8 +22,8 @@ from srv6mgrd.frr.blocks import BGPD, LOCATORS
 from srv6mgrd.frr.status import segment_routing
 from srv6mgrd.frr.vty import Answer, Shows
 from srv6mgrd.frr.waiting import comes_true
+from srv6mgrd.kinds.frr_block.object import FrrBlock
 from srv6mgrd.plan.actions import Action, Delete, Replace
-from srv6mgrd.plan.objects import FrrBlock
 
 _LOG = logging.getLogger(__name__)
 

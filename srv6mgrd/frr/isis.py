@@ -10,11 +10,11 @@ from collections.abc import Mapping
 
 from srv6mgrd.frr.blocks import ISISD, MGMTD, block
 from srv6mgrd.frr.neighbors import address
+from srv6mgrd.kinds.frr_block.object import FrrBlock
 from srv6mgrd.model.checks import SID_DEVICE
 from srv6mgrd.model.desired import Locator
 from srv6mgrd.model.isis import Authentication, Isis, IsisInterface, LspTimers, SpfDelay
 from srv6mgrd.model.status import Kind, ObjectRef
-from srv6mgrd.plan.objects import FrrBlock
 
 # Name of our instance; others on the router are the operator's.
 TAG = "srv6mgr"

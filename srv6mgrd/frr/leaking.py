@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from srv6mgrd.frr.blocks import BGPD, block
 from srv6mgrd.frr.policies import name_in_frr
+from srv6mgrd.kinds.frr_block.object import FrrBlock
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.leaking import DEFAULT_VRF, Leak
 from srv6mgrd.model.leaking_targets import local_target, number
 from srv6mgrd.model.status import Kind, ObjectRef
-from srv6mgrd.plan.objects import FrrBlock
 
 # Entry of the route map for what comes from other routers, after those for VRFs of this one.
 _OTHERS = 65535

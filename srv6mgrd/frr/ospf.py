@@ -15,10 +15,10 @@ from srv6mgrd.frr import policies
 from srv6mgrd.frr.blocks import OSPF6D, OSPFD, block
 from srv6mgrd.frr.json_shows import show_json
 from srv6mgrd.frr.vty import Shows, VtyError
+from srv6mgrd.kinds.frr_block.object import FrrBlock
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.ospf import DefaultInformation, Ospf, OspfInterface, OspfKey
 from srv6mgrd.model.status import Kind, ObjectRef
-from srv6mgrd.plan.objects import FrrBlock
 
 Verdict = tuple[bool, str]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from srv6mgrd.frr.blocks import BGPD, block
+from srv6mgrd.kinds.frr_block.object import FrrBlock
 from srv6mgrd.model.routing_policy import (
     Actions,
     CommunityOption,
@@ -21,7 +22,6 @@ from srv6mgrd.model.routing_policy import (
     Statement,
 )
 from srv6mgrd.model.status import Kind, ObjectRef
-from srv6mgrd.plan.objects import FrrBlock
 
 # Before the names of all that is ours; what the operator has in FRR has other names.
 _PREFIX = "srv6mgr-"

@@ -9,9 +9,9 @@ from srv6mgrd.frr import aggregates, isis, leaking, ospf, policies, static_route
 from srv6mgrd.frr.blocks import BGPD, ENCAPSULATION, LOCATORS, ZEBRA, block
 from srv6mgrd.frr.leaking import Leaking
 from srv6mgrd.frr.neighbors import activation, address, sessions
+from srv6mgrd.kinds.frr_block.object import FrrBlock
 from srv6mgrd.model.bgp import Bgp, VrfBgp
 from srv6mgrd.model.desired import Desired, Locator, Vrf
-from srv6mgrd.plan.objects import FrrBlock
 
 # What FRR does anyway, and does not print (bgpd/bgpd.h, BGP_DEFAULT_RESTART_TIME,
 # BGP_DEFAULT_STALEPATH_TIME).

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from srv6mgrd.frr.blocks import MGMTD, RESOLUTION_VIA_DEFAULT, block, list_line
-from srv6mgrd.plan.objects import FrrBlock
+from srv6mgrd.kinds.frr_block.object import FrrBlock
 
 _AS_NOTATION = re.compile(r"^(router bgp .*?) as-notation \S+$")
 _POLICY = "bgp ebgp-requires-policy"

@@ -26,8 +26,8 @@ from srv6mgrd.frr.blocks import (
     slot_of,
 )
 from srv6mgrd.frr.vty import Answer
+from srv6mgrd.kinds.frr_block.object import FrrBlock, hide_secret, without_secret
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
-from srv6mgrd.plan.objects import FrrBlock, hide_secret, without_secret
 
 # Single-valued lines that FRR does not overwrite: a second index for a SID is ignored without a
 # word, a second locator of bgpd is refused, another prefix for a locator leaves SIDs of the old

@@ -16,10 +16,10 @@ from srv6mgrd.frr.blocks import BFDD, MGMTD, RESOLUTION_VIA_DEFAULT, ZEBRA, bloc
 from srv6mgrd.frr.json_shows import show_json
 from srv6mgrd.frr.neighbors import address
 from srv6mgrd.frr.vty import Shows, VtyError
+from srv6mgrd.kinds.frr_block.object import FrrBlock
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.static_routes import NextHop, SpecialNextHop, StaticRoute
 from srv6mgrd.model.status import Kind, ObjectRef
-from srv6mgrd.plan.objects import FrrBlock
 
 # Whether the route forwards, and why not; beside one that does the next hops that it lacks.
 Verdict = tuple[bool, str]

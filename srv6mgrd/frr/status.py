@@ -188,7 +188,7 @@ def _allocation(
 
 def _invalid(vrf: Vrf, sid: IPv6Network, facts: _Facts) -> str:
     """Whether bgpd holds VPN routes of the VRF invalid. All that is exported stands by its next hop
-    in the VRF; that of an IPv6 route of a customer is the SID (``plan.objects.UnreachableSid``)."""
+    in the VRF; that of an IPv6 route of a customer is the SID (``kinds.unreachable``)."""
     count = facts.unresolved.get(vrf.name, {}).get(address(sid.network_address), 0)
     if not count:
         return ""

@@ -8,8 +8,8 @@ from typing import Protocol
 
 from srv6mgrd.frr.blocks import RESOLUTION_VIA_DEFAULT
 from srv6mgrd.frr.script import commands, removals
+from srv6mgrd.kinds.frr_block.object import FrrBlock
 from srv6mgrd.plan.actions import Delete
-from srv6mgrd.plan.objects import FrrBlock
 
 
 class Owned(Container[object], Protocol):

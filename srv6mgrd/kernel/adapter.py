@@ -16,22 +16,19 @@ from srv6mgrd.kernel.seg6 import Seg6
 from srv6mgrd.kernel.sid_table import SidTable, unreachable
 from srv6mgrd.kernel.traffic import Counted, Traffic
 from srv6mgrd.kernel.writer import Run, Writer
+from srv6mgrd.kinds.encap_source.object import EncapSource
+from srv6mgrd.kinds.proxy.object import ProxyHook
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.steering.object import EncapRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.unreachable.object import UnreachableDefault
+from srv6mgrd.kinds.vrf.object import VrfDevice
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.proxy_state import ProxyState
+from srv6mgrd.model.reserved import MAIN_TABLE, ROUTE_PROTOCOL
 from srv6mgrd.netlink import links
 from srv6mgrd.netlink.socket import NetlinkSocket
 from srv6mgrd.plan.actions import Action, Delete
-from srv6mgrd.plan.objects import (
-    MAIN_TABLE,
-    ROUTE_PROTOCOL,
-    EncapRoute,
-    EncapSource,
-    ProxyHook,
-    SidRoute,
-    Sysctl,
-    UnreachableDefault,
-    VrfDevice,
-)
 from srv6mgrd.plan.observed import Links, Observed, ObservedObject
 from srv6mgrd.ports import RejectedAction
 from srv6mgrd.proxy.adapter import Proxies

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Interface, IPv6Interface
 
+from srv6mgrd.kinds.address.object import InterfaceAddress
+from srv6mgrd.model.reserved import ROUTE_PROTOCOL
 from srv6mgrd.netlink import wire
 from srv6mgrd.netlink.socket import answers
-from srv6mgrd.plan.link_objects import InterfaceAddress
-from srv6mgrd.plan.objects import ROUTE_PROTOCOL
 from srv6mgrd.plan.observed import ObservedObject
 
 FAMILIES = (socket.AF_INET, socket.AF_INET6)

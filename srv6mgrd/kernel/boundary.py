@@ -30,9 +30,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from srv6mgrd.kernel import nft
+from srv6mgrd.kinds.boundary.object import BOUNDARY_TABLE, Boundary, UnknownBoundary
+from srv6mgrd.model.reserved import LINK_ALIAS
 from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.netlink.socket import NetlinkSocket
-from srv6mgrd.plan.objects import BOUNDARY_TABLE, LINK_ALIAS, Boundary, UnknownBoundary
 from srv6mgrd.plan.observed import ObservedObject
 
 # linux/netfilter_ipv6.h: NF_IP6_PRI_RAW, before connection tracking.

@@ -20,16 +20,13 @@ from enum import StrEnum
 from ipaddress import IPv6Network, ip_network
 
 from srv6mgrd.kernel import addresses, nft, rules
+from srv6mgrd.kinds.boundary.object import BOUNDARY_KEY, BOUNDARY_TABLE
+from srv6mgrd.kinds.route import Family
+from srv6mgrd.kinds.unreachable.object import UnreachableDefault
 from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.model.reserved import ROUTE_PROTOCOL
 from srv6mgrd.netlink import links, wire
 from srv6mgrd.netlink.socket import open_socket
-from srv6mgrd.plan.objects import (
-    BOUNDARY_TABLE,
-    ROUTE_PROTOCOL,
-    Boundary,
-    Family,
-    UnreachableDefault,
-)
 
 _BUFFER = 32 << 20
 _DATAGRAM = 1 << 16
@@ -166,7 +163,7 @@ def decode(kind: int, body: memoryview) -> KernelEvent | None:
     # Of nf_tables; the table is the first attribute of all that is told but NFT_MSG_NEWGEN.
     if kind in nft.REPORTED and nft.table_of(body) == BOUNDARY_TABLE:
         removed = kind == nft.NFT_MSG_DELTABLE
-        return KernelEvent(EventKind.BOUNDARY, Boundary.key, removed)
+        return KernelEvent(EventKind.BOUNDARY, BOUNDARY_KEY, removed)
     return None
 
 

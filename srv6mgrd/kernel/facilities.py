@@ -8,8 +8,8 @@ from ipaddress import IPv6Address, IPv6Network
 
 from srv6mgrd.kernel import bpf
 from srv6mgrd.kernel.boundary import BoundaryTable
+from srv6mgrd.kinds.boundary.object import Boundary
 from srv6mgrd.netlink.errors import Failure, KernelError
-from srv6mgrd.plan.objects import Boundary
 from srv6mgrd.proxy.programs import Programs
 
 # linux/bpf.h: enum bpf_prog_type

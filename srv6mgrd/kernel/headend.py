@@ -13,17 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from srv6mgrd.kernel.routes import family_of, rtmsg
+from srv6mgrd.kinds.next_hop.object import NextHopRoute
+from srv6mgrd.kinds.route import UNREACHABLE_METRIC, Family, UnknownRoute
+from srv6mgrd.kinds.steering.object import EncapRoute
 from srv6mgrd.model.behavior import Headend
+from srv6mgrd.model.reserved import ROUTE_PROTOCOL
 from srv6mgrd.netlink import srh, wire
 from srv6mgrd.netlink.socket import answers
-from srv6mgrd.plan.objects import (
-    ROUTE_PROTOCOL,
-    UNREACHABLE_METRIC,
-    EncapRoute,
-    Family,
-    NextHopRoute,
-    UnknownRoute,
-)
 from srv6mgrd.plan.observed import ObservedObject
 
 # linux/seg6_iptunnel.h: SEG6_IPTUN_MODE_*; 0 is inline, which we don't write.

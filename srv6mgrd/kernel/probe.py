@@ -16,22 +16,20 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 from srv6mgrd.kernel import facilities, routes
 from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.steering.object import EncapRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.vrf.object import VrfDevice
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.capabilities import ROUTE_LOOKUP_TABLE, Capabilities
 from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.model.reserved import SID_DEVICE
 from srv6mgrd.netlink import links
 from srv6mgrd.netlink.errors import Failure, KernelError
 from srv6mgrd.netlink.socket import NetlinkSocket
 from srv6mgrd.plan.actions import Create
-from srv6mgrd.plan.objects import (
-    SID_DEVICE,
-    DummyDevice,
-    EncapRoute,
-    KernelObject,
-    SidRoute,
-    Sysctl,
-    VrfDevice,
-)
 
 _IGNORED = "the kernel ignores it"
 _CLONE_NEWNET = 0x40000000
@@ -96,7 +94,7 @@ class _Attempt:
     """One go at everything; ``missing`` is filled on the way."""
 
     missing: dict[str, str] = field(default_factory=dict)
-    _wanted: dict[str, KernelObject] = field(default_factory=dict)
+    _wanted: dict[str, Object] = field(default_factory=dict)
 
     def capabilities(self) -> Capabilities:
         kernel = LinuxKernel()
@@ -200,11 +198,11 @@ _FACILITIES = frozenset({"vrf", "counters", "route-source", ROUTE_LOOKUP_TABLE, 
 _IPV4 = " IPv4"
 
 
-def _runs_program(obj: KernelObject) -> bool:
+def _runs_program(obj: Object) -> bool:
     return isinstance(obj, SidRoute) and obj.bpf_program is not None
 
 
-def _rejection(kernel: LinuxKernel, objects: Iterable[KernelObject]) -> str:
+def _rejection(kernel: LinuxKernel, objects: Iterable[Object]) -> str:
     """The kernel's words when it refuses one of these."""
     rejected = kernel.apply([Create(obj) for obj in objects])
     return rejected[0].message if rejected else ""

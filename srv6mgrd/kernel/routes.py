@@ -13,19 +13,15 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 from srv6mgrd.kernel import seg6local
+from srv6mgrd.kinds.next_hop.object import NextHopRoute
+from srv6mgrd.kinds.route import UNREACHABLE_METRIC, UnknownRoute
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.steering.object import EncapRoute
+from srv6mgrd.kinds.unreachable.object import UnreachableDefault, UnreachableSid
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.prefix import packed
+from srv6mgrd.model.reserved import ROUTE_PROTOCOL
 from srv6mgrd.netlink import wire
-from srv6mgrd.plan.objects import (
-    ROUTE_PROTOCOL,
-    UNREACHABLE_METRIC,
-    EncapRoute,
-    NextHopRoute,
-    SidRoute,
-    UnknownRoute,
-    UnreachableDefault,
-    UnreachableSid,
-)
 
 Route = SidRoute | EncapRoute | NextHopRoute | UnreachableDefault | UnreachableSid | UnknownRoute
 

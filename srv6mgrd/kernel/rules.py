@@ -6,10 +6,11 @@ import socket
 from collections.abc import Container, Iterator, Sequence
 from ipaddress import IPv6Address, IPv6Network
 
+from srv6mgrd.kinds.rule.object import Rule, UnknownRule
 from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.model.reserved import ROUTE_PROTOCOL
 from srv6mgrd.netlink import wire
 from srv6mgrd.netlink.socket import answers
-from srv6mgrd.plan.objects import ROUTE_PROTOCOL, Rule, UnknownRule
 from srv6mgrd.plan.observed import ObservedObject
 
 # What a rule of ours consists of; FRA_SUPPRESS_PREFIXLEN is always in a dump, -1 for none.

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
+from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.netlink import srh, wire
-from srv6mgrd.plan.objects import SidRoute
 
 # linux/seg6_local.h: SEG6_LOCAL_ACTION_*
 ACTION_NUMBER = {

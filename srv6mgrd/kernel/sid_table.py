@@ -15,18 +15,13 @@ from srv6mgrd.kernel.notices import Notice
 from srv6mgrd.kernel.route_dump import NOTHING, Counters, Row, Template, decode, rows
 from srv6mgrd.kernel.routes import NOWHERE
 from srv6mgrd.kernel.seg6local import BEHAVIOR, Extras
+from srv6mgrd.kinds.route import SID_METRIC, UNREACHABLE_METRIC, UnknownRoute
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.unreachable.object import UnreachableDefault, UnreachableSid
 from srv6mgrd.model.prefix import Prefix
+from srv6mgrd.model.reserved import ROUTE_PROTOCOL
 from srv6mgrd.netlink import wire
 from srv6mgrd.netlink.socket import answers
-from srv6mgrd.plan.objects import (
-    ROUTE_PROTOCOL,
-    SID_METRIC,
-    UNREACHABLE_METRIC,
-    SidRoute,
-    UnknownRoute,
-    UnreachableDefault,
-    UnreachableSid,
-)
 from srv6mgrd.plan.observed import ObservedObject
 
 # By what tells the SIDs of a template apart.

@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
+from srv6mgrd.kinds.sysctl.object import Sysctl
 from srv6mgrd.netlink.errors import Failure, KernelError
-from srv6mgrd.plan.objects import Sysctl
 from srv6mgrd.plan.observed import ObservedObject
 
 _STRICT_MODE = "net/vrf/strict_mode"

@@ -7,8 +7,12 @@ from ipaddress import IPv6Network
 from pathlib import Path
 
 from srv6mgrd.kernel.route_dump import NOTHING, Counters
+from srv6mgrd.kinds.device import UnknownLink
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.route import UnknownRoute
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.vrf.object import VrfDevice
 from srv6mgrd.plan.actions import Action, Delete
-from srv6mgrd.plan.objects import DummyDevice, SidRoute, UnknownLink, UnknownRoute, VrfDevice
 
 Counted = Mapping[IPv6Network, Counters]
 

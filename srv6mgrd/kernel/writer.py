@@ -11,35 +11,31 @@ from srv6mgrd.kernel import addresses, bpf, headend, routes, rules, sysctl
 from srv6mgrd.kernel.boundary import BoundaryTable
 from srv6mgrd.kernel.seg6 import Seg6
 from srv6mgrd.kernel.stacked import StackedVlans
+from srv6mgrd.kinds.address.object import InterfaceAddress
+from srv6mgrd.kinds.admin_state.object import AdminState
+from srv6mgrd.kinds.boundary.object import Boundary, UnknownBoundary
+from srv6mgrd.kinds.device import UnknownLink
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.encap_source.object import EncapSource
+from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.link_mtu.object import LinkMtu
+from srv6mgrd.kinds.next_hop.object import NextHopRoute
+from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.proxy.object import ProxyEntry, ProxyHook, ProxyPrograms
+from srv6mgrd.kinds.route import UnknownRoute
+from srv6mgrd.kinds.rule.object import Rule, UnknownRule
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.steering.object import EncapRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.unreachable.object import UnreachableDefault, UnreachableSid
+from srv6mgrd.kinds.vlan.object import VlanDevice
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.netlink import links, wire
 from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.netlink.links import Link
 from srv6mgrd.netlink.socket import BATCH, NetlinkSocket
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
-from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
-from srv6mgrd.plan.objects import (
-    Boundary,
-    DummyDevice,
-    EncapRoute,
-    EncapSource,
-    FrrBlock,
-    NextHopRoute,
-    Object,
-    ProxyEntry,
-    ProxyHook,
-    ProxyPrograms,
-    Rule,
-    SidRoute,
-    Sysctl,
-    UnknownBoundary,
-    UnknownLink,
-    UnknownRoute,
-    UnknownRule,
-    UnreachableDefault,
-    UnreachableSid,
-    VrfDevice,
-    VrfPort,
-)
 from srv6mgrd.ports import RejectedAction
 from srv6mgrd.proxy.adapter import Proxies
 

@@ -10,10 +10,12 @@ from typing import TypeGuard
 from srv6mgrd.counters.accumulator import Accumulator
 from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.duty_cycle import Cost
+from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.proxy.object import ProxyEntry
+from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.manager.ports import Outward, Proxies
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.plan.actions import Action, Create, Replace
-from srv6mgrd.plan.objects import Object, ProxyEntry, SidRoute
 from srv6mgrd.ports import Kernel
 from srv6mgrd.stages import Stage, stages
 from srv6mgrd.threads import one_thread

@@ -1,7 +1,7 @@
 """Names of declared objects, as messages, logs and the command line show them. Pure.
 
-``plan.names`` names what they become in the kernel and in FRR. Without ``name`` an entry has no key
-yet; without ``vrf`` it is in none.
+``kinds.object.Object.label`` names what they become in the kernel and in FRR. Without ``name`` an
+entry has no key yet; without ``vrf`` it is in none.
 """
 
 from __future__ import annotations

@@ -6,18 +6,17 @@ import socket
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from srv6mgrd.kinds.admin_state.object import AdminState
+from srv6mgrd.kinds.device import UnknownLink
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.link_mtu.object import LinkMtu
+from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.vlan.object import VlanDevice
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
+from srv6mgrd.model.reserved import LINK_ALIAS, SID_DEVICE
 from srv6mgrd.netlink import wire
 from srv6mgrd.netlink.socket import NetlinkSocket, answers
-from srv6mgrd.plan.link_objects import AdminState, LinkMtu, VlanDevice
-from srv6mgrd.plan.objects import (
-    LINK_ALIAS,
-    SID_DEVICE,
-    DummyDevice,
-    KernelObject,
-    UnknownLink,
-    VrfDevice,
-    VrfPort,
-)
 from srv6mgrd.plan.observed import ObservedObject
 
 # The kind of an always-up device that nothing is sent on.
@@ -253,7 +252,7 @@ def bridged(links: Sequence[Link]) -> dict[str, str]:
     return {link.name: names[link.master] for link in links if link.master in names}
 
 
-def _device(link: Link, by_index: Mapping[int, Link]) -> KernelObject | None:
+def _device(link: Link, by_index: Mapping[int, Link]) -> Object | None:
     if link.kind == "vrf":
         return VrfDevice(link.name, link.table, link.index, link.up)
     if link.kind == DUMMY and link.up and (link.ours or link.name == SID_DEVICE):

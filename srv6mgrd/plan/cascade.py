@@ -3,22 +3,15 @@ to be put again though it stood as declared. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
+from srv6mgrd.kinds.admin_state.object import AdminState
+from srv6mgrd.kinds.device import Device
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.vlan.object import VlanDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
-from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
-from srv6mgrd.plan.objects import (
-    DummyDevice,
-    EncapRoute,
-    NextHopRoute,
-    Object,
-    ProxyEntry,
-    ProxyHook,
-    SidRoute,
-    Sysctl,
-    VrfDevice,
-    VrfPort,
-)
 from srv6mgrd.plan.observed import ObservedObject
 
 
@@ -33,16 +26,6 @@ def is_made_anew(seen: ObservedObject, obj: Object) -> bool:
     )
 
 
-def lost_by_cycling(obj: Object) -> str | None:
-    """The interface that takes this object along when it goes down and up (cycle_netdev)."""
-    match obj:
-        case EncapRoute() | NextHopRoute():
-            return obj.device
-        case InterfaceAddress() if obj.is_link_local:
-            return obj.interface
-    return None
-
-
 def put_again(
     actions: Sequence[Action],
     wanted: Mapping[str, Object],
@@ -54,7 +37,13 @@ def put_again(
     downed = {state.interface for state in states if not state.up}
     upped = {state.interface for state in states if state.up}
     anew = _devices(actions, Create) & _devices(actions, Delete)
-    anew |= {d.name for a in actions if isinstance(a, Replace) and (d := _recreated(a)) is not None}
+    # The kernel makes it again where another one has its name: without our mark, as of somebody who
+    # deleted ours.
+    anew |= {
+        a.object.name
+        for a in actions
+        if isinstance(a, Replace) and isinstance(a.object, Device) and not a.object.keeps(a.before)
+    }
     if not (cycled or downed or upped or anew):
         return []
     touched = {a.object.key for a in actions}
@@ -66,7 +55,7 @@ def put_again(
     def goes_along(obj: Object) -> bool:
         if isinstance(obj, AdminState) and not obj.up and obj.interface in raised:
             return True
-        return lost_by_cycling(obj) in lost or not anew.isdisjoint(on(obj))
+        return obj.lost_with in lost or not anew.isdisjoint(obj.hangs_on)
 
     return [
         Replace(obj, obj)
@@ -79,26 +68,7 @@ def put_again(
 
 
 def _devices(actions: Sequence[Action], kind: type[Create | Delete]) -> set[str]:
-    return {
-        a.object.name
-        for a in actions
-        if isinstance(a, kind) and isinstance(a.object, VlanDevice | DummyDevice | VrfDevice)
-    }
-
-
-def _recreated(action: Replace) -> VrfDevice | VlanDevice | DummyDevice | None:
-    """The device that the kernel makes again, since another one has its name: without our mark, as
-    of somebody who deleted ours (the adapter's ``_is_live``)."""
-    match action.before, action.object:
-        case VrfDevice() as was, VrfDevice() as vrf:
-            return None if (was.table, was.ifindex) == (vrf.table, vrf.ifindex) else vrf
-        case VlanDevice() as below, VlanDevice() as vlan:
-            return None if (below.parent, below.id) == (vlan.parent, vlan.id) else vlan
-        case DummyDevice(), DummyDevice():
-            return None
-        case _, (VrfDevice() | VlanDevice() | DummyDevice()) as device:
-            return device
-    return None
+    return {a.object.name for a in actions if isinstance(a, kind) and isinstance(a.object, Device)}
 
 
 def stacked_on(names: set[str], wanted: Mapping[str, Object]) -> set[str]:
@@ -109,24 +79,3 @@ def stacked_on(names: set[str], wanted: Mapping[str, Object]) -> set[str]:
         if vlan.parent in found:
             found.add(vlan.name)
     return found
-
-
-def on(obj: Object) -> Iterator[str]:
-    """The interfaces that an object hangs on; itself, of one stacked on another."""
-    match obj:
-        case VlanDevice():
-            yield obj.parent
-        case InterfaceAddress() | LinkMtu() | AdminState() | VrfPort() | ProxyHook():
-            yield obj.interface
-        case EncapRoute() | NextHopRoute():
-            yield obj.device
-        case SidRoute() if obj.interface is not None:
-            yield obj.interface
-        case ProxyEntry():
-            yield obj.interface
-            yield obj.return_interface
-        case Sysctl():
-            # net/ipv6/conf/NAME/...
-            parts = obj.path.split("/")
-            if parts[2:3] == ["conf"] and len(parts) > 3:
-                yield parts[3]

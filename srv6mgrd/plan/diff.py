@@ -8,36 +8,21 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from srv6mgrd.kinds.address.object import InterfaceAddress
+from srv6mgrd.kinds.admin_state.object import AdminState
+from srv6mgrd.kinds.device import Device
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.link_mtu.object import LinkMtu
+from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.rule.object import Rule
+from srv6mgrd.kinds.vlan.object import VlanDevice
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.plan import cascade
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
-from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, Stacked, VlanDevice
-from srv6mgrd.plan.objects import (
-    MAIN_TABLE,
-    DummyDevice,
-    EncapRoute,
-    EncapSource,
-    FrrBlock,
-    Object,
-    Rule,
-    SidRoute,
-    Sysctl,
-    UnreachableDefault,
-    UnreachableSid,
-    VrfDevice,
-    VrfPort,
-)
 from srv6mgrd.plan.observed import ObservedObject
 from srv6mgrd.plan.shadow import Shadow, shadows
-
-# Kinds that bear no mark of ours in the kernel: the journal alone says that they are ours.
-UNMARKED = (VrfPort, EncapSource, FrrBlock)
-# Kinds that somebody can put in our place as they were but for the mark: without it they could not
-# be removed, and SIDs would not be counted. A rule without it stands beside ours.
-_REMARKED = (SidRoute, UnreachableDefault, VrfDevice, DummyDevice)
-# Kinds whose change may take addresses along.
-_TAKING_ADDRESSES = (VlanDevice, DummyDevice, VrfDevice, VrfPort, AdminState)
-# Kinds that are values rather than things: whatever is there is changed, nothing is removed.
-VALUES = (Sysctl, EncapSource, LinkMtu, AdminState)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +87,11 @@ def plan(
         same = (
             seen is not None
             and (seen.object is obj or seen.object == obj)
-            and (seen.ours or not (key in owned and isinstance(obj, _REMARKED)))
+            and (seen.ours or not (obj.needs_mark and key in owned))
         )
         if same and not leaving:
             continue
-        if (other := foreign.get(_table(obj) or 0)) and not same:
+        if (other := foreign.get(obj.vrf_table or 0)) and not same:
             conflicts.append(Conflict(obj, other))
         elif seen is None:
             actions.append(Create(obj))
@@ -121,7 +106,7 @@ def plan(
         elif isinstance(obj, Rule) and key in owned and not seen.ours:
             # It stays where it is: a deletion of ours would not hit it, nor an undo bring it back.
             actions.append(Create(obj))
-        elif seen.ours or key in owned or isinstance(obj, (*UNMARKED, *VALUES)):
+        elif seen.ours or key in owned or not obj.bears_mark:
             actions.append(Replace(_ordered(seen.object, obj), obj))
         else:
             conflicts.append(Conflict(obj, seen.object))
@@ -150,9 +135,9 @@ def _values(
 ) -> Iterator[tuple[str, Replace]]:
     """Of devices that are removed or made anew, as they are now, by key."""
     devices = {
-        a.object.name: a.object.order if isinstance(a.object, VlanDevice) else 0
+        a.object.name: a.object.order
         for a in actions
-        if isinstance(a, Delete) and isinstance(a.object, VlanDevice | DummyDevice | VrfDevice)
+        if isinstance(a, Delete) and isinstance(a.object, Device)
     }
     for key, seen in beside.items():
         value = seen.object
@@ -177,9 +162,7 @@ def _lowered(
 
 def _ours(seen: ObservedObject) -> bool:
     """Whether what the journal names may be removed."""
-    if isinstance(seen.object, Sysctl | LinkMtu | AdminState):
-        return False
-    return seen.ours or isinstance(seen.object, UNMARKED)
+    return not seen.object.is_kept and (seen.ours or not seen.object.bears_mark)
 
 
 def _is_ours(vrf: str, wanted: Container[str], observed: Mapping[str, ObservedObject]) -> bool:
@@ -189,8 +172,7 @@ def _is_ours(vrf: str, wanted: Container[str], observed: Mapping[str, ObservedOb
 
 
 def _order(obj: Object) -> tuple[int, int, str]:
-    order = obj.order if isinstance(obj, FrrBlock | Stacked) else 0
-    return obj.rank, order, obj.key
+    return obj.rank, obj.order, obj.key
 
 
 def _leaving(
@@ -205,26 +187,10 @@ def _leaving(
         vrf, obj = seen.object, wanted.get(key)
         if isinstance(vrf, VrfDevice) and (
             (key in removable and vrf.table in taken)
-            or (isinstance(obj, VrfDevice) and _place(vrf) != _place(obj))
+            or (isinstance(obj, VrfDevice) and not obj.keeps(vrf))
         ):
             names.add(vrf.name)
     return names
-
-
-def _table(obj: Object) -> int | None:
-    """Table of a VRF that this object works on."""
-    match obj:
-        case VrfDevice() | UnreachableDefault() | UnreachableSid():
-            return obj.table
-        case SidRoute():
-            return obj.vrf_table
-        case EncapRoute() if obj.table != MAIN_TABLE:
-            return obj.table
-    return None
-
-
-def _place(vrf: VrfDevice) -> tuple[int, int]:
-    return vrf.table, vrf.ifindex
 
 
 def _ordered(before: Object, obj: Object) -> Object:
@@ -234,11 +200,6 @@ def _ordered(before: Object, obj: Object) -> Object:
     if isinstance(before, AdminState) and isinstance(obj, AdminState):
         return replace(before, order=obj.order)
     return before
-
-
-def _tag(vlan: VlanDevice) -> tuple[str, int]:
-    """What two VLAN devices can't share (vlan_check_real_dev)."""
-    return vlan.parent, vlan.id
 
 
 def _goes_first(seen: ObservedObject, leaving: Container[str]) -> bool:
@@ -260,8 +221,8 @@ def _make_room(puts: list[Create | Replace], deletes: list[Delete]) -> list[Dele
         if isinstance(d.object, VrfDevice) and (d.object.table in taken or d.object.key in again)
     }
     # Also on a VLAN above the interface, which these actions need not name.
-    losing = any(cascade.lost_by_cycling(a.object) is not None for a in puts)
-    tagged = {_tag(a.object) for a in puts if isinstance(a.object, VlanDevice)}
+    losing = any(a.object.lost_with is not None for a in puts)
+    tagged = {a.object.tag for a in puts if isinstance(a.object, VlanDevice)}
     # What leaves a VRF goes up again with the VLANs on it, which may be declared down.
     raising = any(isinstance(a.object, AdminState) for a in puts)
     # What is on them goes before them, so that undoing brings it back.
@@ -269,18 +230,16 @@ def _make_room(puts: list[Create | Replace], deletes: list[Delete]) -> list[Dele
         d.object.name
         for d in deletes
         if isinstance(d.object, VlanDevice | DummyDevice)
-        and (
-            d.object.key in again or (isinstance(d.object, VlanDevice) and _tag(d.object) in tagged)
-        )
+        and (d.object.key in again or (isinstance(d.object, VlanDevice) and d.object.tag in tagged))
     }
-    moving = any(isinstance(a.object, _TAKING_ADDRESSES) for a in (*puts, *deletes))
+    moving = any(a.object.takes_addresses for a in (*puts, *deletes))
     return [
         d
         for d in deletes
         if d.object.key in again
         or (isinstance(d.object, VrfPort) and (raising or losing))
         or (isinstance(d.object, VlanDevice) and d.object.name in devices)
-        or not devices.isdisjoint(cascade.on(d.object))
+        or not devices.isdisjoint(d.object.hangs_on)
         or (isinstance(d.object, InterfaceAddress) and moving)
         or (isinstance(d.object, FrrBlock) and leaving)
         or (isinstance(d.object, VrfPort) and d.object.vrf in leaving)

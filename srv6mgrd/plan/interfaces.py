@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from srv6mgrd.kinds.address.object import InterfaceAddress
+from srv6mgrd.kinds.admin_state.object import AdminState
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.link_mtu.object import LinkMtu
+from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.vlan.object import VlanDevice
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.interfaces import Interface, Vlan, depth, mtu_of
-from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
-from srv6mgrd.plan.objects import DummyDevice, Object, Sysctl
 from srv6mgrd.plan.observed import Links
 
 

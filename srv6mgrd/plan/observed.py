@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from srv6mgrd.kinds.object import Object
 from srv6mgrd.model.record import record
-from srv6mgrd.plan.objects import Object
 
 
 @record

@@ -7,20 +7,20 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
-from srv6mgrd.model import domain
-from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.checks import SID_TABLE
-from srv6mgrd.model.desired import Desired, Proxy, Sid
-from srv6mgrd.plan.objects import (
+from srv6mgrd.kinds.proxy.object import (
     BACK_FUNCTION,
-    SID_DEVICE,
     TOWARD_AGAIN,
     TOWARD_FUNCTION,
     TOWARD_LOCAL,
     ProxyEntry,
     ProxyHook,
-    SidRoute,
 )
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.model import domain
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.model.desired import Desired, Proxy, Sid
+from srv6mgrd.model.reserved import SID_DEVICE
 
 # seg6local behaviors that hand over what is inside: super-packets, which the kernel itself takes
 # apart best. One that meets a packet with segments left, as after a hook was lost, drops it.

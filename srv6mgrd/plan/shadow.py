@@ -7,8 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv6Address, IPv6Network
 
+from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.route import UnknownRoute
+from srv6mgrd.kinds.rule.object import Rule, UnknownRule
+from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.model.checks import SID_TABLE
-from srv6mgrd.plan.objects import Object, Rule, SidRoute, UnknownRoute, UnknownRule
 
 
 @dataclass(frozen=True, slots=True)

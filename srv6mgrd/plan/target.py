@@ -5,25 +5,22 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 
+from srv6mgrd.kinds.encap_source.object import EncapSource
+from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.rule.object import Rule
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.unreachable.object import UnreachableDefault, UnreachableSid
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model import domain
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.csid import is_of_local_block
 from srv6mgrd.model.desired import Desired, Locator, Sid, Vrf
 from srv6mgrd.model.interfaces import Interface
+from srv6mgrd.model.reserved import MAIN_TABLE
 from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan import interfaces as declared_interfaces
 from srv6mgrd.plan import proxies
-from srv6mgrd.plan.objects import (
-    MAIN_TABLE,
-    EncapSource,
-    FrrBlock,
-    Rule,
-    Sysctl,
-    UnreachableDefault,
-    UnreachableSid,
-    VrfDevice,
-    VrfPort,
-)
 from srv6mgrd.plan.observed import Links
 from srv6mgrd.plan.target_boundary import need_boundary
 from srv6mgrd.plan.target_objects import (

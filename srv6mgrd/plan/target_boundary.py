@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from srv6mgrd.kinds.boundary.object import boundary
+from srv6mgrd.kinds.sysctl.object import Sysctl
 from srv6mgrd.model import domain
 from srv6mgrd.model.desired import Desired, Role
 from srv6mgrd.model.status import Kind, ObjectRef
-from srv6mgrd.plan.objects import (
-    Sysctl,
-    boundary,
-)
 from srv6mgrd.plan.target_objects import (
     Target,
 )

@@ -6,13 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 
+from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.sysctl.object import Sysctl
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.status import ObjectRef
-from srv6mgrd.plan.link_objects import Stacked
-from srv6mgrd.plan.objects import (
-    Object,
-    Sysctl,
-)
 from srv6mgrd.plan.observed import ObservedObject
 
 # After the l3mdev rule (1000): packets of a VRF meet their own table first and end at its
@@ -66,8 +63,8 @@ class Target:
         keys to look at, if not all."""
         for key in self.objects if some is None else some:
             obj, seen = self.objects.get(key), observed.get(key)
-            if isinstance(obj, Stacked):
-                continue  # their order is not observed
+            if obj is not None and obj.is_stacked:
+                continue  # its order is not observed
             if seen is not None and seen.object is not obj and seen.object == obj:
                 self.objects[key] = seen.object
 

@@ -6,24 +6,21 @@ import hashlib
 from collections.abc import Collection, Mapping
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.link_mtu.object import LinkMtu
+from srv6mgrd.kinds.next_hop.object import NextHopRoute
+from srv6mgrd.kinds.proxy.object import ProxyPrograms
+from srv6mgrd.kinds.rule.object import Rule
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.csid import is_of_local_block
 from srv6mgrd.model.desired import Desired, Locator, Sid
+from srv6mgrd.model.reserved import MAIN_TABLE, SID_DEVICE
 from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan import interfaces as declared_interfaces
 from srv6mgrd.plan import proxies
-from srv6mgrd.plan.link_objects import LinkMtu
-from srv6mgrd.plan.objects import (
-    MAIN_TABLE,
-    SID_DEVICE,
-    DummyDevice,
-    NextHopRoute,
-    ProxyPrograms,
-    Rule,
-    SidRoute,
-    Sysctl,
-)
 from srv6mgrd.plan.proxies import Declared
 from srv6mgrd.plan.target_objects import (
     FORWARD_IPV4,

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from ipaddress import IPv6Address, IPv6Network
 
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.rule.object import Rule
+from srv6mgrd.kinds.steering.object import EncapRoute
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.csid import is_of_local_block
 from srv6mgrd.model.desired import Desired, SteeredRoute
+from srv6mgrd.model.reserved import MAIN_TABLE, SID_DEVICE
 from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan import interfaces as declared_interfaces
-from srv6mgrd.plan.objects import (
-    MAIN_TABLE,
-    SID_DEVICE,
-    DummyDevice,
-    EncapRoute,
-    Rule,
-)
 from srv6mgrd.plan.target_objects import (
     FORWARD_IPV4,
     FORWARD_IPV6,

@@ -9,21 +9,21 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from ipaddress import IPv6Network, ip_network
 
-from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.proxy_state import FlowChain, ProxyCounts, ProxyState
-from srv6mgrd.netlink import links
-from srv6mgrd.netlink.errors import Failure
-from srv6mgrd.netlink.links import Link
-from srv6mgrd.netlink.socket import NetlinkSocket
-from srv6mgrd.plan.actions import Action, Create, Delete, Replace
-from srv6mgrd.plan.objects import (
-    SID_DEVICE,
+from srv6mgrd.kinds.proxy.object import (
     TOWARD_FUNCTION,
     TOWARD_LOCAL,
     ProxyEntry,
     ProxyHook,
     ProxyPrograms,
 )
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.proxy_state import FlowChain, ProxyCounts, ProxyState
+from srv6mgrd.model.reserved import SID_DEVICE
+from srv6mgrd.netlink import links
+from srv6mgrd.netlink.errors import Failure
+from srv6mgrd.netlink.links import Link
+from srv6mgrd.netlink.socket import NetlinkSocket
+from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.observed import ObservedObject
 from srv6mgrd.proxy import layout, libbpf
 from srv6mgrd.proxy.layout import ChainValue, FlowChainValue, ProxyValue

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from srv6mgrd.kinds.proxy.object import PROXY_FOLDER, PROXY_OBJECT, PROXY_PROGRAMS
 from srv6mgrd.netlink.errors import Failure
-from srv6mgrd.plan.objects import PROXY_FOLDER, PROXY_OBJECT, PROXY_PROGRAMS
 from srv6mgrd.proxy import layout, libbpf
 from srv6mgrd.proxy.hooks import Hooks
 from srv6mgrd.proxy.libbpf import Map

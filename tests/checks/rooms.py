@@ -1,8 +1,9 @@
 """Check the imports between the packages of srv6mgrd against the table in docs/architecture.md.
 
 The table is the source: its first column names the packages and modules of a row, its last one the
-rows that they may import. An import that no row permits is reported, and so is a permission that
-nothing uses, so that the table stays true.
+rows that they may import. A name with an asterisk is a pattern of files, which go before packages.
+An import that no row permits is reported, and so is a permission that nothing uses, so that the
+table stays true.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -23,7 +25,8 @@ _NAME = re.compile(r"`([^`]+)`")
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """One imported module: ``line`` of ``file``, and the packages at both ends."""
+    """One imported module: ``line`` of ``file``, and the modules at both ends as paths below
+    srv6mgrd, or the package if it is another one."""
 
     file: Path
     line: int
@@ -33,10 +36,17 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """``group`` of each package or module, and what each group may import."""
+    """``group`` of each package, module or pattern, and what each group may import."""
 
     group: Mapping[str, str]
     permitted: Mapping[str, frozenset[str]]
+
+    def row(self, module: str) -> str | None:
+        """The group of a module."""
+        for name, group in self.group.items():
+            if "/" in name and fnmatch(module, name):
+                return group
+        return self.group.get(_package(module))
 
 
 def parse(page: str) -> Table:
@@ -46,7 +56,8 @@ def parse(page: str) -> Table:
     for names, targets in _rows(page):
         # A group of modules has a name of its own before a colon.
         head, colon, rest = names.partition(":")
-        members = [name.strip("/").removesuffix(".py") for name in _NAME.findall(rest or names)]
+        members = [name.strip("/") for name in _NAME.findall(rest or names)]
+        members = [name if "/" in name else name.removesuffix(".py") for name in members]
         key = head.strip() if colon else members[0]
         group |= dict.fromkeys(members, key)
         wanted[key] = [word.strip().removesuffix(".py") for word in targets.split(",")]
@@ -78,13 +89,14 @@ def imports(checkout: Path) -> list[Import]:
     found = []
     for file in sorted(path for top in TOPS for path in checkout.glob(f"{top}/**/*.py")):
         relative = file.relative_to(checkout)
-        source = _package(checkout, relative.with_suffix("").parts)
+        source = _module(checkout, relative.with_suffix("").parts)
         for node in ast.walk(ast.parse(file.read_text())):
             if not isinstance(node, ast.Import | ast.ImportFrom):
                 continue
             for name in _modules(node):
                 parts = tuple(name.split("."))
-                if parts[0] in TOPS and (target := _package(checkout, parts)) != source:
+                if parts[0] in TOPS:
+                    target = _module(checkout, parts)
                     found.append(Import(relative, node.lineno, source, target))
     return found
 
@@ -96,11 +108,23 @@ def _modules(node: ast.Import | ast.ImportFrom) -> list[str]:
     return [f"{node.module}.{alias.name}" for alias in node.names]
 
 
-def _package(checkout: Path, parts: Sequence[str]) -> str:
-    """The package or module right below srv6mgrd; orchagent is one itself."""
+def _module(checkout: Path, parts: Sequence[str]) -> str:
+    """Path of a module below srv6mgrd, given its name with or without one in it; orchagent is one
+    itself."""
     if parts[0] != TOPS[0]:
         return parts[0]
-    return parts[1] if len(parts) > 1 and parts[1] != "__init__" else ""
+    path = Path()
+    for part in parts[1:]:
+        path /= part
+        if not (checkout / TOPS[0] / path).is_dir():
+            break
+    return f"{path}.py" if path.name else ""
+
+
+def _package(module: str) -> str:
+    """The package or module right below srv6mgrd."""
+    first = module.partition("/")[0].removesuffix(".py")
+    return first if first != "__init__" else ""
 
 
 def problems(table: Table, found: Sequence[Import]) -> list[str]:
@@ -108,8 +132,9 @@ def problems(table: Table, found: Sequence[Import]) -> list[str]:
     lines = []
     used: set[tuple[str, str]] = set()
     for one in found:
-        ends = [table.group.get(name) for name in (one.source, one.target)]
-        missing = [n for n, end in zip((one.source, one.target), ends, strict=True) if end is None]
+        modules = (one.source, one.target)
+        ends = [table.row(module) for module in modules]
+        missing = [_package(m) for m, end in zip(modules, ends, strict=True) if end is None]
         if missing:
             lines.append(f"{one.file}:{one.line}: {missing[0]} has no row in {PAGE}; add one")
             continue
@@ -126,7 +151,8 @@ def problems(table: Table, found: Sequence[Import]) -> list[str]:
             lines += [f"{PAGE}: {source} does not import {t}; remove it there" for t in unused]
     if cycle := _cycle(table.permitted):
         lines.append(f"{PAGE}: a cycle: {' -> '.join(cycle)}")
-    return lines
+    # One statement may import several names.
+    return list(dict.fromkeys(lines))
 
 
 def _cycle(permitted: Mapping[str, frozenset[str]]) -> list[str]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from srv6mgrd.frr.blocks import block
+from srv6mgrd.kinds.frr_block.object import FrrBlock
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
-from srv6mgrd.plan.objects import FrrBlock
 from srv6mgrd.ports import RejectedAction
 
 

@@ -8,31 +8,29 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
 
 from srv6mgrd.kernel import rules
+from srv6mgrd.kinds.address.object import InterfaceAddress
+from srv6mgrd.kinds.admin_state.object import AdminState
+from srv6mgrd.kinds.boundary.object import UnknownBoundary
+from srv6mgrd.kinds.device import UnknownLink
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.encap_source.object import EncapSource
+from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.link_mtu.object import LinkMtu
+from srv6mgrd.kinds.next_hop.object import NextHopRoute
+from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.proxy.object import ProxyEntry, ProxyHook
+from srv6mgrd.kinds.route import UnknownRoute
+from srv6mgrd.kinds.rule.object import Rule, UnknownRule
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.steering.object import EncapRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.vlan.object import VlanDevice
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.proxy_state import ProxyCounts, ProxyState
 from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
-from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
-from srv6mgrd.plan.objects import (
-    DummyDevice,
-    EncapRoute,
-    EncapSource,
-    FrrBlock,
-    KernelObject,
-    NextHopRoute,
-    Object,
-    ProxyEntry,
-    ProxyHook,
-    Rule,
-    SidRoute,
-    Sysctl,
-    UnknownBoundary,
-    UnknownLink,
-    UnknownRoute,
-    UnknownRule,
-    VrfDevice,
-    VrfPort,
-)
 from srv6mgrd.plan.observed import Links, Observed, ObservedObject
 from srv6mgrd.ports import RejectedAction
 
@@ -106,11 +104,11 @@ class FakeKernel:
         """Raise Crash after that many further actions were carried out; None: don't."""
         self._crash_after = count
 
-    def add_foreign(self, obj: KernelObject) -> None:
+    def add_foreign(self, obj: Object) -> None:
         """Something that stands there without our mark."""
         self.put(obj, ours=False)
 
-    def put(self, obj: KernelObject, *, ours: bool = True) -> None:
+    def put(self, obj: Object, *, ours: bool = True) -> None:
         """Something that stands there, not counted as a write and not checked."""
         if isinstance(obj, Sysctl):
             self.sysctls[obj.path] = obj.value
@@ -282,7 +280,7 @@ class FakeKernel:
         found = (seen.object for seen in self.objects.values())
         return [o for o in found if isinstance(o, VlanDevice) and o.parent == interface]
 
-    def _occupied(self, obj: KernelObject) -> Failure | None:
+    def _occupied(self, obj: Object) -> Failure | None:
         if isinstance(obj, VrfPort):
             seen = self.objects.get(obj.key)
             if seen is None or seen.object == obj:
@@ -301,7 +299,7 @@ class FakeKernel:
             return None
         return Failure.of(errno.EEXIST)
 
-    def _check(self, obj: KernelObject) -> Failure | None:
+    def _check(self, obj: Object) -> Failure | None:
         if isinstance(obj, SidRoute):
             return self._check_sid(obj)
         if isinstance(obj, EncapRoute | NextHopRoute):
@@ -350,7 +348,7 @@ class FakeKernel:
         self.sysctls[value.path] = value.value
         return None
 
-    def _place(self, obj: KernelObject) -> None:
+    def _place(self, obj: Object) -> None:
         if isinstance(obj, SidRoute):
             # Any replace makes a new action with counters at zero, identical or not.
             self.counters.pop(obj.prefix, None)
@@ -389,7 +387,7 @@ class FakeKernel:
             self._next_index += 1
             self.interfaces[obj.name] = self._next_index
 
-    def _delete(self, obj: KernelObject) -> Failure | None:
+    def _delete(self, obj: Object) -> Failure | None:
         if isinstance(obj, Sysctl):
             return None
         seen = self.objects.get(obj.key)

@@ -7,17 +7,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from srv6mgrd.kernel.rules import further
+from srv6mgrd.kinds.encap_source.object import EncapSource
+from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.rule.object import Rule
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.rejection import RejectedError
-from srv6mgrd.plan.objects import (
-    EncapSource,
-    FrrBlock,
-    Rule,
-    SidRoute,
-    Sysctl,
-    VrfDevice,
-    VrfPort,
-)
 from tests.builders import desired, net
 from tests.property.strategies import (
     FUNCTIONS,

@@ -6,8 +6,13 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from srv6mgrd.kinds.encap_source.object import EncapSource
+from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.rule.object import Rule
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.plan.objects import EncapSource, FrrBlock, Rule, SidRoute, VrfDevice, VrfPort
 from tests.builders import net
 from tests.fakes.kernel import Crash
 from tests.property.strategies import desireds

@@ -6,20 +6,16 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from srv6mgrd.kinds.next_hop.object import NextHopRoute
+from srv6mgrd.kinds.route import UnknownRoute
+from srv6mgrd.kinds.rule.object import Rule, UnknownRule
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.steering.object import EncapRoute
+from srv6mgrd.kinds.unreachable.object import UnreachableDefault, UnreachableSid
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.behavior import Behavior, Headend
 from srv6mgrd.model.rejection import RejectedError
-from srv6mgrd.plan.objects import (
-    EncapRoute,
-    NextHopRoute,
-    Rule,
-    SidRoute,
-    UnknownRoute,
-    UnknownRule,
-    UnreachableDefault,
-    UnreachableSid,
-    VrfDevice,
-    VrfPort,
-)
 from tests.builders import net
 from tests.fakes.kernel import Crash
 from tests.property.strategies import TABLES, desireds

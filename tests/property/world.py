@@ -7,10 +7,14 @@ from collections.abc import Callable, Mapping
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.frr.render import render
+from srv6mgrd.kinds.admin_state.object import AdminState
+from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.link_mtu.object import LinkMtu
+from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.expand import expand
-from srv6mgrd.plan.link_objects import AdminState, LinkMtu
-from srv6mgrd.plan.objects import FrrBlock, KernelObject, Object, SidRoute, Sysctl
 from srv6mgrd.plan.target import target
 from tests.fakes.fate import Disk, Fate, MortalFrr, MortalKernel
 from tests.fakes.kernel import MTU
@@ -29,7 +33,7 @@ class World:
         self.frr = MortalFrr()
         self.frr.fate = self.fate
         self.disk = Disk(self.fate)
-        self.foreign: dict[str, KernelObject] = {}
+        self.foreign: dict[str, Object] = {}
         self.operators: dict[str, tuple[FrrBlock, set[str]]] = {}
         self.start()
 
@@ -58,7 +62,7 @@ class World:
 
     # What others do.
 
-    def add_foreign(self, obj: KernelObject) -> None:
+    def add_foreign(self, obj: Object) -> None:
         self.kernel.add_foreign(obj)
         self.foreign[obj.key] = obj
 

@@ -1,11 +1,11 @@
 """What of a change is worth a notification."""
 
 from srv6mgrd.apply.error_messages import of_conflict
+from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.notifications import Notification, collisions, drift, status_changes
 from srv6mgrd.plan.diff import Conflict
-from srv6mgrd.plan.objects import SidRoute
 from tests.builders import net
 
 SID = ObjectRef(Kind.SID, "fcbb:0:1:1::/64")

@@ -18,8 +18,8 @@ from srv6mgrd.cli.units import counted
 
 if TYPE_CHECKING:
     from srv6mgrd.cli.doctor.finding import Finding
+    from srv6mgrd.kinds.boundary.object import Boundary, UnknownBoundary
     from srv6mgrd.model.desired import Desired
-    from srv6mgrd.plan.objects import Boundary, UnknownBoundary
 
 _STYLES = {"ok": "good", "note": "dim", "skip": "dim", "warn": "warn", "fail": "bad"}
 
@@ -128,7 +128,7 @@ def _network(desired: Desired | None, why: str, offered: Mapping[str, Any]) -> I
 def _filter() -> Boundary | UnknownBoundary | None:
     """The filter at the boundary, as it stands."""
     from srv6mgrd.kernel.boundary import BoundaryTable
-    from srv6mgrd.plan.objects import Boundary, UnknownBoundary
+    from srv6mgrd.kinds.boundary.object import Boundary, UnknownBoundary
 
     table = BoundaryTable()
     try:

@@ -10,25 +10,23 @@ from ipaddress import IPv6Network
 from srv6mgrd.cli import host
 from srv6mgrd.cli.doctor.finding import Finding, fail, note, or_ok, skip, warn
 from srv6mgrd.cli.units import counted
+from srv6mgrd.kinds.address.object import InterfaceAddress
+from srv6mgrd.kinds.admin_state.object import AdminState
+from srv6mgrd.kinds.boundary.object import Boundary, UnknownBoundary
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.link_mtu.object import LinkMtu
+from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.route import UnknownRoute
+from srv6mgrd.kinds.rule.object import Rule, UnknownRule
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.vlan.object import VlanDevice
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model import domain
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.desired import Desired
-from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
-from srv6mgrd.plan.objects import (
-    LINK_ALIAS,
-    ROUTE_PROTOCOL,
-    Boundary,
-    DummyDevice,
-    Object,
-    Rule,
-    SidRoute,
-    Sysctl,
-    UnknownBoundary,
-    UnknownRoute,
-    UnknownRule,
-    VrfDevice,
-    VrfPort,
-)
+from srv6mgrd.model.reserved import LINK_ALIAS, ROUTE_PROTOCOL
 from srv6mgrd.plan.shadow import shadows
 
 _REPAIRS = "srv6mgrd puts it back by itself while it runs (srv6ctl reconcile: at once)"

@@ -25,11 +25,11 @@ from srv6mgrd.datastore.running import MODULE, TREE, Running
 from srv6mgrd.datastore.subscription import ConfigSubscription
 from srv6mgrd.datastore.transaction import Edit, Op, commit
 from srv6mgrd.in_loop import InLoop
+from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.rejection import RejectedError, Rejection
 from srv6mgrd.notifications import Notification
 from srv6mgrd.plan.actions import Action, Create
-from srv6mgrd.plan.objects import SidRoute
 
 SID = SidRoute(IPv6Network("fcbb:0:1:64::/64"), Behavior.END, 8986)
 

@@ -24,11 +24,12 @@ from srv6mgrd.frr.blocks import BGPD, claim
 from srv6mgrd.frr.json_shows import show_json
 from srv6mgrd.frr.render import render
 from srv6mgrd.frr.vty import Vty
+from srv6mgrd.kinds.route import UNREACHABLE_METRIC
+from srv6mgrd.kinds.unreachable.object import UnreachableSid
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.bgp import Bgp, Neighbor, VrfBgp
 from srv6mgrd.model.desired import Desired, Locator, Sid, Vrf
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
-from srv6mgrd.plan.objects import UNREACHABLE_METRIC, UnreachableSid
 from srv6mgrd.plan.target import target, vrf_ifindex
 from srv6mgrd.ports import RejectedAction
 

@@ -16,8 +16,9 @@ import pytest
 from lab.waiting import wait_until
 from srv6mgrd.kernel import bpf
 from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.model.reserved import LINK_ALIAS, SID_DEVICE
 from srv6mgrd.plan.actions import Create
-from srv6mgrd.plan.objects import LINK_ALIAS, SID_DEVICE, DummyDevice
 
 _CLONE_NEWNET = 0x40000000
 # linux/bpf.h

@@ -9,19 +9,17 @@ from pathlib import Path
 import pytest
 
 from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.kinds.next_hop.object import NextHopRoute
+from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.route import UnknownRoute
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.steering.object import EncapRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.vrf.object import VrfDevice
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.model.reserved import SID_DEVICE
 from srv6mgrd.plan.actions import Create, Delete, Replace
-from srv6mgrd.plan.objects import (
-    SID_DEVICE,
-    EncapRoute,
-    KernelObject,
-    NextHopRoute,
-    SidRoute,
-    Sysctl,
-    UnknownRoute,
-    VrfDevice,
-)
 from tests.contract.kernel.conftest import Run, pin
 
 pytestmark = pytest.mark.contract
@@ -41,7 +39,7 @@ def route(prefix: str, behavior: Headend, table: int = 254, **more: object) -> E
     return replace(plain, **more)  # type: ignore[arg-type]
 
 
-def stands(kernel: LinuxKernel, obj: KernelObject) -> bool:
+def stands(kernel: LinuxKernel, obj: Object) -> bool:
     seen = kernel.observe([]).objects.get(obj.key)
     return seen is not None and seen.object == obj and seen.ours
 

@@ -10,9 +10,8 @@ import pytest
 
 from srv6mgrd.kernel import facilities
 from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.kinds.boundary.object import Boundary, UnknownBoundary, boundary
 from srv6mgrd.plan.actions import Create, Delete, Replace
-from srv6mgrd.plan.commands import command
-from srv6mgrd.plan.objects import Boundary, UnknownBoundary, boundary
 from tests.contract.kernel.conftest import Run
 
 pytestmark = pytest.mark.contract
@@ -92,11 +91,11 @@ def test_the_lines_of_a_plan_do_the_same(kernel: LinuxKernel, run: Run, wanted: 
     changed = shown()
     assert kernel.apply([Delete(wanted)]) == []
 
-    run(command(Create(before)))
+    run(Create(before).command)
     assert shown() == made
-    run(command(Replace(before, wanted)))
+    run(Replace(before, wanted).command)
     assert shown() == changed
-    run(command(Delete(wanted)))
+    run(Delete(wanted).command)
     assert found(kernel) is None
 
 

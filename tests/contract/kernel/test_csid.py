@@ -8,10 +8,12 @@ from ipaddress import IPv6Address
 
 import pytest
 
+from srv6mgrd.kinds.next_hop.object import NextHopRoute
+from srv6mgrd.kinds.rule.object import Rule
+from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.model.checks import check
 from srv6mgrd.model.desired import Desired, Sid
-from srv6mgrd.plan.objects import NextHopRoute, Rule, SidRoute
 from srv6mgrd.plan.target import target
 from tests.builders import desired, locator, sid
 from tests.contract.kernel.test_forwarding import INNER6 as HOSTS

@@ -11,10 +11,12 @@ import pytest
 from srv6mgrd.kernel import facilities
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.events import EventKind, KernelEvent, KernelEvents
+from srv6mgrd.kinds.boundary.object import boundary
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.steering.object import EncapRoute
 from srv6mgrd.model.behavior import Behavior, Headend
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.plan.actions import Create, Replace
-from srv6mgrd.plan.objects import EncapRoute, SidRoute, boundary
 from tests.contract.kernel.conftest import Run
 
 pytestmark = pytest.mark.contract

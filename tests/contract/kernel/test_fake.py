@@ -8,25 +8,26 @@ from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_interface
 import pytest
 
 from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.kinds.address.object import InterfaceAddress
+from srv6mgrd.kinds.admin_state.object import AdminState
+from srv6mgrd.kinds.boundary.object import boundary
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.encap_source.object import EncapSource
+from srv6mgrd.kinds.link_mtu.object import LinkMtu
+from srv6mgrd.kinds.next_hop.object import NextHopRoute
+from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.rule.object import Rule
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.steering.object import EncapRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.unreachable.object import UnreachableDefault
+from srv6mgrd.kinds.vlan.object import VlanDevice
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.behavior import Behavior, Headend
 from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.model.reserved import SID_DEVICE
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
-from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
-from srv6mgrd.plan.objects import (
-    SID_DEVICE,
-    DummyDevice,
-    EncapRoute,
-    EncapSource,
-    KernelObject,
-    NextHopRoute,
-    Rule,
-    SidRoute,
-    Sysctl,
-    UnreachableDefault,
-    VrfDevice,
-    VrfPort,
-    boundary,
-)
 from srv6mgrd.ports import Kernel
 from tests.contract.kernel.conftest import Run
 from tests.fakes.kernel import FakeKernel
@@ -51,14 +52,14 @@ UNCOUNTED = SidRoute(IPv6Network("fc00:1::5/128"), Behavior.END, SID_TABLE, coun
 STEER4 = EncapRoute(IPv4Network("198.51.100.0/24"), 254, Headend.H_ENCAPS, (NEXT,))
 STEER6 = EncapRoute(IPv6Network("fc00:7::/64"), 100, Headend.H_ENCAPS_RED, (NEXT,))
 FILTER = boundary(["p0", "red"], [RULE.to], [SOURCE.address])
-NEW: list[KernelObject] = [FILTER, DUMMY, RED, HOP, END_X, DX2, UNCOUNTED, STEER4, STEER6]
+NEW: list[Object] = [FILTER, DUMMY, RED, HOP, END_X, DX2, UNCOUNTED, STEER4, STEER6]
 VLAN = VlanDevice("v", "p0", 5)
 V4, V6, V6_128, LINK_LOCAL = map(
     ip_interface, ("10.9.0.1/24", "fc00:8::1/64", "fc00:8::1/128", "fe80::5/64")
 )
 KEPT = Sysctl("net/ipv6/conf/p0/keep_addr_on_down", "1")
 OF_P0 = InterfaceAddress("p0", V6)
-LINKS: list[KernelObject] = [
+LINKS: list[Object] = [
     VLAN,
     LinkMtu("v", 1400),
     Sysctl("net/ipv6/conf/v/keep_addr_on_down", "1"),
@@ -66,7 +67,7 @@ LINKS: list[KernelObject] = [
     *(InterfaceAddress("v", address) for address in (V4, V6, LINK_LOCAL)),
 ]
 DEFAULTS = [UnreachableDefault(4, 100), UnreachableDefault(6, 100)]
-ALL: list[KernelObject] = [DUMMY, RED, *DEFAULTS, STRICT, SOURCE, PORT, END, DT46, RULE]
+ALL: list[Object] = [DUMMY, RED, *DEFAULTS, STRICT, SOURCE, PORT, END, DT46, RULE]
 PATHS = [STRICT.path]
 
 

@@ -14,18 +14,16 @@ import pytest
 
 from lab.waiting import wait_until
 from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.kinds.encap_source.object import EncapSource
+from srv6mgrd.kinds.next_hop.object import NextHopRoute
+from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.rule.object import Rule
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.steering.object import EncapRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.plan.actions import Create, Replace
-from srv6mgrd.plan.objects import (
-    EncapRoute,
-    EncapSource,
-    KernelObject,
-    NextHopRoute,
-    Rule,
-    SidRoute,
-    Sysctl,
-)
 from tests.contract.kernel.conftest import Run, pin
 
 pytestmark = pytest.mark.contract
@@ -82,7 +80,7 @@ class Router:
         self.mac = mac
         self._out = out
 
-    def put(self, *objects: KernelObject) -> None:
+    def put(self, *objects: Object) -> None:
         assert self.kernel.apply([Create(o) for o in objects]) == []
 
     def forward(self, packet: bytes, kind: int = ETH_IPV6) -> tuple[bytes, bytes]:

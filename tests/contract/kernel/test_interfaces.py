@@ -12,9 +12,14 @@ import pytest
 
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.events import EventKind, KernelEvents
+from srv6mgrd.kinds.address.object import InterfaceAddress
+from srv6mgrd.kinds.admin_state.object import AdminState
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.vlan.object import VlanDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
+from srv6mgrd.model.reserved import LINK_ALIAS, ROUTE_PROTOCOL
 from srv6mgrd.plan.actions import Create, Delete, Replace
-from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, VlanDevice
-from srv6mgrd.plan.objects import LINK_ALIAS, ROUTE_PROTOCOL, DummyDevice, Sysctl, VrfPort
 from tests.contract.kernel.conftest import Run
 
 pytestmark = pytest.mark.contract

@@ -9,21 +9,18 @@ from ipaddress import IPv6Network, ip_network
 import pytest
 
 from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.kinds.device import UnknownLink
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.unreachable.object import UnreachableDefault
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.model.reserved import LINK_ALIAS, SID_DEVICE
 from srv6mgrd.plan.actions import Create, Delete, Replace
-from srv6mgrd.plan.objects import (
-    LINK_ALIAS,
-    SID_DEVICE,
-    DummyDevice,
-    KernelObject,
-    SidRoute,
-    Sysctl,
-    UnknownLink,
-    UnreachableDefault,
-    VrfDevice,
-    VrfPort,
-)
 from tests.contract.kernel.conftest import Run, encap_of
 
 pytestmark = [pytest.mark.contract, pytest.mark.usefixtures("vrf")]
@@ -89,7 +86,7 @@ def test_new_devices_inherit_disabled_ipv6(kernel: LinuxKernel, run: Run) -> Non
     SIDs is told otherwise, and a VRF takes no IPv6 address."""
     run("echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6")
     sid = dt(Behavior.END_DT46)
-    objects: list[KernelObject] = [DummyDevice(SID_DEVICE), RED, STRICT, sid]
+    objects: list[Object] = [DummyDevice(SID_DEVICE), RED, STRICT, sid]
     (rejected,) = kernel.apply([Create(o) for o in objects])
     assert rejected.errno == errno.EACCES
     enable = [Sysctl(f"net/ipv6/conf/{name}/disable_ipv6", "0") for name in (SID_DEVICE, "red")]
@@ -251,7 +248,7 @@ def test_vrf_goes_with_what_stands_on_it(kernel: LinuxKernel, sid_device: str, r
     run("ip link add p0 type dummy; ip link set p0 up")
     sid, port = dt(Behavior.END_DT46), VrfPort("p0", "red")
     defaults = [UnreachableDefault(4, 100), UnreachableDefault(6, 100)]
-    everything: list[KernelObject] = [STRICT, RED, port, sid, *defaults]
+    everything: list[Object] = [STRICT, RED, port, sid, *defaults]
     assert kernel.apply([Create(o) for o in everything]) == []
     assert kernel.apply([Delete(RED)]) == []
     objects = kernel.observe([]).objects

@@ -8,11 +8,12 @@ import pytest
 
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.notices import SidNotices
+from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.model.reserved import MAIN_TABLE, SID_DEVICE
 from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.plan.actions import Create, Delete, Replace
-from srv6mgrd.plan.objects import MAIN_TABLE, SID_DEVICE, SidRoute
 from srv6mgrd.plan.observed import ObservedObject
 from tests.contract.kernel.conftest import Run
 from tests.contract.kernel.test_sids import end

@@ -10,17 +10,13 @@ from ipaddress import IPv6Address, IPv6Network
 import pytest
 
 from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.kinds.encap_source.object import EncapSource
+from srv6mgrd.kinds.route import Family
+from srv6mgrd.kinds.rule.object import Rule, UnknownRule
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.unreachable.object import UnreachableDefault, UnreachableSid
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.plan.actions import Create, Delete, Replace
-from srv6mgrd.plan.objects import (
-    EncapSource,
-    Family,
-    Rule,
-    Sysctl,
-    UnknownRule,
-    UnreachableDefault,
-    UnreachableSid,
-)
 from srv6mgrd.plan.observed import ObservedObject
 from tests.contract.kernel.conftest import Run
 

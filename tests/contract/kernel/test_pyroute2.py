@@ -16,10 +16,12 @@ import pyroute2
 import pytest
 
 from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.steering.object import EncapRoute
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.checks import SID_TABLE
+from srv6mgrd.model.reserved import SID_DEVICE
 from srv6mgrd.plan.actions import Create
-from srv6mgrd.plan.objects import SID_DEVICE, EncapRoute, SidRoute
 from tests.contract.kernel.test_behaviors import NH6, SEGMENTS
 
 pytestmark = pytest.mark.contract

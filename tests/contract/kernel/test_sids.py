@@ -10,10 +10,11 @@ from ipaddress import IPv6Address, IPv6Network
 import pytest
 
 from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.kinds.route import UnknownRoute
+from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.plan.actions import Create, Delete, Replace
-from srv6mgrd.plan.objects import SidRoute, UnknownRoute
 from tests.contract.kernel.conftest import Run, encap_of
 
 pytestmark = pytest.mark.contract

@@ -12,18 +12,16 @@ import pytest
 
 from lab.waiting import wait_until
 from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.rule.object import Rule
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.unreachable.object import UnreachableDefault
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.plan.actions import Create, Delete, Replace
-from srv6mgrd.plan.objects import (
-    KernelObject,
-    Rule,
-    SidRoute,
-    Sysctl,
-    UnreachableDefault,
-    VrfDevice,
-    VrfPort,
-)
 from tests.contract.kernel.conftest import Run
 
 pytestmark = [pytest.mark.contract, pytest.mark.usefixtures("vrf")]
@@ -43,7 +41,7 @@ def router(kernel: LinuxKernel, run: Run, sid_device: str) -> LinuxKernel:
     """A SID of VRF red; frames sent on wire1 come in on wire0."""
     run("ip link add wire0 type veth peer name wire1; ip link set wire0 up; ip link set wire1 up")
     run("ip link add p0 type dummy; ip link set p0 up")
-    objects: list[KernelObject] = [
+    objects: list[Object] = [
         Sysctl("net/ipv6/conf/all/forwarding", "1"),
         Sysctl("net/vrf/strict_mode", "1"),
         RED,

@@ -9,11 +9,13 @@ from ipaddress import IPv6Address, IPv6Network
 import pytest
 
 from srv6mgrd.kernel.probe import probe
+from srv6mgrd.kinds.rule.object import Rule
+from srv6mgrd.kinds.steering.object import EncapRoute
+from srv6mgrd.kinds.unreachable.object import UnreachableDefault
 from srv6mgrd.model.behavior import Behavior, Headend
 from srv6mgrd.model.capabilities import ROUTE_LOOKUP_TABLE
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.plan.actions import Replace
-from srv6mgrd.plan.objects import EncapRoute, Rule, UnreachableDefault
 from tests.contract.kernel.conftest import Run
 from tests.contract.kernel.test_forwarding import (
     ETH_IPV6,

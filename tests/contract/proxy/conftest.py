@@ -15,15 +15,10 @@ import pytest
 from scapy.packet import Packet
 
 from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.kinds.proxy.object import BACK_FUNCTION, TOWARD_FUNCTION, ProxyEntry, ProxyPrograms
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.proxy_state import ProxyCounts
 from srv6mgrd.plan.actions import Create
-from srv6mgrd.plan.objects import (
-    BACK_FUNCTION,
-    TOWARD_FUNCTION,
-    ProxyEntry,
-    ProxyPrograms,
-)
 from srv6mgrd.proxy.adapter import Proxies
 from srv6mgrd.proxy.programs import OBJECT, Programs
 from tests.contract.kernel.conftest import Run, namespace, run

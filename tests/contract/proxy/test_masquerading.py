@@ -8,9 +8,9 @@ import pytest
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
 
+from srv6mgrd.kinds.proxy.object import ProxyEntry
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.plan.actions import Delete, Replace
-from srv6mgrd.plan.objects import ProxyEntry
 from tests.contract.proxy.conftest import Node, proxy
 from tests.contract.proxy.packets import (
     DROP,

@@ -11,10 +11,10 @@ from scapy.packet import Packet
 
 from lab.waiting import wait_until
 from srv6mgrd.apply import error_messages
+from srv6mgrd.kinds.link_mtu.object import LinkMtu
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.plan.actions import Create, Replace
-from srv6mgrd.plan.link_objects import LinkMtu
 from srv6mgrd.proxy.programs import Programs
 from tests.contract.proxy.network import FIRST, LAST, PREFIX, Network, declared
 from tests.contract.proxy.packets import inner6, left_of, routed

@@ -12,17 +12,15 @@ from pathlib import Path
 
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.notices import SidNotices
+from srv6mgrd.kinds.address.object import InterfaceAddress
+from srv6mgrd.kinds.admin_state.object import AdminState
+from srv6mgrd.kinds.link_mtu.object import LinkMtu
+from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.rule.object import Rule, UnknownRule
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.vrf.object import VrfDevice
 from srv6mgrd.plan.actions import Action, Create, Delete
-from srv6mgrd.plan.commands import command
-from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu
-from srv6mgrd.plan.objects import (
-    KernelObject,
-    Rule,
-    SidRoute,
-    Sysctl,
-    UnknownRule,
-    VrfDevice,
-)
 from srv6mgrd.plan.observed import Links, Observed, ObservedObject
 from srv6mgrd.ports import RejectedAction
 from tests.fakes.fate import Fate
@@ -102,10 +100,10 @@ class RealKernel:
     def accept_all(self) -> None:
         self._rejected = lambda _: False
 
-    def add_foreign(self, obj: KernelObject) -> None:
+    def add_foreign(self, obj: Object) -> None:
         self.put(obj, ours=False)
 
-    def put(self, obj: KernelObject, *, ours: bool = True) -> None:
+    def put(self, obj: Object, *, ours: bool = True) -> None:
         if isinstance(obj, Sysctl):
             (_PROC_SYS / obj.path).write_text(obj.value)
             return
@@ -115,7 +113,7 @@ class RealKernel:
             return
         if seen is not None:
             self.remove(obj.key)
-        words = command(Create(obj))
+        words = Create(obj).command
         _ip(words if ours else words.replace(_OURS, _THEIRS).replace(_MARK, ""))
 
     def remove(self, key: str) -> None:
@@ -125,7 +123,7 @@ class RealKernel:
             # One that its selectors, source and table make up.
             source = obj.source.network_address if obj.source is not None else None
             obj = Rule(obj.priority, obj.to, obj.table, source)
-        words = command(Delete(obj))
+        words = Delete(obj).command
         _ip(words if seen.ours else words.replace(_OURS, _THEIRS))
 
     def add_interface(self, name: str, _: int) -> None:

@@ -13,11 +13,11 @@ from ipaddress import IPv6Network
 import pytest
 
 from srv6mgrd.kernel.adapter import LinuxKernel
+from srv6mgrd.kinds.rule.object import Rule
 from srv6mgrd.model.status import InstallStatus, ObjectRef
 from srv6mgrd.netlink import socket as netlink
 from srv6mgrd.netlink.socket import NetlinkSocket, open_socket
 from srv6mgrd.plan.actions import Create
-from srv6mgrd.plan.objects import Rule
 from tests.contract.reconcile.router import DT4, DT46, END, LOCATOR, Router
 
 pytestmark = pytest.mark.contract

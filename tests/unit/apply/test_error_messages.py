@@ -6,17 +6,15 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address
 import pytest
 
 from srv6mgrd.apply import error_messages
+from srv6mgrd.kinds.device import UnknownLink
+from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.steering.object import EncapRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.vrf.object import VrfDevice
 from srv6mgrd.model.behavior import Behavior, Headend
 from srv6mgrd.plan.actions import Create, Delete, Replace
 from srv6mgrd.plan.diff import Conflict
-from srv6mgrd.plan.objects import (
-    EncapRoute,
-    FrrBlock,
-    SidRoute,
-    Sysctl,
-    UnknownLink,
-    VrfDevice,
-)
 from srv6mgrd.ports import RejectedAction
 from tests.builders import net
 

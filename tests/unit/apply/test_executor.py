@@ -7,18 +7,16 @@ import pytest
 
 from srv6mgrd.apply.executor import Executor
 from srv6mgrd.apply.journal import Journal
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.encap_source.object import EncapSource
+from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.rule.object import Rule
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.plan.actions import Create, Delete, Replace
-from srv6mgrd.plan.objects import (
-    DummyDevice,
-    EncapSource,
-    FrrBlock,
-    Rule,
-    SidRoute,
-    Sysctl,
-    VrfDevice,
-    VrfPort,
-)
 from srv6mgrd.plan.target import vrf_ifindex
 from srv6mgrd.ports import AdapterError
 from tests.builders import net

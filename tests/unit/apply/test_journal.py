@@ -7,8 +7,11 @@ from ipaddress import IPv6Address
 import pytest
 
 from srv6mgrd.apply.journal import Journal
+from srv6mgrd.kinds.encap_source.object import EncapSource
+from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.plan.objects import EncapSource, FrrBlock, SidRoute, VrfPort
 from srv6mgrd.storage import Problems, StorageError
 from tests.builders import net
 

@@ -70,6 +70,23 @@ def test_another_import_is_reported_with_its_place(
     assert found[0].startswith(f"srv6mgrd/{file}:")
 
 
+def test_files_of_a_pattern_have_a_row_of_their_own(tmp_path: Path) -> None:
+    page = PAGE.replace("| `daemon.py`", "| pure: `kernel/*/plain.py` | x | model |\n| `daemon.py`")
+    files = {
+        "kernel/a/plain.py": "from srv6mgrd.model.desired import Desired\n",
+        "kernel/wire.py": f"{GOOD['kernel/wire.py']}from srv6mgrd.kernel.a import plain\n",
+    }
+    page = page.replace("| netlink | model, base |", "| netlink | model, base, pure |")
+    assert rooms.problems(rooms.parse(page), written(tmp_path, {**GOOD, **files})) == []
+    (found,) = rooms.problems(
+        rooms.parse(page),
+        written(
+            tmp_path, {"kernel/a/plain.py": "import srv6mgrd.model\nimport srv6mgrd.kernel.wire\n"}
+        ),
+    )
+    assert "srv6mgrd/kernel/a/plain.py:2: pure must not import kernel" in found
+
+
 def test_a_permission_that_nothing_uses_is_reported(tmp_path: Path) -> None:
     found = written(tmp_path, {**GOOD, "kernel/wire.py": "from srv6mgrd.model import x\n"})
     assert rooms.problems(rooms.parse(PAGE), found) == [

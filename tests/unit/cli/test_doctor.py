@@ -14,11 +14,16 @@ from srv6mgrd.cli.doctor.kernel import kernel
 from srv6mgrd.cli.doctor.networkd import networkd
 from srv6mgrd.cli.doctor.services import redis
 from srv6mgrd.cli.problem import Exit, Problem
+from srv6mgrd.kinds.address.object import InterfaceAddress
+from srv6mgrd.kinds.admin_state.object import AdminState
+from srv6mgrd.kinds.boundary.object import Boundary
+from srv6mgrd.kinds.link_mtu.object import LinkMtu
+from srv6mgrd.kinds.rule.object import Rule
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.vlan.object import VlanDevice
 from srv6mgrd.model.desired import Role
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.status import InstallStatus
-from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
-from srv6mgrd.plan.objects import Boundary, Rule, Sysctl
 from srv6mgrd.plan.target import target, vrf_ifindex
 from tests.unit.cli.conftest import SID, TREE
 

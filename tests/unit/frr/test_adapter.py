@@ -122,7 +122,7 @@ def test_bgpd_asks_for_its_locator_again_when_another_is_removed(
 
 
 def test_kernel_objects_are_not_for_frr(frr: FrrSockets) -> None:
-    from srv6mgrd.plan.objects import DummyDevice
+    from srv6mgrd.kinds.dummy.object import DummyDevice
 
     with pytest.raises(TypeError, match="kernel adapter"):
         frr.apply([Create(DummyDevice("x"))])

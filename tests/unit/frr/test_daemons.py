@@ -6,8 +6,8 @@ import pytest
 
 from srv6mgrd.frr.blocks import BFDD, BGPD, ISISD, MGMTD, OSPFD, STATICD, block
 from srv6mgrd.frr.daemons import absent
+from srv6mgrd.kinds.frr_block.object import FrrBlock
 from srv6mgrd.plan.actions import Create, Replace
-from srv6mgrd.plan.objects import FrrBlock
 
 BFD = ("bfdd does not run, which BFD needs", "set bfdd=yes in /etc/frr/daemons and restart FRR")
 PEER = "neighbor 10.1.0.10 remote-as 65100"

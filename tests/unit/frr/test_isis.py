@@ -14,10 +14,10 @@ from srv6mgrd.frr.limits import limits
 from srv6mgrd.frr.render import render
 from srv6mgrd.frr.running import parse
 from srv6mgrd.frr.script import additions, commands, removals
+from srv6mgrd.kinds.frr_block.object import hide_secret, without_secret
 from srv6mgrd.model.desired import Desired, Locator
 from srv6mgrd.model.isis import Authentication, Isis, IsisInterface, LspTimers, Overload
 from srv6mgrd.plan.actions import Create, Delete, Replace
-from srv6mgrd.plan.objects import hide_secret, without_secret
 from tests.unit.frr.samples import PE1
 
 SPOKEN = Isis(

@@ -13,6 +13,7 @@ from srv6mgrd.frr.limits import limits
 from srv6mgrd.frr.ospf import status
 from srv6mgrd.frr.render import render
 from srv6mgrd.frr.vty import VtyError
+from srv6mgrd.kinds.frr_block.object import hide_secret, without_secret
 from srv6mgrd.model.checks import check
 from srv6mgrd.model.desired import Desired, Vrf
 from srv6mgrd.model.names import of_ref
@@ -30,7 +31,6 @@ from srv6mgrd.model.routing_policy import (
     Statement,
 )
 from srv6mgrd.model.status import Kind, ObjectRef
-from srv6mgrd.plan.objects import hide_secret, without_secret
 from tests.unit.frr.samples import PE1
 
 SETS = {"ALL": (PrefixRange(ip_network("10.0.0.0/8")), PrefixRange(ip_network("fd00::/8")))}

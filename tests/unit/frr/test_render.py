@@ -11,9 +11,9 @@ from srv6mgrd.frr.limits import limits
 from srv6mgrd.frr.neighbors import address
 from srv6mgrd.frr.render import render, route_targets
 from srv6mgrd.frr.running import parse
+from srv6mgrd.kinds.frr_block.object import without_secret
 from srv6mgrd.model.bgp import Bgp, Neighbor
 from srv6mgrd.model.desired import Desired, Locator
-from srv6mgrd.plan.objects import without_secret
 from tests.unit.frr.samples import PE1, RED_SID, RED_SIDS, with_export, with_families
 
 GOLDEN = Path(__file__).parent / "golden"

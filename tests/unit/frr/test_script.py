@@ -8,9 +8,9 @@ from srv6mgrd.frr.isis import blocks as isis_blocks
 from srv6mgrd.frr.render import render
 from srv6mgrd.frr.script import Command, additions, commands, rejections, removals, undone
 from srv6mgrd.frr.vty import Answer
+from srv6mgrd.kinds.frr_block.object import FrrBlock
 from srv6mgrd.model.isis import Isis, IsisInterface
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
-from srv6mgrd.plan.objects import FrrBlock
 from srv6mgrd.ports import RejectedAction
 from tests.unit.frr.samples import PE1, with_export, with_families
 

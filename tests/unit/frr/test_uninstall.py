@@ -2,7 +2,7 @@
 
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.frr.uninstall import script
-from srv6mgrd.plan.objects import FrrBlock
+from srv6mgrd.kinds.frr_block.object import FrrBlock
 
 VRF = FrrBlock("bgpd", ("router bgp 65000 vrf red",), ("bgp router-id 1.2.3.4",), order=30)
 CORE = FrrBlock("bgpd", ("router bgp 65000",), ("neighbor 2001:db8::2 remote-as 65000",), order=10)

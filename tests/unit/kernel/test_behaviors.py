@@ -12,9 +12,12 @@ from srv6mgrd.kernel import headend, routes
 from srv6mgrd.kernel.headend import HeadendRoutes
 from srv6mgrd.kernel.route_dump import make_template
 from srv6mgrd.kernel.sid_table import SidTable
+from srv6mgrd.kinds.next_hop.object import NextHopRoute
+from srv6mgrd.kinds.route import UnknownRoute
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.steering.object import EncapRoute
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.netlink import srh, wire
-from srv6mgrd.plan.objects import EncapRoute, NextHopRoute, SidRoute, UnknownRoute
 from srv6mgrd.plan.observed import ObservedObject
 
 pytestmark = pytest.mark.skipif(sys.byteorder != "little", reason="golden bytes")

@@ -16,18 +16,16 @@ from srv6mgrd.kernel import rules
 from srv6mgrd.kernel.notices import Notice
 from srv6mgrd.kernel.route_dump import Row, decode, make_template, rows
 from srv6mgrd.kernel.sid_table import Prefix, SidTable, unreachable
+from srv6mgrd.kinds.admin_state.object import AdminState
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.route import UnknownRoute
+from srv6mgrd.kinds.rule.object import Rule
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.unreachable.object import UnreachableDefault
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.netlink import links, wire
-from srv6mgrd.plan.link_objects import AdminState
-from srv6mgrd.plan.objects import (
-    DummyDevice,
-    Rule,
-    SidRoute,
-    UnknownRoute,
-    UnreachableDefault,
-    VrfDevice,
-    VrfPort,
-)
 from srv6mgrd.plan.observed import ObservedObject
 
 DUMPS = Path(__file__).parent / "dumps"

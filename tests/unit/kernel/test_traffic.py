@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from srv6mgrd.kernel.traffic import Counted, Traffic, packets
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
-from srv6mgrd.plan.objects import DummyDevice, SidRoute
 
 RED, BLUE = (
     SidRoute(IPv6Network(f"fc00:1::{n}/128"), Behavior.END_DT46, SID_TABLE, vrf_table=100)

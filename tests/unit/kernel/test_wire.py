@@ -8,16 +8,13 @@ from ipaddress import IPv6Network
 import pytest
 
 from srv6mgrd.kernel import routes, rules
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.rule.object import Rule
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.unreachable.object import UnreachableDefault, UnreachableSid
+from srv6mgrd.kinds.vrf.object import VrfDevice
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.netlink import links, wire
-from srv6mgrd.plan.objects import (
-    DummyDevice,
-    Rule,
-    SidRoute,
-    UnreachableDefault,
-    UnreachableSid,
-    VrfDevice,
-)
 
 pytestmark = pytest.mark.skipif(sys.byteorder != "little", reason="golden bytes")
 

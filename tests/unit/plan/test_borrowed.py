@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from srv6mgrd.kinds.vrf.object import VrfDevice
 from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan.diff import plan
-from srv6mgrd.plan.objects import VrfDevice
 from srv6mgrd.plan.observed import ObservedObject
 from srv6mgrd.plan.target import target, with_sids
 from tests.unit.redis.states import desired, sid

@@ -5,29 +5,26 @@ from ipaddress import IPv6Address, ip_interface
 
 import pytest
 
+from srv6mgrd.kinds.address.object import InterfaceAddress
+from srv6mgrd.kinds.admin_state.object import AdminState
+from srv6mgrd.kinds.boundary.object import UnknownBoundary, boundary
+from srv6mgrd.kinds.device import UnknownLink
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.encap_source.object import EncapSource
+from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.link_mtu.object import LinkMtu
+from srv6mgrd.kinds.next_hop.object import NextHopRoute
+from srv6mgrd.kinds.proxy.object import ProxyEntry, ProxyHook, ProxyPrograms
+from srv6mgrd.kinds.rule.object import Rule
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.unreachable.object import UnreachableDefault, UnreachableSid
+from srv6mgrd.kinds.vlan.object import VlanDevice
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.plan.actions import Create, Delete, Replace
-from srv6mgrd.plan.drift import difference, differences
-from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
-from srv6mgrd.plan.objects import (
-    DummyDevice,
-    EncapSource,
-    FrrBlock,
-    NextHopRoute,
-    ProxyEntry,
-    ProxyHook,
-    ProxyPrograms,
-    Rule,
-    SidRoute,
-    Sysctl,
-    UnknownBoundary,
-    UnknownLink,
-    UnreachableDefault,
-    UnreachableSid,
-    VrfDevice,
-    VrfPort,
-    boundary,
-)
+from srv6mgrd.plan.drift import differences
 from tests.builders import net
 
 SID = SidRoute(net("fcbb:0:1:1::/64"), Behavior.END, 8986)
@@ -137,7 +134,7 @@ BGP = FrrBlock("bgpd", ("router bgp 65000", "address-family ipv4"), ("a", "b", "
     ],
 )
 def test_in_words(action, words):
-    assert difference(action) == words
+    assert action.difference == words
 
 
 def test_what_is_made_anew_is_one_difference():

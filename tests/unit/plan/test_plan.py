@@ -4,24 +4,21 @@ from ipaddress import IPv4Network, IPv6Address
 
 import pytest
 
+from srv6mgrd.kinds.device import UnknownLink
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.encap_source.object import EncapSource
+from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.route import UnknownRoute
+from srv6mgrd.kinds.rule.object import Rule, UnknownRule
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.steering.object import EncapRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.unreachable.object import UnreachableDefault
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.behavior import Behavior, Headend
 from srv6mgrd.plan.actions import Create, Delete, Replace
 from srv6mgrd.plan.diff import Conflict, in_order, plan
-from srv6mgrd.plan.objects import (
-    DummyDevice,
-    EncapRoute,
-    EncapSource,
-    FrrBlock,
-    Rule,
-    SidRoute,
-    Sysctl,
-    UnknownLink,
-    UnknownRoute,
-    UnknownRule,
-    UnreachableDefault,
-    VrfDevice,
-    VrfPort,
-)
 from srv6mgrd.plan.target import target, vrf_ifindex
 from tests.builders import by_key, desired, dt46, locator, net, seen, small_vpn, vrf
 

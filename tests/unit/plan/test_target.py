@@ -5,28 +5,23 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address
 
 import pytest
 
+from srv6mgrd.kinds.boundary.object import Boundary
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.encap_source.object import EncapSource
+from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.link_mtu.object import LinkMtu
+from srv6mgrd.kinds.next_hop.object import NextHopRoute
+from srv6mgrd.kinds.proxy.object import ProxyEntry, ProxyHook, ProxyPrograms
+from srv6mgrd.kinds.rule.object import Rule
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.unreachable.object import UnreachableDefault, UnreachableSid
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.desired import Proxy, Role, SegmentList, Sid, SteeredRoute
 from srv6mgrd.model.status import Kind, ObjectRef
-from srv6mgrd.plan.link_objects import LinkMtu
-from srv6mgrd.plan.objects import (
-    Boundary,
-    DummyDevice,
-    EncapSource,
-    FrrBlock,
-    NextHopRoute,
-    ProxyEntry,
-    ProxyHook,
-    ProxyPrograms,
-    Rule,
-    SidRoute,
-    Sysctl,
-    UnreachableDefault,
-    UnreachableSid,
-    VrfDevice,
-    VrfPort,
-)
 from srv6mgrd.plan.observed import Links
 from srv6mgrd.plan.target import met, target, vrf_ifindex
 from srv6mgrd.plan.target_objects import LOCAL_RULE_PRIORITY, SID_RULE_PRIORITY, Target

@@ -5,12 +5,13 @@ from ipaddress import IPv4Network, IPv6Address
 
 import pytest
 
+from srv6mgrd.kinds.proxy.object import ProxyHook
+from srv6mgrd.kinds.sysctl.object import Sysctl
 from srv6mgrd.model import domain
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Proxy, Role, SegmentList, SteeredRoute
 from srv6mgrd.model.isis import Isis, IsisInterface
 from srv6mgrd.model.status import Kind, ObjectRef
-from srv6mgrd.plan.objects import ProxyHook, Sysctl
 from srv6mgrd.plan.observed import Links
 from srv6mgrd.plan.target import target, with_sids
 from tests.builders import desired, locator, net, sid, small_vpn, vrf

@@ -5,6 +5,13 @@ from ipaddress import IPv4Network, IPv6Address, ip_interface
 
 import pytest
 
+from srv6mgrd.kinds.address.object import InterfaceAddress
+from srv6mgrd.kinds.admin_state.object import AdminState
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.link_mtu.object import LinkMtu
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.vlan.object import VlanDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.behavior import Headend
 from srv6mgrd.model.desired import SegmentList, SteeredRoute
 from srv6mgrd.model.interfaces import Interface, Vlan
@@ -12,8 +19,6 @@ from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan.actions import Create, Delete, Replace
 from srv6mgrd.plan.diff import plan
 from srv6mgrd.plan.interfaces import without_leaving
-from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, LinkMtu, VlanDevice
-from srv6mgrd.plan.objects import DummyDevice, Sysctl, VrfPort
 from srv6mgrd.plan.observed import Links
 from srv6mgrd.plan.target import met, target
 from tests.builders import by_key, desired, seen, vrf

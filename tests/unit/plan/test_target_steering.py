@@ -5,10 +5,12 @@ from ipaddress import IPv4Network, IPv6Address
 
 import pytest
 
+from srv6mgrd.kinds.rule.object import Rule
+from srv6mgrd.kinds.steering.object import EncapRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.desired import SegmentList, Sid, SteeredRoute
 from srv6mgrd.model.status import Kind, ObjectRef
-from srv6mgrd.plan.objects import EncapRoute, Rule, Sysctl
 from srv6mgrd.plan.target import target, with_sids
 from srv6mgrd.plan.target_objects import Target
 from tests.builders import desired, locator, net, sid, vpn, vrf

@@ -4,13 +4,11 @@ from dataclasses import replace
 
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.frr.render import render
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.outcomes import Outcome
 from srv6mgrd.model.status import InstallStatus
-from srv6mgrd.plan.objects import (
-    SidRoute,
-    VrfPort,
-)
 from tests.builders import desired, dt46, locator, net, sid, small_vpn, speaker, vpn, vrf
 from tests.fakes.frr import FakeFrr
 from tests.unit.reconciler.world import (

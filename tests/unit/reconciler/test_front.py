@@ -5,15 +5,12 @@ from ipaddress import IPv6Address
 
 import pytest
 
+from srv6mgrd.kinds.route import UnknownRoute
+from srv6mgrd.kinds.rule.object import Rule, UnknownRule
+from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.outcomes import Outcome
 from srv6mgrd.model.status import InstallStatus
-from srv6mgrd.plan.objects import (
-    Rule,
-    SidRoute,
-    UnknownRoute,
-    UnknownRule,
-)
 from tests.builders import net
 from tests.unit.reconciler.world import (
     DT46,

@@ -6,12 +6,15 @@ from ipaddress import ip_interface
 
 import pytest
 
+from srv6mgrd.kinds.address.object import InterfaceAddress
+from srv6mgrd.kinds.admin_state.object import AdminState
+from srv6mgrd.kinds.vlan.object import VlanDevice
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.interfaces import Interface, Vlan
 from srv6mgrd.model.outcomes import Outcome
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef
 from srv6mgrd.plan.actions import Create, Delete
-from srv6mgrd.plan.link_objects import AdminState, InterfaceAddress, VlanDevice
-from srv6mgrd.plan.objects import VrfDevice, VrfPort
 from tests.builders import desired, vrf
 from tests.unit.reconciler.world import NOTHING, rejection, without_sysctls
 

@@ -6,11 +6,11 @@ import pytest
 
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.frr.render import render
+from srv6mgrd.kinds.device import UnknownLink
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.capabilities import EVERYTHING
 from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef
-from srv6mgrd.plan.objects import UnknownLink
 from srv6mgrd.plan.observed import ObservedObject
 from tests.builders import net, sid, vrf
 from tests.unit.reconciler.world import END, END_KEY, RED, VPN, rejection

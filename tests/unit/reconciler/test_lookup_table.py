@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from srv6mgrd.kinds.steering.object import EncapRoute
 from srv6mgrd.model.capabilities import EVERYTHING, ROUTE_LOOKUP_TABLE
 from srv6mgrd.model.desired import SegmentList, SteeredRoute
-from srv6mgrd.plan.objects import EncapRoute
 from tests.builders import desired, locator, net, vrf
 from tests.unit.reconciler.world import World
 

@@ -6,13 +6,11 @@ from ipaddress import ip_network
 
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.frr.render import render
+from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.static_routes import NextHop, SpecialNextHop, StaticRoute
 from srv6mgrd.model.status import InstallStatus
 from srv6mgrd.plan.actions import Delete
-from srv6mgrd.plan.objects import (
-    SidRoute,
-)
 from srv6mgrd.plan.observed import Observed, ObservedObject
 from tests.builders import desired, locator, sid, vrf
 from tests.fakes.frr import FakeFrr

@@ -8,12 +8,10 @@ import pytest
 
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.frr.render import render
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.rejection import RejectedError, Rejection
 from srv6mgrd.plan.actions import Delete
-from srv6mgrd.plan.objects import (
-    VrfDevice,
-    VrfPort,
-)
 from tests.builders import desired, small_vpn, vrf
 from tests.unit.reconciler.world import (
     END_KEY,

@@ -7,19 +7,17 @@ from ipaddress import IPv6Address
 import pytest
 
 from srv6mgrd.apply.journal import Journal
+from srv6mgrd.kinds.encap_source.object import EncapSource
+from srv6mgrd.kinds.route import UnknownRoute
+from srv6mgrd.kinds.rule.object import Rule
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.outcomes import Outcome
 from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.status import InstallStatus
-from srv6mgrd.plan.objects import (
-    EncapSource,
-    Rule,
-    SidRoute,
-    Sysctl,
-    UnknownRoute,
-    VrfDevice,
-    VrfPort,
-)
 from srv6mgrd.plan.target import target, vrf_ifindex
 from tests.builders import desired, dt46, locator, net, sid, vrf
 from tests.fakes.kernel import STRICT_MODE, Crash, FakeKernel

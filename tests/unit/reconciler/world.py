@@ -5,13 +5,11 @@ import pytest
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.frr.render import render
+from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.sysctl.object import Sysctl
 from srv6mgrd.model.outcomes import Outcome
 from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef
-from srv6mgrd.plan.objects import (
-    FrrBlock,
-    Sysctl,
-)
 from srv6mgrd.plan.target import target
 from tests.builders import desired, small_vpn
 from tests.fakes.frr import FakeFrr

@@ -5,25 +5,20 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address
 
 import pytest
 
+from srv6mgrd.kinds.device import UnknownLink
+from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.encap_source.object import EncapSource
+from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.next_hop.object import NextHopRoute
+from srv6mgrd.kinds.route import UnknownRoute
+from srv6mgrd.kinds.rule.object import Rule, UnknownRule
+from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.steering.object import EncapRoute
+from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.unreachable.object import UnreachableDefault, UnreachableSid
+from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.behavior import Behavior, Headend
-from srv6mgrd.plan.names import name as name_of
-from srv6mgrd.plan.objects import (
-    DummyDevice,
-    EncapRoute,
-    EncapSource,
-    FrrBlock,
-    NextHopRoute,
-    Rule,
-    SidRoute,
-    Sysctl,
-    UnknownLink,
-    UnknownRoute,
-    UnknownRule,
-    UnreachableDefault,
-    UnreachableSid,
-    VrfDevice,
-    VrfPort,
-)
 from tests.builders import net
 
 SID = SidRoute(net("fcbb:0:1:1::/64"), Behavior.END_DT46, 8986, 10)
@@ -73,4 +68,4 @@ SEE = "see the kernel's words, correct the configuration and try again"
     ],
 )
 def test_objects_have_the_operators_names(obj, name):
-    assert name_of(obj) == name
+    assert obj.label == name
