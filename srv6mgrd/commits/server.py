@@ -10,7 +10,6 @@ import contextlib
 import grp
 import logging
 import os
-import pwd
 import select
 import socket
 import struct
@@ -40,6 +39,9 @@ from srv6mgrd.datastore.connection import (
     LockedError,
     UnavailableError,
 )
+from srv6mgrd.datastore.user_groups import UserGroups
+from srv6mgrd.lookups import NoAnswerError
+from srv6mgrd.name_service import system_users
 
 _LOG = logging.getLogger(__name__)
 
@@ -93,11 +95,14 @@ class _Job:
 class CommitServer:
     """Listens from ``start`` to ``close``."""
 
-    def __init__(self, path: Path, worker: Worker, locks: Locks, watchers: Watchers) -> None:
+    def __init__(
+        self, path: Path, worker: Worker, locks: Locks, watchers: Watchers, groups: UserGroups
+    ) -> None:
         self._path = path
         self._worker = worker
         self._locks = locks
         self._watchers = watchers
+        self._groups, self._users = groups, system_users()
         self._queue: FairQueue[_Job] = FairQueue()
         self._intake = Intake()
         self._running: _Job | None = None
@@ -195,11 +200,9 @@ class CommitServer:
 
     def _serve(self, connection: socket.socket, uid: int, owner: int) -> None:
         try:
-            # Only root, as which the northbounds run, says for whom it asks.
-            peer = None if uid == 0 else _name(uid)
             while (length := receive_length(connection)) is not None:
                 with self._intake.room(uid, length, lambda: _has_left(connection)):
-                    if not self._serve_one(connection, length, peer, owner):
+                    if not self._serve_one(connection, length, uid, owner):
                         return
         except ProtocolError as error:
             _LOG.warning("commit socket: %s", error)
@@ -213,12 +216,16 @@ class CommitServer:
             self._intake.left(uid)
             connection.close()
 
-    def _serve_one(
-        self, connection: socket.socket, length: int, peer: str | None, owner: int
-    ) -> bool:
+    def _serve_one(self, connection: socket.socket, length: int, uid: int, owner: int) -> bool:
         """Whether there may be another request."""
-        if (request := _rest(connection, length, peer)) is None:
+        if (request := _rest(connection, length, uid)) is None:
             return False
+        try:
+            # Only root, as which the northbounds run, says for whom it asks.
+            peer = None if uid == 0 else self._users.ask(uid) or str(uid)
+        except NoAnswerError as error:
+            connection.sendall(encode(answer.of_error(UnavailableError(str(error)))))
+            return True
         if request.text("request") != "watch":
             self._answer(connection, request, peer, owner)
             return True
@@ -246,7 +253,7 @@ class CommitServer:
             translated_errors = netconf_errors.reported(netconf_errors.read(request))
             connection.sendall(encode(answer.of_infos(translated_errors)))
             return
-        if (fields := self._lock(request, caller, owner)) is not None:
+        if (fields := self._unknown(caller) or self._lock(request, caller, owner)) is not None:
             connection.sendall(encode(fields))
             return
         milliseconds = request.number("timeout-ms", 1000 * _DEADLINE)
@@ -269,6 +276,14 @@ class CommitServer:
                 self._queue.remove(job)
             raise
         connection.sendall(encode(job.answer))
+
+    def _unknown(self, caller: Caller) -> list[Field] | None:
+        """The answer to a caller whose groups the system does not say; None to others."""
+        try:
+            self._groups.of(caller.user if caller.is_restricted else "")
+        except UnavailableError as error:
+            return answer.of_error(error)
+        return None
 
     def _lock(self, request: Fields, caller: Caller, owner: int) -> list[Field] | None:
         """The answer to a request about the lock; None for other requests."""
@@ -350,9 +365,9 @@ def _expired(ahead: Caller | None) -> list[Field]:
     )
 
 
-def _rest(connection: socket.socket, length: int, peer: str | None) -> Fields | None:
+def _rest(connection: socket.socket, length: int, uid: int) -> Fields | None:
     """Who announces a message and does not send it keeps its room for a short time only."""
-    if peer is None:
+    if uid == 0:
         return receive_rest(connection, length)
     overdue = threading.Timer(OVERDUE, _hang_up, (connection,))
     connection.settimeout(SILENCE)
@@ -373,13 +388,6 @@ def _uid(connection: socket.socket) -> int:
     """Of the user at the other end."""
     raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     return int(_CREDENTIALS.unpack(raw)[1])
-
-
-def _name(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return str(uid)
 
 
 def _has_left(connection: socket.socket) -> bool:

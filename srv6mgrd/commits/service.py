@@ -9,6 +9,7 @@ from srv6mgrd.commits.server import CommitServer
 from srv6mgrd.commits.watch import Watchers
 from srv6mgrd.commits.work import Revisions, Worker
 from srv6mgrd.datastore.connection import Connection
+from srv6mgrd.datastore.user_groups import UserGroups
 
 
 class CommitService:
@@ -16,9 +17,9 @@ class CommitService:
 
     def __init__(self, path: Path, revisions: Revisions) -> None:
         self._connection = Connection(originator="srv6mgrd")
-        locks = Locks()
-        self._worker = Worker(self._connection, locks, revisions)
-        self._server = CommitServer(path, self._worker, locks, Watchers())
+        locks, groups = Locks(), UserGroups()
+        self._worker = Worker(self._connection, locks, revisions, groups)
+        self._server = CommitServer(path, self._worker, locks, Watchers(), groups)
         self._server.start()
 
     def waiting(self) -> int:

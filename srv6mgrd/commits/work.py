@@ -28,6 +28,7 @@ from srv6mgrd.datastore.connection import (
 from srv6mgrd.datastore.error_info import ErrorInfo, error_infos
 from srv6mgrd.datastore.secrets import Secrets
 from srv6mgrd.datastore.transaction import TIMEOUT_MS, Edit, Op, commit
+from srv6mgrd.datastore.user_groups import UserGroups
 from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.threads import one_thread
 
@@ -68,12 +69,14 @@ class Worker:
         connection: Connection,
         locks: Locks,
         revisions: Revisions,
+        groups: UserGroups,
     ) -> None:
         self._connection = connection
         self._locks = locks
         self._revisions = revisions
+        self._groups = groups
         self._nacm = ffi.Nacm()
-        self._secrets = Secrets(connection)
+        self._secrets = Secrets(connection, groups)
         self._works: dict[str, Callable[[Fields, Caller], list[Field]]] = {
             "edit": self._edit,
             "rpc": self._rpc,
@@ -237,6 +240,8 @@ class Worker:
     def _acting(self, session: ffi.Session, caller: Caller) -> AbstractContextManager[None]:
         if not caller.is_restricted:
             return nullcontext()
+        # The request may have waited long since it was asked for it.
+        self._groups.of(caller.user)
         return self._nacm.acting(session, caller.user)
 
     def _session(self, caller: Caller, name: str = "") -> AbstractContextManager[ffi.Session]:

@@ -8,6 +8,7 @@ from threading import Lock
 from srv6mgrd.datastore import ffi
 from srv6mgrd.datastore.connection import Connection, translated_errors
 from srv6mgrd.datastore.running import read
+from srv6mgrd.datastore.user_groups import UserGroups
 
 # RFC 8341 section 2.4: a recovery session is under no rules; sysrepo gives it to this user.
 RECOVERY = "root"
@@ -16,8 +17,9 @@ RECOVERY = "root"
 class Readable:
     """May be used by several threads; everything blocks."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, groups: UserGroups) -> None:
         self._connection = connection
+        self._groups = groups
         self._lock = Lock()
         self._nacm: ffi.Nacm | None = None
 
@@ -26,6 +28,7 @@ class Readable:
         caller without a name, which is a process of root's. Raises DatastoreError."""
         if user in ("", RECOVERY) or json.loads(configuration) == {}:
             return configuration
+        self._groups.of(user)
         with self._lock:
             return self._part_of(configuration, user)
 

@@ -30,6 +30,7 @@ from srv6mgrd.datastore.history import Origin
 from srv6mgrd.datastore.readable import Readable
 from srv6mgrd.datastore.rejections import explain
 from srv6mgrd.datastore.secrets import Secrets
+from srv6mgrd.datastore.user_groups import UserGroups
 from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.plan.actions import Action
 
@@ -70,8 +71,9 @@ class RpcSubscription:
     def __init__(self) -> None:
         self._connection = Connection(originator="srv6mgrd")
         self._session = self._connection.session()
-        self._readable = Readable(self._connection)
-        self._secrets, self._lock = Secrets(self._connection), Lock()
+        groups = UserGroups()
+        self._readable = Readable(self._connection, groups)
+        self._secrets, self._lock = Secrets(self._connection, groups), Lock()
         self._reserve: Reserve | None = None
 
     def start(self, manager: Manager, coordinator: CommitCoordinator) -> None:

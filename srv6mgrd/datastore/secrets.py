@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from srv6mgrd.datastore.connection import Connection, DeniedError, translated_errors
-from srv6mgrd.system_groups import system_groups
+from srv6mgrd.datastore.user_groups import UserGroups
 
 # RFC 8341 section 2.4: a recovery session is under no rules; sysrepo gives it to this user.
 _RECOVERY = "root"
@@ -74,7 +74,9 @@ def _rules(nacm: Mapping[str, Any], groups: frozenset[str]) -> Iterator[Mapping[
             )
 
 
-def groups_of(nacm: Mapping[str, Any], user: str) -> frozenset[str]:
+def groups_of(
+    nacm: Mapping[str, Any], user: str, system: Callable[[str], frozenset[str]]
+) -> frozenset[str]:
     """Those of NACM and, unless that is switched off, of the system."""
     found = {
         group["name"]
@@ -82,28 +84,29 @@ def groups_of(nacm: Mapping[str, Any], user: str) -> frozenset[str]:
         if user in group.get("user-name", ())
     }
     if nacm.get("enable-external-groups", True):
-        found |= system_groups(user)
+        found |= system(user)
     return frozenset(found)
 
 
 class Secrets:
     """Used by one thread; everything blocks."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, groups: UserGroups) -> None:
         self._connection = connection
+        self._groups = groups
         # Paths of their schema nodes, with the names of these.
         self._known: Mapping[str, bytes] = {}
 
     def check_edit(self, user: str, documents: Sequence[tuple[bytes, str]]) -> None:
         """Raises DeniedError when a document, with its format, gives a value to a secret that
-        ``user`` may not both create and update."""
+        ``user`` may not both create and update, UnavailableError when its groups are unknown."""
         if user == _RECOVERY:
             return
         paths = [path for document, form in documents for path in self._paths(document, form)]
         if not paths:
             return
         nacm = self._nacm()
-        groups = groups_of(nacm, user)
+        groups = groups_of(nacm, user, self._groups.of)
         for path in paths:
             if not all(permits(nacm, groups, path, each) for each in ("create", "update")):
                 raise DeniedError(
@@ -118,7 +121,7 @@ class Secrets:
             return given
         paths = self._paths(given.encode(), "json")
         nacm = self._nacm() if paths else {}
-        groups = groups_of(nacm, user)
+        groups = groups_of(nacm, user, self._groups.of)
         hidden = [path for path in paths if not permits(nacm, groups, path, "read")]
         if not hidden:
             return given

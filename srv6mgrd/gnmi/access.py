@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import pwd
 from collections.abc import Callable, Sequence
 
 from grpc import StatusCode
@@ -12,6 +10,7 @@ from srv6mgrd.gnmi.certificates import AuthContext, Certificates
 from srv6mgrd.gnmi.failure import RpcError
 from srv6mgrd.gnmi.listener.peer import Peer
 from srv6mgrd.gnmi.passwords import Passwords
+from srv6mgrd.name_service import Users, system_users
 
 _NOTHING: AuthContext = {}
 _MOST_LOCAL = 1000
@@ -28,14 +27,17 @@ class Access:
         *,
         anonymous: str = "",
         authenticated: Callable[[int], None] = lambda _: None,
+        users: Users | None = None,
     ) -> None:
         """``anonymous``: the user that a client without a name counts as; empty: none.
-        ``authenticated`` hears of connections whose client is known."""
+        ``authenticated`` hears of connections whose client is known. ``users``: the system's."""
         self._passwords = passwords
         self._certificates = certificates
         self._anonymous = anonymous
         self._authenticated = authenticated
         self._proved: set[int] = set()
+        self._system = users or system_users()
+        # By connection.
         self._users: dict[int, str] = {}
 
     async def check(
@@ -44,7 +46,8 @@ class Access:
         auth_context: AuthContext = _NOTHING,
         peer: Peer | None = None,
     ) -> str:
-        """The user's name; RpcError when there is none, or it is not proved."""
+        """The user's name; RpcError when there is none, or it is not proved, NoAnswerError when
+        the system does not say."""
         peer = peer or Peer()
         user = await self._user(metadata, auth_context, peer)
         if peer.connection not in self._proved:
@@ -96,8 +99,12 @@ class Access:
         known = self._users.get(peer.connection)
         if known is None:
             # Where users come from a network this takes a while.
-            loop = asyncio.get_running_loop()
-            known = await loop.run_in_executor(None, _name_of, peer.uid)
+            known = await self._system.learn(peer.uid)
+            if known is None:
+                raise RpcError(
+                    StatusCode.UNAUTHENTICATED,
+                    f"uid {peer.uid}: this system has no such user; add it",
+                )
             self._remember(peer.connection, known)
         return known
 
@@ -105,15 +112,6 @@ class Access:
         if len(self._users) >= _MOST_LOCAL:
             self._users.clear()
         self._users[connection] = user
-
-
-def _name_of(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        raise RpcError(
-            StatusCode.UNAUTHENTICATED, f"uid {uid}: this system has no such user; add it"
-        ) from None
 
 
 def _text(value: str | bytes | None) -> str:

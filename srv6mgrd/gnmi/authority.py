@@ -13,7 +13,9 @@ from typing import Any
 from srv6mgrd.commits.watch import Watch
 from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.gnmi.path import Pattern
-from srv6mgrd.gnmi.rights import Permit, Policy, Rights, parse
+from srv6mgrd.gnmi.rights import RECOVERY, Permit, Policy, Rights, parse
+from srv6mgrd.lookups import NoAnswerError
+from srv6mgrd.name_service import Groups
 
 MODULE = "ietf-netconf-acm"
 
@@ -25,10 +27,9 @@ class Authority:
         self,
         connection: Connection,
         source: Callable[[Pattern], Pattern | None],
-        groups: Callable[[str], frozenset[str]],
+        groups: Groups,
     ) -> None:
-        """Blocks. ``source`` as for Rights; ``groups`` gives those of the operating system, and
-        does not block."""
+        """Blocks. ``source`` as for Rights; ``groups`` are those of the operating system."""
         self._source, self._groups = source, groups
         self._session, self._reading = connection.session(), threading.Lock()
         self._policy = self._read()
@@ -57,6 +58,18 @@ class Authority:
         found: dict[str, Any] = json.loads(text or "{}")
         return parse(found.get(f"{MODULE}:nacm", {}))
 
+    async def know(self, user: str) -> None:
+        """Have the groups of ``user`` known. Raises NoAnswerError when the rules depend on them and
+        they are not."""
+        if user == RECOVERY:
+            # Under no rules, whatever its groups are.
+            return
+        try:
+            await self._groups.learn(user)
+        except NoAnswerError:
+            if self._policy.enabled and self._policy.external:
+                raise
+
     def permit(self, user: str | None) -> Permit:
         """Rights of ``user`` to read, now and later; None is a client without a name."""
         return self._rights(user)
@@ -77,7 +90,7 @@ class Authority:
         return self._rights(user).may_change()
 
     def _rights(self, user: str | None) -> Rights:
-        return Rights(user, lambda: self._policy, self._groups, self._source)
+        return Rights(user, lambda: self._policy, self._groups.known, self._source)
 
     def close(self) -> None:
         """Blocks."""

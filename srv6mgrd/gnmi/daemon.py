@@ -41,9 +41,9 @@ from srv6mgrd.gnmi.watch import SampleLimits
 from srv6mgrd.gnmi.workers import Workers
 from srv6mgrd.gnmi.writer import Writer
 from srv6mgrd.jobs import until_stopped
+from srv6mgrd.name_service import system_groups
 from srv6mgrd.settings import SettingsError
 from srv6mgrd.start import start
-from srv6mgrd.system_groups import SystemGroups
 
 _NAME = "srv6-gnmid"
 _LOG = logging.getLogger(_NAME)
@@ -102,9 +102,8 @@ async def _run(config: Config) -> None:
             )
         model = Model(found.root, VIEWS)
         feed = TelemetryFeed(model, State(Path(config.store)))
-        groups = SystemGroups()
         authority = await loop.run_in_executor(
-            None, Authority, connection, model.source_of, groups.of
+            None, Authority, connection, model.source_of, system_groups()
         )
         commits = commit_socket(Path(config.store).parent)
         await loop.run_in_executor(None, authority.follow, commits)
@@ -123,7 +122,7 @@ async def _run(config: Config) -> None:
         )
         services = (service, operations)
         known = rpc.Rpcs(
-            rpc.identified_by(access, groups),
+            rpc.identified_by(access, authority.know),
             workers,
             Room(_LARGE_ANSWERS),
             config.request_seconds,
@@ -143,7 +142,6 @@ async def _run(config: Config) -> None:
             await asyncio.to_thread(watch.close)
             operations.close()
             feed.close()
-            groups.close()
             await asyncio.to_thread(authority.close)
     finally:
         front.close()

@@ -165,15 +165,17 @@ class Rights:
         self,
         user: str | None,
         policy: Callable[[], Policy],
-        external: Callable[[str], frozenset[str]],
+        external: Callable[[str], frozenset[str] | None],
         source: Callable[[Pattern], Pattern | None],
     ) -> None:
         """``user`` None is a client without a name: no rule is for it, and what only a rule
         permits stays hidden from it. ``external`` gives the user's groups of the operating
-        system; ``source`` the place that a view shows, None where it is no view."""
+        system, None while they are unknown: nothing is permitted then; ``source`` the place that a
+        view shows, None where it is no view."""
         self._user, self._policy, self._external, self._source = user, policy, external, source
         self._known: Policy | None = None
-        self._groups: frozenset[str] = frozenset()
+        # None: unknown.
+        self._groups: frozenset[str] | None = frozenset()
         # With no key in any rule the schema decides.
         self._by_node: dict[Node, bool] | None = None
 
@@ -198,7 +200,7 @@ class Rights:
         if policy is not self._known:
             self._know(policy)
         free = self._user in (RECOVERY, None) or not policy.enabled
-        return free or policy.may_change(self._groups)
+        return free or (self._groups is not None and policy.may_change(self._groups))
 
     @property
     def policy(self) -> Policy:
@@ -213,16 +215,20 @@ class Rights:
         return self._by_node is None
 
     def _know(self, policy: Policy) -> None:
-        groups = {name for name, users in policy.groups.items() if self._user in users}
-        if policy.external and self._user is not None:
-            groups |= self._external(self._user)
-        self._groups = frozenset(groups)
+        groups = frozenset(n for n, users in policy.groups.items() if self._user in users)
+        external: frozenset[str] | None = frozenset()
+        if policy.external and self._user is not None and self._user != RECOVERY:
+            external = self._external(self._user)
+        self._groups = None if external is None else groups | external
         rules = policy.rules if self._user is not None else ()
         keyed = any(part.keys for _, rule in rules for part in rule.path)
         self._by_node = None if keyed else {}
-        self._known = policy
+        # Unknown groups are asked for again.
+        self._known = None if self._groups is None else policy
 
     def _permits(self, policy: Policy, at: Pattern) -> bool:
+        if self._groups is None:
+            return False
         if not at:
             return policy.default
         if self._by_node is None:

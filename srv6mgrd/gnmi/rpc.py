@@ -24,8 +24,8 @@ from srv6mgrd.gnmi.listener import peer
 from srv6mgrd.gnmi.status_details import METADATA, details
 from srv6mgrd.gnmi.throttle import RateLimiter
 from srv6mgrd.gnmi.workers import Caller, Workers
+from srv6mgrd.lookups import NoAnswerError
 from srv6mgrd.model.rejection import Rejection
-from srv6mgrd.system_groups import SystemGroups
 
 # Denying is work, too: who is denied again and again hears of it later.
 _DENIALS, _DENIED_AT_ONCE, _LONGEST_S = 5.0, 20, 5.0
@@ -50,14 +50,17 @@ Recheck = Callable[[Context], object]
 _RECHECK_S = 2.0
 
 
-def identified_by(access: Access, groups: SystemGroups) -> Identify:
-    """Who calls by credentials; its groups are known from then on."""
+def identified_by(access: Access, know: Callable[[str], Awaitable[None]]) -> Identify:
+    """Who calls by credentials. ``know`` has its groups known; it raises NoAnswerError."""
 
     async def identify(context: Context) -> str:
         metadata = tuple(context.invocation_metadata() or ())
         client = peer.read(context.peer())
-        user = await access.check(metadata, context.auth_context(), client)
-        await groups.learn(user)
+        try:
+            user = await access.check(metadata, context.auth_context(), client)
+            await know(user)
+        except NoAnswerError as e:
+            raise RpcError(grpc.StatusCode.UNAVAILABLE, str(e)) from None
         return user
 
     return identify

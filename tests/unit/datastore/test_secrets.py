@@ -51,8 +51,13 @@ def test_who_is_in_no_group_is_under_no_rule() -> None:
     assert not permits(nacm(rule(), group="*"), frozenset(), NODE, "update")
 
 
+def of_the_system(_user: str) -> frozenset[str]:
+    return frozenset({"operators"})
+
+
 def test_groups() -> None:
     listed = {"group": [{"name": "staff", "user-name": ["alice"]}, {"name": "b"}]}
-    assert groups_of({"groups": listed, "enable-external-groups": False}, "alice") == STAFF
-    assert "root" in groups_of({}, "root")
-    assert groups_of({}, "nobody-of-this-name") == frozenset()
+    assert groups_of(
+        {"groups": listed, "enable-external-groups": False}, "alice", of_the_system
+    ) == (STAFF)
+    assert groups_of({}, "alice", of_the_system) == {"operators"}
