@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from srv6mgrd.kernel import bpf
+from srv6mgrd.kinds.sid import bpf
 from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.proxy import libbpf
 from srv6mgrd.proxy.libbpf import Map

@@ -48,9 +48,9 @@ from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.bgp_routes import BgpHostRoutes
 from srv6mgrd.kernel.events import KernelEvents
 from srv6mgrd.kernel.interface_state import InterfaceStates
-from srv6mgrd.kernel.notices import SidNotices
 from srv6mgrd.kernel.path_mtu import PathMtu
 from srv6mgrd.kernel.probe import probe
+from srv6mgrd.kinds.sid.notices import SidNotices
 from srv6mgrd.manager.conductor import Manager
 from srv6mgrd.ports import AdapterError
 from srv6mgrd.progress import Heartbeat, all_alive, progress

@@ -9,8 +9,8 @@ import struct
 from collections.abc import AsyncIterator
 from ipaddress import IPv6Address
 
-from srv6mgrd.kernel.events import attach
 from srv6mgrd.netlink import wire
+from srv6mgrd.netlink.notification_filter import attach
 from srv6mgrd.netlink.socket import open_socket
 
 # linux/rtnetlink.h

@@ -6,9 +6,9 @@ from __future__ import annotations
 import struct
 from ipaddress import IPv6Address, IPv6Network
 
-from srv6mgrd.kernel import bpf
-from srv6mgrd.kernel.boundary import BoundaryTable
+from srv6mgrd.kinds.boundary.kernel import BoundaryTable
 from srv6mgrd.kinds.boundary.object import Boundary
+from srv6mgrd.kinds.sid import bpf
 from srv6mgrd.netlink.errors import Failure, KernelError
 from srv6mgrd.proxy.programs import Programs
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_interface
 from typing import Any, Protocol
 
-from srv6mgrd.kernel import addresses
+from srv6mgrd.kinds.address import kernel as addresses
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.netlink import links, wire
 from srv6mgrd.netlink.errors import KernelError

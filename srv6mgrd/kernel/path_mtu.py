@@ -19,11 +19,11 @@ from ipaddress import IPv4Address, IPv6Address
 
 from srv6mgrd.kernel import packet_too_big
 from srv6mgrd.kernel.packet_too_big import PacketTooBig
-from srv6mgrd.kernel.routes import family_of
 from srv6mgrd.model import domain
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.netlink import wire
 from srv6mgrd.netlink.errors import Failure
+from srv6mgrd.netlink.routes import family_of
 from srv6mgrd.netlink.socket import NetlinkSocket
 from srv6mgrd.plan.target import vrf_ifindex
 

@@ -14,10 +14,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
-from srv6mgrd.kernel import facilities, routes
+from srv6mgrd.kernel import facilities
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kinds.dummy.object import DummyDevice
 from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.sid import requests
 from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.kinds.steering.object import EncapRoute
 from srv6mgrd.kinds.sysctl.object import Sysctl
@@ -26,7 +27,7 @@ from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.capabilities import ROUTE_LOOKUP_TABLE, Capabilities
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.reserved import SID_DEVICE
-from srv6mgrd.netlink import links
+from srv6mgrd.netlink import links, routes
 from srv6mgrd.netlink.errors import Failure, KernelError
 from srv6mgrd.netlink.socket import NetlinkSocket
 from srv6mgrd.plan.actions import Create
@@ -172,7 +173,7 @@ class _Attempt:
                     rejected[obj.key] = program.message
                     continue
                 index = _index(netlink, obj.device)
-                request = routes.put_sid(obj, routes.CREATE, index, program=program)
+                request = requests.put(obj, routes.CREATE, index, program=program)
                 if failure := netlink.write([request]).get(0):
                     rejected[obj.key] = failure.message
                 os.close(program)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from ipaddress import IPv6Network
 from pathlib import Path
 
-from srv6mgrd.kernel.route_dump import NOTHING, Counters
 from srv6mgrd.kinds.device import UnknownLink
 from srv6mgrd.kinds.dummy.object import DummyDevice
 from srv6mgrd.kinds.route import UnknownRoute
 from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.sid.route_dump import NOTHING, Counters
 from srv6mgrd.kinds.vrf.object import VrfDevice
 from srv6mgrd.plan.actions import Action, Delete
 

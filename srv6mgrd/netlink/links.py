@@ -1,28 +1,19 @@
-"""Links: our dummy and VRF devices and the ports of VRFs (net/core/rtnetlink.c)."""
+"""Links as netlink requests and as they are read (net/core/rtnetlink.c)."""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from srv6mgrd.kinds.admin_state.object import AdminState
-from srv6mgrd.kinds.device import UnknownLink
-from srv6mgrd.kinds.dummy.object import DummyDevice
-from srv6mgrd.kinds.link_mtu.object import LinkMtu
-from srv6mgrd.kinds.object import Object
-from srv6mgrd.kinds.vlan.object import VlanDevice
-from srv6mgrd.kinds.vrf.object import VrfDevice
-from srv6mgrd.kinds.vrf_port.object import VrfPort
-from srv6mgrd.model.reserved import LINK_ALIAS, SID_DEVICE
+from srv6mgrd.model.reserved import LINK_ALIAS
 from srv6mgrd.netlink import wire
 from srv6mgrd.netlink.socket import NetlinkSocket, answers
-from srv6mgrd.plan.observed import ObservedObject
 
 # The kind of an always-up device that nothing is sent on.
 DUMMY = "dummy"
 VLAN = "vlan"
-Device = DummyDevice | VrfDevice | VlanDevice
+VRF = "vrf"
 # Kinds of links that have another end, and kinds that no packet comes in on.
 _PAIRED = ("veth", "netkit")
 _SILENT = ("dummy", "vrf", "ifb", "nlmon")
@@ -62,40 +53,26 @@ class Link:
         return " ".join(words)
 
 
-def create(device: Device, parent: int = 0) -> bytes:
-    """RTM_NEWLINK of a device that must not exist yet; ``parent`` is the ifindex of a VLAN's. It
-    starts down and without a mark: rtnl_newlink_create ignores IFLA_IFALIAS, so ``mark`` must
-    follow."""
-    more = b""
-    if isinstance(device, VrfDevice):
-        index = device.ifindex
-        info = wire.nla_text(wire.IFLA_INFO_KIND, "vrf") + wire.nested(
-            wire.IFLA_INFO_DATA, wire.nla_u32(wire.IFLA_VRF_TABLE, device.table)
-        )
-    elif isinstance(device, VlanDevice):
-        index = 0
-        more = wire.nla_u32(wire.IFLA_LINK, parent)
-        info = wire.nla_text(wire.IFLA_INFO_KIND, VLAN) + wire.nested(
-            wire.IFLA_INFO_DATA, wire.nla_u16(wire.IFLA_VLAN_ID, device.id)
-        )
-    else:
-        index = 0
-        info = wire.nla_text(wire.IFLA_INFO_KIND, DUMMY)
+def create(name: str, kind: str, *, index: int = 0, parent: int = 0, data: bytes = b"") -> bytes:
+    """RTM_NEWLINK of a device that must not exist yet, with IFLA_INFO_DATA of its kind; ``parent``
+    is the ifindex of what it is stacked on. It starts down and without a mark: rtnl_newlink_create
+    ignores IFLA_IFALIAS, so ``mark`` must follow."""
+    info = wire.nla_text(wire.IFLA_INFO_KIND, kind)
+    if data:
+        info += wire.nested(wire.IFLA_INFO_DATA, data)
     body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, index, 0, 0)
-    body += wire.nla_text(wire.IFLA_IFNAME, device.name) + more
+    body += wire.nla_text(wire.IFLA_IFNAME, name)
+    if parent:
+        body += wire.nla_u32(wire.IFLA_LINK, parent)
     body += wire.nested(wire.IFLA_LINKINFO, info)
     return wire.message(wire.RTM_NEWLINK, wire.NLM_F_CREATE | wire.NLM_F_EXCL, body)
 
 
-def mark(device: Device) -> bytes:
-    """RTM_SETLINK that gives a device our alias and its administrative state; that of a VLAN is an
-    object of its own."""
-    if isinstance(device, VlanDevice):
-        body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, 0, 0, 0)
-    else:
-        up = wire.IFF_UP if isinstance(device, DummyDevice) or device.up else 0
-        body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, 0, up, wire.IFF_UP)
-    body += wire.nla_text(wire.IFLA_IFNAME, device.name)
+def mark(name: str, *, up: bool | None = None) -> bytes:
+    """RTM_SETLINK that gives a device our alias, and an administrative state if one is given."""
+    flags, change = (0, 0) if up is None else (wire.IFF_UP if up else 0, wire.IFF_UP)
+    body = wire.IFINFOMSG.pack(socket.AF_UNSPEC, 0, 0, flags, change)
+    body += wire.nla_text(wire.IFLA_IFNAME, name)
     body += wire.nla_text(wire.IFLA_IFALIAS, LINK_ALIAS)
     return wire.message(wire.RTM_SETLINK, 0, body)
 
@@ -157,7 +134,7 @@ def decode(body: memoryview | bytes) -> Link:
     if (info := found.get(wire.IFLA_LINKINFO)) is not None:
         inner = wire.attribute_map(info)
         kind = wire.text(inner.get(wire.IFLA_INFO_KIND, b""))
-        if kind == "vrf" and wire.IFLA_INFO_DATA in inner:
+        if kind == VRF and wire.IFLA_INFO_DATA in inner:
             data = wire.attribute_map(inner[wire.IFLA_INFO_DATA])
             table = wire.u32(data[wire.IFLA_VRF_TABLE]) if wire.IFLA_VRF_TABLE in data else 0
         elif kind == VLAN and wire.IFLA_INFO_DATA in inner:
@@ -223,42 +200,8 @@ def read_all(netlink: NetlinkSocket) -> list[Link]:
     return decode_all(netlink.dump(get_all()))
 
 
-def observed(links: Sequence[Link]) -> Iterator[ObservedObject]:
-    """The devices and ports among all links that are of our kinds, name or mark; the MTU of all."""
-    vrfs = {link.index: link for link in links if link.kind == "vrf"}
-    by_index = {link.index: link for link in links}
-    for link in links:
-        order = _depth(link, by_index)
-        if (device := _device(link, by_index)) is not None:
-            yield ObservedObject(device, link.ours)
-        if link.master in vrfs:
-            # A port bears no mark: who put it there the kernel doesn't say.
-            yield ObservedObject(VrfPort(link.name, vrfs[link.master].name), ours=False)
-        if link.mtu:
-            yield ObservedObject(LinkMtu(link.name, link.mtu, order), ours=False)
-        yield ObservedObject(AdminState(link.name, link.up, order), ours=False)
-
-
-def _depth(link: Link, by_index: Mapping[int, Link]) -> int:
-    """How many VLANs a link is stacked on, itself included."""
-    below = by_index.get(link.parent) if link.vlan else None
-    return 0 if below is None else 1 + _depth(below, by_index)
-
-
 def bridged(links: Sequence[Link]) -> dict[str, str]:
     """Ports of bridges, bonds and the like, each with that device: the stack does not get what
     comes in on them."""
-    names = {link.index: link.name for link in links if link.kind != "vrf"}
+    names = {link.index: link.name for link in links if link.kind != VRF}
     return {link.name: names[link.master] for link in links if link.master in names}
-
-
-def _device(link: Link, by_index: Mapping[int, Link]) -> Object | None:
-    if link.kind == "vrf":
-        return VrfDevice(link.name, link.table, link.index, link.up)
-    if link.kind == DUMMY and link.up and (link.ours or link.name == SID_DEVICE):
-        return DummyDevice(link.name)
-    if link.vlan and (below := by_index.get(link.parent)) is not None:
-        return VlanDevice(link.name, below.name, link.vlan, _depth(link, by_index))
-    if link.ours or link.name == SID_DEVICE:
-        return UnknownLink(link.name, link.described)
-    return None

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
 
-from srv6mgrd.kernel import rules
 from srv6mgrd.kinds.address.object import InterfaceAddress
 from srv6mgrd.kinds.admin_state.object import AdminState
 from srv6mgrd.kinds.boundary.object import UnknownBoundary
@@ -20,6 +19,7 @@ from srv6mgrd.kinds.next_hop.object import NextHopRoute
 from srv6mgrd.kinds.object import Object
 from srv6mgrd.kinds.proxy.object import ProxyEntry, ProxyHook
 from srv6mgrd.kinds.route import UnknownRoute
+from srv6mgrd.kinds.rule import kernel as rules
 from srv6mgrd.kinds.rule.object import Rule, UnknownRule
 from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.kinds.steering.object import EncapRoute

@@ -6,9 +6,9 @@ from hypothesis import assume, note
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from srv6mgrd.kernel.rules import further
 from srv6mgrd.kinds.encap_source.object import EncapSource
 from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.rule.kernel import further
 from srv6mgrd.kinds.rule.object import Rule
 from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.kinds.sysctl.object import Sysctl

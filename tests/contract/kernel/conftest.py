@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from lab.waiting import wait_until
-from srv6mgrd.kernel import bpf
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.sid import bpf
 from srv6mgrd.model.reserved import LINK_ALIAS, SID_DEVICE
 from srv6mgrd.plan.actions import Create
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from srv6mgrd.kernel.adapter import LinuxKernel
-from srv6mgrd.kernel.notices import SidNotices
+from srv6mgrd.kinds.sid.notices import SidNotices
 from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import SID_TABLE
@@ -55,7 +55,7 @@ def undumped(follower: LinuxKernel, monkeypatch: pytest.MonkeyPatch) -> LinuxKer
     def observed(*_: object) -> None:
         raise AssertionError(DUMPED)
 
-    monkeypatch.setattr(follower._routes, "observed", observed)
+    monkeypatch.setattr(follower._sids._table, "observed", observed)
     return follower
 
 

@@ -11,12 +11,12 @@ from ipaddress import IPv6Network
 from pathlib import Path
 
 from srv6mgrd.kernel.adapter import LinuxKernel
-from srv6mgrd.kernel.notices import SidNotices
 from srv6mgrd.kinds.address.object import InterfaceAddress
 from srv6mgrd.kinds.admin_state.object import AdminState
 from srv6mgrd.kinds.link_mtu.object import LinkMtu
 from srv6mgrd.kinds.object import Object
 from srv6mgrd.kinds.rule.object import Rule, UnknownRule
+from srv6mgrd.kinds.sid.notices import SidNotices
 from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.kinds.sysctl.object import Sysctl
 from srv6mgrd.kinds.vrf.object import VrfDevice

@@ -15,9 +15,9 @@ import pytest
 from srv6mgrd.apply.admission import Admission
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
-from srv6mgrd.kernel import writer
 from srv6mgrd.kernel.adapter import LinuxKernel
-from srv6mgrd.kernel.writer import Writer
+from srv6mgrd.kinds import batch
+from srv6mgrd.kinds.batch import Batch
 from srv6mgrd.model.desired import Desired
 from tests.contract.kernel.conftest import Run
 from tests.contract.reconcile.router import picture
@@ -116,9 +116,9 @@ def _mortal(number: int, *, before: bool) -> None:
 
         return written
 
-    writer.BATCH = 1
-    for name in ("send", "set_source", "set_boundary", "apply_proxy", "set_sysctl"):
-        setattr(Writer, name, killing(getattr(Writer, name)))
+    batch.BATCH = 1
+    for name in ("send", "call"):
+        setattr(Batch, name, killing(getattr(Batch, name)))
 
 
 @pytest.mark.parametrize("transition", [t for t in TRANSITIONS if t.name in NAMES], ids=str)

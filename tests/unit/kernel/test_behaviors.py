@@ -8,17 +8,22 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_network
 
 import pytest
 
-from srv6mgrd.kernel import headend, routes
-from srv6mgrd.kernel.headend import HeadendRoutes
-from srv6mgrd.kernel.route_dump import make_template
-from srv6mgrd.kernel.sid_table import SidTable
+from srv6mgrd.kinds.kernel_kind import KernelKind
+from srv6mgrd.kinds.marked_routes import MarkedRoutes
+from srv6mgrd.kinds.next_hop import kernel as next_hop
 from srv6mgrd.kinds.next_hop.object import NextHopRoute
 from srv6mgrd.kinds.route import UnknownRoute
+from srv6mgrd.kinds.sid import requests
 from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.sid.route_dump import make_template
+from srv6mgrd.kinds.sid.sid_table import SidTable
+from srv6mgrd.kinds.steering import kernel as steering
 from srv6mgrd.kinds.steering.object import EncapRoute
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
-from srv6mgrd.netlink import srh, wire
+from srv6mgrd.netlink import routes, srh, wire
+from srv6mgrd.plan.actions import Create
 from srv6mgrd.plan.observed import ObservedObject
+from tests.dumped import HOST, read
 
 pytestmark = pytest.mark.skipif(sys.byteorder != "little", reason="golden bytes")
 
@@ -76,7 +81,7 @@ FLAVORS = [
 
 def packed(route: SidRoute, flags: int = routes.CREATE) -> bytes:
     interface = 9 if route.interface else None
-    return routes.put_sid(route, flags, 5, interface, 3 if route.bpf_program else None)
+    return requests.put(route, flags, 5, interface, 3 if route.bpf_program else None)
 
 
 def encap(message: bytes) -> bytes:
@@ -175,7 +180,7 @@ def test_encap_route_ipv4() -> None:
         "0600 1500 0500 0000"  # RTA_ENCAP_TYPE seg6
     )
     obj = route("198.51.100.0/24", Headend.H_ENCAPS_RED, hop_limit=42)
-    made = headend.put(obj, routes.CREATE, 5)
+    made = steering.put(obj, routes.CREATE, 5)
     assert made[4:] == golden[4:]
     assert len(made) == int.from_bytes(made[:4], "little")
 
@@ -190,13 +195,13 @@ def test_encap_route_ipv4() -> None:
     ],
 )
 def test_encap_modes(behavior: Headend, mode: int) -> None:
-    made = headend.put(route("::/0", behavior, source=A), routes.REPLACE, 5)
+    made = steering.put(route("::/0", behavior, source=A), routes.REPLACE, 5)
     golden = f"3000 0100 {mode:02x}000000 {SRH} 1400 0200 {A_HEX}"
     assert encap(made) == bytes.fromhex(golden)
 
 
 def test_lookup_table() -> None:
-    made = headend.put(route("::/0", Headend.H_ENCAPS, lookup_table=254), routes.CREATE, 5)
+    made = steering.put(route("::/0", Headend.H_ENCAPS, lookup_table=254), routes.CREATE, 5)
     assert encap(made) == bytes.fromhex(f"3000 0100 01000000 {SRH} 0800 0300 fe000000")
 
 
@@ -213,16 +218,28 @@ HEADENDS = [
 
 def put(obj: EncapRoute | NextHopRoute) -> bytes:
     index = next(i for i, name in DEVICES.items() if name == obj.device)
-    return headend.put(obj, routes.CREATE, index)
+    if isinstance(obj, NextHopRoute):
+        return next_hop.put(obj, routes.CREATE, index)
+    return steering.put(obj, routes.CREATE, index)
+
+
+def reading() -> list[KernelKind]:
+    """The kinds that read routes outside the SID table."""
+    return [steering.SteeringRoutes(HOST), next_hop.NextHopRoutes(HOST), MarkedRoutes(HOST)]
+
+
+def wrote(kinds: list[KernelKind], obj: EncapRoute | NextHopRoute) -> None:
+    for kind in kinds:
+        kind.wrote([Create(obj)], set())
 
 
 def test_headends_read_back() -> None:
-    table = HeadendRoutes()
+    table = reading()
     for _ in range(2):
-        seen = table.observed([[put(o)] for o in HEADENDS], DEVICES)
-        assert list(seen) == [ObservedObject(o, ours=True) for o in HEADENDS]
+        seen = read(table, [put(o) for o in HEADENDS], DEVICES)
+        assert seen == [ObservedObject(o, ours=True) for o in HEADENDS]
     renamed = {5: "other", 9: "eth9"}
-    (item, *_) = table.observed([[put(HEADENDS[0])]], renamed)
+    (item, *_) = read(table, [put(HEADENDS[0])], renamed)
     assert isinstance(item.object, EncapRoute)
     assert item.object.device == "other"
 
@@ -230,7 +247,7 @@ def test_headends_read_back() -> None:
 def test_foreign_routes_are_not_ours() -> None:
     message = bytearray(put(HEADENDS[0]))
     message[wire.NLMSGHDR.size + 5] = 4
-    assert list(HeadendRoutes().observed([[bytes(message)]], DEVICES)) == []
+    assert read(reading(), [bytes(message)], DEVICES) == []
 
 
 @pytest.mark.parametrize(
@@ -248,7 +265,7 @@ def test_encap_route_with_more(more: bytes) -> None:
     obj = HEADENDS[0]
     body = put(obj)[wire.NLMSGHDR.size :] + more
     message = wire.message(wire.RTM_NEWROUTE, 0, body)
-    (item,) = HeadendRoutes().observed([[message]], DEVICES)
+    (item,) = read(reading(), [message], DEVICES)
     assert isinstance(item.object, UnknownRoute)
     assert item.object.key == obj.key
 
@@ -263,28 +280,28 @@ def with_unknown_encap(obj: EncapRoute) -> bytes:
 
 def test_an_unknown_attribute_of_the_encapsulation_differs_until_we_wrote_the_route() -> None:
     obj, other = (o for o in HEADENDS[:2] if isinstance(o, EncapRoute))
-    table, dump = HeadendRoutes(), [with_unknown_encap(obj)]
+    table, dump = reading(), [with_unknown_encap(obj)]
     for _ in range(2):
-        (item,) = table.observed([dump], DEVICES)
+        (item,) = read(table, dump, DEVICES)
         assert isinstance(item.object, UnknownRoute)
 
-    table.wrote([obj.key])
+    wrote(table, obj)
 
     for _ in range(2):
-        assert list(table.observed([dump], DEVICES)) == [ObservedObject(obj, ours=True)]
+        assert read(table, dump, DEVICES) == [ObservedObject(obj, ours=True)]
     # Nor does a route differ that is read for the first time.
     dump = [with_unknown_encap(other)]
-    assert list(table.observed([dump], DEVICES)) == [ObservedObject(other, ours=True)]
+    assert read(table, dump, DEVICES) == [ObservedObject(other, ours=True)]
 
 
 def test_other_unknown_attributes_differ_whatever_we_wrote() -> None:
     obj = HEADENDS[0]
     body = with_unknown_encap(route("fc00:7::/64", Headend.H_ENCAPS))[wire.NLMSGHDR.size :]
     dump = [wire.message(wire.RTM_NEWROUTE, 0, body + wire.nla_u32(30, 7))]
-    table = HeadendRoutes()
-    table.wrote([obj.key])
+    table = reading()
+    wrote(table, obj)
     for _ in range(2):
-        (item,) = table.observed([dump], DEVICES)
+        (item,) = read(table, dump, DEVICES)
         assert isinstance(item.object, UnknownRoute)
 
 
@@ -292,14 +309,14 @@ def test_foreign_routes_with_unknown_attributes_are_not_ours() -> None:
     obj = route("fc00:7::/64", Headend.H_ENCAPS)
     message = bytearray(with_unknown_encap(obj))
     message[wire.NLMSGHDR.size + 5] = 186
-    table = HeadendRoutes()
-    table.wrote([obj.key])
-    assert list(table.observed([[bytes(message)]], DEVICES)) == []
+    table = reading()
+    wrote(table, obj)
+    assert read(table, [bytes(message)], DEVICES) == []
 
 
 @pytest.mark.parametrize("obj", HEADENDS)
 def test_deletion_names_place_and_protocol(obj: EncapRoute | NextHopRoute) -> None:
-    message = headend.delete(obj)
+    message = routes.delete(*obj.place)
     _, length, _, _, _, protocol, scope, *_ = wire.RTMSG.unpack_from(message, wire.NLMSGHDR.size)
     assert (protocol, length) == (86, obj.prefix.prefixlen)
     # Any scope: RT_SCOPE_NOWHERE.

@@ -12,21 +12,28 @@ from pathlib import Path
 
 import pytest
 
-from srv6mgrd.kernel import rules
-from srv6mgrd.kernel.notices import Notice
-from srv6mgrd.kernel.route_dump import Row, decode, make_template, rows
-from srv6mgrd.kernel.sid_table import Prefix, SidTable, unreachable
+from srv6mgrd.kinds.admin_state.kernel import AdminStates
 from srv6mgrd.kinds.admin_state.object import AdminState
+from srv6mgrd.kinds.dummy.kernel import DummyDevices
 from srv6mgrd.kinds.dummy.object import DummyDevice
 from srv6mgrd.kinds.route import UnknownRoute
+from srv6mgrd.kinds.rule import kernel as rules
 from srv6mgrd.kinds.rule.object import Rule
+from srv6mgrd.kinds.sid.notices import Notice
 from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.sid.route_dump import Row, decode, make_template, rows
+from srv6mgrd.kinds.sid.sid_table import Prefix, SidTable
+from srv6mgrd.kinds.unreachable.kernel import unreachable
 from srv6mgrd.kinds.unreachable.object import UnreachableDefault
+from srv6mgrd.kinds.vlan.kernel import VlanDevices
+from srv6mgrd.kinds.vrf.kernel import VrfDevices
 from srv6mgrd.kinds.vrf.object import VrfDevice
+from srv6mgrd.kinds.vrf_port.kernel import VrfPorts
 from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.netlink import links, wire
 from srv6mgrd.plan.observed import ObservedObject
+from tests.dumped import HOST, read_of
 
 DUMPS = Path(__file__).parent / "dumps"
 
@@ -57,12 +64,13 @@ SIDS = [
 
 
 def test_links() -> None:
-    seen = {item.object.key: item for item in links.observed(all_links())}
+    kinds = [kind(HOST) for kind in (DummyDevices, VrfDevices, VlanDevices, VrfPorts, AdminStates)]
+    seen = {item.object.key: item for item in read_of(kinds, [], all_links())}
     assert seen["link srv6mgr"] == ObservedObject(DummyDevice("srv6mgr"), ours=True)
     assert seen["link red"].object == VrfDevice("red", 100, (1 << 28) | 100)
     assert seen["link red"].ours
     assert seen["port p0"] == ObservedObject(VrfPort("p0", "red"), ours=False)
-    named = {key for key in seen if not key.startswith(("admin ", "mtu "))}
+    named = {key for key in seen if not key.startswith("admin ")}
     assert named == {"link srv6mgr", "link red", "port p0"}
     assert seen["admin red"].object == AdminState("red", up=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from srv6mgrd.kernel.stacked import StackedVlans
+from srv6mgrd.kinds.stacked_vlans import StackedVlans
 from srv6mgrd.netlink.links import Link
 
 PARENT = Link(1, "p0", up=True)

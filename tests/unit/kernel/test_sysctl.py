@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from srv6mgrd.kernel import sysctl
+from srv6mgrd.kinds.sysctl import kernel as sysctl
 from srv6mgrd.netlink.errors import KernelError
 
 OF_RED = "net/ipv4/conf/red/rp_filter"

@@ -7,18 +7,25 @@ from ipaddress import IPv6Network
 
 import pytest
 
-from srv6mgrd.kernel import routes, rules
+from srv6mgrd.kinds.batch import Batch
+from srv6mgrd.kinds.dummy.kernel import DummyDevices
 from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.rule import kernel as rules
 from srv6mgrd.kinds.rule.object import Rule
+from srv6mgrd.kinds.sid import requests
 from srv6mgrd.kinds.sid.object import SidRoute
+from srv6mgrd.kinds.unreachable import kernel as unreachable
 from srv6mgrd.kinds.unreachable.object import UnreachableDefault, UnreachableSid
+from srv6mgrd.kinds.vrf.kernel import VrfDevices
 from srv6mgrd.kinds.vrf.object import VrfDevice
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.netlink import links, wire
+from srv6mgrd.netlink import routes, wire
+from tests.dumped import HOST
 
 pytestmark = pytest.mark.skipif(sys.byteorder != "little", reason="golden bytes")
 
 SID = IPv6Network("fc00:1::1/128")
+BATCH = Batch(HOST.netlink, {})
 ADDRESS = "fc000001000000000000000000000001"
 COUNTERS = (
     "28000a80"  # SEG6_LOCAL_COUNTERS, nested
@@ -46,7 +53,7 @@ def test_create_end() -> None:
         COUNTERS,
         "0600 1500 0700 0000",  # RTA_ENCAP_TYPE seg6local
     )
-    assert routes.put_sid(SidRoute(SID, Behavior.END, 8986), routes.CREATE, 5) == golden
+    assert requests.put(SidRoute(SID, Behavior.END, 8986), routes.CREATE, 5) == golden
 
 
 @pytest.mark.parametrize(
@@ -54,14 +61,14 @@ def test_create_end() -> None:
 )
 def test_replace_decapsulation(behavior: Behavior, number: int) -> None:
     sid = SidRoute(SID, behavior, 8986, vrf_table=100)
-    packed = routes.put_sid(sid, routes.REPLACE, 5)
+    packed = requests.put(sid, routes.REPLACE, 5)
     assert packed[6:8] == spaced("0105")  # REQUEST | CREATE | REPLACE
     encap = spaced("0800 0100", f"{number:02x}000000", "0800 0900 64000000", COUNTERS)
     assert packed.endswith(spaced("3c00 1680") + encap + spaced("0600 1500 0700 0000"))
 
 
 def test_without_counters() -> None:
-    packed = routes.put_sid(SidRoute(SID, Behavior.END, 8986, counters=False), routes.CREATE, 5)
+    packed = requests.put(SidRoute(SID, Behavior.END, 8986, counters=False), routes.CREATE, 5)
     assert bytes.fromhex(COUNTERS) not in packed
 
 
@@ -74,7 +81,7 @@ def test_delete_names_place_and_protocol() -> None:
         "0800 0f00 1a230000",
         "0800 0600 00040000",
     )
-    assert routes.delete_sid(SidRoute(SID, Behavior.END, 8986)) == golden
+    assert requests.delete(SidRoute(SID, Behavior.END, 8986)) == golden
 
 
 def test_unreachable_default() -> None:
@@ -84,7 +91,7 @@ def test_unreachable_default() -> None:
         "0800 0f00 64000000",
         "0800 0600 002000ff",  # 4278198272
     )
-    assert routes.put_unreachable(UnreachableDefault(4, 100), routes.CREATE) == golden
+    assert unreachable.put(UnreachableDefault(4, 100), routes.CREATE) == golden
 
 
 def test_unreachable_sid() -> None:
@@ -96,7 +103,7 @@ def test_unreachable_sid() -> None:
         "0800 0f00 64000000",
         "0800 0600 002000ff",  # 4278198272
     )
-    assert routes.put_unreachable(UnreachableSid(SID, 100), routes.CREATE) == golden
+    assert unreachable.put(UnreachableSid(SID, 100), routes.CREATE) == golden
 
 
 def test_rule() -> None:
@@ -120,11 +127,11 @@ def test_vrf() -> None:
         "0800 0100 76726600",
         "0c00 0280 0800 0100 64000000 ",  # IFLA_INFO_DATA, IFLA_VRF_TABLE
     )
-    assert links.create(VrfDevice("red", 100, 1000)) == golden
+    assert VrfDevices(HOST).made(BATCH, VrfDevice("red", 100, 1000)) == golden
 
 
 def test_mark_sets_alias_and_up() -> None:
-    packed = links.mark(DummyDevice("sid"))
+    packed = DummyDevices(HOST).marked(DummyDevice("sid"))
     assert packed[16:32] == spaced("00 00 0000 00000000 01000000 01000000")
     assert packed.endswith(spaced("0800 0300 73696400 0c00 1400") + b"srv6mgr\0")
 

@@ -5,9 +5,15 @@ from __future__ import annotations
 import errno
 from ipaddress import IPv6Address
 
+from srv6mgrd.kinds.batch import Batch
+from srv6mgrd.kinds.encap_source.object import EncapSource
+from srv6mgrd.kinds.kernel_kind import Decode, Host, KernelKind, not_ours_to_write
+from srv6mgrd.kinds.reader import Reader
 from srv6mgrd.netlink import wire
 from srv6mgrd.netlink.errors import Failure, KernelError
 from srv6mgrd.netlink.socket import NetlinkSocket
+from srv6mgrd.plan.actions import Action, Delete
+from srv6mgrd.plan.observed import ObservedObject
 
 # linux/genetlink.h
 _GENL_ID_CTRL = 0x10
@@ -23,6 +29,30 @@ _SEG6_CMD_GET_TUNSRC = 4
 _SEG6_ATTR_DST = 1
 
 _NONE = IPv6Address(0)
+
+
+class EncapSources(KernelKind):
+    kinds = (EncapSource,)
+
+    def __init__(self, host: Host) -> None:
+        super().__init__(host)
+        self._seg6 = Seg6()
+
+    def close(self) -> None:
+        self._seg6.close()
+
+    def write(self, batch: Batch, action: Action) -> Failure | None:
+        source = action.object
+        if not isinstance(source, EncapSource):
+            return not_ours_to_write(source)
+        address = None if isinstance(action, Delete) else source.address
+        return batch.call(lambda: self._seg6.set_source(address))
+
+    def dump(self, reader: Reader) -> Decode:
+        address = self._seg6.source()
+        if address is None:
+            return dict
+        return lambda: self.by_key([ObservedObject(EncapSource(address), ours=False)])
 
 
 class Seg6:

@@ -11,9 +11,9 @@ import socket
 import struct
 from dataclasses import dataclass
 
-from srv6mgrd.kernel.events import attach, program
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.netlink import wire
+from srv6mgrd.netlink.notification_filter import attach, program
 from srv6mgrd.netlink.socket import open_socket
 
 _BUFFER = 32 << 20

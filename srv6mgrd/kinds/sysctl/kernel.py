@@ -7,8 +7,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
+from srv6mgrd.kinds.batch import Batch
+from srv6mgrd.kinds.kernel_kind import Decode, KernelKind, not_ours_to_write
+from srv6mgrd.kinds.reader import Reader
 from srv6mgrd.kinds.sysctl.object import Sysctl
 from srv6mgrd.netlink.errors import Failure, KernelError
+from srv6mgrd.plan.actions import Action, Delete
 from srv6mgrd.plan.observed import ObservedObject
 
 _STRICT_MODE = "net/vrf/strict_mode"
@@ -16,18 +20,33 @@ _RP_FILTER_OF_ONE = "net/ipv4/conf/*/rp_filter"
 _RP_FILTER_OF_ALL = "net/ipv4/conf/all/rp_filter"
 
 
+class Sysctls(KernelKind):
+    kinds = (Sysctl,)
+
+    def write(self, batch: Batch, action: Action) -> Failure | None:
+        wanted = action.object
+        if not isinstance(wanted, Sysctl):
+            return not_ours_to_write(wanted)
+        if isinstance(action, Delete):
+            return None
+        return batch.call(lambda: write(wanted, self._host.proc_sys))
+
+    def dump(self, reader: Reader) -> Decode:
+        return lambda: self.by_key([*read(reader.sysctls, self._host.proc_sys)])
+
+
 def read(paths: Iterable[str], root: Path) -> Iterator[ObservedObject]:
     """The values of those paths that exist and can be read. Raises KernelError when it is us who
     can't read."""
     for path in paths:
-        if (value := _value(path, root)) is not None:
-            yield ObservedObject(Sysctl(path, value), ours=False)
+        if (found := value(path, root)) is not None:
+            yield ObservedObject(Sysctl(path, found), ours=False)
 
 
 def overruled(paths: Iterable[str], root: Path) -> Mapping[str, str]:
     """Of values that are maxima with the one for all (IN_DEV_RPFILTER), those that this one makes
     of no effect, by key and with the words for it."""
-    of_all = _value(_RP_FILTER_OF_ALL, root)
+    of_all = value(_RP_FILTER_OF_ALL, root)
     if of_all in (None, "0"):
         return {}
     message = (
@@ -58,7 +77,8 @@ def write(sysctl: Sysctl, root: Path) -> Failure | None:
     return None
 
 
-def _value(path: str, root: Path) -> str | None:
+def value(path: str, root: Path) -> str | None:
+    """None where there is none, or it can't be read."""
     try:
         # Lists of numbers are written with a blank and read back with a tab.
         return " ".join(_file(path, root).read_text().split())

@@ -6,11 +6,16 @@ import socket
 from collections.abc import Container, Iterator, Sequence
 from ipaddress import IPv6Address, IPv6Network
 
+from srv6mgrd.kinds.batch import Batch, unless_gone
+from srv6mgrd.kinds.kernel_kind import Decode, KernelKind, not_ours_to_write
+from srv6mgrd.kinds.reader import Reader
 from srv6mgrd.kinds.rule.object import Rule, UnknownRule
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.reserved import ROUTE_PROTOCOL
 from srv6mgrd.netlink import wire
+from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.netlink.socket import answers
+from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.observed import ObservedObject
 
 # What a rule of ours consists of; FRA_SUPPRESS_PREFIXLEN is always in a dump, -1 for none.
@@ -28,6 +33,39 @@ _SELECTORS = {
     14: "suppress_prefixlength", 16: "fwmask", 17: "oif", 19: "l3mdev", 20: "uidrange",
     22: "ipproto", 23: "sport", 24: "dport", 25: "dscp", 26: "flowlabel",
 }  # fmt: skip
+
+
+class Rules(KernelKind):
+    kinds = (Rule, UnknownRule)
+
+    def packed(self, batch: Batch, action: Action) -> bytes | None:
+        match action:
+            case Create(Rule() as rule):
+                return create(rule)
+            case Delete(Rule() | UnknownRule() as rule):
+                return delete(rule)
+        return None
+
+    def write(self, batch: Batch, action: Action) -> Failure | None:
+        match action:
+            case Replace((Rule() | UnknownRule()) as before, Rule() as after):
+                return _move(batch, before, after)
+        return not_ours_to_write(action.object)
+
+    def dump(self, reader: Reader) -> Decode:
+        rules = reader.dump(get_all())
+        return lambda: self.by_key([*observed(rules)])
+
+
+def _move(batch: Batch, before: Rule | UnknownRule, after: Rule) -> Failure | None:
+    """The new rule is behind the old one when that goes, in one send: a process that is killed
+    leaves the one or the other."""
+    failures = batch.send([create_beside(after), delete(before)])
+    if 0 in failures:
+        if isinstance(before, Rule) and 1 not in failures:
+            batch.one(create_beside(before))
+        return failures[0]
+    return unless_gone(failures.get(1))
 
 
 def create(rule: Rule) -> bytes:

@@ -1,4 +1,4 @@
-"""Addresses of interfaces (net/ipv4/devinet.c, net/ipv6/addrconf.c)."""
+"""Addresses of interfaces, written and read back (net/ipv4/devinet.c, net/ipv6/addrconf.c)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,59 @@ from functools import lru_cache
 from ipaddress import IPv4Interface, IPv6Interface
 
 from srv6mgrd.kinds.address.object import InterfaceAddress
+from srv6mgrd.kinds.batch import Batch
+from srv6mgrd.kinds.kernel_kind import Decode, KernelKind, no_interface, not_ours_to_write
+from srv6mgrd.kinds.reader import Reader
 from srv6mgrd.model.reserved import ROUTE_PROTOCOL
 from srv6mgrd.netlink import wire
+from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.netlink.socket import answers
+from srv6mgrd.plan.actions import Action, Delete, Replace
 from srv6mgrd.plan.observed import ObservedObject
 
 FAMILIES = (socket.AF_INET, socket.AF_INET6)
+
+
+class InterfaceAddresses(KernelKind):
+    kinds = (InterfaceAddress,)
+
+    def write(self, batch: Batch, action: Action) -> Failure | None:
+        address = action.object
+        if not isinstance(address, InterfaceAddress):
+            return not_ours_to_write(address)
+        match action:
+            case Delete():
+                return _delete(batch, address)
+            case Replace(InterfaceAddress() as before, _) if before != address:
+                return _move(batch, before, address)
+            case Replace():
+                return _put(batch, address, wire.NLM_F_CREATE | wire.NLM_F_REPLACE)
+        return _put(batch, address, wire.NLM_F_CREATE | wire.NLM_F_EXCL)
+
+    def dump(self, reader: Reader) -> Decode:
+        dumps = [reader.dump(get_all(family)) for family in FAMILIES]
+        return lambda: self.by_key([*observed(dumps, reader.names)])
+
+
+def _put(batch: Batch, address: InterfaceAddress, flags: int) -> Failure | None:
+    if (link := batch.link(address.interface)) is None:
+        return no_interface(address.interface)
+    return batch.one(put(address, link.index, flags))
+
+
+def _move(batch: Batch, before: InterfaceAddress, after: InterfaceAddress) -> Failure | None:
+    """Another prefix length: of IPv6 the old one has to go first (ipv6_chk_same_addr)."""
+    if failure := _delete(batch, before):
+        return failure
+    failure = _put(batch, after, wire.NLM_F_CREATE | wire.NLM_F_EXCL)
+    if failure is not None:
+        _put(batch, before, wire.NLM_F_CREATE)
+    return failure
+
+
+def _delete(batch: Batch, address: InterfaceAddress) -> Failure | None:
+    link = batch.link(address.interface)
+    return None if link is None else batch.remove(delete(address, link.index))
 
 
 def get_all(family: int) -> bytes:

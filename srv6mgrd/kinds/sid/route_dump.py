@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from srv6mgrd.kernel import seg6local
-from srv6mgrd.kernel.seg6local import PLAIN, Extras
+from srv6mgrd.kinds.sid import seg6local
+from srv6mgrd.kinds.sid.seg6local import PLAIN, Extras
 from srv6mgrd.netlink import wire
 
 # packets, bytes, errors

@@ -29,11 +29,15 @@ import errno
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from srv6mgrd.kernel import nft
+from srv6mgrd.kinds.batch import Batch
 from srv6mgrd.kinds.boundary.object import BOUNDARY_TABLE, Boundary, UnknownBoundary
+from srv6mgrd.kinds.kernel_kind import Decode, Host, KernelKind, not_ours_to_write
+from srv6mgrd.kinds.reader import Reader
 from srv6mgrd.model.reserved import LINK_ALIAS
+from srv6mgrd.netlink import nft
 from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.netlink.socket import NetlinkSocket
+from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.observed import ObservedObject
 
 # linux/netfilter_ipv6.h: NF_IP6_PRI_RAW, before connection tracking.
@@ -83,6 +87,32 @@ class _Frame:
 
 
 _FRAMES = [_Frame(Boundary((), (), (), closed)) for closed in (False, True)]
+
+
+class Boundaries(KernelKind):
+    kinds = (Boundary, UnknownBoundary)
+
+    def __init__(self, host: Host) -> None:
+        super().__init__(host)
+        self._table = BoundaryTable()
+
+    def close(self) -> None:
+        self._table.close()
+
+    def write(self, batch: Batch, action: Action) -> Failure | None:
+        """One transaction: the filter that was there is in force until this one is."""
+        match action:
+            case Delete():
+                return batch.call(self._table.delete)
+            case Create(Boundary() as wanted):
+                return batch.call(lambda: self._table.create(wanted))
+            case Replace(before, Boundary() as wanted):
+                return batch.call(lambda: self._table.replace(before, wanted))
+        return not_ours_to_write(action.object)
+
+    def dump(self, reader: Reader) -> Decode:
+        found = list(self._table.observed())
+        return lambda: self.by_key(found)
 
 
 class BoundaryTable:

@@ -1,27 +1,22 @@
-"""What stands in the table of our SIDs, and which unreachable defaults there are."""
+"""What is in the table of our SIDs."""
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from hashlib import blake2b
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from operator import attrgetter
 from typing import Any
 
-from srv6mgrd.kernel import bpf
-from srv6mgrd.kernel.notices import Notice
-from srv6mgrd.kernel.route_dump import NOTHING, Counters, Row, Template, decode, rows
-from srv6mgrd.kernel.routes import NOWHERE
-from srv6mgrd.kernel.seg6local import BEHAVIOR, Extras
-from srv6mgrd.kinds.route import SID_METRIC, UNREACHABLE_METRIC, UnknownRoute
+from srv6mgrd.kinds.route import SID_METRIC, UnknownRoute
+from srv6mgrd.kinds.sid import bpf
+from srv6mgrd.kinds.sid.notices import Notice
 from srv6mgrd.kinds.sid.object import SidRoute
-from srv6mgrd.kinds.unreachable.object import UnreachableDefault, UnreachableSid
+from srv6mgrd.kinds.sid.route_dump import NOTHING, Counters, Row, Template, decode, rows
+from srv6mgrd.kinds.sid.seg6local import BEHAVIOR, Extras
 from srv6mgrd.model.prefix import Prefix
 from srv6mgrd.model.reserved import ROUTE_PROTOCOL
-from srv6mgrd.netlink import wire
-from srv6mgrd.netlink.socket import answers
 from srv6mgrd.plan.observed import ObservedObject
 
 # By what tells the SIDs of a template apart.
@@ -296,36 +291,3 @@ def _further(item: ObservedObject) -> ObservedObject:
     return ObservedObject(
         UnknownRoute(key, 6, route.table, route.prefix, route.metric, words), item.ours
     )
-
-
-def unreachable(datagrams: Sequence[bytes]) -> Iterator[ObservedObject]:
-    """Unreachable defaults with the metric that ours have, and all of our protocol; of other
-    unreachable routes those of our protocol and metric."""
-    for body in answers(datagrams, wire.RTM_NEWROUTE):
-        family, length, _, _, table, protocol, _, kind, _ = wire.RTMSG.unpack_from(body)
-        ours = protocol == ROUTE_PROTOCOL
-        if (length and not ours) or kind != wire.RTN_UNREACHABLE:
-            continue
-        found = wire.attribute_map(body, wire.RTMSG.size)
-        table = wire.u32(found[wire.RTA_TABLE]) if wire.RTA_TABLE in found else table
-        metric = wire.u32(found[wire.RTA_PRIORITY]) if wire.RTA_PRIORITY in found else 0
-        if length:
-            if family == socket.AF_INET6 and metric == UNREACHABLE_METRIC:
-                prefix = IPv6Network((bytes(found[wire.RTA_DST]), length), strict=False)
-                yield ObservedObject(UnreachableSid(prefix, table), ours)
-            continue
-        default = UnreachableDefault(6 if family == socket.AF_INET6 else 4, table)
-        if metric == UNREACHABLE_METRIC:
-            yield ObservedObject(default, ours)
-        elif ours:
-            yield ObservedObject(
-                UnknownRoute(
-                    f"{default.key} metric {metric}",
-                    default.family,
-                    table,
-                    NOWHERE[default.family],
-                    metric,
-                    "unreachable",
-                ),
-                ours,
-            )
