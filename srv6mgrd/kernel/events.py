@@ -13,53 +13,19 @@ import contextlib
 import errno
 import socket
 from collections.abc import AsyncIterator, Iterable, Iterator
-from dataclasses import dataclass
-from enum import StrEnum
-from ipaddress import IPv6Network, ip_network
 
-from srv6mgrd.kinds.address import kernel as addresses
-from srv6mgrd.kinds.boundary.object import BOUNDARY_KEY, BOUNDARY_TABLE
-from srv6mgrd.kinds.route import Family
-from srv6mgrd.kinds.rule import kernel as rules
-from srv6mgrd.kinds.unreachable.object import UnreachableDefault
-from srv6mgrd.model.checks import SID_TABLE
-from srv6mgrd.model.reserved import ROUTE_PROTOCOL
-from srv6mgrd.netlink import links, nft, wire
+from srv6mgrd.kinds.kernel_event import EventKind, KernelEvent
+from srv6mgrd.kinds.registry import KINDS
+from srv6mgrd.netlink import wire
 from srv6mgrd.netlink.notification_filter import attach, program
 from srv6mgrd.netlink.socket import open_socket
 
 _BUFFER = 32 << 20
 _DATAGRAM = 1 << 16
-_GROUPS = (
-    wire.RTNLGRP_LINK,
-    wire.RTNLGRP_IPV4_IFADDR,
-    wire.RTNLGRP_IPV6_IFADDR,
-    wire.RTNLGRP_IPV4_ROUTE,
-    wire.RTNLGRP_IPV6_ROUTE,
-    wire.RTNLGRP_IPV6_RULE,
-)
 # Events handed over at once; the rest waits in the socket.
 _TAKE = 4096
-
-
-class EventKind(StrEnum):
-    LINK = "link"
-    ADDRESS = "address"
-    ROUTE = "route"
-    RULE = "rule"
-    BOUNDARY = "boundary"
-    LOST = "lost"
-
-
-@dataclass(frozen=True, slots=True)
-class KernelEvent:
-    """Something changed. ``key`` is that of the plan's object; of a link it is ``link NAME``, its
-    VRF port is meant too. LOST: notifications were dropped, so read everything again."""
-
-    kind: EventKind
-    key: str = ""
-    removed: bool = False
-    ours: bool = False
+# Kinds of devices share one.
+_EVENTS = tuple(dict.fromkeys(kind.event for kind in KINDS))
 
 
 class KernelEvents:
@@ -74,13 +40,15 @@ class KernelEvents:
         routing = open_socket(wire.NETLINK_ROUTE, buffer)
         # Before joining: what comes in between would pass unfiltered.
         attach(routing, program(ignore_port))
-        _join(routing, _GROUPS)
+        groups = _groups()
+        _join(routing, groups.pop(wire.NETLINK_ROUTE))
         self._sockets = [routing]
-        # Without nftables there is nothing to hear of.
-        with contextlib.suppress(OSError):
-            filtering = open_socket(nft.NETLINK_NETFILTER, buffer)
-            self._sockets.append(filtering)
-            _join(filtering, (nft.NFNLGRP_NFTABLES,))
+        for protocol, members in groups.items():
+            # Without nftables there is nothing to hear of.
+            with contextlib.suppress(OSError):
+                other = open_socket(protocol, buffer)
+                self._sockets.append(other)
+                _join(other, members)
         self._readable = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -140,53 +108,21 @@ def _received(netlink: socket.socket) -> Iterator[KernelEvent]:
             yield event
 
 
-def decode(kind: int, body: memoryview) -> KernelEvent | None:
-    """One notification; None when it is of no interest."""
-    if kind in (wire.RTM_NEWLINK, wire.RTM_DELLINK):
-        if body[0] != socket.AF_UNSPEC:
-            # A bridge port's state (br_ifinfo_notify).
-            return None
-        link = links.decode(body)
-        removed = kind == wire.RTM_DELLINK
-        return KernelEvent(EventKind.LINK, f"link {link.name}", removed, link.ours)
-    if kind in (wire.RTM_NEWRULE, wire.RTM_DELRULE):
-        rule = rules.decode(body)
-        if rule is None:
-            return None
-        removed = kind == wire.RTM_DELRULE
-        return KernelEvent(EventKind.RULE, rule.object.key, removed, rule.ours)
-    if kind in (wire.RTM_NEWADDR, wire.RTM_DELADDR):
-        removed = kind == wire.RTM_DELADDR
-        return KernelEvent(EventKind.ADDRESS, addresses.event_key(body), removed)
-    if kind in (wire.RTM_NEWROUTE, wire.RTM_DELROUTE):
-        return _route(body, removed=kind == wire.RTM_DELROUTE)
-    # Of nf_tables; the table is the first attribute of all that is told but NFT_MSG_NEWGEN.
-    if kind in nft.REPORTED and nft.table_of(body) == BOUNDARY_TABLE:
-        removed = kind == nft.NFT_MSG_DELTABLE
-        return KernelEvent(EventKind.BOUNDARY, BOUNDARY_KEY, removed)
+def decode(message: int, body: memoryview) -> KernelEvent | None:
+    """One notification; None when no kind of object is concerned."""
+    for event in _EVENTS:
+        if (found := event(message, body)) is not None:
+            return found
     return None
 
 
-def _route(body: memoryview, *, removed: bool) -> KernelEvent | None:
-    family, length, _, _, table, protocol, _, kind, _ = wire.RTMSG.unpack_from(body)
-    found = wire.attribute_map(body, wire.RTMSG.size)
-    table = wire.u32(found[wire.RTA_TABLE]) if wire.RTA_TABLE in found else table
-    ours = protocol == ROUTE_PROTOCOL
-    if family == socket.AF_INET6 and table == SID_TABLE:
-        address = bytes(found[wire.RTA_DST]) if wire.RTA_DST in found else bytes(16)
-        key = f"route6 table {table} {IPv6Network((address, length), strict=False)}"
-        return KernelEvent(EventKind.ROUTE, key, removed, ours)
-    version: Family = 6 if family == socket.AF_INET6 else 4
-    if not length and kind == wire.RTN_UNREACHABLE:
-        default = UnreachableDefault(version, table)
-        return KernelEvent(EventKind.ROUTE, default.key, removed, ours)
-    if ours:
-        address = bytes(found.get(wire.RTA_DST, bytes(16 if version == 6 else 4)))
-        metric = wire.u32(found[wire.RTA_PRIORITY]) if wire.RTA_PRIORITY in found else 0
-        prefix = ip_network((address, length), strict=False)
-        key = f"route{version} table {table} {prefix} metric {metric}"
-        return KernelEvent(EventKind.ROUTE, key, removed, ours)
-    return None
+def _groups() -> dict[int, set[int]]:
+    """What to join, by netlink protocol."""
+    found: dict[int, set[int]] = {}
+    for kind in KINDS:
+        for protocol, members in kind.groups.items():
+            found.setdefault(protocol, set()).update(members)
+    return found
 
 
 def _join(target: socket.socket, groups: Iterable[int]) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import errno
+import socket
 from abc import abstractmethod
+from types import MappingProxyType
 from typing import Generic, TypeVar, cast
 
 from srv6mgrd.kinds.batch import Batch, unless_gone
 from srv6mgrd.kinds.device import Device, UnknownLink
+from srv6mgrd.kinds.kernel_event import EventKind, KernelEvent
 from srv6mgrd.kinds.kernel_kind import KernelKind, not_ours_to_write
-from srv6mgrd.netlink import links
+from srv6mgrd.netlink import links, wire
 from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.netlink.links import Link
 from srv6mgrd.plan.actions import Action, Create, Delete
@@ -19,6 +22,17 @@ _D = TypeVar("_D", bound=Device)
 
 class KernelDevice(KernelKind, Generic[_D]):
     """Makes, marks and deletes devices of one kind."""
+
+    groups = MappingProxyType({wire.NETLINK_ROUTE: (wire.RTNLGRP_LINK,)})
+
+    @staticmethod
+    def event(message: int, body: memoryview) -> KernelEvent | None:
+        # A bridge port's state is of another family (br_ifinfo_notify).
+        if message not in (wire.RTM_NEWLINK, wire.RTM_DELLINK) or body[0] != socket.AF_UNSPEC:
+            return None
+        link = links.decode(body)
+        removed = message == wire.RTM_DELLINK
+        return KernelEvent(EventKind.LINK, f"link {link.name}", removed, link.ours)
 
     @abstractmethod
     def made(self, batch: Batch, device: _D) -> bytes | Failure:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
+from srv6mgrd.kinds.kernel_event import KernelEvent
 from srv6mgrd.kinds.object import Object
 from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.netlink.socket import NetlinkSocket
@@ -43,6 +45,8 @@ class KernelKind:
     kinds: ClassVar[tuple[type[Object], ...]]
     # Whether VLANs have to have followed the interface below them before it is written.
     awaits_vlans: ClassVar[bool] = True
+    # Multicast groups in which the kernel reports their changes, by netlink protocol.
+    groups: ClassVar[Mapping[int, tuple[int, ...]]] = MappingProxyType({})
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -68,6 +72,12 @@ class KernelKind:
     def dump(self, reader: Reader) -> Decode:
         """Read all that is there of these kinds."""
         return dict
+
+    @staticmethod
+    def event(message: int, body: memoryview) -> KernelEvent | None:
+        """A notification, given its type and what is behind the netlink header; None when it is of
+        no interest."""
+        return None
 
     @staticmethod
     def by_key(found: Sequence[ObservedObject]) -> dict[str, ObservedObject]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator, Mapping, Sequence, Set
+from types import MappingProxyType
 
+from srv6mgrd.kinds.kernel_event import EventKind, KernelEvent
 from srv6mgrd.kinds.kernel_kind import Decode, Host
 from srv6mgrd.kinds.kernel_route import KernelRoute
 from srv6mgrd.kinds.reader import Reader, RouteDecoder
@@ -26,6 +28,18 @@ class MarkedRoutes(KernelRoute):
     is the same bytes in each dump, so what it was decoded to is kept."""
 
     kinds = (UnknownRoute,)
+    groups = MappingProxyType(
+        {wire.NETLINK_ROUTE: (wire.RTNLGRP_IPV4_ROUTE, wire.RTNLGRP_IPV6_ROUTE)}
+    )
+
+    @staticmethod
+    def event(message: int, body: memoryview) -> KernelEvent | None:
+        if message not in (wire.RTM_NEWROUTE, wire.RTM_DELROUTE):
+            return None
+        route = RouteMessage.decode(body)
+        if route.protocol != ROUTE_PROTOCOL:
+            return None
+        return KernelEvent(EventKind.ROUTE, _key(route), message == wire.RTM_DELROUTE, True)
 
     def __init__(self, host: Host) -> None:
         super().__init__(host)
@@ -88,6 +102,12 @@ def decode(
     device = devices.get(message.oif, f"if{message.oif}")
     words = f"type {message.kind} scope {message.scope} flags {message.flags:#x} attributes "
     words += " ".join(map(str, sorted(message.attributes))) + f" dev {device}"
-    key = f"route{version} table {message.table} {message.prefix} metric {message.metric}"
-    unknown = UnknownRoute(key, version, message.table, message.prefix, message.metric, words)
+    unknown = UnknownRoute(
+        _key(message), version, message.table, message.prefix, message.metric, words
+    )
     return ObservedObject(unknown, ours=True)
+
+
+def _key(route: RouteMessage) -> str:
+    where = f"table {route.table} {route.prefix} metric {route.metric}"
+    return f"route{route.prefix.version} {where}"

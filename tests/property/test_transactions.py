@@ -5,7 +5,6 @@ import itertools
 
 import pytest
 
-from srv6mgrd.apply import error_messages
 from srv6mgrd.model.rejection import RejectedError
 from tests.fakes.fate import FULL
 from tests.property.test_crash import crashed, ready, restarted
@@ -36,7 +35,7 @@ def test_a_rejection_of_any_write_by_the_kernel(transition):
         rejected = rejection(world, transition.new)
         if rejected is None:
             break
-        assert error_messages.name(world.fate.rejected.object) in rejected
+        assert world.fate.rejected.object.label in rejected
         assert "Cannot allocate memory (ENOMEM)" in rejected
         assert world.state() == before
         world.fate.begin()

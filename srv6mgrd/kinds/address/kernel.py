@@ -6,9 +6,11 @@ import socket
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Interface, IPv6Interface
+from types import MappingProxyType
 
 from srv6mgrd.kinds.address.object import InterfaceAddress
 from srv6mgrd.kinds.batch import Batch
+from srv6mgrd.kinds.kernel_event import EventKind, KernelEvent
 from srv6mgrd.kinds.kernel_kind import Decode, KernelKind, no_interface, not_ours_to_write
 from srv6mgrd.kinds.reader import Reader
 from srv6mgrd.model.reserved import ROUTE_PROTOCOL
@@ -23,6 +25,15 @@ FAMILIES = (socket.AF_INET, socket.AF_INET6)
 
 class InterfaceAddresses(KernelKind):
     kinds = (InterfaceAddress,)
+    groups = MappingProxyType(
+        {wire.NETLINK_ROUTE: (wire.RTNLGRP_IPV4_IFADDR, wire.RTNLGRP_IPV6_IFADDR)}
+    )
+
+    @staticmethod
+    def event(message: int, body: memoryview) -> KernelEvent | None:
+        if message not in (wire.RTM_NEWADDR, wire.RTM_DELADDR):
+            return None
+        return KernelEvent(EventKind.ADDRESS, event_key(body), message == wire.RTM_DELADDR)
 
     def write(self, batch: Batch, action: Action) -> Failure | None:
         address = action.object

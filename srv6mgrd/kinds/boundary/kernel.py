@@ -27,10 +27,12 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from srv6mgrd.kinds.batch import Batch
-from srv6mgrd.kinds.boundary.object import BOUNDARY_TABLE, Boundary, UnknownBoundary
+from srv6mgrd.kinds.boundary.object import BOUNDARY_KEY, BOUNDARY_TABLE, Boundary, UnknownBoundary
+from srv6mgrd.kinds.kernel_event import EventKind, KernelEvent
 from srv6mgrd.kinds.kernel_kind import Decode, Host, KernelKind, not_ours_to_write
 from srv6mgrd.kinds.reader import Reader
 from srv6mgrd.model.reserved import LINK_ALIAS
@@ -91,6 +93,14 @@ _FRAMES = [_Frame(Boundary((), (), (), closed)) for closed in (False, True)]
 
 class Boundaries(KernelKind):
     kinds = (Boundary, UnknownBoundary)
+    groups = MappingProxyType({nft.NETLINK_NETFILTER: (nft.NFNLGRP_NFTABLES,)})
+
+    @staticmethod
+    def event(message: int, body: memoryview) -> KernelEvent | None:
+        # The table is the first attribute of all that is reported but NFT_MSG_NEWGEN.
+        if message not in nft.REPORTED or nft.table_of(body) != BOUNDARY_TABLE:
+            return None
+        return KernelEvent(EventKind.BOUNDARY, BOUNDARY_KEY, message == nft.NFT_MSG_DELTABLE)
 
     def __init__(self, host: Host) -> None:
         super().__init__(host)

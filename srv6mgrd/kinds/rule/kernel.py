@@ -5,8 +5,10 @@ from __future__ import annotations
 import socket
 from collections.abc import Container, Iterator, Sequence
 from ipaddress import IPv6Address, IPv6Network
+from types import MappingProxyType
 
 from srv6mgrd.kinds.batch import Batch, unless_gone
+from srv6mgrd.kinds.kernel_event import EventKind, KernelEvent
 from srv6mgrd.kinds.kernel_kind import Decode, KernelKind, not_ours_to_write
 from srv6mgrd.kinds.reader import Reader
 from srv6mgrd.kinds.rule.object import Rule, UnknownRule
@@ -37,6 +39,15 @@ _SELECTORS = {
 
 class Rules(KernelKind):
     kinds = (Rule, UnknownRule)
+    groups = MappingProxyType({wire.NETLINK_ROUTE: (wire.RTNLGRP_IPV6_RULE,)})
+
+    @staticmethod
+    def event(message: int, body: memoryview) -> KernelEvent | None:
+        if message not in (wire.RTM_NEWRULE, wire.RTM_DELRULE) or body[0] != socket.AF_INET6:
+            return None
+        if (rule := decode(body)) is None:
+            return None
+        return KernelEvent(EventKind.RULE, rule.object.key, message == wire.RTM_DELRULE, rule.ours)
 
     def packed(self, batch: Batch, action: Action) -> bytes | None:
         match action:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from ipaddress import IPv6Network
+from types import MappingProxyType
 
 from srv6mgrd.kinds.batch import Batch
+from srv6mgrd.kinds.kernel_event import EventKind, KernelEvent
 from srv6mgrd.kinds.kernel_kind import Decode, Host
 from srv6mgrd.kinds.kernel_route import KernelRoute
 from srv6mgrd.kinds.reader import Reader
@@ -19,9 +22,10 @@ from srv6mgrd.kinds.sid.route_dump import Counters
 from srv6mgrd.kinds.sid.sid_table import SidTable
 from srv6mgrd.kinds.sysctl import kernel as sysctl
 from srv6mgrd.model.reserved import ROUTE_PROTOCOL, SID_TABLE
-from srv6mgrd.netlink import links, routes
+from srv6mgrd.netlink import links, routes, wire
 from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.netlink.links import Link
+from srv6mgrd.netlink.routes import RouteMessage
 from srv6mgrd.plan.actions import Action, Delete
 from srv6mgrd.plan.observed import ObservedObject
 
@@ -34,6 +38,18 @@ class SidRoutes(KernelRoute):
     None: any may be otherwise."""
 
     kinds = (SidRoute,)
+    groups = MappingProxyType({wire.NETLINK_ROUTE: (wire.RTNLGRP_IPV6_ROUTE,)})
+
+    @staticmethod
+    def event(message: int, body: memoryview) -> KernelEvent | None:
+        if message not in (wire.RTM_NEWROUTE, wire.RTM_DELROUTE) or body[0] != socket.AF_INET6:
+            return None
+        route = RouteMessage.decode(body)
+        if route.table != SID_TABLE:
+            return None
+        ours = route.protocol == ROUTE_PROTOCOL
+        key = f"route6 table {route.table} {route.prefix}"
+        return KernelEvent(EventKind.ROUTE, key, message == wire.RTM_DELROUTE, ours)
 
     def __init__(self, host: Host) -> None:
         super().__init__(host)

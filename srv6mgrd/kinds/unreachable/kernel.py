@@ -5,8 +5,10 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv6Network
+from types import MappingProxyType
 
 from srv6mgrd.kinds.batch import Batch
+from srv6mgrd.kinds.kernel_event import EventKind, KernelEvent
 from srv6mgrd.kinds.kernel_kind import Decode
 from srv6mgrd.kinds.kernel_route import KernelRoute
 from srv6mgrd.kinds.reader import Reader
@@ -14,12 +16,28 @@ from srv6mgrd.kinds.route import UNREACHABLE_METRIC, Route, UnknownRoute
 from srv6mgrd.kinds.unreachable.object import ANYWHERE, UnreachableDefault, UnreachableSid
 from srv6mgrd.model.reserved import ROUTE_PROTOCOL
 from srv6mgrd.netlink import routes, wire
+from srv6mgrd.netlink.routes import RouteMessage
 from srv6mgrd.netlink.socket import answers
 from srv6mgrd.plan.observed import ObservedObject
 
 
 class UnreachableRoutes(KernelRoute):
     kinds = (UnreachableDefault, UnreachableSid)
+    groups = MappingProxyType(
+        {wire.NETLINK_ROUTE: (wire.RTNLGRP_IPV4_ROUTE, wire.RTNLGRP_IPV6_ROUTE)}
+    )
+
+    @staticmethod
+    def event(message: int, body: memoryview) -> KernelEvent | None:
+        """Of defaults; other unreachable routes are reported as any of our protocol."""
+        if message not in (wire.RTM_NEWROUTE, wire.RTM_DELROUTE):
+            return None
+        route = RouteMessage.decode(body)
+        if route.prefix.prefixlen or route.kind != wire.RTN_UNREACHABLE:
+            return None
+        default = UnreachableDefault(6 if route.prefix.version == 6 else 4, route.table)
+        ours = route.protocol == ROUTE_PROTOCOL
+        return KernelEvent(EventKind.ROUTE, default.key, message == wire.RTM_DELROUTE, ours)
 
     def put(self, batch: Batch, route: Route, flags: int) -> bytes:
         return put(route, flags)

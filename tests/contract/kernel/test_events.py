@@ -10,8 +10,9 @@ import pytest
 
 from srv6mgrd.kernel import facilities
 from srv6mgrd.kernel.adapter import LinuxKernel
-from srv6mgrd.kernel.events import EventKind, KernelEvent, KernelEvents
+from srv6mgrd.kernel.events import KernelEvents
 from srv6mgrd.kinds.boundary.object import boundary
+from srv6mgrd.kinds.kernel_event import EventKind, KernelEvent
 from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.kinds.steering.object import EncapRoute
 from srv6mgrd.model.behavior import Behavior, Headend

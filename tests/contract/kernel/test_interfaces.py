@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from srv6mgrd.kernel.adapter import LinuxKernel
-from srv6mgrd.kernel.events import EventKind, KernelEvents
+from srv6mgrd.kernel.events import KernelEvents
 from srv6mgrd.kinds.address.object import InterfaceAddress
 from srv6mgrd.kinds.admin_state.object import AdminState
 from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.kernel_event import EventKind
 from srv6mgrd.kinds.sysctl.object import Sysctl
 from srv6mgrd.kinds.vlan.object import VlanDevice
 from srv6mgrd.kinds.vrf_port.object import VrfPort

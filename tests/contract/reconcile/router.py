@@ -17,7 +17,8 @@ from srv6mgrd.counters.store_reader import StoreReader
 from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.kernel.adapter import LinuxKernel
-from srv6mgrd.kernel.events import EventKind, KernelEvent, KernelEvents
+from srv6mgrd.kernel.events import KernelEvents
+from srv6mgrd.kinds.kernel_event import EventKind, KernelEvent
 from srv6mgrd.manager.conductor import Manager
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.proxy_state import ProxyState
