@@ -135,7 +135,7 @@ def ascii_text(leaves: list[tuple[Pattern, Any]], base: Pattern) -> str:
     """ASCII is free-form (2.3.4): a bare value for a leaf, else ``path value`` lines."""
     if len(leaves) == 1 and leaves[0][0] == base:
         return _ascii(leaves[0][1])
-    return "".join(f"{text(elems(at))} {_ascii(value)}\n" for at, value in leaves)
+    return "".join(f"{text(elems(at))} {_ascii(value)}\n" for at, value in restful(leaves))
 
 
 def _ascii(value: Any) -> str:

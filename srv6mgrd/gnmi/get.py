@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from gnmi_pb import gnmi_pb2 as pb
 from grpc import StatusCode
 
-from srv6mgrd.gnmi import encode, wire
+from srv6mgrd.gnmi import encode, frames, wire
 from srv6mgrd.gnmi.budget import Budget
 from srv6mgrd.gnmi.failure import RpcError, as_status, check_encoding, check_number
 from srv6mgrd.gnmi.pack import Request, Sample, counters_of, named
 from srv6mgrd.gnmi.path import Path, Pattern, UnknownPathError, absolute, resolve
 from srv6mgrd.gnmi.rights import Permit
 from srv6mgrd.gnmi.schema import Kind, Node
+from srv6mgrd.gnmi.turns import restful
 from srv6mgrd.gnmi.view import Model, Selection, Snapshot, Want
 
 _WANTS: dict[int, Want] = {
@@ -94,7 +95,7 @@ def read(
     want = want_models(_WANTS[request.type], request.use_models, known)
     with as_status():
         prefix = wire.read_path(request.prefix)
-        paths = [absolute(prefix, wire.read_path(p)) for p in request.path]
+        paths = [absolute(prefix, wire.read_path(p)) for p in restful(request.path, every=20)]
     resolved = [(path, patterns_of(model, path, budget)) for path in paths]
     return Asked(prefix, resolved, Selection(want, permit, depth), request.encoding)
 
@@ -103,10 +104,7 @@ def get(asked: Asked, snapshot: Snapshot) -> bytes:
     """The GetResponse: what may be read, as if there were nothing else."""
     reader = _Reader(snapshot, asked)
     # Several are one with all of their notifications.
-    return b"".join(
-        pb.GetResponse(notification=[reader.notification(*item)]).SerializeToString()
-        for item in asked.paths
-    )
+    return b"".join([reader.notification(*item) for item in asked.paths])
 
 
 def packs(asked: Asked, model: Model) -> list[Request] | None:
@@ -176,17 +174,19 @@ class _Reader:
         self._chosen, self._encoding = asked.chosen, asked.encoding
         self._asked = asked
 
-    def notification(self, path: Path, patterns: list[Pattern]) -> Any:
-        """3.3.2: one for each requested path."""
+    def notification(self, path: Path, patterns: list[Pattern]) -> bytes:
+        """3.3.2: one for each requested path, as a GetResponse with it alone."""
         origin = self._asked.origin(path)
-        updates = [u for p in patterns for u in self._updates(p, origin)]
+        updates = list(restful(u for p in patterns for u in self._updates(p, origin)))
         if not updates:
             reads_state = all(p and not p[-1].node.config for p in patterns)
             if reads_state and self._snapshot.problem:
                 raise RpcError(StatusCode.UNAVAILABLE, self._snapshot.problem)
             if not _may_be_empty(patterns):
                 raise RpcError(StatusCode.NOT_FOUND, f"path {path}: no such data")
-        return wire.notification(self._time(patterns), self._prefix, updates)
+        # GetResponse.notification has the number of SubscribeResponse.update.
+        prefix = frames.prefix(self._prefix)
+        return frames.notification(self._time(patterns), prefix, updates)
 
     def _time(self, patterns: list[Pattern]) -> int:
         """Counters alone have the time of their sample (2.2.1)."""
@@ -195,35 +195,29 @@ class _Reader:
         counted = all(p and p[-1].node in counters for p in patterns)
         return (self._snapshot.sampled_at if counted else 0) or time.time_ns()
 
-    def _updates(self, pattern: Pattern, origin: str) -> list[Any]:
+    def _updates(self, pattern: Pattern, origin: str) -> Iterator[bytes]:
         """One Update per instance; PROTO has no subtrees, so there one per leaf (2.3.3)."""
-        out = []
         snapshot, encoding = self._snapshot, self._encoding
         for at, data in snapshot.find(pattern):
             node = at[-1].node if at else snapshot.model.root
             if encoding in (wire.JSON, wire.JSON_IETF):
                 reduced = snapshot.subtree(at, data, self._chosen)
                 if reduced is not None:
-                    out.append(self._update(at, _value(encoding, node, reduced), origin))
+                    yield self._held(frames.whole_update(at, self._value(node, reduced), origin))
                 continue
-            leaves = list(snapshot.leaves(at, data, self._chosen))
+            leaves = snapshot.leaves(at, data, self._chosen)
             if encoding == wire.PROTO:
-                out += [
-                    self._update(a, wire.leaf_value(encoding, a[-1].node, v), origin)
-                    for a, v in leaves
-                ]
-            elif leaves:
-                text = encode.ascii_text(leaves, at)
-                out.append(self._update(at, pb.TypedValue(ascii_val=text), origin))
-        return out
+                for leaf, value in leaves:
+                    yield self._held(frames.update(encoding, leaf, value, of=origin))
+            elif listed := list(leaves):
+                text = encode.ascii_text(listed, at)
+                yield self._held(frames.whole_update(at, pb.TypedValue(ascii_val=text), origin))
 
-    def _update(self, at: Pattern, value: Any, origin: str) -> Any:
-        update = wire.update(at, value, origin=origin)
+    def _value(self, node: Node, data: Any) -> Any:
+        make = wire.leaf_value if node.is_leaf else wire.tree_value
+        return make(self._encoding, node, data)
+
+    def _held(self, update: bytes) -> bytes:
         if self._snapshot.budget is not None:
-            self._snapshot.budget.hold(update.ByteSize())
+            self._snapshot.budget.hold(len(update))
         return update
-
-
-def _value(encoding: int, node: Node, data: Any) -> Any:
-    make: Callable[[int, Node, Any], Any] = wire.leaf_value if node.is_leaf else wire.tree_value
-    return make(encoding, node, data)

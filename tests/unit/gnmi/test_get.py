@@ -3,8 +3,9 @@
 import pytest
 from gnmi_pb import gnmi_pb2 as pb
 
-from srv6mgrd.gnmi import get, wire
-from srv6mgrd.gnmi.view import Model
+from srv6mgrd.gnmi import get, mirror, wire
+from srv6mgrd.gnmi.turns import resting
+from srv6mgrd.gnmi.view import Model, Snapshot
 from tests.unit.gnmi.models import SRV6, schema
 
 MODEL = Model(schema())
@@ -49,3 +50,34 @@ def test_what_holds_more_than_counters_is_read_leaf_by_leaf() -> None:
     assert packs(f"{COUNTERS}/in-pkts", state) is None
     assert packs(COUNTERS, type=pb.GetRequest.CONFIG) is None
     assert packs() is None
+
+
+SIDS = 1000
+
+
+def router() -> Snapshot:
+    sids = [{"prefix": f"fcbb:0:1:{n:x}::/64", "locator": "main"} for n in range(1, SIDS + 1)]
+    return Snapshot(MODEL, mirror.tree(MODEL.root, {f"{SRV6}:srv6": {"local-sids": {"sid": sids}}}))
+
+
+@pytest.mark.parametrize("path", ["...", "srv6/local-sids/sid"])
+@pytest.mark.parametrize("encoding", wire.ENCODINGS)
+def test_who_reads_much_lets_others_compute_meanwhile(encoding: int, path: str) -> None:
+    """In the middle of each path, not only between them."""
+    elements = [pb.PathElem(name=name) for name in path.split("/")]
+    request = pb.GetRequest(path=[pb.Path(elem=elements)], encoding=encoding)
+    asked = get.read(request, MODEL, frozenset({SRV6}), None, 0)
+    rests: list[int] = []
+    with resting(lambda: rests.append(1)):
+        answer = pb.GetResponse.FromString(get.get(asked, router()))
+    assert len(rests) >= SIDS // 200
+    assert len(answer.notification) == 1
+    assert b"fcbb:0:1:3e8::/64" in answer.SerializeToString()
+
+
+def test_reading_many_long_paths_lets_others_compute_meanwhile() -> None:
+    path = pb.Path(elem=[pb.PathElem(name="...")] * 64)
+    rests: list[int] = []
+    with resting(lambda: rests.append(1)):
+        get.read(pb.GetRequest(path=[path] * 1000), MODEL, frozenset({SRV6}), None, 0)
+    assert len(rests) >= 50
