@@ -31,7 +31,9 @@ static struct reply *edit_here(struct session *session, sr_datastore_t datastore
     if (!failed && !reply && !test_only) {
         failed = sr_apply_changes(session->sr, COMMIT_TIMEOUT_MS);
     }
-    reply = reply ? reply : of(session, failed);
+    if (!reply) {
+        reply = failed ? error_path_problem(session->sr, edit, by_default) : reply_ok();
+    }
     sr_discard_changes(session->sr);
     return reply;
 }
@@ -71,13 +73,13 @@ static struct reply *apply(struct session *session, struct lyd_node *rpc,
     const bool begins = datastore == SR_DS_CANDIDATE && !test_only && candidate_begin(session);
     if (datastore == SR_DS_RUNNING && !test_only) {
         reply = ok_unless(running_edit(session, edit, by_default));
+        error_path_set(reply, session->sr, edit, by_default);
     } else {
         reply = edit_here(session, datastore, edit, by_default, tests, test_only);
     }
     if (begins && reply->kind == REPLY_ERRORS) {
         candidate_end();
     }
-    error_path_set(reply, session->sr, edit, by_default);
     lyd_free_siblings(edit);
     return reply;
 }

@@ -6,6 +6,8 @@
 #include "problem.h"
 #include "request.h"
 
+#define BEFORE_NAME "Node \""
+
 struct search {
     const char *name;
     bool exists; /* look for what must not be there; else for what is missing */
@@ -50,6 +52,18 @@ static const struct lyd_node *find(const struct search *search, const struct lyd
     return NULL;
 }
 
+/* NULL: it is not found. */
+static char *path_of(sr_session_ctx_t *sr, const char *name, bool exists,
+                     const struct lyd_node *edit, const char *default_operation) {
+    sr_data_t *data = NULL;
+    sr_get_data(sr, "/*", 0, READ_TIMEOUT_MS, 0, &data);
+    struct search search = {.name = name, .exists = exists, .stored = data ? data->tree : NULL};
+    const struct lyd_node *node = find(&search, edit, default_operation);
+    char *path = node ? lyd_path(node, LYD_PATH_STD, NULL, 0) : NULL;
+    sr_release_data(data);
+    return path;
+}
+
 void error_path_set(struct reply *reply, sr_session_ctx_t *sr, const struct lyd_node *edit,
                     const char *default_operation) {
     struct error *error = reply->errors;
@@ -57,17 +71,12 @@ void error_path_set(struct reply *reply, sr_session_ctx_t *sr, const struct lyd_
         (strcmp(error->tag, "data-exists") != 0 && strcmp(error->tag, "data-missing") != 0)) {
         return;
     }
-    sr_data_t *data = NULL;
-    sr_get_data(sr, "/*", 0, READ_TIMEOUT_MS, 0, &data);
-    struct search search = {.name = error->bad_element,
-                            .exists = !strcmp(error->tag, "data-exists"),
-                            .stored = data ? data->tree : NULL};
-    const struct lyd_node *node = find(&search, edit, default_operation);
-    if (node) {
-        char *path = lyd_path(node, LYD_PATH_STD, NULL, 0);
-        char *message = must_format(search.exists ? "Node \"%s\" to be created already exists."
-                                                  : "Node \"%s\" does not exist.",
-                                    search.name);
+    const bool exists = !strcmp(error->tag, "data-exists");
+    char *path = path_of(sr, error->bad_element, exists, edit, default_operation);
+    if (path) {
+        char *message = must_format(exists ? "Node \"%s\" to be created already exists."
+                                           : "Node \"%s\" does not exist.",
+                                    error->bad_element);
         struct reply *placed = problem_of_text(message, path);
         reply->errors = placed->errors; /* one instead of those of nodes within it */
         placed->errors = error;
@@ -75,5 +84,35 @@ void error_path_set(struct reply *reply, sr_session_ctx_t *sr, const struct lyd_
         free(message);
         free(path);
     }
-    sr_release_data(data);
+}
+
+/* The name in sysrepo's 'Node "NAME" ...', to be freed; NULL: the text is another one. */
+static char *name_in(const char *message) {
+    const char *begin = message && !strncmp(message, BEFORE_NAME, strlen(BEFORE_NAME))
+                            ? message + strlen(BEFORE_NAME)
+                            : NULL;
+    const char *end = begin ? strchr(begin, '"') : NULL;
+    return end ? strndup(begin, (size_t)(end - begin)) : NULL;
+}
+
+struct reply *error_path_problem(sr_session_ctx_t *sr, const struct lyd_node *edit,
+                                 const char *default_operation) {
+    const sr_error_info_t *info = NULL;
+    sr_session_get_error(sr, &info);
+    const sr_error_info_err_t *first = info && info->err_count ? &info->err[0] : NULL;
+    const bool exists = first && first->err_code == SR_ERR_EXISTS;
+    char *name =
+        exists || (first && first->err_code == SR_ERR_NOT_FOUND) ? name_in(first->message) : NULL;
+    if (!name) {
+        return problem_of_sysrepo(sr);
+    }
+    /* The session forgets its error with the next call, and shows its edit to who reads. */
+    char *message = must_copy(first->message);
+    sr_discard_changes(sr);
+    char *path = path_of(sr, name, exists, edit, default_operation);
+    struct reply *reply = problem_of_text(message, path);
+    free(path);
+    free(message);
+    free(name);
+    return reply;
 }

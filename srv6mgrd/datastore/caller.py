@@ -1,32 +1,55 @@
-"""The caller of an RPC and the author of a change, as their northbound names them to sysrepo."""
+"""The RPC that a task answers: its caller, and what it fails with. The author of a change, as its
+northbound names it to sysrepo."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from srv6mgrd.datastore import ffi
+from srv6mgrd.datastore.error_info import ErrorInfo, set_error_infos
 from srv6mgrd.datastore.history import Origin
 
-_CALLER: ContextVar[Origin | None] = ContextVar("caller", default=None)
+
+@dataclass(slots=True)
+class _Call:
+    origin: Origin
+    errors: Sequence[ErrorInfo] = field(default=())
+
+
+_CALL: ContextVar[_Call | None] = ContextVar("call", default=None)
 
 
 def user() -> str:
     """The user that calls the RPC which this task answers; empty: none was named."""
-    origin = _CALLER.get()
-    return "" if origin is None else origin.user
+    call = _CALL.get()
+    return "" if call is None else call.origin.user
 
 
 def address() -> str:
     """The address of its client; empty: of this machine, or not known."""
-    origin = _CALLER.get()
-    return "" if origin is None else origin.address
+    call = _CALL.get()
+    return "" if call is None else call.origin.address
+
+
+def failure(errors: Sequence[ErrorInfo]) -> Exception:
+    """The exception that ends this call with these errors."""
+    from sysrepo import SysrepoError
+
+    call = _CALL.get()
+    assert call is not None
+    call.errors = errors
+    # With a message the binding would set an error of its own, which has neither tag nor path.
+    error: Exception = SysrepoError.new("", errors[0].code)
+    return error
 
 
 @cache
 def follow() -> None:
-    """Make the caller of each RPC known to the task that answers it.
+    """Make each RPC known to the task that answers it.
 
     The binding keeps the session of an RPC to itself; only NETCONF's layout of the originator's
     data comes with ``extra_info``.
@@ -35,13 +58,24 @@ def follow() -> None:
     from sysrepo.session import SysrepoSession
     from sysrepo.subscription import rpc_callback
 
+    # Those that a task answers: sysrepo calls again when it is done.
+    shelved: dict[tuple[int, int], _Call] = {}
+
     def called(session: Any, *event: Any) -> Any:
+        subscription, _path, _given, _kind, request, *_ = event
+        implicit, key = SysrepoSession(session, True), (subscription, request)
+        call = shelved.pop(key, None) or _Call(origin_of(implicit))
         # A task copies the context that it is created in.
-        token = _CALLER.set(origin_of(SysrepoSession(session, True)))
+        token = _CALL.set(call)
         try:
-            return rpc_callback(session, *event)
+            code = rpc_callback(session, *event)
         finally:
-            _CALLER.reset(token)
+            _CALL.reset(token)
+        if code == _sysrepo.lib.SR_ERR_CALLBACK_SHELVE:
+            shelved[key] = call
+        elif code and call.errors:
+            set_error_infos(implicit, call.errors)
+        return code
 
     _sysrepo.ffi.def_extern(name="srpy_rpc_tree_cb")(called)
 

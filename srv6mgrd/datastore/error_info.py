@@ -21,7 +21,7 @@ void free(void *pointer);
 """
 _FORMAT = b"NETCONF"
 # sr_error_t of errors that callbacks return (sysrepo_types.h).
-_OPERATION_FAILED, _CALLBACK_FAILED = 10, 14
+OPERATION_FAILED, CALLBACK_FAILED = 10, 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class ErrorInfo:
     @property
     def is_own(self) -> bool:
         """Whether srv6mgrd set it (``set_error_infos``). sysrepo's own with a tag are NACM's."""
-        return bool(self.tag) and self.code in (_OPERATION_FAILED, _CALLBACK_FAILED)
+        return bool(self.tag) and self.code in (OPERATION_FAILED, CALLBACK_FAILED)
 
 
 @cache

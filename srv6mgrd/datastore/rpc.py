@@ -10,21 +10,18 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import Lock
 from typing import Any, Protocol
 
 import sysrepo
 
 from srv6mgrd.datastore import bad_key, caller
-from srv6mgrd.datastore.connection import (
-    Connection,
-    DatastoreError,
-    NonePendingError,
-    PendingError,
-    of_libyang,
-)
+from srv6mgrd.datastore.client_errors import of_error
+from srv6mgrd.datastore.connection import Connection, DatastoreError, of_libyang
 from srv6mgrd.datastore.coordinator import CommitCoordinator
 from srv6mgrd.datastore.differences import differences
+from srv6mgrd.datastore.error_info import ErrorInfo
 from srv6mgrd.datastore.events import Reserve, process_in_loop
 from srv6mgrd.datastore.history import Origin
 from srv6mgrd.datastore.readable import Readable
@@ -37,8 +34,10 @@ from srv6mgrd.plan.actions import Action
 _LOG = logging.getLogger(__name__)
 
 _MODULE = "srv6mgr-operations"
-# The door, as the history shows it, of what an RPC itself commits.
+# The northbound, as the history shows it, of what an RPC itself commits.
 _NORTHBOUND = "rpc"
+# The parameter that is wrong, by error-app-tag.
+_PARAMETERS = {"transaction-unknown": "transaction", "commit-unknown": "id"}
 
 Given = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -192,7 +191,8 @@ class RpcSubscription:
         if other is None:
             after = await self._coordinator.now_running()
         else:
-            after = self._coordinator.configuration(int(other))
+            with _about(f"/{_MODULE}:compare/other"):
+                after = self._coordinator.configuration(int(other))
         return await asyncio.to_thread(self._changes, before, after, caller.user())
 
     def _changes(self, before: str, after: str, user: str) -> Answer:
@@ -206,12 +206,8 @@ class RpcSubscription:
         return {"change": listed} if listed else {}
 
 
-def _rejected(message: str) -> sysrepo.SysrepoError:
-    return sysrepo.SysrepoCallbackFailedError(message)
-
-
 def _translated(name: str, answer: Callable[[Given], Answer]) -> Callable[..., Answer]:
-    """``answer`` with its refusals in our words for sysrepo's client."""
+    """``answer`` with its errors for sysrepo's client."""
 
     def called(_path: str, given: Given, event: str, _private: Any) -> Answer:
         if event != "rpc":
@@ -238,14 +234,31 @@ def _translated_later(
 def _translated_errors(name: str) -> Iterator[None]:
     try:
         yield
-    except PendingError as pending:
-        raise sysrepo.SysrepoLockedError(str(pending)) from None
-    except NonePendingError as none:
-        raise sysrepo.SysrepoNotFoundError(str(none)) from None
-    except (RejectedError, DatastoreError) as rejected:
-        raise _rejected(str(rejected)) from None
+    except (RejectedError, DatastoreError) as error:
+        raise caller.failure(_placed(name, of_error(error))) from None
     except sysrepo.SysrepoError:
         raise
     except Exception as error:
         _LOG.exception("rpc %s failed", name)
-        raise _rejected(f"srv6mgrd: internal error: {error!r}") from error
+        internal = DatastoreError(f"srv6mgrd: internal error: {error!r}; see its log")
+        raise caller.failure(of_error(internal)) from error
+
+
+def _placed(name: str, errors: Iterable[ErrorInfo]) -> list[ErrorInfo]:
+    """With the path of the parameter, where an error is about one."""
+    return [
+        replace(error, path=f"/{_MODULE}:{name}/{parameter}")
+        if not error.path and (parameter := _PARAMETERS.get(error.app_tag))
+        else error
+        for error in errors
+    ]
+
+
+@contextmanager
+def _about(path: str) -> Iterator[None]:
+    """What is rejected within is wrong with the parameter at ``path``."""
+    try:
+        yield
+    except RejectedError as error:
+        found = [replace(rejection, path=path) for rejection in error.rejections]
+        raise RejectedError(found) from error

@@ -11,17 +11,15 @@ from typing import Any
 import sysrepo
 
 from srv6mgrd.datastore.caller import origin_of
+from srv6mgrd.datastore.client_errors import of_error
 from srv6mgrd.datastore.connection import DatastoreError, NonePendingError, PendingError
-from srv6mgrd.datastore.error_info import ErrorInfo, set_error_infos
+from srv6mgrd.datastore.error_info import set_error_infos
 from srv6mgrd.datastore.events import InThread
 from srv6mgrd.datastore.history import Origin
 from srv6mgrd.datastore.running import MODULE, read
-from srv6mgrd.model.rejection import NOT_CARRIED_OUT, RejectedError
+from srv6mgrd.model.rejection import RejectedError
 
 _LOG = logging.getLogger(__name__)
-
-# Of constraints (RFC 7950 section 15); northbounds tell more by the error-app-tag.
-_TAG, _TYPE = "operation-failed", "application"
 
 
 Tree = Mapping[str, Any]
@@ -97,10 +95,8 @@ class ConfigSubscription:
     def _change(self, session: Any) -> None:
         try:
             self._on_change(read(session), origin_of(session))
-        except PendingError as pending:
-            raise _answer(session, str(pending), sysrepo.SysrepoLockedError) from None
-        except RejectedError as rejected:
-            raise rejection(session, rejected) from None
+        except (PendingError, RejectedError) as error:
+            raise rejection(session, error) from None
         except NonePendingError as none:
             raise _answer(session, str(none)) from None
         except Exception as error:
@@ -108,27 +104,16 @@ class ConfigSubscription:
             raise _answer(session, f"srv6mgrd: internal error: {error!r}") from error
 
 
-def rejection(session: Any, rejected: RejectedError) -> sysrepo.SysrepoError:
-    """The error that makes sysrepo refuse the commit; its client gets every reason with its
+def rejection(session: Any, error: RejectedError | PendingError) -> sysrepo.SysrepoError:
+    """The error that makes sysrepo reject the commit; its client gets every reason with its
     error-app-tag and its path."""
-    kind = (
-        sysrepo.SysrepoOperationFailedError
-        if any(rejection.tag in NOT_CARRIED_OUT for rejection in rejected.rejections)
-        else sysrepo.SysrepoCallbackFailedError
-    )
-    infos = (
-        ErrorInfo(kind.rc, str(each), _TAG, _TYPE, each.app_tag, each.path, each.element)
-        for each in rejected.rejections
-    )
+    infos = of_error(error)
     set_error_infos(session, infos)
-    error: sysrepo.SysrepoError = kind(str(rejected))
-    return error
+    return sysrepo.SysrepoError.new(str(error), infos[0].code)
 
 
-def _answer(
-    session: Any, message: str, kind: type[Any] = sysrepo.SysrepoCallbackFailedError
-) -> sysrepo.SysrepoError:
-    """The error that makes sysrepo refuse the commit, with our words for its client."""
-    error: sysrepo.SysrepoError = kind(message)
+def _answer(session: Any, message: str) -> sysrepo.SysrepoError:
+    """The error that makes sysrepo reject the commit, with our message for its client."""
+    error = sysrepo.SysrepoCallbackFailedError(message)
     session.set_error(error)
     return error

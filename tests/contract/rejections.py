@@ -5,6 +5,7 @@ The configuration before is ``gnmi.data.SRV6`` and ``netconf.data.ROUTER``, whic
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from srv6mgrd.model.checks import check
 from srv6mgrd.model.expand import expand
 from srv6mgrd.model.parse import parse
+from tests.contract.gnmi.data import SRV6
 
 _SRV6 = "/srv6mgr-srv6:srv6"
 
@@ -33,10 +35,31 @@ class Mistake:
         """The same with the prefix of ``netconf.client.NS``."""
         return _xml("srv6", self.config)
 
+    def document(self) -> str:
+        """All of the configuration, as ``plan`` takes it."""
+        return document(self.config)
+
+
+def document(config: Mapping[str, Any]) -> str:
+    """The configuration before, with ``config`` merged below ``srv6``."""
+    return json.dumps({"srv6mgr-srv6:srv6": _merged(SRV6, config)})
+
 
 def judge(tree: Mapping[str, Any]) -> None:
     """srv6mgrd's own checks. Raises RefusedError."""
     check(expand(parse(tree)))
+
+
+def _merged(before: Mapping[str, Any], config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Lists get further entries: none of a mistake is there before."""
+    merged = dict(before)
+    for name, value in config.items():
+        if isinstance(value, Mapping):
+            value = _merged(before.get(name, {}), value)
+        elif isinstance(value, list):
+            value = [*before.get(name, ()), *value]
+        merged[name] = value
+    return merged
 
 
 def _xml(name: str, value: Any) -> str:

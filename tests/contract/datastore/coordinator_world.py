@@ -50,6 +50,7 @@ class Manager:
         self.trees.append(tree)
         if self.rejection is not None:
             raise RejectedError([self.rejection])
+        self.judge(tree)
         return [Create(SID)]
 
     async def reconcile(self) -> list[Action]:

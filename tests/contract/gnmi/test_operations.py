@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import grpc
 import pytest
@@ -13,10 +15,14 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from grpc_reflection.v1alpha import reflection_pb2
 
 from srv6mgrd.datastore.connection import Connection
+from srv6mgrd.datastore.coordinator import CommitCoordinator
+from srv6mgrd.datastore.rpc import Manager, RpcSubscription
 from srv6mgrd.gnmi.passwords import hash_password
 from tests.contract.gnmi.client import Client
 from tests.contract.gnmi.conftest import Server
 from tests.contract.gnmi.data import SRV6
+from tests.contract.gnmi.rich_status import violations
+from tests.contract.rejections import MISTAKES, Mistake, judge
 
 SERVICE = "srv6mgr.operations.v1.Operations"
 OPERATION = {"number": 1, "verb": "create", "object": "link red", "command": "ip link add red"}
@@ -116,6 +122,54 @@ def test_errors_have_a_status_and_a_text(gnmi: Client) -> None:
     error: Any = e.value
     assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
     assert "fcbb:0:1:dead::/64" in error.details()
+
+
+@pytest.fixture
+def judged() -> Iterator[None]:
+    """srv6mgrd's RPCs, which judge a configuration and know neither kernel nor history."""
+
+    class Judge:
+        async def plan(self, tree: Mapping[str, Any]) -> list[Any]:
+            judge(tree)
+            return []
+
+    class Coordinator:
+        async def now_running(self) -> str:
+            return "{}"
+
+    loop, rpcs = asyncio.new_event_loop(), RpcSubscription()
+
+    async def start() -> None:
+        rpcs.start(cast(Manager, Judge()), cast(CommitCoordinator, Coordinator()))
+
+    async def stop() -> None:
+        rpcs.close()
+
+    def run(work: Coroutine[Any, Any, None]) -> None:
+        asyncio.run_coroutine_threadsafe(work, loop).result(10)
+
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        run(start())
+        yield
+        run(stop())
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=str)
+def test_plan_rejects_as_the_edit_would_be(gnmi: Client, judged: None, mistake: Mistake) -> None:
+    client = Reflected(gnmi.channel)
+    client.describe(SERVICE)
+    with pytest.raises(grpc.RpcError) as raised:
+        client.call("Plan", configuration=mistake.document())
+    error: Any = raised.value
+    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert error.details() == mistake.message
+    assert violations(error) == [(mistake.path, mistake.message, mistake.app_tag)]
 
 
 def test_a_user_needs_the_right_to_execute_them(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from tests.contract.netconf.client import Client, rejected
@@ -50,6 +52,17 @@ def test_delete(client: Client) -> None:
 def test_delete_of_what_does_not_exist(client: Client) -> None:
     edit = srv6(vrf("blue", table="", operation="delete"))
     rejected(lambda: client.edit(edit), "data-missing", "VRF blue: it does not exist")
+
+
+def test_errors_in_the_candidate_have_the_path_of_the_node(client: Client) -> None:
+    for edit, tag, name in (
+        (srv6(vrf(table="101", operation="create")), "data-exists", "red"),
+        (srv6(vrf("blue", table="", operation="delete")), "data-missing", "blue"),
+    ):
+        path = f"/srv6/vrfs/vrf[name='{name}']"
+        change = partial(client.edit, edit, "candidate")
+        rejected(change, tag, f"VRF {name}: it", app_tag=tag, path=path)
+    assert client.texts(TABLES, "candidate") == ["100"]
 
 
 def test_remove_of_what_does_not_exist(client: Client) -> None:
