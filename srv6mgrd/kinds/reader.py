@@ -21,6 +21,7 @@ class Reader:
 
     def __init__(self, netlink: NetlinkSocket, sysctls: Sequence[str]) -> None:
         self._netlink = netlink
+        self._dumps: dict[bytes, list[bytes]] = {}
         self.sysctls = sysctls
         # Tables in which there may be routes of ours, beside that of our SIDs; and what tells the
         # kinds of such routes.
@@ -28,8 +29,10 @@ class Reader:
         self.route_decoders: list[RouteDecoder] = []
 
     def dump(self, request: bytes, *, comparable: bool = False) -> list[bytes]:
-        """All datagrams of the answer. Raises KernelError."""
-        return self._netlink.dump(request, comparable=comparable)
+        """All datagrams of the answer; kinds that ask for the same share it. Raises KernelError."""
+        if (found := self._dumps.get(request)) is None:
+            found = self._dumps[request] = self._netlink.dump(request, comparable=comparable)
+        return found
 
     @cached_property
     def links(self) -> Sequence[Link]:

@@ -9,6 +9,7 @@ from srv6mgrd.kinds.boundary.kernel import Boundaries
 from srv6mgrd.kinds.dummy.kernel import DummyDevices
 from srv6mgrd.kinds.encap_source.kernel import EncapSources
 from srv6mgrd.kinds.kernel_kind import KernelKind
+from srv6mgrd.kinds.l3mdev_rule.kernel import L3mdevRules
 from srv6mgrd.kinds.link_mtu.kernel import LinkMtus
 from srv6mgrd.kinds.marked_routes import MarkedRoutes
 from srv6mgrd.kinds.next_hop.kernel import NextHopRoutes
@@ -26,6 +27,7 @@ KINDS: tuple[type[KernelKind], ...] = (
     SidRoutes,
     UnreachableRoutes,
     Rules,
+    L3mdevRules,
     InterfaceAddresses,
     DummyDevices,
     VrfDevices,

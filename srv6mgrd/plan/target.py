@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from srv6mgrd.kinds.encap_source.object import EncapSource
 from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.l3mdev_rule.object import L3mdevRule
 from srv6mgrd.kinds.rule.object import Rule
 from srv6mgrd.kinds.sysctl.object import Sysctl
 from srv6mgrd.kinds.unreachable.object import UnreachableDefault, UnreachableSid
@@ -208,6 +209,8 @@ def _vrf(t: Target, vrf: Vrf, interfaces: Mapping[str, int]) -> None:
         # As it stands, there is nothing to be done about it.
         index = interfaces[vrf.name]
     t.need(VrfDevice(vrf.name, vrf.table, index), ref)
+    t.need(L3mdevRule(4), ref)
+    t.need(L3mdevRule(6), ref)
     t.need(UnreachableDefault(4, vrf.table), ref)
     t.need(UnreachableDefault(6, vrf.table), ref)
     for sid in vrf.bgp.export_sids if vrf.bgp is not None else ():

@@ -14,11 +14,12 @@ from srv6mgrd.kinds.device import UnknownLink
 from srv6mgrd.kinds.dummy.object import DummyDevice
 from srv6mgrd.kinds.encap_source.object import EncapSource
 from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.l3mdev_rule.object import L3mdevRule
 from srv6mgrd.kinds.link_mtu.object import LinkMtu
 from srv6mgrd.kinds.next_hop.object import NextHopRoute
 from srv6mgrd.kinds.object import Object
 from srv6mgrd.kinds.proxy.object import ProxyEntry, ProxyHook
-from srv6mgrd.kinds.route import UnknownRoute
+from srv6mgrd.kinds.route import Family, UnknownRoute
 from srv6mgrd.kinds.rule import kernel as rules
 from srv6mgrd.kinds.rule.object import Rule, UnknownRule
 from srv6mgrd.kinds.sid.object import SidRoute
@@ -38,7 +39,6 @@ STRICT_MODE = "net/vrf/strict_mode"
 # Of a link unless it was set, and of a VRF (vrf_setup).
 MTU, VRF_MTU = 1500, 65575
 NEW_PROXY = ProxyState(ProxyCounts())
-_UNMARKED = (Sysctl, VrfPort, EncapSource)
 _LINKS = (DummyDevice, VrfDevice, VlanDevice, UnknownLink)
 # Routes, which go with their device.
 _ON_DEVICE = (SidRoute, EncapRoute, NextHopRoute)
@@ -77,6 +77,9 @@ class FakeKernel:
         self._rejections: list[_Rejection] = []
         self._crash_after: int | None = None
         self._next_index = 100
+        self._had_vrf = False
+        # Families whose l3mdev rule is there: from the first VRF on, until somebody flushes it.
+        self.l3mdev_rules: set[Family] = set()
         # The VRF ifindex that End.DT4/DT46 remember from when they were built.
         self._bound: dict[str, int] = {}
         # What stood at the last ``observe``; None: everything may be otherwise.
@@ -113,7 +116,7 @@ class FakeKernel:
         if isinstance(obj, Sysctl):
             self.sysctls[obj.path] = obj.value
             return
-        self.objects[obj.key] = ObservedObject(obj, ours and not isinstance(obj, _UNMARKED))
+        self.objects[obj.key] = ObservedObject(obj, ours and obj.bears_mark)
         if isinstance(obj, SidRoute):
             self._built(obj)
         elif isinstance(obj, DummyDevice | VrfDevice | VlanDevice | UnknownLink):
@@ -121,6 +124,10 @@ class FakeKernel:
 
     def remove(self, key: str) -> None:
         """Take something away behind the daemon's back, with all that the kernel takes with it."""
+        for family in (4, 6):
+            if key == L3mdevRule(family).key:
+                self.l3mdev_rules.remove(family)
+                return
         self._remove(self.objects[key].object)
 
     def forwards(self, sid: SidRoute) -> bool:
@@ -157,6 +164,9 @@ class FakeKernel:
             if (value := self.sysctls.get(path)) is not None:
                 item = Sysctl(path, value)
                 objects[item.key] = ObservedObject(item, ours=False)
+        for family in self.l3mdev_rules:
+            rule = L3mdevRule(family)
+            objects[rule.key] = ObservedObject(rule, ours=False)
         for name in self.interfaces:
             mtu = LinkMtu(name, self._mtu(name))
             objects[mtu.key] = ObservedObject(mtu, ours=False)
@@ -228,6 +238,9 @@ class FakeKernel:
             return self._set_mtu(obj)
         if isinstance(obj, AdminState):
             return self._set_state(obj)
+        if isinstance(obj, L3mdevRule):
+            self.l3mdev_rules.add(obj.family)
+            return None
         if isinstance(action, Create) and (failure := self._occupied(obj)):
             return failure
         if failure := self._check(obj):
@@ -359,7 +372,7 @@ class FakeKernel:
             self._remove(self.objects[obj.key].object)
         if isinstance(obj, Rule):
             self._make_way(obj)
-        self.objects[obj.key] = ObservedObject(obj, not isinstance(obj, _UNMARKED))
+        self.objects[obj.key] = ObservedObject(obj, obj.bears_mark)
         if isinstance(obj, VrfPort):
             self._cycle(obj.interface)
         if isinstance(obj, DummyDevice | VrfDevice | VlanDevice):
@@ -383,19 +396,22 @@ class FakeKernel:
             self.down.add(obj.name)
         if isinstance(obj, VrfDevice):
             self.interfaces[obj.name] = obj.ifindex
+            if not self._had_vrf:  # vrf_add_fib_rules
+                self._had_vrf = True
+                self.l3mdev_rules.update((4, 6))
         elif obj.name not in self.interfaces:
             self._next_index += 1
             self.interfaces[obj.name] = self._next_index
 
     def _delete(self, obj: Object) -> Failure | None:
-        if isinstance(obj, Sysctl):
+        if obj.is_kept:
             return None
         seen = self.objects.get(obj.key)
         if seen is None:
             return None
         if isinstance(obj, VrfPort) and seen.object != obj:
             return None
-        if not (seen.ours or isinstance(obj, _UNMARKED)):
+        if not (seen.ours or not obj.bears_mark):
             if isinstance(obj, _LINKS):
                 return Failure(errno.EPERM, f"link {obj.name} does not bear our alias")
             # A deletion names our protocol: the foreign one is not hit.

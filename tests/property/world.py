@@ -9,6 +9,7 @@ from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.frr.render import render
 from srv6mgrd.kinds.admin_state.object import AdminState
 from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.l3mdev_rule.object import L3mdevRule
 from srv6mgrd.kinds.link_mtu.object import LinkMtu
 from srv6mgrd.kinds.object import Object
 from srv6mgrd.kinds.sid.object import SidRoute
@@ -48,6 +49,8 @@ class World:
         for name in ("objects", "interfaces", "sysctls", "counters", "mtus", "_bound"):
             setattr(other.kernel, name, dict(getattr(self.kernel, name)))
         other.kernel.down = set(self.kernel.down)
+        other.kernel.l3mdev_rules = set(self.kernel.l3mdev_rules)
+        other.kernel._had_vrf = self.kernel._had_vrf
         other.frr.contexts = dict(self.frr.contexts)
         self.disk.copy_to(other.disk)
         other.foreign = dict(self.foreign)
@@ -102,11 +105,7 @@ class World:
     def check(self, state: Desired) -> None:
         """Kernel and FRR hold exactly what is declared, beside what belongs to others."""
         wanted = self.wanted(state)
-        in_kernel = {
-            k: o
-            for k, o in wanted.items()
-            if not isinstance(o, FrrBlock | Sysctl | LinkMtu | AdminState)
-        }
+        in_kernel = {k: o for k, o in wanted.items() if not (o.is_kept or isinstance(o, FrrBlock))}
         found = {k: s.object for k, s in self.kernel.objects.items()}
         assert found == {**self.foreign, **in_kernel}
         for obj in wanted.values():
@@ -114,6 +113,8 @@ class World:
                 assert self.kernel.sysctls[obj.path] == obj.value
             if isinstance(obj, LinkMtu):
                 assert self.kernel.mtus.get(obj.interface, MTU) == obj.mtu
+            if isinstance(obj, L3mdevRule):
+                assert obj.family in self.kernel.l3mdev_rules
             if isinstance(obj, AdminState):
                 assert obj.up is (obj.interface not in self.kernel.down)
             if isinstance(obj, SidRoute):

@@ -95,8 +95,9 @@ def delete(rule: Rule | UnknownRule) -> bytes:
     return _message(wire.RTM_DELRULE, 0, rule)
 
 
-def get_all() -> bytes:
-    return wire.message(wire.RTM_GETRULE, 0, bytes([socket.AF_INET6]) + bytes(11))
+def get_all(family: int = socket.AF_INET6) -> bytes:
+    """Dump of the rules of a family (socket.AF_*)."""
+    return wire.message(wire.RTM_GETRULE, 0, bytes([family]) + bytes(11))
 
 
 def _message(kind: int, flags: int, rule: Rule | UnknownRule) -> bytes:

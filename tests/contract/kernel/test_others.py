@@ -11,10 +11,12 @@ import pytest
 
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kinds.encap_source.object import EncapSource
+from srv6mgrd.kinds.l3mdev_rule.object import L3mdevRule
 from srv6mgrd.kinds.route import Family
 from srv6mgrd.kinds.rule.object import Rule, UnknownRule
 from srv6mgrd.kinds.sysctl.object import Sysctl
 from srv6mgrd.kinds.unreachable.object import UnreachableDefault, UnreachableSid
+from srv6mgrd.kinds.vrf.object import VrfDevice
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.plan.actions import Create, Delete, Replace
 from srv6mgrd.plan.observed import ObservedObject
@@ -37,6 +39,45 @@ def test_rule(kernel: LinuxKernel, run: Run) -> None:
     assert rejected.errno == errno.EEXIST
     assert kernel.apply([Delete(RULE), Delete(RULE)]) == []
     assert RULE.key not in kernel.observe([]).objects
+
+
+@pytest.mark.usefixtures("vrf")
+@pytest.mark.parametrize("family", [4, 6])
+def test_l3mdev_rule(kernel: LinuxKernel, run: Run, family: Family) -> None:
+    rule, rules = L3mdevRule(family), f"ip -{family} rule"
+    # The kernel has made it, with the first VRF.
+    assert kernel.apply([Create(VrfDevice("red", 100, 1000)), Create(rule)]) == []
+
+    by_kernel = run(rules)
+    assert by_kernel.count("l3mdev") == 1
+    assert kernel.observe([]).objects[rule.key] == ObservedObject(rule, ours=False)
+
+    run(f"{rules} del priority 1000")
+    assert rule.key not in kernel.observe([]).objects
+    assert kernel.apply([Create(rule)]) == []
+    assert run(rules) == by_kernel
+    assert rule.key in kernel.observe([]).objects
+
+    assert kernel.apply([Delete(rule)]) == []
+    assert run(rules) == by_kernel
+
+
+@pytest.mark.parametrize(
+    ("command", "serves"),
+    [
+        ("ip -6 rule add priority 500 l3mdev", True),
+        ("ip -6 rule add priority 500 l3mdev iif lo", False),
+        ("ip -6 rule add priority 500 to fc00::/7 l3mdev", False),
+        # Behind the rule for SIDs.
+        ("ip -6 rule add priority 2001 l3mdev", False),
+        ("ip rule add priority 2001 l3mdev", True),
+        ("ip rule add priority 40000 l3mdev", False),
+    ],
+)
+def test_a_moved_l3mdev_rule(kernel: LinuxKernel, run: Run, command: str, serves: bool) -> None:
+    run(command)
+    observed = kernel.observe([]).objects
+    assert any(isinstance(item.object, L3mdevRule) for item in observed.values()) is serves
 
 
 def test_rule_moves_to_another_table(kernel: LinuxKernel) -> None:

@@ -90,6 +90,14 @@ DRIFTS = [
         f"{SID.replace('proto 86', 'proto boot')} End count dev srv6mgr",
         {END: "SID route: lacked our mark"},
     ),
+    *(
+        Drift(
+            f"IPv{family} l3mdev rule flushed",
+            f"ip -{family} rule del priority 1000",
+            {RED: f"IPv{family} l3mdev rule was deleted"},
+        )
+        for family in (4, 6)
+    ),
     Drift(
         "VRF without our mark",
         "ip link set red alias customer",

@@ -10,6 +10,7 @@ from srv6mgrd.kinds.boundary.object import Boundary
 from srv6mgrd.kinds.dummy.object import DummyDevice
 from srv6mgrd.kinds.encap_source.object import EncapSource
 from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.l3mdev_rule.object import L3mdevRule
 from srv6mgrd.kinds.link_mtu.object import LinkMtu
 from srv6mgrd.kinds.next_hop.object import NextHopRoute
 from srv6mgrd.kinds.object import Unknown
@@ -39,6 +40,8 @@ def sid(behavior, **more):
 CREATED = [
     (Sysctl("net/ipv6/conf/eth0.5/forwarding", "1"),
      "sysctl -w net.ipv6.conf.eth0/5.forwarding=1"),
+    (L3mdevRule(6),
+     "ip -6 rule add priority 1000 l3mdev protocol kernel"),
     (DummyDevice("srv6mgr"),
      "ip link add srv6mgr alias srv6mgr type dummy && ip link set srv6mgr up"),
     (VrfDevice("red", 10, 268435466),

@@ -64,6 +64,8 @@ def test_creation_starts_with_what_others_stand_on():
     assert keys(actions) == [
         "link red",
         "link srv6mgr",
+        "l3mdev rule IPv4",
+        "l3mdev rule IPv6",
         "boundary",
         "route4 table 10 default",
         "route6 table 10 default",
@@ -94,7 +96,7 @@ def test_removal_runs_backwards():
     actions = plan({}, seen(*standing.values()), standing.keys()).actions
 
     assert actions == [Delete(standing[key]) for key in keys(actions)]
-    assert keys(actions) == [key for key in reversed(created) if not key.startswith("sysctl")]
+    assert keys(actions) == [key for key in reversed(created) if not standing[key].is_kept]
 
 
 def test_what_is_new_comes_before_what_is_old_goes():

@@ -9,6 +9,7 @@ from srv6mgrd.kinds.boundary.object import Boundary
 from srv6mgrd.kinds.dummy.object import DummyDevice
 from srv6mgrd.kinds.encap_source.object import EncapSource
 from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.l3mdev_rule.object import L3mdevRule
 from srv6mgrd.kinds.link_mtu.object import LinkMtu
 from srv6mgrd.kinds.next_hop.object import NextHopRoute
 from srv6mgrd.kinds.proxy.object import ProxyEntry, ProxyHook, ProxyPrograms
@@ -58,6 +59,8 @@ def test_a_small_vpn():
         [
             DummyDevice("srv6mgr"),
             VrfDevice("red", 10, INDEX_10),
+            L3mdevRule(4),
+            L3mdevRule(6),
             UnreachableDefault(4, 10),
             UnreachableDefault(6, 10),
             UnreachableSid(net("fcbb:0:1:64::/64"), 10),
@@ -90,6 +93,8 @@ def test_each_object_knows_what_it_is_for():
     assert found.serves == {
         "link srv6mgr": [DT46, END],
         "link red": [RED],
+        "l3mdev rule IPv4": [RED],
+        "l3mdev rule IPv6": [RED],
         "route4 table 10 default": [RED],
         "route6 table 10 default": [RED],
         "route6 table 10 fcbb:0:1:64::/64 metric 4278198272": [ObjectRef(Kind.VRF_BGP, "red")],

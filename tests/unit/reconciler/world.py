@@ -6,6 +6,7 @@ from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.frr.render import render
 from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.kinds.l3mdev_rule.object import L3mdevRule
 from srv6mgrd.kinds.sysctl.object import Sysctl
 from srv6mgrd.model.outcomes import Outcome
 from srv6mgrd.model.rejection import RejectedError
@@ -66,7 +67,10 @@ class World:
             if seen.ours or key in self.journal
         }
         return (
-            kernel == {k: o for k, o in t.items() if not isinstance(o, (FrrBlock, Sysctl))}
+            kernel
+            == {k: o for k, o in t.items() if not isinstance(o, (FrrBlock, Sysctl, L3mdevRule))}
+            and self.kernel.l3mdev_rules
+            >= {o.family for o in t.values() if isinstance(o, L3mdevRule)}
             and self.frr.contexts == {k: o for k, o in t.items() if isinstance(o, FrrBlock)}
             and all(
                 self.kernel.sysctls.get(o.path) == o.value
@@ -79,7 +83,11 @@ class World:
 def without_sysctls(state):
     """Those are never set back."""
     kernel, _, frr, journal = state
-    return kernel, frr, {k: v for k, v in journal.items() if not k.startswith("sysctl")}
+    return (
+        kernel,
+        frr,
+        {k: v for k, v in journal.items() if not k.startswith(("sysctl", "l3mdev rule"))},
+    )
 
 
 def rejection(world, state):
