@@ -7,6 +7,8 @@ import click
 from srv6mgrd.cli.change import shown
 from srv6mgrd.cli.completion import sids as complete_sids
 from srv6mgrd.cli.session import Session, json_option, pass_session
+from srv6mgrd.cli.sid_argument import chosen
+from srv6mgrd.model.status import Kind
 
 
 @click.command()
@@ -27,6 +29,8 @@ def reconcile(session: Session) -> None:
 def clear_counters(session: Session, sid: str | None) -> None:
     """Count SID, or all, from 0 for readers. Kernel and totals are not touched."""
     session.managed()
+    if sid is not None:
+        sid = chosen(sid, {r.name for r in session.state.statuses() if r.kind is Kind.SID})
     with session.client() as client:
         client.clear_counters(sid)
     if session.out.as_json:

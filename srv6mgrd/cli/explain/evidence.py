@@ -5,19 +5,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from ipaddress import IPv6Address, IPv6Network
 from typing import Any
 
 from srv6mgrd.cli import host
 from srv6mgrd.cli.explain.causes import Facts
 from srv6mgrd.cli.explain.listen import listen
-from srv6mgrd.cli.problem import Exit, Problem
 from srv6mgrd.cli.rates import Rate, rates
 from srv6mgrd.cli.session import Session
 from srv6mgrd.cli.show.rows import UNKNOWN
-from srv6mgrd.model import names
+from srv6mgrd.cli.sid_argument import chosen
 from srv6mgrd.model.checks import SID_TABLE
-from srv6mgrd.model.desired import Desired, Sid
+from srv6mgrd.model.desired import Sid
 from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
 
 
@@ -38,7 +36,8 @@ class Evidence:
 def gather(session: Session, wanted: str, seconds: float) -> Evidence:
     """Look at a SID for ``seconds``. Raises Problem."""
     desired = session.desired()
-    sid = chosen(desired, wanted)
+    sids = {str(sid.prefix): sid for sid in desired.sids.values()}
+    sid = sids[chosen(wanted, sids)]
     state, name = session.state, str(sid.prefix)
     before = state.sample()
     heard: list[Mapping[str, int] | None] = []
@@ -63,19 +62,6 @@ def gather(session: Session, wanted: str, seconds: float) -> Evidence:
         _facts(sid, seen, heard[0] if heard else None, state.proxies().get(name, {})),
         bool(heard) and heard[0] is not None,
     )
-
-
-def chosen(desired: Desired, wanted: str) -> Sid:
-    """The SID that is meant: by its prefix, or by an address within it. Raises Problem."""
-    try:
-        network = IPv6Network(wanted) if "/" in wanted else IPv6Network(IPv6Address(wanted))
-    except ValueError:
-        cause = "it is no IPv6 prefix or address"
-        raise Problem.of(names.sid(wanted), cause, "see srv6ctl show sids", Exit.USAGE) from None
-    covering = [sid for prefix, sid in desired.sids.items() if network.subnet_of(prefix)]
-    if not covering:
-        raise Problem.of(names.sid(wanted), "it is not declared", "see srv6ctl show sids")
-    return max(covering, key=lambda sid: sid.prefix.prefixlen)
 
 
 def _facts(

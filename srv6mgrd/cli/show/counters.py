@@ -8,12 +8,11 @@ import click
 
 from srv6mgrd.cli.completion import sids as complete_sids
 from srv6mgrd.cli.output import Cell, Column
-from srv6mgrd.cli.problem import Problem
 from srv6mgrd.cli.rates import Rate, rates
 from srv6mgrd.cli.session import Session, json_option, pass_session
+from srv6mgrd.cli.sid_argument import chosen
 from srv6mgrd.cli.units import ago, short
 from srv6mgrd.counters.yang import sid_counters
-from srv6mgrd.model import names
 from srv6mgrd.model.status import SidCounters
 
 
@@ -33,8 +32,8 @@ def counters(session: Session, sid: str | None, with_rates: bool, interval: floa
     """Counters of all SIDs, or of one, with rates between two samples."""
     state = session.state
     first = state.sample()
-    if sid is not None and sid not in first.counters:
-        raise Problem.of(names.sid(sid), "it is not declared", "see srv6ctl show sids")
+    if sid is not None:
+        sid = chosen(sid, first.counters)
     session.warn_if_stale()
     last, found = first, {}
     if with_rates and state.managed and first.counters:

@@ -78,6 +78,8 @@ FAULTS = (
         " while read r; do ip -6 route del $r table 8986; done",
     ),
     Hands("rule of SIDs is deleted", "ip -6 rule del pref 2000", spares=False),
+    Hands("l3mdev rules are deleted",
+          "ip rule del pref 1000; ip -6 rule del pref 1000", spares=False),
     Hands("rules of the underlay are deleted",
           "ip -6 rule del pref 989; ip -6 rule del pref 990", spares=False),
     Hands("device of SIDs is deleted", "ip link del srv6mgr", spares=False),

@@ -151,6 +151,8 @@ def test_a_rejection_is_reported_with_its_status(ctl, file):
     assert shown.err == "srv6ctl: commit one: it awaits confirmation; wait\n"
 
 
-def test_clear_counters(ctl):
-    assert ctl.run("clear-counters", SID).out == f"SID {SID} counts from 0\n"
+@pytest.mark.parametrize("wanted", [SID, SID.partition("/")[0]])
+def test_clear_counters(ctl, wanted):
+    ctl.tell()
+    assert ctl.run("clear-counters", wanted).out == f"SID {SID} counts from 0\n"
     assert ctl.client.calls == [("clear", SID)]
