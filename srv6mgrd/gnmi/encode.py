@@ -45,7 +45,8 @@ def _text(value: Any) -> str:
         )
         return f"[{','.join(parts)}]"
     if isinstance(value, dict) and any(isinstance(v, (dict, list)) for v in value.values()):
-        return "{" + ",".join(f"{_at_once(k)}:{_text(v)}" for k, v in value.items()) + "}"
+        members = (f"{_at_once(k)}:{_text(v)}" for k, v in restful(value.items()))
+        return "{" + ",".join(members) + "}"
     return _at_once(value)
 
 

@@ -20,11 +20,13 @@ from grpc import StatusCode
 
 from srv6mgrd.counters import sonic
 from srv6mgrd.gnmi import encode, wire
+from srv6mgrd.gnmi.budget import Budget
 from srv6mgrd.gnmi.failure import RpcError, as_status, check_number
 from srv6mgrd.gnmi.path import Path, parse, resolve
 from srv6mgrd.gnmi.rights import Permit
 from srv6mgrd.gnmi.sampling import PER_LEAF, Grant
 from srv6mgrd.gnmi.subscribe import Telemetry, check_poll, reject_more
+from srv6mgrd.gnmi.turns import rest, restful
 from srv6mgrd.gnmi.view import Snapshot
 from srv6mgrd.gnmi.watch import SampleLimits, check_list, intervals
 from srv6mgrd.gnmi.workers import Caller
@@ -48,22 +50,25 @@ def concerns(request: Any) -> bool:
     return prefix.target == sonic.DATABASE or ORIGIN in origins
 
 
-def get(request: Any, snapshot: Snapshot, permit: Permit | None) -> Any:
+def get(request: Any, snapshot: Snapshot, permit: Permit | None) -> bytes:
     """The GetResponse."""
     _check_encoding(request.encoding)
     check_number(len(request.path), "get")
     prefix = _read(request.prefix)
-    asked = [(path, _name(prefix, path)) for path in request.path]
+    asked = [(path, _name(prefix, path)) for path in restful(request.path, every=20)]
     values = counters(snapshot, permit)
+    encoder = _Encoder(values, request.encoding, snapshot.budget)
     out = []
     for path, name in asked:
         if name is not None and name not in values:
             raise RpcError(
                 StatusCode.NOT_FOUND, f"SID:{name}: no such SID counts; see COUNTERS/SID*"
             )
-        update = _update(path, _value(values, name), request.encoding)
-        out.append(wire.notification(snapshot.sampled_at or time.time_ns(), prefix, [update]))
-    return pb.GetResponse(notification=out)
+        at = snapshot.sampled_at or time.time_ns()
+        reported = wire.notification(at, prefix, [encoder.update(path, name)])
+        out.append(wire.serialize(pb.GetResponse(notification=[reported])))
+    # Several are one with all of their notifications.
+    return b"".join(out)
 
 
 def counters(snapshot: Snapshot, permit: Permit | None) -> dict[str, Mapping[str, str]]:
@@ -91,6 +96,26 @@ def counters(snapshot: Snapshot, permit: Permit | None) -> dict[str, Mapping[str
         )
         out[name] = sonic.fields(sid.counters)
     return out
+
+
+class _Encoder:
+    """Writes counters as updates. Those that several paths name are encoded once."""
+
+    def __init__(self, values: Values, encoding: int, budget: Budget | None) -> None:
+        self._values, self._budget = values, budget
+        self._field = "json_val" if encoding == wire.JSON else "json_ietf_val"
+        self._known: dict[str | None, Any] = {}
+
+    def update(self, path: Any, name: str | None) -> Any:
+        """Raises BudgetError."""
+        if name not in self._known:
+            text = encode.dumps(_value(self._values, name))
+            self._known[name] = pb.TypedValue(**{self._field: text})
+        found = pb.Update(path=path, val=self._known[name])
+        if self._budget is not None:
+            self._budget.hold(found.ByteSize())
+        rest()
+        return found
 
 
 @dataclass(slots=True)
@@ -195,23 +220,39 @@ class Subscription:
 
     async def _tell(self, watches: list[_Watch], *, changed: bool = False) -> int:
         """What is now; with ``changed`` only what was not told last. How many SIDs were read."""
-        snapshot = await self._feed.snapshot()
-        values = await self._counters(snapshot)
+        caller = self._caller.again()
+        snapshot = replace(await self._feed.snapshot(), budget=caller.budget)
+        try:
+            run = self._workers.run
+            sids, message = await run(caller, self._response, snapshot, watches, changed=changed)
+            if message:
+                await self._write(message)
+        finally:
+            caller.budget.release()
+        return sids
+
+    def _response(
+        self, snapshot: Snapshot, watches: list[_Watch], *, changed: bool
+    ) -> tuple[int, bytes]:
+        """How many SIDs were read, and the SubscribeResponse; empty when there is nothing to tell.
+        In a thread beside the event loop: of many SIDs it takes long."""
+        values = counters(snapshot, self._permit)
+        encoder = _Encoder(values, self._asked.encoding, snapshot.budget)
         updates, deletes = [], []
         for watch in watches:
             value = _value(values, watch.name)
             if changed and value == watch.last:
                 continue
             if value is not None:
-                updates.append(_update(watch.path, value, self._asked.encoding))
+                updates.append(encoder.update(watch.path, watch.name))
             elif watch.last is not None:
                 deletes.append(watch.path)
             watch.last = value
-        if updates or deletes:
-            at = snapshot.sampled_at or time.time_ns()
-            message = wire.notification(at, self._prefix, updates, deletes)
-            await self._write(pb.SubscribeResponse(update=message))
-        return len(values)
+        if not (updates or deletes):
+            return len(values), b""
+        at = snapshot.sampled_at or time.time_ns()
+        message = wire.notification(at, self._prefix, updates, deletes)
+        return len(values), wire.serialize(pb.SubscribeResponse(update=message))
 
 
 def _watch(prefix: Path, item: Any, limits: SampleLimits) -> _Watch:
@@ -252,11 +293,6 @@ def _name(prefix: Path, path: Any) -> str | None:
 
 def _value(values: Values, name: str | None) -> Any:
     return values if name is None else values.get(name)
-
-
-def _update(path: Any, value: Any, encoding: int) -> Any:
-    field = "json_val" if encoding == wire.JSON else "json_ietf_val"
-    return pb.Update(path=path, val=pb.TypedValue(**{field: encode.dumps(value)}))
 
 
 def _check_encoding(encoding: int) -> None:
