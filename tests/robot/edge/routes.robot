@@ -117,25 +117,6 @@ BFD Without Its Daemon Is Rejected
 
 
 *** Keywords ***
-Start Daemons
-    [Documentation]    Daemons of FRR that the lab does not start by itself.
-    [Arguments]    ${at}    @{daemons}
-    Run On    ${at}    mkdir -p /run/frr /var/tmp/frr && chown frr:frr /run/frr
-    FOR    ${daemon}    IN    @{daemons}
-        Run On
-        ...    ${at}
-        ...    /usr/lib/frr/${daemon} -d --log file:/tmp/${daemon}.log </dev/null >/tmp/${daemon}.out 2>&1
-    END
-
-Stop Daemons
-    [Documentation]    Nothing is left at their sockets when they have ended.
-    [Arguments]    ${at}    @{daemons}
-    FOR    ${daemon}    IN    @{daemons}
-        Run On
-        ...    ${at}
-        ...    pid=$(cat /run/frr/${daemon}.pid) || exit 0; kill "$pid"; while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
-    END
-
 Ospf Has Learned
     [Arguments]    ${at}    ${prefix}
     ${routes}    Run On    ${at}    ip route show proto ospf

@@ -1,13 +1,16 @@
 *** Settings ***
-Documentation     A BGP password is in FRR and in sysrepo's own files, and nowhere else.
+Documentation     A password of BGP or key of OSPF is in FRR and in sysrepo's own files, and nowhere else.
 ...
 ...               - [Top] pe1 - p - pe2, tenants red and blue.
-...               - [Cfg] The two-PE VPN; a neighbor of VRF red with a password.
+...               - [Cfg] The two-PE VPN; a neighbor of VRF red with a password; OSPF and OSPFv3 in it with keys.
+...               User alice of pe1 is of the group srv6mgr.
 ...               - [Ver] No user without rights finds it in files, shared memory or command lines; it is in no log,
 ...               no output of srv6ctl and no row of Redis, whatever happens to it.
 ...               - [Ref] docs/security.md; RFC 8341 section 3.4.5.
 
 Resource          fortress.resource
+Library           tests.robot.library.access.Access
+Library           tests.robot.library.netconf.Netconf
 Library           tests.robot.library.secrets.Secrets
 
 Suite Setup       The VPN Is Up
@@ -41,6 +44,28 @@ Shared Memory Is Closed After A Restart
     Then All Is Installed    pe1
     And No Shared Memory Is Open To All    pe1
     And No User Finds Password    pe1
+
+Nobody Finds A Key Of OSPF
+    [Setup]    Run Keywords    Start Daemons    pe1    ospfd    ospf6d    AND    Start Netconf    pe1
+    Given Run On    pe1    id -u alice || useradd --no-create-home -G srv6mgr alice
+    When Set Keys    pe1
+    Then FRR Has Keys    pe1
+    And The Password Is Nowhere Else
+    And No Command Prints Password    pe1
+    And Northbounds Show No Password    pe1    alice
+    And Support Bundle Has No Password    pe1
+    When Vtysh Configures    pe1    interface to-ce-red    no ip ospf message-digest-key 7
+    And Run On    pe1    srv6ctl reconcile
+    Then FRR Has Keys    pe1
+    When Set Keys    pe1    new
+    And FRR Has Keys    pe1    new
+    And Run On    pe1    srv6ctl rollback
+    Then FRR Has Keys    pe1
+    And The Password Is Nowhere Else
+    [Teardown]    Run Keywords
+    ...    Delete Keys    pe1    AND
+    ...    Stop Daemons    pe1    ospfd    ospf6d    AND
+    ...    Stop Netconf    pe1
 
 
 *** Keywords ***

@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 
 from robot.api.deco import library
 
 from lab.waiting import wait_until
-from tests.robot.library.gnmi import session
+from tests.robot.library.gnmi import SRV6, Session, session
 from tests.robot.library.network import node, router
 
-MARKER = "Marker-of-a-secret"
+# What all secrets begin with: a key of OSPFv2 has no more than 16 characters.
+MARKER = "Marker-of-a"
 NEIGHBOR = "vrfs/vrf[name=red]/bgp/neighbor[address=10.1.0.10]"
 SERVICES = ("srv6mgrd", "srv6-gnmid", "srv6-netconfd", "redis", "sysrepo")
 # A user without any right; its search meets what it may not open and goes on.
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs", "--")
 PLACES = "/dev/shm /run /tmp /etc/frr /etc/srv6mgr /etc/sysrepo /var/lib/srv6mgr /var/log"
 # Those that ask FRR and Redis, too; tests/contract/cli has all.
-COMMANDS = ("doctor", "diff", "show vrfs")
+COMMANDS = ("doctor", "diff", "show vrfs", "show ospf", "show transactions")
 DATABASES = (0, 2, 4, 6)  # APPL_DB, COUNTERS_DB, CONFIG_DB, STATE_DB
+_RED = f"{SRV6}/vrfs/vrf[name=red]"
+_OSPF = {2: "ospf", 3: "ospfv3"}
+# A user's own client of NETCONF, in the framing of version 1.0.
+_GET = """
+import socket
+BASE = "urn:ietf:params:xml:ns:netconf:base:1.0"
+hello = f"<capabilities><capability>urn:ietf:params:netconf:base:1.0</capability></capabilities>"
+with socket.socket(socket.AF_UNIX) as session:
+    session.connect("/run/srv6mgr/netconf.sock")
+    for request in (f"<hello xmlns='{BASE}'>{hello}</hello>",
+                    f"<rpc xmlns='{BASE}' message-id='1'><get/></rpc>"):
+        session.sendall(f"{request}]]>]]>".encode())
+        got = b""
+        while not got.endswith(b"]]>]]>"):
+            got += session.recv(1 << 16) or exit(1)
+print(got.decode())
+"""
 ALL_ROWS = """
 local shown = {}
 for _, key in ipairs(redis.call('KEYS', '*')) do
@@ -42,14 +61,52 @@ class Secrets:
             update=[
                 (
                     f"/srv6mgr-srv6:srv6/{NEIGHBOR}",
-                    {"remote-as": 65100, "password": f"{MARKER}{suffix}"},
+                    {"remote-as": 65100, "password": f"{MARKER}-secret{suffix}"},
                 )
             ]
         )
 
+    def set_keys(self, name: str, suffix: str = "") -> None:
+        """Declare OSPF and OSPFv3 with a key each."""
+        session(name).set(
+            update=[
+                (
+                    f"{_RED}/srv6mgr-ospf:{protocol}",
+                    {
+                        "router-id": "10.0.0.1",
+                        "interface": [
+                            {
+                                "name": "to-ce-red",
+                                "authentication": {"key-id": 7, "password": _key(version, suffix)},
+                            }
+                        ],
+                    },
+                )
+                for version, protocol in _OSPF.items()
+            ]
+        )
+
+    def delete_keys(self, name: str) -> None:
+        """OSPF and OSPFv3 with their keys."""
+        session(name).set(delete=[f"{_RED}/srv6mgr-ospf:{each}" for each in _OSPF.values()])
+
+    def frr_has_keys(self, name: str, suffix: str = "", timeout: float = 30) -> None:
+        """Wait until ospfd and ospf6d are configured with them."""
+        wanted = {
+            f"ip ospf message-digest-key 7 md5 {_key(2, suffix)}",
+            f"ipv6 ospf6 authentication key-id 7 hash-algo hmac-sha-256 key {_key(3, suffix)}",
+        }
+
+        def lines() -> set[str]:
+            shown = node(name).run(["vtysh", "-c", "show running-config"]).stdout
+            return {line.strip() for line in shown.splitlines()}
+
+        what = f"{name}: ospfd and ospf6d have their keys"
+        wait_until(lambda: wanted <= lines(), what, timeout, 0.2)
+
     def frr_has_password(self, name: str, suffix: str = "", timeout: float = 20) -> None:
         """Wait until bgpd is configured with it."""
-        wanted = f"neighbor 10.1.0.10 password {MARKER}{suffix}"
+        wanted = f"neighbor 10.1.0.10 password {MARKER}-secret{suffix}"
         wait_until(
             lambda: (
                 wanted in node(name).run(["vtysh", "-c", "show running-config"]).stdout.splitlines()
@@ -96,6 +153,34 @@ class Secrets:
             if MARKER in done.stdout + done.stderr:
                 raise AssertionError(f"{name}: srv6ctl {command}: {done.stdout}{done.stderr}")
 
+    def support_bundle_has_no_password(self, name: str) -> None:
+        """In no file of it."""
+        archive, on = "/root/of-the-suite.tar.gz", node(name)
+        on.run(["srv6ctl", "support-bundle", archive], timeout=120)
+        try:
+            shown = on.run(["tar", "-xzOf", archive]).stdout
+        finally:
+            on.run(["rm", archive])
+        if "secrets were removed" not in shown.lower():
+            raise AssertionError(f"{name}: this is no support bundle: {shown[:200]}")
+        if MARKER in shown:
+            raise AssertionError(f"{name}: the password is in the support bundle")
+
+    def northbounds_show_no_password(self, name: str, user: str) -> None:
+        """gNMI and NETCONF, to a user who may read all but secrets."""
+        client = Session(node(name), user=user)
+        try:
+            read = json.dumps(client.get(_RED))
+        finally:
+            client.end()
+        command = ["runuser", "-u", user, "--", "python3", "-c", _GET]
+        read += node(name).run(command, timeout=60).stdout
+        for there in ("srv6mgr-ospf:ospfv3", "<ospfv3 ", "</rpc-reply>"):
+            if there not in read:
+                raise AssertionError(f"{name}: {user} does not read {there}: {read[:2000]}")
+        if MARKER in read:
+            raise AssertionError(f"{name}: {user} reads the password")
+
     def redis_has_no_password(self, name: str) -> None:
         """In no key and no row."""
         command = ["redis-cli", "-s", "/run/redis/redis.sock", "-n"]
@@ -114,3 +199,7 @@ class Secrets:
             lambda: words in router(name).log(service), f"{name}: {service} says {words}",
             timeout, 0.1, seen=lambda: router(name).log(service)[-500:],
         )  # fmt: skip
+
+
+def _key(version: int, suffix: str) -> str:
+    return f"{MARKER}-{suffix or 'key'}{version}"
