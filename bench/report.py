@@ -13,7 +13,8 @@ from pathlib import Path
 OUTPUT = Path("build/bench")
 
 
-def _percentile(runs: Sequence[float], percent: int) -> float:
+def percentile(runs: Sequence[float], percent: int) -> float:
+    """The least that so many percent of the runs do not exceed."""
     return sorted(runs)[max(0, -(-len(runs) * percent // 100) - 1)]
 
 
@@ -22,8 +23,8 @@ _OF: dict[str, Callable[[Sequence[float]], float]] = {
     "least": min,
     "most": max,
     "median": statistics.median,
-    "p50": lambda runs: _percentile(runs, 50),
-    "p99": lambda runs: _percentile(runs, 99),
+    "p50": lambda runs: percentile(runs, 50),
+    "p99": lambda runs: percentile(runs, 99),
     "rounds": statistics.median,
 }
 
