@@ -237,7 +237,7 @@ async def _run(settings: Settings) -> None:
         for thread in (writer, state_thread):
             await asyncio.to_thread(thread.shutdown)
         running.close()
-        history.close()
+        await asyncio.to_thread(history.close)
         store.close()
 
 

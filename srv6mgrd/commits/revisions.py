@@ -31,7 +31,7 @@ class Coordinator(Protocol):
     @property
     def pending(self) -> Mapping[str, str]: ...
 
-    def since(self, revision: str) -> tuple[Sequence[Transaction], str | None, str]: ...
+    async def since(self, revision: str) -> tuple[Sequence[Transaction], str | None, str]: ...
 
 
 class Revisions:
@@ -59,10 +59,7 @@ class Revisions:
     def changed_since(self, revision: str, connection: Connection) -> str:
         """An error message: who changed what since then; empty when it is the same again."""
 
-        async def ask() -> tuple[Sequence[Transaction], str | None, str]:
-            return self._coordinator.since(revision)
-
-        asked = asyncio.run_coroutine_threadsafe(ask(), self._loop)
+        asked = asyncio.run_coroutine_threadsafe(self._coordinator.since(revision), self._loop)
         transactions, before, now = asked.result(_SECONDS)
         remedy = "discard the candidate's changes and make them again"
         if before is None:

@@ -15,7 +15,8 @@ import json
 import logging
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
@@ -87,7 +88,7 @@ class Notifier(Protocol):
     def put(self, notifications: Iterable[Notification]) -> None: ...
 
 
-@one_thread(but=("revision", "size", "warnings", "since", "pending"))
+@one_thread(but=("revision", "size", "warnings", "pending"))
 class CommitCoordinator:
     """Everything runs in the event loop's thread; what blocks is awaited. Commits are carried out
     in that of the writer (``participant``), which asks and reports here."""
@@ -120,7 +121,8 @@ class CommitCoordinator:
         self._pending = history.pending
         self._timer: asyncio.TimerHandle | None = None
         self._going_back: asyncio.Task[None] | None = None
-        self._replacing = asyncio.Lock()
+        # Held while the disk, or sysrepo, is told what becomes of the pending commit.
+        self._deciding = asyncio.Lock()
         self._problem = ""
         self._startup = Startup(
             lambda: self._blocking(running.is_saved),
@@ -134,13 +136,14 @@ class CommitCoordinator:
         self._recording = Recording(history, now)
 
     def start(self, tree: str) -> None:
-        """Go on where the last process stopped; ``tree`` is the running configuration."""
+        """Go on where the last process stopped; ``tree`` is the running configuration. Waits for
+        the disk, as nobody is served yet."""
         if self._pending is None and (left := self._history.awaiting()):
             # Their commit ended, but the disk was full: what runs says how.
-            kept = self._history.configuration(max(left)) == tree
+            kept = self._history.configuration(max(left)).result() == tree
             self._history.mark(left, Status.DONE if kept else Status.ROLLED_BACK)
         self._recording.size = len(tree)
-        latest = self._history.latest() or "{}"
+        latest = self._history.latest().result() or "{}"
         if tree != latest and json.loads(tree) != json.loads(latest):
             # Changed while nobody looked; or the first start.
             awaits = self._pending is not None and not self._pending.ended
@@ -149,7 +152,7 @@ class CommitCoordinator:
             self._startup.resume()
         self._arm()
         self._publish()
-        self._recording.follow()
+        self._recording.save()
 
     async def close(self) -> None:
         """What is pending stays so; the next process goes on. Returns when no thread asks the
@@ -164,8 +167,17 @@ class CommitCoordinator:
             await asyncio.wait(self._threads)
 
     async def _blocking(self, call: Callable[..., T], *arguments: Any) -> T:
-        """``call`` in a thread, which goes on when who waits for it is cancelled."""
-        future = asyncio.get_running_loop().run_in_executor(None, call, *arguments)
+        """``call`` in a thread."""
+        return await self._finished(
+            asyncio.get_running_loop().run_in_executor(None, call, *arguments)
+        )
+
+    async def _written(self, writing: Future[T]) -> T:
+        """What the history's thread does."""
+        return await self._finished(asyncio.wrap_future(writing))
+
+    async def _finished(self, future: asyncio.Future[T]) -> T:
+        """What a thread does, which goes on when who waits for it is cancelled."""
         self._threads.add(future)
         future.add_done_callback(self._threads.discard)
         return await asyncio.shield(future)
@@ -184,17 +196,20 @@ class CommitCoordinator:
         self._idle.clear()
         return self._is_rollback(origin)
 
-    def stored(self, stored: Stored, configuration: bytes) -> None:
-        """It is through; with its ``packed`` configuration."""
+    def stored(self, stored: Stored, configuration: bytes) -> Future[bool]:
+        """It is through; with its ``packed`` configuration. The result comes when the disk has it,
+        or takes nothing now."""
         self._belongs_to(stored.origin)
         # One that was admitted before its time was over is of the commit that is undone.
         awaits = self._pending is not None and not stored.rollback
         number = self._record(stored, configuration, awaits=awaits)
+        saving = self._recording.save()
         self._notifier.put(commit_warnings(number, self.warnings))
         self._publish()
         self._idle.set()
         if self._pending is None:
             self._save_startup()
+        return saving
 
     def ended(self) -> None:
         """Nothing came of the one that was admitted last."""
@@ -228,19 +243,20 @@ class CommitCoordinator:
         # Nothing else gets in while the configuration to roll back to is read.
         deadline = self._now() + timeout * _NS
         self._pending = Pending.of(origin, deadline, timeout, "", commit_id)
-        try:
-            before = await self._blocking(self._running.read)
-            self._promise(replace(self._pending, before=before))
-        except BaseException:
-            self._pending = None
-            raise
+        async with self._deciding:
+            try:
+                before = await self._blocking(self._running.read)
+                await self._promise(replace(self._pending, before=before))
+            except BaseException:
+                self._pending = None
+                raise
         if tree is None:
             return
         try:
             await self._blocking(self._running.replace, tree, origin)
         except BaseException:
             self._history.follow(None)
-            self._pend(None)
+            await self._written(self._pend(None))
             raise
 
     async def _none_on_its_way(self) -> None:
@@ -257,33 +273,52 @@ class CommitCoordinator:
         DatastoreError when it is not."""
         self._found(token)
 
-    def extend(self, token: str, timeout: int, new_token: str = "", commit_id: str = "") -> None:
+    async def extend(
+        self, token: str, timeout: int, new_token: str = "", commit_id: str = ""
+    ) -> None:
         """Roll it back ``timeout`` seconds from now; with ``new_token``, that is its token from now
         on. Raises RefusedError or DatastoreError when no such commit awaits confirmation, or when
         it is being rolled back."""
-        pending = self._found(token, commit_id)
-        if pending.ended:
-            raise PendingError(str(pending.rejection()))
-        if new_token:
-            # The id may have said whose it was: that is over.
-            pending = replace(pending.with_token(new_token), id=new_id())
-        deadline = self._now() + timeout * _NS
-        self._promise(replace(pending, deadline=deadline, timeout=timeout))
+        async with self._decided(token, commit_id) as pending:
+            if pending.ended or self._going_back is not None:
+                raise PendingError(str(pending.rejection()))
+            if new_token:
+                # The id may have said whose it was: that is over.
+                pending = replace(pending.with_token(new_token), id=new_id())
+            deadline = self._now() + timeout * _NS
+            await self._promise(replace(pending, deadline=deadline, timeout=timeout))
 
-    def confirm(self, token: str, commit_id: str = "") -> None:
-        """Keep it. Raises RefusedError or DatastoreError when no such commit awaits
+    async def confirm(self, token: str, commit_id: str = "") -> None:
+        """Keep it. Raises RejectedError or DatastoreError when no such commit awaits
         confirmation."""
-        pending = self._found(token, commit_id)
-        if self._replacing.locked():
-            raise RejectedError([_undone(pending)])
-        with _recorded():
-            self._history.keep()
-        if self._going_back is not None:
-            self._going_back.cancel()
-            self._going_back = None
-        self._history.mark(self._history.awaiting(), Status.DONE)
-        self._pend(None)
+        async with self._decided(token, commit_id) as pending:
+            with _recorded():
+                await self._written(self._history.keep())
+            if self._pending is not pending:
+                # An edit said whose it is while that was written.
+                self._history.follow(None)
+            if self._going_back is not None:
+                self._going_back.cancel()
+                self._going_back = None
+            self._history.mark(self._history.awaiting(), Status.DONE)
+            await self._written(self._pend(None))
         self._save_startup()
+
+    @contextlib.asynccontextmanager
+    async def _decided(self, token: str, commit_id: str) -> AsyncIterator[Pending]:
+        """The pending commit, which is not rolled back meanwhile: its time does not run. Raises
+        RejectedError or DatastoreError."""
+        pending = self._found(token, commit_id)
+        if pending.ended and self._deciding.locked():
+            raise RejectedError([_undone(pending)])
+        async with self._deciding:
+            # It may have been decided while this waited for the disk.
+            pending = self._found(token, commit_id)
+            self._disarm()
+            try:
+                yield pending
+            finally:
+                self._arm()
 
     async def cancel(self, token: str, commit_id: str = "") -> None:
         """Roll it back now. Raises what the first try raises; it is tried on, then."""
@@ -299,15 +334,15 @@ class CommitCoordinator:
         """Make the configuration after a past transaction the running one; with a token it is
         rolled back after ``timeout`` seconds unless confirmed. Raises RefusedError or
         DatastoreError."""
-        tree = self.configuration(number)
+        tree = await self.configuration(number)
         if origin.token:
             await self.begin(origin, timeout, tree, commit_id)
             return
         await self._blocking(self._running.replace, tree, origin)
 
-    def configuration(self, number: int) -> str:
-        """The configuration after a past transaction. Raises RefusedError when it is not known."""
-        return self._recording.configuration(number)
+    async def configuration(self, number: int) -> str:
+        """The configuration after a past transaction. Raises RejectedError when it is not known."""
+        return await self._recording.configuration(number)
 
     async def now_running(self) -> str:
         """The running configuration."""
@@ -330,10 +365,10 @@ class CommitCoordinator:
         """What whoever made the last commit should know. Any thread."""
         return self._warnings()
 
-    def since(self, revision: str) -> tuple[Sequence[Transaction], str | None, str]:
+    async def since(self, revision: str) -> tuple[Sequence[Transaction], str | None, str]:
         """Transactions after a revision, the newest first, its configuration (None: forgotten),
         and the latest one."""
-        return self._recording.since(revision)
+        return await self._recording.since(revision)
 
     @property
     def pending(self) -> Mapping[str, str]:
@@ -343,24 +378,32 @@ class CommitCoordinator:
 
     # The clock itself.
 
-    def _promise(self, pending: Pending) -> None:
+    async def _promise(self, pending: Pending) -> None:
         """From now on this commit is rolled back in time, also after a restart: that is on disk
         first. Raises DatastoreError with nothing changed."""
         with _recorded():
-            self._history.pend(pending)
-        self._pend(pending)
+            await self._written(self._history.pend(pending))
+        if self._pending is not None and self._pending.origin != pending.origin:
+            # An edit said whose it is while that was written.
+            pending = replace(pending, origin=self._pending.origin)
+            self._history.follow(pending)
+        await self._written(self._pend(pending))
 
-    def _pend(self, pending: Pending | None) -> None:
+    def _pend(self, pending: Pending | None) -> Future[bool]:
+        """The result comes when the disk has it, or takes nothing now."""
         self._pending = pending
         self._problem = ""
         self._arm()
         self._publish()
-        self._recording.follow()
+        return self._recording.save()
 
-    def _arm(self) -> None:
+    def _disarm(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def _arm(self) -> None:
+        self._disarm()
         pending = self._pending
         if pending is None or self._going_back is not None:
             return
@@ -388,7 +431,7 @@ class CommitCoordinator:
 
     async def _try_back(self) -> RejectedError | DatastoreError | None:
         """Make what was before the running configuration; why it can't be done otherwise."""
-        async with self._replacing:
+        async with self._deciding:
             pending = self._pending
             if pending is None:
                 return None
@@ -396,6 +439,7 @@ class CommitCoordinator:
                 self._pending = pending = replace(pending, ended=True)
                 # Decided, whatever becomes of the record of it.
                 self._history.follow(pending)
+                await self._written(self._recording.save())
             origin = Origin(_OURSELVES, pending.origin.user, self._own_token)
             try:
                 await self._blocking(self._running.replace, pending.before, origin)
@@ -408,11 +452,12 @@ class CommitCoordinator:
             self._history.mark(self._history.awaiting(), Status.ROLLED_BACK)
             self._history.follow(None)
             going, self._going_back = self._going_back, None
-            self._pend(None)
+            saving = self._pend(None)
         _LOG.warning("commit %s was undone", pending.id)
         self._notifier.put([commit_rolled_back(pending.id)])
         if going is not None and going is not asyncio.current_task():
             going.cancel()
+        await self._written(saving)
         return None
 
     def _name(self) -> str:

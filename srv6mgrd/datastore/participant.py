@@ -52,8 +52,8 @@ class Participant:
         staged, self._staged = self._staged, None
         if staged is not None:
             tree, stored = staged
-            # Compressed here: that takes too long for the event loop.
-            self._in_loop.ask(self._coordinator.stored, stored, packed(tree))
+            # Compressed here, which takes too long for the event loop, as does the disk.
+            self._in_loop.ask(self._coordinator.stored, stored, packed(tree)).result()
 
     def aborted(self) -> None:
         """Somebody else refused the commit after us."""

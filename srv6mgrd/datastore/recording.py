@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 
 from srv6mgrd.backoff import Backoff
 from srv6mgrd.datastore.history import History, Origin, Status, Transaction
 from srv6mgrd.model.rejection import RejectedError, Rejection
-from srv6mgrd.stages import Stage, stages
 from srv6mgrd.threads import one_thread
 
 # Seconds between tries while the disk takes nothing, doubling.
@@ -27,21 +27,24 @@ class Stored:
     rollback: bool = False
 
 
-@one_thread(but=("revision", "since"))
+@one_thread(but=("revision",))
 class Recording:
     """Used by the event loop."""
 
     def __init__(self, history: History, now: Callable[[], int]) -> None:
         self._history = history
         self._now = now
-        self._saving: asyncio.Task[None] | None = None
+        # Tries to save again what the disk did not take.
+        self._retrying: asyncio.Task[None] | None = None
+        self._closed = False
         self._revision = _revision(history.transactions())
         # Bytes of the running configuration. Any thread.
         self.size = 0
 
     def close(self) -> None:
-        if self._saving is not None:
-            self._saving.cancel()
+        self._closed = True
+        if self._retrying is not None:
+            self._retrying.cancel()
 
     @property
     def revision(self) -> str:
@@ -51,30 +54,34 @@ class Recording:
     def record(
         self, stored: Stored, configuration: bytes, status: Status, commit_id: str = ""
     ) -> int:
-        """Number of the transaction."""
+        """Number of the transaction; ``save`` says when it is on disk."""
         made = self._history.record(
             self._now(), stored.origin, stored.actions, status, configuration, commit_id=commit_id
         )
         self._revision, self.size = _revision(self._history.transactions()[:1]), stored.size
-        self.follow()
         return made
 
-    def follow(self) -> None:
-        """Have the history reach the disk."""
-        with stages(Stage.HISTORY):
-            saved = self._saving is not None or self._history.save()
-        if not saved:
-            self._saving = asyncio.get_running_loop().create_task(self._keep_saving())
+    def save(self) -> Future[bool]:
+        """Have the history reach the disk, if need be later; whether it has."""
+        saving = self._history.save()
+        asyncio.wrap_future(saving).add_done_callback(self._saved)
+        return saving
+
+    def _saved(self, saving: asyncio.Future[bool]) -> None:
+        if not saving.cancelled() and not saving.result() and not self._closed:
+            self._retrying = self._retrying or asyncio.create_task(self._keep_saving())
 
     async def _keep_saving(self) -> None:
         backoff = Backoff(_RETRY_FIRST, _RETRY_LAST)
-        while not self._history.save():
+        while True:
             await backoff.wait()
-        self._saving = None
+            if await asyncio.wrap_future(self._history.save()):
+                break
+        self._retrying = None
 
-    def configuration(self, number: int) -> str:
+    async def configuration(self, number: int) -> str:
         """The configuration after a past transaction. Raises RejectedError when it is not known."""
-        tree = self._history.configuration(number)
+        tree = await asyncio.wrap_future(self._history.configuration(number))
         if tree is not None:
             return tree
         numbers = [t.id for t in self._history.transactions()]
@@ -85,14 +92,17 @@ class Recording:
             [Rejection(what, "its configuration is not known", remedy, "transaction-unknown")]
         )
 
-    def since(self, revision: str) -> tuple[Sequence[Transaction], str | None, str]:
+    async def since(self, revision: str) -> tuple[Sequence[Transaction], str | None, str]:
         """Transactions after a revision, the newest first, its configuration (None: forgotten),
         and the latest one."""
         number, transactions = int(revision.partition("-")[0] or 0), self._history.transactions()
+        latest = self._history.latest()
         known = any(_revision([t]) == revision for t in transactions)
-        before = self._history.configuration(number) if known else None
+        before = None
+        if known:
+            before = await asyncio.wrap_future(self._history.configuration(number))
         later = [t for t in transactions if t.id > number]
-        return later, before, self._history.latest() or "{}"
+        return later, before, await asyncio.wrap_future(latest) or "{}"
 
 
 def _revision(transactions: Sequence[Transaction]) -> str:

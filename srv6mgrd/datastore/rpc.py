@@ -160,7 +160,7 @@ class RpcSubscription:
         return {}
 
     async def _extend(self, given: Given) -> Answer:
-        self._coordinator.extend(
+        await self._coordinator.extend(
             given.get("id", ""),
             int(given["timeout"]),
             given.get("new-id", ""),
@@ -169,7 +169,7 @@ class RpcSubscription:
         return {}
 
     async def _confirm(self, given: Given) -> Answer:
-        self._coordinator.confirm(given.get("id", ""), given.get("commit-id", ""))
+        await self._coordinator.confirm(given.get("id", ""), given.get("commit-id", ""))
         return {}
 
     async def _cancel(self, given: Given) -> Answer:
@@ -187,12 +187,12 @@ class RpcSubscription:
 
     async def _compare(self, given: Given) -> Answer:
         other = given.get("other")
-        before = self._coordinator.configuration(int(given["transaction"]))
+        before = await self._coordinator.configuration(int(given["transaction"]))
         if other is None:
             after = await self._coordinator.now_running()
         else:
             with _about(f"/{_MODULE}:compare/other"):
-                after = self._coordinator.configuration(int(other))
+                after = await self._coordinator.configuration(int(other))
         return await asyncio.to_thread(self._changes, before, after, caller.user())
 
     def _changes(self, before: str, after: str, user: str) -> Answer:

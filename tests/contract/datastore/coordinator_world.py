@@ -168,6 +168,7 @@ class World:
         await asyncio.to_thread(self._writer.shutdown)
         self._subscription.close()
         self.running.close()
+        await asyncio.to_thread(self.history.close)
 
 
 class Loop:

@@ -7,6 +7,7 @@ import errno
 import json
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -50,15 +51,15 @@ def test_a_damaged_file_is_set_aside(path: Path, damage: str) -> None:
 
     history = History(path, problems=problems)
     for t in history.transactions():
-        history.configuration(t.id)
+        history.configuration(t.id).result()
     number = history.record(7, BOB, 1, Status.DONE, packed(TREE))
-    assert history.save() or history.save()
+    assert history.save().result() or history.save().result()
     history.close()
 
     assert path.with_suffix(".damaged").read_bytes()[:4096] == damaged[:4096]
     assert "was set aside" in problems.listed()["history.damaged"][0]
     again = History(path)
-    assert again.configuration(number) == TREE
+    assert again.configuration(number).result() == TREE
     again.close()
 
 
@@ -78,27 +79,32 @@ def test_a_configuration_that_is_damaged_is_not_known(path: Path) -> None:
         db.execute("update transactions set configuration = x'00ff' where id = 40")
     db.close()
     history = History(path)
-    assert history.configuration(40) is None
-    assert history.latest() is None
-    assert history.configuration(39) is not None
+    assert history.configuration(40).result() is None
+    assert history.latest().result() is None
+    assert history.configuration(39).result() is not None
     history.close()
 
 
 def test_what_the_disk_has_no_room_for_follows(path: Path) -> None:
     history = History(path)
-    db = history._database._db
-    db.execute(f"pragma max_page_count = {db.execute('pragma page_count').fetchone()[0]}")
+
+    def limit(pages: int | None) -> None:
+        db = history._file._database._db
+        pages = pages or db.execute("pragma page_count").fetchone()[0]
+        db.execute(f"pragma max_page_count = {pages}")
+
+    history._thread.submit(limit, None).result()
     tree = json.dumps({"at": [hash(str(n)) for n in range(5000)]})
 
     number = history.record(1, BOB, 1, Status.DONE, packed(tree))
 
-    assert not history.save()
-    assert history.configuration(number) == tree
-    db.execute("pragma max_page_count = 1000000")
-    assert history.save()
+    assert not history.save().result()
+    assert history.configuration(number).result() == tree
+    history._thread.submit(limit, 1_000_000).result()
+    assert history.save().result()
     history.close()
     again = History(path)
-    assert again.latest() == tree
+    assert again.latest().result() == tree
     again.close()
 
 
@@ -113,7 +119,7 @@ def test_a_pending_commit_that_makes_no_sense_is_set_aside(path: Path, content: 
     history = History(path, problems=problems)
     assert history.pending is None
     assert "was set aside" in problems.listed()["pending.damaged"][0]
-    history.pend(PENDING)
+    history.pend(PENDING).result()
     history.close()
     again = History(path)
     assert again.pending == PENDING
@@ -124,7 +130,7 @@ def test_a_pending_commit_that_could_not_be_read_rolls_nothing_back_later(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = History(path)
-    before.pend(PENDING)
+    before.pend(PENDING).result()
     before.close()
     with monkeypatch.context() as broken:
         broken.setattr("srv6mgrd.datastore.pending.read_text", _fails)
@@ -143,9 +149,20 @@ def _fails(*_: object) -> str:
     raise OSError(errno.EIO, "Input/output error")
 
 
+@pytest.mark.parametrize("text", ["", "x" * 1_000_000, '\u20ac\\"\n\U0001f600' * 100_000])
+def test_a_configuration_of_any_length_is_pending(path: Path, text: str) -> None:
+    pending = replace(PENDING, before=json.dumps({"at": text}, ensure_ascii=False))
+    history = History(path)
+    history.pend(pending).result()
+    history.close()
+    again = History(path)
+    assert again.pending == pending
+    again.close()
+
+
 def test_a_pending_commit_is_for_root_alone(path: Path) -> None:
     history = History(path)
-    history.pend(PENDING)
+    history.pend(PENDING).result()
     history.close()
     assert path.with_name("pending.json").stat().st_mode & 0o077 == 0
 
@@ -159,7 +176,7 @@ def test_a_pending_commit_that_can_t_be_written_is_not_pending(
     history = History(path)
     monkeypatch.setattr("srv6mgrd.datastore.pending.os.fsync", full)
     with pytest.raises(StorageError, match="No space left"):
-        history.pend(PENDING)
+        history.pend(PENDING).result()
     assert history.pending is None
     history.close()
     assert History(path).pending is None

@@ -91,13 +91,13 @@ def test_a_rollback_after_the_upgrade_leads_to_the_same_roles(tmp_path, file):
     history = History(tmp_path / "history.sqlite")
     history.record(1, Origin("gnmi"), 1, Status.DONE, packed(OLD))
     history.record(2, Origin("gnmi"), 1, Status.AWAITING, packed(OLD))
-    history.pend(Pending.of(Origin("gnmi", "", "token"), 10, 10, OLD))
+    history.pend(Pending.of(Origin("gnmi", "", "token"), 10, 10, OLD)).result()
 
     assert first_start(file, history, seen=True)
     history.close()
 
     again = History(tmp_path / "history.sqlite")
-    texts = [again.configuration(1), again.configuration(2), again.pending.before]
+    texts = [again.configuration(n).result() for n in (1, 2)] + [again.pending.before]
     assert [Held(text).default_role for text in texts] == ["core"] * 3
     assert [t.status for t in again.transactions()] == [Status.AWAITING, Status.DONE]
 

@@ -18,7 +18,7 @@ async def test_a_commit_is_recorded_and_becomes_the_startup_configuration(world:
     newest, first = world.history.transactions()
     assert (newest.origin, newest.actions, newest.status) == (BOB, 1, Status.DONE)
     assert first.origin.northbound == "startup"
-    assert world.history.configuration(newest.id) == B
+    assert world.history.configuration(newest.id).result() == B
     await wait_until_async(lambda: world.running.saved == [B])
     entry = world.node.members[TRANSACTIONS]["transaction"][0]
     assert (entry["origin"], entry["user"], entry["status"]) == ("srv6-netconfd", "bob", "done")
@@ -33,7 +33,7 @@ async def test_a_restart_records_only_what_changed_meanwhile(world: World) -> No
     world.running.tree = C
     world.start()
     assert world.history.transactions()[0].origin.northbound == "startup"
-    assert world.history.latest() == C
+    assert world.history.latest().result() == C
 
 
 async def test_the_oldest_transactions_are_forgotten(world: World) -> None:

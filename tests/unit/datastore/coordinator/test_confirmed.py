@@ -22,7 +22,7 @@ async def test_what_is_confirmed_stays(world: World) -> None:
     assert world.statuses()[0] == "awaiting-confirmation"
     assert world.node.members[TRANSACTIONS]["pending"]["id"] == ID
     assert not world.running.saved
-    world.coordinator.confirm("one")
+    await world.coordinator.confirm("one")
     assert world.statuses()[0] == "done"
     assert "pending" not in world.node.members[TRANSACTIONS]
     await wait_until_async(lambda: world.running.saved == [B])
@@ -53,7 +53,7 @@ async def test_edits_of_the_commit_may_follow_and_those_of_others_wait(world: Wo
 
 async def test_more_time_is_given_by_its_name(world: World) -> None:
     await world.coordinator.begin(ALICE, 1, B)
-    world.coordinator.extend("one", 60)
+    await world.coordinator.extend("one", 60)
     world.running.commit(C, ALICE)
     pending = world.history.pending
     assert pending is not None
@@ -66,9 +66,9 @@ async def test_more_time_is_given_by_its_name(world: World) -> None:
 
 async def test_it_gets_another_name(world: World) -> None:
     await world.coordinator.begin(ALICE, 60, B)
-    world.coordinator.extend("one", 60, "two")
+    await world.coordinator.extend("one", 60, "two")
     with pytest.raises(RejectedError, match=f"commit: it is commit {ID} that awaits"):
-        world.coordinator.confirm("one")
+        await world.coordinator.confirm("one")
     world.running.commit(C, replace(ALICE, token="two"))
     await world.coordinator.cancel("two")
     assert world.running.tree == A
@@ -99,17 +99,17 @@ async def test_an_unknown_commit_is_rejected(world: World) -> None:
     attempts = (
         partial(world.coordinator.confirm, "x"),
         partial(world.coordinator.extend, "x", 9),
-        edit,
+        partial(world.coordinator.cancel, "x"),
     )
     for attempt in attempts:
         with pytest.raises(NonePendingError, match="commit: no commit awaits confirmation; it"):
-            attempt()
+            await attempt()
     with pytest.raises(NonePendingError, match="commit: no commit awaits confirmation; it"):
-        await world.coordinator.cancel("x")
+        edit()
     await world.coordinator.begin(ALICE, 60)
-    for attempt in attempts[:2]:
+    for attempt in attempts:
         with pytest.raises(RejectedError, match=f"it is commit {ID} that awaits confirmation; ch"):
-            attempt()
+            await attempt()
     with pytest.raises(PendingError, match=f"commit {ID}: it came through"):
         edit()
 
@@ -136,7 +136,7 @@ async def test_what_can_t_be_undone_may_be_confirmed(world: World) -> None:
     world.manager.reject = {"a"}
     with pytest.raises(RejectedError):
         await world.coordinator.cancel("one")
-    world.coordinator.confirm("one")
+    await world.coordinator.confirm("one")
     assert world.statuses()[0] == "done"
     world.running.commit(C, BOB)
 
@@ -145,10 +145,10 @@ async def test_it_is_confirmed_by_its_public_id_too(world: World) -> None:
     """srv6ctl goes on by that; who may call the RPCs is for NACM to say."""
     await world.coordinator.begin(ALICE, 60, B)
     with pytest.raises(RejectedError, match="it is commit"):
-        world.coordinator.confirm("", "other")
+        await world.coordinator.confirm("", "other")
     with pytest.raises(RejectedError, match="it is commit"):
-        world.coordinator.confirm(ID)
-    world.coordinator.confirm("", ID)
+        await world.coordinator.confirm(ID)
+    await world.coordinator.confirm("", ID)
     assert world.statuses()[0] == "done"
     assert world.history.transactions()[0].commit_id == ID
 
@@ -158,7 +158,7 @@ async def test_a_northbound_may_name_a_commit(world: World) -> None:
     with pytest.raises(PendingError, match="commit netconf-session-7: it came through"):
         world.running.commit(C, BOB)
     with pytest.raises(RejectedError):
-        world.coordinator.confirm("netconf-session-7")
+        await world.coordinator.confirm("netconf-session-7")
     await world.coordinator.cancel("one")
 
 

@@ -96,8 +96,8 @@ class FullDisk:
         def transaction(_: object) -> Any:
             raise StorageError("history.sqlite: it can't be written (disk is full); make room")
 
-        patch.setattr("srv6mgrd.datastore.pending.json.dump", lambda *_: full(None))
-        patch.setattr(world.history._database, "transaction", lambda: transaction(None))
+        patch.setattr("srv6mgrd.datastore.pending._dump", lambda *_: full(None))
+        patch.setattr(world.history._file._database, "transaction", lambda: transaction(None))
 
     def empty(self) -> None:
         self._patch.undo()
@@ -113,7 +113,7 @@ async def test_a_full_disk_at_the_deadline_stops_no_rollback(world: World) -> No
         assert world.running.tree == A
         assert world.statuses()[:2] == ["done", "rolled-back"]
         disk.empty()
-    assert world.history.save()
+    assert world.history.save().result()
     await world.kill()
     world.start()
     assert world.statuses()[:2] == ["done", "rolled-back"]
@@ -141,7 +141,7 @@ async def test_what_could_not_be_rolled_back_after_a_restart_is_not_begun(world:
         assert world.running.tree == A
         world.running.commit(C, BOB)
     await world.coordinator.begin(ALICE, 60, B)
-    world.coordinator.confirm("one")
+    await world.coordinator.confirm("one")
 
 
 async def test_a_confirmation_that_can_t_be_kept_is_rejected(
@@ -156,9 +156,9 @@ async def test_a_confirmation_that_can_t_be_kept_is_rejected(
     with monkeypatch.context() as patch:
         patch.setattr(Path, "unlink", read_only)
         with pytest.raises(DatastoreError, match="Read-only file system"):
-            world.coordinator.confirm("one")
+            await world.coordinator.confirm("one")
         assert world.statuses()[0] == "awaiting-confirmation"
-    world.coordinator.confirm("one")
+    await world.coordinator.confirm("one")
     assert world.statuses()[0] == "done"
 
 

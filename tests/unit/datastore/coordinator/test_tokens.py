@@ -24,21 +24,21 @@ async def test_the_token_of_a_commit_is_shown_nowhere(
     await world.coordinator.begin(replace(ALICE, token=token), 60)
     world.running.commit(B, replace(ALICE, token=token))
     for wrong in (
-        partial(world.running.commit, C, BOB),
         partial(world.coordinator.confirm, "x"),
         partial(world.coordinator.extend, "x", 9),
+        partial(world.coordinator.begin, BOB, 60),
     ):
         with pytest.raises((PendingError, RejectedError)) as rejected:
-            wrong()
+            await wrong()
         said.append(str(rejected.value))
     with pytest.raises(PendingError) as rejected:
-        await world.coordinator.begin(BOB, 60)
+        world.running.commit(C, BOB)
     said += [str(rejected.value), repr(world.history.pending), repr(world.history.transactions())]
     files = [f.read_bytes() for f in tmp_path.iterdir()]
     world.running.commit(A, replace(ALICE, token=token))
-    world.coordinator.confirm(token)
+    await world.coordinator.confirm(token)
     with pytest.raises(NonePendingError) as none:
-        world.coordinator.confirm(token)
+        await world.coordinator.confirm(token)
     await world.kill()
     files += [f.read_bytes() for f in tmp_path.iterdir()]
     world.start()
@@ -53,7 +53,7 @@ async def test_a_token_outlives_a_restart(world: World) -> None:
     world.start()
     world.running.commit(C, ALICE)
     world.coordinator.check("one")
-    world.coordinator.confirm("one")
+    await world.coordinator.confirm("one")
     assert world.running.tree == C
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,8 @@ class Manager:
 
 
 class Running:
-    """The running configuration; ``replace`` runs in a thread and asks the loop, as sysrepo."""
+    """The running configuration; ``replace`` runs in a thread and has another one commit, as
+    sysrepo."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.tree = A
@@ -47,6 +49,8 @@ class Running:
         self.saved: list[str] = []
         self.replaced: list[str] = []
         self.participant: Participant
+        # Where commits are carried out; None: in the loop.
+        self.writer: Executor | None = None
         self._loop = loop
 
     def read(self) -> str:
@@ -57,6 +61,9 @@ class Running:
             self.commit(tree, origin)
 
         self.replaced.append(tree)
+        if self.writer is not None:
+            self.writer.submit(self.commit, tree, origin).result(10)
+            return
         asyncio.run_coroutine_threadsafe(in_loop(), self._loop).result(10)
 
     def commit(self, tree: str, origin: Origin) -> None:
@@ -95,7 +102,7 @@ class World:
     """One srv6mgrd after the other on the same disk and the same running configuration."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.file = path / "history.sqlite"
         self.now = 1000 * SECOND
         self.manager, self.node, self.notifier = Manager(), Node(), Notifier()
         self.running = Running(asyncio.get_running_loop())
@@ -105,7 +112,7 @@ class World:
 
     def start(self) -> None:
         self.problems = Problems()
-        self.history = History(self._path / "history.sqlite", keep=5, problems=self.problems)
+        self.history = History(self.file, keep=5, problems=self.problems)
         self.coordinator = CommitCoordinator(
             self.history,
             self.running,
@@ -114,7 +121,9 @@ class World:
             now=lambda: self.now,
             problems=self.problems,
         )
-        self.running.participant = Participant(self.manager, self.coordinator, InLoop())
+        self.running.participant = Participant(
+            self.manager, self.coordinator, InLoop(asyncio.get_running_loop())
+        )
         self.coordinator.start(self.running.tree)
 
     async def kill(self) -> None:
