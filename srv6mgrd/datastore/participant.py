@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from srv6mgrd import memory
 from srv6mgrd.datastore.coordinator import CommitCoordinator
 from srv6mgrd.datastore.history import Origin, packed
 from srv6mgrd.datastore.recording import Stored
@@ -36,6 +37,7 @@ class Participant:
         # what the clock records of it.
         self._staged: tuple[str, Stored] | None = None
 
+    @memory.searched_later()
     def change(self, tree: str, origin: Origin) -> None:
         """Carry out a commit. Raises RefusedError or PendingError with nothing changed."""
         rollback = self._in_loop.ask(self._coordinator.admit, origin)
@@ -46,6 +48,7 @@ class Participant:
             raise
         self._staged = tree, Stored(origin, actions, len(tree), rollback=rollback)
 
+    @memory.searched_later()
     def stored(self) -> None:
         """The commit is through."""
         self._commits.stored()

@@ -35,6 +35,21 @@ def test_it_goes_on_after_a_failure_too():
     assert gc.isenabled()
 
 
+def test_much_that_was_made_is_left_alone_and_little_is_not(monkeypatch):
+    monkeypatch.setattr(memory, "_MUCH", 10_000)
+    gc.unfreeze()
+    gc.collect()
+    try:
+        with memory.searched_later():
+            little = [[] for _ in range(100)]
+        assert gc.get_freeze_count() == 0
+        with memory.searched_later():
+            much = [[] for _ in range(20_000)]
+        assert gc.get_freeze_count() >= len(much) + len(little)
+    finally:
+        gc.unfreeze()
+
+
 def test_what_is_made_to_stay_is_left_alone():
     gc.unfreeze()
     try:
