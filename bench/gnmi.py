@@ -42,7 +42,7 @@ STREAM_GOAL = 300_000
 # What srv6-gnmid admits of so many (docs/gnmi.md).
 FASTEST = "800ms"
 SUBSCRIBERS = 200
-# SIDs that each of many subscribers is told of.
+# SIDs whose updates each of many subscribers gets.
 CROWD = {"SAMPLE": 1000, "ON_CHANGE": 1000}
 CROWD_SECONDS = 15
 # What one that never reads may take from the rate of the others, and in memory (MiB).

@@ -167,7 +167,7 @@ class Feeder:
         self._thread.start()
 
     def keep_step(self, sync: float) -> None:
-        """``sync``: when (s since 1970) a subscriber was told its sync_response."""
+        """``sync``: when (s since 1970) a subscriber got its sync_response."""
         self._due = sync
 
     def _run(self) -> None:

@@ -19,7 +19,7 @@ SET_GOAL = 1.0
 
 
 class Place(Protocol):
-    """Where sysrepo and Redis run. Its ``name`` is in front of what is told."""
+    """Where sysrepo and Redis run. Its ``name`` is in front of what is reported."""
 
     name: str
 

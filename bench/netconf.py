@@ -255,7 +255,7 @@ def measure_read(folder: Path) -> list[Goal]:
                     runs[f"netconf {what}"].append(took)
                     counted, meant = answer.count(b"<in-pkts>7</in-pkts>"), MANY if not key else 1
                     if counted != meant:
-                        raise RuntimeError(f"counters of {counted} SIDs were told, not of {meant}")
+                        raise RuntimeError(f"counters of {counted} SIDs came, not of {meant}")
                     runs[f"gnmi {what}"].append(_timed(gets[what]))
                     if number == 0:
                         runs[f"sysrepo {what}"].append(_timed(_from_sysrepo(counters.format(key))))

@@ -1,6 +1,6 @@
 """Where sysrepo spends an edit of many SIDs: by its calls, and by what is in the model.
 
-The model's share is told by leaving statements of one kind out of a copy of it, in a repository of
+The model's share is measured without the statements of one kind, in a copy of it in a repository of
 its own. CPU time, which a machine shared with others tells better than the clock.
 """
 

@@ -33,7 +33,7 @@ COMMIT_GOAL = 2.0
 
 
 class Place(Protocol):
-    """Where srv6mgrd runs, with sysrepo and Redis. Its ``name`` is in front of what is told."""
+    """Where srv6mgrd runs, with sysrepo and Redis. Its ``name`` is in front of what is reported."""
 
     name: str
 

@@ -69,7 +69,7 @@ class Goal:
         ours = self._number(self.of_runs(self.ours))
         peer = self._number(self.of_runs(self.peer)) if self.peer else "-"
         ratio = "-" if self.ratio is None else f"{self.ratio:.2f}"
-        goal, verdict = "-", "told"
+        goal, verdict = "-", "no goal"
         if self.goal is not None:
             goal = f"{self.goal:.2f}" if self.peer else self._number(self.goal)
             verdict = "met" if self.met else "short"

@@ -64,7 +64,7 @@ def _lines() -> Iterator[str]:
         if command is not None:
             yield from _command(command, name, context)
     yield ".SH EXIT STATUS"
-    yield from _terms({str(int(status)): words for status, words in EXITS.items()})
+    yield from _terms({str(int(status)): meaning for status, meaning in EXITS.items()})
     yield ".SH ENVIRONMENT"
     yield from _terms(_ENVIRONMENT)
     yield ".SH FILES"
@@ -100,8 +100,8 @@ def _options(command: click.Command, context: click.Context) -> Iterator[str]:
 
 
 def _terms(terms: dict[str, str]) -> Iterator[str]:
-    for term, words in terms.items():
-        yield from (".TP", f".B {_text(term)}", _text(words))
+    for term, meaning in terms.items():
+        yield from (".TP", f".B {_text(term)}", _text(meaning))
 
 
 def _prose(text: str) -> Iterator[str]:
@@ -116,8 +116,8 @@ def _prose(text: str) -> Iterator[str]:
             yield from map(_text, lines)
 
 
-def _text(words: str) -> str:
-    escaped = words.replace("\\", r"\e").replace("-", r"\-").replace("`", r"\(aq")
+def _text(text: str) -> str:
+    escaped = text.replace("\\", r"\e").replace("-", r"\-").replace("`", r"\(aq")
     return rf"\&{escaped}" if escaped.startswith((".", "'")) else escaped
 
 

@@ -17,7 +17,7 @@ from srv6mgrd.counters.store_reader import StoreReader
 from srv6mgrd.model.status import ObjectRef, ObjectStatus
 
 # A sampler that has much to read, or nothing that counts, takes its time.
-_PATIENCE = 10.0
+_TIMEOUT = 10.0
 _LOOK = 0.02
 
 
@@ -70,7 +70,7 @@ class State:
     def next_sample(self, before: Sample, seconds: float) -> Sample:
         """The first one that is ``seconds`` or more after ``before``; the last one there is when
         srv6mgrd takes too long. Raises Problem."""
-        until = time.monotonic() + seconds + _PATIENCE
+        until = time.monotonic() + seconds + _TIMEOUT
         while True:
             sample = self.sample()
             # It may come a little early, and still be the next one.

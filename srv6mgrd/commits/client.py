@@ -51,14 +51,14 @@ class CommitClient:
         commit: str = "",
         bare: bool = False,
         deadline: float = DEADLINE,
-        patience: float | None = None,
+        timeout: float | None = None,
         warn: Warn = lambda _: None,
     ) -> int:
         """Apply edits in their order, all or none; the mark that watchers get behind it.
 
         ``commit`` names the confirmed commit that the edits belong to; ``bare`` as in
         ``transaction.commit``. What has not begun after ``deadline`` seconds is not made, what is
-        not done after ``patience`` goes on. Raises
+        not done after ``timeout`` goes on. Raises
         RefusedError or DatastoreError with nothing changed, unless the error says that the outcome
         is not known.
         """
@@ -72,7 +72,7 @@ class CommitClient:
         fields.append(("commit", commit.encode()))
         if bare:
             fields.append(("bare", b""))
-        found = self._ask("edit", caller, fields, deadline, patience)
+        found = self._ask("edit", caller, fields, deadline, timeout)
         _pass_on(found, warn)
         return found.number("mark", 0)
 
@@ -84,12 +84,12 @@ class CommitClient:
         deadline: float = DEADLINE,
         warn: Warn = lambda _: None,
         *,
-        patience: float | None = None,
+        timeout: float | None = None,
     ) -> dict[str, Any]:
         """Call an RPC of srv6mgrd, with deadlines as in ``edit``. Raises RefusedError or
         DatastoreError."""
         fields = [("path", path.encode()), ("data", json.dumps(given).encode())]
-        found = self._ask("rpc", caller, fields, deadline, patience)
+        found = self._ask("rpc", caller, fields, deadline, timeout)
         _pass_on(found, warn)
         return dict(json.loads(found.bytes("data", b"{}")))
 
@@ -99,9 +99,9 @@ class CommitClient:
         caller: Caller,
         fields: Iterable[Field],
         deadline: float,
-        patience: float | None,
+        timeout: float | None,
     ) -> Fields:
-        until = time.monotonic() + (deadline + _GRACE if patience is None else patience)
+        until = time.monotonic() + (deadline + _GRACE if timeout is None else timeout)
         head: list[Field] = [
             ("request", name.encode()),
             ("northbound", caller.northbound.encode()),

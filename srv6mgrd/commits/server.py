@@ -81,7 +81,7 @@ class _Job:
         self.answer: list[Field] = []
         self.done = threading.Event()
 
-    def patience(self) -> float:
+    def next_check(self) -> float:
         """Seconds until it has to be looked at again."""
         if self.started is not None:
             return BEAT
@@ -265,7 +265,7 @@ class CommitServer:
             self._queue.put(job)
             self._changed.notify_all()
         try:
-            while not job.done.wait(job.patience()):
+            while not job.done.wait(job.next_check()):
                 self._expire()
                 if _has_left(connection):
                     raise ConnectionResetError

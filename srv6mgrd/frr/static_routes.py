@@ -183,8 +183,8 @@ def _preferred(route: StaticRoute, frr: Shows) -> str:
     shown = show_json(frr, ZEBRA, f"show {_family(route)} route vrf {route.vrf} {prefix} json")
     for entry in shown.get(prefix, ()):
         if entry.get("selected") and entry.get("protocol") != "static":
-            words = f"{entry.get('protocol')} route to the prefix, of preference"
-            return f"a {words} {entry.get('distance')}, is used instead"
+            other = f"{entry.get('protocol')} route to the prefix, of preference"
+            return f"a {other} {entry.get('distance')}, is used instead"
     return ""
 
 

@@ -138,8 +138,8 @@ def _verdict(desired: Desired, vrf: Vrf, facts: _Facts) -> Verdict:
         return None, ""
     aggregated = facts.aggregates.get(vrf.name, "")
     if not vpn.export_sids:
-        words = (_silent_customers(vrf, facts), _unwatched(vrf, facts), aggregated)
-        return None, "; ".join(filter(None, words))
+        reasons = (_silent_customers(vrf, facts), _unwatched(vrf, facts), aggregated)
+        return None, "; ".join(filter(None, reasons))
     exported = {None: vpn.export_sid, 4: vpn.export_sid_ipv4, 6: vpn.export_sid_ipv6}
     found = [_export(desired, vrf, f, sid, facts) for f, sid in exported.items() if sid is not None]
     reason = next((reason for _, reason in found if reason), "")

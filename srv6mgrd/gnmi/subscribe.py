@@ -28,7 +28,7 @@ from srv6mgrd.gnmi.watch import SampleLimits, Watch, counts, origins
 from srv6mgrd.gnmi.workers import Caller, Workers
 
 # Whoever opens a stream and says nothing takes the place of another subscriber.
-_PATIENCE_S = 60.0
+_TIMEOUT_S = 60.0
 # What a leaf takes in memory until it is sent.
 _LEAF_BYTES = 400
 # Changes that wait to be compared with the paths of one subscriber.
@@ -400,15 +400,15 @@ def _reject(request: Any) -> None:
     raise RpcError(StatusCode.INVALID_ARGUMENT, text)
 
 
-async def first_request(requests: AsyncIterator[Any], patience: float = _PATIENCE_S) -> Any:
+async def first_request(requests: AsyncIterator[Any], timeout: float = _TIMEOUT_S) -> Any:
     """The request with the SubscriptionList that every Subscribe begins with (3.5.1.1)."""
     try:
-        async with asyncio.timeout(patience):
+        async with asyncio.timeout(timeout):
             request = await anext(requests, None)
     except TimeoutError:
         raise RpcError(
             StatusCode.DEADLINE_EXCEEDED,
-            f"subscribe: no SubscriptionList came for {patience:g} s; send it at once",
+            f"subscribe: no SubscriptionList came for {timeout:g} s; send it at once",
         ) from None
     if request is not None and request.WhichOneof("request") == "subscribe":
         check_encoding(request.subscribe.encoding)

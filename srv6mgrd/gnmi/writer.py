@@ -74,7 +74,7 @@ class Writer:
             commit=name,
             bare=self._is_bare(),
             deadline=time_to_begin(caller),
-            patience=_time_to_answer(caller),
+            timeout=_time_to_answer(caller),
             warn=caller.warnings.append,
         )
         # Who reads next finds what it wrote.
@@ -84,7 +84,7 @@ class Writer:
         """An RPC of srv6mgr-operations; the caller's user needs the right to execute it."""
         path = f"{_OPERATIONS}:{rpc}"
         return self._client.rpc(
-            _named(caller), path, given, time_to_begin(caller), patience=_time_to_answer(caller)
+            _named(caller), path, given, time_to_begin(caller), timeout=_time_to_answer(caller)
         )
 
 

@@ -47,10 +47,10 @@ class Link:
 
     @property
     def described(self) -> str:
-        words = [self.kind or "device", "up" if self.up else "down"]
+        parts = [self.kind or "device", "up" if self.up else "down"]
         if self.table:
-            words.insert(1, f"table {self.table}")
-        return " ".join(words)
+            parts.insert(1, f"table {self.table}")
+        return " ".join(parts)
 
 
 def create(name: str, kind: str, *, index: int = 0, parent: int = 0, data: bytes = b"") -> bytes:

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 # srv6mgrd makes a transaction known right after the commit.
-_PATIENCE = 5.0
+_TIMEOUT = 5.0
 _LOOK = 0.01
+_UNDO = "Undo it after 90s, 10m, 1h unless it is confirmed."
 
 
 class Time(click.ParamType[int]):
@@ -38,8 +39,7 @@ class Time(click.ParamType[int]):
 
 def to_be_confirmed(command: _Command) -> _Command:
     """The options of a commit that is undone unless it is confirmed."""
-    words = "Undo it after 90s, 10m, 1h unless it is confirmed."
-    within = click.option("--confirm-within", type=Time(), help=words)
+    within = click.option("--confirm-within", type=Time(), help=_UNDO)
     named = click.option("--id", "name", help="With --confirm-within: name of the commit.")
     return within(named(command))
 
@@ -154,7 +154,7 @@ def newest(state: State) -> int:
 
 def _made_known(state: State, before: int) -> dict[str, Any] | None:
     """The transaction that came after ``before``."""
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + _TIMEOUT
     while time.monotonic() < until:
         for reported in state.transactions().get("transaction", []):
             if int(reported["id"]) > before:

@@ -57,7 +57,7 @@ def doctor(session: Session, quiet: bool) -> None:
 def _tell(session: Session, finding: Finding) -> None:
     style = _STYLES[finding.level]
     head = Cell(f"{finding.level:5}", style), Cell(f"{finding.check:14}", "head")
-    session.out.item(head, finding.words)
+    session.out.item(head, finding.message)
     if finding.remedy:
         session.out.item([" " * 19, "-> "], finding.remedy)
 

@@ -18,36 +18,36 @@ class Level(StrEnum):
 
 
 class Finding(NamedTuple):
-    """``check`` names what was looked at, ``words`` what is the case, ``remedy`` what to do."""
+    """``check`` names what was looked at, ``message`` what is the case, ``remedy`` what to do."""
 
     level: Level
     check: str
-    words: str
+    message: str
     remedy: str = ""
 
 
-def ok(check: str, words: str) -> Finding:
-    return Finding(Level.OK, check, words)
+def ok(check: str, message: str) -> Finding:
+    return Finding(Level.OK, check, message)
 
 
-def note(check: str, words: str, remedy: str = "") -> Finding:
-    return Finding(Level.NOTE, check, words, remedy)
+def note(check: str, message: str, remedy: str = "") -> Finding:
+    return Finding(Level.NOTE, check, message, remedy)
 
 
-def skip(check: str, words: str, remedy: str = "") -> Finding:
-    return Finding(Level.SKIP, check, words, remedy)
+def skip(check: str, message: str, remedy: str = "") -> Finding:
+    return Finding(Level.SKIP, check, message, remedy)
 
 
-def warn(check: str, words: str, remedy: str) -> Finding:
-    return Finding(Level.WARN, check, words, remedy)
+def warn(check: str, message: str, remedy: str) -> Finding:
+    return Finding(Level.WARN, check, message, remedy)
 
 
-def fail(check: str, words: str, remedy: str) -> Finding:
-    return Finding(Level.FAIL, check, words, remedy)
+def fail(check: str, message: str, remedy: str) -> Finding:
+    return Finding(Level.FAIL, check, message, remedy)
 
 
-def or_ok(check: str, words: str, found: Iterable[Finding]) -> list[Finding]:
+def or_ok(check: str, message: str, found: Iterable[Finding]) -> list[Finding]:
     """What was found; where that is nothing bad, that all is well."""
     listed = list(found)
     bad = any(f.level in {Level.WARN, Level.FAIL} for f in listed)
-    return listed if bad else [ok(check, words), *listed]
+    return listed if bad else [ok(check, message), *listed]

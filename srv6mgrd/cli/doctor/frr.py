@@ -70,8 +70,8 @@ def neighbors(bgp: Bgp, shows: Shows) -> list[Finding]:
         states = sessions(shows)
     except VtyError as error:
         return [skip("bgp", str(error))]
-    words = f"{counted(len(bgp.neighbors), 'session')} for VPN routes established"
-    return or_ok("bgp", words, _down(bgp, states)) if bgp.neighbors else [_alone()]
+    message = f"{counted(len(bgp.neighbors), 'session')} for VPN routes established"
+    return or_ok("bgp", message, _down(bgp, states)) if bgp.neighbors else [_alone()]
 
 
 def underlay(desired: Desired, isis: Isis, shows: Shows) -> list[Finding]:
@@ -85,8 +85,8 @@ def underlay(desired: Desired, isis: Isis, shows: Shows) -> list[Finding]:
         for ref, (reaches, reason) in isis_status.status(desired, shows).items()
         if reason
     ]
-    words = f"locator {isis.locator} is advertised, every interface has a neighbor"
-    return or_ok("isis", words, missing)
+    message = f"locator {isis.locator} is advertised, every interface has a neighbor"
+    return or_ok("isis", message, missing)
 
 
 def _down(bgp: Bgp, states: dict[str, str]) -> Iterator[Finding]:
@@ -94,17 +94,17 @@ def _down(bgp: Bgp, states: dict[str, str]) -> Iterator[Finding]:
         state = states.get(neighbor.address, "")
         if state == "Established":
             continue
-        words = f"the session with {neighbor.address} is {state}: no VPN routes come or go"
+        message = f"the session with {neighbor.address} is {state}: no VPN routes come or go"
         if not state:
-            words = f"no VPN routes are exchanged with {neighbor.address}"
+            message = f"no VPN routes are exchanged with {neighbor.address}"
         yield warn(
             "bgp",
-            words,
+            message,
             f"ping {neighbor.address}; its AS, password and families: vtysh -c 'show bgp neighbors"
             f" {neighbor.address}'",
         )
 
 
 def _alone() -> Finding:
-    words = "VRFs are in BGP, and there is no neighbor to tell"
-    return warn("bgp", words, "declare one below bgp/neighbors")
+    message = "VRFs are in BGP, and there is no neighbor to tell"
+    return warn("bgp", message, "declare one below bgp/neighbors")

@@ -38,11 +38,11 @@ def kernel(offered: Mapping[str, Any]) -> Iterator[Finding]:
         if name.startswith("frr"):
             continue
         reported = fail if name in _VITAL else warn if name in _USUAL else None
-        words = f"{name} is not offered: {reason}"
+        message = f"{name} is not offered: {reason}"
         if reported is None:
-            yield note("kernel", words)
+            yield note("kernel", message)
         else:
-            yield reported("kernel", words, _remedy(name, options))
+            yield reported("kernel", message, _remedy(name, options))
 
 
 def _remedy(name: str, options: Mapping[str, str]) -> str:
@@ -51,14 +51,14 @@ def _remedy(name: str, options: Mapping[str, str]) -> str:
         return "use Linux 5.14 or newer"
     if not wanted:
         return "use a newer kernel"
-    words = []
+    remedies = []
     for option in wanted:
         value = options.get(option, "" if options else "?")
         if value == "m":
-            words.append(f"modprobe {_MODULES.get(option, option.lower())}")
+            remedies.append(f"modprobe {_MODULES.get(option, option.lower())}")
         elif value in {"", "?"}:
-            words.append(f"use a kernel with CONFIG_{option}")
-    return ", ".join(words) or "use a newer kernel"
+            remedies.append(f"use a kernel with CONFIG_{option}")
+    return ", ".join(remedies) or "use a newer kernel"
 
 
 def _configured() -> dict[str, str]:

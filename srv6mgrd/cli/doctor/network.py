@@ -50,18 +50,18 @@ def _declared(wanted: Iterable[Object], seen: host.Host) -> Iterator[Finding]:
                 if link is None:
                     yield fail("links", f"{obj.name} does not exist", _REPAIRS)
                 elif link.kind != "vlan":
-                    words = f"{obj.name} is {link.kind or 'a device'} of somebody else"
-                    yield fail("links", words, f"rename it: ip link set {obj.name} name OTHER")
+                    message = f"{obj.name} is {link.kind or 'a device'} of somebody else"
+                    yield fail("links", message, f"rename it: ip link set {obj.name} name OTHER")
             case LinkMtu() if (link := seen.links.get(obj.interface)) and link.mtu != obj.mtu:
-                words = f"{obj.interface} has MTU {link.mtu}, declared is {obj.mtu}"
-                yield fail("links", words, _REPAIRS)
+                message = f"{obj.interface} has MTU {link.mtu}, declared is {obj.mtu}"
+                yield fail("links", message, _REPAIRS)
             case AdminState() if (link := seen.links.get(obj.interface)) and link.up != obj.up:
-                words = f"{obj.interface} is {'up' if link.up else 'down'}, which is not declared"
-                yield fail("links", words, _REPAIRS)
+                message = f"{obj.interface} is {'up' if link.up else 'down'}, which is not declared"
+                yield fail("links", message, _REPAIRS)
             case InterfaceAddress() if obj.interface in seen.links:
                 if obj.address not in seen.addresses_of.get(obj.interface, ()):
-                    words = f"{obj.interface} lacks its address {obj.address}"
-                    yield fail("addresses", words, _REPAIRS)
+                    message = f"{obj.interface} lacks its address {obj.address}"
+                    yield fail("addresses", message, _REPAIRS)
 
 
 def interfaces(desired: Desired, seen: host.Host) -> list[Finding]:
@@ -86,8 +86,8 @@ def _interface(name: str, desired: Desired, link: host.Link | None) -> Finding |
     if not link.up:
         return warn("interfaces", f"{name} is down", f"ip link set {name} up, or declare enabled")
     if not link.carrier:
-        words = f"{name} has no carrier"
-        return warn("interfaces", words, "see its cable, and the interface at the other end")
+        message = f"{name} has no carrier"
+        return warn("interfaces", message, "see its cable, and the interface at the other end")
     return None
 
 
@@ -98,11 +98,11 @@ def _devices(wanted: Iterable[Object], links: Mapping[str, host.Link]) -> Iterat
         elif isinstance(obj, VrfPort):
             port = links.get(obj.interface)
             if port is None:
-                words = f"{obj.interface} does not exist, which VRF {obj.vrf} has"
-                yield warn("links", words, "create it, or take it out of the VRF")
+                message = f"{obj.interface} does not exist, which VRF {obj.vrf} has"
+                yield warn("links", message, "create it, or take it out of the VRF")
             elif port.master != obj.vrf:
-                words = f"{obj.interface} is in {port.master or 'no VRF'}, not in {obj.vrf}"
-                yield fail("links", words, _REPAIRS)
+                message = f"{obj.interface} is in {port.master or 'no VRF'}, not in {obj.vrf}"
+                yield fail("links", message, _REPAIRS)
             elif not (port.up and port.carrier):
                 state = "has no carrier" if port.up else "is down"
                 yield warn("links", f"{port.name} {state}", f"ip link set {port.name} up, or cable")
@@ -114,8 +114,8 @@ def _device(obj: DummyDevice | VrfDevice, link: host.Link | None) -> Iterator[Fi
         return
     kind = "vrf" if isinstance(obj, VrfDevice) else "dummy"
     if link.kind != kind or link.alias != LINK_ALIAS:
-        words = f"{obj.name} is {link.kind or 'a device'} of somebody else"
-        yield fail("links", words, f"rename it: ip link set {obj.name} name OTHER")
+        message = f"{obj.name} is {link.kind or 'a device'} of somebody else"
+        yield fail("links", message, f"rename it: ip link set {obj.name} name OTHER")
     elif isinstance(obj, VrfDevice) and link.table != obj.table:
         yield fail("links", f"{obj.name} is on table {link.table}, not {obj.table}", _REPAIRS)
     elif not link.up:
@@ -130,9 +130,9 @@ def shared_tables(seen: host.Host) -> Iterator[Finding]:
             by_table.setdefault(link.table, []).append(link.name)
     for table, names in by_table.items():
         if len(names) > 1:
-            words = f"VRF devices {' and '.join(names)} share table {table}, so that"
-            words += " strict_mode can't be set"
-            yield fail("links", words, f"ip link del one of {', '.join(names)}")
+            message = f"VRF devices {' and '.join(names)} share table {table}, so that"
+            message += " strict_mode can't be set"
+            yield fail("links", message, f"ip link del one of {', '.join(names)}")
 
 
 def sysctls(
@@ -155,16 +155,16 @@ def _sysctls(
         if value is None:
             yield fail("sysctls", f"{name} does not exist", "see that the kernel has the feature")
         elif value.split() != obj.value.split():
-            words = f"{name} is {value}, and has to be {obj.value}"
-            yield fail("sysctls", words, f"sysctl -w {name}={obj.value}; or {_REPAIRS}")
+            message = f"{name} is {value}, and has to be {obj.value}"
+            yield fail("sysctls", message, f"sysctl -w {name}={obj.value}; or {_REPAIRS}")
 
 
 def rp_filter(wanted: Iterable[Object], value: str | None) -> Iterator[Finding]:
     """The one for all outweighs those of the VRFs (IN_DEV_RPFILTER)."""
     concerned = any(isinstance(o, Sysctl) and o.path.endswith("/rp_filter") for o in wanted)
     if concerned and value not in {None, "0"}:
-        words = f"net.ipv4.conf.all.rp_filter is {value}: IPv4 out of tunnels is dropped"
-        yield fail("sysctls", words, "set it to 0, and those of interfaces instead")
+        message = f"net.ipv4.conf.all.rp_filter is {value}: IPv4 out of tunnels is dropped"
+        yield fail("sysctls", message, "set it to 0, and those of interfaces instead")
 
 
 def rules(wanted: Mapping[str, Object], seen: host.Host) -> list[Finding]:
@@ -182,8 +182,8 @@ def _rules(wanted: Mapping[str, Object], seen: Iterable[host.Rule]) -> Iterator[
     for rule in ours:
         source = IPv6Network(rule.source or "::/0")
         if (rule.priority, rule.to, source, rule.table) not in standing:
-            words = f"rule {rule.priority} to {rule.to} lookup {rule.table} is not there"
-            yield fail("rules", words, _REPAIRS)
+            message = f"rule {rule.priority} to {rule.to} lookup {rule.table} is not there"
+            yield fail("rules", message, _REPAIRS)
     observed = [(f"{at} {rule}", rule) for at, rule in enumerate(listed)]
     keys = [_key(name, rule) for name, rule in observed]
     foreign = {
@@ -199,8 +199,8 @@ def _rules(wanted: Mapping[str, Object], seen: Iterable[host.Rule]) -> Iterator[
             behind.setdefault(shadow.by, []).append(shadow.wanted.priority)
     for other, hidden in behind.items():
         ours_behind = ", ".join(map(str, sorted(hidden)))
-        words = f"foreign rule {other.description}, in front of ours ({ours_behind})"
-        yield fail("rules", words, f"ip -6 rule del pref {other.priority} to {other.to}")
+        message = f"foreign rule {other.description}, in front of ours ({ours_behind})"
+        yield fail("rules", message, f"ip -6 rule del pref {other.priority} to {other.to}")
 
 
 def _key(name: str, rule: host.Rule) -> str:
@@ -227,19 +227,19 @@ def _routes(
     for route in seen:
         if route.table == SID_TABLE and route.protocol != ROUTE_PROTOCOL and _matters(route):
             key = f"foreign {route.prefix} {route.metric}"
-            words = f"{route.type} {route.prefix} metric {route.metric}"
-            foreign[key] = UnknownRoute(key, 6, SID_TABLE, route.prefix, route.metric, words)
+            message = f"{route.type} {route.prefix} metric {route.metric}"
+            foreign[key] = UnknownRoute(key, 6, SID_TABLE, route.prefix, route.metric, message)
     hiding = set()
     for shadow in shadows(wanted, (), foreign):
         if isinstance(shadow.by, UnknownRoute) and isinstance(shadow.wanted, SidRoute):
             hiding.add(shadow.by.key)
-            words = f"foreign route {shadow.by.description} takes packets of SID"
-            words += f" {shadow.wanted.prefix}"
+            message = f"foreign route {shadow.by.description} takes packets of SID"
+            message += f" {shadow.wanted.prefix}"
             remedy = f"ip -6 route del {shadow.by.prefix} table {SID_TABLE}"
-            yield fail("routes", words, f"{remedy} metric {shadow.by.metric}")
+            yield fail("routes", message, f"{remedy} metric {shadow.by.metric}")
     if others := sorted(foreign.keys() - hiding):
-        words = f"{counted(len(others), 'foreign route')} in table {SID_TABLE}, in nobody's way"
-        yield note("routes", words)
+        message = f"{counted(len(others), 'foreign route')} in table {SID_TABLE}, in nobody's way"
+        yield note("routes", message)
 
 
 def _matters(route: host.Route) -> bool:
@@ -255,8 +255,8 @@ def boundary(wanted: Iterable[Object], found: Boundary | UnknownBoundary | None)
     if found == filters[0]:
         return or_ok("boundary", "nftables table ip6 srv6mgr keeps customers from the SIDs", ())
     state = "is not there" if found is None else "is not as it has to be"
-    words = f"nftables table ip6 srv6mgr {state}: customers can reach SIDs"
-    return [fail("boundary", words, _REPAIRS)]
+    message = f"nftables table ip6 srv6mgr {state}: customers can reach SIDs"
+    return [fail("boundary", message, _REPAIRS)]
 
 
 def domain_of(desired: Desired, seen: host.Host) -> Iterator[Finding]:

@@ -65,8 +65,10 @@ def srv6mgrd(session: Session) -> Iterator[Finding]:
     for ref, status in bad[:_SHOWN]:
         reported = fail if status.status in _WRONG else warn
         cause, _, remedy = status.reason.rpartition("; ")
-        words = f"{names.of_ref(ref)} is {status.status.text}: {cause or status.reason}"
-        yield reported("status", words, remedy if cause else f"see srv6ctl show {_shown(ref.kind)}")
+        message = f"{names.of_ref(ref)} is {status.status.text}: {cause or status.reason}"
+        yield reported(
+            "status", message, remedy if cause else f"see srv6ctl show {_shown(ref.kind)}"
+        )
     if len(bad) > _SHOWN:
         yield warn(
             "status", f"... and {len(bad) - _SHOWN} more", "see srv6ctl show sids, show vrfs"

@@ -107,22 +107,22 @@ def differences(name: str, desired: Desired, seen: host.Host) -> Iterator[tuple[
 
 
 def _declared(one: Interface, desired: Desired) -> str:
-    words = ["loopback"] if one.loopback else []
-    words += [f"VLAN {one.vlan.id} of {one.vlan.parent}"] if one.vlan is not None else []
-    words += [] if one.enabled is None else ["enabled" if one.enabled else "not enabled"]
+    parts = ["loopback"] if one.loopback else []
+    parts += [f"VLAN {one.vlan.id} of {one.vlan.parent}"] if one.vlan is not None else []
+    parts += [] if one.enabled is None else ["enabled" if one.enabled else "not enabled"]
     mtu = mtu_of(one.name, desired.interfaces)
-    words += [f"MTU {mtu}"] if mtu is not None else []
-    words += [str(address) for address in one.addresses]
-    return ", ".join(words) or "nothing but its role or VRF"
+    parts += [f"MTU {mtu}"] if mtu is not None else []
+    parts += [str(address) for address in one.addresses]
+    return ", ".join(parts) or "nothing but its role or VRF"
 
 
 def _kernel(link: host.Link | None) -> Cell | str:
     if link is None:
         return Cell("it is not there", "bad")
-    words = [
+    parts = [
         "up" if link.up else "down",
         "carrier" if link.carrier else "no carrier",
         f"MTU {link.mtu}",
     ]
-    words += [f"in {link.master}"] if link.master else []
-    return ", ".join(words)
+    parts += [f"in {link.master}"] if link.master else []
+    return ", ".join(parts)

@@ -28,7 +28,7 @@ def static_routes(session: Session) -> None:
             (
                 Cell(route.vrf, "name"),
                 str(route.prefix),
-                ", ".join(map(_words, route.next_hops)),
+                ", ".join(map(_text, route.next_hops)),
                 "-" if route.tag is None else str(route.tag),
                 rows.status_cell(status),
                 rows.since_cell(status, now),
@@ -46,14 +46,14 @@ def static_routes(session: Session) -> None:
     session.out.listing({"static-routes": listed}, columns, table, "no static route is declared")
 
 
-def _words(hop: NextHop) -> str:
+def _text(hop: NextHop) -> str:
     """``10.1.0.10 eth1 bfd``, and the preference unless it is FRR's own."""
-    words = [hop.special.value] if hop.special is not None else []
-    words += [str(hop.address)] if hop.address is not None else []
-    words += [hop.interface] if hop.interface is not None else []
-    words += ["bfd"] if hop.bfd else []
-    words += [f"[{hop.preference}]"] if hop.preference != 1 else []
-    return " ".join(words)
+    parts = [hop.special.value] if hop.special is not None else []
+    parts += [str(hop.address)] if hop.address is not None else []
+    parts += [hop.interface] if hop.interface is not None else []
+    parts += ["bfd"] if hop.bfd else []
+    parts += [f"[{hop.preference}]"] if hop.preference != 1 else []
+    return " ".join(parts)
 
 
 def _json(route: StaticRoute) -> dict[str, Any]:

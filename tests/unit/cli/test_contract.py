@@ -56,7 +56,7 @@ def node(ctl, tmp_path, monkeypatch):
     (tmp_path / "wanted.json").write_text(json.dumps(TREE))
     monkeypatch.chdir(tmp_path)
     # Nobody samples here.
-    monkeypatch.setattr("srv6mgrd.cli.state._PATIENCE", 0.0)
+    monkeypatch.setattr("srv6mgrd.cli.state._TIMEOUT", 0.0)
     monkeypatch.setattr(host, "read", lambda *_: host.Host({}, (), (), frozenset()))
     monkeypatch.setattr("srv6mgrd.cli.doctor.kernel.probed", dict)
     ctl.client.modules = frozenset

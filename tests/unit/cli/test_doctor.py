@@ -101,20 +101,20 @@ def test_a_sound_node_has_no_findings():
 )
 def test_devices(seen, words):
     (found,) = network.devices(WANTED.values(), seen)
-    assert found.words == words
+    assert found.message == words
     assert found.remedy
 
 
 def test_two_vrfs_on_one_table():
     other = host.Link("other", 9, "vrf", up=True, carrier=True, mtu=1500, table=10)
     (found,) = network.shared_tables(replace(SOUND, links=LINKS | {"other": other}))
-    assert "red and other share table 10" in found.words
+    assert "red and other share table 10" in found.message
 
 
 def test_sysctls():
     off = dict.fromkeys(["net/vrf/strict_mode"], "0")
     (found,) = network.sysctls(WANTED.values(), SOUND, lambda p: off.get(p) or sysctl(p))
-    assert found.words == "net.vrf.strict_mode is 0, and has to be 1"
+    assert found.message == "net.vrf.strict_mode is 0, and has to be 1"
     assert found.remedy.startswith("sysctl -w net.vrf.strict_mode=1")
     # Those of a device that is absent are not told once more.
     gone = without("red")
@@ -125,13 +125,13 @@ def test_sysctls():
 
 def test_rp_filter_of_all_outweighs():
     (found,) = network.rp_filter(WANTED.values(), "2")
-    assert "rp_filter is 2" in found.words
+    assert "rp_filter is 2" in found.message
 
 
 def test_a_rule_that_is_gone():
     left = tuple(rule for rule in RULES if rule.priority != 2000)
     (found,) = network.rules(WANTED, replace(SOUND, rules=left))
-    assert found.words == "rule 2000 to fcbb:0:1::/48 lookup 8986 is not there"
+    assert found.message == "rule 2000 to fcbb:0:1::/48 lookup 8986 is not there"
     stranger = replace(next(r for r in RULES if r.priority == 2000), protocol=0)
     assert Level.FAIL in levels(network.rules(WANTED, replace(SOUND, rules=(*left, stranger))))
 
@@ -155,7 +155,7 @@ def test_foreign_rules(foreign, hides):
 
 def test_routes_that_are_gone_or_hidden():
     (gone,) = network.routes(WANTED, replace(SOUND, routes=()))
-    assert gone.words == f"SID {SID} is not in table 8986"
+    assert gone.message == f"SID {SID} is not in table 8986"
     hiding = host.Route(IPv6Network(SID), 8986, 7, 4, "blackhole", "")
     (hidden,) = network.routes(WANTED, replace(SOUND, routes=(ROUTE, hiding)))
     assert hidden.remedy == f"ip -6 route del {SID} table 8986 metric 7"
@@ -168,7 +168,7 @@ def test_the_boundary():
     (wanted,) = (o for o in WANTED.values() if isinstance(o, Boundary))
     assert levels(network.boundary(WANTED.values(), wanted)) == [Level.OK]
     (gone,) = network.boundary(WANTED.values(), None)
-    assert "is not there: customers can reach SIDs" in gone.words
+    assert "is not there: customers can reach SIDs" in gone.message
     assert levels(network.boundary(WANTED.values(), Boundary((), (), ()))) == [Level.FAIL]
     assert levels(network.boundary([], None)) == [Level.SKIP]
 
@@ -248,7 +248,7 @@ def test_redis(tmp_path, answer, level):
 def test_no_redis(tmp_path):
     (found,) = redis(str(tmp_path / "none"))
     assert found.level is Level.FAIL
-    assert "No such file" in found.words
+    assert "No such file" in found.message
     assert levels(redis("")) == [Level.SKIP]
 
 
@@ -335,7 +335,7 @@ def test_an_open_boundary_is_warned_of():
     (found,) = network.domain_of(state, host.Host(links=links))
 
     assert found.level is Level.WARN
-    assert found.words.startswith("to-p can reach SIDs, since default-role is core")
+    assert found.message.startswith("to-p can reach SIDs, since default-role is core")
     assert found.remedy.endswith("then boundary/default-role to customer")
 
 
@@ -356,7 +356,7 @@ def test_an_open_boundary_is_warned_of():
 def test_an_interface_that_is_not_as_declared(obj, changed, words):
     (found,) = network.devices([obj], with_link("eth1", **changed))
 
-    assert (found.level, found.words) == (Level.FAIL, words)
+    assert (found.level, found.message) == (Level.FAIL, words)
 
 
 def test_an_interface_that_is_as_declared():
@@ -392,7 +392,7 @@ def test_declared_interfaces_are_looked_at(link, words):
     desired = parse({"srv6mgr-srv6:srv6": DECLARED})
     links = {"to-p": link} if link is not None else {}
     (found,) = network.interfaces(desired, replace(SOUND, links={**LINKS, **links}))
-    assert (found.level, found.words) == (Level.WARN, words)
+    assert (found.level, found.message) == (Level.WARN, words)
     assert found.remedy
 
 

@@ -31,20 +31,20 @@ class Summary:
 def test_sessions_that_are_up():
     bgp = Bgp(65000, IPv4Address("10.0.0.1"), BGP.neighbors[:1])
     (found,) = neighbors(bgp, Summary(ipv4Vpn=("fc00::1", "Established")))
-    assert (found.level, found.words) == (Level.OK, "1 session for VPN routes established")
+    assert (found.level, found.message) == (Level.OK, "1 session for VPN routes established")
 
 
 def test_sessions_that_are_not():
     found = neighbors(BGP, Summary(ipv6Vpn=("fc00::1", "Active")))
     assert [f.level for f in found] == [Level.WARN, Level.WARN]
-    assert found[0].words.startswith("the session with fc00::1 is Active")
-    assert found[1].words == "no VPN routes are exchanged with fc00::2"
+    assert found[0].message.startswith("the session with fc00::1 is Active")
+    assert found[1].message == "no VPN routes are exchanged with fc00::2"
     assert "show bgp neighbors fc00::2" in found[1].remedy
 
 
 def test_a_bgpd_that_does_not_answer():
     (found,) = neighbors(BGP, Summary(rejected=()))
-    assert (found.level, found.words) == (Level.SKIP, "bgpd does not answer")
+    assert (found.level, found.message) == (Level.SKIP, "bgpd does not answer")
 
 
 def test_nobody_to_tell():
@@ -55,25 +55,29 @@ def test_nobody_to_tell():
 def test_the_underlay():
     (found,) = underlay(WANTED, SPOKEN, Shown())
     words = "locator MAIN is advertised, every interface has a neighbor"
-    assert (found.level, found.words) == (Level.OK, words)
+    assert (found.level, found.message) == (Level.OK, words)
     (found,) = underlay(WANTED, SPOKEN, Shown(met="lo"))
     assert found.level is Level.WARN
-    assert found.words.endswith("does not reach other routers: no IS-IS neighbor at core")
+    assert found.message.endswith("does not reach other routers: no IS-IS neighbor at core")
 
 
 def test_which_frr_runs():
     stock, lacks = capabilities_of_frr(FrrCapabilities(version="10.3"), needed=True)
-    assert "version 10.3 (stock)" in stock.words
-    assert "don't count" in lacks.words
+    assert "version 10.3 (stock)" in stock.message
+    assert "don't count" in lacks.message
     patched, lacks = capabilities_of_frr(FrrCapabilities(version="10.3+srv6mgr1"), needed=True)
-    assert "with the patches of srv6mgr" in patched.words
-    assert "ends when" not in lacks.words
+    assert "with the patches of srv6mgr" in patched.message
+    assert "ends when" not in lacks.message
 
 
 def test_what_it_lacks():
     absent = FrrCapabilities(missing={"frr": "bgpd does not run; start it"})
     (found,) = capabilities_of_frr(absent, needed=True)
-    assert (found.level, found.words, found.remedy) == (Level.FAIL, "bgpd does not run", "start it")
+    assert (found.level, found.message, found.remedy) == (
+        Level.FAIL,
+        "bgpd does not run",
+        "start it",
+    )
     assert [f.level for f in capabilities_of_frr(absent, needed=False)] == [Level.NOTE]
     old = FrrCapabilities(version="8.4", missing={"frr-locator": "zebra knows no command"})
     assert next(iter(capabilities_of_frr(old, needed=True))).level is Level.WARN

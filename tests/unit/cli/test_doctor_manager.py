@@ -42,7 +42,7 @@ def test_the_process_that_holds_the_lock_is_judged(
     found = [*srv6mgrd(Session(Settings(runtime_directory=str(tmp_path))))]
     level, words = expected
     assert found[0].level is level
-    assert words in found[0].words
+    assert words in found[0].message
 
 
 def test_a_stopped_srv6mgrd_is_not_waited_for(ctl, monkeypatch):

@@ -22,7 +22,7 @@ def test_a_file_that_can_t_be_written_is_a_failure(session, tmp_path):
     problems.report("history.sqlite", "it can't be written; make room")
     (finding,) = storage(session)
     assert finding.level is Level.FAIL
-    assert finding.words == "history.sqlite: it can't be written"
+    assert finding.message == "history.sqlite: it can't be written"
     assert finding.remedy == "make room"
     problems.resolve("history.sqlite")
     assert [f.level for f in storage(session)] == [Level.OK]

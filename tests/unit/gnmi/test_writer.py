@@ -26,10 +26,10 @@ class Commits:
         caller: locks.Caller,
         *_: object,
         deadline: float,
-        patience: float | None,
+        timeout: float | None,
         **__: object,
     ) -> int:
-        self.caller, self.deadline, self.patience = caller, deadline, patience
+        self.caller, self.deadline, self.timeout = caller, deadline, timeout
         if self.failure is not None:
             raise self.failure
         return 1
@@ -57,11 +57,11 @@ def test_who_and_from_where(commits: Commits) -> None:
 def test_the_deadline_of_the_client(commits: Commits) -> None:
     write(commits, Caller("alice"))
     assert commits.deadline > 100
-    assert commits.patience is None
+    assert commits.timeout is None
     write(commits, Caller("alice", deadline=time.monotonic() + 20))
     # With time left for the answer.
-    assert commits.patience is not None
-    assert 15 < commits.deadline < commits.patience < 20
+    assert commits.timeout is not None
+    assert 15 < commits.deadline < commits.timeout < 20
     write(commits, Caller("alice", deadline=time.monotonic() - 1))
     assert commits.deadline == 0
 
