@@ -6,6 +6,7 @@ nothing else of the reader runs.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import zip_longest
 
 from srv6mgrd.counters.store_file import OBJECT, Entry, unpacked
@@ -24,6 +25,17 @@ class Decoded:
         self._hashes: list[int] = []
         self._entries: list[Entry | None] = []
         self._objects: dict[ObjectRef, ObjectStatus] = {}
+        # What the call before the last one returned, and which objects differ from that.
+        self._base: dict[ObjectRef, ObjectStatus] = {}
+        self._touched: set[ObjectRef] = set()
+
+    def differences(self, base: Mapping[ObjectRef, ObjectStatus]) -> tuple[ObjectRef, ...] | None:
+        """Which of the objects that were returned last differ from those of ``base``; None unless
+        these were returned by the call before."""
+        if base is not self._base:
+            return None
+        now = self._objects
+        return tuple(ref for ref in self._touched if base.get(ref) != now.get(ref))
 
     def objects(self, records: bytes) -> dict[ObjectRef, ObjectStatus]:
         """In the order of their slots. An object that is the same is the very one of before."""
@@ -31,6 +43,7 @@ class Decoded:
         before, self._hashes = self._hashes, hashes
         same_objects = len(self._entries) == len(records) // OBJECT.size
         changed: dict[ObjectRef, ObjectStatus] = {}
+        self._base, self._touched = self._objects, set()
         for number, found in enumerate(hashes):
             if number < len(before) and before[number] == found:
                 continue
@@ -38,9 +51,12 @@ class Decoded:
                 number * _EACH, records[number * _BLOCK : (number + 1) * _BLOCK]
             ):
                 same_objects &= old is not None and new is not None and old[0] == new[0]
+                self._touched.update(entry[0] for entry in (old, new) if entry is not None)
                 if new is not None:
                     changed[new[0]] = new[1]
-        del self._entries[len(records) // OBJECT.size :]
+        end = len(records) // OBJECT.size
+        self._touched.update(entry[0] for entry in self._entries[end:] if entry is not None)
+        del self._entries[end:]
         if same_objects:
             # A copy asks for no hash of any object.
             self._objects = self._objects | changed
@@ -52,6 +68,9 @@ class Decoded:
         """Those that are others than before."""
         found = [unpacked(records, at) for at in range(0, len(records), OBJECT.size)]
         known = self._entries[first : first + _EACH]
-        pairs = list(zip_longest(known, found))[: len(found)]
-        self._entries[first : first + _EACH] = [old if old == new else new for old, new in pairs]
+        # Those behind the last record are gone.
+        pairs = list(zip_longest(known, found))
+        self._entries[first : first + _EACH] = [
+            old if old == new else new for old, new in pairs[: len(found)]
+        ]
         return [(old, new) for old, new in pairs if old != new]

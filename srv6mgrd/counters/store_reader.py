@@ -117,6 +117,11 @@ class StoreReader:
         found = self._decoded.objects(records)
         return found if renewed is None else lease.expired(found, renewed)
 
+    def differences(self, before: Mapping[ObjectRef, ObjectStatus]) -> tuple[ObjectRef, ...] | None:
+        """In which objects the last ``objects`` differ from those of ``before``, the one before it;
+        None: it is not known."""
+        return self._decoded.differences(before)
+
     def counters(self) -> Mapping[str, SidCounters]:
         """Counters of every SID, by prefix, since they were cleared."""
         self._records = self.records(self._records)

@@ -133,7 +133,9 @@ class State:
                 before = self._status.objects
                 same = generation == self._status.generation
                 objects = before if same else self._reader.objects()
-                changed = tuple(_differing(before, objects))
+                changed = () if same else self._reader.differences(before)
+                if changed is None:
+                    changed = tuple(_differing(before, objects))
                 self._status = Status(generation, objects, node=node, changed=changed, base=before)
             self._lost = None
         except (StoreError, OSError) as e:

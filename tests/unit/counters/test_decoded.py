@@ -36,6 +36,19 @@ def test_what_is_kept_never_differs_from_what_is_decoded_anew(moments: list[list
         assert kept.objects(raw) == Decoded().objects(raw)
 
 
+@given(st.lists(records, min_size=1, max_size=4))
+def test_the_differences_are_those_of_the_objects(moments: list[list[bytes]]) -> None:
+    kept = Decoded()
+    before = kept.objects(b"")
+    for moment in moments:
+        now = kept.objects(b"".join(moment))
+        found = kept.differences(before)
+        assert found is not None
+        assert set(found) == {r for r in {**before, **now} if before.get(r) != now.get(r)}
+        assert kept.differences({}) is None
+        before = now
+
+
 def test_a_commit_of_one_sid_decodes_its_neighbors_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
     number, work = 10_000, []
 
