@@ -38,6 +38,7 @@ from srv6mgrd.datastore.subscription import ConfigSubscription
 from srv6mgrd.datastore.upgrade import upgrade
 from srv6mgrd.frr.adapter import FrrSockets
 from srv6mgrd.frr.limits import limits
+from srv6mgrd.frr.lost_next_hops import LostNextHops
 from srv6mgrd.frr.lost_routes import LostRoutes
 from srv6mgrd.frr.render import render
 from srv6mgrd.frr.sid_loop import SidLoops
@@ -48,6 +49,7 @@ from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.bgp_routes import BgpHostRoutes
 from srv6mgrd.kernel.events import KernelEvents
 from srv6mgrd.kernel.interface_state import InterfaceStates
+from srv6mgrd.kernel.new_addresses import NewAddresses, ipv6_addresses
 from srv6mgrd.kernel.path_mtu import PathMtu
 from srv6mgrd.kernel.probe import probe
 from srv6mgrd.kinds.sid.notices import SidNotices
@@ -152,6 +154,7 @@ async def _run(settings: Settings) -> None:
         # Before the first dump, so that nothing falls in between.
         events = KernelEvents(ignore_port=kernel.port)
         bgp_routes = BgpHostRoutes()
+        new_addresses = NewAddresses()
         # Before anybody can commit on top of it.
         upgrade(
             state / "revision",
@@ -207,6 +210,9 @@ async def _run(settings: Settings) -> None:
                     manager.request_reconcile,
                     writer=writer,
                 ).run(),
+                LostNextHops(frr, lambda: reconciler.desired, ipv6_addresses, writer=writer).run(
+                    new_addresses
+                ),
                 PathMtu(lambda: reconciler.desired).run(),
                 InterfaceStates(lambda: reconciler.desired, seen).run(),
                 manager.probe_every(settings.probe_interval),
@@ -225,6 +231,7 @@ async def _run(settings: Settings) -> None:
         await asyncio.to_thread(commits.close)
         events.close()
         bgp_routes.close()
+        new_addresses.close()
         notifier.close()
         await coordinator.close()
         rpcs.close()

@@ -20,6 +20,7 @@ Suite Teardown    Run On    pe1    rm /etc/srv6mgr/srv6mgrd.toml
 
 *** Variables ***
 ${PE2}           2001:db8::2
+${NEXT_HOP}      vtysh -c 'show bgp neighbors 2001:db8::2 json' | grep nexthopGlobal
 ${RED_BGP}       vrfs/vrf[name=red]/srv6mgr-bgp:bgp
 ${RED_VRF}       router bgp 65000 vrf red
 ${NEW}           fcbb:0:11:77::/64
@@ -234,6 +235,17 @@ Another AS Beside An Operators Lines Leaves FRR As It Was
     And The VPN Has Converged
     [Teardown]    Vtysh Configures    pe1    router bgp 65000    no bgp bestpath as-path ignore
 
+
+An Address Of The Router That Goes And Comes Back
+    [Documentation]    bgpd announces an IPv4-mapped next hop from then on (bgp_interface_address_delete), which no peer
+    ...    can resolve, though the session is up on both sides.
+    Given Wait For Traffic    ce-red1    ${SITE2}
+    When Run On    pe1    ip addr del 2001:db8::1/128 dev lo
+    And Wait Until Holds    pe1    ${NEXT_HOP} | grep -q '"::ffff:'    10
+    And Run On    pe1    ip addr add 2001:db8::1/128 dev lo
+    Then Wait Until Holds    pe1    ${NEXT_HOP} | grep -q '"2001:db8::1"'    30
+    And The VPN Has Converged
+    And Wait For Traffic    ce-red1    ${SITE2}
 
 *** Keywords ***
 Start Isisd

@@ -64,6 +64,8 @@ What Is Taken Away Comes Back Within A Second
     ip link set srv6mgr down    ${HAS_RED} && ${HAS_BLUE}    ${RED_SID}
     ip link del srv6mgr    ${HAS_RED} && ${HAS_BLUE}    ${RED_SID}
     ip -6 rule del pref 2000    ${RULE}    ${LOCATOR}
+    ip rule del pref 1000    ip rule show | grep -q "^1000:.*l3mdev-table"    ${RED_VRF}
+    ip -6 rule del pref 1000    ip -6 rule show | grep -q "^1000:.*l3mdev-table"    ${RED_VRF}
     ip -6 rule del pref 989    ${HERE}    ${LOCATOR}
     ip -6 rule del pref 990    ${UNDERLAY}    ${LOCATOR}
     ip route del unreachable default table 10 metric 4278198272    ip route show table 10 | grep -q "^unreachable default proto 86"    ${RED_VRF}
