@@ -235,7 +235,6 @@ Another AS Beside An Operators Lines Leaves FRR As It Was
     And The VPN Has Converged
     [Teardown]    Vtysh Configures    pe1    router bgp 65000    no bgp bestpath as-path ignore
 
-
 An Address Of The Router That Goes And Comes Back
     [Documentation]    bgpd announces an IPv4-mapped next hop from then on (bgp_interface_address_delete), which no peer
     ...    can resolve, though the session is up on both sides.
@@ -246,6 +245,7 @@ An Address Of The Router That Goes And Comes Back
     Then Wait Until Holds    pe1    ${NEXT_HOP} | grep -q '"2001:db8::1"'    30
     And The VPN Has Converged
     And Wait For Traffic    ce-red1    ${SITE2}
+
 
 *** Keywords ***
 Start Isisd
