@@ -47,6 +47,8 @@ _SHAPES = {
     "dynamic-neighbor-prefix": ("IP prefix", "10.0.0.0/8"),
     "ip-prefix": ("IP prefix", "10.0.0.0/8"),
     "source-address": ("IPv6 address", "fcbb:0:1::1"),
+    "destination-address": ("IPv6 address", "2001:db8::2"),
+    "allowed-prefix": ("IPv6 prefix", "2001:db8::/64"),
     "router-id": ("IPv4 address", "192.0.2.1"),
     "area": ("IPv4 address", "0.0.0.1"),
     "address": ("IP address", "2001:db8::1"),

@@ -13,6 +13,7 @@ from srv6mgrd.model.interfaces import Interface
 from srv6mgrd.model.isis import Isis
 from srv6mgrd.model.leaking import Leak
 from srv6mgrd.model.ospf import Ospf
+from srv6mgrd.model.path_measurement import PathMeasurement
 from srv6mgrd.model.prefix import number
 from srv6mgrd.model.record import record
 from srv6mgrd.model.rejection import Rejection
@@ -157,6 +158,7 @@ class Desired:
     # Routes of the main table that VRFs can import: connected, static, kernel.
     main_redistribute: tuple[str, ...] = ()
     routing_policy: RoutingPolicy = field(default_factory=RoutingPolicy)
+    path_measurement: PathMeasurement = field(default_factory=PathMeasurement)
 
     @property
     def is_empty(self) -> bool:

@@ -83,6 +83,10 @@ def ospf(version: int, vrf: str) -> str:
     return _named("OSPF" if version == 2 else "OSPFv3", "", vrf)
 
 
+def measurement_session(name: str = "") -> str:
+    return _named("measurement session", name)
+
+
 def isis_interface(name: str = "") -> str:
     return _named("IS-IS interface", name)
 
@@ -135,11 +139,13 @@ OF_LISTS: dict[str, Callable[[str], str]] = {
     "prefix-set": prefix_set,
     "community-set": community_set,
     "as-path-set": as_path_set,
+    "session": measurement_session,
 }
 
 _ROOT = "/srv6mgr-srv6:srv6"
 _BGP = "/srv6mgr-bgp:bgp"
 _ISIS = "/srv6mgr-isis:isis"
+_MEASUREMENT = "/srv6mgr-path-measurement:path-measurement"
 _POLICY = f"{_ROOT}/srv6mgr-routing-policy:routing-policy"
 _SETS = f"{_POLICY}/defined-sets"
 
@@ -181,12 +187,14 @@ _OBJECTS: tuple[tuple[str, Callable[..., str] | str], ...] = (
     (_list(f"{_SETS}/community-sets/community-set", "name"), community_set),
     (_list(f"{_SETS}/as-path-sets/as-path-set", "name"), as_path_set),
     (rf"(?:{_ROOT})?" + _list(f"{_ISIS}/interface", "name"), isis_interface),
+    (rf"(?:{_ROOT})?" + _list(f"{_MEASUREMENT}/session", "name"), measurement_session),
     (
         _entry("/srv6mgr-interfaces:ipv[46]/address", "ip"),
         lambda name: f"address {name} of an interface",
     ),
     (rf"{_ROOT}{_BGP}\b", "BGP"),
     (rf"{_ROOT}{_ISIS}\b", "IS-IS"),
+    (rf"{_ROOT}{_MEASUREMENT}/reflector\b", "measurement reflector"),
     (rf"{_ROOT}/encapsulation\b", "encapsulation"),
     (rf"{_ROOT}/boundary\b", "boundary"),
     (rf"{_ROOT}\b", "SRv6"),

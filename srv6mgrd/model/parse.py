@@ -12,7 +12,13 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
 
-from srv6mgrd.model import names, parse_interfaces, parse_policy, parse_routing
+from srv6mgrd.model import (
+    names,
+    parse_interfaces,
+    parse_measurement,
+    parse_policy,
+    parse_routing,
+)
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.desired import (
     Desired,
@@ -39,6 +45,7 @@ DEFAULT = "srv6mgr-routing:default-vrf"
 STEERING = "srv6mgr-steering:steering"
 ROUTING_POLICY = "srv6mgr-routing-policy:routing-policy"
 PROXY = "srv6mgr-proxy:proxy"
+PATH_MEASUREMENT = "srv6mgr-path-measurement:path-measurement"
 
 _Entry = Mapping[str, Any]
 _NOTHING = Desired()
@@ -110,6 +117,7 @@ def parse(config: _Entry, known: Desired = _NOTHING) -> Desired:
         main_redistribute=tuple(sorted(main.get("redistribute", ()))),
         default_role=Role(srv6.get("boundary", {}).get("default-role", Role.CUSTOMER)),
         routing_policy=parse_policy.routing_policy(srv6.get(ROUTING_POLICY, {})),
+        path_measurement=parse_measurement.path_measurement(srv6.get(PATH_MEASUREMENT, {})),
         accept_unsupported=srv6.get("unsupported", "refuse") == "accept",
     )
 

@@ -63,6 +63,11 @@ def policy_path(name: str) -> str:
     return f"{policies}/policy-definition[name='{name}']"
 
 
+def measurement_session_path(name: str) -> str:
+    parent = "/srv6mgr-srv6:srv6/srv6mgr-path-measurement:path-measurement"
+    return f"{parent}/session[name='{name}']"
+
+
 def isis_path() -> str:
     """IS-IS of the underlay."""
     return "/srv6mgr-srv6:srv6/srv6mgr-isis:isis"

@@ -11,6 +11,7 @@ from srv6mgrd.model.checks import (
     leaking,
     locators,
     ospf,
+    path_measurement,
     policies,
     proxies,
     sids,
@@ -53,6 +54,7 @@ def check(desired: Desired, passed: Desired | None = None) -> None:
         *bgp.check(desired),
         *isis.check(desired),
         *policies.check(desired),
+        *path_measurement.check(desired),
     ]
     if rejections:
         raise RejectedError(rejections)

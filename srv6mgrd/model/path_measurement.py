@@ -1,0 +1,42 @@
+"""Path measurement as ``srv6mgr-path-measurement`` declares it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import IPv6Address, IPv6Network
+
+# IANA: twamp-control; STAMP's by RFC 8762 section 4.1.
+PORT = 862
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """``session/thresholds``: delay and jitter in microseconds, loss in percent."""
+
+    delay: int | None = None
+    jitter: int | None = None
+    loss: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """``path-measurement/session``: ``interval`` in ms, ``measurement_interval`` in seconds."""
+
+    name: str
+    destination: IPv6Address
+    port: int = PORT
+    source: IPv6Address | None = None
+    segment_list: str | None = None
+    interval: int = 100
+    measurement_interval: int = 60
+    thresholds: Thresholds = Thresholds()
+
+
+@dataclass(frozen=True, slots=True)
+class PathMeasurement:
+    """``/srv6/path-measurement``. Senders outside of ``allowed`` are not answered."""
+
+    port: int = PORT
+    allowed: tuple[IPv6Network, ...] = ()
+    sessions: Mapping[str, Session] = field(default_factory=dict)
