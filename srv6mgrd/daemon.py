@@ -60,6 +60,7 @@ from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.redis.thread import InThread, Nowhere
 from srv6mgrd.settings import Settings
 from srv6mgrd.stages import stages
+from srv6mgrd.stamp.exchange import StampExchange
 from srv6mgrd.start import start
 from srv6mgrd.storage import Problems
 from srv6mgrd.vitals import Vitals
@@ -215,6 +216,7 @@ async def _run(settings: Settings) -> None:
                 ),
                 PathMtu(lambda: reconciler.desired).run(),
                 InterfaceStates(lambda: reconciler.desired, seen).run(),
+                StampExchange(lambda: reconciler.desired, seen, runtime, problems).run(),
                 manager.probe_every(settings.probe_interval),
                 capability_monitor.follow_frr(manager.request_reconcile),
                 notifier.run(),

@@ -37,6 +37,7 @@ MODULE = "srv6mgr-srv6"
 _TOP = f"/{MODULE}:srv6"
 _BGP, _STEERING = "srv6mgr-bgp:bgp", "srv6mgr-steering:steering"
 _ISIS = "srv6mgr-isis:isis"
+_MEASUREMENT = "srv6mgr-path-measurement:path-measurement"
 _PROXY = "srv6mgr-proxy:proxy"
 _ROUTING_POLICY = "srv6mgr-routing-policy:routing-policy"
 _STATIC = "srv6mgr-routing:static-routes"
@@ -57,7 +58,7 @@ _LISTS = {
 }
 _OF_NODE = (CAPABILITIES, STATISTICS, DAEMONS, STORAGE, ACTIVITY, TRANSACTIONS)
 # Of which nothing but ``counters.observed`` is told.
-_OBSERVED = (_BGP, _ISIS)
+_OBSERVED = (_BGP, _ISIS, _MEASUREMENT)
 MEMBERS = (*_LISTS, "vrfs", _STEERING, _DEFAULT, _ROUTING_POLICY, *_OBSERVED, *_OF_NODE)
 
 

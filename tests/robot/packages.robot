@@ -23,7 +23,8 @@ Test Tags         fresh
 ${CERTIFICATE}    /var/lib/srv6mgr/gnmid/selfsigned
 @{ENABLED}        srv6-configdbd    srv6-orchagent    srv6-netconf-sshd
 ${NETWORKD}       /etc/systemd/networkd.conf.d
-@{SERVICES}       srv6mgrd    srv6-gnmid    srv6-netconfd    redis-server@srv6mgr
+@{SERVICES}       srv6mgrd    srv6-gnmid    srv6-stampd    srv6-netconfd
+...               redis-server@srv6mgr
 
 
 *** Test Cases ***
@@ -68,6 +69,7 @@ They Have No More Rights Than They Need
     srv6mgrd          3.0
     srv6-gnmid        2.2
     srv6-netconfd     1.5
+    srv6-stampd       1.4
     srv6-configdbd    2.2
     srv6-orchagent    1.1
     srv6-netconf-sshd    3.2
@@ -190,7 +192,7 @@ Removed Packages Leave The Router Forwarding
     Given Begin Flow    ce-red1    ${SITE2}
     And Begin Flow    ce-blue1    ${SITE2_V6}
     When Remove Packages    pe1
-    Then Run Fails    pe1    ps -C srv6mgrd,srv6-gnmid,srv6-netconfd,srv6-configdbd,srv6-orchagent
+    Then Run Fails    pe1    ps -C srv6mgrd,srv6-gnmid,srv6-stampd,srv6-netconfd,srv6-configdbd,srv6-orchagent
     And Run Fails    pe1    ss -Htln '( sport = :830 or sport = :9339 )' | grep .
     And All Pings Arrive    ce-red1    ${SITE2}
     And No Packet Was Lost    ce-red1    ${SITE2}

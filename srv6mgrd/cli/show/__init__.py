@@ -7,6 +7,7 @@ import click
 from srv6mgrd.cli.show.counters import counters
 from srv6mgrd.cli.show.interfaces import interfaces
 from srv6mgrd.cli.show.leaks import leaks
+from srv6mgrd.cli.show.measured_paths import paths
 from srv6mgrd.cli.show.neighbors import neighbors
 from srv6mgrd.cli.show.node import capabilities, commits, statistics, transactions
 from srv6mgrd.cli.show.objects import locators, proxies, routes, sids, vrfs
@@ -32,6 +33,7 @@ for _command in (
     leaks,
     ospf,
     neighbors,
+    paths,
     counters,
     capabilities,
     commits,

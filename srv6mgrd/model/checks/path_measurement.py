@@ -9,7 +9,7 @@ from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.paths import measurement_session_path
 from srv6mgrd.model.rejection import Rejection
 
-# Of all sessions together: an eighth of a CPU (docs/adr/0037).
+# Of all sessions together: an eighth of a CPU (docs/adr/0038).
 _PACKETS_PER_SECOND = 1_000
 _SESSIONS = 500
 

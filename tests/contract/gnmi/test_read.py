@@ -30,6 +30,7 @@ def test_capabilities_name_models_encodings_and_version(gnmi: Client) -> None:
         ("srv6mgr-routing-policy", "srv6mgr"),
         ("srv6mgr-proxy", "srv6mgr"),
         ("srv6mgr-interfaces", "srv6mgr"),
+        ("srv6mgr-path-measurement", "srv6mgr"),
         ("srv6mgr-operations", "srv6mgr"),
     }
     assert all(len(m.version) == len("2026-11-20") for m in answer.supported_models)

@@ -118,3 +118,23 @@ def test_one_leaf(client: Client, observed: ObservedWriter) -> None:
     observed.stage("frr", {})
     observed.publish()
     assert named(get(client, f"{path}/bgp:session-state"), "session-state") == []
+
+
+def test_measured_paths(client: Client, observed: ObservedWriter) -> None:
+    module = "urn:srv6mgr:yang:srv6mgr-path-measurement"
+    client.edit(
+        srv6(
+            f'<path-measurement xmlns="{module}"><session><name>pe2</name>'
+            "<destination-address>2001:db8::2</destination-address></session></path-measurement>"
+        )
+    )
+    measured = {"packets-sent": 600, "packets-received": 597, "loss-ratio": "0.5"}
+    state = {"path-state": "degraded", "reason": "loss", "last-measurement": measured}
+    member = "srv6mgr-path-measurement:path-measurement"
+    observed.stage("path-measurement", {member: {"session": [{"name": "pe2", "state": state}]}})
+    observed.publish()
+    wanted = f'<s:srv6><path-measurement xmlns="{module}"/></s:srv6>'
+    tree = client.rpc(f"<nc:get><nc:filter>{wanted}</nc:filter></nc:get>")
+    assert named(tree, "destination-address") == ["2001:db8::2"]
+    assert named(tree, "path-state") == ["degraded"]
+    assert named(tree, "loss-ratio") == ["0.5"]

@@ -26,6 +26,7 @@ LINES = {
     "show leaks": (),
     "show ospf": (),
     "show neighbors": (),
+    "show paths": (),
     "show proxies": (),
     "show counters": ("--no-rates",),
     "show capabilities": (),

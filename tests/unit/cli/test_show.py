@@ -163,6 +163,42 @@ def test_neighbors(ctl, tmp_path):
     assert {n["state"] for n in reported} == {"unknown"}
 
 
+def test_paths(ctl, tmp_path):
+    ctl.tell()
+    member = "srv6mgr-path-measurement:path-measurement"
+    sessions = [
+        {"name": "pe2", "destination-address": "2001:db8::2"},
+        {"name": "pe3", "destination-address": "2001:db8::3", "segment-list": "VIA-P"},
+    ]
+    lists = {"segment-list": [{"name": "VIA-P", "segment": [{"index": 0, "sid": "fcbb:0:3::"}]}]}
+    ctl.client.tree = {"srv6mgr-srv6:srv6": {"segment-lists": lists, member: {"session": sessions}}}
+    state = {
+        "path-state": "degraded",
+        "reason": "loss 0.5% exceeds 0.1%",
+        "last-change": "2026-11-23T13:20:28.000000000+00:00",
+        "last-measurement": {
+            "packets-sent": 600,
+            "packets-received": 597,
+            "loss-ratio": "0.5",
+            "round-trip-delay": {"median": 2000, "percentile-99": 30000},
+            "jitter": {"median": 5, "percentile-99": 60},
+        },
+    }
+    writer = ObservedWriter(tmp_path / "observed.json")
+    writer.stage("path-measurement", {member: {"session": [{"name": "pe2", "state": state}]}})
+    writer.publish()
+
+    lines = [line.split() for line in ctl.run("show", "paths").out.splitlines()[1:]]
+
+    assert lines[0][:4] == ["pe2", "2001:db8::2", "-", "degraded"]
+    assert lines[0][6:15] == ["0.5%", "2000", "us", "30.0", "ms", "5", "us", "60", "us"]
+    assert lines[0][15:] == ["loss", "0.5%", "exceeds", "0.1%"]
+    assert lines[1][:4] == ["pe3", "2001:db8::3", "VIA-P", "unknown"]
+    reported = ctl.run("show", "paths", "--json").json["paths"]
+    assert [one["path-state"] for one in reported] == ["degraded", "unknown"]
+    assert reported[0]["last-measurement"]["packets-received"] == 597
+
+
 def test_rates_are_those_between_two_samples(ctl, monkeypatch):
     ctl.tell(packets=10, octets=1000)
 

@@ -15,6 +15,7 @@ from orchagent import daemon as orchagent
 from srv6mgrd import settings
 from srv6mgrd.configdb import daemon as configdbd
 from srv6mgrd.gnmi import config as gnmid
+from srv6mgrd.stamp import daemon as stampd
 
 CONTROL = (packages.DEBIAN / "control").read_text()
 PAGES = CHECKOUT / "docs/man"
@@ -88,6 +89,7 @@ def test_every_program_has_a_manual_page():
         (["srv6mgrd.toml"], settings.Settings),
         (["gnmid.toml"], gnmid.Config),
         (["srv6-configdbd"], configdbd.Settings),
+        (["srv6-stampd"], stampd.Settings),
         (["srv6-orchagent", "srv6-configdbd"], orchagent.Settings),
     ],
 )
@@ -146,7 +148,7 @@ HARDENING = (
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda path: path.name)
 def test_every_unit_has_limits_and_is_hardened(unit: Path):
-    assert len(UNITS) == 7
+    assert len(UNITS) == 8
     settings = dict(re.findall(r"^(\w+)=(.*)$", unit.read_text(), re.M))
 
     assert [name for name in HARDENING if name not in settings] == []

@@ -1,0 +1,142 @@
+"""Session-Sender: one session, sent and received in the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+import time
+from collections.abc import Sequence
+from ipaddress import IPv6Address
+
+from srv6mgrd.model.path_measurement import Session
+from srv6mgrd.stamp import packet, sockets
+from srv6mgrd.stamp.path_state import Evidence, Judgement, judge
+from srv6mgrd.stamp.statistics import Measurement, Statistics
+
+_LOG = logging.getLogger(__name__)
+_MS, _NS = 1_000_000, 1_000_000_000
+_MOST = 64
+# How many test packets wait for their answer at most.
+_OPEN = 4_096
+_SEQUENCES = 1 << 32
+# A connected socket keeps its route, which a route in another table does not end (ip6_dst_check):
+# one without answers for so long is replaced.
+_REPLACE_NS = 3_000_000_000
+
+
+class SessionSender:
+    """Measures until it is closed. ``session_id`` tells sessions of this router apart (RFC 8972
+    section 3)."""
+
+    def __init__(
+        self,
+        session: Session,
+        session_id: int,
+        source: IPv6Address | None = None,
+        segments: Sequence[IPv6Address] = (),
+    ) -> None:
+        self.session = session
+        self._id = session_id
+        self._source = source
+        self._segments = tuple(segments)
+        self._socket: socket.socket | None = None
+        self._opened = 0
+        self._sequence = 0
+        # When packets were sent by the wall clock: as we say, and then as the kernel says.
+        self._sent: dict[int, int] = {}
+        now = time.monotonic_ns()
+        self._statistics = Statistics(now, session.measurement_interval * _NS)
+        self._started = now
+        self._heard: int | None = None
+        self._problem = ""
+        self.measurement: Measurement | None = None
+        self.kernel_timestamps = False
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        loop = asyncio.get_running_loop()
+        due = loop.time()
+        try:
+            while True:
+                self._send()
+                # After a gap it goes on from now: packets in a burst measure the burst.
+                due = max(due + self.session.interval / 1e3, loop.time())
+                await asyncio.sleep(due - loop.time())
+        finally:
+            self._close()
+
+    def judgement(self, now: int) -> Judgement:
+        """State of the path at a time of the monotonic clock."""
+        if (found := self._statistics.close(now, time.time_ns())) is not None:
+            self.measurement = found
+        evidence = Evidence(self._started, self._heard, self.measurement, self._problem)
+        return judge(self.session, evidence, now)
+
+    def _send(self) -> None:
+        sequence, now = self._sequence, time.monotonic_ns()
+        self._sequence = (sequence + 1) % _SEQUENCES
+        self._statistics.sent(sequence, now)
+        try:
+            one = self._open(now)
+            wall = time.time_ns()
+            one.send(packet.encode(packet.SenderPacket(sequence, wall, self._id)))
+        except OSError as error:
+            self._fail(error)
+            self._statistics.unsent(sequence)
+            return
+        self._sent[sequence] = wall
+        if len(self._sent) > _OPEN:
+            del self._sent[next(iter(self._sent))]
+
+    def _open(self, now: int) -> socket.socket:
+        if now - max(self._heard or 0, self._opened) > _REPLACE_NS:
+            self._close()
+        if self._socket is None:
+            self._opened = now
+            destination = self.session.destination, self.session.port
+            self._socket = sockets.sender(self._source, destination, self._segments)
+            asyncio.get_running_loop().add_reader(self._socket, self._receive, self._socket)
+        return self._socket
+
+    def _close(self) -> None:
+        if self._socket is not None:
+            asyncio.get_running_loop().remove_reader(self._socket)
+            self._socket.close()
+            self._socket = None
+
+    def _fail(self, error: OSError) -> None:
+        self._problem = (
+            f"{self.session.destination} answers at port {self.session.port} that nothing listens"
+            if isinstance(error, ConnectionRefusedError)
+            else f"test packets cannot be sent: {error.strerror}"
+        )
+        # The address may come, or the route: a new socket finds them.
+        if not isinstance(error, ConnectionRefusedError):
+            self._close()
+
+    def _receive(self, one: socket.socket) -> None:
+        for sequence, at in sockets.sent(one):
+            if sequence in self._sent:
+                self._sent[sequence] = at
+                self.kernel_timestamps = True
+        try:
+            for answer in sockets.receive(one, _MOST):
+                self._take(answer)
+        except OSError as error:
+            self._fail(error)
+
+    def _take(self, answer: sockets.Datagram) -> None:
+        with contextlib.suppress(packet.PacketError):
+            found = packet.decode_reflected(answer.data)
+            # Reflectors of RFC 8762 without RFC 8972 put zeros in its place.
+            if found.session_id not in (0, self._id):
+                return
+            began = self._sent.pop(found.sender_sequence, None)
+            if began is None:
+                return
+            delay = answer.at - began - (found.timestamp - found.received)
+            now = time.monotonic_ns()
+            if self._statistics.answered(found.sender_sequence, delay, now):
+                self._heard, self._problem = now, ""

@@ -1,0 +1,137 @@
+"""UDP sockets for test packets: when the kernel sent and received them, and by which segments."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import time
+from collections.abc import Iterator, Sequence
+from ipaddress import IPv6Address
+from typing import NamedTuple
+
+from srv6mgrd.netlink import srh
+from srv6mgrd.stamp import packet
+
+# asm-generic/socket.h and linux/net_tstamp.h; Python's socket module has none of them.
+_SO_TIMESTAMPING = 37
+_RX_SOFTWARE, _SOFTWARE, _TX_SCHED = 1 << 3, 1 << 4, 1 << 8
+_TIMESTAMPS = struct.Struct("=qq")
+# linux/errqueue.h, struct sock_extended_err.
+_EXTENDED_ERROR = struct.Struct("=IBBBBII")
+_ORIGIN_TIMESTAMPING = 4
+_IPV6_RECVERR = 25
+_NS = 1_000_000_000
+_INT = struct.Struct("=i")
+_ROOM = 2048
+_ANCILLARY = 512
+_BUFFER = 1 << 20
+
+
+class Datagram(NamedTuple):
+    """``at`` (ns since 1970) is when the kernel received it; ``info`` is the in6_pktinfo that an
+    answer goes out with."""
+
+    data: bytes
+    peer: tuple[str, int, int, int]
+    at: int
+    hop_limit: int = 0
+    info: bytes = b""
+
+
+def sender(
+    source: IPv6Address | None,
+    destination: tuple[IPv6Address, int],
+    segments: Sequence[IPv6Address] = (),
+) -> socket.socket:
+    """A socket of one session. Raises OSError."""
+    made = _udp()
+    try:
+        if segments:
+            # The kernel puts the destination in the place of the last segment.
+            header = srh.pack([*segments, destination[0]])
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RTHDR, header)
+        if source is not None:
+            made.bind((str(source), 0))
+        made.connect((str(destination[0]), destination[1]))
+        # Before the queue of the interface, where customers' packets wait, too.
+        _stamp(made, _TX_SCHED | _RX_SOFTWARE)
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def reflector(port: int) -> socket.socket:
+    """A socket that listens at every address of the router. Raises OSError."""
+    made = _udp()
+    try:
+        made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVPKTINFO, 1)
+        made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVHOPLIMIT, 1)
+        made.bind(("::", port))
+        _stamp(made, _RX_SOFTWARE)
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def _udp() -> socket.socket:
+    made = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+    made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
+    return made
+
+
+def _stamp(one: socket.socket, what: int) -> None:
+    # Without them our own clock has to do.
+    with contextlib.suppress(OSError):
+        one.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPING, what | _SOFTWARE)
+
+
+def receive(one: socket.socket, most: int) -> Iterator[Datagram]:
+    """Up to ``most`` datagrams that wait. Raises OSError for one that the other end refused."""
+    for _ in range(most):
+        try:
+            data, ancillary, _, peer = one.recvmsg(_ROOM, _ANCILLARY)
+        except BlockingIOError:
+            return
+        at, hop_limit, info = time.time_ns(), 0, b""
+        for level, kind, value in ancillary:
+            if (level, kind) == (socket.SOL_SOCKET, _SO_TIMESTAMPING):
+                at = _time(value) or at
+            elif (level, kind) == (socket.IPPROTO_IPV6, socket.IPV6_HOPLIMIT):
+                (hop_limit,) = _INT.unpack(value)
+            elif (level, kind) == (socket.IPPROTO_IPV6, socket.IPV6_PKTINFO):
+                info = value
+        yield Datagram(data, peer, at, hop_limit, info)
+
+
+def answer(one: socket.socket, data: bytes, to: Datagram) -> None:
+    """From the address that was asked. Raises OSError."""
+    ancillary = [(socket.IPPROTO_IPV6, socket.IPV6_PKTINFO, to.info)] if to.info else []
+    one.sendmsg([data], ancillary, 0, to.peer)
+
+
+def sent(one: socket.socket) -> Iterator[tuple[int, int]]:
+    """Sequence numbers of test packets that left, each with when (ns since 1970). The kernel gives
+    the packet back with its headers: our part is the end of it."""
+    while True:
+        try:
+            data, ancillary, _, _ = one.recvmsg(_ROOM, _ANCILLARY, socket.MSG_ERRQUEUE)
+        except OSError:
+            return
+        at, ours = 0, False
+        for level, kind, value in ancillary:
+            if (level, kind) == (socket.SOL_SOCKET, _SO_TIMESTAMPING):
+                at = _time(value)
+            elif (level, kind) == (socket.IPPROTO_IPV6, _IPV6_RECVERR):
+                ours = _EXTENDED_ERROR.unpack_from(value)[1] == _ORIGIN_TIMESTAMPING
+        if at and ours and len(data) >= packet.LENGTH:
+            yield int.from_bytes(data[-packet.LENGTH : -packet.LENGTH + 4]), at
+
+
+def _time(stamps: bytes) -> int:
+    """The software timestamp, the first of three; 0 for none."""
+    seconds, nanoseconds = _TIMESTAMPS.unpack_from(stamps)
+    return int(seconds * _NS + nanoseconds)

@@ -1,0 +1,117 @@
+*** Settings ***
+Documentation     The path to the other edge is measured with STAMP, and its state follows what the core does.
+...
+...               - [Top] The two-PE network; netem on both interfaces of the core router.
+...               - [Cfg] VPN of examples/l3vpn; a session on pe1, a reflector on pe2.
+...               - [Ver] Delay and loss are those of netem; thresholds degrade the path; it goes down with the core or
+...               with the reflector, within 5 s, and comes back; srv6ctl and gNMI say so.
+...               - [Ref] docs/path-measurement.md; RFC 8762.
+
+Resource          ../srv6.resource
+Library           tests.robot.library.cli.Cli
+
+Suite Setup       The Path Is Measured
+Suite Teardown    The Path Is Measured No More
+
+
+*** Variables ***
+${MEASUREMENT}    srv6mgr-path-measurement:path-measurement
+${PATH}           ${MEASUREMENT}/session[name=pe2]
+${SESSION}        update ${PATH} {"destination-address": "2001:db8::2", "interval": 20, "measurement-interval": 5}
+${REFLECTOR}      update ${MEASUREMENT}/reflector {"allowed-prefix": ["2001:db8::1/128"]}
+# Each way.
+${DELAY_MS}       ${20}
+
+
+*** Test Cases ***
+Delay And Loss Are Those Of The Core
+    When The Core Has    delay ${DELAY_MS}ms
+    Then Wait Until Keyword Succeeds    30 s    1 s    The Delay Is    ${{2 * $DELAY_MS * 1000}}    0.05
+    And Wait Until Keyword Succeeds    30 s    1 s    The Loss Is    0    1
+    ${state}    The Path
+    And Should Be Equal    ${state}[timestamps]    kernel
+    When The Core Has    delay ${DELAY_MS}ms loss 10%
+    Then Wait Until Keyword Succeeds    30 s    1 s    The Loss Is    19    9
+
+A Threshold Degrades The Path
+    Given The Core Has    delay ${DELAY_MS}ms
+    When Set    pe1    update ${PATH}/thresholds {"delay": 30000}
+    Then Wait For The Path    degraded    20 s
+    ${state}    The Path
+    And Should Match Regexp    ${state}[reason]    ^99% of delay \\d+ us exceeds 30000 us$
+    When The Core Has    delay 1ms
+    Then Wait For The Path    up    20 s
+
+It Goes Down With The Core
+    Given Wait For The Path    up    20 s
+    When Run On    p    ip link set to-pe2 down
+    Then Wait For The Path    down    5 s
+    ${shown}    Ctl    pe1    show paths
+    And Should Match Regexp    ${shown}    pe2 +2001:db8::2 +- +down .*no answer
+    When Run On    p    ip link set to-pe2 up && ip -6 route replace 2001:db8::2/128 via 2001:db8:2::1
+    Then Wait For The Path    up    20 s
+
+It Goes Down With The Reflector
+    When Set    pe2    delete ${MEASUREMENT}/reflector
+    Then Wait For The Path    down    7 s
+    ${state}    The Path
+    And Should Be Equal    ${state}[reason]    2001:db8::2 answers at port 862 that nothing listens
+    When Set    pe2    ${REFLECTOR}
+    Then Wait For The Path    up    20 s
+    ${reflector}    Value Of    pe2    ${MEASUREMENT}/reflector/state    state
+    And Should Be Equal    ${reflector}[oper-status]    up
+
+It Is Unknown Without The Daemon
+    When Stop Service    pe1    srv6-stampd
+    Then Wait For The Path    unknown    10 s
+    When Start Service    pe1    srv6-stampd
+    Then Wait For The Path    up    20 s
+
+
+*** Keywords ***
+The Path Is Measured
+    The VPN Is Up
+    Start Service    pe1    srv6-stampd
+    Start Service    pe2    srv6-stampd
+    Set    pe2    ${REFLECTOR}
+    Set    pe1    ${SESSION}
+    Wait For The Path    up    20 s
+
+The Path Is Measured No More
+    Run On    p    for i in to-pe1 to-pe2; do tc qdisc del dev $i root 2>/dev/null || true; done
+    Set    pe1    delete ${MEASUREMENT}
+    Set    pe2    delete ${MEASUREMENT}
+    Stop Service    pe1    srv6-stampd
+    Stop Service    pe2    srv6-stampd
+
+The Core Has
+    [Documentation]    On the way there and on the way back.
+    [Arguments]    ${shape}
+    Run On    p    for i in to-pe1 to-pe2; do tc qdisc replace dev $i root netem ${shape}; done
+
+The Path
+    ${state}    Value Of    pe1    ${PATH}/state    state
+    RETURN    ${state}
+
+Wait For The Path
+    [Arguments]    ${path_state}    ${timeout}
+    Wait Until Keyword Succeeds    ${timeout}    0.2 s    The Path Is    ${path_state}
+
+The Path Is
+    [Arguments]    ${path_state}
+    ${state}    The Path
+    Should Be Equal    ${state}[path-state]    ${path_state}
+
+The Delay Is
+    [Documentation]    The median, in microseconds, within a share of it.
+    [Arguments]    ${expected}    ${share}
+    ${state}    The Path
+    VAR    ${found}    ${state}[last-measurement][round-trip-delay][median]
+    Should Be True    abs(${found} - ${expected}) <= ${share} * ${expected}    ${found} us
+
+The Loss Is
+    [Documentation]    In percent, within so much. Of 250 packets.
+    [Arguments]    ${expected}    ${within}
+    ${state}    The Path
+    VAR    ${found}    ${state}[last-measurement][loss-ratio]
+    Should Be True    abs(${found} - ${expected}) <= ${within}    ${found}%

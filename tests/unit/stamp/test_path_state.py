@@ -1,0 +1,70 @@
+"""From evidence to the state of a path."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from ipaddress import IPv6Address
+
+import pytest
+
+from srv6mgrd.model.path_measurement import Session, Thresholds
+from srv6mgrd.stamp.path_state import Evidence, Judgement, PathState, judge
+from srv6mgrd.stamp.statistics import Delay, Jitter, Measurement
+
+S = 1_000_000_000
+SESSION = Session("pe2", IPv6Address("2001:db8::2"))
+MEASURED = Measurement(
+    0, 1000, 980, Delay(1_000_000, 2_000_000, 5_000_000, 9_000_000), Jitter(10_000, 400_000)
+)
+
+
+def test_nothing_is_known_before_the_first_answer() -> None:
+    assert judge(SESSION, Evidence(0), S) == Judgement(PathState.UNKNOWN, "no answer yet")
+
+
+def test_up() -> None:
+    assert judge(SESSION, Evidence(0, heard=S), 2 * S) == Judgement(PathState.UP)
+
+
+@pytest.mark.parametrize("heard", [None, 0])
+def test_down_after_silence(heard: int | None) -> None:
+    assert judge(SESSION, Evidence(0, heard), 3 * S - 1).state is not PathState.DOWN
+    found = judge(SESSION, Evidence(0, heard), 3 * S)
+    assert found.state is PathState.DOWN
+    assert found.reason == "no answer: the path, or the reflector at its end, does not work"
+
+
+def test_down_says_what_the_system_said() -> None:
+    found = judge(SESSION, Evidence(0, problem="Network is unreachable"), 3 * S)
+    assert found == Judgement(PathState.DOWN, "Network is unreachable")
+
+
+def test_rare_packets_take_longer_to_be_missed() -> None:
+    rare = replace(SESSION, interval=2_000)
+    assert judge(rare, Evidence(0, heard=0), 10 * S - 1).state is PathState.UP
+    assert judge(rare, Evidence(0, heard=0), 10 * S).state is PathState.DOWN
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "reason"),
+    [
+        (Thresholds(delay=4_999), "99% of delay 5000 us exceeds 4999 us"),
+        (Thresholds(jitter=300), "99% of jitter 400 us exceeds 300 us"),
+        (Thresholds(loss=1.5), "loss 2.0% exceeds 1.5%"),
+        (Thresholds(loss=0.0), "loss 2.0% exceeds 0%"),
+        (Thresholds(delay=5_000, jitter=400, loss=2.1), ""),
+        (Thresholds(), ""),
+    ],
+)
+def test_thresholds(thresholds: Thresholds, reason: str) -> None:
+    session = replace(SESSION, thresholds=thresholds)
+    found = judge(session, Evidence(0, heard=S, measurement=MEASURED), 2 * S)
+    assert found.state is (PathState.DEGRADED if reason else PathState.UP)
+    assert found.reason == reason
+
+
+def test_an_interval_without_answers_has_loss_alone() -> None:
+    session = replace(SESSION, thresholds=Thresholds(1, 1, 50.0))
+    lost = Measurement(0, 10, 0)
+    found = judge(session, Evidence(0, heard=S, measurement=lost), 2 * S)
+    assert found.reason == "loss 100.0% exceeds 50%"
