@@ -31,9 +31,9 @@ _STYLES = {"ok": "good", "note": "dim", "skip": "dim", "warn": "warn", "fail": "
 def doctor(session: Session, quiet: bool) -> None:
     """Look for what is wrong or missing on this node, and say what to do.
 
-    Services, BGP sessions, kernel, sysctls, links, rules, routes, the boundary: nothing is changed.
-    It works without srv6mgrd and without sysrepo, and says what could not be looked at. Ends with
-    status 6 when something failed; warnings do not count.
+    Services, BGP sessions, measured paths, kernel, sysctls, links, rules, routes, the boundary:
+    nothing is changed. It works without srv6mgrd and without sysrepo, and says what could not be
+    looked at. Ends with status 6 when something failed; warnings do not count.
     """
     found = []
     for finding in checks(session):
@@ -69,6 +69,7 @@ def checks(session: Session) -> Iterator[Finding]:
     from srv6mgrd.cli.doctor.frr import frr
     from srv6mgrd.cli.doctor.kernel import kernel, probed
     from srv6mgrd.cli.doctor.networkd import networkd
+    from srv6mgrd.cli.doctor.paths import paths
     from srv6mgrd.counters.node import CAPABILITIES
 
     settings = session.settings
@@ -81,6 +82,11 @@ def checks(session: Session) -> Iterator[Finding]:
     yield from services.redis(settings.redis_socket)
     yield from frr(Path(settings.frr_directory), desired)
     yield from networkd()
+    if desired is not None and session.state.managed:
+        try:
+            yield from paths(desired.path_measurement, session.state.observed())
+        except Problem as problem:
+            yield skip("paths", str(problem))
     reported = session.state.node().get(CAPABILITIES, {}) if session.state.managed else {}
     offered = reported or probed()
     yield from kernel(offered)
