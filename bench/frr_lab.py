@@ -41,7 +41,7 @@ SIZES = (1, 100, 1000)
 # How much faster than ``vtysh -f`` the largest has to be, and seconds for one VRF more.
 FASTER = 4.0
 ONE_MORE = 1.0
-PATIENCE = 900.0
+TIMEOUT = 900.0
 # What vtysh and frr-reload are given at least; bgpd may be busy for hours.
 LIMIT = 300.0
 FIRST = 1000
@@ -87,7 +87,7 @@ class Edge:
     def __init__(self, name: str) -> None:
         self.node = Node(name)
         self.router = Router(self.node)
-        self.frr = FrrSockets(self.node.path("/run/frr"), timeout=PATIENCE)
+        self.frr = FrrSockets(self.node.path("/run/frr"), timeout=TIMEOUT)
 
     def start(self) -> None:
         self.node.write_file("/etc/frr/frr.conf", f"{FRR_CONFIG}hostname {self.node.name}\n")
@@ -151,7 +151,7 @@ def _size(pe1: Edge, pe2: Edge, count: int) -> list[Goal]:
         # It compares with all that runs: it is given that, less one VRF and then with it again.
         running = pe1.node.run(["vtysh", "-c", "show running-config no-header"]).stdout
         pe1.frr.apply(deletions(more, whole))
-        wait_until(lambda: pe2.received() == count, "one VRF less", PATIENCE)
+        wait_until(lambda: pe2.received() == count, "one VRF less", TIMEOUT)
         pe1.node.write_file(TEXT, running)
         reloaded = _limited(pe1, pe2, count + 1, reload, limit)
 
@@ -231,7 +231,7 @@ def _is_up(edge: Edge) -> bool:
 
 
 def _timed(
-    pe1: Edge, pe2: Edge, count: int, work: Callable[[], object], limit: float = PATIENCE
+    pe1: Edge, pe2: Edge, count: int, work: Callable[[], object], limit: float = TIMEOUT
 ) -> Cost:
     used, start = pe1.cpu(), time.perf_counter()
     work()
@@ -324,7 +324,7 @@ def _devices(node: Node, count: int) -> None:
         ]
     node.write_file("/tmp/devices", "\n".join(lines) + "\n")
     node.run(["sysctl", "-qw", "net.vrf.strict_mode=1"])
-    node.run(["ip", "-batch", "/tmp/devices"], timeout=PATIENCE)
+    node.run(["ip", "-batch", "/tmp/devices"], timeout=TIMEOUT)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ from srv6mgrd.plan.actions import Delete
 
 TIMEOUT_MS = 600_000
 MODULE = "srv6mgr-srv6"
-PATIENCE = 60.0
+TIMEOUT = 60.0
 # Names the runtime directory of srv6mgrd where it is not the default one.
 RUNTIME = "BENCH_RUNTIME"
 
@@ -97,7 +97,7 @@ async def _repair(count: int, times: int) -> list[float]:
         start = time.perf_counter()
         if rejected := kernel.apply([Delete(route)]):
             raise RuntimeError(f"{route.prefix}: {rejected[0].message}")
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             async for batch in events:
                 if any(e.key == route.key and not e.removed for e in batch):
                     break

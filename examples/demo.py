@@ -33,9 +33,9 @@ BLUE_ONLY = "10.2.0.99"
 
 
 def main() -> int:
-    tell = Narration()
+    narration = Narration()
     try:
-        demo = Demo(tell)
+        demo = Demo(narration)
         demo.start()
         demo.configure()
         if "--stay" in sys.argv:
@@ -48,38 +48,38 @@ def main() -> int:
     except (FailedError, GnmiError, LabError) as failure:
         print(f"\ndemo failed: {failure}", file=sys.stderr)
         return 1
-    tell.end()
+    narration.end()
     return 0
 
 
 class Demo:
-    def __init__(self, tell: Narration) -> None:
-        self.tell = tell
+    def __init__(self, narration: Narration) -> None:
+        self.narration = narration
         self.pes = [Node("pe1"), Node("pe2")]
         self.ces = {n: Node(f"ce-{n}") for n in ("red1", "red2", "blue1", "blue2")}
         self.routers = [Router(pe) for pe in self.pes]
 
     def gnmi(self, pe: Node) -> Gnmi:
-        return Gnmi(pe, lambda line: self.tell.command(pe.name, line))
+        return Gnmi(pe, lambda line: self.narration.command(pe.name, line))
 
     def start(self) -> None:
-        self.tell.step("Two provider edges start: " + ", ".join(SERVICES))
+        self.narration.step("Two provider edges start: " + ", ".join(SERVICES))
         for router in self.routers:
             router.start(*SERVICES)
-            self.tell.ok(f"{router.node.name} is ready")
+            self.narration.ok(f"{router.node.name} is ready")
 
     def configure(self) -> None:
-        self.tell.step("One gNMI Set per provider edge declares locator, VRFs, SIDs and BGP")
-        self.tell.say("(gnmic lines are what a user would type; here pygnmi sends the same)")
+        self.narration.step("One gNMI Set per provider edge declares locator, VRFs, SIDs and BGP")
+        self.narration.say("(gnmic lines are what a user would type; here pygnmi sends the same)")
         for pe in self.pes:
             file = CONFIG / f"{pe.name}.json"
             if pe.name == "pe1":
-                self.tell.command(pe.name, f"cat examples/l3vpn/{file.name}")
-                self.tell.output(_compact(json.loads(file.read_text())))
+                self.narration.command(pe.name, f"cat examples/l3vpn/{file.name}")
+                self.narration.output(_compact(json.loads(file.read_text())))
             done = self.gnmi(pe).set(
                 update=[("/", json.loads(file.read_text()))], file=f"examples/l3vpn/{file.name}"
             )
-            self.tell.check(done == ["UPDATE"], f"{pe.name} accepted it")
+            self.narration.check(done == ["UPDATE"], f"{pe.name} accepted it")
         for pe in self.pes:
             for vrf in ("red", "blue"):
                 self._until(
@@ -89,41 +89,43 @@ class Demo:
 
     def show(self) -> None:
         pe1 = self.pes[0]
-        self.tell.step("What kernel and BGP hold now")
-        self.tell.shell(pe1, "ip -br link show type vrf")
-        self.tell.shell(pe1, "ip -6 rule show", lambda line: "proto 86" in line)
-        self.tell.shell(pe1, "ip -6 -s route show table 8986")
-        self.tell.shell(pe1, "ip route show vrf red; ip -6 route show vrf red", _tunnels)
-        self.tell.shell(pe1, "vtysh -c 'show bgp ipv4 vpn'", _bgp_rows)
+        self.narration.step("What kernel and BGP hold now")
+        self.narration.shell(pe1, "ip -br link show type vrf")
+        self.narration.shell(pe1, "ip -6 rule show", lambda line: "proto 86" in line)
+        self.narration.shell(pe1, "ip -6 -s route show table 8986")
+        self.narration.shell(pe1, "ip route show vrf red; ip -6 route show vrf red", _tunnels)
+        self.narration.shell(pe1, "vtysh -c 'show bgp ipv4 vpn'", _bgp_rows)
         wait_until(
             lambda: all(v["bgp"]["install-status"] == "installed" for v in _vrfs(pe1)),
             "pe1: both VRFs are advertised",
         )
-        self.tell.shell(pe1, "srv6ctl show vrfs")
-        self.tell.shell(pe1, "srv6ctl show sids")
+        self.narration.shell(pe1, "srv6ctl show vrfs")
+        self.narration.shell(pe1, "srv6ctl show sids")
 
     def traffic(self) -> None:
-        self.tell.step(f"{PINGS} pings per tenant and family, site 1 to site 2")
+        self.narration.step(f"{PINGS} pings per tenant and family, site 1 to site 2")
         for tenant in ("red", "blue"):
             for address in SITE2:
                 self._ping(self.ces[f"{tenant}1"], address)
 
     def isolation(self) -> None:
-        self.tell.step("Tenants cannot reach each other, though their addresses are the same")
+        self.narration.step("Tenants cannot reach each other, though their addresses are the same")
         blue2 = self.ces["blue2"]
         before = _echoes(blue2)
         self.ces["red1"].run(["ping", "-c3", "-i0.1", "-W1", SITE2[0]])
-        self.tell.check(
+        self.narration.check(
             _echoes(blue2) == before, f"3 pings from red to {SITE2[0]}: none arrived at blue"
         )
         blue2.run(["ip", "address", "add", f"{BLUE_ONLY}/32", "dev", "lo"])
         # Of site 2's prefix, so it needs no route of its own.
         reached = {t: self._reaches(t, BLUE_ONLY) for t in ("blue", "red")}
-        self.tell.check(reached["blue"], f"{BLUE_ONLY}, an address of blue alone: blue reaches it")
-        self.tell.check(not reached["red"], f"{BLUE_ONLY}: red does not")
+        self.narration.check(
+            reached["blue"], f"{BLUE_ONLY}, an address of blue alone: blue reaches it"
+        )
+        self.narration.check(not reached["red"], f"{BLUE_ONLY}: red does not")
 
     def counters(self) -> None:
-        self.tell.step("Counters equal the packets sent")
+        self.narration.step("Counters equal the packets sent")
         for pe in self.pes:
             # Site 2 gets the requests, site 1 the replies, of both families.
             wanted = {_sid(pe, vrf): 2 * PINGS for vrf in ("red", "blue")}
@@ -131,33 +133,33 @@ class Demo:
                 partial(_have_counted, pe, wanted),
                 f"{pe.name}: {2 * PINGS} packets counted on each SID",
             )
-            self.tell.shell(pe, "srv6ctl show counters --no-rates")
+            self.narration.shell(pe, "srv6ctl show counters --no-rates")
             counted = _counted(pe)
             for sid, packets in wanted.items():
                 reported = counted[sid]
-                self.tell.check(
+                self.narration.check(
                     (reported["in-pkts"], reported["in-errors"]) == (packets, 0),
                     f"{pe.name}: {sid} counted {packets} packets, as many as were sent to it",
                 )
         path = f"{SRV6}/local-sids/sid[prefix={_sid(self.pes[0], 'red')}]/state/counters"
         over_gnmi = self.gnmi(self.pes[0]).get(path)[0]
-        self.tell.output(_compact(over_gnmi))
-        self.tell.check(
+        self.narration.output(_compact(over_gnmi))
+        self.narration.check(
             int(over_gnmi["srv6mgr-srv6:in-pkts"]) == 2 * PINGS, "gNMI tells collectors the same"
         )
 
     def remove_red(self) -> None:
         pe1, pe2 = self.pes
-        self.tell.step("One gNMI Set deletes VRF red on pe1; all of it goes")
+        self.narration.step("One gNMI Set deletes VRF red on pe1; all of it goes")
         sid = _sid(pe1, "red")
         done = self.gnmi(pe1).set(
             delete=[f"{SRV6}/vrfs/vrf[name=red]", f"{SRV6}/local-sids/sid[prefix={sid}]"]
         )
-        self.tell.check(done == ["DELETE", "DELETE"], "pe1 accepted it")
+        self.narration.check(done == ["DELETE", "DELETE"], "pe1 accepted it")
         links = {link["ifname"] for link in pe1.json(["ip", "-j", "link", "show", "type", "vrf"])}
-        self.tell.check(links == {"blue"}, "kernel: the VRF device is gone")
+        self.narration.check(links == {"blue"}, "kernel: the VRF device is gone")
         left = pe1.run(["ip", "-6", "route", "show", "table", "8986"]).stdout
-        self.tell.check(sid.partition("/")[0] not in left, "kernel: the SID is gone")
+        self.narration.check(sid.partition("/")[0] not in left, "kernel: the SID is gone")
         self._until(
             lambda: "vrf red" not in pe1.run(["vtysh", "-c", "show running-config"]).stdout,
             "FRR: nothing of red is configured",
@@ -167,7 +169,7 @@ class Demo:
         self._ping(self.ces["blue1"], SITE2[0])
 
     def stay(self) -> int:
-        self.tell.step("The network is yours")
+        self.narration.step("The network is yours")
         for line, shows in (
             ("on ce-red1 ping 10.2.0.10", "traffic through the tunnel"),
             ("on pe1 srv6ctl show sids", "SIDs with status and counters"),
@@ -179,19 +181,19 @@ class Demo:
             ("on pe1 redis-cli -s /run/redis/redis.sock -n 6 keys '*'", "status as SONiC rows"),
             ("exit", "ends the lab"),
         ):
-            self.tell.say(f"{line:72}{shows}")
+            self.narration.say(f"{line:72}{shows}")
         shell = ["bash", "--rcfile", "/src/lab/guest/shellrc"]
         subprocess.call(shell, env={**os.environ, "LAB_PROMPT": "lab"})
         return 0
 
     def _until(self, condition: Callable[[], object], claim: str) -> None:
         wait_until(condition, claim, timeout=60)
-        self.tell.ok(claim)
+        self.narration.ok(claim)
 
     def _ping(self, ce: Node, address: str) -> None:
         line = f"ping -q -c{PINGS} -i0.05 {address}"
-        out = self.tell.shell(ce, line, lambda text: "packets" in text)
-        self.tell.check(f" {PINGS} received" in out, f"{ce.name} reaches {address}")
+        out = self.narration.shell(ce, line, lambda text: "packets" in text)
+        self.narration.check(f" {PINGS} received" in out, f"{ce.name} reaches {address}")
 
     def _reaches(self, tenant: str, address: str) -> bool:
         ping = ["ping", "-c1", "-W1", address]

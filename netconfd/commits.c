@@ -113,9 +113,9 @@ static int connected(void) {
     strcpy(address.sun_path, socket_path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     /* A process that is stopped lets its backlog fill up: then connect waits so long. */
-    const struct timeval patience = {.tv_sec = SILENCE_MS / 1000};
+    const struct timeval timeout = {.tv_sec = SILENCE_MS / 1000};
     if (fd >= 0) {
-        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
     }
     if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address)) {
         const bool full = errno == EAGAIN;

@@ -47,7 +47,7 @@ static enum frame_status wait_for(int socket, short events, int timeout) {
 }
 
 /* Milliseconds that may pass until more of a message comes. */
-static int patience(const struct wire *wire) {
+static int remaining_ms(const struct wire *wire) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     const time_t left = wire->due ? wire->due - now.tv_sec : STALL_MS / 1000;
@@ -61,13 +61,14 @@ static enum frame_status receive(struct wire *wire, bool within) {
         if (count > 0) {
             wire->begin = 0;
             wire->end = (size_t)count;
-            return wire->due && !patience(wire) ? FRAME_STALLED : FRAME_MESSAGE;
+            return wire->due && !remaining_ms(wire) ? FRAME_STALLED : FRAME_MESSAGE;
         }
         if (count == 0) {
             return FRAME_CLOSED;
         }
         if (errno == EAGAIN) {
-            enum frame_status status = wait_for(wire->socket, POLLIN, within ? patience(wire) : -1);
+            enum frame_status status =
+                wait_for(wire->socket, POLLIN, within ? remaining_ms(wire) : -1);
             if (status != FRAME_MESSAGE) {
                 return status;
             }

@@ -15,7 +15,7 @@
 
 #define NAMESPACE "urn:ietf:params:xml:ns:netconf:notification:1.0"
 #define OF_RFC5277 "urn:ietf:params:xml:ns:netmod:notification"
-#define PATIENCE_MS 10000 /* with a client that takes no notifications */
+#define TIMEOUT_MS 10000 /* with a client that takes no notifications */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -70,7 +70,7 @@ static void send_event(struct session *session, const struct timespec *time, str
     text_puts(&text, "</notification>");
     free(when);
     struct pollfd room = {.fd = session->wire.socket, .events = POLLOUT};
-    if (poll(&room, 1, PATIENCE_MS) == 0) {
+    if (poll(&room, 1, TIMEOUT_MS) == 0) {
         log_error("session %u: it takes no notifications; ended", session->id);
         session->end = "dropped";
         shutdown(session->wire.socket, SHUT_RDWR);

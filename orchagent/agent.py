@@ -138,8 +138,8 @@ class _Session:
         await self._view.sweep()
         rows = {row_of(node) for node in self._graph.rows}
         stale = [row for row in self._reported if row not in rows]
-        await self._tell([(row, None) for row in stale])
-        await self._tell([(row_of(n), self._graph.state(n)) for n in self._graph.rows])
+        await self._report([(row, None) for row in stale])
+        await self._report([(row_of(n), self._graph.state(n)) for n in self._graph.rows])
 
     async def take(self) -> None:
         """Take all that waits."""
@@ -164,7 +164,7 @@ class _Session:
             for rejected in await self._view.apply(operations):
                 self._graph.failed(rejected.node, rejected.reason)
                 touched.add(rejected.node)
-        await self._tell([(row_of(n), self._graph.state(n)) for n in touched])
+        await self._report([(row_of(n), self._graph.state(n)) for n in touched])
 
     async def _count(self) -> None:
         used = self._graph.count(Kind.SID)
@@ -173,7 +173,7 @@ class _Session:
             await self._view.count(counts)
             self._used = used
 
-    async def _tell(self, states: list[tuple[str, State | None]]) -> None:
+    async def _report(self, states: list[tuple[str, State | None]]) -> None:
         """Report what differs from what was told."""
         stamp = time_text(time.time_ns())
         notifications = [(r, s) for r, s in states if self._reported.get(r) != _shown(s)]

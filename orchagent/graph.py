@@ -155,7 +155,7 @@ class Graph:
         removals: list[Operation] = []
         puts: list[Operation] = []
         for node in sorted(concerned, reverse=True):
-            if node in self._built and not (self._stands(node) and self._can_stay(node)):
+            if node in self._built and not (self._exists(node) and self._can_stay(node)):
                 removals.append(Remove(node))
                 del self._built[node]
         for node in sorted(concerned):
@@ -249,11 +249,11 @@ class Graph:
         """Whether it shall stand, given what is built by now."""
         return self._is_declared(node) and all(n in self._built for n in self._plan(node).needs)
 
-    def _stands(self, node: Node) -> bool:
+    def _exists(self, node: Node) -> bool:
         """Whether it shall go on standing: no more than ``_ready``, asked before removals reach
         what it needs."""
         return self._is_declared(node) and all(
-            n in self._built and self._stands(n) for n in self._plan(node).needs
+            n in self._built and self._exists(n) for n in self._plan(node).needs
         )
 
     def _can_stay(self, node: Node) -> bool:

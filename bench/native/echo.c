@@ -76,8 +76,8 @@ static void serve(int here, int stream) {
 
 static void ask(int connection, double seconds) {
   // A datagram that is lost is asked for again; that takes its second.
-  struct timeval patience = {.tv_sec = 1};
-  setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  struct timeval timeout = {.tv_sec = 1};
+  setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
   char byte = 'x';
   long done = 0;
   double start = now(), end = start + seconds;

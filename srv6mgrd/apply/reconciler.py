@@ -392,13 +392,13 @@ class Reconciler:
         """Own what is declared and bears our mark, should the journal have been lost; disown what
         is no longer declared and could not be removed because it isn't there or isn't ours."""
         try:
-            self._journal_what_stands(now, failures)
+            self._journal_present(now, failures)
         except StorageError as error:
             # It names what is ours and perhaps more; the next pass tries again, with all of it.
             self._unsettled = None
             _LOG.error("%s", error)
 
-    def _journal_what_stands(self, now: _Compared, failures: Container[str]) -> None:
+    def _journal_present(self, now: _Compared, failures: Container[str]) -> None:
         wanted = now.target.objects
         adopted: list[Object] = []
         if self._adopting:

@@ -149,11 +149,11 @@ class Northbound:
             except DatastoreError as error:
                 waiting = Verdict(Status.WAITING, str(error))
                 verdicts.update((c.row, waiting) for c in changes)
-                await self._tell(source, verdicts)
+                await self._report(source, verdicts)
                 raise
             self._conclude(changes, rejected, verdicts)
         self._memory.save(self._ownership.owned)
-        await self._tell(source, verdicts)
+        await self._report(source, verdicts)
 
     def _conclude(
         self, changes: Sequence[Change], rejected: dict[str, str], verdicts: dict[str, Verdict]
@@ -202,7 +202,7 @@ class Northbound:
                     del self._lost[row]
                     ownership.remove(row)
 
-    async def _tell(self, source: Source, verdicts: dict[str, Verdict]) -> None:
+    async def _report(self, source: Source, verdicts: dict[str, Verdict]) -> None:
         """Report what differs from what was reported."""
         stamp = time_text(time.time_ns())
         notifications: list[tuple[str, Fields | None]] = []

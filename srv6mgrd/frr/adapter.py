@@ -255,12 +255,12 @@ class FrrSockets:
         of_policies = [a for a in actions if is_policy(frr_block(a))]
         others = [a for a in actions if not is_policy(frr_block(a))]
         whole = [a for a in others if isinstance(a, Delete)]
-        standing = self._standing(whole, rejected)
+        standing = self._present(whole, rejected)
         left = [a for a in others if id(a) not in rejected]
         self._run(self._not_of_profile(removals(left, standing)), rejected)
         left = [a for a in left if id(a) not in rejected]
         renamed = [a for a in left if changes_router_id(a)]
-        standing = self._standing(renamed, rejected)
+        standing = self._present(renamed, rejected)
         left = [*of_policies, *(a for a in left if id(a) not in rejected)]
         self._write(additions(left, standing), rejected)
         left = [a for a in of_policies if id(a) not in rejected]
@@ -299,7 +299,7 @@ class FrrSockets:
                 arrivals.wait(stage)
         self._run(last, rejected)
 
-    def _standing(self, actions: Sequence[Action], rejected: _Rejected) -> dict[str, FrrBlock]:
+    def _present(self, actions: Sequence[Action], rejected: _Rejected) -> dict[str, FrrBlock]:
         """What the daemons run whose instances these actions are about; when one does not say, the
         actions that hang on it are refused."""
         found: dict[str, FrrBlock] = {}

@@ -110,7 +110,7 @@ class TelemetryFeed:
     def _changed(self, at: int, config: Tree, touched: Touched) -> None:
         before = self.current()
         self._config = config
-        self._tell(Change(at, before, self.current(), touched))
+        self._report(Change(at, before, self.current(), touched))
 
     def current(self, counters: Counters | None = None) -> Snapshot:
         """What was last read; no counters unless given."""
@@ -307,7 +307,7 @@ class TelemetryFeed:
                 touched.updated.append(at)
             elif any(True for _ in before.find(at)):  # else it went with its configuration
                 touched.deleted.append(at)
-        self._tell(Change(time.time_ns(), before, self.current(), touched))
+        self._report(Change(time.time_ns(), before, self.current(), touched))
 
     def _touch_node(self, was: Tree, touched: Touched) -> None:
         """What of the state of the node came, changed or went; the parts of a member are told
@@ -333,7 +333,7 @@ class TelemetryFeed:
                 if at is not None:
                     touched.updated.append(at)
         before, after = self.current(old), self.current(counters)
-        self._tell(Change(counters.at, before, after, touched, counters=True))
+        self._report(Change(counters.at, before, after, touched, counters=True))
 
     def _learn(self, proxies: NodeState) -> None:
         """What proxies learned is told as status is; their counters to who listens to counters."""
@@ -350,9 +350,9 @@ class TelemetryFeed:
             if not same and (at := self.model.state_of_proxy(prefix)) is not None:
                 touched.updated.append(at)
         reported_at, after = time.time_ns(), self.current()
-        self._tell(Change(reported_at, before, after, touched))
+        self._report(Change(reported_at, before, after, touched))
         if self._counting:
-            self._tell(Change(reported_at, before, after, touched, counters=True))
+            self._report(Change(reported_at, before, after, touched, counters=True))
 
     def _observe(self, observed: _Observed) -> None:
         """What changed of sessions, adjacencies and interfaces."""
@@ -367,9 +367,9 @@ class TelemetryFeed:
             # What went with its configuration was told with that.
             gone = [at for at in since.deleted if before.has(at)]
             reported = Touched(since.updated, gone)
-            self._tell(Change(time.time_ns(), before, self.current(), reported))
+            self._report(Change(time.time_ns(), before, self.current(), reported))
 
-    def _tell(self, change: Change) -> None:
+    def _report(self, change: Change) -> None:
         if not change.touched:
             return
         for listener in list(self._listeners):

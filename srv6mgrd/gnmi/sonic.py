@@ -173,12 +173,12 @@ class Subscription:
 
     async def _serve(self, requests: AsyncIterator[Any], grants: Sequence[Grant | None]) -> None:
         if not self._asked.updates_only:
-            await self._tell(self._watches)
+            await self._report(self._watches)
         await self._write(wire.sync_response())
         if self._asked.mode == pb.SubscriptionList.POLL:
             async for request in requests:
                 check_poll(request)
-                await self._tell(self._watches)
+                await self._report(self._watches)
                 await self._write(wire.sync_response())
         elif self._asked.mode == pb.SubscriptionList.STREAM:
             async with asyncio.TaskGroup() as tasks:
@@ -199,7 +199,7 @@ class Subscription:
             await asyncio.sleep(due - time.monotonic())
             again = bool(watch.heartbeat) and due >= beat + watch.heartbeat
             beat = due if again else beat
-            read = await self._tell([watch], changed=watch.suppress and not again)
+            read = await self._report([watch], changed=watch.suppress and not again)
             interval = self._load.interval(grant, read * PER_LEAF, self._least(watch))
 
     async def _follow(self, watch: _Watch) -> None:
@@ -211,14 +211,14 @@ class Subscription:
                     async with asyncio.timeout(watch.heartbeat or None):
                         await moved.wait()
                 except TimeoutError:
-                    await self._tell([watch])
+                    await self._report([watch])
                     continue
                 moved.clear()
-                await self._tell([watch], changed=True)
+                await self._report([watch], changed=True)
         finally:
             end()
 
-    async def _tell(self, watches: list[_Watch], *, changed: bool = False) -> int:
+    async def _report(self, watches: list[_Watch], *, changed: bool = False) -> int:
         """What is now; with ``changed`` only what was not told last. How many SIDs were read."""
         caller = self._caller.again()
         snapshot = replace(await self._feed.snapshot(), budget=caller.budget)

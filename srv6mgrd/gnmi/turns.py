@@ -159,13 +159,13 @@ class Turns:
                 self._leave(me)
 
     def _wait(self, me: _Waiter, budget: Budget) -> None:
-        while not me.granted.wait(self._patience()):
+        while not me.granted.wait(self._look_after()):
             budget.check()
             with self._lock:
                 if self._current is None:
                     self._grant()
 
-    def _patience(self) -> float:
+    def _look_after(self) -> float:
         held = self._resume - self._clock()
         return held if 0 < held < _LOOK_S else _LOOK_S
 

@@ -100,10 +100,10 @@ def decode(
         if (route := known(message)) is not None:
             return ObservedObject(route, ours=True)
     device = devices.get(message.oif, f"if{message.oif}")
-    words = f"type {message.kind} scope {message.scope} flags {message.flags:#x} attributes "
-    words += " ".join(map(str, sorted(message.attributes))) + f" dev {device}"
+    description = f"type {message.kind} scope {message.scope} flags {message.flags:#x} attributes "
+    description += " ".join(map(str, sorted(message.attributes))) + f" dev {device}"
     unknown = UnknownRoute(
-        _key(message), version, message.table, message.prefix, message.metric, words
+        _key(message), version, message.table, message.prefix, message.metric, description
     )
     return ObservedObject(unknown, ours=True)
 

@@ -66,7 +66,7 @@ class Proxies:
             if maps is not None:
                 yield from self._entries(maps, self._links, names)
             ids = self._programs.ids()
-            for item in self._programs.hooks.standing():
+            for item in self._programs.hooks.attached():
                 self._untidy |= not item.ifindex
                 if (name := names.get(item.ifindex)) is not None:
                     program = ids.get(item.program_id)

@@ -26,7 +26,7 @@ class Hooks:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def standing(self) -> Iterator[LinkInfo]:
+    def attached(self) -> Iterator[LinkInfo]:
         return (found for _, found in self._links())
 
     def hang(self, ifindex: int, side: int, program: int) -> Failure | None:

@@ -32,6 +32,8 @@ TERMS: Mapping[str, str] = {
     "refused": "rejected",
     "refuses": "rejects",
     "refusing": "rejecting",
+    "patience": "timeout or retry policy",
+    "tell": "report, notify or print",
     "told": "reported",
     "worded": "translated",
 }
@@ -57,6 +59,7 @@ EXCEPTIONS: Mapping[str, str] = {
 }
 # The same of one file.
 EXCEPTIONS_IN: Mapping[tuple[str, str], str] = {
+    ("tests/soak/chaos/invariants.py", "tell"): "a method of Python's files",
     ("tests/property/machine.py", "disturbed"): "the state that a test makes, not the method",
 }
 

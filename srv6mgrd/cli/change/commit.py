@@ -84,9 +84,9 @@ def apply(
         reported = {"changed": changed, "transaction": made, "commit-id": name or None}
         session.out.json(reported)
         return
-    _tell(session, made, changed)
+    _print(session, made, changed)
     if confirm_within is not None:
-        _tell_to_confirm(session, name, confirm_within)
+        _print_pending(session, name, confirm_within)
 
 
 @click.command()
@@ -125,9 +125,9 @@ def rollback(
         return
     if changed:
         session.out.line(f"the configuration is that after transaction {transaction} again")
-    _tell(session, made, changed)
+    _print(session, made, changed)
     if confirm_within is not None:
-        _tell_to_confirm(session, name, confirm_within)
+        _print_pending(session, name, confirm_within)
 
 
 def _named(name: str | None, confirm_within: int | None) -> str:
@@ -139,7 +139,7 @@ def _named(name: str | None, confirm_within: int | None) -> str:
     return name or f"{user()}-{time.strftime('%H%M%S')}"
 
 
-def _tell_to_confirm(session: Session, name: str, seconds: int) -> None:
+def _print_pending(session: Session, name: str, seconds: int) -> None:
     session.out.line(f"commit {name} is undone in {seconds} s unless it is confirmed:")
     session.out.line("  srv6ctl confirm        keeps it")
     session.out.line("  srv6ctl cancel         undoes it now")
@@ -163,7 +163,7 @@ def _made_known(state: State, before: int) -> dict[str, Any] | None:
     return None
 
 
-def _tell(session: Session, made: dict[str, Any] | None, changed: bool) -> None:
+def _print(session: Session, made: dict[str, Any] | None, changed: bool) -> None:
     if not changed:
         session.out.line("nothing to do: that is the running configuration already")
     elif made is None:

@@ -24,7 +24,7 @@ def confirm(session: Session, name: str | None) -> None:
     name = _named(session, name)
     with session.client() as client:
         client.confirm(name)
-    _tell(session, name, "is kept")
+    _print(session, name, "is kept")
 
 
 @click.command()
@@ -36,7 +36,7 @@ def cancel(session: Session, name: str | None) -> None:
     name = _named(session, name)
     with session.client() as client:
         client.cancel(name)
-    _tell(session, name, "is undone")
+    _print(session, name, "is undone")
 
 
 @click.command()
@@ -52,7 +52,7 @@ def extend(session: Session, time: int, name: str | None) -> None:
     name = _named(session, name)
     with session.client() as client:
         client.extend(name, time)
-    _tell(session, name, f"is undone in {time} s unless it is confirmed")
+    _print(session, name, f"is undone in {time} s unless it is confirmed")
 
 
 def _named(session: Session, name: str | None) -> str:
@@ -66,7 +66,7 @@ def _named(session: Session, name: str | None) -> str:
     return str(held["id"])
 
 
-def _tell(session: Session, name: str, what: str) -> None:
+def _print(session: Session, name: str, what: str) -> None:
     if session.out.as_json:
         session.out.json({"commit-id": name, "done": what})
     else:

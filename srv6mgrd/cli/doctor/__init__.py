@@ -39,7 +39,7 @@ def doctor(session: Session, quiet: bool) -> None:
     for finding in checks(session):
         found.append(finding)
         if not session.out.as_json and not (quiet and finding.level not in {"warn", "fail"}):
-            _tell(session, finding)
+            _print(session, finding)
     levels = Counter(finding.level.value for finding in found)
     if session.out.as_json:
         session.out.json({"findings": [f._asdict() for f in found], "summary": dict(levels)})
@@ -54,7 +54,7 @@ def doctor(session: Session, quiet: bool) -> None:
         sys.exit(Exit.FOUND)
 
 
-def _tell(session: Session, finding: Finding) -> None:
+def _print(session: Session, finding: Finding) -> None:
     style = _STYLES[finding.level]
     head = Cell(f"{finding.level:5}", style), Cell(f"{finding.check:14}", "head")
     session.out.item(head, finding.message)

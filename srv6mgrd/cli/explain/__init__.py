@@ -74,12 +74,12 @@ def explain(session: Session, sid: str, seconds: float) -> None:
     if session.out.as_json:
         session.out.json(_json(found, why))
     else:
-        _tell(session.out, found, why)
+        _print(session.out, found, why)
     if found.status.status is not InstallStatus.INSTALLED:
         sys.exit(Exit.FOUND)
 
 
-def _tell(out: Output, found: Evidence, why: list[Cause]) -> None:
+def _print(out: Output, found: Evidence, why: list[Cause]) -> None:
     from srv6mgrd.cli.show.rows import leads_to, status_cell
 
     sid, status, c, now = found.sid, found.status, found.counters, time.time_ns()
@@ -113,12 +113,12 @@ def _tell(out: Output, found: Evidence, why: list[Cause]) -> None:
     columns = [Column(""), Column("")]
     out.table(columns, [(Cell(str(name), "head"), value) for name, value in facts], indent="  ")
     if why:
-        _tell_causes(out, found, why)
+        _print_causes(out, found, why)
     elif not sid.counters:
         out.line("\nIt does not count: its counters are switched off (counters: false).")
 
 
-def _tell_causes(out: Output, found: Evidence, why: list[Cause]) -> None:
+def _print_causes(out: Output, found: Evidence, why: list[Cause]) -> None:
     out.line()
     out.line(
         f"{counted(found.counters.errors, 'error')}. What it most likely means, the surest first:"

@@ -137,12 +137,12 @@ def observed(datagrams: Sequence[bytes]) -> Iterator[ObservedObject]:
 
 def further(rule: Rule | UnknownRule, taken: Container[str]) -> UnknownRule:
     """A further rule with the same priority and prefix, under a key of its own."""
-    words = f"table {rule.table}" if isinstance(rule, Rule) else rule.description
-    key = f"{rule.key} {words}"
+    description = f"table {rule.table}" if isinstance(rule, Rule) else rule.description
+    key = f"{rule.key} {description}"
     while key in taken:
         key += " again"
     source = None if rule.source is None else IPv6Network(rule.source)
-    return UnknownRule(key, rule.priority, rule.to, words, source, rule.table)
+    return UnknownRule(key, rule.priority, rule.to, description, source, rule.table)
 
 
 def decode(body: memoryview | bytes) -> ObservedObject | None:
@@ -172,13 +172,13 @@ def decode(body: memoryview | bytes) -> ObservedObject | None:
     ):
         return ObservedObject(rule, ours)
     leads = table if action == wire.FR_ACT_TO_TBL else 0
-    words = [f"table {table}" if leads else _ACTIONS.get(action, f"action {action}")]
+    parts = [f"table {table}" if leads else _ACTIONS.get(action, f"action {action}")]
     if network is not None:
-        words.append(f"from {network}")
+        parts.append(f"from {network}")
     if tos or flags:
-        words.append(f"tos {tos} flags {flags:#x}")
+        parts.append(f"tos {tos} flags {flags:#x}")
     if more:
         names = [_SELECTORS.get(kind, f"attribute {kind}") for kind in sorted(more)]
-        words.append("with " + " and ".join(names))
-    unknown = UnknownRule(rule.key, priority, to, ", ".join(words), network, leads)
+        parts.append("with " + " and ".join(names))
+    unknown = UnknownRule(rule.key, priority, to, ", ".join(parts), network, leads)
     return ObservedObject(unknown, ours)

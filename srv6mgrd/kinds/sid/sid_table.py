@@ -240,8 +240,10 @@ def _object(row: Row, prefix: Prefix, devices: Mapping[int, str]) -> ObservedObj
     device = devices.get(row.oif, f"if{row.oif}")
     if row.unknown:
         key = f"route6 table {row.table} {prefix}"
-        words = f"{row.unknown}, dev {device}"
-        return ObservedObject(UnknownRoute(key, 6, row.table, prefix, row.metric, words), ours)
+        description = f"{row.unknown}, dev {device}"
+        return ObservedObject(
+            UnknownRoute(key, 6, row.table, prefix, row.metric, description), ours
+        )
     sid = SidRoute(
         prefix=prefix,
         action=BEHAVIOR[row.action],
@@ -286,8 +288,8 @@ def _precedence(item: ObservedObject) -> tuple[bool, int]:
 def _further(item: ObservedObject) -> ObservedObject:
     route = item.object
     assert isinstance(route, SidRoute | UnknownRoute)
-    words = route.description if isinstance(route, UnknownRoute) else f"{route.action}"
+    description = route.description if isinstance(route, UnknownRoute) else f"{route.action}"
     key = f"{route.key} metric {route.metric}"
     return ObservedObject(
-        UnknownRoute(key, 6, route.table, route.prefix, route.metric, words), item.ours
+        UnknownRoute(key, 6, route.table, route.prefix, route.metric, description), item.ours
     )

@@ -63,7 +63,7 @@ def read(xpath: str = PATH) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def router(core: Core, place: Path) -> Core:
-    core.tell({ObjectRef(Kind.SID, prefix): status for prefix, status in STATUSES.items()})
+    core.report({ObjectRef(Kind.SID, prefix): status for prefix, status in STATUSES.items()})
     core.count({DT46: SidCounters(7, 700, 1, 1), UN: SidCounters(9, 900, 0, 1)})
     return core
 

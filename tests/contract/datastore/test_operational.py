@@ -70,7 +70,7 @@ def router(core: Core, place: Path) -> Iterator[None]:
     edit = Edit(Op.REPLACE, "/srv6mgr-srv6:srv6", json.dumps(config).encode())
     commit(connection.session(), ["srv6mgr-srv6"], [edit])
     sids = {ObjectRef(Kind.SID, sid(n)): INSTALLED for n in range(1, MANY)}
-    core.tell(
+    core.report(
         {
             ObjectRef(Kind.LOCATOR, "main"): INSTALLED,
             ObjectRef(Kind.VRF, "red"): ObjectStatus(InstallStatus.PENDING, "wait"),

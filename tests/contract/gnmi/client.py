@@ -92,7 +92,7 @@ class Core:
         if event == "done":
             self.changes.append(event)
 
-    def tell(self, statuses: Mapping[ObjectRef, ObjectStatus]) -> None:
+    def report(self, statuses: Mapping[ObjectRef, ObjectStatus]) -> None:
         self.store.set_statuses(statuses)
 
     def count(self, counters: Mapping[str, SidCounters], at: int | None = None) -> None:

@@ -137,7 +137,9 @@ def test_a_rule_that_comes_later_holds_for_counters_of_all_sids(
     other = "fcbb:0:1:65::/64"
     end = {"prefix": other, "locator": "main", "behavior": "End"}
     gnmi.set(update={"/srv6": SRV6, "/srv6/local-sids": {"sid": [end]}})
-    core.tell({ObjectRef(Kind.SID, p): ObjectStatus(InstallStatus.INSTALLED) for p in (SID, other)})
+    core.report(
+        {ObjectRef(Kind.SID, p): ObjectStatus(InstallStatus.INSTALLED) for p in (SID, other)}
+    )
     numbers = itertools.count(1)
 
     def reported() -> set[str]:
@@ -168,7 +170,9 @@ def test_get_of_the_counters_of_all_sids_obeys_rules(
     other = "fcbb:0:1:65::/64"
     end = {"prefix": other, "locator": "main", "behavior": "End"}
     gnmi.set(update={"/srv6": SRV6, "/srv6/local-sids": {"sid": [end]}})
-    core.tell({ObjectRef(Kind.SID, p): ObjectStatus(InstallStatus.INSTALLED) for p in (SID, other)})
+    core.report(
+        {ObjectRef(Kind.SID, p): ObjectStatus(InstallStatus.INSTALLED) for p in (SID, other)}
+    )
     core.count({p: SidCounters(1, 2, 3, 4) for p in (SID, other)})
     alice = secure(guarded, user("alice"))
     every = "/srv6/local-sids/sid/state/counters/in-pkts"

@@ -152,7 +152,7 @@ def test_sampling_as_often_as_can_be_holds_up_nobody(
     sids = [f"fcbb:0:1:{n:x}::/64" for n in range(0x1000, 0x1000 + 2000)]
     entries = [{"prefix": p, "locator": "main", "behavior": "End"} for p in sids]
     router.set(update={"/srv6/local-sids": {"sid": entries}})
-    core.tell({ObjectRef(Kind.SID, p): ObjectStatus(InstallStatus.INSTALLED) for p in sids})
+    core.report({ObjectRef(Kind.SID, p): ObjectStatus(InstallStatus.INSTALLED) for p in sids})
     core.count({p: SidCounters(1, 2, 3, 4) for p in sids})
     whole = subscription("/srv6/local-sids", pb.SAMPLE)
     with router.subscribe(whole) as one, router.subscribe(whole) as two:

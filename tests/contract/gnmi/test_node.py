@@ -112,7 +112,7 @@ def test_statistics_are_reported_on_change(gnmi: Client, core: Core) -> None:
 
 def test_segment_lists_and_routes_have_state(gnmi: Client, core: Core) -> None:
     gnmi.set(update={"/srv6": STEERED})
-    core.tell(
+    core.report(
         {
             ObjectRef(Kind.SEGMENT_LIST, "via-2"): ObjectStatus(InstallStatus.INSTALLED),
             ObjectRef(Kind.ROUTE, "red 10.2.0.0/24"): ObjectStatus(InstallStatus.PENDING, "wait"),

@@ -29,7 +29,7 @@ STATE = f"{OF_RED}/neighbor[address=10.1.0.10]/state"
 SITES = f"{OF_RED}/peer-group[name=sites]/dynamic-neighbor"
 ONCE = pb.SubscriptionList.ONCE
 
-Tell = Callable[..., None]
+Report = Callable[..., None]
 
 
 def session(state: str = "established", accepted: int = 3) -> dict[str, Any]:
@@ -70,12 +70,12 @@ def router(gnmi: Client, observed: ObservedWriter) -> Client:
     bgp = {"as-number": 65000, "router-id": "10.0.0.1"}
     gnmi.set(update={"/srv6": {**SRV6, "srv6mgr-bgp:bgp": bgp}})
     gnmi.set(update={OF_RED: BGP})
-    tell(observed, of_red(neighbor()))
+    report(observed, of_red(neighbor()))
     wait_until(lambda: f"{STATE}/session-state" in once(gnmi, STATE))
     return gnmi
 
 
-def tell(observed: ObservedWriter, members: Mapping[str, Any]) -> None:
+def report(observed: ObservedWriter, members: Mapping[str, Any]) -> None:
     observed.stage("frr", members)
     observed.publish()
 
@@ -101,7 +101,7 @@ def test_state_of_what_is_not_declared_is_not_shown(
     router: Client, observed: ObservedWriter
 ) -> None:
     other = {"address": "10.1.0.99", "state": session()}
-    tell(observed, of_red(neighbor("idle"), other))
+    report(observed, of_red(neighbor("idle"), other))
     wait_until(lambda: once(router, f"{STATE}/session-state") == {f"{STATE}/session-state": "idle"})
     assert once(router, f"{OF_RED}/neighbor[address=10.1.0.99]") == {}
     assert "10.1.0.99" not in str(router.value("/srv6"))
@@ -110,7 +110,7 @@ def test_state_of_what_is_not_declared_is_not_shown(
 def test_on_change_tells_what_changed_and_no_more(router: Client, observed: ObservedWriter) -> None:
     with router.subscribe(subscription(f"{OF_RED}/neighbor")) as stream:
         assert stream.until_sync()[f"{STATE}/session-state"] == "established"
-        tell(observed, of_red(neighbor("active")))
+        report(observed, of_red(neighbor("active")))
         reported = stream.next().update
         assert updates(reported) == {
             f"{STATE}/session-state": "active",
@@ -123,31 +123,31 @@ def test_on_change_tells_what_changed_and_no_more(router: Client, observed: Obse
             f"{family}/prefixes/advertised",
         ]
         # FRR can't be asked: nothing is known.
-        tell(observed, {})
+        report(observed, {})
         assert f"{STATE}/session-state" in deletes(stream.next().update)
         assert stream.quiet()
 
 
-def test_on_change_of_the_state_alone_does_not_tell_prefixes(
+def test_on_change_of_the_state_alone_does_not_report_prefixes(
     router: Client, observed: ObservedWriter
 ) -> None:
     with router.subscribe(subscription(f"{STATE}/session-state")) as stream:
         assert stream.until_sync() == {f"{STATE}/session-state": "established"}
-        tell(observed, of_red(neighbor(accepted=4)))
+        report(observed, of_red(neighbor(accepted=4)))
         assert stream.quiet()
-        tell(observed, of_red(neighbor("idle")))
+        report(observed, of_red(neighbor("idle")))
         assert updates(stream.next().update) == {f"{STATE}/session-state": "idle"}
 
 
 def test_those_who_connect_come_and_go(router: Client, observed: ObservedWriter) -> None:
     with router.subscribe(subscription(SITES)) as stream:
         assert stream.until_sync() == {}
-        tell(observed, of_red(neighbor(), dynamic=("10.2.0.7", "10.2.0.8")))
+        report(observed, of_red(neighbor(), dynamic=("10.2.0.7", "10.2.0.8")))
         reported = updates(stream.next().update)
         first = f"{SITES}[address=10.2.0.7]"
         assert reported[f"{first}/remote-as"] == 65101
         assert reported[f"{first}/state/session-state"] == "established"
-        tell(observed, of_red(neighbor(), dynamic=("10.2.0.8",)))
+        report(observed, of_red(neighbor(), dynamic=("10.2.0.8",)))
         assert deletes(stream.next().update) == [first]
         assert stream.quiet()
 
@@ -157,7 +157,7 @@ def test_a_neighbor_that_is_removed_goes_once(router: Client, observed: Observed
         stream.until_sync()
         router.set(delete=[f"{OF_RED}/neighbor[address=10.1.0.10]"])
         assert deletes(stream.next().update) == [f"{OF_RED}/neighbor[address=10.1.0.10]"]
-        tell(observed, of_red())
+        report(observed, of_red())
         assert stream.quiet()
 
 
@@ -167,7 +167,7 @@ def test_interfaces_have_it_beside_their_status(
     at = "/srv6/interfaces/interface[name=eth1]"
     router.set(update={at: {"role": "customer"}})
     installed = ObjectStatus(InstallStatus.INSTALLED, since=1_000_000_000)
-    core.tell({ObjectRef(Kind.INTERFACE, "eth1"): installed})
+    core.report({ObjectRef(Kind.INTERFACE, "eth1"): installed})
 
     def see(status: str, *addresses: str) -> None:
         listed = [{"ip": ip, "prefix-length": 24} for ip in addresses]
@@ -199,7 +199,7 @@ def test_interfaces_have_it_beside_their_status(
 
 def test_it_is_gone_when_srv6mgrd_reports_no_more(router: Client, core: Core) -> None:
     installed = ObjectStatus(InstallStatus.INSTALLED, since=1_000_000_000)
-    core.tell({ObjectRef(Kind.VRF_BGP, "red"): installed})
+    core.report({ObjectRef(Kind.VRF_BGP, "red"): installed})
     core.store.renew_lease(0)
     try:
         wait_until(lambda: f"{STATE}/session-state" not in once(router, STATE))

@@ -57,7 +57,7 @@ def test_on_change_tells_deletes_at_the_branch(router: Client) -> None:
 
 
 def test_on_change_below_a_deleted_branch(router: Client, core: Core) -> None:
-    core.tell({SID_REF: INSTALLED})
+    core.report({SID_REF: INSTALLED})
     with router.subscribe(
         subscription("/srv6/local-sids/sid[prefix=*]/state/install-status"),
         subscription("/srv6/vrfs/vrf/table-id"),
@@ -92,18 +92,18 @@ def test_a_rejected_set_is_not_seen(router: Client, core: Core) -> None:
 
 def test_install_status_is_reported_on_change(router: Client, core: Core) -> None:
     status = f"{ENTRY}/state/install-status"
-    core.tell(
+    core.report(
         {SID_REF: ObjectStatus(InstallStatus.PENDING, "VRF red is missing"), RED_REF: INSTALLED}
     )
     with router.subscribe(subscription("/srv6/local-sids/sid/state")) as stream:
         assert stream.until_sync()[status] == "pending"
-        core.tell({SID_REF: INSTALLED, RED_REF: INSTALLED})
+        core.report({SID_REF: INSTALLED, RED_REF: INSTALLED})
         assert updates(stream.next().update) == {
             status: "installed",
             f"{ENTRY}/state/reason": "",
             f"{ENTRY}/state/since": "1970-01-01T00:00:01.000000000+00:00",
         }
-        core.tell({RED_REF: INSTALLED})
+        core.report({RED_REF: INSTALLED})
         assert deletes(stream.next().update) == [f"{ENTRY}/state"]
         assert stream.quiet()
 
@@ -114,12 +114,12 @@ def test_a_new_object_brings_its_state(router: Client, core: Core) -> None:
         stream.until_sync()
         router.set(update={blue: {"table-id": 200}})
         assert updates(stream.next().update) == {f"{blue}/name": "blue", f"{blue}/table-id": 200}
-        core.tell({ObjectRef(Kind.VRF, "blue"): INSTALLED})
+        core.report({ObjectRef(Kind.VRF, "blue"): INSTALLED})
         assert updates(stream.next().update)[f"{blue}/state/install-status"] == "installed"
 
 
 def test_counters_are_reported_on_change_when_asked_for(router: Client, core: Core) -> None:
-    core.tell({SID_REF: INSTALLED})
+    core.report({SID_REF: INSTALLED})
     core.count({SID: SidCounters(1, 100, 0, 5)}, at=1)
     with router.subscribe(subscription(f"{ENTRY}/state/counters")) as stream:
         assert stream.until_sync()[f"{ENTRY}/state/counters/in-pkts"] == "1"
@@ -169,7 +169,7 @@ def test_counters_of_all_sids_are_reported_on_change(router: Client, core: Core)
     end = {"locator": "main", "behavior": "End"}
     router.set(update={entry.format(p): end for p in others})
     sids = [SID, *others]
-    core.tell({ObjectRef(Kind.SID, p): INSTALLED for p in sids})
+    core.report({ObjectRef(Kind.SID, p): INSTALLED for p in sids})
 
     def count(**packets: int) -> None:
         values = dict.fromkeys(sids, 1) | {sids[int(n[1:])]: v for n, v in packets.items()}
@@ -218,7 +218,7 @@ def test_what_a_slow_reader_missed_is_reported_and_hinders_nobody(
     sids = [f"fcbb:0:1:{n:x}::/64" for n in range(0x1000, 0x1000 + 200)]
     entries = [{"prefix": p, "locator": "main", "behavior": "End"} for p in sids]
     router.set(update={"/srv6/local-sids": {"sid": entries}})
-    core.tell({ObjectRef(Kind.SID, p): INSTALLED for p in sids})
+    core.report({ObjectRef(Kind.SID, p): INSTALLED for p in sids})
     counters = "/srv6/local-sids/sid[prefix=*]/state/counters/in-pkts"
     asked = pb.SubscriptionList(subscription=[subscription(counters)], encoding=pb.JSON_IETF)
     request = pb.SubscribeRequest(subscribe=asked)

@@ -24,7 +24,7 @@ COUNTED = f"{AFTS}/counters/ipv6-unicast/ipv6-entry[prefix={SID}]"
 @pytest.fixture
 def router(gnmi: Client, core: Core) -> Client:
     gnmi.set(update={"/srv6": SRV6})
-    core.tell({REF: INSTALLED})
+    core.report({REF: INSTALLED})
     core.count({SID: SidCounters(7, 700, 1, 1)})
     return gnmi
 
@@ -62,7 +62,7 @@ def test_openconfig_afts_show_a_sid(router: Client) -> None:
 
 
 def test_only_what_is_installed_is_in_the_afts(router: Client, core: Core) -> None:
-    core.tell({REF: ObjectStatus(InstallStatus.FAILED, "no")})
+    core.report({REF: ObjectStatus(InstallStatus.FAILED, "no")})
     code, _ = failing(router.raw_get, ENTRY)
     assert code is grpc.StatusCode.NOT_FOUND
     installed = f"{IETF}/sid[sid={SID}]/forwarding/is-installed"
@@ -94,11 +94,11 @@ def test_views_are_reported_on_change(router: Client, core: Core) -> None:
         first = stream.until_sync()
         assert first[installed] is True
         assert f"{ENTRY}/state/origin-protocol" in first
-        core.tell({REF: ObjectStatus(InstallStatus.PENDING, "wait")})
+        core.report({REF: ObjectStatus(InstallStatus.PENDING, "wait")})
         reported = stream.next().update
         assert updates(reported) == {installed: False}
         assert deletes(reported) == [ENTRY]
-        core.tell({REF: INSTALLED})
+        core.report({REF: INSTALLED})
         reported = updates(stream.next().update)
         assert reported[installed] is True
         assert reported[f"{ENTRY}/state/prefix"] == SID

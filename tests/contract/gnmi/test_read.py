@@ -139,7 +139,7 @@ def test_an_empty_router_has_defaults_alone(gnmi: Client) -> None:
 def test_state_stands_beside_configuration(gnmi: Client, core: Core) -> None:
     gnmi.set(update={"/srv6": SRV6})
     since = 1_700_000_000_123_456_789
-    core.tell(
+    core.report(
         {
             ObjectRef(Kind.SID, SID): ObjectStatus(InstallStatus.INSTALLED, since=since, repairs=2),
             ObjectRef(Kind.VRF, "red"): ObjectStatus(InstallStatus.PENDING, "eth1 is missing"),
@@ -172,7 +172,9 @@ def test_counters_of_all_sids_are_those_of_each(
     sids = {f"fcbb:0:1:{n:x}::/64": SidCounters(n, n << 40, 0, 1 + n) for n in range(0x65, 0x69)}
     ends = [{"prefix": p, "locator": "main", "behavior": "End"} for p in sids]
     gnmi.set(update={"/srv6": SRV6, "/srv6/local-sids": {"sid": ends}})
-    core.tell({ObjectRef(Kind.SID, p): ObjectStatus(InstallStatus.INSTALLED) for p in (SID, *sids)})
+    core.report(
+        {ObjectRef(Kind.SID, p): ObjectStatus(InstallStatus.INSTALLED) for p in (SID, *sids)}
+    )
     # One that never counted has no discontinuity-time.
     core.count(sids, at=42)
     more = [ext.Extension(depth=ext.Depth(level=depth))] if depth else []
@@ -196,7 +198,7 @@ def test_counters_of_all_sids_are_those_of_each(
 
 def test_type_separates_configuration_from_state(gnmi: Client, core: Core) -> None:
     gnmi.set(update={"/srv6": SRV6})
-    core.tell({ObjectRef(Kind.VRF, "red"): ObjectStatus(InstallStatus.INSTALLED)})
+    core.report({ObjectRef(Kind.VRF, "red"): ObjectStatus(InstallStatus.INSTALLED)})
     entry = "/srv6/vrfs/vrf[name=red]"
     config = gnmi.value(entry, encoding=pb.JSON, type=pb.GetRequest.CONFIG)
     assert config == {"name": "red", "table-id": 100, "interface": ["eth1"]}

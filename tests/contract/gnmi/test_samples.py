@@ -17,7 +17,7 @@ ONCE, POLL = pb.SubscriptionList.ONCE, pb.SubscriptionList.POLL
 def test_sample_sends_every_interval_with_the_time_of_the_sample(
     router: Client, core: Core
 ) -> None:
-    core.tell({SID_REF: INSTALLED})
+    core.report({SID_REF: INSTALLED})
     core.count({SID: SidCounters(1, 100, 0, 5)}, at=42)
     counters = subscription(f"{ENTRY}/state/counters/in-pkts", pb.SAMPLE, sample_interval=0.2)
     with router.subscribe(counters, encoding=pb.PROTO) as stream:
@@ -31,7 +31,7 @@ def test_sample_sends_every_interval_with_the_time_of_the_sample(
 
 
 def test_suppress_redundant_sends_only_what_changed(router: Client, core: Core) -> None:
-    core.tell({SID_REF: INSTALLED})
+    core.report({SID_REF: INSTALLED})
     core.count({SID: SidCounters(1, 100, 0, 5)})
     counters = subscription(
         f"{ENTRY}/state/counters", pb.SAMPLE, sample_interval=0.1, suppress_redundant=True
@@ -63,13 +63,13 @@ def test_heartbeats(router: Client) -> None:
 def test_target_defined_is_on_change_for_status_and_sampled_for_counters(
     router: Client, core: Core
 ) -> None:
-    core.tell({SID_REF: INSTALLED})
+    core.report({SID_REF: INSTALLED})
     core.count({SID: SidCounters(1, 100, 0, 5)})
     with router.subscribe(subscription(f"{ENTRY}/state", pb.TARGET_DEFINED)) as stream:
         assert len(stream.until_sync()) == 8
         for _ in range(2):
             assert all("/counters/" in p for p in updates(stream.next().update))
-        core.tell({SID_REF: ObjectStatus(InstallStatus.DRIFTED, "gone", since=1_000_000_000)})
+        core.report({SID_REF: ObjectStatus(InstallStatus.DRIFTED, "gone", since=1_000_000_000)})
         seen: dict[str, Any] = {}
         while f"{ENTRY}/state/install-status" not in seen:
             seen |= updates(stream.next().update)
@@ -86,7 +86,7 @@ def test_counters_of_all_sids_are_those_of_each(router: Client, core: Core) -> N
         }
     )
     sids = [SID, *others]
-    core.tell({ObjectRef(Kind.SID, p): INSTALLED for p in sids})
+    core.report({ObjectRef(Kind.SID, p): INSTALLED for p in sids})
     core.count({p: SidCounters(n, 100 * n, 3, 1_000_000_000) for n, p in enumerate(sids, 1)})
     core.store.clear_counters([others[0]], time.time_ns())
     paths = [f"/srv6/local-sids/sid[prefix={p}]/state/counters" for p in sids]

@@ -28,7 +28,7 @@ ONCE, POLL, STREAM = (
 @pytest.fixture
 def router(gnmi: Client, core: Core) -> Client:
     gnmi.set(update={"/srv6": SRV6})
-    core.tell({ObjectRef(Kind.SID, SID): INSTALLED})
+    core.report({ObjectRef(Kind.SID, SID): INSTALLED})
     core.count({SID: SidCounters(7, 700, 1, 1)}, at=5)
     return gnmi
 
@@ -74,7 +74,7 @@ def test_get_of_all_and_of_one(router: Client) -> None:
 def test_a_sid_that_came_later_is_there_at_once(router: Client, core: Core) -> None:
     entry = {"prefix": OTHER, "locator": "main", "behavior": "End"}
     router.set(update={f"/srv6/local-sids/sid[prefix={OTHER}]": entry})
-    core.tell({ObjectRef(Kind.SID, p): INSTALLED for p in (SID, OTHER)})
+    core.report({ObjectRef(Kind.SID, p): INSTALLED for p in (SID, OTHER)})
     core.count({SID: SidCounters(7, 700, 1, 1), OTHER: SidCounters(1, 2, 3, 1)})
     assert get(router, sids("COUNTERS", "SID*")) == {
         NAMES[SID]: fields(7, 700, 1),

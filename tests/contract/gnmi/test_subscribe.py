@@ -75,18 +75,18 @@ def test_a_path_that_does_not_exist_yet_keeps_the_stream_open(router: Client) ->
 
 def test_depth_limits_what_is_reported(router: Client, core: Core) -> None:
     depth = ext.Extension(depth=ext.Depth(level=1))
-    core.tell({RED_REF: INSTALLED})
+    core.report({RED_REF: INSTALLED})
     asked = pb.SubscriptionList(subscription=[subscription(RED)], encoding=pb.JSON_IETF)
     request = pb.SubscribeRequest(subscribe=asked, extension=[depth])
     with router.requests(request) as stream:
         own = {f"{RED}/{leaf}" for leaf in ("name", "table-id", "interface")}
         assert set(stream.until_sync()) == own
-        core.tell({RED_REF: ObjectStatus(InstallStatus.PENDING, "wait")})
+        core.report({RED_REF: ObjectStatus(InstallStatus.PENDING, "wait")})
         router.set(update={f"{RED}/table-id": 106})
         assert updates(stream.next().update) == {f"{RED}/table-id": 106}
 
 
-def test_overlapping_subscriptions_tell_a_leaf_once(router: Client) -> None:
+def test_overlapping_subscriptions_report_a_leaf_once(router: Client) -> None:
     with router.subscribe(subscription("/srv6/vrfs"), subscription(RED)) as stream:
         stream.until_sync()
         router.set(update={f"{RED}/table-id": 103})
@@ -105,7 +105,7 @@ def test_overlapping_subscriptions_tell_a_leaf_once(router: Client) -> None:
         "/.../table-id",
     ],
 )
-def test_wildcards_tell_every_instance_and_those_to_come(router: Client, string: str) -> None:
+def test_wildcards_report_every_instance_and_those_to_come(router: Client, string: str) -> None:
     tables = {f"{RED}/table-id": 100, "/srv6/vrfs/vrf[name=green]/table-id": 300}
     with router.subscribe(subscription(string)) as stream:
         assert stream.until_sync() == {f"{RED}/table-id": 100}

@@ -39,7 +39,7 @@ def route(prefix: str, behavior: Headend, table: int = 254, **more: object) -> E
     return replace(plain, **more)  # type: ignore[arg-type]
 
 
-def stands(kernel: LinuxKernel, obj: Object) -> bool:
+def is_present(kernel: LinuxKernel, obj: Object) -> bool:
     seen = kernel.observe([]).objects.get(obj.key)
     return seen is not None and seen.object == obj and seen.ours
 
@@ -81,8 +81,8 @@ def test_sid(kernel: LinuxKernel, sid_device: str, run: Run, obj: SidRoute, prin
     assert kernel.apply([Create(obj)]) == []
     said = run(f"ip -6 -d route show table {SID_TABLE}")
     assert " ".join(printed.split()) in " ".join(said.split())
-    assert stands(kernel, obj)
-    assert stands(kernel, obj)
+    assert is_present(kernel, obj)
+    assert is_present(kernel, obj)
     assert kernel.apply([Replace(obj, obj), Delete(obj)]) == []
     assert obj.key not in kernel.observe([]).objects
 
@@ -94,24 +94,24 @@ def test_sid_of_a_vrf(kernel: LinuxKernel, sid_device: str, run: Run, action: Be
     strict = Sysctl("net/vrf/strict_mode", "1")
     assert kernel.apply([Create(o) for o in (RED, strict, obj)]) == []
     assert f"action {action} vrftable 100" in run(f"ip -6 -d route show table {SID_TABLE}")
-    assert stands(kernel, obj)
+    assert is_present(kernel, obj)
 
 
 def test_interface_of_end_x(kernel: LinuxKernel, sid_device: str) -> None:
     """Kernels that don't know it drop it without a word; that is seen on reading back."""
     obj = sid(Behavior.END_X, next_hop=NH6, interface=SID_DEVICE)
     assert kernel.apply([Create(obj)]) == []
-    assert stands(kernel, obj) or stands(kernel, replace(obj, interface=None))
+    assert is_present(kernel, obj) or is_present(kernel, replace(obj, interface=None))
 
 
 def test_bpf(kernel: LinuxKernel, sid_device: str, run: Run, pinned: str) -> None:
     obj = sid(Behavior.END_BPF, bpf_program=pinned)
     assert kernel.apply([Create(obj)]) == []
     assert f"action End.BPF endpoint {pinned}" in run(f"ip -6 -d route show table {SID_TABLE}")
-    assert stands(kernel, obj)
+    assert is_present(kernel, obj)
     moved = replace(obj, metric=7)
     assert kernel.apply([Replace(obj, obj), Replace(obj, moved)]) == []
-    assert stands(kernel, moved)
+    assert is_present(kernel, moved)
 
 
 def test_bpf_program_that_is_pinned_anew_is_drift(
@@ -121,14 +121,14 @@ def test_bpf_program_that_is_pinned_anew_is_drift(
     assert kernel.apply([Create(obj)]) == []
     Path(pinned).unlink()
     # Nothing else is there that the SID could take: what it holds goes on.
-    assert stands(kernel, obj)
+    assert is_present(kernel, obj)
     pin(pinned)
     seen = kernel.observe([]).objects[obj.key]
     assert isinstance(seen.object, SidRoute)
     assert seen.object != obj
     assert seen.ours
     assert kernel.apply([Replace(seen.object, obj)]) == []
-    assert stands(kernel, obj)
+    assert is_present(kernel, obj)
 
 
 def test_bpf_program_is_missing(kernel: LinuxKernel, sid_device: str) -> None:
@@ -182,11 +182,11 @@ def test_headend(
     said = run(f"ip -{obj.prefix.version} -d route show table {obj.table} proto 86")
     assert printed in said
     assert "[ fc00:a::1 fc00:b::2 fc00:c::3 ]" in said
-    assert stands(kernel, obj)
-    assert stands(kernel, obj)
+    assert is_present(kernel, obj)
+    assert is_present(kernel, obj)
     other = replace(obj, segments=SEGMENTS[:1])
     assert kernel.apply([Replace(obj, other)]) == []
-    assert stands(kernel, other)
+    assert is_present(kernel, other)
     assert kernel.apply([Delete(other), Delete(other)]) == []
     assert obj.key not in kernel.observe([]).objects
 
@@ -194,9 +194,9 @@ def test_headend(
 def test_source_of_one_route(kernel: LinuxKernel, sid_device: str, run: Run) -> None:
     obj = route("198.51.100.0/24", Headend.H_ENCAPS, source=IPv6Address("fc00::5"))
     assert kernel.apply([Create(obj)]) == []
-    if stands(kernel, replace(obj, source=None)):
+    if is_present(kernel, replace(obj, source=None)):
         pytest.skip("the kernel ignores it")
-    assert stands(kernel, obj)
+    assert is_present(kernel, obj)
 
 
 def test_foreign_route_in_the_way(kernel: LinuxKernel, sid_device: str, run: Run) -> None:
@@ -227,7 +227,7 @@ def test_what_differs(kernel: LinuxKernel, sid_device: str, run: Run, command: s
     seen = kernel.observe([]).objects[obj.key]
     assert isinstance(seen.object, UnknownRoute)
     assert kernel.apply([Replace(seen.object, obj)]) == []
-    assert stands(kernel, obj)
+    assert is_present(kernel, obj)
 
 
 @pytest.mark.parametrize("address", ["fc00:9::1", "192.0.2.9"])
@@ -237,6 +237,6 @@ def test_next_hop(kernel: LinuxKernel, sid_device: str, run: Run, address: str) 
     assert kernel.apply([Create(obj)]) == []
     said = run(f"ip -{one.version} route show {address} proto 86")
     assert f"via {address} dev {sid_device}" in said
-    assert stands(kernel, obj)
+    assert is_present(kernel, obj)
     assert kernel.apply([Replace(obj, obj), Delete(obj)]) == []
     assert obj.key not in kernel.observe([]).objects

@@ -126,7 +126,7 @@ class Router:
         # Called here, in the thread of the loop, which owns it.
         await self.notifier.run()
 
-    def tell(self, *notifications: Notification) -> None:
+    def notify(self, *notifications: Notification) -> None:
         async def put() -> None:
             self.notifier.put(notifications)
 

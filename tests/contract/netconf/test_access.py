@@ -165,7 +165,7 @@ def test_notifications(client: Client, guest: Client, router: Router) -> None:
     hide = "<acm:module-name>srv6mgr-operations</acm:module-name><acm:notification-name>*"
     allow(client, rule("hide", f"{hide}</acm:notification-name>", "read", "deny"))
     guest.manager.create_subscription()
-    router.tell(commit_rolled_back("one"))
+    router.notify(commit_rolled_back("one"))
     client.edit(srv6(vrf(table="102")))
     guest.event_with("//ev:netconf-config-change")
     assert guest.quiet()

@@ -72,7 +72,7 @@ def test_rpcs_between_notifications(listener: Client) -> None:
 
 
 def test_notifications_of_srv6mgrd(listener: Client, router: Router) -> None:
-    router.tell(commit_rolled_back("one"))
+    router.notify(commit_rolled_back("one"))
     event = listener.event_with(UNDONE)
     assert "one" in texts(event, f"{UNDONE}/*")
 
@@ -87,7 +87,7 @@ def test_notifications_of_srv6mgrd(listener: Client, router: Router) -> None:
 def test_a_filter(client: Client, other: Client, router: Router, filter_: str) -> None:
     client.rpc(f"<n:create-subscription>{filter_}</n:create-subscription>")
     other.edit(ROUTER)
-    router.tell(commit_rolled_back("one"))
+    router.notify(commit_rolled_back("one"))
     assert texts(client.event(), UNDONE)
     assert client.quiet()
 
@@ -108,12 +108,12 @@ def test_replay(server: Server, router: Router) -> None:
     supported = "//mod:netconf/mod:streams/mod:stream/mod:replaySupport"
     assert texts(client.rpc("<nc:get/>"), supported) == ["true"]
     witness.manager.create_subscription()
-    router.tell(commit_rolled_back("replayed"))
+    router.notify(commit_rolled_back("replayed"))
     witness.event_with(UNDONE)
     client.manager.create_subscription(start_time=before.isoformat())
     assert "replayed" in texts(client.event(), f"{UNDONE}/*")
     assert texts(client.event(), "//mod:replayComplete")
-    router.tell(commit_rolled_back("live"))
+    router.notify(commit_rolled_back("live"))
     assert "live" in texts(client.event_with(UNDONE), f"{UNDONE}/*")
     client.close()
     witness.close()

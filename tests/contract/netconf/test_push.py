@@ -161,11 +161,11 @@ def test_resync(client: Client) -> None:
 
 def test_delete(client: Client, other: Client, router: Router) -> None:
     number = to_stream(client)
-    router.tell(commit_rolled_back("one"))
+    router.notify(commit_rolled_back("one"))
     client.event_with(UNDONE)
     rejected(lambda: act(other, "delete", number), "invalid-value", "no subscription")
     act(client, "delete", number)
-    router.tell(commit_rolled_back("two"))
+    router.notify(commit_rolled_back("two"))
     assert client.quiet()
     rejected(lambda: act(client, "delete", number), "invalid-value", "no subscription",
             app_tag="ietf-subscribed-notifications:no-such-subscription")  # fmt: skip
@@ -184,7 +184,7 @@ def test_several_in_one_session(client: Client, router: Router) -> None:
     first = to_stream(client, "<sn:stream-xpath-filter>/o:commit-undone</sn:stream-xpath-filter>")
     second = to_datastore(client, ON_CHANGE)
     assert first != second
-    router.tell(commit_rolled_back("one"))
+    router.notify(commit_rolled_back("one"))
     client.event_with(UNDONE)
     client.edit(ROUTER)
     client.event_with("//yp:push-change-update")

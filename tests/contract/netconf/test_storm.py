@@ -74,7 +74,7 @@ def test_many_notifications(server: Server, client: Client, router: Router) -> N
     )
     for wire in (*readers, asleep):
         assert texts(wire.call(subscription), "//nc:ok") == ["ok"]
-    router.tell(*(commit_rolled_back(f"commit-{number}") for number in range(200)))
+    router.notify(*(commit_rolled_back(f"commit-{number}") for number in range(200)))
     for wire in readers:
         seen = [texts(wire.reply(), "//o:commit-undone/*") for _ in range(200)]
         assert seen[-1] == ["commit-199"]

@@ -141,7 +141,7 @@ def test_what_no_chain_is_known_for_is_dropped(node: Node, packet: Packet) -> No
     assert node.counts().nothing_learned == node.counts().errors == 1
 
 
-def test_a_packet_too_short_to_tell_its_flow_is_dropped(node: Node) -> None:
+def test_a_packet_without_its_flow_in_it_is_dropped(node: Node) -> None:
     node.declare(proxy(per_flow=True))
     short = IPv6(**SIX, nh=6) / Raw(b"\0\7\0")
 

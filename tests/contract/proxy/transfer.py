@@ -12,7 +12,7 @@ import socket
 import sys
 import threading
 
-PORT, CHUNK, PATIENCE = 5001, 1 << 16, 60
+PORT, CHUNK, TIMEOUT = 5001, 1 << 16, 60
 
 
 def serve(address: str) -> None:
@@ -27,7 +27,7 @@ def serve(address: str) -> None:
 
 def fetch(address: str, octets: int) -> None:
     sent, came = hashlib.sha256(), hashlib.sha256()
-    with socket.create_connection((address, PORT), timeout=PATIENCE) as server:
+    with socket.create_connection((address, PORT), timeout=TIMEOUT) as server:
 
         def send() -> None:
             block = os.urandom(CHUNK)

@@ -121,7 +121,7 @@ class World:
         monkeypatch.setattr(Session, "client", opened)
         monkeypatch.setattr("srv6mgrd.single_instance.is_managed", lambda: self.managed)
 
-    def tell(self, status=InstallStatus.INSTALLED, reason="", **counters):
+    def report(self, status=InstallStatus.INSTALLED, reason="", **counters):
         at = time.time_ns()
         self.store.set_statuses(
             {

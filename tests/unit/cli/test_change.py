@@ -153,6 +153,6 @@ def test_a_rejection_is_reported_with_its_status(ctl, file):
 
 @pytest.mark.parametrize("wanted", [SID, SID.partition("/")[0]])
 def test_clear_counters(ctl, wanted):
-    ctl.tell()
+    ctl.report()
     assert ctl.run("clear-counters", wanted).out == f"SID {SID} counts from 0\n"
     assert ctl.client.calls == [("clear", SID)]

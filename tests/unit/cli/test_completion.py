@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[3]
 @pytest.fixture
 def place(ctl, tmp_path):
     """A folder with srv6ctl in it; what it completes is of the store of ``ctl``."""
-    ctl.tell()
+    ctl.report()
     program = tmp_path / "srv6ctl"
     program.write_text(
         f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m srv6mgrd.cli.main "$@"\n'

@@ -52,7 +52,7 @@ LINES = {
 @pytest.fixture
 def node(ctl, tmp_path, monkeypatch):
     """One on which every command has something to tell."""
-    ctl.tell()
+    ctl.report()
     ctl.transactions(2, 1, pending={"id": "one", "deadline": "2026-11-21T10:00:00Z"})
     (tmp_path / "wanted.json").write_text(json.dumps(TREE))
     monkeypatch.chdir(tmp_path)

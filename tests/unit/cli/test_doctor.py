@@ -283,7 +283,7 @@ def node(ctl, tmp_path, monkeypatch):
 
 
 def test_doctor_sums_up(node):
-    node.tell()
+    node.report()
     shown = node.run("doctor", "--json")
     assert shown.status == 0
     reported = {f["check"]: f["level"] for f in shown.json["findings"]}
@@ -305,7 +305,7 @@ def test_doctor_works_without_srv6mgrd_and_sysrepo(node):
 
 
 def test_doctor_says_that_shared_memory_is_full(node, monkeypatch):
-    node.tell()
+    node.report()
     monkeypatch.setattr("srv6mgrd.datastore.shared_memory.free", lambda: 65536)
     shown = node.run("doctor", "--quiet")
     assert shown.status == Exit.FOUND
@@ -314,7 +314,7 @@ def test_doctor_says_that_shared_memory_is_full(node, monkeypatch):
 
 
 def test_doctor_tells_what_is_not_installed(node):
-    node.tell(InstallStatus.FAILED, "SID x: the kernel has no VRF; load the module vrf")
+    node.report(InstallStatus.FAILED, "SID x: the kernel has no VRF; load the module vrf")
     shown = node.run("doctor", "-q")
     assert shown.status == Exit.FOUND
     assert f"SID {SID} is failed: SID x: the kernel has no VRF" in shown.out
@@ -322,7 +322,7 @@ def test_doctor_tells_what_is_not_installed(node):
 
 
 def test_doctor_tells_modules_that_are_absent(node):
-    node.tell()
+    node.report()
     node.client.modules = lambda: frozenset({"srv6mgr-srv6"})
     shown = node.run("doctor", "-q")
     assert "YANG modules are not installed: srv6mgr-bgp, " in shown.out

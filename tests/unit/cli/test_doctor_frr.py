@@ -47,7 +47,7 @@ def test_a_bgpd_that_does_not_answer():
     assert (found.level, found.message) == (Level.SKIP, "bgpd does not answer")
 
 
-def test_nobody_to_tell():
+def test_no_daemon_answers():
     (found,) = neighbors(Bgp(65000, IPv4Address("10.0.0.1")), Summary())
     assert found.level is Level.WARN
 

@@ -141,7 +141,7 @@ def node(monkeypatch):
 
 @pytest.mark.usefixtures("node")
 def test_explain_tells_status_counters_and_causes(ctl):
-    ctl.tell(packets=5, errors=2)
+    ctl.report(packets=5, errors=2)
     shown = ctl.run("explain", "fcbb:0:1:64::1", "--listen", "0")
     assert shown.status == 0
     assert "5 packets, 0 octets, 2 errors" in shown.out
@@ -154,7 +154,7 @@ def test_explain_tells_status_counters_and_causes(ctl):
 
 @pytest.mark.usefixtures("node")
 def test_explain_ends_with_found_unless_it_is_installed(ctl):
-    ctl.tell(InstallStatus.FAILED, "table 10: no such device; create it")
+    ctl.report(InstallStatus.FAILED, "table 10: no such device; create it")
     shown = ctl.run("explain", SID, "--listen", "0")
     assert shown.status == Exit.FOUND
     assert "table 10: no such device; create it" in shown.out
@@ -164,7 +164,7 @@ def test_explain_ends_with_found_unless_it_is_installed(ctl):
 @pytest.mark.parametrize("status", InstallStatus)
 def test_explain_tells_each_status(ctl, status):
     reason = "" if status is InstallStatus.INSTALLED else "it is so; do this"
-    ctl.tell(status, reason)
+    ctl.report(status, reason)
     shown = ctl.run("explain", SID, "--listen", "0")
     assert shown.status == (Exit.DONE if status is InstallStatus.INSTALLED else Exit.FOUND)
     assert f"status    {status.text}" in shown.out
@@ -175,7 +175,7 @@ def test_explain_tells_each_status(ctl, status):
 
 @pytest.mark.parametrize(("what", "status"), [("fc00::1", Exit.REJECTED), ("red", Exit.USAGE)])
 def test_explain_of_no_sid(ctl, what, status):
-    ctl.tell()
+    ctl.report()
     assert ctl.run("explain", what).status == status
 
 
@@ -200,7 +200,7 @@ SEEN = host.Host({"eth1": ETH1}, addresses_of={"eth1": (ip_interface("10.1.0.1/2
 @pytest.fixture
 def interfaces(ctl, monkeypatch):
     """Explains interfaces of a host that the test may change."""
-    ctl.tell()
+    ctl.report()
     ctl.client.tree = {"srv6mgr-srv6:srv6": INTERFACES}
     found = ObjectStatus(InstallStatus.INSTALLED, since=1)
     ctl.store.set_statuses({ObjectRef(Kind.INTERFACE, n): found for n in ("eth1", "to-p")})

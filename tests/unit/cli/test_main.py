@@ -40,7 +40,7 @@ def test_completion_scripts(ctl, shell):
 
 
 def test_sids_are_completed(ctl, monkeypatch):
-    ctl.tell()
+    ctl.report()
     line = f"srv6ctl --config {ctl._settings} explain fc"
     monkeypatch.setenv("COMP_WORDS", line)
     monkeypatch.setenv("COMP_CWORD", "4")

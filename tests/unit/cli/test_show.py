@@ -15,7 +15,7 @@ NS = 1_000_000_000
 
 
 def test_sids_with_status_and_counters(ctl):
-    ctl.tell(packets=7, errors=2)
+    ctl.report(packets=7, errors=2)
     shown = ctl.run("show", "sids")
     assert shown.status == 0
     heading, row = shown.out.splitlines()
@@ -24,7 +24,7 @@ def test_sids_with_status_and_counters(ctl):
 
 
 def test_json_has_the_models_words_and_numbers(ctl):
-    ctl.tell(InstallStatus.PENDING, "VRF red is absent", packets=7)
+    ctl.report(InstallStatus.PENDING, "VRF red is absent", packets=7)
     (sid,) = ctl.run("show", "sids", "--json").json["sids"]
     assert (sid["prefix"], sid["behavior"], sid["vrf"]) == (SID, "End.DT46", "red")
     assert (sid["install-status"], sid["reason"]) == ("pending", "VRF red is absent")
@@ -33,7 +33,7 @@ def test_json_has_the_models_words_and_numbers(ctl):
 
 
 def test_without_sysrepo_the_store_is_shown(ctl):
-    ctl.tell(packets=7)
+    ctl.report(packets=7)
     ctl.client.trouble = Problem.of("sysrepo", "it is away", "start it", Exit.UNREACHABLE)
     shown = ctl.run("show", "sids")
     assert shown.status == 0
@@ -42,7 +42,7 @@ def test_without_sysrepo_the_store_is_shown(ctl):
 
 
 def test_who_shows_old_notifications_says_so(ctl):
-    ctl.tell()
+    ctl.report()
     ctl.managed = False
     assert "srv6mgrd is not running" in ctl.run("show", "sids").err
 
@@ -61,14 +61,14 @@ def test_errors_are_json_too(ctl, tmp_path):
 
 
 def test_vrfs(ctl):
-    ctl.tell()
+    ctl.report()
     (vrf,) = ctl.run("show", "vrfs", "--json").json["vrfs"]
     assert (vrf["name"], vrf["table-id"], vrf["install-status"]) == ("red", 10, "installed")
     assert "red" in ctl.run("show", "vrfs").out
 
 
 def test_interfaces(ctl, tmp_path):
-    ctl.tell()
+    ctl.report()
     entries = [
         {"name": "to-p", "role": "core"},
         {
@@ -115,7 +115,7 @@ NEIGHBOR_STATE = {
 
 
 def test_neighbors(ctl, tmp_path):
-    ctl.tell()
+    ctl.report()
     bgp = {
         "rd": "65000:110",
         "neighbor": [{"address": "10.1.0.10", "remote-as": 65100}],
@@ -200,7 +200,7 @@ def test_paths(ctl, tmp_path):
 
 
 def test_rates_are_those_between_two_samples(ctl, monkeypatch):
-    ctl.tell(packets=10, octets=1000)
+    ctl.report(packets=10, octets=1000)
 
     def later(_):
         ctl.count(time.time_ns() + 10 * NS, packets=110, octets=2000)
@@ -214,7 +214,7 @@ def test_rates_are_those_between_two_samples(ctl, monkeypatch):
 
 
 def test_counters_of_no_such_sid(ctl):
-    ctl.tell()
+    ctl.report()
     shown = ctl.run("show", "counters", "fc00::/64")
     assert shown.status == Exit.REJECTED
     assert "SID fc00::/64: it is not declared; see srv6ctl show sids" in shown.err

@@ -93,7 +93,7 @@ def test_sparkline():
 
 
 def test_without_a_terminal_it_prints_and_ends(ctl, monkeypatch):
-    ctl.tell(packets=1)
+    ctl.report(packets=1)
     at = [time.time_ns()]
 
     def later(_):

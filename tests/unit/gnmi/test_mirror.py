@@ -311,7 +311,7 @@ def test_deletes_are_narrowed_to_what_was_asked() -> None:
     assert selected(change, "/srv6/vrfs") == ({}, [])
 
 
-def test_status_changes_tell_the_leaves_that_changed() -> None:
+def test_status_changes_report_the_leaves_that_changed() -> None:
     ref = ObjectRef(Kind.SID, SID)
     drifted = {**STATUS, ref: ObjectStatus(InstallStatus.DRIFTED, "gone", 1_500_000_000, 0, 1)}
     at: Pattern | None = MODEL.state_of(ref)

@@ -90,7 +90,7 @@ def test_what_was_rejected_is_followed_by_a_dump() -> None:
     assert dumps.count == 3
 
 
-def test_a_kernel_that_does_not_tell() -> None:
+def test_a_kernel_that_does_not_count_packets() -> None:
     traffic, dumps = Traffic(lambda: None), Dumps()
     for _ in range(3):
         traffic.counted(dumps)

@@ -34,7 +34,7 @@ class FakeRedis:
     def db(self, name: str) -> dict[str, dict[str, str]]:
         return self.rows.setdefault(name, {})
 
-    def tell(self, keys: list[str] | None) -> None:
+    def invalidate(self, keys: list[str] | None) -> None:
         """As CLIENT TRACKING does."""
         if self._wire is not None:
             self._wire.notifications.put_nowait(keys)
@@ -43,7 +43,7 @@ class FakeRedis:
         self.rows.clear()
         self.lists.clear()
         self.counter = 0
-        self.tell(None)
+        self.invalidate(None)
 
     def lose(self) -> None:
         """Cut the connection."""

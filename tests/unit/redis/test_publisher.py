@@ -155,7 +155,7 @@ async def test_a_change_by_somebody_else_is_put_right(running: Running) -> None:
     key = "SRV6_MY_SID_TABLE:32:16:16:0:fc00:0:1:a::"
     running.redis.rows["APPL_DB"][key] = {"action": "un", "adj": "::1"}
     del running.redis.rows["COUNTERS_DB"][MAP]
-    running.redis.tell([key, MAP, "unknown"])
+    running.redis.invalidate([key, MAP, "unknown"])
     await wait_until_async(lambda: rows_in(running.redis) | before == before)
 
 
@@ -163,7 +163,7 @@ async def test_a_name_that_somebody_takes_away_stays_remembered(running: Running
     await running.publish(declared(A, B))
     names = running.redis.rows["COUNTERS_DB"][MAP]
     oid = names.pop(A)
-    running.redis.tell([MAP])
+    running.redis.invalidate([MAP])
     await running.publish(declared(A, B, "fc00:0:1:c::/64"))
     now = running.redis.rows["COUNTERS_DB"][MAP]
     assert (now[A], len(now)) == (oid, 3)
@@ -184,7 +184,7 @@ async def test_rows_of_others_are_left_alone_until_they_go(running: Running) -> 
     }
     assert await running.publish(declared(A)) == 0
     del redis.db("STATE_DB")["VRF_TABLE|Vrf1"]
-    redis.tell(["VRF_TABLE|Vrf1"])
+    redis.invalidate(["VRF_TABLE|Vrf1"])
     await wait_until_async(lambda: redis.db("STATE_DB").get("VRF_TABLE|Vrf1") == {"state": "ok"})
     await running.publish((Desired(), {}))
     assert rows_in(redis) == {
