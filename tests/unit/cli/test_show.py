@@ -164,7 +164,7 @@ def test_neighbors(ctl, tmp_path):
 
 
 def test_paths(ctl, tmp_path):
-    ctl.tell()
+    ctl.report()
     member = "srv6mgr-path-measurement:path-measurement"
     sessions = [
         {"name": "pe2", "destination-address": "2001:db8::2"},
