@@ -13,7 +13,7 @@ from ipaddress import IPv6Address
 from srv6mgrd.model.path_measurement import Session
 from srv6mgrd.stamp import packet, sockets
 from srv6mgrd.stamp.path_state import Evidence, Judgement, judge
-from srv6mgrd.stamp.statistics import Measurement, Statistics
+from srv6mgrd.stamp.statistics import Measurement, Statistics, first_end
 
 _LOG = logging.getLogger(__name__)
 _MS, _NS = 1_000_000, 1_000_000_000
@@ -47,7 +47,8 @@ class SessionSender:
         # When packets were sent by the wall clock: as we say, and then as the kernel says.
         self._sent: dict[int, int] = {}
         now = time.monotonic_ns()
-        self._statistics = Statistics(now, session.measurement_interval * _NS)
+        length = session.measurement_interval * _NS
+        self._statistics = Statistics(first_end(now, time.time_ns(), length), length)
         self._started = now
         self._heard: int | None = None
         self._problem = ""

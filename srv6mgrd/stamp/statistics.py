@@ -50,6 +50,13 @@ class Measurement:
         return 1 - self.received / self.sent if self.sent else 0.0
 
 
+def first_end(now: int, wall: int, length: int) -> int:
+    """When the first interval ends, which is half to one and a half as long as others. They end at
+    multiples of their length by the wall clock: all sessions have results at the same time."""
+    left = length - wall % length
+    return now + (left if 2 * left >= length else left + length)
+
+
 def percentile(ordered: Sequence[int], share: float) -> int:
     """By nearest rank, of at least one value."""
     return ordered[max(0, ceil(share * len(ordered)) - 1)]
@@ -79,10 +86,10 @@ class _Interval:
 class Statistics:
     """Takes in what a session sends and what comes back."""
 
-    def __init__(self, start: int, length: int) -> None:
+    def __init__(self, first_end: int, length: int) -> None:
         self._length = length
         # The last one is current, those before wait for answers.
-        self._intervals = [_Interval(start + length)]
+        self._intervals = [_Interval(first_end)]
         # By sequence number: when it was sent, and in which interval.
         self._open: dict[int, tuple[int, _Interval]] = {}
         self._previous: tuple[int, int] | None = None

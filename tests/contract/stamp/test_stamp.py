@@ -117,8 +117,8 @@ async def test_delay_and_loss_are_those_of_the_link() -> None:
     # Both ways, and netem never sends early.
     assert found.delay.minimum >= 40 * MS
     assert found.delay.median == pytest.approx(40 * MS, rel=0.05)
-    # 19% of both ways; 500 packets have a standard deviation of 1.8%.
-    assert found.loss == pytest.approx(0.19, abs=0.08)
+    # 19% of both ways; 250 packets have a standard deviation of 2.5%.
+    assert found.loss == pytest.approx(0.19, abs=0.1)
 
 
 @contextlib.contextmanager

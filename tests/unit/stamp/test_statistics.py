@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ from srv6mgrd.stamp.statistics import (
     Jitter,
     Measurement,
     Statistics,
+    first_end,
     percentile,
 )
 
@@ -25,7 +27,7 @@ def close(statistics: Statistics, now: int) -> Measurement | None:
 
 
 def test_delay_jitter_and_loss_of_an_interval() -> None:
-    statistics = Statistics(0, LENGTH)
+    statistics = Statistics(LENGTH, LENGTH)
     for number, delay in enumerate((4, 6, None, 10, 10)):
         at = number * S
         statistics.sent(number, at)
@@ -46,7 +48,7 @@ def test_delay_jitter_and_loss_of_an_interval() -> None:
 
 
 def test_answers_belong_to_the_interval_of_their_packet() -> None:
-    statistics = Statistics(0, LENGTH)
+    statistics = Statistics(LENGTH, LENGTH)
     statistics.sent(1, LENGTH - 1)
     statistics.sent(2, LENGTH)
     assert statistics.answered(2, MS, LENGTH + MS)
@@ -60,7 +62,7 @@ def test_answers_belong_to_the_interval_of_their_packet() -> None:
 
 
 def test_late_double_and_unknown_answers_do_not_count() -> None:
-    statistics = Statistics(0, LENGTH)
+    statistics = Statistics(LENGTH, LENGTH)
     statistics.sent(1, 0)
     statistics.sent(2, 0)
     assert not statistics.answered(1, S, REPLY_TIMEOUT + 1)
@@ -73,7 +75,7 @@ def test_late_double_and_unknown_answers_do_not_count() -> None:
 
 
 def test_a_clock_that_was_set_takes_the_delay_but_not_the_packet() -> None:
-    statistics = Statistics(0, LENGTH)
+    statistics = Statistics(LENGTH, LENGTH)
     for number, delay in ((1, -S), (2, 3600 * S), (3, MS)):
         statistics.sent(number, 0)
         assert statistics.answered(number, delay, 2 * MS)
@@ -84,7 +86,7 @@ def test_a_clock_that_was_set_takes_the_delay_but_not_the_packet() -> None:
 
 
 def test_after_a_long_gap_the_grid_of_intervals_is_the_same() -> None:
-    statistics = Statistics(0, LENGTH)
+    statistics = Statistics(LENGTH, LENGTH)
     statistics.sent(1, 0)
     found = close(statistics, 7 * LENGTH + S)
     assert found is not None
@@ -95,8 +97,15 @@ def test_after_a_long_gap_the_grid_of_intervals_is_the_same() -> None:
     assert (found.sent, found.ended) == (1, WALL + 8 * LENGTH)
 
 
+@pytest.mark.parametrize(
+    ("wall", "ends"), [(0, 10), (1, 10), (5, 10), (6, 20), (9, 20), (1_700_000_003, 1_700_000_010)]
+)
+def test_intervals_end_at_multiples_of_their_length(wall: int, ends: int) -> None:
+    assert first_end(77 * S, wall * S, LENGTH) - 77 * S == (ends - wall) * S
+
+
 def test_packets_that_never_left_are_lost() -> None:
-    statistics = Statistics(0, LENGTH)
+    statistics = Statistics(LENGTH, LENGTH)
     statistics.sent(1, 0)
     statistics.unsent(1)
     found = close(statistics, 2 * LENGTH)
@@ -116,7 +125,7 @@ def test_percentiles_are_values_that_enough_others_do_not_exceed(
 
 @given(st.lists(st.tuples(st.integers(0, 3 * S), st.none() | st.integers(0, 3 * S)), max_size=200))
 def test_every_packet_is_counted_once(packets: list[tuple[int, int | None]]) -> None:
-    statistics, now, found, answered = Statistics(0, LENGTH), 0, [], 0
+    statistics, now, found, answered = Statistics(LENGTH, LENGTH), 0, [], 0
     for number, (gap, delay) in enumerate(packets):
         now += gap
         statistics.sent(number, now)
