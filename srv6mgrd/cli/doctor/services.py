@@ -29,6 +29,8 @@ _MODULES = frozenset(
         "routing",
         "ospf",
         "proxy",
+        "interfaces",
+        "path-measurement",
         "operations",
     )
 )

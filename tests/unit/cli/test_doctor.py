@@ -7,6 +7,7 @@ from ipaddress import IPv6Address, IPv6Network, ip_interface
 
 import pytest
 
+from lab.enclosure import CHECKOUT
 from srv6mgrd.cli import host
 from srv6mgrd.cli.doctor import network
 from srv6mgrd.cli.doctor.finding import Level
@@ -27,6 +28,8 @@ from srv6mgrd.model.status import InstallStatus
 from srv6mgrd.plan.target import target, vrf_ifindex
 from tests.unit.cli.conftest import SID, TREE
 
+LIST = (CHECKOUT / "yang/install.txt").read_text().splitlines()
+MODULES = frozenset(line.partition(".")[0] for line in LIST if line.startswith("srv6mgr-"))
 DESIRED = parse(TREE)
 ANY = IPv6Network("::/0")
 LINKS = {
@@ -259,21 +262,7 @@ def node(ctl, tmp_path, monkeypatch):
         f'runtime_directory = "{tmp_path}"\nfrr_directory = "{tmp_path}"\nredis_socket = ""\n'
     )
     (tmp_path / "settings.toml").write_text(settings)
-    ctl.client.modules = lambda: frozenset(
-        f"srv6mgr-{n}"
-        for n in (
-            "types",
-            "srv6",
-            "routing-policy",
-            "bgp",
-            "isis",
-            "steering",
-            "routing",
-            "ospf",
-            "proxy",
-            "operations",
-        )
-    )
+    ctl.client.modules = lambda: MODULES
     ctl.client.startup = ctl.client.running
     monkeypatch.setattr(host, "read", lambda *_: SOUND)
     monkeypatch.setattr(host, "sysctl", sysctl)
@@ -321,11 +310,12 @@ def test_doctor_tells_what_is_not_installed(node):
     assert "-> load the module vrf" in shown.out
 
 
-def test_doctor_tells_modules_that_are_absent(node):
+def test_doctor_reports_each_module_that_is_absent(node):
     node.report()
     node.client.modules = lambda: frozenset({"srv6mgr-srv6"})
     shown = node.run("doctor", "-q")
-    assert "YANG modules are not installed: srv6mgr-bgp, " in shown.out
+    absent = ", ".join(sorted(MODULES - {"srv6mgr-srv6"}))
+    assert f"YANG modules are not installed: {absent}" in shown.out
 
 
 def test_an_open_boundary_is_warned_of():
