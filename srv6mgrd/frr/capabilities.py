@@ -10,8 +10,9 @@ import errno
 import re
 
 from srv6mgrd.frr.blocks import BGPD, ZEBRA
+from srv6mgrd.frr.lookup_table import lookup_table
 from srv6mgrd.frr.vty import Shows, VtyError
-from srv6mgrd.model.capabilities import FrrCapabilities
+from srv6mgrd.model.capabilities import FRR_LOOKUP_TABLE, FrrCapabilities
 
 # What ``render`` writes: the facility, the daemon, the command, its node.
 _FACILITIES = (
@@ -32,12 +33,15 @@ def capabilities(frr: Shows) -> FrrCapabilities:
             for name, daemon, command, node in _FACILITIES
             if f"({node})" not in frr.show(daemon, f"find {command}")
         }
+        found = {name for name, *_ in _FACILITIES if name not in missing}
+        if lookup_table(frr).supported:
+            found.add(FRR_LOOKUP_TABLE)
     except VtyError as error:
         if error.errno == errno.ETIMEDOUT:
             raise
         return FrrCapabilities(missing={"frr": str(error)})
     return FrrCapabilities(
         version=shown[1] if shown else "unknown",
-        facilities=frozenset(name for name, *_ in _FACILITIES if name not in missing),
+        facilities=frozenset(found),
         missing=missing,
     )

@@ -9,6 +9,7 @@ from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 
 # Nothing declared depends on it: without it, rules do the same.
 ROUTE_LOOKUP_TABLE = "route-lookup-table"
+FRR_LOOKUP_TABLE = "frr-lookup-table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,9 @@ class FrrCapabilities:
     facility that is not offered, and for ``frr`` as a whole.
 
     Facilities: ``frr-locator``, ``frr-encapsulation-source``, ``frr-export-sid`` (a SID of our
-    choice for a VRF), ``frr-vpn-ipv6-session`` (VPN routes of both families over IPv6).
+    choice for a VRF), ``frr-vpn-ipv6-session`` (VPN routes of both families over IPv6). And
+    ``frr-lookup-table`` (routes of BGP name the table in which their outer header is looked up),
+    which is never missing: few FRRs have it.
     """
 
     version: str = ""

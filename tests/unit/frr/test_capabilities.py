@@ -1,6 +1,7 @@
 """What FRR offers, by the commands that its daemons list."""
 
 import errno
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,8 @@ COMMANDS = {
     "sid vpn per-vrf export": "  (bgp)  [no] sid vpn per-vrf export <(1-1048575)|auto>\n",
     "capability extended-nexthop": "  (bgp)  neighbor WORD capability extended-nexthop\n",
 }
+MANAGER = "show segment-routing srv6 manager json"
+PATCHED = {"parameters": {"encapsulation": {"lookupTable": {"supported": True}}}}
 VERSION = "FRRouting 10.3 (pe1) on Linux(7.3.4).\nCopyright 1996-2005\n"
 
 
@@ -70,6 +73,13 @@ def test_a_command_that_is_unknown_is_missing(frr: FrrSockets, daemons: Daemons)
     }
     assert "frr-export-sid" not in capabilities.facilities
     assert "frr-locator" in capabilities.facilities
+
+
+def test_tables_of_a_patched_zebra(frr: FrrSockets, daemons: Daemons) -> None:
+    daemons.known[MANAGER] = json.dumps(PATCHED)
+    capabilities = frr.capabilities()
+    assert "frr-lookup-table" in capabilities.facilities
+    assert capabilities.missing == {}
 
 
 def test_the_same_words_elsewhere_are_not_the_command(frr: FrrSockets, daemons: Daemons) -> None:
