@@ -18,10 +18,13 @@ from lab.guest.nodes import Node
 from lab.problem import LabError
 from lab.waiting import wait_until
 from srv6mgrd.frr.blocks import BGPD, LOCATORS, ZEBRA
+from srv6mgrd.frr.lookup_table import LookupTable, lookup_table
 from srv6mgrd.frr.vty import VtyError
+from srv6mgrd.kernel.probe import probe
 from srv6mgrd.model.bgp import VrfBgp
+from srv6mgrd.model.capabilities import ROUTE_LOOKUP_TABLE
 from srv6mgrd.model.desired import Desired, Vrf
-from tests.contract.frr.conftest import TABLES, Pe, declaration, sid
+from tests.contract.frr.conftest import DAEMONS, TABLES, Pe, declaration, sid
 from tests.contract.frr.test_vpn import Pes, arrive, leave, push, remote, up
 
 pytestmark = pytest.mark.contract
@@ -276,6 +279,54 @@ def test_a_vrf_is_deleted_by_hand(pe: Pe) -> None:
         pe.node.run(["ip", "link", "del", "made"], check=False)
         pe.node.run(["ip", "route", "flush", "table", "77"], check=False)
     assert pe.frr.instances() == process
+
+
+def test_packets_leave_a_vrf_without_rules(pes: Pes) -> None:
+    """The route names the table in which the outer header is looked up, with one path and with
+    several VRFs to one next hop; so do the routes of a zebra that was killed."""
+    if ROUTE_LOOKUP_TABLE not in probe().facilities:
+        pytest.skip("the kernel ignores SEG6_IPTUNNEL_TABLE")
+    push(pes, "red", "blue")
+    up(pes, "red", "blue")
+    _, two = pes
+    cross(pes)
+    for pe in pes:
+        pe.underlay_rule("del")
+    try:
+        for vrf in TABLES:
+            assert pings(vrf) == {"10.1.0.10": 5, "fd00:1::10": 5}
+        assert lookup_table(two.frr) == LookupTable(supported=True, in_all_routes=True)
+
+        two.stop(*reversed(DAEMONS))
+        two.start(*DAEMONS)
+        two.journal.clear()
+        wait_until(lambda: lookup_table(two.frr).in_all_routes, "end of the routes before")
+        assert two.push(declaration(2, "red", "blue")) == []
+        up(pes, "red", "blue")
+        cross(pes)
+        assert pings("red") == {"10.1.0.10": 5, "fd00:1::10": 5}
+    finally:
+        for pe in pes:
+            pe.underlay_rule("add")
+
+
+def cross(pes: Pes) -> None:
+    """Wait for the tunnels of both VRFs, in both directions."""
+    for pe, other in (pes, pes[::-1]):
+        for number, table in enumerate(TABLES.values()):
+            end = str(sid(other.number, 100 + number)[0])
+            arrive(pe, "-4", table, f"10.{other.number}.0.0/24", end)
+            arrive(pe, "-6", table, f"fd00:{other.number}::/64", end)
+
+
+def pings(vrf: str) -> dict[str, int]:
+    """How many of five packets from site 2 are answered by site 1."""
+    found = {}
+    for address in ("10.1.0.10", "fd00:1::10"):
+        argv = ["ping", "-q", "-c5", "-i0.1", "-W2", address]
+        shown = Node(f"ce-{vrf}2").run(argv, check=False).stdout
+        found[address] = int(re.findall(r"(\d+) received", shown)[0])
+    return found
 
 
 # Prefix -> block, node, function, argument, transposition length and offset of a SID.
