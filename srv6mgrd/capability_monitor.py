@@ -97,15 +97,16 @@ class CapabilityMonitor:
         self._publish()
         return found.missing != before.missing
 
-    async def follow_frr(self, came_back: Callable[[], None]) -> None:
-        """Ask FRR whenever its daemons are others than before; runs for ever."""
+    async def follow_frr(self, changed: Callable[[], None]) -> None:
+        """Ask FRR whenever its daemons are others than before; runs for ever. ``changed`` is called
+        when it came back and when it is gone."""
         known: Instances | None = None
         while True:
-            found = self._frr.instances()
+            found, before = self._frr.instances(), self._asked
             if found != known and await self._ask():
                 known = found
-                if self._asked.version:
-                    came_back()
+                if self._asked.version or before.version:
+                    changed()
             await asyncio.sleep(_FRR_POLL)
 
     async def _ask(self) -> bool:

@@ -92,6 +92,12 @@ class Frr(Protocol):
         """All contexts of the running configuration by key; None when FRR can't be reached."""
         ...
 
+    @property
+    def names_lookup_tables(self) -> bool:
+        """Whether at the last ``observe`` each of FRR's SRv6 routes that leads out of its VRF
+        named the table in which its outer header is looked up."""
+        ...
+
     def apply(self, actions: Sequence[Action], *, atomic: bool = False) -> list[RejectedAction]:
         """Carry out actions on FrrBlocks in order; return those refused. ``atomic`` ones belong to
         a commit: what FRR would accept in vain is refused, too."""

@@ -74,8 +74,9 @@ class _Compared:
     frr_up: bool
 
 
-# A target behind all that it depends on.
-_TargetOf = tuple[Desired, Links, list[FrrBlock], frozenset[str], bool, Target]
+# A target behind all that it depends on; the flags: whether the kernel takes the table of a
+# lookup, and whether FRR sets it.
+_TargetOf = tuple[Desired, Links, list[FrrBlock], frozenset[str], bool, bool, Target]
 
 
 class _Owned:
@@ -286,17 +287,24 @@ class Reconciler:
         links = without_leaving(desired, links, self._journal)
         links = met(desired, links, borrowed=self._borrowed)
         tables = ROUTE_LOOKUP_TABLE in self.capabilities.facilities
+        in_bgp = self._frr.names_lookup_tables
         known = self._last_target
-        if known is not None and known[1:5] == (links, blocks, kept, tables):
+        if known is not None and known[1:6] == (links, blocks, kept, tables, in_bgp):
             if known[0] is desired:
-                return known[5], frozenset()
-            derived = with_sids(known[5], known[0], desired)
+                return known[6], frozenset()
+            derived = with_sids(known[6], known[0], desired)
         else:
             derived = None
         t = derived or target(
-            desired, links, blocks, kept, borrowed=self._borrowed, lookup_tables=tables
+            desired,
+            links,
+            blocks,
+            kept,
+            borrowed=self._borrowed,
+            lookup_tables=tables,
+            bgp_lookup_tables=in_bgp,
         )
-        self._last_target = desired, links, blocks, kept, tables, t
+        self._last_target = desired, links, blocks, kept, tables, in_bgp, t
         return t, None if derived is None else derived.differs
 
     def _ours(self, found: FrrBlock, t: Target) -> FrrBlock:

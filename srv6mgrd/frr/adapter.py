@@ -30,6 +30,7 @@ from srv6mgrd.frr.capabilities import capabilities as frr_capabilities
 from srv6mgrd.frr.daemons import absent
 from srv6mgrd.frr.hold import Hold, moves_sids
 from srv6mgrd.frr.kept import KeptSession
+from srv6mgrd.frr.lookup_table import lookup_table
 from srv6mgrd.frr.script import (
     Step,
     additions,
@@ -87,6 +88,7 @@ class FrrSockets:
         self._helpers = tuple(helpers)
         self._timeout = timeout
         self._unreachable = ""
+        self._names_lookup_tables = False
         self._writes = 0
         self._mgmtd = KeptSession(self._path(MGMTD), timeout)
 
@@ -100,6 +102,11 @@ class FrrSockets:
         return self._unreachable
 
     @property
+    def names_lookup_tables(self) -> bool:
+        """As ``ports.Frr`` has it."""
+        return self._names_lookup_tables
+
+    @property
     def writes(self) -> int:
         """How many configuration commands were sent so far."""
         return self._writes
@@ -110,7 +117,9 @@ class FrrSockets:
         can't ask: FRR is not absent then."""
         blocks: dict[str, FrrBlock] = {}
         self._unreachable = ""
+        self._names_lookup_tables = False
         try:
+            in_all_routes = lookup_table(self).in_all_routes
             for daemon in self._daemons:
                 blocks.update(self._running(daemon))
             for daemon in self._optional:
@@ -122,6 +131,7 @@ class FrrSockets:
                 raise AdapterError("FRR", cause, remedy) from error
             self._unreachable = str(error)
             return None
+        self._names_lookup_tables = in_all_routes
         return blocks
 
     def apply(self, actions: Sequence[Action], *, atomic: bool = False) -> list[RejectedAction]:

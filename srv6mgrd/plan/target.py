@@ -58,14 +58,17 @@ def target(
     *,
     borrowed: bool = False,
     lookup_tables: bool = False,
+    bgp_lookup_tables: bool = False,
 ) -> Target:
     """What shall stand, given the links that exist (their ifindexes may do). ``owned`` are the
     keys in the journal, of which VALUES_KEPT matter. ``borrowed`` as in Target. With
-    ``lookup_tables`` the kernel takes SEG6_IPTUNNEL_TABLE."""
+    ``lookup_tables`` the kernel takes SEG6_IPTUNNEL_TABLE, with ``bgp_lookup_tables`` FRR sets it
+    in the routes of BGP."""
     if not isinstance(links, Links):
         links = Links(links)
     by_rules = by_rules_of(desired, lookup_tables=lookup_tables)
-    t = Target(borrowed=borrowed, vrf_rules=_vrf_rules(desired, by_rules, lookup_tables))
+    rules = _vrf_rules(desired, by_rules, lookup_tables, bgp_lookup_tables)
+    t = Target(borrowed=borrowed, vrf_rules=rules)
     interfaces = declared_interfaces.existing(desired, links.indexes, borrowed=borrowed)
     for one in desired.interfaces.values():
         _interface(t, one, desired, interfaces, links)
@@ -163,13 +166,15 @@ def vrf_ifindex(table: int) -> int:
     return _VRF_IFINDEX_BASE | (table & (_VRF_IFINDEX_BASE - 1))
 
 
-def _vrf_rules(desired: Desired, by_rules: Container[str], lookup_tables: bool) -> bool:
+def _vrf_rules(
+    desired: Desired, by_rules: Container[str], lookup_tables: bool, bgp_lookup_tables: bool
+) -> bool:
     """Whether rules take what VRFs encapsulate out of them: always where the kernel knows no other
-    way. Routes of BGP need them as well, since zebra does not set the table."""
+    way. Routes of BGP need them as well, unless FRR sets the table."""
     if not lookup_tables:
         return bool(desired.vrfs)
     bgp = any(vrf.bgp is not None for vrf in desired.vrfs.values())
-    return bgp or any(name in by_rules for name in desired.routes)
+    return (bgp and not bgp_lookup_tables) or any(name in by_rules for name in desired.routes)
 
 
 def _interface(

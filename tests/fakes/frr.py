@@ -15,11 +15,13 @@ from srv6mgrd.ports import RejectedAction
 class FakeFrr:
     """Holds lines per context. ``reject`` maps a piece of a line to the words FRR says about it;
     with ``stuck`` it refuses what it has done, and does no more; ``unreachable`` with a reason
-    makes it out of reach; ``operator`` adds foreign lines."""
+    makes it out of reach; ``operator`` adds foreign lines. ``patched``: its routes name the table
+    in which their outer header is looked up."""
 
     reject: dict[str, str] = field(default_factory=dict)
     stuck: bool = False
     unreachable: str = ""
+    patched: bool = False
     applied: list[Action] = field(default_factory=list)
     contexts: dict[str, FrrBlock] = field(default_factory=dict)
     writes: int = 0
@@ -28,6 +30,10 @@ class FakeFrr:
 
     def observe(self) -> Mapping[str, FrrBlock] | None:
         return None if self.unreachable else dict(self.contexts)
+
+    @property
+    def names_lookup_tables(self) -> bool:
+        return self.patched and not self.unreachable
 
     def apply(self, actions: Sequence[Action], *, atomic: bool = False) -> list[RejectedAction]:
         rejected = []

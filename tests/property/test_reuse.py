@@ -51,13 +51,14 @@ def _changed(was, change):
     return Sid(was.prefix, was.locator, Behavior.END_X, None, hop, interface)
 
 
-@given(neighbors(), st.booleans(), st.booleans())
-def test_a_target_derived_from_the_last_one(pair, back, lookup_tables):
+@given(neighbors(), st.booleans(), st.booleans(), st.booleans())
+def test_a_target_derived_from_the_last_one(pair, back, tables, in_bgp):
     old, new = reversed(pair) if back else pair
+    offered = {"lookup_tables": tables, "bgp_lookup_tables": in_bgp}
 
-    derived = with_sids(target(old, INDEXES, lookup_tables=lookup_tables), old, new)
+    derived = with_sids(target(old, INDEXES, **offered), old, new)
 
-    made = target(new, INDEXES, lookup_tables=lookup_tables)
+    made = target(new, INDEXES, **offered)
     if derived is None:
         first = domain.is_guarded(old) != domain.is_guarded(new)
         assert first or any(s.interface for s in (*old.sids.values(), *new.sids.values()))

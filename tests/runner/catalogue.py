@@ -64,6 +64,7 @@ SUITES = (
     ("fortress",),
     ("edge",),
     ("dual_homed",),
+    ("lookup_table",),
 )
 # The network of a suite, where it is another one.
 TOPOLOGIES = {"dual_homed": "lab/topologies/dual-homed.toml"}

@@ -101,7 +101,7 @@ def _network(desired: Desired | None, why: str, offered: Mapping[str, Any]) -> I
     from srv6mgrd.cli import host
     from srv6mgrd.cli.doctor import network
     from srv6mgrd.cli.doctor.finding import skip
-    from srv6mgrd.model.capabilities import ROUTE_LOOKUP_TABLE
+    from srv6mgrd.model.capabilities import FRR_LOOKUP_TABLE, ROUTE_LOOKUP_TABLE
     from srv6mgrd.model.checks import SID_TABLE
     from srv6mgrd.plan.target import target
 
@@ -112,10 +112,12 @@ def _network(desired: Desired | None, why: str, offered: Mapping[str, Any]) -> I
         return
     # What a start rejected is not looked for.
     desired = Admission(lambda _: []).take(desired).valid
+    offers = offered.get("facility", ())
     wanted = target(
         desired,
         {link.name: link.index for link in seen.links.values()},
-        lookup_tables=ROUTE_LOOKUP_TABLE in offered.get("facility", ()),
+        lookup_tables=ROUTE_LOOKUP_TABLE in offers,
+        bgp_lookup_tables=FRR_LOOKUP_TABLE in offers,
     ).objects
     yield from network.devices(wanted.values(), seen)
     yield from network.interfaces(desired, seen)

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from ipaddress import IPv6Address
 from typing import Any
 
-from robot.api import logger
+from robot.api import SkipExecution, logger
 from robot.api.deco import library
 
+from lab.guest.catalogue import FRR_PROGRAMS, FRR_ROOT, PATCHED_FRR, STOCK_FRR, use_frr
 from lab.guest.nodes import LabError
 from lab.waiting import wait_until
 from tests.robot.library.network import node, router
@@ -131,6 +132,23 @@ class Frr:
         if dead:
             logger.warn(f"{name}: {', '.join(dead)} had died; FRR is restarted")
             router(name).restart("frr")
+
+    def both_frrs_are_there(self) -> None:
+        """Skip what needs the stock FRR and the patched one, where either can't be had."""
+        if FRR_ROOT != STOCK_FRR:
+            raise SkipExecution(f"all routers run the FRR below {FRR_ROOT}")
+        if not PATCHED_FRR.is_dir():
+            raise SkipExecution("no patched FRR: make frr")
+
+    def use_frr(self, name: str, which: str) -> None:
+        """Have a node run the patched or the stock FRR from the next start of the service on."""
+        if which == "patched":
+            use_frr(node(name), PATCHED_FRR)
+            return
+        for place in FRR_PROGRAMS:
+            if not node(name).run(["mountpoint", "-q", place], check=False).returncode:
+                # Daemons that still run keep what they have.
+                node(name).run(["umount", "--lazy", place])
 
     def frr_has_not_died(self, name: str, before: dict[str, str]) -> None:
         """The daemons are the processes that they were before."""

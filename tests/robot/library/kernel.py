@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from robot.api import SkipExecution
 from robot.api.deco import library
 
 from lab.problem import LabError
 from lab.waiting import wait_until
+from srv6mgrd.model.capabilities import ROUTE_LOOKUP_TABLE
 from tests.robot.library.frr import explained
 from tests.robot.library.network import node
 
@@ -68,6 +70,12 @@ def ports(links: list[dict[str, Any]], vrf: str) -> list[str]:
 @library(scope="GLOBAL", auto_keywords=True)
 class Kernel:
     """State of a node's kernel."""
+
+    def the_kernel_takes_tables(self, name: str) -> None:
+        """Skip what needs SEG6_IPTUNNEL_TABLE (Linux 7.3), where the kernel ignores it."""
+        shown = node(name).json(["srv6ctl", "show", "capabilities", "--json"])
+        if ROUTE_LOOKUP_TABLE not in shown["capabilities"]["facility"]:
+            raise SkipExecution("the kernel ignores SEG6_IPTUNNEL_TABLE")
 
     def sids_in_kernel(self, name: str) -> list[str]:
         """Prefixes of the SIDs that the kernel holds, in order."""

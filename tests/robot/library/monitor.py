@@ -68,3 +68,11 @@ class Monitor:
         heard = [line for line in self.changes_heard(name) if not any(w in line for w in leave_out)]
         if heard:
             raise AssertionError("\n".join([f"{name}: written were:", *heard]))
+
+    def was_written_before(self, name: str, first: str, second: str) -> None:
+        """End listening; a line with ``first`` was heard, and before the first with ``second``."""
+        heard = [line for line in self.changes_heard(name) if not line.startswith("Deleted ")]
+        places = [[at for at, line in enumerate(heard) if text in line] for text in (first, second)]
+        if not all(places) or places[0][0] > places[1][0]:
+            what = f"{name}: '{first}' was not before '{second}':"
+            raise AssertionError("\n".join([what, *heard]))

@@ -1,5 +1,6 @@
 """The adapter against scripted daemons."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,12 +23,15 @@ class Daemons:
         # Whether they refuse to take back, too.
         self.keeps = False
         self.running = ""
+        self.manager = 0, ""
         self.zebra = VtyServer(directory / "zebra.vty", self._reply)
         self.bgpd = VtyServer(directory / "bgpd.vty", self._reply)
 
     def _reply(self, command: str) -> tuple[int, str]:
         if command == "show running-config":
             return 0, self.running
+        if command == "show segment-routing srv6 manager json":
+            return self.manager
         if command == "show bgp segment-routing srv6":
             return 0, "  prefix: fcbb:0:1::/48\n  block-length: 32\n  node-length: 16\n"
         if command.startswith("show ipv6 route "):
@@ -66,6 +70,38 @@ def test_observe(frr: FrrSockets, daemons: Daemons) -> None:
     assert blocks is not None
     assert blocks["frr bgpd router bgp 65000"].lines == ("bgp router-id 1.1.1.1",)
     assert frr.unreachable == ""
+
+
+STOCK = {"sourceAddress": {"configured": "fc00:0:1::1"}}
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ((0, STOCK), False),
+        ((0, {**STOCK, "lookupTable": {"supported": False, "inAllRoutes": False}}), False),
+        # Routes of the zebra before have not been swept yet.
+        ((0, {**STOCK, "lookupTable": {"supported": True, "inAllRoutes": False}}), False),
+        ((0, {**STOCK, "lookupTable": {"supported": True, "inAllRoutes": True}}), True),
+        # Before FRR 10.1: % Unknown command
+        ((2, STOCK), False),
+    ],
+)
+def test_tables_of_routes(
+    frr: FrrSockets,
+    daemons: Daemons,
+    tmp_path: Path,
+    answer: tuple[int, object],
+    expected: bool,
+) -> None:
+    assert not frr.names_lookup_tables
+    status, encapsulation = answer
+    daemons.manager = status, json.dumps({"parameters": {"encapsulation": encapsulation}})
+    assert frr.observe() is not None
+    assert frr.names_lookup_tables == expected
+    (tmp_path / "bgpd.vty").unlink()
+    assert frr.observe() is None
+    assert not frr.names_lookup_tables
 
 
 def test_all_is_sent_and_nothing_twice(frr: FrrSockets, daemons: Daemons) -> None:

@@ -26,6 +26,7 @@ def steered(
     source: str | None = None,
     hop_limit: int | None = None,
     lookup_tables: bool = False,
+    bgp_lookup_tables: bool = False,
 ) -> Target:
     state = replace(
         desired(locator(), vrf("red", 10), source=source),
@@ -33,7 +34,12 @@ def steered(
         routes={route.name: route},
         hop_limit=hop_limit,
     )
-    return target(state, dict.fromkeys(interfaces, 2), lookup_tables=lookup_tables)
+    return target(
+        state,
+        dict.fromkeys(interfaces, 2),
+        lookup_tables=lookup_tables,
+        bgp_lookup_tables=bgp_lookup_tables,
+    )
 
 
 def test_a_steered_route():
@@ -132,13 +138,24 @@ def test_two_sources_to_one_segment_need_a_table_each():
 
 
 def test_routes_of_bgp_leave_their_vrf_by_rules():
-    """Those are zebra's, which sets no table."""
+    """Those are zebra's, which sets no table unless it is patched."""
     state = desired(locator(), vrf("red", 10, bgp=vpn()), source=str(A))
+    rules = {"rule 989 to fcbb:0:1::/48", "rule 990 to fcbb::/32"}
 
-    found = target(state, {}, lookup_tables=True)
+    stock = target(state, {}, lookup_tables=True).objects
+    assert stock == target(state, {}).objects
+    assert stock.keys() >= rules
 
-    assert found.objects == target(state, {}).objects
-    assert found.objects.keys() >= {"rule 989 to fcbb:0:1::/48", "rule 990 to fcbb::/32"}
+    patched = target(state, {}, lookup_tables=True, bgp_lookup_tables=True).objects
+    assert stock.keys() - patched.keys() == rules
+
+
+def test_a_route_to_a_sid_of_this_router_needs_the_rules_beside_a_patched_frr():
+    route = SteeredRoute("red", net("fc00:7::/64"), "here", source=B)
+
+    found = steered(route, source=str(A), lookup_tables=True, bgp_lookup_tables=True)
+
+    assert found.objects == steered(route, source=str(A)).objects
 
 
 def test_a_sid_of_the_local_block_is_of_this_router():

@@ -7,7 +7,7 @@ import pytest
 from srv6mgrd.kinds.steering.object import EncapRoute
 from srv6mgrd.model.capabilities import EVERYTHING, ROUTE_LOOKUP_TABLE
 from srv6mgrd.model.desired import SegmentList, SteeredRoute
-from tests.builders import desired, locator, net, vrf
+from tests.builders import desired, locator, net, small_vpn, vrf
 from tests.unit.reconciler.world import World
 
 WITHOUT = EVERYTHING
@@ -18,13 +18,19 @@ STATE = replace(
     segment_lists={"path": SegmentList("path", (net("fcbb:0:2::/128").network_address,))},
     routes={ROUTE.name: ROUTE},
 )
+VPN = small_vpn("eth1")
+
+
+def rules(world: World) -> set[str]:
+    """Those before the l3mdev rule."""
+    return {key for key in world.kernel.objects if key.startswith("rule 9")}
 
 
 def ways_out(world: World) -> tuple[int | None, set[str]]:
     """Table of the route's lookup, and rules before the l3mdev rule."""
     objects = world.kernel.objects
     (encap,) = (o.object for o in objects.values() if isinstance(o.object, EncapRoute))
-    return encap.lookup_table, {key for key in objects if key.startswith("rule 9")}
+    return encap.lookup_table, rules(world)
 
 
 RULES = {"rule 989 to fcbb:0:1::/48", "rule 990 to fcbb::/32"}
@@ -56,3 +62,57 @@ def test_the_table_is_there_before_the_rules_go(world: World) -> None:
 
     keys = [action.object.key for action in world.kernel.applied]
     assert keys.index("route6 table 10 fc00:7::/64 metric 1024") < min(map(keys.index, RULES))
+
+
+def test_rules_for_bgp_follow_the_frr_that_runs(world: World) -> None:
+    """Patched, stock, gone, and back: the rules are there unless each of its routes names the
+    table."""
+    world.reconciler.capabilities = WITH
+    world.frr.patched = True
+    world.commit(VPN)
+    assert rules(world) == set()
+    writes = world.writes
+    assert not world.repair().actions
+    assert world.writes == writes
+
+    world.frr.patched = False
+    world.repair()
+    assert rules(world) == RULES
+
+    world.frr.patched = True
+    world.repair()
+    assert rules(world) == set()
+
+    world.frr.unreachable = "zebra can't be reached"
+    world.repair()
+    assert rules(world) == RULES
+
+    world.frr.unreachable = ""
+    world.restart()
+    world.reconciler.capabilities = WITH
+    world.repair(VPN)
+    assert rules(world) == set()
+    assert not world.repair().actions
+
+
+def test_the_rules_are_there_before_another_frr_has_bgp(world: World) -> None:
+    world.reconciler.capabilities = WITH
+    world.frr.patched = True
+    world.commit(VPN)
+    written: list[str] = []
+    world.reconciler.before_writing = lambda actions: written.extend(
+        action.object.key for action in actions
+    )
+
+    world.frr.patched = False
+    world.frr.restart()
+    world.repair()
+
+    first = min(at for at, key in enumerate(written) if key.startswith("frr bgpd"))
+    assert max(map(written.index, RULES)) < first
+
+
+def test_an_old_kernel_keeps_the_rules_whatever_frr_says(world: World) -> None:
+    world.frr.patched = True
+    world.commit(VPN)
+    assert rules(world) == RULES
