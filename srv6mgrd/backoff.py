@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 
 class Backoff:
@@ -20,6 +21,11 @@ class Backoff:
         """Seconds to wait before the next try; twice as many the time after."""
         seconds, self._next = self._next, min(2 * self._next, self._last)
         return seconds
+
+    async def until(self, succeeds: Callable[[], Awaitable[bool]]) -> None:
+        """Try until it succeeds."""
+        while not await succeeds():
+            await self.wait()
 
     async def wait(self) -> None:
         """Wait before the next try."""

@@ -73,10 +73,8 @@ class Recording:
 
     async def _keep_saving(self) -> None:
         backoff = Backoff(_RETRY_FIRST, _RETRY_LAST)
-        while True:
-            await backoff.wait()
-            if await asyncio.wrap_future(self._history.save()):
-                break
+        await backoff.wait()
+        await backoff.until(lambda: asyncio.wrap_future(self._history.save()))
         self._retrying = None
 
     async def configuration(self, number: int) -> str:

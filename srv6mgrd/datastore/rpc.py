@@ -150,7 +150,7 @@ class RpcSubscription:
         return {}
 
     def _check(self, given: Given) -> Answer:
-        self._coordinator.check(given["id"])
+        self._coordinator.confirmation.check(given["id"])
         return {}
 
     async def _commit(self, given: Given) -> Answer:
@@ -160,7 +160,7 @@ class RpcSubscription:
         return {}
 
     async def _extend(self, given: Given) -> Answer:
-        await self._coordinator.extend(
+        await self._coordinator.confirmation.extend(
             given.get("id", ""),
             int(given["timeout"]),
             given.get("new-id", ""),
@@ -169,11 +169,13 @@ class RpcSubscription:
         return {}
 
     async def _confirm(self, given: Given) -> Answer:
-        await self._coordinator.confirm(given.get("id", ""), given.get("commit-id", ""))
+        token, commit_id = given.get("id", ""), given.get("commit-id", "")
+        await self._coordinator.confirmation.confirm(token, commit_id)
         return {}
 
     async def _cancel(self, given: Given) -> Answer:
-        await self._coordinator.cancel(given.get("id", ""), given.get("commit-id", ""))
+        token, commit_id = given.get("id", ""), given.get("commit-id", "")
+        await self._coordinator.confirmation.cancel(token, commit_id)
         return {}
 
     async def _rollback(self, given: Given) -> Answer:

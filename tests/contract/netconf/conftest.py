@@ -119,7 +119,7 @@ class Router:
         self.loop.world.manager.change_rejection = None
         self.loop.world.manager.judge = lambda _: None
         if (pending := self.loop.pending()) is not None:
-            self.loop.run(self.loop.world.coordinator.cancel("", pending.id))
+            self.loop.run(self.loop.world.coordinator.confirmation.cancel("", pending.id))
         self.loop.world.running.replace("{}", Origin("test"))
 
     async def _send(self) -> None:

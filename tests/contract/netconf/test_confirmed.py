@@ -211,7 +211,7 @@ def test_a_commit_of_another_northbound_blocks(client: Client, router: Router) -
     rejected(lambda: client.edit(srv6(vrf(table="105"))), "in-use", awaits)
     rejected(lambda: client.manager.commit(confirmed=True), "in-use", awaits)
     rejected(client.manager.commit, "in-use", awaits)
-    router.loop.run(world.coordinator.cancel("one"))
+    router.loop.run(world.coordinator.confirmation.cancel("one"))
     client.manager.commit()
     assert client.texts(TABLES) == ["101"]
 

@@ -155,4 +155,4 @@ def test_running_is_not_locked_during_a_commit_of_another_northbound(
     for datastore in ("candidate", "startup"):
         client.manager.lock(datastore)
         client.manager.unlock(datastore)
-    router.loop.run(world.coordinator.cancel("one"))
+    router.loop.run(world.coordinator.confirmation.cancel("one"))

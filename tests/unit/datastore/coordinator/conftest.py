@@ -20,7 +20,7 @@ async def world(tmp_path: Path) -> Any:
 
 @pytest.fixture(autouse=True)
 def short_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("srv6mgrd.datastore.coordinator._RETRY_FIRST", 0.01)
+    monkeypatch.setattr("srv6mgrd.datastore.confirmation._RETRY_FIRST", 0.01)
     monkeypatch.setattr("srv6mgrd.datastore.recording._RETRY_FIRST", 0.01)
     monkeypatch.setattr("srv6mgrd.datastore.startup.RETRY_FIRST", 0.01)
 

@@ -22,7 +22,7 @@ async def test_what_is_confirmed_stays(world: World) -> None:
     assert world.statuses()[0] == "awaiting-confirmation"
     assert world.node.members[TRANSACTIONS]["pending"]["id"] == ID
     assert not world.running.saved
-    await world.coordinator.confirm("one")
+    await world.coordinator.confirmation.confirm("one")
     assert world.statuses()[0] == "done"
     assert "pending" not in world.node.members[TRANSACTIONS]
     await wait_until_async(lambda: world.running.saved == [B])
@@ -46,31 +46,31 @@ async def test_edits_of_the_commit_may_follow_and_those_of_others_wait(world: Wo
         await world.coordinator.begin(Origin("rpc", token="two"), 60, B)
     world.running.commit(B, ALICE)
     world.running.commit(C, ALICE)
-    await world.coordinator.cancel("one")
+    await world.coordinator.confirmation.cancel("one")
     assert world.running.tree == A
     assert world.statuses()[:3] == ["done", "rolled-back", "rolled-back"]
 
 
 async def test_more_time_is_given_by_its_name(world: World) -> None:
     await world.coordinator.begin(ALICE, 1, B)
-    await world.coordinator.extend("one", 60)
+    await world.coordinator.confirmation.extend("one", 60)
     world.running.commit(C, ALICE)
     pending = world.history.pending
     assert pending is not None
     assert (pending.before, pending.timeout) == (A, 60)
     with pytest.raises(PendingError, match=f"commit {ID}: it came through"):
         await world.coordinator.begin(ALICE, 60, B)
-    await world.coordinator.cancel("one")
+    await world.coordinator.confirmation.cancel("one")
     assert world.running.tree == A
 
 
 async def test_it_gets_another_name(world: World) -> None:
     await world.coordinator.begin(ALICE, 60, B)
-    await world.coordinator.extend("one", 60, "two")
+    await world.coordinator.confirmation.extend("one", 60, "two")
     with pytest.raises(RejectedError, match=f"commit: it is commit {ID} that awaits"):
-        await world.coordinator.confirm("one")
+        await world.coordinator.confirmation.confirm("one")
     world.running.commit(C, replace(ALICE, token="two"))
-    await world.coordinator.cancel("two")
+    await world.coordinator.confirmation.cancel("two")
     assert world.running.tree == A
 
 
@@ -81,7 +81,7 @@ async def test_it_is_of_who_edits_it(world: World) -> None:
     pending = world.history.pending
     assert pending is not None
     assert pending.origin == replace(ALICE, token="")
-    await world.coordinator.cancel("one")
+    await world.coordinator.confirmation.cancel("one")
     assert world.running.tree == A
 
 
@@ -97,9 +97,9 @@ async def test_what_is_rejected_leaves_nothing_pending(world: World) -> None:
 async def test_an_unknown_commit_is_rejected(world: World) -> None:
     edit = partial(world.running.commit, B, replace(ALICE, token="x"))
     attempts = (
-        partial(world.coordinator.confirm, "x"),
-        partial(world.coordinator.extend, "x", 9),
-        partial(world.coordinator.cancel, "x"),
+        partial(world.coordinator.confirmation.confirm, "x"),
+        partial(world.coordinator.confirmation.extend, "x", 9),
+        partial(world.coordinator.confirmation.cancel, "x"),
     )
     for attempt in attempts:
         with pytest.raises(NonePendingError, match="commit: no commit awaits confirmation; it"):
@@ -118,7 +118,7 @@ async def test_a_rollback_that_is_rejected_is_reported_and_tried_on(world: World
     await world.coordinator.begin(ALICE, 60, B)
     world.manager.reject = {"a"}
     with pytest.raises(RejectedError, match="the kernel refused it"):
-        await world.coordinator.cancel("one")
+        await world.coordinator.confirmation.cancel("one")
     await wait_until_async(
         lambda: any(n.name == "rollback-failed" for n in world.notifier.reported)
     )
@@ -135,8 +135,8 @@ async def test_what_can_t_be_undone_may_be_confirmed(world: World) -> None:
     await world.coordinator.begin(ALICE, 60, B)
     world.manager.reject = {"a"}
     with pytest.raises(RejectedError):
-        await world.coordinator.cancel("one")
-    await world.coordinator.confirm("one")
+        await world.coordinator.confirmation.cancel("one")
+    await world.coordinator.confirmation.confirm("one")
     assert world.statuses()[0] == "done"
     world.running.commit(C, BOB)
 
@@ -145,10 +145,10 @@ async def test_it_is_confirmed_by_its_public_id_too(world: World) -> None:
     """srv6ctl goes on by that; who may call the RPCs is for NACM to say."""
     await world.coordinator.begin(ALICE, 60, B)
     with pytest.raises(RejectedError, match="it is commit"):
-        await world.coordinator.confirm("", "other")
+        await world.coordinator.confirmation.confirm("", "other")
     with pytest.raises(RejectedError, match="it is commit"):
-        await world.coordinator.confirm(ID)
-    await world.coordinator.confirm("", ID)
+        await world.coordinator.confirmation.confirm(ID)
+    await world.coordinator.confirmation.confirm("", ID)
     assert world.statuses()[0] == "done"
     assert world.history.transactions()[0].commit_id == ID
 
@@ -158,8 +158,8 @@ async def test_a_northbound_may_name_a_commit(world: World) -> None:
     with pytest.raises(PendingError, match="commit netconf-session-7: it came through"):
         world.running.commit(C, BOB)
     with pytest.raises(RejectedError):
-        await world.coordinator.confirm("netconf-session-7")
-    await world.coordinator.cancel("one")
+        await world.coordinator.confirmation.confirm("netconf-session-7")
+    await world.coordinator.confirmation.cancel("one")
 
 
 async def test_who_calls_himself_srv6mgrd_does_not_roll_back(world: World) -> None:

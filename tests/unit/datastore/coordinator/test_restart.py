@@ -70,7 +70,7 @@ async def test_killed_at_any_write_to_disk_it_ends_old_or_new(
         for name in ("record", "mark", "pend", "follow", "keep"):
             patch.setattr(History, name, counted(getattr(History, name)))
         await _ignoring(Killed, world.coordinator.begin(ALICE, 60, B))
-        await _ignoring(Killed, world.coordinator.cancel("one"))
+        await _ignoring(Killed, world.coordinator.confirmation.cancel("one"))
     await world.kill()
     world.now += 61 * SECOND
     world.start()
@@ -108,7 +108,7 @@ async def test_a_full_disk_at_the_deadline_stops_no_rollback(world: World) -> No
     with pytest.MonkeyPatch.context() as patch:
         disk = FullDisk(world, patch)
         world.now += 61 * SECOND
-        world.coordinator._go_back()
+        world.coordinator.confirmation._go_back()
         await wait_until_async(lambda: commit_rolled_back(ID) in world.notifier.reported)
         assert world.running.tree == A
         assert world.statuses()[:2] == ["done", "rolled-back"]
@@ -124,7 +124,7 @@ async def test_a_rollback_that_was_never_recorded_is_not_repeated(world: World) 
     await world.coordinator.begin(ALICE, 60, B)
     with pytest.MonkeyPatch.context() as patch:
         FullDisk(world, patch)
-        await world.coordinator.cancel("one")
+        await world.coordinator.confirmation.cancel("one")
         world.running.commit(C, BOB)
         await world.kill()
     world.start()
@@ -141,7 +141,7 @@ async def test_what_could_not_be_rolled_back_after_a_restart_is_not_begun(world:
         assert world.running.tree == A
         world.running.commit(C, BOB)
     await world.coordinator.begin(ALICE, 60, B)
-    await world.coordinator.confirm("one")
+    await world.coordinator.confirmation.confirm("one")
 
 
 async def test_a_confirmation_that_can_t_be_kept_is_rejected(
@@ -156,9 +156,9 @@ async def test_a_confirmation_that_can_t_be_kept_is_rejected(
     with monkeypatch.context() as patch:
         patch.setattr(Path, "unlink", read_only)
         with pytest.raises(DatastoreError, match="Read-only file system"):
-            await world.coordinator.confirm("one")
+            await world.coordinator.confirmation.confirm("one")
         assert world.statuses()[0] == "awaiting-confirmation"
-    await world.coordinator.confirm("one")
+    await world.coordinator.confirmation.confirm("one")
     assert world.statuses()[0] == "done"
 
 
@@ -174,7 +174,7 @@ async def test_whatever_stops_a_rollback_it_is_tried_again(
         replace_all(tree, origin)
 
     monkeypatch.setattr(world.running, "replace", failing)
-    world.coordinator._go_back()
+    world.coordinator.confirmation._go_back()
     await wait_until_async(lambda: commit_rolled_back(ID) in world.notifier.reported)
     assert world.running.tree == A
 

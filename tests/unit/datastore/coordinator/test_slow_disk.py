@@ -88,11 +88,11 @@ async def test_whatever_is_written_the_loop_goes_on(
     coordinator = world.coordinator
     await hangs_with(disk, lambda: loop.run_in_executor(writer, world.running.commit, C, BOB))
     await hangs_with(disk, lambda: coordinator.begin(ALICE, 60))
-    await hangs_with(disk, lambda: coordinator.extend("one", 60))
+    await hangs_with(disk, lambda: coordinator.confirmation.extend("one", 60))
     await hangs_with(disk, lambda: loop.run_in_executor(writer, world.running.commit, B, ALICE))
-    await hangs_with(disk, lambda: coordinator.confirm("one"))
+    await hangs_with(disk, lambda: coordinator.confirmation.confirm("one"))
     await coordinator.begin(ALICE, 60, A)
-    await hangs_with(disk, lambda: coordinator.cancel("one"))
+    await hangs_with(disk, lambda: coordinator.confirmation.cancel("one"))
     assert world.running.tree == B
 
 
@@ -108,7 +108,7 @@ async def test_who_is_answered_finds_it_on_disk(
     assert there.pending is not None
     assert there.pending.before == C
     there.close()
-    await world.coordinator.confirm("one")
+    await world.coordinator.confirmation.confirm("one")
     there = History(world.file)
     assert (there.pending, there.transactions()[0].status.value) == (None, "done")
     there.close()
@@ -120,13 +120,13 @@ async def test_its_time_does_not_run_out_while_a_confirmation_is_written(
     await world.coordinator.begin(ALICE, 60, B)
 
     async def confirm() -> None:
-        await world.coordinator.confirm("one")
+        await world.coordinator.confirmation.confirm("one")
 
     disk.hang()
     confirming = asyncio.ensure_future(confirm())
     await wait_until_async(lambda: disk.hanging == 1)
     world.now += 61 * 1_000_000_000
-    world.coordinator._go_back()
+    world.coordinator.confirmation._go_back()
     disk.go_on()
     await asyncio.wait_for(confirming, 10)
     assert world.running.tree == B
@@ -136,7 +136,7 @@ async def test_its_time_does_not_run_out_while_a_confirmation_is_written(
 async def test_two_confirmations_at_a_time(world: World, disk: Disk) -> None:
     await world.coordinator.begin(ALICE, 60, B)
     disk.hang()
-    both = [asyncio.ensure_future(world.coordinator.confirm("one")) for _ in range(2)]
+    both = [asyncio.ensure_future(world.coordinator.confirmation.confirm("one")) for _ in range(2)]
     await wait_until_async(lambda: disk.hanging == 1)
     disk.go_on()
     first, second = await asyncio.gather(*both, return_exceptions=True)
@@ -149,7 +149,7 @@ async def test_an_edit_while_the_confirmation_is_written_does_not_bring_it_back(
 ) -> None:
     await world.coordinator.begin(Origin("rpc", token="one"), 60)
     disk.hang()
-    confirming = asyncio.ensure_future(world.coordinator.confirm("one"))
+    confirming = asyncio.ensure_future(world.coordinator.confirmation.confirm("one"))
     await wait_until_async(lambda: disk.hanging == 1)
     # The first that says whose the commit is.
     editing = asyncio.get_running_loop().run_in_executor(writer, world.running.commit, B, ALICE)

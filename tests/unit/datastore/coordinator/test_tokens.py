@@ -24,8 +24,8 @@ async def test_the_token_of_a_commit_is_shown_nowhere(
     await world.coordinator.begin(replace(ALICE, token=token), 60)
     world.running.commit(B, replace(ALICE, token=token))
     for wrong in (
-        partial(world.coordinator.confirm, "x"),
-        partial(world.coordinator.extend, "x", 9),
+        partial(world.coordinator.confirmation.confirm, "x"),
+        partial(world.coordinator.confirmation.extend, "x", 9),
         partial(world.coordinator.begin, BOB, 60),
     ):
         with pytest.raises((PendingError, RejectedError)) as rejected:
@@ -36,9 +36,9 @@ async def test_the_token_of_a_commit_is_shown_nowhere(
     said += [str(rejected.value), repr(world.history.pending), repr(world.history.transactions())]
     files = [f.read_bytes() for f in tmp_path.iterdir()]
     world.running.commit(A, replace(ALICE, token=token))
-    await world.coordinator.confirm(token)
+    await world.coordinator.confirmation.confirm(token)
     with pytest.raises(NonePendingError) as none:
-        await world.coordinator.confirm(token)
+        await world.coordinator.confirmation.confirm(token)
     await world.kill()
     files += [f.read_bytes() for f in tmp_path.iterdir()]
     world.start()
@@ -52,8 +52,8 @@ async def test_a_token_outlives_a_restart(world: World) -> None:
     await world.kill()
     world.start()
     world.running.commit(C, ALICE)
-    world.coordinator.check("one")
-    await world.coordinator.confirm("one")
+    world.coordinator.confirmation.check("one")
+    await world.coordinator.confirmation.confirm("one")
     assert world.running.tree == C
 
 
