@@ -12,9 +12,10 @@ from pathlib import Path
 
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kinds.address.object import InterfaceAddress
-from srv6mgrd.kinds.admin_state.object import AdminState
+from srv6mgrd.kinds.l3mdev_rule.object import L3mdevRule
 from srv6mgrd.kinds.link_mtu.object import LinkMtu
 from srv6mgrd.kinds.object import Object
+from srv6mgrd.kinds.route import Family
 from srv6mgrd.kinds.rule.object import Rule, UnknownRule
 from srv6mgrd.kinds.sid.notices import SidNotices
 from srv6mgrd.kinds.sid.object import SidRoute
@@ -65,13 +66,13 @@ class RealKernel:
 
     @property
     def objects(self) -> dict[str, ObservedObject]:
-        """Things; MTU and state of a link are values of it, as a sysctl is of the node. Addresses
-        that are not ours the kernel makes itself."""
+        """Things, not values of links and of the node. Addresses that are not ours the kernel makes
+        itself."""
         seen = self._others.observe([]).objects
         return {
             key: item
             for key, item in seen.items()
-            if not isinstance(item.object, LinkMtu | AdminState)
+            if not item.object.is_kept
             and (item.ours or not isinstance(item.object, InterfaceAddress))
         }
 
@@ -79,6 +80,11 @@ class RealKernel:
     def mtus(self) -> dict[str, int]:
         found = (item.object for item in self._others.observe([]).objects.values())
         return {obj.interface: obj.mtu for obj in found if isinstance(obj, LinkMtu)}
+
+    @property
+    def l3mdev_rules(self) -> set[Family]:
+        found = (item.object for item in self._others.observe([]).objects.values())
+        return {obj.family for obj in found if isinstance(obj, L3mdevRule)}
 
     @property
     def down(self) -> frozenset[str]:
