@@ -13,6 +13,7 @@ from srv6mgrd.kinds.admin_state.object import AdminState
 from srv6mgrd.kinds.boundary.object import boundary
 from srv6mgrd.kinds.dummy.object import DummyDevice
 from srv6mgrd.kinds.encap_source.object import EncapSource
+from srv6mgrd.kinds.l3mdev_rule.object import L3mdevRule
 from srv6mgrd.kinds.link_mtu.object import LinkMtu
 from srv6mgrd.kinds.next_hop.object import NextHopRoute
 from srv6mgrd.kinds.object import Object
@@ -152,7 +153,11 @@ PATHS = [STRICT.path]
 )
 def test_agrees(kernel: LinuxKernel, run: Run, actions: Sequence[Action]) -> None:
     run("ip link add p0 type dummy; ip link set p0 up")
-    fake = FakeKernel({"p0": kernel.observe([]).interfaces["p0"]})
+    before = kernel.observe([])
+    fake = FakeKernel({"p0": before.interfaces["p0"]})
+    # The fixture has made a VRF.
+    found = (item.object for item in before.objects.values())
+    fake.l3mdev_rules = {obj.family for obj in found if isinstance(obj, L3mdevRule)}
 
     def outcome(on: Kernel) -> tuple[object, ...]:
         rejected = [(r.action, r.errno) for r in on.apply(actions)]
