@@ -119,7 +119,7 @@ class FrrSockets:
         self._unreachable = ""
         self._names_lookup_tables = False
         try:
-            in_all_routes = lookup_table(self).in_all_routes
+            in_all_routes = ZEBRA in self._daemons and lookup_table(self).in_all_routes
             for daemon in self._daemons:
                 blocks.update(self._running(daemon))
             for daemon in self._optional:
