@@ -12,12 +12,14 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from ipaddress import IPv6Address, ip_address
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any, Protocol
 
 from srv6mgrd.frr.blocks import BGPD
 from srv6mgrd.frr.json_shows import show_json
+from srv6mgrd.frr.neighbors import peer
 from srv6mgrd.frr.vty import Answer, VtyError
+from srv6mgrd.model.bgp import Neighbor
 from srv6mgrd.model.desired import Desired
 
 _LOG = logging.getLogger(__name__)
@@ -64,14 +66,16 @@ class LostNextHops:
         """Reset what these interfaces' addresses concern. What can't be asked is left: FRR that
         comes back has new sessions."""
         try:
-            for vrf in _instances(self._desired(), interfaces):
-                self._reset(vrf)
+            for vrf, neighbors in _instances(self._desired(), interfaces):
+                self._reset(vrf, neighbors)
         except VtyError as error:
             _LOG.debug("next hops of BGP: %s", error)
 
-    def _reset(self, vrf: str) -> None:
+    def _reset(self, vrf: str, neighbors: Sequence[Neighbor]) -> None:
         of_vrf = f"vrf {vrf} " if vrf else ""
         shown = show_json(self._frr, BGPD, f"show bgp {of_vrf}neighbors json")
+        # Those of an operator are his to clear.
+        shown = {name: entry for name, entry in shown.items() if _is_declared(name, neighbors)}
         for neighbor in lost(shown, self._present()):
             _LOG.warning(
                 "BGP neighbor %s%s: routes were announced with next hop %s, since an address was"
@@ -81,16 +85,29 @@ class LostNextHops:
             self._frr.run(BGPD, ["enable", f"clear bgp {of_vrf}{neighbor}"])
 
 
-def _instances(desired: Desired, interfaces: Collection[str]) -> Iterator[str]:
-    """The VRFs with BGP in which these interfaces are; "" is the instance of the router."""
+def _instances(
+    desired: Desired, interfaces: Collection[str]
+) -> Iterator[tuple[str, Sequence[Neighbor]]]:
+    """The VRFs with BGP in which these interfaces are, with their neighbors; "" is the instance of
+    the router."""
     left = set(interfaces)
     for vrf in desired.vrfs.values():
         ports = left.intersection((*vrf.interfaces, vrf.name))
         left -= ports
         if ports and vrf.bgp is not None and vrf.bgp.neighbors:
-            yield vrf.name
+            yield vrf.name, vrf.bgp.neighbors
     if left and desired.bgp is not None:
-        yield ""
+        yield "", desired.bgp.neighbors
+
+
+def _is_declared(name: str, neighbors: Sequence[Neighbor]) -> bool:
+    """Whether bgpd has a neighbor of this name because it is declared, or of a declared prefix."""
+    address = _address(name)
+    return any(
+        name == peer(neighbor)
+        or (address is not None and any(address in ip_network(p) for p in neighbor.prefixes))
+        for neighbor in neighbors
+    )
 
 
 def lost(shown: Mapping[str, Any], present: Collection[IPv6Address]) -> list[str]:

@@ -36,17 +36,20 @@ class NewAddresses:
         return self
 
     async def __anext__(self) -> set[str]:
-        """Waits for one."""
+        """Waits for one; all that have come in since the last time are handed over at once."""
         loop = asyncio.get_running_loop()
         while True:
             try:
-                datagram = await loop.sock_recv(self._socket, _DATAGRAM)
+                found = set(_names(await loop.sock_recv(self._socket, _DATAGRAM)))
+                with suppress(BlockingIOError):
+                    while True:
+                        found.update(_names(self._socket.recv(_DATAGRAM)))
             except OSError as error:
                 if error.errno != errno.ENOBUFS:
                     raise
                 # Some were lost: it may have been any.
                 return {name for _, name in socket.if_nameindex()}
-            if found := set(_names(datagram)):
+            if found:
                 return found
 
 

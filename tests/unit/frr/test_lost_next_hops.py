@@ -12,7 +12,7 @@ import pytest
 from srv6mgrd.frr.lost_next_hops import LostNextHops, lost
 from srv6mgrd.frr.vty import VtyError
 from srv6mgrd.kernel.new_addresses import ipv6_addresses
-from srv6mgrd.model.bgp import Neighbor
+from srv6mgrd.model.bgp import Neighbor, PeerKind
 from srv6mgrd.model.desired import Desired
 from tests.builders import desired, locator, small_vpn, speaker, vpn, vrf
 
@@ -75,8 +75,21 @@ def looked(interfaces: set[str], state: Desired, shown: dict[str, dict[str, Any]
 
 
 def test_the_session_is_reset_once() -> None:
+    state = desired(locator(), speaker(PEER, "2001:db8::3"))
     shown = {"show bgp neighbors json": {PEER: entry(), "2001:db8::3": entry(bgpState="Idle")}}
-    assert looked({"lo"}, small_vpn("eth1"), shown) == [f"clear bgp {PEER}"]
+    assert looked({"lo"}, state, shown) == [f"clear bgp {PEER}"]
+
+
+def test_neighbors_of_an_operator_are_left_alone() -> None:
+    shown = {"show bgp neighbors json": {PEER: entry()}}
+    assert looked({"lo"}, small_vpn("eth1"), shown) == []
+
+
+def test_neighbors_that_connect_from_a_declared_prefix() -> None:
+    group = Neighbor("edges", 65000, kind=PeerKind.DYNAMIC, prefixes=("2001:db8::/64",))
+    state = replace(small_vpn("eth1"), bgp=replace(speaker("fcbb:0:2::1"), neighbors=(group,)))
+    shown = {"show bgp neighbors json": {PEER: entry(), "2001:db9::3": entry()}}
+    assert looked({"lo"}, state, shown) == [f"clear bgp {PEER}"]
 
 
 def test_an_address_of_a_customer_interface() -> None:
