@@ -14,7 +14,7 @@ from srv6mgrd.kinds.kernel_event import EventKind, KernelEvent
 from srv6mgrd.kinds.kernel_kind import Decode, Host
 from srv6mgrd.kinds.kernel_route import KernelRoute
 from srv6mgrd.kinds.reader import Reader, RouteDecoder
-from srv6mgrd.kinds.route import UNREACHABLE_METRIC, Family, UnknownRoute
+from srv6mgrd.kinds.route import UNREACHABLE_METRIC, Family, UnknownRoute, route_key
 from srv6mgrd.model.reserved import ROUTE_PROTOCOL
 from srv6mgrd.netlink import routes, wire
 from srv6mgrd.netlink.routes import RouteMessage
@@ -39,7 +39,9 @@ class MarkedRoutes(KernelRoute):
         route = RouteMessage.decode(body)
         if route.protocol != ROUTE_PROTOCOL:
             return None
-        return KernelEvent(EventKind.ROUTE, _key(route), message == wire.RTM_DELROUTE, True)
+        return KernelEvent(
+            EventKind.ROUTE, route_key(route.place), message == wire.RTM_DELROUTE, True
+        )
 
     def __init__(self, host: Host) -> None:
         super().__init__(host)
@@ -103,11 +105,11 @@ def decode(
     description = f"type {message.kind} scope {message.scope} flags {message.flags:#x} attributes "
     description += " ".join(map(str, sorted(message.attributes))) + f" dev {device}"
     unknown = UnknownRoute(
-        _key(message), version, message.table, message.prefix, message.metric, description
+        route_key(message.place),
+        version,
+        message.table,
+        message.prefix,
+        message.metric,
+        description,
     )
     return ObservedObject(unknown, ours=True)
-
-
-def _key(route: RouteMessage) -> str:
-    where = f"table {route.table} {route.prefix} metric {route.metric}"
-    return f"route{route.prefix.version} {where}"

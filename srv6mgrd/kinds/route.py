@@ -75,6 +75,26 @@ class Route(Object):
         )
 
 
+class DeviceRoute(Route):
+    """A route that goes with its device. Any such may be beside it, with another metric."""
+
+    __slots__ = ()
+
+    device: str
+
+    @property
+    def key(self) -> str:
+        return route_key(self.place)
+
+    @property
+    def hangs_on(self) -> tuple[str, ...]:
+        return (self.device,)
+
+    @property
+    def lost_with(self) -> str:
+        return self.device
+
+
 @dataclass(frozen=True, slots=True)
 class UnknownRoute(Route, Unknown):
     """A route in the place of one of ours that has attributes we don't write. Only ever observed.
@@ -116,6 +136,12 @@ class UnknownRoute(Route, Unknown):
 
     def delete_command(self) -> str:
         return ""
+
+
+def route_key(place: Place) -> str:
+    """The key of a route that its metric tells apart from others."""
+    table, metric, prefix = place
+    return f"route{prefix.version} table {table} {prefix} metric {metric}"
 
 
 def in_table(table: int) -> str:

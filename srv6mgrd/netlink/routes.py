@@ -21,6 +21,7 @@ _ROUTE_STATE = wire.RTNH_F_DEAD | wire.RTNH_F_LINKDOWN
 # In every answer, and of no interest while they hold nothing.
 _NOISE = frozenset({wire.RTA_CACHEINFO, wire.RTA_PREF})
 _PLACE = frozenset({wire.RTA_DST, wire.RTA_TABLE, wire.RTA_PRIORITY, wire.RTA_OIF})
+_NAMED = _PLACE | _NOISE
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,11 @@ class RouteMessage:
     quiet: bool
     attributes: Mapping[int, memoryview]
 
+    @property
+    def place(self) -> tuple[int, int, IPv4Network | IPv6Network]:
+        """What the kernel tells routes apart by."""
+        return self.table, self.metric, self.prefix
+
     @staticmethod
     def decode(body: memoryview) -> RouteMessage:
         family, length, source, tos, table, protocol, scope, kind, flags = wire.RTMSG.unpack_from(
@@ -57,7 +63,7 @@ class RouteMessage:
             scope,
             flags & ~_ROUTE_STATE,
             not (source or tos) and _is_quiet(found),
-            {key: value for key, value in found.items() if key not in _PLACE | _NOISE},
+            {key: value for key, value in found.items() if key not in _NAMED},
         )
 
 

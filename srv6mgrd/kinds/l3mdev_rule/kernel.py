@@ -11,23 +11,23 @@ from srv6mgrd.kinds.kernel_event import EventKind, KernelEvent
 from srv6mgrd.kinds.kernel_kind import Decode, KernelKind, not_ours_to_write
 from srv6mgrd.kinds.l3mdev_rule.object import L3MDEV_PRIORITY, L3mdevRule
 from srv6mgrd.kinds.reader import Reader
-from srv6mgrd.kinds.rule.kernel import get_all
+from srv6mgrd.kinds.rule.kernel import NO_SUPPRESSION, get_all
 from srv6mgrd.netlink import wire
 from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.netlink.socket import answers
 from srv6mgrd.plan.actions import Action, Delete
 from srv6mgrd.plan.observed import ObservedObject
+from srv6mgrd.plan.target_objects import SID_RULE_PRIORITY
 
 _FAMILIES: dict[int, L3mdevRule] = {
     socket.AF_INET: L3mdevRule(4),
     socket.AF_INET6: L3mdevRule(6),
 }
 # Whoever moves the rule may do so: up to our rule for SIDs, and to the main table (32766).
-_BEFORE: dict[int, int] = {socket.AF_INET: 32766, socket.AF_INET6: 2000}
+_BEFORE: dict[int, int] = {socket.AF_INET: 32766, socket.AF_INET6: SID_RULE_PRIORITY}
 # struct fib_rule_hdr: family, dst_len, src_len, tos, table, 2 reserved, action, flags.
 _HEADER = 12
 _RULE = frozenset({wire.FRA_L3MDEV, wire.FRA_PRIORITY, wire.FRA_TABLE, wire.FRA_PROTOCOL})
-_NO_SUPPRESSION = 0xFFFFFFFF
 
 
 class L3mdevRules(KernelKind):
@@ -85,7 +85,7 @@ def decode(body: memoryview) -> L3mdevRule | None:
     if rule is None or any(body[1:4]) or wire.u32(body[8:12]) or wire.FRA_L3MDEV not in found:
         return None
     suppress = found.pop(wire.FRA_SUPPRESS_PREFIXLEN, None)
-    if suppress is not None and wire.u32(suppress) != _NO_SUPPRESSION:
+    if suppress is not None and wire.u32(suppress) != NO_SUPPRESSION:
         return None
     priority = wire.u32(found[wire.FRA_PRIORITY]) if wire.FRA_PRIORITY in found else 0
     is_plain = not found.keys() - _RULE and body[7] == wire.FR_ACT_TO_TBL

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import ClassVar
 
-from srv6mgrd.kinds.route import SID_METRIC, Place, Route
+from srv6mgrd.kinds.route import SID_METRIC, DeviceRoute, Place
 from srv6mgrd.model.reserved import MAIN_TABLE
 
 
 @dataclass(frozen=True, slots=True)
-class NextHopRoute(Route):
+class NextHopRoute(DeviceRoute):
     """A host route to the next hop of a cross-connect, through that next hop on an interface.
 
     Without it the kernel makes a route anew for each packet (ip6_pol_route: FLOWI_FLAG_KNOWN_NH
@@ -35,10 +35,6 @@ class NextHopRoute(Route):
         return IPv6Network(self.address)
 
     @property
-    def key(self) -> str:
-        return f"route{self.prefix.version} table {self.table} {self.prefix} metric {self.metric}"
-
-    @property
     def label(self) -> str:
         return f"route to next hop {self.via} on {self.device}"
 
@@ -49,14 +45,6 @@ class NextHopRoute(Route):
     @property
     def place(self) -> Place:
         return self.table, self.metric, self.prefix
-
-    @property
-    def hangs_on(self) -> tuple[str, ...]:
-        return (self.device,)
-
-    @property
-    def lost_with(self) -> str:
-        return self.device
 
     @property
     def options(self) -> str:

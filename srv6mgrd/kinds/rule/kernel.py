@@ -24,7 +24,7 @@ from srv6mgrd.plan.observed import ObservedObject
 _KNOWN = frozenset(
     {wire.FRA_DST, wire.FRA_SRC, wire.FRA_PRIORITY, wire.FRA_TABLE, wire.FRA_PROTOCOL}
 )
-_NO_SUPPRESSION = 0xFFFFFFFF
+NO_SUPPRESSION = 0xFFFFFFFF
 # linux/fib_rules.h: FR_ACT_*, as ip writes them.
 _NOP = 3
 _ENDS = {6: "blackhole", 7: "unreachable", 8: "prohibit"}
@@ -163,7 +163,7 @@ def decode(body: memoryview | bytes) -> ObservedObject | None:
     rule = Rule(priority, to, table, network.network_address if network and one else None)
     suppress = found.pop(wire.FRA_SUPPRESS_PREFIXLEN, None)
     more = found.keys() - _KNOWN
-    if suppress is not None and wire.u32(suppress) != _NO_SUPPRESSION:
+    if suppress is not None and wire.u32(suppress) != NO_SUPPRESSION:
         more.add(wire.FRA_SUPPRESS_PREFIXLEN)
     if (
         length

@@ -64,7 +64,7 @@ class SteeringRoutes(KernelRoute):
 
         def known(message: RouteMessage) -> EncapRoute | None:
             device = reader.names.get(message.oif, f"if{message.oif}")
-            if (message.table, message.metric, message.prefix) in written:
+            if message.place in written:
                 more = self._added | unknown_attributes(message)
                 if (route := decode(message, device, more)) is not None:
                     self._added = more

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Address, IPv6Network
 from typing import ClassVar
 
-from srv6mgrd.kinds.route import SID_METRIC, Place, Route, in_table
+from srv6mgrd.kinds.route import SID_METRIC, DeviceRoute, Place, in_table
 from srv6mgrd.model.behavior import Headend
 from srv6mgrd.model.reserved import MAIN_TABLE, SID_DEVICE
 
@@ -20,7 +20,7 @@ _MODES = {
 
 
 @dataclass(frozen=True, slots=True)
-class EncapRoute(Route):
+class EncapRoute(DeviceRoute):
     """A route that encapsulates along a segment list (net/ipv6/seg6_iptunnel.c), IPv4 or IPv6.
 
     ``source`` is SEG6_IPTUNNEL_SRC, which kernels before 7.1 ignore. ``lookup_table`` is
@@ -39,10 +39,6 @@ class EncapRoute(Route):
     lookup_table: int | None = None
 
     @property
-    def key(self) -> str:
-        return f"route{self.prefix.version} table {self.table} {self.prefix} metric {self.metric}"
-
-    @property
     def label(self) -> str:
         return f"route {self.prefix}{in_table(self.table)}"
 
@@ -53,14 +49,6 @@ class EncapRoute(Route):
     @property
     def vrf_table(self) -> int | None:
         return self.table if self.table != MAIN_TABLE else None
-
-    @property
-    def hangs_on(self) -> tuple[str, ...]:
-        return (self.device,)
-
-    @property
-    def lost_with(self) -> str:
-        return self.device
 
     @property
     def options(self) -> str:

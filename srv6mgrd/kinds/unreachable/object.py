@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
 from typing import ClassVar
 
-from srv6mgrd.kinds.route import UNREACHABLE_METRIC, Family, Place, Route, in_table
+from srv6mgrd.kinds.route import UNREACHABLE_METRIC, Family, Place, Route, in_table, route_key
 
 ANYWHERE: dict[Family, IPv4Network | IPv6Network] = {
     4: IPv4Network("0.0.0.0/0"),
@@ -62,7 +62,7 @@ class UnreachableSid(_Unreachable):
 
     @property
     def key(self) -> str:
-        return f"route6 table {self.table} {self.prefix} metric {UNREACHABLE_METRIC}"
+        return route_key(self.place)
 
     @property
     def label(self) -> str:
