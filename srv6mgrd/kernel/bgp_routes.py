@@ -10,8 +10,7 @@ from collections.abc import AsyncIterator
 from ipaddress import IPv6Address
 
 from srv6mgrd.netlink import wire
-from srv6mgrd.netlink.notification_filter import attach
-from srv6mgrd.netlink.socket import open_socket
+from srv6mgrd.netlink.listening import listening
 
 # linux/rtnetlink.h
 _RTPROT_BGP = 186
@@ -26,13 +25,7 @@ class BgpHostRoutes:
     in the kernel drops all other notifications: a full BGP feed costs nothing."""
 
     def __init__(self) -> None:
-        self._socket = open_socket(wire.NETLINK_ROUTE, _BUFFER)
-        attach(self._socket, _program())
-        self._socket.bind((0, 0))
-        self._socket.setsockopt(
-            wire.SOL_NETLINK, wire.NETLINK_ADD_MEMBERSHIP, wire.RTNLGRP_IPV6_ROUTE
-        )
-        self._socket.setblocking(False)
+        self._socket = listening([wire.RTNLGRP_IPV6_ROUTE], _BUFFER, code=_program())
 
     def close(self) -> None:
         self._socket.close()

@@ -12,13 +12,12 @@ import asyncio
 import contextlib
 import errno
 import socket
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterator
 
 from srv6mgrd.kinds.kernel_event import EventKind, KernelEvent
 from srv6mgrd.kinds.registry import KINDS
 from srv6mgrd.netlink import wire
-from srv6mgrd.netlink.notification_filter import attach, program
-from srv6mgrd.netlink.socket import open_socket
+from srv6mgrd.netlink.listening import listening, program
 
 _BUFFER = 32 << 20
 _DATAGRAM = 1 << 16
@@ -37,18 +36,13 @@ class KernelEvents:
     """
 
     def __init__(self, ignore_port: int = 0, buffer: int = _BUFFER) -> None:
-        routing = open_socket(wire.NETLINK_ROUTE, buffer)
-        # Before joining: what comes in between would pass unfiltered.
-        attach(routing, program(ignore_port))
         groups = _groups()
-        _join(routing, groups.pop(wire.NETLINK_ROUTE))
-        self._sockets = [routing]
-        for protocol, members in groups.items():
+        routing = groups.pop(wire.NETLINK_ROUTE)
+        self._sockets = [listening(routing, buffer, code=program(ignore_port))]
+        for family, members in groups.items():
             # Without nftables there is nothing to hear of.
             with contextlib.suppress(OSError):
-                other = open_socket(protocol, buffer)
-                self._sockets.append(other)
-                _join(other, members)
+                self._sockets.append(listening(members, buffer, family=family))
         self._readable = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -123,10 +117,3 @@ def _groups() -> dict[int, set[int]]:
         for protocol, members in kind.groups.items():
             found.setdefault(protocol, set()).update(members)
     return found
-
-
-def _join(target: socket.socket, groups: Iterable[int]) -> None:
-    target.bind((0, 0))
-    for group in groups:
-        target.setsockopt(wire.SOL_NETLINK, wire.NETLINK_ADD_MEMBERSHIP, group)
-    target.setblocking(False)

@@ -19,7 +19,8 @@ from srv6mgrd.kinds.address import kernel as addresses
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.netlink import links, wire
 from srv6mgrd.netlink.errors import KernelError
-from srv6mgrd.netlink.socket import NetlinkSocket, answers, open_socket
+from srv6mgrd.netlink.listening import listening
+from srv6mgrd.netlink.socket import NetlinkSocket, answers
 
 _LOG = logging.getLogger(__name__)
 
@@ -112,7 +113,7 @@ class InterfaceStates:
     async def run(self) -> None:
         """Until cancelled."""
         requests = NetlinkSocket()
-        with contextlib.closing(requests), contextlib.closing(_listening()) as heard:
+        with contextlib.closing(requests), contextlib.closing(listening(_GROUPS, _BUFFER)) as heard:
             loop = asyncio.get_running_loop()
             loop.add_reader(heard, self._hear, heard)
             try:
@@ -162,12 +163,3 @@ class InterfaceStates:
         )
         listed = [{"name": name, "state": state} for name, state in found.items()]
         self._writer.stage(PART, {"interfaces": {"interface": listed}})
-
-
-def _listening() -> socket.socket:
-    heard = open_socket(wire.NETLINK_ROUTE, _BUFFER)
-    heard.bind((0, 0))
-    for group in _GROUPS:
-        heard.setsockopt(wire.SOL_NETLINK, wire.NETLINK_ADD_MEMBERSHIP, group)
-    heard.setblocking(False)
-    return heard

@@ -11,7 +11,7 @@ from ipaddress import IPv6Address
 from pathlib import Path
 
 from srv6mgrd.netlink import wire
-from srv6mgrd.netlink.socket import open_socket
+from srv6mgrd.netlink.listening import listening
 
 _BUFFER = 1 << 20
 _DATAGRAM = 1 << 16
@@ -22,12 +22,7 @@ class NewAddresses:
     """Async iterator over the names of interfaces with a new address that is not link-local."""
 
     def __init__(self) -> None:
-        self._socket = open_socket(wire.NETLINK_ROUTE, _BUFFER)
-        self._socket.bind((0, 0))
-        self._socket.setsockopt(
-            wire.SOL_NETLINK, wire.NETLINK_ADD_MEMBERSHIP, wire.RTNLGRP_IPV6_IFADDR
-        )
-        self._socket.setblocking(False)
+        self._socket = listening([wire.RTNLGRP_IPV6_IFADDR], _BUFFER)
 
     def close(self) -> None:
         self._socket.close()

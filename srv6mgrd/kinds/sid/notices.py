@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.netlink import wire
-from srv6mgrd.netlink.notification_filter import attach, program
-from srv6mgrd.netlink.socket import open_socket
+from srv6mgrd.netlink.listening import listening, program
 
 _BUFFER = 32 << 20
 _DATAGRAM = 1 << 16
@@ -39,12 +38,7 @@ class SidNotices:
         self._socket = self._listening()
 
     def _listening(self) -> socket.socket:
-        made = open_socket(wire.NETLINK_ROUTE, self._buffer)
-        attach(made, program(0))
-        made.bind((0, 0))
-        made.setsockopt(wire.SOL_NETLINK, wire.NETLINK_ADD_MEMBERSHIP, wire.RTNLGRP_IPV6_ROUTE)
-        made.setblocking(False)
-        return made
+        return listening([wire.RTNLGRP_IPV6_ROUTE], self._buffer, code=program(0))
 
     def close(self) -> None:
         self._socket.close()

@@ -1,14 +1,16 @@
-"""Filters on notifications of routes (SO_ATTACH_FILTER): what they drop costs neither a wake-up nor
-room in the receive buffer."""
+"""Sockets for notifications, and filters on those of routes (SO_ATTACH_FILTER): what these drop
+costs neither a wake-up nor room in the receive buffer."""
 
 from __future__ import annotations
 
 import ctypes
 import socket
 import struct
+from collections.abc import Iterable
 
 from srv6mgrd.model.reserved import ROUTE_PROTOCOL, SID_TABLE
 from srv6mgrd.netlink import wire
+from srv6mgrd.netlink.socket import open_socket
 
 # linux/filter.h, linux/bpf_common.h
 _SO_ATTACH_FILTER = 26
@@ -68,7 +70,27 @@ def _network(value: int, size: int) -> int:
     return int.from_bytes(struct.pack({2: "=H", 4: "=I"}[size], value), "big")
 
 
-def attach(target: socket.socket, code: bytes) -> None:
+def listening(
+    groups: Iterable[int], buffer: int, *, family: int = wire.NETLINK_ROUTE, code: bytes = b""
+) -> socket.socket:
+    """A socket that does not block, joined to these groups. Notifications that the filter ``code``
+    does not accept are dropped. Raises OSError where the kernel has no such family."""
+    made = open_socket(family, buffer)
+    try:
+        if code:
+            # Before joining: what comes in between would pass unfiltered.
+            _attach(made, code)
+        made.bind((0, 0))
+        for group in groups:
+            made.setsockopt(wire.SOL_NETLINK, wire.NETLINK_ADD_MEMBERSHIP, group)
+    except OSError:
+        made.close()
+        raise
+    made.setblocking(False)
+    return made
+
+
+def _attach(target: socket.socket, code: bytes) -> None:
     """Have the kernel drop what this filter does not accept."""
     # struct sock_fprog: the kernel copies the instructions during the call.
     held = ctypes.create_string_buffer(code, len(code))
