@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from srv6mgrd.apply.reconciler import Report
 from srv6mgrd.counters.node import Statistics
 from srv6mgrd.model.capabilities import Capabilities
+from srv6mgrd.model.condition import Condition
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.proxy_state import ProxyState
 from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
@@ -53,6 +54,14 @@ class Observed(Protocol):
     def stage(self, part: str, members: Mapping[str, Any]) -> None: ...
 
     def publish(self) -> None: ...
+
+
+class Alarms(Protocol):
+    """Where conditions are reported."""
+
+    def report(self, source: str, conditions: Iterable[Condition]) -> None:
+        """These are all conditions that ``source`` sees now. In the event loop; never waits."""
+        ...
 
 
 class CapabilityMonitor(Protocol):
