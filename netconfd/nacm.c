@@ -43,7 +43,7 @@ static void add_system_groups(const char *user, struct text *names) {
     char room[16384];
     struct passwd passwd, *known = NULL;
     struct group group, *found = NULL;
-    gid_t ids[256];
+    gid_t ids[4096];
     int count = sizeof ids / sizeof *ids;
     if (getpwnam_r(user, &passwd, room, sizeof room, &known) || !known) {
         return;

@@ -7,6 +7,7 @@
 #include <sysrepo/netconf_acm.h>
 
 #include "attributes.h"
+#include "name_service.h"
 #include "operations.h"
 #include "problem.h"
 #include "request.h"
@@ -173,6 +174,12 @@ static struct reply *carry_out(struct session *session, struct lyd_node *rpc) {
         if (lyd_validate_op(rpc, NULL, LYD_TYPE_RPC_YANG, NULL)) {
             return problem_of_libyang(session->context, "protocol", NULL, NULL);
         }
+    }
+    if (call != close_session && !name_service_learn(session->user)) {
+        return reply_error("operation-failed", "application",
+                           "user %s: groups: no answer within %d s; try again, or see that what "
+                           "nsswitch.conf names for users and groups answers",
+                           session->user, NAME_SERVICE_SECONDS);
     }
     /* RFC 8341 section 3.4.4: close-session is always permitted */
     if (call != close_session && sr_nacm_check_operation(session->sr, rpc)) {

@@ -8,6 +8,7 @@
 
 #include "large.h"
 #include "log.h"
+#include "name_service.h"
 #include "rights.h"
 #include "text.h"
 
@@ -70,6 +71,10 @@ sr_session_ctx_t *session_sysrepo(const struct session *session) {
 
 /* Whether it may be a configuration: of who writes nothing a message would only take memory. */
 static bool may_be_long(void *who) {
+    const struct session *session = who;
+    if (!name_service_learn(session->user)) {
+        return false; /* what it may write is unknown */
+    }
     struct reply *denied = rights_to_write(who);
     reply_free(denied);
     return !denied;
