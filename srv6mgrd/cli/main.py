@@ -21,6 +21,8 @@ _COMMANDS = {
     "top": "srv6mgrd.cli.top",
     "explain": "srv6mgrd.cli.explain",
     "doctor": "srv6mgrd.cli.doctor",
+    "ping": "srv6mgrd.cli.oam.ping",
+    "trace": "srv6mgrd.cli.oam.trace",
     "plan": "srv6mgrd.cli.change.preview",
     "diff": "srv6mgrd.cli.change.preview",
     "apply": "srv6mgrd.cli.change.commit",

@@ -16,8 +16,13 @@ from srv6mgrd.cli.problem import Exit
 _PAGE = Path(__file__).parents[2] / "docs/man/srv6ctl.1"
 EXITS = {
     Exit.DONE: "Done.",
-    Exit.REJECTED: "Refused, with object, cause and remedy on standard error; nothing has changed.",
-    Exit.USAGE: "The command line or the settings can't be understood.",
+    Exit.REJECTED: (
+        "Refused, with object, cause and remedy on standard error; nothing has changed. ping and"
+        " trace: the target was not reached."
+    ),
+    Exit.USAGE: (
+        "The command line or the settings can't be understood. ping and trace: any error."
+    ),
     Exit.UNREACHABLE: "srv6mgrd or sysrepo can't be asked.",
     Exit.DENIED: "The user may not do this.",
     Exit.BUSY: "Another commit awaits confirmation, or the configuration is locked.",

@@ -43,7 +43,7 @@ ON_HOST = (
 )
 # On the host's kernel first, which runs them many times faster; tests that it skips (no VRF device)
 # run in the lab.
-ON_HOST_KERNEL = ("kernel", "proxy", "stamp")
+ON_HOST_KERNEL = ("kernel", "oam", "proxy", "stamp")
 # The oldest kernel that the product runs on; an older one tests nothing.
 OLDEST_KERNEL = (6, 12)
 # In the lab; each group of files is a job.
@@ -55,7 +55,7 @@ FRR = {
 ROBOT = CHECKOUT / "tests/robot"
 # System suites that share a network, one after the other; a suite is a file or a folder of files.
 SUITES = (
-    ("lab", "behaviors", "boundary", "vrf"),
+    ("lab", "behaviors", "boundary", "oam", "vrf"),
     ("cli", "gnmi", "netconf", "transactions"),
     ("frr",),
     ("interoperation", "sonic", "vpn"),

@@ -9,7 +9,9 @@ import pytest
 from srv6mgrd.cli import host
 from srv6mgrd.cli.main import srv6ctl
 from srv6mgrd.cli.manual import EXITS
+from srv6mgrd.cli.oam import command_line
 from srv6mgrd.cli.problem import Exit, Problem
+from tests.fakes.oam_network import FakeNetwork, FakeResolver, echo_reply
 from tests.unit.cli.conftest import SID, TREE
 
 DOCS = Path(__file__).parents[3] / "docs/srv6ctl.md"
@@ -36,6 +38,8 @@ LINES = {
     "top": ("-n", "1", "--interval", "0.1"),
     "explain": (SID, "--listen", "0"),
     "doctor": (),
+    "ping": ("2001:db8::9", "-c1"),
+    "trace": ("2001:db8::9",),
     "plan": ("wanted.json",),
     "diff": ("wanted.json",),
     "apply": ("wanted.json",),
@@ -60,6 +64,8 @@ def node(ctl, tmp_path, monkeypatch):
     monkeypatch.setattr("srv6mgrd.cli.state._TIMEOUT", 0.0)
     monkeypatch.setattr(host, "read", lambda *_: host.Host({}, (), (), frozenset()))
     monkeypatch.setattr("srv6mgrd.cli.doctor.kernel.probed", dict)
+    monkeypatch.setattr(command_line, "Resolver", FakeResolver)
+    monkeypatch.setattr(command_line, "RawSockets", lambda vrf: FakeNetwork(echo_reply))
     ctl.client.modules = frozenset
     ctl.client.startup = ctl.client.running
     return ctl
