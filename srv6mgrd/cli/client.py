@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -27,12 +26,13 @@ from srv6mgrd.datastore.connection import (
     translated_errors,
 )
 from srv6mgrd.datastore.differences import Change, differences
-from srv6mgrd.datastore.running import MODULE, read
+from srv6mgrd.datastore.running import MODULE, TREE, read
 from srv6mgrd.datastore.transaction import Edit, Op, preview
 from srv6mgrd.model.rejection import RejectedError
 
 _NORTHBOUND = "srv6ctl"
 _OPERATIONS = "/srv6mgr-operations"
+_SIDS = f"{MODULE}:local-sids"
 
 _STATUSES: tuple[tuple[type[DatastoreError], Exit], ...] = (
     (PendingError, Exit.BUSY),
@@ -53,11 +53,22 @@ class Client:
         self._warn = warn
         self._commits = commits
         self._session = connection.session()
+        # Read once where it is to be the same for all who ask.
+        self.remembers = False
+        self._running = ""
 
     def running(self) -> str:
         """The running configuration of srv6mgr as RFC 7951 JSON."""
+        if not (self.remembers and self._running):
+            with translated_errors(self._session):
+                self._running = read(self._session)
+        return self._running
+
+    def running_with_sid(self, sid: str) -> str:
+        """The same with one SID alone, by its prefix; empty where it is not there."""
+        path = f"{TREE}/*[not(self::{_SIDS})] | {TREE}/{_SIDS}/{MODULE}:sid[prefix='{sid}']"
         with translated_errors(self._session):
-            return read(self._session)
+            return read(self._session, path)
 
     def startup(self) -> str:
         """The configuration that the next boot begins with."""
@@ -93,7 +104,7 @@ class Client:
     def commit_to_confirm(self, document: Document, user: str, name: str, seconds: int) -> None:
         """The same, undone after ``seconds`` unless the commit ``name`` is confirmed."""
         # Nobody needs it any more: srv6ctl goes on by the name, with the rights of its user.
-        token = secrets.token_hex(16)
+        token = _token()
         self._call("commit", {"id": token, "commit-id": name, "timeout": seconds})
         try:
             self._commit(document, user, token)
@@ -121,7 +132,7 @@ class Client:
 
     def roll_back_to_confirm(self, number: int, user: str, name: str, seconds: int) -> None:
         """The same, undone after ``seconds`` unless the commit ``name`` is confirmed."""
-        which = {"id": secrets.token_hex(16), "commit-id": name}
+        which = {"id": _token(), "commit-id": name}
         given = {"transaction": number, "user": user, "timeout": seconds, **which}
         self._call("rollback", given)
 
@@ -165,8 +176,27 @@ class Client:
         self._ask(rpc, given)
 
 
+def _token() -> str:
+    import secrets
+
+    return secrets.token_hex(16)
+
+
 def _edits(document: Document) -> list[Edit]:
     return [Edit(Op.REPLACE if document.replace else Op.UPDATE, "", document.text)]
+
+
+@contextlib.contextmanager
+def problems() -> Iterator[None]:
+    """Raises Problem for all that goes wrong within."""
+    try:
+        yield
+    except RejectedError as rejected:
+        complaints = [Complaint(r.object, r.cause, r.remedy) for r in rejected.rejections]
+        raise Problem(complaints, Exit.REJECTED) from None
+    except DatastoreError as error:
+        status = next((s for kind, s in _STATUSES if isinstance(error, kind)), Exit.UNREACHABLE)
+        raise Problem([complaint_of(str(error))], status) from None
 
 
 @contextlib.contextmanager
@@ -178,13 +208,8 @@ def opened(runtime: Path, warn: Callable[[str], object]) -> Iterator[Client]:
     except DatastoreError as error:
         raise Problem([complaint_of(str(error))], Exit.UNREACHABLE) from None
     try:
-        yield Client(connection, CommitClient(commit_socket(runtime)), warn)
-    except RejectedError as rejected:
-        complaints = [Complaint(r.object, r.cause, r.remedy) for r in rejected.rejections]
-        raise Problem(complaints, Exit.REJECTED) from None
-    except DatastoreError as error:
-        status = next((s for kind, s in _STATUSES if isinstance(error, kind)), Exit.UNREACHABLE)
-        raise Problem([complaint_of(str(error))], status) from None
+        with problems():
+            yield Client(connection, CommitClient(commit_socket(runtime)), warn)
     finally:
         connection.close()
 

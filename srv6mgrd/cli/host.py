@@ -1,9 +1,11 @@
-"""The links, rules, routes and addresses of this network namespace, read with pyroute2: what an
-operator would see with iproute2, not what srv6mgrd believes."""
+"""The links, rules, addresses and SID routes of this network namespace: what an operator would see
+with iproute2, not what srv6mgrd believes."""
 
 from __future__ import annotations
 
+import fcntl
 import socket
+import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,13 +13,17 @@ from ipaddress import IPv6Address, IPv6Interface, IPv6Network, ip_interface
 from pathlib import Path
 from typing import Any
 
+from srv6mgrd.cli import sid_routes
 from srv6mgrd.cli.problem import Exit, Problem
 from srv6mgrd.model.interfaces import Address
 
 _IFF_UP, _IFF_LOWER_UP = 0x1, 0x10000
 _SYSCTLS = Path("/proc/sys")
-# linux/rtnetlink.h: RTN_*; linux/fib_rules.h: FR_ACT_*
-_ROUTE_TYPES = {1: "unicast", 6: "blackhole", 7: "unreachable", 8: "prohibit"}
+# linux/sockios.h; struct ifreq: name, flags
+_SIOCGIFFLAGS, _IFREQ = 0x8913, struct.Struct("16sH22x")
+
+Route = sid_routes.Route
+# linux/fib_rules.h: FR_ACT_*
 _TO_TABLE = 1
 _UNSPECIFIED_PROTOCOL = 0
 
@@ -53,22 +59,9 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
-    """An IPv6 route; ``encap`` is the kind of its tunnel (``seg6``, ``seg6local``) or empty."""
-
-    prefix: IPv6Network
-    table: int
-    metric: int
-    protocol: int
-    type: str
-    device: str
-    encap: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Host:
-    """``rules`` and ``routes`` of IPv6; ``addresses`` of IPv6, of all links, and ``addresses_of``
-    each link those of both families."""
+    """``rules`` of IPv6 and the ``routes`` in the table of SIDs; ``addresses`` of IPv6, of all
+    links, and ``addresses_of`` each link those of both families."""
 
     links: Mapping[str, Link] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
@@ -77,8 +70,9 @@ class Host:
     addresses_of: Mapping[str, tuple[Address, ...]] = field(default_factory=dict)
 
 
-def read(*tables: int) -> Host:
-    """All links, rules and addresses, and the routes of ``tables``. Raises Problem."""
+def read(*, routes: bool = False) -> Host:
+    """All links, rules and addresses, and the routes in the table of SIDs if they are asked for.
+    Raises Problem."""
     with _netlink() as netlink:
         indexes, links = _links(netlink.get_links())
         addresses_of: dict[str, tuple[Address, ...]] = {}
@@ -88,11 +82,7 @@ def read(*tables: int) -> Host:
         return Host(
             links,
             tuple(_rule(m) for m in netlink.get_rules(family=socket.AF_INET6)),
-            tuple(
-                _route(m, indexes)
-                for table in tables
-                for m in netlink.get_routes(family=socket.AF_INET6, table=table)
-            ),
+            sid_routes.read(indexes) if routes else (),
             frozenset(
                 address.ip
                 for listed in addresses_of.values()
@@ -101,6 +91,16 @@ def read(*tables: int) -> Host:
             ),
             addresses_of,
         )
+
+
+def is_up(name: str) -> bool:
+    """Report if there is a link of this name, and it is up."""
+    with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as asked:
+        try:
+            answer = fcntl.ioctl(asked, _SIOCGIFFLAGS, _IFREQ.pack(name.encode(), 0))
+        except OSError:
+            return False
+    return bool(_IFREQ.unpack(answer)[1] & _IFF_UP)
 
 
 def sysctl(path: str) -> str | None:
@@ -163,20 +163,6 @@ def _rule(m: Any) -> Rule:
         _network(m.get_attr("FRA_SRC"), m["src_len"]),
         table if m["action"] == _TO_TABLE else 0,
         int(m.get_attr("FRA_PROTOCOL") or _UNSPECIFIED_PROTOCOL),
-    )
-
-
-def _route(m: Any, names: Mapping[int, str]) -> Route:
-    kinds = {0: "", 3: "bpf", 5: "seg6", 6: "bpf", 7: "seg6local"}
-    encap = m.get_attr("RTA_ENCAP_TYPE") or 0
-    return Route(
-        _network(m.get_attr("RTA_DST"), m["dst_len"]),
-        int(m.get_attr("RTA_TABLE") or m["table"]),
-        int(m.get_attr("RTA_PRIORITY") or 0),
-        int(m["proto"]),
-        _ROUTE_TYPES.get(m["type"], str(m["type"])),
-        names.get(m.get_attr("RTA_OIF") or 0, ""),
-        kinds.get(int(encap), str(encap)) if not isinstance(encap, str) else encap,
     )
 
 

@@ -31,9 +31,15 @@ def rates(before: Sample, after: Sample) -> dict[str, Rate]:
     if seconds <= 0:
         return {}
     found = {}
+    idle = Rate()
+    # Of a store's counters each one alone takes longer than all at once.
+    earlier = dict(before.counters.items()) if len(after.counters) > 1 else before.counters
     for prefix, now in after.counters.items():
-        old = before.counters.get(prefix)
+        old = earlier.get(prefix)
         if old is None or old.discontinuity != now.discontinuity:
+            continue
+        if old == now:
+            found[prefix] = idle
             continue
         found[prefix] = Rate(
             (now.packets - old.packets) / seconds,

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from srv6mgrd.cli.state import State
     from srv6mgrd.model.desired import Desired
 
+_SRV6 = "srv6mgr-srv6:srv6"
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -32,6 +33,7 @@ class Session:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.out = Output()
+        self._kept: Client | None = None
 
     @property
     def state(self) -> State:
@@ -43,30 +45,51 @@ class Session:
     @contextmanager
     def client(self) -> Iterator[Client]:
         """sysrepo. Refusals and failures within become Problems."""
-        from srv6mgrd.cli.client import opened
+        from srv6mgrd.cli.client import opened, problems
 
+        if self._kept is not None:
+            with problems():
+                yield self._kept
+            return
         with opened(Path(self.settings.runtime_directory), self._warn) as client:
             yield client
+
+    @contextmanager
+    def one_look(self) -> Iterator[None]:
+        """Within, sysrepo is connected once, and the running configuration is read once."""
+        with ExitStack() as stack:
+            with suppress(Problem):
+                self._kept = stack.enter_context(self.client())
+                self._kept.remembers = True
+            try:
+                yield
+            finally:
+                self._kept = None
 
     def _warn(self, text: str) -> None:
         self.out.note(f"warning: {text}")
 
-    def desired(self) -> Desired:
-        """What is declared, as srv6mgrd understands it. Raises Problem."""
+    def desired(self, *, sid: str | None = None) -> Desired:
+        """What is declared, as srv6mgrd understands it; with ``sid`` no other SIDs than that one.
+        Raises Problem."""
         import json
 
-        from srv6mgrd.model.expand import expand
-        from srv6mgrd.model.parse import parse
-        from srv6mgrd.model.rejection import RejectedError
+        with self.client() as client:
+            text = client.running() if sid is None else client.running_with_sid(sid)
+        return _desired(json.loads(text))
+
+    def sids(self) -> dict[str, Mapping[str, Any]]:
+        """SIDs by prefix, each as an entry of the model's list, those made for VRFs among them.
+        To make objects of ten thousand takes longer than to show them. Raises Problem."""
+        import json
+
+        from srv6mgrd.cli.show.rows import sid_json
 
         with self.client() as client:
-            text = client.running()
-        try:
-            return expand(parse(json.loads(text)))
-        except RejectedError as rejected:
-            raise Problem(
-                [complaint_of(str(r)) for r in rejected.rejections], Exit.REJECTED
-            ) from None
+            tree = json.loads(client.running())
+        declared = tree.get(_SRV6, {}).pop("local-sids", {}).get("sid", ())
+        made = _desired(tree).sids.values()
+        return {str(sid.prefix): sid_json(sid) for sid in made} | {e["prefix"]: e for e in declared}
 
     def desired_or_nothing(self) -> tuple[Desired | None, str]:
         """What is declared; None and the reason when that can't be read."""
@@ -107,6 +130,19 @@ class Session:
         """A word on standard error when what is shown is srv6mgrd's last one."""
         if not self.state.managed:
             self.out.note("srv6ctl: srv6mgrd is not running: this is what it told last")
+
+
+def _desired(tree: Mapping[str, Any]) -> Desired:
+    """A configuration as srv6mgrd understands it. Raises Problem."""
+    from srv6mgrd.model.expand import expand
+    from srv6mgrd.model.parse import parse
+    from srv6mgrd.model.rejection import RejectedError
+
+    try:
+        return expand(parse(tree))
+    except RejectedError as rejected:
+        complaints = [complaint_of(str(r)) for r in rejected.rejections]
+        raise Problem(complaints, Exit.REJECTED) from None
 
 
 pass_session = click.make_pass_decorator(Session)

@@ -71,12 +71,16 @@ class State:
         """The first one that is ``seconds`` or more after ``before``; the last one there is when
         srv6mgrd takes too long. Raises Problem."""
         until = time.monotonic() + seconds + _TIMEOUT
-        while True:
-            sample = self.sample()
-            # It may come a little early, and still be the next one.
-            if sample.at - before.at >= 0.9 * seconds * NS or time.monotonic() > until:
-                return sample
+        # It may come a little early, and still be the next one.
+        while self._sampled_at() - before.at < 0.9 * seconds * NS and time.monotonic() <= until:
             time.sleep(_LOOK)
+        return self.sample()
+
+    def _sampled_at(self) -> int:
+        try:
+            return self._reader.sample[1]
+        except (StoreError, OSError) as error:
+            raise _unreadable(error) from None
 
     def node(self) -> dict[str, Any]:
         """Members of ``/srv6mgr-srv6:srv6`` about the node as a whole."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from functools import lru_cache
 
 NS = 1_000_000_000
 _PREFIXES = ("", "k", "M", "G", "T", "P")
@@ -11,6 +12,7 @@ _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _LONGEST = 86400
 
 
+@lru_cache(maxsize=4096)
 def short(value: float) -> str:
     """Three digits and a prefix of thousand: ``1.25k``, ``843``."""
     for prefix in _PREFIXES:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import zip_longest
 
-from srv6mgrd.counters.store_file import OBJECT, Entry, unpacked
+from srv6mgrd.counters.store_file import OBJECT, Entry, all_unpacked, unpacked
 from srv6mgrd.model.status import ObjectRef, ObjectStatus
 
 # Records that are compared, and decoded, in one piece.
@@ -40,6 +40,13 @@ class Decoded:
     def objects(self, records: bytes) -> dict[ObjectRef, ObjectStatus]:
         """In the order of their slots. An object that is the same is the very one of before."""
         hashes = [hash(records[at : at + _BLOCK]) for at in range(0, len(records), _BLOCK)]
+        if not self._hashes and hashes:
+            # There is nothing to compare with.
+            self._hashes, self._entries = hashes, all_unpacked(records)
+            self._base = self._objects
+            self._objects = dict(entry for entry in self._entries if entry is not None)
+            self._touched = set(self._objects)
+            return self._objects
         before, self._hashes = self._hashes, hashes
         same_objects = len(self._entries) == len(records) // OBJECT.size
         changed: dict[ObjectRef, ObjectStatus] = {}

@@ -242,6 +242,33 @@ def packed(ref: ObjectRef, s: ObjectStatus) -> bytes:
     )
 
 
+def all_unpacked(records: bytes) -> list[Entry | None]:
+    """The objects of all records in their order, None for a free one. Those whose statuses are
+    alike share one."""
+    statuses: dict[tuple[object, ...], ObjectStatus] = {}
+    found: list[Entry | None] = []
+    for kind, status, length, detail, reason, *times, name, about, why in OBJECT.iter_unpack(
+        records
+    ):
+        if kind == 0:
+            found.append(None)
+            continue
+        alike = (status, detail, reason, *times, about, why)
+        known = statuses.get(alike)
+        if known is None:
+            since, repair, repairs = times
+            known = statuses[alike] = ObjectStatus(
+                STATUS[status],
+                why[:reason].decode(),
+                since,
+                repair,
+                repairs,
+                about[:detail].decode(),
+            )
+        found.append((ObjectRef(KIND[kind], name[:length].decode()), known))
+    return found
+
+
 def unpacked(records: bytes | mmap.mmap, at: int) -> Entry | None:
     """The object whose record begins there; None for a free one."""
     (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, ItemsView, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -70,6 +70,21 @@ class Counted(Mapping[str, SidCounters]):
 
     def __len__(self) -> int:
         return len(self._records.slots)
+
+    def items(self) -> ItemsView[str, SidCounters]:
+        """Those of all SIDs, made at once. Records that are alike share one."""
+        records = self._records
+        totals = list(COUNTERS.iter_unpack(records.counters))
+        cleared = list(COUNTERS.iter_unpack(records.cleared))
+        known: dict[tuple[int, ...], SidCounters] = {}
+        found = {}
+        for prefix, slot in records.slots.items():
+            alike = totals[slot] + cleared[slot]
+            counted = known.get(alike)
+            if counted is None:
+                counted = known[alike] = _since(totals[slot], cleared[slot])
+            found[prefix] = counted
+        return found.items()
 
 
 class StoreReader:

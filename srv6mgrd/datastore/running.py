@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from srv6mgrd.datastore import ffi
 from srv6mgrd.datastore.connection import Connection, translated_errors
-from srv6mgrd.datastore.history import Origin
 from srv6mgrd.datastore.transaction import TIMEOUT_MS, Edit, Op, commit
+
+if TYPE_CHECKING:
+    from srv6mgrd.datastore.history import Origin
 
 # The one module with top-level data; the others augment it (docs/adr/0002).
 MODULE = "srv6mgr-srv6"
@@ -63,12 +66,13 @@ class Running:
         self._connection.close()
 
 
-def read(session: ffi.Session) -> str:
-    """Running configuration as JSON text; the session of an event sees the new one."""
+def read(session: ffi.Session, path: str = TREE) -> str:
+    """Running configuration as JSON text, or what of it an XPath selects; the session of an event
+    sees the new one."""
     import sysrepo
 
     try:
-        with session.get_data_ly(TREE) as tree:
+        with session.get_data_ly(path) as tree:
             text: str = tree.print_mem("json", with_siblings=True, pretty=False)
             return text
     except sysrepo.SysrepoNotFoundError:

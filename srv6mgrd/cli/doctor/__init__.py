@@ -36,10 +36,11 @@ def doctor(session: Session, quiet: bool) -> None:
     looked at. Ends with status 6 when something failed; warnings do not count.
     """
     found = []
-    for finding in checks(session):
-        found.append(finding)
-        if not session.out.as_json and not (quiet and finding.level not in {"warn", "fail"}):
-            _print(session, finding)
+    with session.one_look():
+        for finding in checks(session):
+            found.append(finding)
+            if not session.out.as_json and not (quiet and finding.level not in {"warn", "fail"}):
+                _print(session, finding)
     levels = Counter(finding.level.value for finding in found)
     if session.out.as_json:
         session.out.json({"findings": [f._asdict() for f in found], "summary": dict(levels)})
@@ -102,10 +103,9 @@ def _network(desired: Desired | None, why: str, offered: Mapping[str, Any]) -> I
     from srv6mgrd.cli.doctor import network
     from srv6mgrd.cli.doctor.finding import skip
     from srv6mgrd.model.capabilities import FRR_LOOKUP_TABLE, ROUTE_LOOKUP_TABLE
-    from srv6mgrd.model.checks import SID_TABLE
     from srv6mgrd.plan.target import target
 
-    seen = host.read(SID_TABLE)
+    seen = host.read(routes=True)
     yield from network.shared_tables(seen)
     if desired is None:
         yield skip("network", f"what is declared is not known: {why}")

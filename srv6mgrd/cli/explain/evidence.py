@@ -5,17 +5,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import IPv6Network
 from typing import Any
 
-from srv6mgrd.cli import host
+from srv6mgrd.cli import host, sid_routes
 from srv6mgrd.cli.explain.causes import Facts
 from srv6mgrd.cli.explain.listen import listen
-from srv6mgrd.cli.rates import Rate, rates
+from srv6mgrd.cli.problem import Problem
+from srv6mgrd.cli.rates import Rate, Sample, rates
 from srv6mgrd.cli.session import Session
 from srv6mgrd.cli.show.rows import UNKNOWN
 from srv6mgrd.cli.sid_argument import chosen
-from srv6mgrd.model.checks import SID_TABLE
-from srv6mgrd.model.desired import Sid
+from srv6mgrd.cli.state import State
+from srv6mgrd.model.desired import Desired, Sid
 from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
 
 
@@ -35,10 +37,9 @@ class Evidence:
 
 def gather(session: Session, wanted: str, seconds: float) -> Evidence:
     """Look at a SID for ``seconds``. Raises Problem."""
-    desired = session.desired()
-    sids = {str(sid.prefix): sid for sid in desired.sids.values()}
-    sid = sids[chosen(wanted, sids)]
-    state, name = session.state, str(sid.prefix)
+    state = session.state
+    desired, sid = _declared(session, state, wanted)
+    name = str(sid.prefix)
     before = state.sample()
     heard: list[Mapping[str, int] | None] = []
     ear = threading.Thread(target=lambda: heard.append(listen(sid, seconds)), name="listen")
@@ -47,28 +48,38 @@ def gather(session: Session, wanted: str, seconds: float) -> Evidence:
     after = state.next_sample(before, seconds) if seconds and state.managed else before
     if seconds:
         ear.join()
-    seen = host.read(SID_TABLE)
+    counted = {name: after.counters[name]} if name in after.counters else {}
     return Evidence(
         sid,
         state.statuses().get(ObjectRef(Kind.SID, name), UNKNOWN),
-        after.counters.get(name, SidCounters()),
-        rates(before, after).get(name),
+        counted.get(name, SidCounters()),
+        rates(before, Sample(after.at, counted)).get(name),
         tuple(
             vrf.name
             for vrf in desired.vrfs.values()
             if vrf.bgp is not None and sid.prefix in vrf.bgp.export_sids
         ),
-        next((r for r in seen.routes if r.prefix == sid.prefix and r.encap == "seg6local"), None),
-        _facts(sid, seen, heard[0] if heard else None, state.proxies().get(name, {})),
+        sid_routes.find(sid.prefix),
+        _facts(sid, heard[0] if heard else None, state.proxies().get(name, {})),
         bool(heard) and heard[0] is not None,
     )
 
 
-def _facts(
-    sid: Sid, seen: host.Host, heard: Mapping[str, int] | None, proxy: Mapping[str, Any]
-) -> Facts:
+def _declared(session: Session, state: State, wanted: str) -> tuple[Desired, Sid]:
+    """The SID that is meant, and what is declared beside SIDs. To read thousands of others is
+    left out where srv6mgrd has reported which ones there are. Raises Problem."""
+    try:
+        reported = chosen(wanted, state.sample().counters)
+        desired = session.desired(sid=reported)
+        return desired, desired.sids[IPv6Network(reported)]
+    except (Problem, KeyError):
+        desired = session.desired()
+    sids = {str(sid.prefix): sid for sid in desired.sids.values()}
+    return desired, sids[chosen(wanted, sids)]
+
+
+def _facts(sid: Sid, heard: Mapping[str, int] | None, proxy: Mapping[str, Any]) -> Facts:
     device = sid.vrf or (sid.proxy.interface if sid.proxy else sid.interface) or ""
-    link = seen.links.get(device)
     rp_filter = host.sysctl("net/ipv4/conf/all/rp_filter")
     return Facts(
         heard=heard or {},
@@ -77,7 +88,7 @@ def _facts(
         forwarding_v4=_is_on("net/ipv4/ip_forward"),
         forwarding_v6=_is_on("net/ipv6/conf/all/forwarding"),
         device=device,
-        device_up=(link is not None and link.up) if device else None,
+        device_up=host.is_up(device) if device else None,
     )
 
 

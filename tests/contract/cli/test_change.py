@@ -142,6 +142,20 @@ def test_show_and_explain(ctl: Ctl) -> None:
     assert (reported["prefix"], reported["in-kernel"]) == (SID, False)
 
 
+def test_one_sid_is_read_without_the_others(ctl: Ctl, place: Path) -> None:
+    other = {"prefix": "fcbb:0:1:65::/64", "locator": "MAIN", "behavior": "End"}
+    both = {"local-sids": {"sid": [*END["local-sids"]["sid"], other]}}
+    ctl.run("apply", "-", given=json.dumps({_SRV6: LOCATOR | both}))
+
+    with opened(place, print) as client:
+        one = json.loads(client.running_with_sid(SID))[_SRV6]
+        none = json.loads(client.running_with_sid("fcbb:0:1:66::/64"))[_SRV6]
+
+    assert [sid["prefix"] for sid in one["local-sids"]["sid"]] == [SID]
+    assert one["locators"] == none["locators"] == LOCATOR["locators"]
+    assert "local-sids" not in none
+
+
 def test_whether_srv6mgrd_answers_is_known_in_time(ctl: Ctl, place: Path) -> None:
     goes_on = threading.Event()
 

@@ -1,6 +1,7 @@
 """srv6ctl in one process, on a store that a test fills; sysrepo is a door of the test's."""
 
 import contextlib
+import copy
 import json
 import time
 from dataclasses import dataclass, field
@@ -48,6 +49,13 @@ class FakeClient:
         if self.trouble is not None:
             raise self.trouble
         return json.dumps(self.tree)
+
+    def running_with_sid(self, sid):
+        tree = copy.deepcopy(json.loads(self.running()))
+        for srv6 in tree.values():
+            declared = srv6.get("local-sids", {})
+            declared["sid"] = [one for one in declared.get("sid", ()) if one["prefix"] == sid]
+        return json.dumps(tree)
 
     def after(self, document):
         return document.text.decode()

@@ -264,7 +264,7 @@ def node(ctl, tmp_path, monkeypatch):
     (tmp_path / "settings.toml").write_text(settings)
     ctl.client.modules = lambda: MODULES
     ctl.client.startup = ctl.client.running
-    monkeypatch.setattr(host, "read", lambda *_: SOUND)
+    monkeypatch.setattr(host, "read", lambda **_: SOUND)
     monkeypatch.setattr(host, "sysctl", sysctl)
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     monkeypatch.setattr("srv6mgrd.cli.doctor.kernel.probed", dict)

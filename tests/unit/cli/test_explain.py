@@ -6,7 +6,7 @@ from ipaddress import IPv6Address, IPv6Network, ip_interface
 
 import pytest
 
-from srv6mgrd.cli import host
+from srv6mgrd.cli import host, sid_routes
 from srv6mgrd.cli.explain.causes import CERTAIN, LIKELY, POSSIBLE, Facts, causes
 from srv6mgrd.cli.explain.listen import program_for, verdict
 from srv6mgrd.cli.problem import Exit
@@ -132,10 +132,8 @@ def test_every_behavior_has_causes(behavior):
 
 @pytest.fixture
 def node(monkeypatch):
-    seen = host.Host(
-        routes=(host.Route(PREFIX, 8986, 1024, 86, "unicast", "srv6mgr", "seg6local"),)
-    )
-    monkeypatch.setattr(host, "read", lambda *_: seen)
+    route = host.Route(PREFIX, 8986, 1024, 86, "unicast", "srv6mgr", "seg6local")
+    monkeypatch.setattr(sid_routes, "find", {PREFIX: route}.get)
     monkeypatch.setattr(host, "sysctl", lambda _: "0")
 
 
@@ -206,7 +204,7 @@ def interfaces(ctl, monkeypatch):
     ctl.store.set_statuses({ObjectRef(Kind.INTERFACE, n): found for n in ("eth1", "to-p")})
 
     def at(seen):
-        monkeypatch.setattr(host, "read", lambda *_: seen)
+        monkeypatch.setattr(host, "read", lambda **_: seen)
         return ctl
 
     return at
