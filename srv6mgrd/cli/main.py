@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import click
 
 from srv6mgrd import settings as settings_file
+from srv6mgrd.cli.lazy import LazyGroup
 from srv6mgrd.cli.output import complain
 from srv6mgrd.cli.problem import Complaint, Exit, Problem
 from srv6mgrd.cli.session import Session
 
-# Each is imported when it is asked for.
+# In the order in which an operator meets them.
 _COMMANDS = {
     "show": "srv6mgrd.cli.show",
     "top": "srv6mgrd.cli.top",
@@ -39,21 +40,7 @@ _COMMANDS = {
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-class Commands(click.Group):
-    """The commands, in the order in which an operator meets them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
-        module = import_module(_COMMANDS[cmd_name])
-        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
-        return command
-
-
-@click.group(cls=Commands, context_settings=_HELP)
+@click.group(cls=LazyGroup, modules=_COMMANDS, context_settings=_HELP)
 @click.option(
     "--config",
     type=click.Path(path_type=Path),
@@ -116,5 +103,14 @@ def _quietly() -> contextlib.AbstractContextManager[None]:
     return contextlib.suppress(BrokenPipeError)
 
 
+def run() -> int:
+    """``main`` for a process of its own."""
+    # It ends before it pays to look for garbage among ten thousand objects.
+    gc.disable()
+    status = main()
+    gc.freeze()
+    return status
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())

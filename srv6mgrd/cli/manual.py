@@ -33,6 +33,16 @@ EXITS = {
     Exit.INTERRUPTED: "Interrupted.",
     Exit.BROKEN_PIPE: "Who read the output went away.",
 }
+_TABLES = {
+    "PATTERN": "The object of this name, or those that match wildcards (* ? [ ]).",
+    "--sort COLUMN": "Sort by a column, written like sid or leads-to; --help lists them.",
+    "--reverse": "The last ones first.",
+    "--limit, -n NUMBER": "Show so many at most.",
+    "--watch, -w [SECONDS]": (
+        "Show it again each SECONDS (2) until interrupted: on a terminal in place of what was there"
+        " before, elsewhere one below the other; JSON is then one document a line."
+    ),
+}
 _FILES = {
     "/etc/srv6mgr/srv6mgrd.toml": "Settings of srv6mgrd, which srv6ctl needs to find it.",
     "/run/srv6mgr/store": "Status and counters, read without asking srv6mgrd.",
@@ -41,6 +51,9 @@ _ENVIRONMENT = {
     "NO_COLOR": "When set to anything, nothing is coloured. Output that is no terminal never is.",
     "SUDO_USER": "Who is named in the history of commits when srv6ctl runs under sudo.",
 }
+
+
+_OF_TABLES = {name.partition(",")[0].partition(" ")[0] for name in _TABLES}
 
 
 def page() -> str:
@@ -68,6 +81,10 @@ def _lines() -> Iterator[str]:
         command = srv6ctl.get_command(context, name)
         if command is not None:
             yield from _command(command, name, context)
+    yield ".SH TABLES"
+    yield from _prose("Every table of show has these beside options of its own, whose PATTERN may"
+                      " have wildcards too; each may be given more than once.")  # fmt: skip
+    yield from _terms(_TABLES)
     yield ".SH EXIT STATUS"
     yield from _terms({str(int(status)): meaning for status, meaning in EXITS.items()})
     yield ".SH ENVIRONMENT"
@@ -97,6 +114,8 @@ def _options(command: click.Command, context: click.Context) -> Iterator[str]:
     for option in options:
         # These are everywhere, and told once.
         if {"--help", "--json"} & {*option.opts} and command is not srv6ctl:
+            continue
+        if _OF_TABLES & {*option.opts}:
             continue
         names = ", ".join([*option.opts, *option.secondary_opts])
         metavar = "" if option.is_flag else f" {option.make_metavar(context)}"

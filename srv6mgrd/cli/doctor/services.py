@@ -136,7 +136,7 @@ def storage(session: Session) -> Iterator[Finding]:
 
 def _shown(kind: Kind) -> str:
     lists = {Kind.SID: "sids", Kind.VRF: "vrfs", Kind.VRF_BGP: "vrfs", Kind.LOCATOR: "locators"}
-    return lists.get(kind, "routes")
+    return lists.get(kind, "steering")
 
 
 def sysrepo(session: Session) -> Iterator[Finding]:

@@ -63,8 +63,8 @@ def explain(session: Session, sid: str, seconds: float) -> None:
     from srv6mgrd.cli.explain.interface import is_declared
     from srv6mgrd.model.status import InstallStatus
 
-    desired = session.desired()
-    if is_declared(sid, desired):
+    # No interface has a colon in its name, and every SID has one.
+    if ":" not in sid and is_declared(sid, desired := session.desired()):
         if not explain_interface(session, desired, sid):
             sys.exit(Exit.FOUND)
         return
@@ -80,14 +80,14 @@ def explain(session: Session, sid: str, seconds: float) -> None:
 
 
 def _print(out: Output, found: Evidence, why: list[Cause]) -> None:
-    from srv6mgrd.cli.show.rows import leads_to, status_cell
+    from srv6mgrd.cli.show.rows import leads_to, sid_json, status_cell
 
     sid, status, c, now = found.sid, found.status, found.counters, time.time_ns()
     out.line("SID ", Cell(str(sid.prefix), "name"))
     flavors = f", {' '.join(sorted(sid.flavors))}" if sid.flavors else ""
     facts: list[tuple[Cell | str, ...]] = [
         ("behavior", f"{sid.behavior}{flavors}: {_BEHAVIORS.get(sid.behavior, '')}"),
-        ("leads to", leads_to(sid)),
+        ("leads to", leads_to(sid_json(sid))),
         ("locator", sid.locator),
     ]
     if found.exports:

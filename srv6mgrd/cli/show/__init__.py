@@ -4,40 +4,31 @@ from __future__ import annotations
 
 import click
 
-from srv6mgrd.cli.show.counters import counters
-from srv6mgrd.cli.show.interfaces import interfaces
-from srv6mgrd.cli.show.leaks import leaks
-from srv6mgrd.cli.show.measured_paths import paths
-from srv6mgrd.cli.show.neighbors import neighbors
-from srv6mgrd.cli.show.node import capabilities, commits, statistics, transactions
-from srv6mgrd.cli.show.objects import locators, proxies, routes, sids, vrfs
-from srv6mgrd.cli.show.ospf import ospf
-from srv6mgrd.cli.show.policies import policies
-from srv6mgrd.cli.show.static_routes import static_routes
+from srv6mgrd.cli.lazy import LazyGroup
+
+_ROOM = "srv6mgrd.cli.show"
+_COMMANDS = {
+    "sids": f"{_ROOM}.sids",
+    "vrfs": f"{_ROOM}.vrfs",
+    "proxies": f"{_ROOM}.proxies",
+    "locators": f"{_ROOM}.locators",
+    "interfaces": f"{_ROOM}.interfaces",
+    "steering": f"{_ROOM}.steering",
+    "policies": f"{_ROOM}.policies",
+    "static-routes": f"{_ROOM}.static_routes",
+    "leaks": f"{_ROOM}.leaks",
+    "ospf": f"{_ROOM}.ospf",
+    "neighbors": f"{_ROOM}.neighbors",
+    "bgp": f"{_ROOM}.neighbors",
+    "paths": f"{_ROOM}.measured_paths",
+    "counters": f"{_ROOM}.counters",
+    "capabilities": f"{_ROOM}.node",
+    "commits": f"{_ROOM}.node",
+    "transactions": f"{_ROOM}.node",
+    "statistics": f"{_ROOM}.node",
+}
 
 
-@click.group()
+@click.group(cls=LazyGroup, modules=_COMMANDS)
 def show() -> None:
     """What the node has and does."""
-
-
-for _command in (
-    sids,
-    vrfs,
-    proxies,
-    locators,
-    interfaces,
-    routes,
-    policies,
-    static_routes,
-    leaks,
-    ospf,
-    neighbors,
-    paths,
-    counters,
-    capabilities,
-    commits,
-    transactions,
-    statistics,
-):
-    show.add_command(_command)

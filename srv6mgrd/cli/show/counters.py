@@ -3,21 +3,67 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import click
 
 from srv6mgrd.cli.completion import sids as complete_sids
-from srv6mgrd.cli.output import Cell, Column
+from srv6mgrd.cli.output import Cell
 from srv6mgrd.cli.rates import Rate, rates
-from srv6mgrd.cli.session import Session, json_option, pass_session
-from srv6mgrd.cli.sid_argument import chosen
+from srv6mgrd.cli.session import Session
+from srv6mgrd.cli.show import rows
+from srv6mgrd.cli.show.sids import find
+from srv6mgrd.cli.show.table import Field, Table, is_pattern, listed, wanted
 from srv6mgrd.cli.units import ago, short
-from srv6mgrd.counters.yang import sid_counters
 from srv6mgrd.model.status import SidCounters
 
 
-@click.command()
-@click.argument("sid", required=False, shell_complete=complete_sids)
+class _Row(NamedTuple):
+    prefix: str
+    counters: SidCounters
+    rate: Rate | None
+
+
+def _json(row: _Row) -> dict[str, Any]:
+    reported: dict[str, Any] = {"prefix": row.prefix, **rows.counters_json(row.counters)}
+    if row.rate is not None:
+        reported["rates"] = {n: round(v, 3) for n, v in row.rate._asdict().items()}
+    return reported
+
+
+def _per_second(title: str, at: int) -> Field[_Row]:
+    return Field(
+        title,
+        lambda r: short(r.rate[at]) if r.rate else "-",
+        right=True,
+        key=lambda r: r.rate[at] if r.rate else -1.0,
+        optional=True,
+    )
+
+
+COUNTERS: Table[_Row] = Table(
+    "counters",
+    (
+        Field("SID", lambda r: Cell(r.prefix, "name"), key=lambda r: rows.prefix_key(r.prefix)),
+        rows.number("PACKETS", lambda r: r.counters.packets),
+        rows.number("OCTETS", lambda r: r.counters.octets),
+        rows.errors("ERRORS", lambda r: r.counters.errors),
+        _per_second("PKT/S", 0),
+        _per_second("BIT/S", 1),
+        _per_second("ERR/S", 2),
+        Field("COUNTING FOR", lambda r: Cell(ago(r.counters.discontinuity, time.time_ns()), "dim"),
+              right=True, key=lambda r: -r.counters.discontinuity),
+    ),
+    _json,
+    none="no SID counts",
+    name=lambda r: r.prefix,
+    find=find,
+    complete=complete_sids,
+)  # fmt: skip
+
+
+@listed(COUNTERS)
 @click.option("--rates/--no-rates", "with_rates", default=True, help="Wait for a second sample.")
 @click.option(
     "--interval",
@@ -26,50 +72,14 @@ from srv6mgrd.model.status import SidCounters
     default=1.0,
     help="Time between samples (1).",
 )
-@json_option
-@pass_session
-def counters(session: Session, sid: str | None, with_rates: bool, interval: float) -> None:
+def counters(session: Session, *, with_rates: bool, interval: float) -> Iterable[_Row]:
     """Counters of all SIDs, or of one, with rates between two samples."""
     state = session.state
     first = state.sample()
-    if sid is not None:
-        sid = chosen(sid, first.counters)
-    session.warn_if_stale()
+    if (name := wanted()) is not None and not is_pattern(name):
+        find(name, list(first.counters))  # what is not there is not waited for
     last, found = first, {}
     if with_rates and state.managed and first.counters:
         last = state.next_sample(first, interval)
         found = rates(first, last)
-    shown = {p: c for p, c in last.counters.items() if sid in (None, p)}
-    if session.out.as_json:
-        session.out.json({"counters": [_json(p, c, found.get(p)) for p, c in shown.items()]})
-        return
-    now = time.time_ns()
-    columns = [
-        Column("SID"),
-        *(Column(title, right=True) for title in ("PACKETS", "OCTETS", "ERRORS")),
-        *(Column(title, right=True) for title in ("PKT/S", "BIT/S", "ERR/S") if with_rates),
-        Column("COUNTING FOR", right=True),
-    ]
-    table = []
-    for prefix, c in shown.items():
-        rate = found.get(prefix)
-        reported = [short(v) for v in rate] if rate else ["-", "-", "-"]
-        table.append(
-            [
-                Cell(prefix, "name"),
-                str(c.packets),
-                str(c.octets),
-                Cell(str(c.errors), "bad" if c.errors else ""),
-                *(reported if with_rates else ()),
-                Cell(ago(c.discontinuity, now), "dim"),
-            ]
-        )
-    session.out.table(columns, table)
-
-
-def _json(prefix: str, c: SidCounters, rate: Rate | None) -> dict[str, object]:
-    counted = {n: int(v) if v.isdigit() else v for n, v in sid_counters(c).items()}
-    reported: dict[str, object] = {"prefix": prefix, **counted}
-    if rate is not None:
-        reported["rates"] = {n: round(v, 3) for n, v in rate._asdict().items()}
-    return reported
+    return [_Row(prefix, c, found.get(prefix)) for prefix, c in last.counters.items()]

@@ -2,66 +2,80 @@
 
 from __future__ import annotations
 
-import time
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
-import click
-
-from srv6mgrd.cli.output import Cell, Column
-from srv6mgrd.cli.session import Session, json_option, pass_session
+from srv6mgrd.cli.output import Cell
+from srv6mgrd.cli.session import Session
 from srv6mgrd.cli.show import rows
-from srv6mgrd.model.desired import Desired
+from srv6mgrd.cli.show.table import Field, Table, listed
+from srv6mgrd.model.desired import Role
 from srv6mgrd.model.interfaces import Interface
-from srv6mgrd.model.status import Kind, ObjectRef
+from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus
 
 
-@click.command()
-@json_option
-@pass_session
-def interfaces(session: Session) -> None:
+class _Row(NamedTuple):
+    """``seen`` is what the kernel has."""
+
+    name: str
+    declared: Interface
+    role: Role | None
+    vrf: str
+    seen: Mapping[str, Any]
+    status: ObjectStatus
+
+
+def _json(row: _Row) -> dict[str, Any]:
+    return (
+        _declared(row.declared, row.role)
+        | {"vrf": row.vrf or None}
+        | rows.status_json(row.status)
+        | ({"observed": row.seen} if row.seen else {})
+    )
+
+
+INTERFACES: Table[_Row] = Table(
+    "interfaces",
+    (
+        Field("INTERFACE", lambda r: Cell(r.name, "name")),
+        Field("ROLE", lambda r: r.role.value if r.role is not None else "-"),
+        Field("VRF", lambda r: r.vrf or "-"),
+        Field("TYPE", lambda r: _kind(r.declared)),
+        Field("ENABLED", lambda r: _enabled(r.declared)),
+        Field("STATE", lambda r: _oper_cell(r.seen)),
+        Field("MTU", lambda r: str(r.declared.mtu or "-"), right=True,
+              key=lambda r: r.declared.mtu or 0),
+        Field("ADDRESSES", lambda r: " ".join(map(str, r.declared.addresses)) or "-"),
+        *rows.state_fields(lambda r: r.status),
+    ),
+    _json,
+    none="no interface is declared",
+    name=lambda r: r.name,
+    filters={
+        "vrf": lambda r: r.vrf,
+        "role": lambda r: r.role.value if r.role is not None else "",
+        "status": lambda r: r.status.status.text,
+    },
+)  # fmt: skip
+
+
+@listed(INTERFACES)
+def interfaces(session: Session) -> Iterable[_Row]:
     """Interfaces: roles, VRFs, VLANs, MTU and addresses as declared."""
     desired, statuses = session.desired(), session.state.statuses()
-    session.warn_if_stale()
     vrf_of = {port: vrf.name for vrf in desired.vrfs.values() for port in vrf.interfaces}
-    now, table, listed = time.time_ns(), [], []
     seen = _seen(session)
-    for name in sorted({**desired.roles, **desired.interfaces}):
-        one = desired.interfaces.get(name, Interface(name))
-        status = statuses.get(ObjectRef(Kind.INTERFACE, name), rows.UNKNOWN)
-        role = desired.roles.get(name)
-        table.append(
-            (
-                Cell(name, "name"),
-                role.value if role is not None else "-",
-                vrf_of.get(name, "-"),
-                _kind(one),
-                _enabled(one),
-                _oper_cell(seen.get(name, {})),
-                str(one.mtu or "-"),
-                " ".join(map(str, one.addresses)) or "-",
-                rows.status_cell(status),
-                rows.since_cell(status, now),
-                status.reason,
-            )
+    return [
+        _Row(
+            name,
+            desired.interfaces.get(name, Interface(name)),
+            desired.roles.get(name),
+            vrf_of.get(name, ""),
+            seen.get(name, {}),
+            statuses.get(ObjectRef(Kind.INTERFACE, name), rows.UNKNOWN),
         )
-        listed.append(
-            _declared(desired, one)
-            | {"vrf": vrf_of.get(name)}
-            | rows.status_json(status)
-            | ({"observed": seen[name]} if name in seen else {})
-        )
-    columns = (
-        Column("INTERFACE"),
-        Column("ROLE"),
-        Column("VRF"),
-        Column("TYPE"),
-        Column("ENABLED"),
-        Column("STATE"),
-        Column("MTU", right=True),
-        Column("ADDRESSES"),
-        *rows.STATE,
-    )
-    session.out.listing({"interfaces": listed}, columns, table, "no interface is declared")
+        for name in sorted({**desired.roles, **desired.interfaces})
+    ]
 
 
 def _seen(session: Session) -> dict[str, dict[str, Any]]:
@@ -73,7 +87,7 @@ def _seen(session: Session) -> dict[str, dict[str, Any]]:
     }
 
 
-def _oper_cell(seen: dict[str, Any]) -> Cell:
+def _oper_cell(seen: Mapping[str, Any]) -> Cell:
     state = seen.get("oper-status", "-")
     # A loopback and a dummy have no other state than unknown.
     return Cell(state, "good" if state == "up" else "" if state in ("unknown", "-") else "warn")
@@ -89,9 +103,9 @@ def _enabled(one: Interface) -> str:
     return "-" if one.enabled is None else "yes" if one.enabled else "no"
 
 
-def _declared(desired: Desired, one: Interface) -> dict[str, Any]:
+def _declared(one: Interface, role: Role | None) -> dict[str, Any]:
     """In the model's words; null for what is left as it is."""
-    role, vlan = desired.roles.get(one.name), one.vlan
+    vlan = one.vlan
     return {
         "name": one.name,
         "role": role.value if role is not None else None,

@@ -2,39 +2,49 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
-import click
-
-from srv6mgrd.cli.output import Cell, Column
-from srv6mgrd.cli.session import Session, json_option, pass_session
+from srv6mgrd.cli.output import Cell
+from srv6mgrd.cli.session import Session
 from srv6mgrd.cli.show import rows
-from srv6mgrd.model.status import Kind, ObjectRef
+from srv6mgrd.cli.show.table import Field, Table, listed
+from srv6mgrd.model.leaking import Leak
+from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus
 
 
-@click.command()
-@json_option
-@pass_session
-def leaks(session: Session) -> None:
+class _Row(NamedTuple):
+    leak: Leak
+    status: ObjectStatus
+
+
+def _json(row: _Row) -> dict[str, Any]:
+    reported = {"vrf": row.leak.importer, "from": row.leak.source}
+    if row.leak.policy is not None:
+        reported["policy"] = row.leak.policy
+    return reported | rows.status_json(row.status)
+
+
+LEAKS: Table[_Row] = Table(
+    "leaks",
+    (
+        Field("VRF", lambda r: Cell(r.leak.importer, "name")),
+        Field("FROM", lambda r: r.leak.source),
+        Field("POLICY", lambda r: r.leak.policy or "-"),
+        *rows.state_fields(lambda r: r.status),
+    ),
+    _json,
+    none="no VRF imports from another one",
+    name=lambda r: r.leak.importer,
+    filters={"status": lambda r: r.status.status.text},
+)
+
+
+@listed(LEAKS)
+def leaks(session: Session) -> Iterable[_Row]:
     """What VRFs import from other VRFs of the router."""
     desired, statuses = session.desired(), session.state.statuses()
-    session.warn_if_stale()
-    now, table, listed = time.time_ns(), [], []
-    for name, leak in sorted(desired.leaks.items()):
-        status = statuses.get(ObjectRef(Kind.ROUTE_LEAK, name), rows.UNKNOWN)
-        table.append(
-            (
-                Cell(leak.importer, "name"),
-                leak.source,
-                leak.policy or "-",
-                rows.status_cell(status),
-                rows.since_cell(status, now),
-                status.reason,
-            )
-        )
-        reported = {"vrf": leak.importer, "from": leak.source}
-        if leak.policy is not None:
-            reported["policy"] = leak.policy
-        listed.append(reported | rows.status_json(status))
-    columns = (Column("VRF"), Column("FROM"), Column("POLICY"), *rows.STATE)
-    session.out.listing({"leaks": listed}, columns, table, "no VRF imports from another one")
+    return [
+        _Row(leak, statuses.get(ObjectRef(Kind.ROUTE_LEAK, name), rows.UNKNOWN))
+        for name, leak in sorted(desired.leaks.items())
+    ]

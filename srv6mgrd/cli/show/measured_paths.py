@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
-import click
-
-from srv6mgrd.cli.output import Cell, Column
-from srv6mgrd.cli.session import Session, json_option, pass_session
+from srv6mgrd.cli.output import Cell
+from srv6mgrd.cli.session import Session
+from srv6mgrd.cli.show.table import Field, Table, listed
 from srv6mgrd.cli.units import ago, ns_of
 from srv6mgrd.model import path_measurement
 
@@ -19,63 +18,42 @@ _UNKNOWN: Mapping[str, Any] = {
     "path-state": "unknown",
     "reason": "srv6mgrd has not reported it yet",
 }
-_COLUMNS = (
-    Column("PATH"),
-    Column("DESTINATION"),
-    Column("SEGMENT LIST"),
-    Column("STATE"),
-    Column("SINCE", right=True),
-    Column("LOSS", right=True),
-    Column("DELAY", right=True),
-    Column("DELAY 99%", right=True),
-    Column("JITTER", right=True),
-    Column("JITTER 99%", right=True),
-    Column("REASON"),
-)
 
 
-@click.command()
-@json_option
-@pass_session
-def paths(session: Session) -> None:
-    """Paths that are measured: state, loss, round-trip delay and jitter (median and 99%)."""
-    declared = session.desired().path_measurement.sessions
-    observed = session.state.observed().get(_MEMBER, {})
-    session.warn_if_stale()
-    states = {one["name"]: one["state"] for one in observed.get("session", ())}
-    now, table, listed = time.time_ns(), [], []
-    for name, one in sorted(declared.items()):
-        state = states.get(name, _UNKNOWN)
-        table.append(_row(one, state, now))
-        listed.append(
-            {
-                "name": name,
-                "destination-address": str(one.destination),
-                "segment-list": one.segment_list,
-                **state,
-            }
-        )
-    session.out.listing({"paths": listed}, _COLUMNS, table, "no path is measured")
+class _Row(NamedTuple):
+    session: path_measurement.Session
+    state: Mapping[str, Any]
+
+    @property
+    def changed(self) -> int:
+        """When it came to its state; 0 where that is not known."""
+        return ns_of(self.state["last-change"]) if "last-change" in self.state else 0
+
+    @property
+    def loss(self) -> str | None:
+        found: str | None = self.state.get("last-measurement", {}).get("loss-ratio")
+        return found
+
+    def measured(self, container: str, leaf: str) -> int | None:
+        found: int | None = self.state.get("last-measurement", {}).get(container, {}).get(leaf)
+        return found
 
 
-def _row(
-    one: path_measurement.Session, state: Mapping[str, Any], now: int
-) -> tuple[Cell | str, ...]:
-    measured = state.get("last-measurement", {})
-    loss = measured.get("loss-ratio")
-    return (
-        Cell(one.name, "name"),
-        str(one.destination),
-        one.segment_list or "-",
-        Cell(state["path-state"], _STYLES[state["path-state"]]),
-        Cell(ago(ns_of(state["last-change"]), now) if "last-change" in state else "-", "dim"),
-        f"{loss}%" if loss is not None else "-",
-        *(
-            _time(measured.get(container, {}).get(leaf))
-            for container in ("round-trip-delay", "jitter")
-            for leaf in ("median", "percentile-99")
-        ),
-        state.get("reason", ""),
+def _json(row: _Row) -> dict[str, Any]:
+    return {
+        "name": row.session.name,
+        "destination-address": str(row.session.destination),
+        "segment-list": row.session.segment_list,
+        **row.state,
+    }
+
+
+def _times(title: str, container: str, leaf: str) -> Field[_Row]:
+    return Field(
+        title,
+        lambda r: _time(r.measured(container, leaf)),
+        right=True,
+        key=lambda r: r.measured(container, leaf) or 0,
     )
 
 
@@ -83,3 +61,36 @@ def _time(us: int | None) -> str:
     if us is None:
         return "-"
     return f"{us} us" if us < 10_000 else f"{us / 1000:.1f} ms"
+
+
+PATHS: Table[_Row] = Table(
+    "paths",
+    (
+        Field("PATH", lambda r: Cell(r.session.name, "name")),
+        Field("DESTINATION", lambda r: str(r.session.destination)),
+        Field("SEGMENT LIST", lambda r: r.session.segment_list or "-"),
+        Field("STATE", lambda r: Cell(r.state["path-state"], _STYLES[r.state["path-state"]])),
+        Field("SINCE", lambda r: Cell(ago(r.changed, time.time_ns()) if r.changed else "-", "dim"),
+              right=True, key=lambda r: -r.changed),
+        Field("LOSS", lambda r: "-" if r.loss is None else f"{r.loss}%", right=True,
+              key=lambda r: float(r.loss or 0)),
+        _times("DELAY", "round-trip-delay", "median"),
+        _times("DELAY 99%", "round-trip-delay", "percentile-99"),
+        _times("JITTER", "jitter", "median"),
+        _times("JITTER 99%", "jitter", "percentile-99"),
+        Field("REASON", lambda r: r.state.get("reason", "")),
+    ),
+    _json,
+    none="no path is measured",
+    name=lambda r: r.session.name,
+    filters={"status": lambda r: r.state["path-state"]},
+)  # fmt: skip
+
+
+@listed(PATHS)
+def paths(session: Session) -> Iterable[_Row]:
+    """Paths that are measured: state, loss, round-trip delay and jitter (median and 99%)."""
+    declared = session.desired().path_measurement.sessions
+    observed = session.state.observed().get(_MEMBER, {})
+    states = {one["name"]: one["state"] for one in observed.get("session", ())}
+    return [_Row(one, states.get(name, _UNKNOWN)) for name, one in sorted(declared.items())]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-import click
-
-from srv6mgrd.cli.output import Cell, Column
-from srv6mgrd.cli.session import Session, json_option, pass_session
+from srv6mgrd.cli.output import Cell
+from srv6mgrd.cli.session import Session
+from srv6mgrd.cli.show.table import Field, Table, listed
 from srv6mgrd.cli.units import ago, ns_of
 from srv6mgrd.model.bgp import Neighbor, PeerKind
 from srv6mgrd.model.desired import Desired
@@ -30,45 +29,6 @@ class _Row(NamedTuple):
     interface: str
     remote_as: int
     state: State
-
-
-@click.command()
-@json_option
-@pass_session
-def neighbors(session: Session) -> None:
-    """BGP sessions and adjacencies of OSPF and IS-IS."""
-    desired, observed = session.desired(), session.state.observed()
-    session.warn_if_stale()
-    now, rows = time.time_ns(), list(_rows(desired, observed))
-    table = [
-        (
-            Cell(row.vrf, "name"),
-            row.protocol,
-            row.neighbor,
-            str(row.remote_as or "-"),
-            _state_cell(row.state),
-            ago(ns_of(row.state["last-change"]), now) if "last-change" in row.state else "-",
-            _prefixes(row.state, "accepted"),
-            _prefixes(row.state, "advertised"),
-            row.state.get("bfd-state", "-"),
-            _reason(row.state),
-        )
-        for row in rows
-    ]
-    columns = (
-        Column("VRF"),
-        Column("PROTOCOL"),
-        Column("NEIGHBOR"),
-        Column("AS", right=True),
-        Column("STATE"),
-        Column("SINCE", right=True),
-        Column("ACCEPTED", right=True),
-        Column("ADVERTISED", right=True),
-        Column("BFD"),
-        Column("REASON"),
-    )
-    listed = [_json(row) for row in rows]
-    session.out.listing({"neighbors": listed}, columns, table, "no neighbor is declared or seen")
 
 
 def _rows(desired: Desired, observed: State) -> Iterator[_Row]:
@@ -141,3 +101,53 @@ def _json(row: _Row) -> dict[str, Any]:
     left = ("address", "remote-as", "router-id", "neighbor", "level", "session-state", "state")
     reported |= {name: value for name, value in row.state.items() if name not in left}
     return {name: value for name, value in reported.items() if value is not None}
+
+
+def _changed(row: _Row) -> int:
+    """When it came to its state; 0 where that is not known."""
+    return ns_of(row.state["last-change"]) if "last-change" in row.state else 0
+
+
+def _count(row: _Row, what: str) -> int:
+    return sum(int(family["prefixes"][what]) for family in row.state.get("afi-safi", ()))
+
+
+NEIGHBORS: Table[_Row] = Table(
+    "neighbors",
+    (
+        Field("VRF", lambda r: Cell(r.vrf, "name")),
+        Field("PROTOCOL", lambda r: r.protocol),
+        Field("NEIGHBOR", lambda r: r.neighbor),
+        Field("AS", lambda r: str(r.remote_as or "-"), right=True, key=lambda r: r.remote_as),
+        Field("STATE", lambda r: _state_cell(r.state)),
+        Field("SINCE", lambda r: ago(at, time.time_ns()) if (at := _changed(r)) else "-",
+              right=True, key=lambda r: -_changed(r)),
+        Field("ACCEPTED", lambda r: _prefixes(r.state, "accepted"), right=True,
+              key=lambda r: _count(r, "accepted")),
+        Field("ADVERTISED", lambda r: _prefixes(r.state, "advertised"), right=True,
+              key=lambda r: _count(r, "advertised")),
+        Field("BFD", lambda r: r.state.get("bfd-state", "-")),
+        Field("REASON", lambda r: _reason(r.state)),
+    ),
+    _json,
+    none="no neighbor is declared or seen",
+    name=lambda r: r.neighbor.partition(" at ")[0],
+    filters={
+        "vrf": lambda r: r.vrf,
+        "protocol": lambda r: r.protocol.lower(),
+        "status": lambda r: _name(r.state),
+    },
+)  # fmt: skip
+
+
+@listed(NEIGHBORS)
+def neighbors(session: Session) -> Iterable[_Row]:
+    """BGP sessions and adjacencies of OSPF and IS-IS."""
+    return _rows(session.desired(), session.state.observed())
+
+
+@listed(NEIGHBORS)
+def bgp(session: Session) -> Iterable[_Row]:
+    """BGP sessions of the router and of all VRFs: neighbors --protocol bgp."""
+    found = _rows(session.desired(), session.state.observed())
+    return (row for row in found if row.protocol == "BGP")

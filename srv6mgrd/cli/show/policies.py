@@ -2,52 +2,59 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
-import click
-
-from srv6mgrd.cli.output import Cell, Column
-from srv6mgrd.cli.session import Session, json_option, pass_session
+from srv6mgrd.cli.output import Cell
+from srv6mgrd.cli.session import Session
 from srv6mgrd.cli.show import rows
+from srv6mgrd.cli.show.table import Field, Table, listed
 from srv6mgrd.model.bgp import Neighbor
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.routing_policy import ApplyPolicy
-from srv6mgrd.model.status import Kind, ObjectRef
+from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus
 
 
-@click.command()
-@json_option
-@pass_session
-def policies(session: Session) -> None:
+class _Row(NamedTuple):
+    name: str
+    statements: int
+    applied: list[str]
+    status: ObjectStatus
+
+
+def _json(row: _Row) -> dict[str, Any]:
+    reported = {"name": row.name, "statements": row.statements, "applied-to": row.applied}
+    return reported | rows.status_json(row.status)
+
+
+POLICIES: Table[_Row] = Table(
+    "policies",
+    (
+        Field("POLICY", lambda r: Cell(r.name, "name")),
+        rows.number("STATEMENTS", lambda r: r.statements),
+        Field("APPLIED TO", lambda r: ", ".join(r.applied) or "-"),
+        *rows.state_fields(lambda r: r.status),
+    ),
+    _json,
+    none="no routing policy is declared",
+    name=lambda r: r.name,
+    filters={"status": lambda r: r.status.status.text},
+)
+
+
+@listed(POLICIES)
+def policies(session: Session) -> Iterable[_Row]:
     """Routing policies, and what they are applied to."""
     desired, statuses = session.desired(), session.state.statuses()
-    session.warn_if_stale()
-    now, table, listed = time.time_ns(), [], []
-    for name, policy in sorted(desired.routing_policy.policies.items()):
-        status = statuses.get(ObjectRef(Kind.ROUTING_POLICY, name), rows.UNKNOWN)
-        applied = list(applied_to(desired, name))
-        table.append(
-            (
-                Cell(name, "name"),
-                str(len(policy.statements)),
-                ", ".join(applied) or "-",
-                rows.status_cell(status),
-                rows.since_cell(status, now),
-                status.reason,
-            )
+    return [
+        _Row(
+            name,
+            len(policy.statements),
+            list(applied_to(desired, name)),
+            statuses.get(ObjectRef(Kind.ROUTING_POLICY, name), rows.UNKNOWN),
         )
-        listed.append(
-            {"name": name, "statements": len(policy.statements), "applied-to": applied}
-            | rows.status_json(status)
-        )
-    columns = (
-        Column("POLICY"),
-        Column("STATEMENTS", right=True),
-        Column("APPLIED TO"),
-        *rows.STATE,
-    )
-    session.out.listing({"policies": listed}, columns, table, "no routing policy is declared")
+        for name, policy in sorted(desired.routing_policy.policies.items())
+    ]
 
 
 def applied_to(desired: Desired, policy: str) -> Iterator[str]:

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import socket
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
-from srv6mgrd.cli.output import Cell, Column
+from srv6mgrd.cli.output import Cell
+from srv6mgrd.cli.show.table import Field
 from srv6mgrd.cli.units import ago
+from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Sid, SteeredRoute
-from srv6mgrd.model.status import InstallStatus, ObjectStatus
+from srv6mgrd.model.status import InstallStatus, ObjectStatus, SidCounters
 from srv6mgrd.model.times import time_text
 
-# Columns of a status, for ``status_cell``, ``since_cell`` and the reason.
-STATE = (Column("STATUS"), Column("SINCE", right=True), Column("REASON"))
+R = TypeVar("R")
+
 UNKNOWN = ObjectStatus(InstallStatus.PENDING, "srv6mgrd has not told of it yet")
+_PROXY = "srv6mgr-proxy:proxy"
+_PROXIES = frozenset(behavior.value for behavior in Behavior if behavior.is_proxy)
+# Leaves of a SID, and those of them that say where it leads.
+_LEAVES = (
+    "prefix", "behavior", "locator", "flavor", "vrf", "next-hop", "interface", "segment-list",
+    "bpf-program",
+)  # fmt: skip
+_LEADS = (
+    ("vrf", "VRF "),
+    ("next-hop", "via "),
+    ("interface", "dev "),
+    ("segment-list", "list "),
+    ("bpf-program", ""),
+)
 _STYLES = {
     InstallStatus.INSTALLED: "good",
     InstallStatus.PENDING: "warn",
@@ -23,6 +41,38 @@ _STYLES = {
     InstallStatus.REJECTED: "bad",
     InstallStatus.UNKNOWN: "warn",
 }
+
+
+def state_fields(status: Callable[[R], ObjectStatus]) -> tuple[Field[R], ...]:
+    """Columns of a status: what it is, since when, and why."""
+    now = time.time_ns
+    return (
+        Field("STATUS", lambda row: status_cell(status(row))),
+        Field("SINCE", lambda row: since_cell(status(row), now()), right=True,
+              key=lambda row: -status(row).since),
+        Field("REASON", lambda row: status(row).reason),
+    )  # fmt: skip
+
+
+def number(title: str, value: Callable[[R], int]) -> Field[R]:
+    """A column of whole numbers."""
+    return Field(title, lambda row: str(value(row)), right=True, key=value)
+
+
+def errors(title: str, value: Callable[[R], int]) -> Field[R]:
+    """A column of numbers that are bad unless they are 0."""
+    return Field(title, lambda row: error_cell(value(row)), right=True, key=value)
+
+
+def error_cell(count: int) -> Cell | str:
+    return Cell(str(count), "bad") if count else "0"
+
+
+def prefix_key(text: str) -> tuple[bytes, int]:
+    """By what prefixes of one family are ordered."""
+    address, _, length = text.partition("/")
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    return socket.inet_pton(family, address), int(length or 128)
 
 
 def status_cell(status: ObjectStatus) -> Cell:
@@ -49,31 +99,49 @@ def status_json(status: ObjectStatus) -> dict[str, Any]:
     return reported
 
 
-def leads_to(sid: Sid) -> str:
-    """Where a SID sends what it has processed."""
-    if sid.proxy is not None:
-        return f"function at {sid.proxy.interface}"
-    parts = []
-    if sid.vrf is not None:
-        parts.append(f"VRF {sid.vrf}")
-    if sid.next_hop is not None:
-        parts.append(f"via {sid.next_hop}")
-    if sid.interface is not None:
-        parts.append(f"dev {sid.interface}")
-    if sid.segment_list is not None:
-        parts.append(f"list {sid.segment_list}")
-    if sid.bpf_program is not None:
-        parts.append(sid.bpf_program)
+def counters_json(c: SidCounters) -> dict[str, Any]:
+    """The container ``counters``, numbers as numbers."""
+    reported: dict[str, Any] = {
+        "in-pkts": c.packets,
+        "in-octets": c.octets,
+        "in-errors": c.errors,
+    }
+    if c.discontinuity:
+        reported["discontinuity-time"] = time_text(c.discontinuity)
+    return reported
+
+
+def leads_to(sid: Mapping[str, Any]) -> str:
+    """Where a SID sends what it has processed. ``sid`` is an entry of the model's list."""
+    if behavior_name(sid) in _PROXIES:
+        return f"function at {sid[_PROXY]['interface'] if _PROXY in sid else sid['interface']}"
+    parts = [word + sid[leaf] for leaf, word in _LEADS if leaf in sid]
     return " ".join(parts) or "next segment"
 
 
-def behavior_of(sid: Sid) -> str:
+def behavior_of(sid: Mapping[str, Any]) -> str:
     """Its behavior with flavors: ``End psp``."""
-    return " ".join([sid.behavior.value, *sorted(flavor.value for flavor in sid.flavors)])
+    name = behavior_name(sid)
+    return " ".join([name, *sorted(sid["flavor"])]) if "flavor" in sid else name
+
+
+def behavior_name(sid: Mapping[str, Any]) -> str:
+    """Without the module that RFC 7951 puts in front."""
+    name: str = sid["behavior"].rpartition(":")[2]
+    return name
+
+
+def entry_json(sid: Mapping[str, Any]) -> dict[str, Any]:
+    """What is declared of a SID by an entry of the model's list."""
+    reported = {leaf: sid[leaf] for leaf in _LEAVES if leaf in sid}
+    reported["behavior"] = behavior_name(sid)
+    if _PROXY in sid:
+        reported["interface"] = sid[_PROXY]["interface"]
+    return reported
 
 
 def sid_json(sid: Sid) -> dict[str, Any]:
-    """What is declared of a SID, in the model's words."""
+    """The same of a SID as srv6mgrd has it."""
     reported: dict[str, Any] = {
         "prefix": str(sid.prefix),
         "behavior": sid.behavior.value,

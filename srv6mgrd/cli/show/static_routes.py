@@ -2,48 +2,20 @@
 
 from __future__ import annotations
 
-import time
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
-import click
-
-from srv6mgrd.cli.output import Cell, Column
-from srv6mgrd.cli.session import Session, json_option, pass_session
+from srv6mgrd.cli.output import Cell
+from srv6mgrd.cli.session import Session
 from srv6mgrd.cli.show import rows
+from srv6mgrd.cli.show.table import Field, Table, listed
 from srv6mgrd.model.static_routes import NextHop, StaticRoute
-from srv6mgrd.model.status import Kind, ObjectRef
+from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus
 
 
-@click.command("static-routes")
-@json_option
-@pass_session
-def static_routes(session: Session) -> None:
-    """Static routes of VRFs and their next hops."""
-    desired, statuses = session.desired(), session.state.statuses()
-    session.warn_if_stale()
-    now, table, listed = time.time_ns(), [], []
-    for name, route in sorted(desired.static_routes.items()):
-        status = statuses.get(ObjectRef(Kind.STATIC_ROUTE, name), rows.UNKNOWN)
-        table.append(
-            (
-                Cell(route.vrf, "name"),
-                str(route.prefix),
-                ", ".join(map(_text, route.next_hops)),
-                "-" if route.tag is None else str(route.tag),
-                rows.status_cell(status),
-                rows.since_cell(status, now),
-                status.reason,
-            )
-        )
-        listed.append(_json(route) | rows.status_json(status))
-    columns = (
-        Column("VRF"),
-        Column("PREFIX"),
-        Column("NEXT HOPS"),
-        Column("TAG", right=True),
-        *rows.STATE,
-    )
-    session.out.listing({"static-routes": listed}, columns, table, "no static route is declared")
+class _Row(NamedTuple):
+    route: StaticRoute
+    status: ObjectStatus
 
 
 def _text(hop: NextHop) -> str:
@@ -56,7 +28,7 @@ def _text(hop: NextHop) -> str:
     return " ".join(parts)
 
 
-def _json(route: StaticRoute) -> dict[str, Any]:
+def _route_json(route: StaticRoute) -> dict[str, Any]:
     reported: dict[str, Any] = {
         "vrf": route.vrf,
         "prefix": str(route.prefix),
@@ -75,3 +47,30 @@ def _hop_json(hop: NextHop) -> dict[str, Any]:
         "bfd": hop.bfd,
     }
     return {name: value for name, value in reported.items() if value is not None}
+
+
+STATIC_ROUTES: Table[_Row] = Table(
+    "static-routes",
+    (
+        Field("VRF", lambda r: Cell(r.route.vrf, "name")),
+        Field("PREFIX", lambda r: str(r.route.prefix)),
+        Field("NEXT HOPS", lambda r: ", ".join(map(_text, r.route.next_hops))),
+        Field("TAG", lambda r: "-" if r.route.tag is None else str(r.route.tag), right=True,
+              key=lambda r: r.route.tag or 0),
+        *rows.state_fields(lambda r: r.status),
+    ),
+    lambda r: _route_json(r.route) | rows.status_json(r.status),
+    none="no static route is declared",
+    name=lambda r: str(r.route.prefix),
+    filters={"vrf": lambda r: r.route.vrf, "status": lambda r: r.status.status.text},
+)  # fmt: skip
+
+
+@listed(STATIC_ROUTES)
+def static_routes(session: Session) -> Iterable[_Row]:
+    """Static routes of VRFs and their next hops."""
+    desired, statuses = session.desired(), session.state.statuses()
+    return [
+        _Row(route, statuses.get(ObjectRef(Kind.STATIC_ROUTE, name), rows.UNKNOWN))
+        for name, route in sorted(desired.static_routes.items())
+    ]

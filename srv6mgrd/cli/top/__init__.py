@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from ipaddress import IPv6Network
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,12 +17,10 @@ from srv6mgrd.cli.session import Session, is_terminal, json_option, pass_session
 from srv6mgrd.counters.node import CAPABILITIES
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from srv6mgrd.cli.state import State
     from srv6mgrd.cli.top.history import History
-    from srv6mgrd.cli.top.view import Scene
-    from srv6mgrd.model.desired import Sid
+    from srv6mgrd.cli.top.scene import Scene
+    from srv6mgrd.model.status import ObjectRef, ObjectStatus
 
 _LOOK = 0.1
 
@@ -65,20 +63,21 @@ def _lines(state: State, interval: float, count: int) -> None:
 
 
 def _once(session: Session, interval: float, count: int) -> None:
-    from rich.console import Console
-
+    from srv6mgrd.cli.top import plain
     from srv6mgrd.cli.top.history import History
-    from srv6mgrd.cli.top.view import screen
+    from srv6mgrd.cli.top.scene import Order, not_installed, ordered
 
-    state, history, console = session.state, History(), Console(highlight=False, width=140)
+    state, history = session.state, History()
     before = state.sample()
     history.add(before)
     for _ in range(count):
+        # What is declared is read while the samples differ anyhow.
+        declared = _declared(session)
         before = state.next_sample(before, interval)
         history.add(before)
-        scene = _scene(state, history, _declared(session))
-        scene = replace(scene, height=10_000, width=console.width, plain=_plain(console))
-        console.print(screen(scene))
+        names, statuses = ordered(history, Order.RATE), state.statuses()
+        scene = _scene(state, history, statuses, declared)
+        plain.show(session.out, replace(scene, names=names, bad=not_installed(names, statuses)))
 
 
 def _live(session: Session, interval: float, count: int | None) -> None:
@@ -87,28 +86,42 @@ def _live(session: Session, interval: float, count: int | None) -> None:
 
     from srv6mgrd.cli.top.history import History
     from srv6mgrd.cli.top.keys import Keys
-    from srv6mgrd.cli.top.view import Order, ordered, screen
+    from srv6mgrd.cli.top.scene import Order, not_installed, ordered
+    from srv6mgrd.cli.top.view import screen
 
+    gc.enable()  # it may run for days
     state, history, console = session.state, History(), Console(highlight=False)
     order, paused, first, generation, samples = Order.RATE, False, 0, -1, 0
-    declared: Mapping[IPv6Network, Sid] = {}
+    declared: Mapping[str, Mapping[str, Any]] = {}
+    statuses: Mapping[ObjectRef, ObjectStatus] = {}
+    names: Sequence[str] = ()
+    bad = 0
     state.sample()  # a store that is not there is told before the screen is taken
     with Keys() as keys, Live(console=console, screen=True, auto_refresh=False) as live:
         due = time.monotonic()
         while count is None or samples <= count:
+            # What thousands of SIDs are gone through for is done once for a sample, not for each
+            # frame.
             if not paused and time.monotonic() >= due:
                 due = max(due + interval, time.monotonic())
-                samples += history.add(state.sample())
-                if state.generation != generation:
+                is_new = history.add(state.sample())
+                samples += is_new
+                if is_other := state.generation != generation:
                     generation, declared = state.generation, _declared(session)
+                    statuses = state.statuses()
+                if is_new or is_other:
+                    names = ordered(history, order)
+                    bad = not_installed(names, statuses)
             scene = replace(
-                _scene(state, history, declared),
+                _scene(state, history, statuses, declared),
+                names=names,
+                bad=bad,
                 order=order,
                 paused=paused,
                 first=first,
                 height=console.size.height,
                 width=console.size.width,
-                plain=_plain(console),
+                plain="utf" not in console.encoding.lower(),
             )
             live.update(screen(scene), refresh=True)
             key = keys.pressed(max(_LOOK, due - time.monotonic()))
@@ -116,15 +129,21 @@ def _live(session: Session, interval: float, count: int | None) -> None:
                 return
             if key == "s":
                 order, first = order.next(), 0
+                names = ordered(history, order)
             elif key == "p":
                 paused = not paused
             else:
                 step = {"up": -1, "down": 1, "page-up": -10, "page-down": 10}.get(key, 0)
-                first = min(max(0, first + step), max(0, len(ordered(scene)) - 1))
+                first = min(max(0, first + step), max(0, len(names) - 1))
 
 
-def _scene(state: State, history: History, declared: Mapping[IPv6Network, Sid]) -> Scene:
-    from srv6mgrd.cli.top.view import Scene
+def _scene(
+    state: State,
+    history: History,
+    statuses: Mapping[ObjectRef, ObjectStatus],
+    declared: Mapping[str, Mapping[str, Any]],
+) -> Scene:
+    from srv6mgrd.cli.top.scene import Scene
 
     offered = state.node().get(CAPABILITIES, {})
     about = f"kernel {offered.get('kernel', '?')}   FRR {offered.get('frr', 'not reached')}"
@@ -134,19 +153,14 @@ def _scene(state: State, history: History, declared: Mapping[IPv6Network, Sid]) 
         about=about,
         managed=state.managed,
         history=history,
-        statuses=state.statuses(),
+        statuses=statuses,
         declared=declared,
     )
 
 
-def _plain(console: Console) -> bool:
-    """Whether the terminal knows ASCII alone."""
-    return "utf" not in console.encoding.lower()
-
-
-def _declared(session: Session) -> Mapping[IPv6Network, Sid]:
-    """Declared SIDs; none where sysrepo can't be asked."""
+def _declared(session: Session) -> Mapping[str, Mapping[str, Any]]:
+    """Declared SIDs by prefix; none where sysrepo can't be asked."""
     try:
-        return session.desired().sids
+        return session.sids()
     except Problem:
         return {}

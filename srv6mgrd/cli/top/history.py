@@ -26,6 +26,8 @@ class History:
 
     def add(self, sample: Sample) -> bool:
         """Whether it is a new one."""
+        # Made at once, and looked at often.
+        sample = Sample(sample.at, dict(sample.counters.items()))
         before, self._last = self._last, sample
         if before is None:
             return True
@@ -35,7 +37,10 @@ class History:
         for prefix in self._rates.keys() - sample.counters.keys():
             del self._rates[prefix]
         for prefix, rate in found.items():
-            self._rates.setdefault(prefix, deque(maxlen=KEPT)).append(rate)
+            kept = self._rates.get(prefix)
+            if kept is None:
+                kept = self._rates[prefix] = deque(maxlen=KEPT)
+            kept.append(rate)
         self.total.append(_sum(found))
         return True
 

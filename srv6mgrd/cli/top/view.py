@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from ipaddress import IPv6Network
 
 from rich.console import Group, JustifyMethod, RenderableType
 from rich.panel import Panel
@@ -14,10 +11,10 @@ from rich.text import Text
 
 from srv6mgrd.cli.rates import Rate
 from srv6mgrd.cli.show.rows import UNKNOWN, behavior_of, leads_to
-from srv6mgrd.cli.top.history import KEPT, History, sparkline
+from srv6mgrd.cli.top.history import KEPT, sparkline
+from srv6mgrd.cli.top.scene import Scene
 from srv6mgrd.cli.units import counted, short
-from srv6mgrd.model.desired import Sid
-from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, SidCounters
 
 _STYLES = {
     InstallStatus.INSTALLED: "green",
@@ -41,62 +38,15 @@ _SPARED = ("ERRORS", "PACKETS", _PAST, "LEADS TO", "BIT/S")
 _FRAME = 10
 
 
-class Order(StrEnum):
-    """What the SIDs are ordered by."""
-
-    RATE = "packets/s"
-    BITS = "bit/s"
-    ERRORS = "errors"
-    SID = "SID"
-
-    def next(self) -> Order:
-        every = list(Order)
-        return every[(every.index(self) + 1) % len(every)]
-
-
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """All that is on the screen. ``declared`` is empty where sysrepo can't be asked."""
-
-    node: str
-    clock: str
-    about: str
-    managed: bool
-    history: History
-    statuses: Mapping[ObjectRef, ObjectStatus]
-    declared: Mapping[IPv6Network, Sid]
-    order: Order = Order.RATE
-    paused: bool = False
-    first: int = 0
-    height: int = 24
-    width: int = 80
-    plain: bool = False
-
-
 def screen(scene: Scene) -> RenderableType:
     """The whole screen."""
-    names = ordered(scene)
+    names = scene.names
     room = max(1, scene.height - _FRAME)
     shown = names[scene.first : scene.first + room]
-    return Group(_head(scene, names), _table(scene, shown), _foot(scene, names, shown))
+    return Group(_head(scene), _table(scene, shown), _foot(scene, names, shown))
 
 
-def ordered(scene: Scene) -> list[str]:
-    """SIDs in the order that was chosen; those alike by their prefix."""
-    history = scene.history
-    counters = history.last.counters if history.last else {}
-    names = sorted(counters, key=IPv6Network)
-    match scene.order:
-        case Order.RATE:
-            names.sort(key=lambda n: -history.now(n).packets)
-        case Order.BITS:
-            names.sort(key=lambda n: -history.now(n).bits)
-        case Order.ERRORS:
-            names.sort(key=lambda n: (-history.now(n).errors, -counters[n].errors))
-    return names
-
-
-def _head(scene: Scene, names: Sequence[str]) -> RenderableType:
+def _head(scene: Scene) -> RenderableType:
     total = scene.history.total[-1] if scene.history.total else Rate()
     grid = Table.grid(padding=(0, 2), expand=True)
     for _ in range(3):
@@ -115,10 +65,9 @@ def _head(scene: Scene, names: Sequence[str]) -> RenderableType:
             for values, style in zip(trends, ("cyan", "magenta", "red"), strict=True)
         )
     )
-    standing = [scene.statuses.get(ObjectRef(Kind.SID, n), UNKNOWN).status for n in names]
-    bad = sum(status is not InstallStatus.INSTALLED for status in standing)
+    bad = scene.bad
     states = Text.assemble(
-        (counted(len(names), "SID"), "bold"),
+        (counted(len(scene.names), "SID"), "bold"),
         (f", {bad} not installed" if bad else ", all installed", "yellow" if bad else "green"),
         "" if scene.managed else ("   srv6mgrd does not run: nothing moves", "bold red"),
         f"   {scene.about}",
@@ -173,7 +122,7 @@ def _width(columns: Mapping[str, Sequence[Text]]) -> int:
 
 
 def _row(scene: Scene, name: str, c: SidCounters) -> list[Text]:
-    sid, rate = scene.declared.get(IPv6Network(name)), scene.history.now(name)
+    sid, rate = scene.declared.get(name), scene.history.now(name)
     status = scene.statuses.get(ObjectRef(Kind.SID, name), UNKNOWN)
     past = [r.packets for r in scene.history.of(name)]
     idle = "dim" if not rate.packets else ""

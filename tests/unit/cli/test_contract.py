@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import pytest
 
-from srv6mgrd.cli import host
+from srv6mgrd.cli import host, sid_routes
 from srv6mgrd.cli.main import srv6ctl
 from srv6mgrd.cli.manual import EXITS
 from srv6mgrd.cli.oam import command_line
@@ -22,7 +22,8 @@ LINES = {
     "show vrfs": (),
     "show locators": (),
     "show interfaces": (),
-    "show routes": (),
+    "show steering": (),
+    "show bgp": (),
     "show policies": (),
     "show static-routes": (),
     "show leaks": (),
@@ -62,7 +63,8 @@ def node(ctl, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # Nobody samples here.
     monkeypatch.setattr("srv6mgrd.cli.state._TIMEOUT", 0.0)
-    monkeypatch.setattr(host, "read", lambda *_: host.Host({}, (), (), frozenset()))
+    monkeypatch.setattr(host, "read", lambda **_: host.Host({}, (), (), frozenset()))
+    monkeypatch.setattr(sid_routes, "find", lambda _: None)
     monkeypatch.setattr("srv6mgrd.cli.doctor.kernel.probed", dict)
     monkeypatch.setattr(command_line, "Resolver", FakeResolver)
     monkeypatch.setattr(command_line, "RawSockets", lambda vrf: FakeNetwork(echo_reply))

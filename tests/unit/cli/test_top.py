@@ -4,16 +4,14 @@ import io
 import json
 import time
 from dataclasses import replace
-from ipaddress import IPv6Network
 
 import pytest
 from rich.console import Console
 
 from srv6mgrd.cli.rates import Sample
 from srv6mgrd.cli.top.history import History, sparkline
-from srv6mgrd.cli.top.view import Order, Scene, ordered, screen
-from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.desired import Sid
+from srv6mgrd.cli.top.scene import Order, Scene, not_installed, ordered
+from srv6mgrd.cli.top.view import screen
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from tests.unit.cli.conftest import SID
 
@@ -33,7 +31,9 @@ def history(*samples):
 def scene(made, **more):
     installed = ObjectStatus(InstallStatus.INSTALLED)
     statuses = {ObjectRef(Kind.SID, SID): installed}
-    declared = {IPv6Network(SID): Sid(IPv6Network(SID), "MAIN", Behavior.END_DT46, "red")}
+    declared = {SID: {"behavior": "srv6mgr-srv6:End.DT46", "vrf": "red"}}
+    names = ordered(made, Order.RATE)
+    more = {"names": names, "bad": not_installed(names, statuses)} | more
     return Scene("pe1", "12:00:00", "kernel 1", True, made, statuses, declared, **more)
 
 
@@ -68,7 +68,7 @@ def test_it_fits_any_terminal(width):
 
 def test_orders():
     made = history({SID: (0, 0, 0), OTHER: (0, 0, 0)}, {SID: (9, 1, 0), OTHER: (1, 9, 1)})
-    found = {order: ordered(scene(made, order=order))[0] for order in Order}
+    found = {order: ordered(made, order)[0] for order in Order}
     assert found == {Order.RATE: SID, Order.BITS: OTHER, Order.ERRORS: OTHER, Order.SID: SID}
     assert Order.SID.next() is Order.RATE
 

@@ -1,0 +1,74 @@
+"""``show vrfs``: VRFs with status, and one in detail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from srv6mgrd.cli.output import Cell
+from srv6mgrd.cli.session import Session
+from srv6mgrd.cli.show import rows
+from srv6mgrd.cli.show.table import Field, Table, listed
+from srv6mgrd.counters.yang import advertised
+from srv6mgrd.model.desired import Vrf
+from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus
+
+
+class _Row(NamedTuple):
+    """``bgp`` is None of a VRF that is not in BGP."""
+
+    vrf: Vrf
+    status: ObjectStatus
+    bgp: ObjectStatus | None
+
+    @property
+    def whole(self) -> ObjectStatus:
+        """Two objects, one line: the one that is not well tells why."""
+        if self.status.reason or self.bgp is None:
+            return self.status
+        return replace(self.status, reason=self.bgp.reason)
+
+
+def _json(row: _Row) -> dict[str, Any]:
+    reported = {
+        "name": row.vrf.name,
+        "table-id": row.vrf.table,
+        "interface": list(row.vrf.interfaces),
+        **rows.status_json(row.status),
+    }
+    if row.bgp is not None:
+        sids = advertised(row.bgp.detail) or {"advertised-sid": ""}
+        reported["bgp"] = rows.status_json(row.bgp) | sids
+    return reported
+
+
+VRFS: Table[_Row] = Table(
+    "vrfs",
+    (
+        Field("VRF", lambda r: Cell(r.vrf.name, "name")),
+        rows.number("TABLE", lambda r: r.vrf.table),
+        Field("INTERFACES", lambda r: " ".join(r.vrf.interfaces) or "-"),
+        Field("BGP", lambda r: rows.status_cell(r.bgp) if r.bgp else "-"),
+        Field("ADVERTISES", lambda r: (r.bgp.detail if r.bgp else "") or "-"),
+        *rows.state_fields(lambda r: r.whole),
+    ),
+    _json,
+    none="no VRF is declared",
+    name=lambda r: r.vrf.name,
+    filters={"status": lambda r: r.status.status.text},
+)
+
+
+@listed(VRFS)
+def vrfs(session: Session) -> Iterable[_Row]:
+    """VRFs, their interfaces, and the SID that each advertises."""
+    desired, statuses = session.desired(), session.state.statuses()
+    return [
+        _Row(
+            vrf,
+            statuses.get(ObjectRef(Kind.VRF, name), rows.UNKNOWN),
+            statuses.get(ObjectRef(Kind.VRF_BGP, name)),
+        )
+        for name, vrf in sorted(desired.vrfs.items())
+    ]
