@@ -19,7 +19,9 @@ cd /tmp
 apt-get -q update
 apt-get -q -o APT::Sandbox::User=root download libyuma-base
 dpkg-deb --extract libyuma-base_*.deb extracted
-cp extracted/usr/share/yuma/modules/ietf/ietf-netconf-nmda@*.yang "$0"
+for name in ietf-netconf-nmda ietf-alarms; do
+    cp extracted/usr/share/yuma/modules/ietf/$name@*.yang "$0"
+done
 """
 
 

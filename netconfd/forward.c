@@ -58,7 +58,8 @@ struct reply *forward(struct session *session, struct lyd_node *rpc) {
     while (lyd_parent(top)) {
         top = lyd_parent(top);
     }
-    if (!strncmp(top->schema->module->name, OURS, strlen(OURS))) {
+    const char *module = top->schema->module->name;
+    if (!strncmp(module, OURS, strlen(OURS)) || !strcmp(module, "ietf-alarms")) {
         return forward_to_srv6mgrd(session, top);
     }
     sr_session_switch_ds(session->sr, SR_DS_RUNNING);

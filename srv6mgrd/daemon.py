@@ -12,18 +12,22 @@ from typing import TYPE_CHECKING
 from srv6mgrd import memory
 from srv6mgrd import settings as settings_file
 from srv6mgrd.activity import Activity
+from srv6mgrd.alarms.keeper import Alarms
+from srv6mgrd.alarms.kept import AlarmFile
 from srv6mgrd.apply.journal import Journal
 from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.capability_monitor import CapabilityMonitor
 from srv6mgrd.commits.paths import commit_socket
 from srv6mgrd.commits.revisions import Revisions
 from srv6mgrd.commits.service import CommitService
+from srv6mgrd.counters import alarms as alarm_list
 from srv6mgrd.counters import lease, observed, proxies
 from srv6mgrd.counters.node import NodeWriter, beside
 from srv6mgrd.counters.observed import ObservedWriter
 from srv6mgrd.counters.proxies import ProxiesWriter
 from srv6mgrd.counters.store_file import StoreError
 from srv6mgrd.counters.store_writer import StoreWriter
+from srv6mgrd.datastore.alarms import AlarmSubscription
 from srv6mgrd.datastore.connection import DatastoreError
 from srv6mgrd.datastore.coordinator import CommitCoordinator
 from srv6mgrd.datastore.file_modes import deny_others
@@ -104,6 +108,13 @@ async def _run(settings: Settings) -> None:
         problems.retry("store", lambda: state_thread.submit(store.publish))
         node = NodeWriter(beside(runtime / "store"), time.time_ns(), problems)
         notifier = Notifier()
+        alarms = Alarms(
+            alarm_list.beside(runtime / "store"),
+            AlarmFile(state / "alarms.json", problems),
+            notifier,
+            in_loop=in_loop,
+            problems=problems,
+        )
         capability_monitor = CapabilityMonitor(
             probe, frr, node=node, notifier=notifier, in_loop=in_loop
         )
@@ -151,6 +162,7 @@ async def _run(settings: Settings) -> None:
         manager.commits.given_up = participant.give_up
         rpcs = RpcSubscription()
         operational = OperationalSubscription(runtime / "store")
+        alarm_subscription = AlarmSubscription(runtime / "store")
         ietf = IetfSubscription(runtime / "store", lambda: reconciler.desired.sids)
         # Before the first dump, so that nothing falls in between.
         events = KernelEvents(ignore_port=kernel.port)
@@ -177,6 +189,7 @@ async def _run(settings: Settings) -> None:
         coordinator.start(tree)
         datastore.follow(writer)
         operational.start()
+        alarm_subscription.start(alarms)
         ietf.start()
         rpcs.start(manager, coordinator)
         revisions = Revisions(asyncio.get_running_loop(), coordinator)
@@ -220,6 +233,7 @@ async def _run(settings: Settings) -> None:
                 manager.probe_every(settings.probe_interval),
                 capability_monitor.follow_frr(manager.request_reconcile),
                 notifier.run(),
+                alarms.run(),
                 vitals.run(),
                 Activity(progress, node).run(),
                 problems.run(),
@@ -238,6 +252,7 @@ async def _run(settings: Settings) -> None:
         await coordinator.close()
         rpcs.close()
         ietf.close()
+        alarm_subscription.close()
         operational.close()
         datastore.unfollow()
         # What the writer has begun it finishes, for which it needs this loop.

@@ -20,10 +20,11 @@ Statuses = Mapping[ObjectRef, ObjectStatus]
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """A notification: its name, and its leaves."""
+    """A notification: its name, its leaves, and the data path before its name."""
 
     name: str
     leaves: Mapping[str, str] = field(default_factory=dict)
+    parent: str = "/srv6mgr-operations:"
 
 
 def status_changes(before: Statuses, after: Statuses) -> Iterator[Notification]:

@@ -139,6 +139,12 @@ class Client:
     def clear_counters(self, sid: str | None) -> None:
         self._call("clear-counters", {"sid": sid} if sid else {})
 
+    def set_operator_state(self, alarm: str, state: str, text: str, user: str) -> None:
+        """Of an alarm, by its data path."""
+        given = {"state": state} | ({"text": text} if text else {})
+        caller = Caller(_NORTHBOUND, user)
+        self._commits.rpc(caller, f"{alarm}/set-operator-state", given, warn=self._warn)
+
     def plan(self, configuration: str) -> list[Operation]:
         """What a commit of a whole configuration would do."""
         return _operations(self._ask("plan", {"configuration": configuration}))

@@ -61,6 +61,17 @@ def pending(context: click.Context, _: click.Parameter, incomplete: str) -> list
     return [CompletionItem(name)] if name and name.startswith(incomplete) else []
 
 
+def alarms(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Active alarms."""
+    from srv6mgrd.cli.alarm_id import alarm_id
+
+    return [
+        CompletionItem(alarm_id(alarm), help=alarm["alarm-text"])
+        for alarm in _session(context).state.alarms()
+        if not alarm["is-cleared"] and alarm_id(alarm).startswith(incomplete)
+    ]
+
+
 def _session(context: click.Context) -> Session:
     found = context.find_object(Session)
     if found is None:

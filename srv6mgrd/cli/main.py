@@ -33,6 +33,7 @@ _COMMANDS = {
     "rollback": "srv6mgrd.cli.change.commit",
     "reconcile": "srv6mgrd.cli.change.upkeep",
     "clear-counters": "srv6mgrd.cli.change.upkeep",
+    "ack": "srv6mgrd.cli.change.alarms",
     "support-bundle": "srv6mgrd.cli.bundle",
     "completion": "srv6mgrd.cli.completion",
 }

@@ -17,7 +17,6 @@ from srv6mgrd.threads import one_thread
 
 _LOG = logging.getLogger(__name__)
 
-_MODULE = "srv6mgr-operations"
 # A batch is sent this often, of so many at most: 100 in a second.
 _INTERVAL, _BATCH = 0.2, 20
 _QUEUE = 1000
@@ -68,7 +67,7 @@ class Notifier:
         for notification in batch:
             try:
                 self._session.notification_send(
-                    f"/{_MODULE}:{notification.name}", dict(notification.leaves)
+                    f"{notification.parent}{notification.name}", dict(notification.leaves)
                 )
             except (sysrepo.SysrepoError, libyang.LibyangError) as error:
                 _LOG.error("notification %s: %s", json.dumps(notification.leaves), error)

@@ -57,7 +57,7 @@ class Config:
     pam: str = ""
     anonymous: bool = False
     anonymous_user: str = ""
-    models: tuple[str, ...] = ("srv6mgr-*",)
+    models: tuple[str, ...] = ("srv6mgr-*", "ietf-alarms")
     store: str = "/run/srv6mgr/store"
     state_directory: str = "/var/lib/srv6mgr/gnmid"
     counter_interval: float = 5.0

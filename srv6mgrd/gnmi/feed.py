@@ -14,10 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from srv6mgrd.counters.node import ABSENT, NodeState, Version
+from srv6mgrd.counters.node import NodeState
 from srv6mgrd.gnmi.change import Change
 from srv6mgrd.gnmi.mirror import Touched, Tree, apply, differences, entries, tree
-from srv6mgrd.gnmi.observed import observed_tree
+from srv6mgrd.gnmi.observed import NOTHING, Versions, observed_tree
 from srv6mgrd.gnmi.pack import Sample, Table, counters_of
 from srv6mgrd.gnmi.path import Step
 from srv6mgrd.gnmi.projections.view import sids_of
@@ -41,9 +41,10 @@ Listener = Callable[[Change], None]
 
 @dataclass(frozen=True, slots=True)
 class _Observed:
-    """What was read of ``counters.observed``, and how it differs from ``base``, the one before."""
+    """What was read of ``counters.observed`` and ``counters.alarms``, and how it differs from
+    ``base``, the one before."""
 
-    version: Version = ABSENT
+    version: Versions = NOTHING
     tree: Tree = field(default_factory=dict)
     since: Touched = field(default_factory=Touched)
     base: Tree | None = None
@@ -246,7 +247,7 @@ class TelemetryFeed:
         before, state = self._observed, self._state.observed()
         if state.version == before.version:
             return before
-        made = observed_tree(self.model.root, state.members, before.tree)
+        made = observed_tree(self.model.root, state.tops, before.tree)
         since = differences(self.model.root, before.tree, made, of_state=True)
         return _Observed(state.version, made, since, before.tree)
 
@@ -355,7 +356,7 @@ class TelemetryFeed:
             self._report(Change(reported_at, before, after, touched, counters=True))
 
     def _observe(self, observed: _Observed) -> None:
-        """What changed of sessions, adjacencies and interfaces."""
+        """What changed of sessions, adjacencies, interfaces and alarms."""
         if observed.version == self._observed.version:
             return
         before, since = self.current(), observed.since

@@ -88,7 +88,9 @@ class _Differences:
         if before == after:
             return
         node = at[-1].node
-        is_reported = not node.config if self._of_state else before is None or after is None
+        is_reported = before is None or after is None
+        if self._of_state:
+            is_reported = not node.config and (is_reported or not _holds_lists(node))
         if is_reported:
             self._report(at, after)
         else:
@@ -98,6 +100,15 @@ class _Differences:
         # Statuses may stand in the same container: what of state went is reported leaf by leaf.
         has_gone = after is None and (not self._of_state or bool(at[-1].keys))
         (self.touched.deleted if has_gone else self.touched.updated).append(at)
+
+
+def _holds_lists(node: Node) -> bool:
+    """Whether it is a container of lists, which may be long; what is below a ``state`` is small."""
+    return (
+        node.kind is Kind.CONTAINER
+        and node.name != "state"
+        and any(child.kind is Kind.LIST or _holds_lists(child) for child in node.children.values())
+    )
 
 
 def apply(root: Node, tree: Tree, diff: Mapping[str, Any]) -> tuple[Tree, Touched]:

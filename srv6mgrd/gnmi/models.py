@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
+from srv6mgrd.counters import alarms
 from srv6mgrd.gnmi.schema import Base, Kind, Node, root
+
+# Of these the state is served: what they configure is no part of the configuration that commits
+# and confirmed commits are about.
+_STATE_ALONE = frozenset({alarms.MODULE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +47,11 @@ def load(context: Any, patterns: Iterable[str]) -> Models:
         if not module.implemented():
             continue
         children = list(module.children())
+        state_alone = name in _STATE_ALONE
         for child in children:
-            _add(top, child)
+            _add(top, child, state_alone=state_alone)
+        if state_alone:
+            continue
         # RPCs and notifications are no configuration either.
         if any(not c.config_false() for c in children if c.nodetype() in _kinds()):
             configurable.append(name)
@@ -74,19 +82,22 @@ def _kinds() -> dict[int, Kind]:
     }
 
 
-def _add(parent: Node, snode: Any) -> None:
+def _add(parent: Node, snode: Any, *, state_alone: bool = False) -> None:
     """Add ``snode`` and what is below; choices and cases are no data nodes, their children are."""
     from libyang.schema import SNode
 
     nodetype = snode.nodetype()
     if nodetype in (SNode.CHOICE, SNode.CASE):
         for child in snode.children():
-            _add(parent, child)
+            _add(parent, child, state_alone=state_alone)
         return
     kind = _kinds().get(nodetype)
     if kind is None:  # RPC, action, notification, anydata: not addressed by gNMI
         return
-    node = Node(snode.name(), snode.module().name(), kind, config=not snode.config_false())
+    is_config = not snode.config_false()
+    if state_alone and is_config and kind is not Kind.CONTAINER:
+        return
+    node = Node(snode.name(), snode.module().name(), kind, config=is_config and not state_alone)
     node.hidden = parent.hidden or denies_all(snode)
     if kind is Kind.LIST:
         node.keys = tuple(k.name() for k in list(snode.keys()))
@@ -99,7 +110,9 @@ def _add(parent: Node, snode: Any) -> None:
         node.base = _base(declared)
         return
     for child in snode.children():
-        _add(node, child)
+        _add(node, child, state_alone=state_alone)
+    if state_alone and not node.children:
+        del parent.children[node.member]
 
 
 def denies_all(snode: Any) -> bool:

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from srv6mgrd.counters import lease, observed, proxies
+from srv6mgrd.counters import alarms, lease, observed, proxies
 from srv6mgrd.counters.node import ABSENT, NodeReader, NodeState, Version, beside
 from srv6mgrd.counters.store_file import EXPIRED, StoreError
 from srv6mgrd.counters.store_reader import Counted, Records, StoreReader
+from srv6mgrd.gnmi.observed import NOTHING, TOP, Observed, Versions
 from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
 
 _UNKNOWN = -1
@@ -30,7 +31,7 @@ class Edition(NamedTuple):
     sample: int
     node: Version
     proxies: Version
-    observed: Version
+    observed: Versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,7 @@ class State:
         self._counters = Counters()
         self._proxies = NodeReader(proxies.beside(path))
         self._observed = NodeReader(observed.beside(path))
+        self._alarms = NodeReader(alarms.beside(path))
         self._counted = -1, -1
         self._records: Records | None = None
 
@@ -108,7 +110,9 @@ class State:
             return None
         if store is None:
             return None
-        observed = ABSENT if store[0] & EXPIRED else self._observed.version()
+        observed = NOTHING
+        if not store[0] & EXPIRED:
+            observed = self._observed.version(), self._alarms.version()
         return Edition(*store, self._node.version(), self._proxies.version(), observed)
 
     def moment(self) -> Moment:
@@ -173,13 +177,15 @@ class State:
         """State of the proxies, by prefix, in RFC 7951 form. Cheap while it is the same."""
         return self._proxies.read()
 
-    def observed(self) -> NodeState:
-        """State of sessions, adjacencies and interfaces, in RFC 7951 form; nothing when srv6mgrd no
+    def observed(self) -> Observed:
+        """State of sessions, adjacencies and interfaces, and alarms; nothing when srv6mgrd no
         longer vouches for it. Cheap while it is the same."""
         with suppress(StoreError, OSError):
             if self._reader.generation & EXPIRED:
-                return NodeState()
-        return self._observed.read()
+                return Observed(NOTHING, {})
+        state, listed = self._observed.read(), self._alarms.read()
+        tops = {TOP: state.members, alarms.TOP: listed.members}
+        return Observed((state.version, listed.version), tops)
 
     def records(self) -> Records | None:
         """The counters as they are stored; None while none were read."""

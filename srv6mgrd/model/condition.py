@@ -43,6 +43,14 @@ class ConditionType(StrEnum):
     NOT_INSTALLED = "not-installed"
     ROUTING_DAEMON_DOWN = "routing-daemon-down"
 
+    ROLLBACK_FAILED = "rollback-failed"
+    STATE_NOT_WRITTEN = "state-not-written"
+    DISK_NEARLY_FULL = "disk-nearly-full"
+    CERTIFICATE_EXPIRY = "certificate-expiry"
+    DAEMON_DOWN = "daemon-down"
+    REDIS_UNREACHABLE = "redis-unreachable"
+    CLOCK_NOT_SYNCHRONIZED = "clock-not-synchronized"
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:

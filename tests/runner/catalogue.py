@@ -139,8 +139,9 @@ def _check() -> list[Job]:
         "names": "python -m tests.checks.names",
         "subjects": "python -m tests.checks.subjects",
     }
+    standard = "-p /usr/share/yang/modules/sysrepo -p /opt/yang"
     with_lab = {
-        "yanglint": f"{in_root} 'yanglint -p yang -p /usr/share/yang/modules/sysrepo yang/*.yang'",
+        "yanglint": f"{in_root} 'yanglint -p yang {standard} yang/*.yang'",
         "frr-patches": f"{LAB} frr --check",
         "clang-tidy": f'netconfd/check-tidy.sh "$({LAB} root)" {cache}/tidy',
     }

@@ -32,6 +32,7 @@ _MODULES = frozenset(
         "interfaces",
         "path-measurement",
         "operations",
+        "alarms",
     )
 )
 # So long the sampler may take before it is told: 60 times its interval, at least this.

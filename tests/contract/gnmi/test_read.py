@@ -32,6 +32,8 @@ def test_capabilities_name_models_encodings_and_version(gnmi: Client) -> None:
         ("srv6mgr-interfaces", "srv6mgr"),
         ("srv6mgr-path-measurement", "srv6mgr"),
         ("srv6mgr-operations", "srv6mgr"),
+        ("srv6mgr-alarms", "srv6mgr"),
+        ("ietf-alarms", "IETF CCAMP Working Group"),
     }
     assert all(len(m.version) == len("2026-11-20") for m in answer.supported_models)
     assert set(answer.supported_encodings) >= {pb.JSON, pb.JSON_IETF, pb.PROTO}

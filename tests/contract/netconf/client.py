@@ -38,6 +38,8 @@ NS = {
     "or": "urn:ietf:params:xml:ns:yang:ietf-origin",
     "wd": "urn:ietf:params:xml:ns:yang:ietf-netconf-with-defaults",
     "mod": "urn:ietf:params:xml:ns:netmod:notification",
+    "al": "urn:ietf:params:xml:ns:yang:ietf-alarms",
+    "ncn": "urn:ietf:params:xml:ns:netconf:notification:1.0",
     "acm": "urn:ietf:params:xml:ns:yang:ietf-netconf-acm",
 }
 

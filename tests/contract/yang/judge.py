@@ -15,6 +15,8 @@ from srv6mgrd.model.rejection import Rejection
 
 YANG = Path("yang")
 STANDARD = "/usr/share/yang/modules/sysrepo"
+# Of RFCs, as lab/sysrepo.py brings them.
+RFCS = "/opt/yang"
 INSTANCES = YANG / "instances"
 
 _STRING = r"\"([^\"]*)\""
@@ -23,7 +25,7 @@ _APP_TAG = re.compile(rf"error-message\s+{_STRING};\s*error-app-tag {_STRING};")
 
 def context() -> Any:
     """A context with all our modules; the caller destroys it."""
-    made = libyang.Context(f"{YANG}:{STANDARD}")
+    made = libyang.Context(f"{YANG}:{STANDARD}:{RFCS}")
     for file in sorted(YANG.glob("*.yang")):
         made.load_module(file.stem)
     return made

@@ -33,7 +33,7 @@ def test_an_example_is_valid_as_printed(name: str) -> None:
 
     text = PRINTED[name]
     assert text == (ROOT / name).read_text()
-    with libyang.Context(f"{ROOT}/yang:/usr/share/yang/modules/sysrepo") as context:
+    with libyang.Context(f"{ROOT}/yang:/usr/share/yang/modules/sysrepo:/opt/yang") as context:
         for line in (ROOT / "yang/install.txt").read_text().splitlines():
             if line.startswith("srv6mgr-"):
                 context.load_module(line.split()[0].removesuffix(".yang"))

@@ -71,7 +71,7 @@ def as_xml(tree: str) -> str:
     """A configuration in the model's JSON as the XML that edit-config takes."""
     import libyang
 
-    with libyang.Context("/src/yang:/usr/share/yang/modules/sysrepo") as context:
+    with libyang.Context("/src/yang:/usr/share/yang/modules/sysrepo:/opt/yang") as context:
         for line in Path("/src/yang/install.txt").read_text().splitlines():
             if line.startswith("srv6mgr-"):
                 context.load_module(line.split()[0].removesuffix(".yang"))

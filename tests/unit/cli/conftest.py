@@ -8,14 +8,23 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from srv6mgrd.alarms.alarm_list import HOLD, AlarmList, Now
+from srv6mgrd.alarms.published import PublishedAlarms
 from srv6mgrd.cli.main import main
 from srv6mgrd.cli.problem import Problem
 from srv6mgrd.cli.session import Session
+from srv6mgrd.counters import alarms
 from srv6mgrd.counters.node import TRANSACTIONS, NodeWriter, beside
 from srv6mgrd.counters.store_writer import StoreWriter
+from srv6mgrd.model.condition import Condition, ConditionType, Severity
+from srv6mgrd.model.paths import vrf_path
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.storage import Problems
 
 SID = "fcbb:0:1:64::/64"
+SESSION_DOWN = Condition(
+    ConditionType.BGP_SESSION_DOWN, vrf_path("red"), Severity.MAJOR, "it is idle", "see its peer"
+)
 TREE = {
     "srv6mgr-srv6:srv6": {
         "locators": {"locator": [{"name": "MAIN", "prefix": "fcbb:0:1::/48"}]},
@@ -99,6 +108,9 @@ class FakeClient:
     def clear_counters(self, sid):
         self.calls.append(("clear", sid))
 
+    def set_operator_state(self, alarm, state, text, user):
+        self.calls.append(("operator-state", alarm, state, text))
+
 
 @dataclass(frozen=True)
 class Ran:
@@ -118,6 +130,7 @@ class World:
         self.client, self.managed = FakeClient(), True
         self.store = StoreWriter(tmp_path / "store")
         self.node = NodeWriter(beside(tmp_path / "store"), time.time_ns())
+        self.alarm_file = alarms.beside(tmp_path / "store")
         self._settings = tmp_path / "settings.toml"
         self._settings.write_text(f'runtime_directory = "{tmp_path}"\n')
         self._monkeypatch, self._capsys = monkeypatch, capsys
@@ -146,6 +159,15 @@ class World:
     def transactions(self, *numbers, **more):
         entries = [{"id": str(n), "status": "done", "actions": 2} for n in numbers]
         self.node.show(TRANSACTIONS, {"transaction": entries, **more})
+
+    def alarms(self, *conditions, then=None):
+        """Those of the conditions; then, after a while, of others."""
+        listed = AlarmList()
+        for step, reported in enumerate((conditions, conditions if then is None else then)):
+            listed.report("test", reported)
+            for seconds in (0.0, HOLD):
+                listed.settle(Now(time.time_ns(), step * 10 + seconds))
+        PublishedAlarms(self.alarm_file, Problems()).write(listed.alarms, listed.changed)
 
     def run(self, *arguments):
         argv = ["srv6ctl", "--config", str(self._settings), *arguments]

@@ -12,7 +12,7 @@ from srv6mgrd.cli.manual import EXITS
 from srv6mgrd.cli.oam import command_line
 from srv6mgrd.cli.problem import Exit, Problem
 from tests.fakes.oam_network import FakeNetwork, FakeResolver, echo_reply
-from tests.unit.cli.conftest import SID, TREE
+from tests.unit.cli.conftest import SESSION_DOWN, SID, TREE
 
 DOCS = Path(__file__).parents[3] / "docs/srv6ctl.md"
 # What prints text for a program already.
@@ -32,6 +32,7 @@ LINES = {
     "show paths": (),
     "show proxies": (),
     "show counters": ("--no-rates",),
+    "show alarms": ("--all",),
     "show capabilities": (),
     "show commits": (),
     "show transactions": (),
@@ -50,6 +51,7 @@ LINES = {
     "rollback": ("1",),
     "reconcile": (),
     "clear-counters": (),
+    "ack": ("bgp-session-down",),
     "support-bundle": ("bundle.tar.gz",),
 }
 
@@ -58,6 +60,7 @@ LINES = {
 def node(ctl, tmp_path, monkeypatch):
     """One on which every command has something to tell."""
     ctl.report()
+    ctl.alarms(SESSION_DOWN)
     ctl.transactions(2, 1, pending={"id": "one", "deadline": "2026-11-21T10:00:00Z"})
     (tmp_path / "wanted.json").write_text(json.dumps(TREE))
     monkeypatch.chdir(tmp_path)

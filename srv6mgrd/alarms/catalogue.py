@@ -1,0 +1,88 @@
+"""The types of alarms: the inventory. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from srv6mgrd.model.condition import ConditionType, Severity
+
+_WARNING, _MINOR, _MAJOR, _CRITICAL = Severity
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmType:
+    """``description`` is that of the identity in srv6mgr-alarms."""
+
+    description: str
+    severities: tuple[Severity, ...]
+
+
+_SERVICE = (_WARNING, _MINOR, _MAJOR, _CRITICAL)
+
+CATALOGUE: Mapping[ConditionType, AlarmType] = {
+    ConditionType.BGP_SESSION_DOWN: AlarmType(
+        "A BGP session that is declared and enabled is not established.", _SERVICE
+    ),
+    ConditionType.BGP_NEXT_HOP_LOST: AlarmType(
+        "A BGP session lives on, though the address that it advertises as next hop is gone from"
+        " this router.",
+        _SERVICE,
+    ),
+    ConditionType.EXPORT_INCOMPLETE: AlarmType(
+        "Routes of a VRF are not advertised with the SID that is declared.", _SERVICE
+    ),
+    ConditionType.ROUTE_UNRESOLVED: AlarmType(
+        "Routes that a VRF imports have no next hop that resolves.", _SERVICE
+    ),
+    ConditionType.REMOTE_SID_UNREACHABLE: AlarmType(
+        "This router has no route to a SID of another edge.", _SERVICE
+    ),
+    ConditionType.REMOTE_SID_DEGRADED: AlarmType(
+        "The way to a SID of another edge works in part.", _SERVICE
+    ),
+    ConditionType.CORE_MTU_TOO_SMALL: AlarmType(
+        "The MTU of a core interface has no room for a customer's packet and its outer header.",
+        _SERVICE,
+    ),
+    ConditionType.CORE_INTERFACE_DOWN: AlarmType("A core interface is down.", _SERVICE),
+    ConditionType.VRF_INTERFACE_DOWN: AlarmType("An interface of a VRF is down.", _SERVICE),
+    ConditionType.NEXT_HOP_UNREACHABLE: AlarmType(
+        "The neighbor that a SID leads to does not answer.", _SERVICE
+    ),
+    ConditionType.PATH_DOWN: AlarmType("A measured path loses all test packets.", _SERVICE),
+    ConditionType.PATH_DEGRADED: AlarmType(
+        "A measured path exceeds a threshold of delay, jitter or loss.", _SERVICE
+    ),
+    ConditionType.NOT_INSTALLED: AlarmType("A declared object is not installed.", _SERVICE),
+    ConditionType.ROUTING_DAEMON_DOWN: AlarmType(
+        "A daemon of FRR that the configuration needs does not run.", _SERVICE
+    ),
+    ConditionType.ROLLBACK_FAILED: AlarmType(
+        "A commit that was not confirmed in time could not be rolled back; srv6mgrd goes on"
+        " trying.",
+        (_MAJOR,),
+    ),
+    ConditionType.STATE_NOT_WRITTEN: AlarmType(
+        "srv6mgrd cannot read or write a file in which it keeps state, or has set a damaged one"
+        " aside.",
+        (_WARNING, _MINOR),
+    ),
+    ConditionType.DISK_NEARLY_FULL: AlarmType(
+        "The file system of a directory of srv6mgr is nearly full.", (_WARNING, _MINOR)
+    ),
+    ConditionType.CERTIFICATE_EXPIRY: AlarmType(
+        "A certificate that a northbound presents ends within 14 days, or has ended.",
+        (_WARNING, _MAJOR),
+    ),
+    ConditionType.DAEMON_DOWN: AlarmType(
+        "A daemon that is enabled on this host does not run.", (_MINOR,)
+    ),
+    ConditionType.REDIS_UNREACHABLE: AlarmType(
+        "Redis does not answer, so that the tables of SONiC are out of date.", (_MINOR,)
+    ),
+    ConditionType.CLOCK_NOT_SYNCHRONIZED: AlarmType(
+        "The clock of this host is not synchronized, or was set by a second and more.",
+        (_WARNING,),
+    ),
+}
