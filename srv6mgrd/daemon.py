@@ -47,6 +47,7 @@ from srv6mgrd.frr.lost_routes import LostRoutes
 from srv6mgrd.frr.render import render
 from srv6mgrd.frr.sid_loop import SidLoops
 from srv6mgrd.frr.state import FrrState
+from srv6mgrd.host_conditions.watch import HostWatch
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.jobs import until_stopped
 from srv6mgrd.kernel.adapter import LinuxKernel
@@ -234,6 +235,12 @@ async def _run(settings: Settings) -> None:
                 capability_monitor.follow_frr(manager.request_reconcile),
                 notifier.run(),
                 alarms.run(),
+                HostWatch(
+                    settings,
+                    alarms,
+                    problems,
+                    lambda: {**coordinator.pending, "problem": coordinator.confirmation.problem},
+                ).run(),
                 vitals.run(),
                 Activity(progress, node).run(),
                 problems.run(),

@@ -1,0 +1,55 @@
+"""Whether the clock of the host can be believed: it lost its synchronization, or was set."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable
+
+# adjtimex(2): the call's result for a clock that is not synchronized.
+_TIME_ERROR = 5
+# A step that the kernel's slewing does not make, and for how long it is reported; seconds.
+_STEP, _REPORTED = 1.0, 300.0
+# struct timex has 208 bytes on 64-bit machines.
+_TIMEX = 256
+
+
+def is_synchronized() -> bool:
+    """What the kernel was told by a time service; nothing is changed."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    return int(libc.adjtimex(ctypes.create_string_buffer(_TIMEX))) != _TIME_ERROR
+
+
+class Clock:
+    """Remembers what it saw. A host that never was synchronized has no time service, and may do
+    without."""
+
+    def __init__(
+        self,
+        synchronized: Callable[[], bool] = is_synchronized,
+        wall: Callable[[], float] = time.time,
+        steady: Callable[[], float] = lambda: time.clock_gettime(time.CLOCK_BOOTTIME),
+    ) -> None:
+        self._synchronized = synchronized
+        self._wall, self._steady = wall, steady
+        self._offset = wall() - steady()
+        self._was_synchronized = False
+        self._stepped: tuple[float, float] | None = None
+
+    def problem(self) -> str:
+        """Empty: it is well."""
+        now = self._steady()
+        offset = self._wall() - now
+        step, self._offset = offset - self._offset, offset
+        if abs(step) >= _STEP and self._was_synchronized:
+            self._stepped = now, step
+        if self._stepped is not None and now - self._stepped[0] > _REPORTED:
+            self._stepped = None
+        if self._synchronized():
+            self._was_synchronized = True
+        elif self._was_synchronized:
+            return "the clock is no longer synchronized"
+        if self._stepped is None:
+            return ""
+        forward = "forward" if self._stepped[1] > 0 else "back"
+        return f"the clock was set {forward} by {abs(self._stepped[1]):.0f} s"

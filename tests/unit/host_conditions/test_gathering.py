@@ -1,0 +1,128 @@
+"""What is seen of a host: certificates, daemons, the clock."""
+
+from __future__ import annotations
+
+import socket
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from srv6mgrd.host_conditions import daemons
+from srv6mgrd.host_conditions.clock import Clock
+from srv6mgrd.host_conditions.judge import Daemon
+from srv6mgrd.host_conditions.validity import not_after
+
+
+def certificate(ends: datetime) -> str:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a name that is long" * 3)])
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(ends - timedelta(days=30))
+        .not_valid_after(ends)
+        .sign(key, hashes.SHA256())
+    )
+    return made.public_bytes(serialization.Encoding.PEM).decode()
+
+
+@pytest.mark.parametrize("year", [1999, 2020, 2049, 2050, 2051, 9998])
+def test_the_end_of_a_certificate(year: int) -> None:
+    ends = datetime(year, 3, 1, 12, 30, 59, tzinfo=UTC)
+    pem = certificate(ends)
+    assert not_after(pem) == ends.timestamp()
+    assert not_after(f"text before\n{pem}{certificate(datetime(2030, 1, 1, tzinfo=UTC))}") == (
+        ends.timestamp()
+    )
+
+
+def test_what_is_no_certificate() -> None:
+    pem = certificate(datetime(2030, 1, 1, tzinfo=UTC))
+    head, *body, tail = pem.splitlines()
+    for text in ("", "nonsense", head, f"{head}\n{tail}", "\n".join([head, body[0], tail])):
+        with pytest.raises(ValueError, match=r"."):
+            not_after(text)
+
+
+def unit(root: Path, name: str, *processes: int, enabled: bool = True) -> None:
+    if enabled:
+        wants = root / "etc/systemd/system/multi-user.target.wants"
+        wants.mkdir(parents=True, exist_ok=True)
+        (wants / f"{name}.service").symlink_to("/lib/systemd/system")
+    group = root / f"sys/fs/cgroup/system.slice/{name}.service"
+    if processes:
+        group.mkdir(parents=True)
+        (group / "cgroup.procs").write_text("".join(f"{p}\n" for p in processes))
+
+
+def process(root: Path, number: int, state: str) -> None:
+    folder = root / f"proc/{number}"
+    folder.mkdir(parents=True)
+    (folder / "stat").write_text(f"{number} (a) b) {state} 1 1")
+
+
+def test_with_systemd_enabled_units_are_to_run(tmp_path: Path) -> None:
+    (tmp_path / "run/systemd/system").mkdir(parents=True)
+    unit(tmp_path, "srv6-gnmid", 10, 11)
+    process(tmp_path, 10, "S")
+    process(tmp_path, 11, "T")
+    unit(tmp_path, "srv6-netconfd")
+    unit(tmp_path, "srv6-configdbd", enabled=False)
+    assert daemons.found(tmp_path, tmp_path) == [
+        Daemon("srv6-gnmid", True, 11),
+        Daemon("srv6-netconfd", False),
+    ]
+
+
+def test_without_systemd_those_whose_sockets_are_there(tmp_path: Path) -> None:
+    assert daemons.found(tmp_path) == []
+    path = tmp_path / "gnmi.sock"
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(path))
+        listening.listen()
+        root = tmp_path / "root"
+        (root / "proc/net").mkdir(parents=True)
+        (root / "proc/net/unix").symlink_to("/proc/net/unix")
+        assert daemons.found(tmp_path, root) == [Daemon("srv6-gnmid", True)]
+    # It was killed: its socket is left behind.
+    assert daemons.found(tmp_path, root) == [Daemon("srv6-gnmid", False)]
+
+
+class Times:
+    """A host's clocks."""
+
+    def __init__(self) -> None:
+        self.wall, self.steady, self.synchronized = 1e9, 100.0, True
+        self.clock = Clock(lambda: self.synchronized, lambda: self.wall, lambda: self.steady)
+
+    def after(self, seconds: float, *, step: float = 0.0) -> str:
+        self.steady += seconds
+        self.wall += seconds + step
+        return self.clock.problem()
+
+
+def test_a_clock_that_loses_its_synchronization_or_is_set() -> None:
+    times = Times()
+    assert times.after(2) == ""
+    assert "set back by 60 s" in times.after(2, step=-60)
+    assert "set back" in times.after(200)
+    assert times.after(200) == ""
+    times.synchronized = False
+    assert "no longer synchronized" in times.after(2)
+    times.synchronized = True
+    assert times.after(2, step=0.4) == ""
+
+
+def test_a_host_that_never_was_synchronized_may_do_without() -> None:
+    times = Times()
+    times.synchronized = False
+    assert times.after(2) == ""
+    assert times.after(2, step=3600) == ""
