@@ -29,6 +29,7 @@ class ConditionType(StrEnum):
     host."""
 
     BGP_SESSION_DOWN = "bgp-session-down"
+    BGP_NEIGHBOR_UNREACHABLE = "bgp-neighbor-unreachable"
     BGP_NEXT_HOP_LOST = "bgp-next-hop-lost"
     EXPORT_INCOMPLETE = "export-incomplete"
     ROUTE_UNRESOLVED = "route-unresolved"

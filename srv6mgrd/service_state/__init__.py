@@ -1,0 +1,1 @@
+"""Whether each VRF and each SID carries packets, judged from evidence. Pure."""

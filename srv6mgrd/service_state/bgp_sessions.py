@@ -1,0 +1,114 @@
+"""BGP sessions: those for VPN routes, and those with customers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from ipaddress import IPv6Address
+
+from srv6mgrd.model import names
+from srv6mgrd.model.bgp import Neighbor
+from srv6mgrd.model.condition import ConditionType
+from srv6mgrd.model.paths import bgp_path
+from srv6mgrd.model.service import ServiceState
+from srv6mgrd.service_state.evidence import SPEAKER, BgpEvidence, BgpSession, KernelEvidence
+from srv6mgrd.service_state.finding import COMMIT, CONVERGENCE, FIRST_CONTACT, Finding
+from srv6mgrd.service_state.scope import Scope, expected
+
+_UNKNOWN = BgpSession("not known to bgpd")
+
+# The name of a neighbor in FRR.
+PeerName = Callable[[Neighbor], str]
+
+
+def daemon(scope: Scope, bgp: BgpEvidence, kernel: KernelEvidence | None) -> Iterator[Finding]:
+    """bgpd itself. Routes that are left in the kernel go on forwarding."""
+    if bgp.problem and scope.vpn:
+        cause, _, remedy = bgp.problem.partition("; ")
+        yield Finding(
+            ConditionType.ROUTING_DAEMON_DOWN,
+            bgp_path(None),
+            cause,
+            f"{remedy or 'start frr'}; systemctl status frr says why it ended",
+            {vrf: _without_updates(vrf, kernel) for vrf in scope.vpn},
+            hold=COMMIT,
+            is_shared=True,
+        )
+
+
+def sessions(
+    scope: Scope, bgp: BgpEvidence, kernel: KernelEvidence | None, peer: PeerName
+) -> Iterator[Finding]:
+    """A service goes on with one of several sessions; without any it lives on what the kernel
+    still has."""
+    if bgp.problem:
+        return
+    desired = scope.desired
+    if desired.bgp is not None:
+        neighbors = expected(desired.bgp.neighbors)
+        silent = _silent(SPEAKER, neighbors, bgp, peer)
+        some = len(silent) < len(neighbors)
+        effects = {
+            vrf: ServiceState.DEGRADED if some else _without_updates(vrf, kernel)
+            for vrf in scope.vpn
+        }
+        for neighbor, session in silent:
+            yield _finding(None, neighbor, session, effects)
+    for vrf in desired.vrfs.values():
+        if vrf.bgp is None or not vrf.bgp.neighbors:
+            continue
+        neighbors = expected(vrf.bgp.neighbors)
+        silent = _silent(vrf.name, neighbors, bgp, peer)
+        some = len(silent) < len(neighbors)
+        state = ServiceState.DEGRADED if some else ServiceState.DOWN
+        for neighbor, session in silent:
+            yield _finding(vrf.name, neighbor, session, {vrf.name: state})
+
+
+def unreachable(scope: Scope, bgp: BgpEvidence, kernel: KernelEvidence) -> Iterator[Finding]:
+    """A session lives on for its hold time when the route to the neighbor has gone."""
+    if scope.desired.bgp is None:
+        return
+    for neighbor in expected(scope.desired.bgp.neighbors):
+        session = bgp.sessions.get((SPEAKER, neighbor.address))
+        address = IPv6Address(neighbor.address) if ":" in neighbor.address else None
+        found = kernel.reachability.get(address) if address is not None else None
+        if found is None or not found.failure or session is None or not session.is_established:
+            continue
+        yield Finding(
+            ConditionType.BGP_NEIGHBOR_UNREACHABLE,
+            f"{bgp_path(None)}/{neighbor.step}",
+            f"{found.failure} to {names.bgp_neighbor(neighbor.address)}: its session will end",
+            f"restore the underlay's route to it: ip -6 route get {neighbor.address}",
+            dict.fromkeys(scope.vpn, ServiceState.DEGRADED),
+            hold=CONVERGENCE,
+        )
+
+
+def _silent(
+    vrf: str, neighbors: Sequence[Neighbor], bgp: BgpEvidence, peer: PeerName
+) -> list[tuple[Neighbor, BgpSession]]:
+    found = ((n, bgp.sessions.get((vrf, peer(n)), _UNKNOWN)) for n in neighbors)
+    return [(neighbor, session) for neighbor, session in found if not session.is_established]
+
+
+def _without_updates(vrf: str, kernel: KernelEvidence | None) -> ServiceState:
+    kept = kernel is not None and kernel.tunnels.get(vrf)
+    return ServiceState.DEGRADED if kept else ServiceState.DOWN
+
+
+def _finding(
+    vrf: str | None, neighbor: Neighbor, session: BgpSession, effects: dict[str, ServiceState]
+) -> Finding:
+    name = names.bgp_neighbor(neighbor.address, vrf)
+    reason = f"; it ended: {session.reset_reason}" if session.reset_reason else ""
+    of_vrf = f" vrf {vrf}" if vrf else ""
+    return Finding(
+        ConditionType.BGP_SESSION_DOWN,
+        f"{bgp_path(vrf)}/{neighbor.step}",
+        f"the session with {name} is {session.state}, not Established{reason}",
+        f"ping {neighbor.address}; its AS, password and families: vtysh -c 'show bgp{of_vrf}"
+        f" neighbors {neighbor.address}'",
+        effects,
+        hold=CONVERGENCE if session.was_established else FIRST_CONTACT,
+        is_shared=vrf is None,
+    )

@@ -1,0 +1,101 @@
+"""What is seen of the parts that a service needs. Whoever gathers it knows nothing of services.
+
+A part that has not been read yet is None: nothing is concluded from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv6Address
+
+from srv6mgrd.model.status import ObjectRef, ObjectStatus
+
+# The instance of BGP that exchanges VPN routes.
+SPEAKER = ""
+ESTABLISHED = "Established"
+
+
+@dataclass(frozen=True, slots=True)
+class BgpSession:
+    """``state`` by bgpd's name; ``was_established`` at any time since bgpd started."""
+
+    state: str
+    was_established: bool = False
+    reset_reason: str = ""
+
+    @property
+    def is_established(self) -> bool:
+        return self.state == ESTABLISHED
+
+
+@dataclass(frozen=True, slots=True)
+class UnresolvedNextHop:
+    """A next hop that bgpd has no route to: ``routes`` by VRF are those that it imported with
+    it."""
+
+    address: str
+    routes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class BgpEvidence:
+    """What bgpd reports. ``problem`` says why it can't be asked; then nothing else is known.
+    ``sessions`` are keyed by VRF, ``SPEAKER`` for none, and the peer's name in FRR; ``exports``
+    say by VRF why its routes are not exported as declared, empty where they are."""
+
+    problem: str = ""
+    sessions: Mapping[tuple[str, str], BgpSession] = field(default_factory=dict)
+    exports: Mapping[str, str] = field(default_factory=dict)
+    unresolved: tuple[UnresolvedNextHop, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LinkEvidence:
+    """An interface of this network namespace."""
+
+    is_up: bool
+    has_carrier: bool
+    mtu: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reachability:
+    """The route to an address, as the kernel looks it up: ``failure`` says why there is none.
+    ``mtu`` is that of the path as far as it is known, 0 for unknown."""
+
+    failure: str = ""
+    interface: str = ""
+    next_hop: str = ""
+    mtu: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KernelEvidence:
+    """``tunnels`` are the first segments that the routes of a VRF encapsulate to, by VRF, each
+    with the number of these routes. ``unanswered`` are neighbors, by interface and address, whose
+    link-layer address can't be resolved (NUD_FAILED)."""
+
+    links: Mapping[str, LinkEvidence] = field(default_factory=dict)
+    addresses: frozenset[IPv4Address | IPv6Address] = frozenset()
+    tunnels: Mapping[str, Mapping[IPv6Address, int]] = field(default_factory=dict)
+    reachability: Mapping[IPv6Address, Reachability] = field(default_factory=dict)
+    unanswered: frozenset[tuple[str, IPv4Address | IPv6Address]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class PathEvidence:
+    """State of a measured path (``stamp.path_state``)."""
+
+    state: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All of it. ``not_installed`` are the objects that are not installed as declared."""
+
+    bgp: BgpEvidence | None = None
+    kernel: KernelEvidence | None = None
+    not_installed: Mapping[ObjectRef, ObjectStatus] = field(default_factory=dict)
+    paths: Mapping[str, PathEvidence] = field(default_factory=dict)
