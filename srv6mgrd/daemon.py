@@ -44,6 +44,7 @@ from srv6mgrd.frr.adapter import FrrSockets
 from srv6mgrd.frr.limits import limits
 from srv6mgrd.frr.lost_next_hops import LostNextHops
 from srv6mgrd.frr.lost_routes import LostRoutes
+from srv6mgrd.frr.neighbors import peer
 from srv6mgrd.frr.render import render
 from srv6mgrd.frr.sid_loop import SidLoops
 from srv6mgrd.frr.state import FrrState
@@ -57,12 +58,14 @@ from srv6mgrd.kernel.interface_state import InterfaceStates
 from srv6mgrd.kernel.new_addresses import NewAddresses, ipv6_addresses
 from srv6mgrd.kernel.path_mtu import PathMtu
 from srv6mgrd.kernel.probe import probe
+from srv6mgrd.kernel.service_evidence import KernelServiceEvidence
 from srv6mgrd.kinds.sid.notices import SidNotices
 from srv6mgrd.manager.conductor import Manager
 from srv6mgrd.ports import AdapterError
 from srv6mgrd.progress import Heartbeat, all_alive, progress
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.redis.thread import InThread, Nowhere
+from srv6mgrd.service_monitor import ServiceMonitor, Sources
 from srv6mgrd.settings import Settings
 from srv6mgrd.stages import stages
 from srv6mgrd.stamp.exchange import StampExchange
@@ -169,6 +172,18 @@ async def _run(settings: Settings) -> None:
         events = KernelEvents(ignore_port=kernel.port)
         bgp_routes = BgpHostRoutes()
         new_addresses = NewAddresses()
+        service_evidence = KernelServiceEvidence()
+        services = ServiceMonitor(
+            Sources(
+                desired=lambda: reconciler.desired,
+                statuses=lambda: manager.publication.known,
+                bgp=lambda: frr_state.bgp_evidence,
+                peer=peer,
+                ask_frr=manager.ask_frr_soon,
+            ),
+            service_evidence,
+            seen,
+        )
         # Before anybody can commit on top of it.
         upgrade(
             state / "revision",
@@ -230,6 +245,7 @@ async def _run(settings: Settings) -> None:
                 ),
                 PathMtu(lambda: reconciler.desired).run(),
                 InterfaceStates(lambda: reconciler.desired, seen).run(),
+                services.run(),
                 StampExchange(lambda: reconciler.desired, seen, runtime, problems).run(),
                 manager.probe_every(settings.probe_interval),
                 capability_monitor.follow_frr(manager.request_reconcile),
@@ -255,6 +271,7 @@ async def _run(settings: Settings) -> None:
         events.close()
         bgp_routes.close()
         new_addresses.close()
+        service_evidence.close()
         notifier.close()
         await coordinator.close()
         rpcs.close()

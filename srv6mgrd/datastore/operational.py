@@ -91,6 +91,10 @@ class Wanted:
     def proxy(self) -> bool:
         return self.below[:1] in ((), ("proxy",))
 
+    @property
+    def service(self) -> bool:
+        return self.below[:1] in ((), ("service",))
+
 
 EVERYTHING = Wanted()
 
@@ -166,16 +170,24 @@ def vrfs(objects: Objects, only: str | None) -> Member:
 
 
 def joined(made: Member, seen: Member, entries: str, only: str | None) -> Member:
-    """Entries with what was observed of them beside their status; each has its name as key."""
-    by_name = {entry["name"]: entry for entry in made[entries]}
-    for entry in seen.get(entries, ()):
-        if only in (None, entry["name"]):
-            known = by_name.get(entry["name"])
-            if known is None:
-                made[entries].append(entry)
-            else:
-                _add(known, entry)
+    """Entries with what was observed of them beside their status."""
+    by_key = {_key(entry): entry for entry in made[entries]}
+    for entry in _only(only, seen, entries):
+        known = by_key.get(_key(entry))
+        if known is None:
+            made[entries].append(entry)
+        else:
+            _add(known, entry)
     return made
+
+
+def _only(key: str | None, seen: Member, entries: str = "sid") -> list[Member]:
+    """The entries that were observed, or the one with this key."""
+    return [entry for entry in seen.get(entries, ()) if key in (None, _key(entry))]
+
+
+def _key(entry: Member) -> object:
+    return entry["prefix"] if "prefix" in entry else entry["name"]
 
 
 def _add(known: Member, more: Member) -> None:
@@ -271,7 +283,7 @@ class OperationalSubscription:
             _STEERING: lambda: steering(self._objects),
             _DEFAULT: lambda: default_vrf(self._objects),
             _ROUTING_POLICY: lambda: routing_policy(self._objects),
-            "local-sids": lambda: self._sids(want),
+            "local-sids": lambda: self._sids(want, seen),
         }
         if member in make:
             return make[member]()
@@ -280,12 +292,14 @@ class OperationalSubscription:
         made = lists(member, self._objects, _not_counted, want)
         return joined(made, seen, _LISTS[member][0], want.key) if seen else made
 
-    def _sids(self, want: Wanted) -> Member:
+    def _sids(self, want: Wanted, seen: Member) -> Member:
         if not (want.state or want.proxy):
-            return {}
+            return {"sid": _only(want.key, seen)} if want.service else {}
         if not want.state:
             return proxies_alone(self._proxies.read().members, want.key)
         sids = lists("local-sids", self._objects, self._counters(), want)
+        if want.service:
+            sids = joined(sids, seen, "sid", want.key)
         return with_proxies(sids, self._proxies.read().members) if want.proxy else sids
 
     def _counters(self) -> Counters:

@@ -108,7 +108,7 @@ class SessionStates:
         peers = _by_peer(show_json(frr, BGPD, SUMMARY))
         failed = {}
         if any(_state(e) != _UP for found in peers.values() for e in found.values()):
-            failed = _by_peer(show_json(frr, BGPD, _FAILED))
+            failed = _by_peer(failed_summaries(frr))
         bfd: BfdStates = {}
         if any(n.bfd for neighbors in instances.values() for n in neighbors):
             try:
@@ -194,6 +194,15 @@ class SessionStates:
                 for family, entry in families.items()
             ]
         return state
+
+
+def failed_summaries(frr: Shows) -> dict[str, Any]:
+    """Why sessions are down; nothing where bgpd 10.3 gives no JSON, since one is shut down."""
+    try:
+        return show_json(frr, BGPD, _FAILED)
+    except VtyError as error:
+        _LOG.debug("why BGP sessions ended: %s", error)
+        return {}
 
 
 def _instances(desired: Desired) -> Iterator[tuple[str, Sequence[Neighbor]]]:

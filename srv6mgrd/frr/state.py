@@ -6,10 +6,12 @@ from typing import Any
 
 from srv6mgrd.frr.adjacencies import Adjacencies
 from srv6mgrd.frr.json_shows import Remembered
+from srv6mgrd.frr.service_evidence import bgp_evidence
 from srv6mgrd.frr.session_states import SessionStates
 from srv6mgrd.frr.status import Reported, reported
 from srv6mgrd.frr.vty import Shows
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.service_state.evidence import BgpEvidence
 
 _BGP, _ISIS = "srv6mgr-bgp:bgp", "srv6mgr-isis:isis"
 
@@ -24,12 +26,16 @@ class FrrState:
         self._adjacencies = Adjacencies()
         # State below ``/srv6mgr-srv6:srv6``, in RFC 7951 form.
         self.observed: dict[str, Any] = {}
+        # Replaced, never changed: any thread may look into it.
+        self.bgp_evidence: BgpEvidence | None = None
 
     def ask(self, desired: Desired) -> Reported:
-        """What became of declared objects; ``observed`` is of the same moment."""
+        """What became of declared objects; ``observed`` and ``bgp_evidence`` are of the same
+        moment."""
         frr = Remembered(self._frr)
         found = reported(desired, frr)
         self.observed = self._observe(desired, frr)
+        self.bgp_evidence = bgp_evidence(desired, frr)
         return found
 
     def _observe(self, desired: Desired, frr: Shows) -> dict[str, Any]:

@@ -29,8 +29,9 @@ _SID = "per-vrf tovpn_sid"
 _FAMILY_SID = {4: "vpn_policy[AFI_IP].tovpn_sid", 6: "vpn_policy[AFI_IP6].tovpn_sid"}
 _LENGTHS = ("block", "node", "func")
 _UP = "Established"
-_VPN = ("ipv4Vpn", "ipv6Vpn")
-_UNICAST = ("ipv4Unicast", "ipv6Unicast")
+VPN = ("ipv4Vpn", "ipv6Vpn")
+UNICAST = ("ipv4Unicast", "ipv6Unicast")
+NEXT_HOPS = "show bgp vrf all nexthop json"
 
 
 @dataclass(slots=True)
@@ -81,6 +82,30 @@ def vrf_status(desired: Desired, frr: Shows) -> dict[str, Verdict]:
     return {name: _verdict(desired, vrf, facts) for name, vrf in vrfs.items()}
 
 
+def export_problems(desired: Desired, frr: Shows) -> dict[str, str]:
+    """Per VRF that exports: why bgpd does not export its routes with the declared SIDs, whoever
+    gets them; empty where it does. Raises VtyError."""
+    facts = _read(frr, {}, watched=False)
+    return {
+        name: "; ".join(filter(None, _export_problems(desired, vrf, facts)))
+        for name, vrf in desired.vrfs.items()
+        if vrf.bgp is not None and vrf.bgp.export_sids
+    }
+
+
+def _export_problems(desired: Desired, vrf: Vrf, facts: _Facts) -> Iterator[str]:
+    for family, sid in _exported(vrf):
+        yield _allocation(desired, vrf, family, sid, facts)[1] or _invalid(vrf, sid, facts)
+
+
+def _exported(vrf: Vrf) -> list[tuple[int | None, IPv6Network]]:
+    """The SID of each family, None for both, that a VRF exports."""
+    if vrf.bgp is None:
+        return []
+    found = {None: vrf.bgp.export_sid, 4: vrf.bgp.export_sid_ipv4, 6: vrf.bgp.export_sid_ipv6}
+    return [(family, sid) for family, sid in found.items() if sid is not None]
+
+
 def leak_status(desired: Desired, frr: Shows) -> dict[ObjectRef, static_routes.Verdict]:
     """Of each import from another VRF of the router whether bgpd can carry it out: it needs both
     instances, and the SID of the one that is imported from, without which that exports nothing."""
@@ -111,12 +136,7 @@ def _source(desired: Desired, name: str, facts: _Facts) -> str:
     vrf = desired.vrfs.get(name)
     if vrf is None or vrf.bgp is None:
         return ""
-    of_families = {None: vrf.bgp.export_sid, 4: vrf.bgp.export_sid_ipv4, 6: vrf.bgp.export_sid_ipv6}
-    found = (
-        _allocation(desired, vrf, family, sid, facts)[1]
-        for family, sid in of_families.items()
-        if sid is not None
-    )
+    found = (_allocation(desired, vrf, family, sid, facts)[1] for family, sid in _exported(vrf))
     reason = next(filter(None, found), "")
     return f"VRF {name} exports nothing: {reason}" if reason else ""
 
@@ -140,8 +160,7 @@ def _verdict(desired: Desired, vrf: Vrf, facts: _Facts) -> Verdict:
     if not vpn.export_sids:
         reasons = (_silent_customers(vrf, facts), _unwatched(vrf, facts), aggregated)
         return None, "; ".join(filter(None, reasons))
-    exported = {None: vpn.export_sid, 4: vpn.export_sid_ipv4, 6: vpn.export_sid_ipv6}
-    found = [_export(desired, vrf, f, sid, facts) for f, sid in exported.items() if sid is not None]
+    found = [_export(desired, vrf, family, sid, facts) for family, sid in _exported(vrf)]
     reason = next((reason for _, reason in found if reason), "")
     if reason:
         return None, reason
@@ -266,9 +285,9 @@ def _read(frr: Shows, declared: Mapping[str, Vrf], *, watched: bool) -> _Facts:
         bgp_locator=prefix,
         sids=sids,
         known_vrfs={name: _has_device(e) for name, e in vrfs.items()},
-        sessions=_states(summaries.get("default", {}), _VPN),
-        customers={name: _states(summary, _UNICAST) for name, summary in summaries.items()},
-        unresolved=_unresolved(show_json(frr, BGPD, "show bgp vrf all nexthop json")),
+        sessions=_states(summaries.get("default", {}), VPN),
+        customers={name: _states(summary, UNICAST) for name, summary in summaries.items()},
+        unresolved=_unresolved(show_json(frr, BGPD, NEXT_HOPS)),
         has_bfd=not watched or _has_bfd(frr),
         aggregates=aggregates.shortcomings(declared, frr),
     )
@@ -288,7 +307,7 @@ def _has_device(entry: Mapping[str, Any]) -> bool:
 
 def sessions(frr: Shows) -> dict[str, str]:
     """State per neighbor; established in one of the VPN families is enough. Raises VtyError."""
-    return _states(show_json(frr, BGPD, "show bgp summary json"), _VPN)
+    return _states(show_json(frr, BGPD, "show bgp summary json"), VPN)
 
 
 def _states(summary: Mapping[str, Any], families: Iterable[str]) -> dict[str, str]:

@@ -38,7 +38,9 @@ T = TypeVar("T")
 _SETTLE = 0.02
 # What was refused is tried again after these many seconds, doubling.
 _BACKOFF_FIRST, _BACKOFF_LAST = 1.0, 60.0
-_FRR_POLL_PENDING, _FRR_POLL_SETTLED = 0.25, 5.0
+# FRR is asked as often; less so where its answers take time: a share of it, but for the last.
+_FRR_POLL_PENDING, _FRR_POLL_SETTLED, _FRR_POLL_LAST = 0.25, 2.0, 5.0
+_FRR_SHARE, _FRR_SHARE_OF_HINTS = 0.02, 0.2
 
 
 @one_thread(but=("reported",))
@@ -97,6 +99,9 @@ class Manager:
         )
         self._wake = asyncio.Event()
         self._ask_frr = asyncio.Event()
+        # What the last question to FRR took, and when one that was asked for is due.
+        self._frr_seconds = 0.0
+        self._hint: asyncio.TimerHandle | None = None
         self._retry: asyncio.TimerHandle | None = None
         self._backoff = Backoff(_BACKOFF_FIRST, _BACKOFF_LAST)
 
@@ -235,7 +240,9 @@ class Manager:
             refs = carried(desired)
             if asked or refs or desired.bgp is not None:
                 asked = bool(refs) or desired.bgp is not None
+                began = time.monotonic()
                 found = await asyncio.to_thread(self._advertised_now, desired)
+                self._frr_seconds = time.monotonic() - began
                 if not self.commits.is_under_way and await self._run(
                     self._state, self.publication.advertise, found, refs
                 ):
@@ -244,10 +251,18 @@ class Manager:
                 if self._observed is not None:
                     self._observed.publish()
             waiting = any(map(self.publication.is_pending, refs))
+            settled = max(_FRR_POLL_SETTLED, self._frr_seconds / _FRR_SHARE)
+            pause = _FRR_POLL_PENDING if waiting else min(settled, _FRR_POLL_LAST)
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_FRR_POLL_PENDING if waiting else _FRR_POLL_SETTLED):
+                async with asyncio.timeout(pause):
                     await self._ask_frr.wait()
             self._ask_frr.clear()
+
+    def ask_frr_soon(self) -> None:
+        """The kernel reports what FRR may have done. Many such reports are one question."""
+        if self._hint is None or self._hint.when() <= asyncio.get_running_loop().time():
+            delay = max(_FRR_POLL_PENDING, self._frr_seconds / _FRR_SHARE_OF_HINTS)
+            self._hint = asyncio.get_running_loop().call_later(delay, self._ask_frr.set)
 
     def idle_static_routes(self) -> list[str]:
         """The names of those that FRR has not in place with all their next hops."""

@@ -18,7 +18,7 @@ from srv6mgrd.stages import Stage, stages
 from srv6mgrd.threads import one_thread
 
 
-@one_thread(but=("reported", "is_installed", "is_pending", "idle_static_routes"))
+@one_thread(but=("reported", "known", "is_installed", "is_pending", "idle_static_routes"))
 class Publication:
     """Joins the last report with what FRR says, and makes known what differs from before."""
 
@@ -42,6 +42,11 @@ class Publication:
     def reported(self) -> bool:
         """Whether the statuses in the store are this process's own."""
         return self._published is not None
+
+    @property
+    def known(self) -> Mapping[ObjectRef, ObjectStatus]:
+        """The last ones; nothing changes in what it returns."""
+        return self._statuses
 
     @property
     def has_failed(self) -> bool:

@@ -45,3 +45,22 @@ def test_a_file_that_can_not_be_written_is_written_later(tmp_path: Path) -> None
     writer.publish()
     assert problems.listed() == {}
     assert json.loads((away / "observed.json").read_text()) == {"vrfs": {}}
+
+
+def test_members_of_several_parts_are_joined_by_key(tmp_path: Path) -> None:
+    file = tmp_path / "observed.json"
+    writer = ObservedWriter(file)
+    writer.stage("frr", {"vrfs": {"vrf": [{"name": "red", "bgp": {"neighbor": [1]}}]}})
+    services = [{"name": "blue", "service": {}}, {"name": "red", "service": {"state": "up"}}]
+    writer.stage("service", {"vrfs": {"vrf": services}, "local-sids": {"sid": []}})
+    writer.publish()
+    red = {"name": "red", "bgp": {"neighbor": [1]}, "service": {"state": "up"}}
+    assert json.loads(file.read_text()) == {
+        "vrfs": {"vrf": [red, {"name": "blue", "service": {}}]},
+        "local-sids": {"sid": []},
+    }
+    assert writer.staged("service")["local-sids"] == {"sid": []}
+    assert writer.staged("other") == {}
+    writer.stage("frr", {})
+    writer.publish()
+    assert json.loads(file.read_text())["vrfs"] == {"vrf": services}

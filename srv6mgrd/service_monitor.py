@@ -1,0 +1,236 @@
+"""Watches whether services work, and makes known what it finds."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from srv6mgrd.duty_cycle import Cost, DutyCycle
+from srv6mgrd.model.condition import Condition, Severity
+from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.names import of_path
+from srv6mgrd.model.status import InstallStatus, ObjectRef, ObjectStatus
+from srv6mgrd.netlink.errors import KernelError
+from srv6mgrd.service_state.bgp_sessions import PeerName
+from srv6mgrd.service_state.evidence import (
+    BgpEvidence,
+    Evidence,
+    KernelEvidence,
+    PathEvidence,
+)
+from srv6mgrd.service_state.hold import HoldTimes
+from srv6mgrd.service_state.judge import Judgement, findings, judge
+from srv6mgrd.service_state.members import StateTimes, members
+from srv6mgrd.service_state.scope import Scope
+from srv6mgrd.threads import one_thread
+
+_LOG = logging.getLogger(__name__)
+
+PART = "service"
+SOURCE = "service"
+# The part that measured paths are staged in (``stamp.exchange``).
+_PATHS = "path-measurement"
+_MEASUREMENT = "srv6mgr-path-measurement:path-measurement"
+# A burst of notifications is one look; what no notification comes for is looked at as often.
+_SETTLE, _LOOK = 0.1, 1.0
+# Seconds from one full check to the next, at most this part of a CPU.
+_FULL, _SHARE = 30.0, 0.002
+
+Statuses = Mapping[ObjectRef, ObjectStatus]
+
+
+class Kernel(Protocol):
+    """``kernel.service_evidence.KernelServiceEvidence``."""
+
+    @property
+    def is_stale(self) -> bool: ...
+
+    @property
+    def descriptors(self) -> Sequence[int]: ...
+
+    def forget(self) -> None: ...
+
+    def hear(self) -> None: ...
+
+    def read(self, desired: Desired) -> KernelEvidence: ...
+
+
+class Writer(Protocol):
+    """``counters.observed.ObservedWriter``."""
+
+    def stage(self, part: str, members: Mapping[str, Any]) -> None: ...
+
+    def publish(self) -> None: ...
+
+    def staged(self, part: str) -> Mapping[str, Any]: ...
+
+
+class Alarms(Protocol):
+    """``manager.ports.Alarms``."""
+
+    def report(self, source: str, conditions: Iterable[Condition]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a look begins with. One that holds the same objects needs no other look."""
+
+    desired: Desired
+    bgp: BgpEvidence | None
+    statuses: Statuses
+    paths: Mapping[str, Any]
+
+    def is_same(self, other: _Seen | None) -> bool:
+        return other is not None and all(
+            getattr(self, name) is getattr(other, name) for name in self.__slots__
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where evidence comes from. Each is one reference that is replaced as a whole; ``ask_frr`` has
+    FRR asked soon."""
+
+    desired: Callable[[], Desired]
+    statuses: Callable[[], Statuses]
+    bgp: Callable[[], BgpEvidence | None]
+    peer: PeerName
+    ask_frr: Callable[[], None]
+
+
+@one_thread()
+class ServiceMonitor:
+    """Lives in the event loop; it reads and judges in a thread, one look after the other."""
+
+    def __init__(
+        self,
+        sources: Sources,
+        kernel: Kernel,
+        writer: Writer,
+        alarms: Alarms | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._sources = sources
+        self._kernel = kernel
+        self._writer = writer
+        self._alarms = alarms
+        self._clock = clock
+        self._heard = asyncio.Event()
+        self._seen: _Seen | None = None
+        self._scope = Scope.of(Desired())
+        self._evidence = Evidence()
+        self._holds = HoldTimes()
+        self._times = StateTimes()
+        self._judged: Judgement | None = None
+        # When the first of the findings that are held counts, and when all is read again.
+        self._due: float | None = None
+        self._full_due = 0.0
+        self._duty_cycle = DutyCycle(_FULL, quiet=_SHARE, free=_FULL * _SHARE)
+        self._cost = Cost()
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        while True:
+            await self._wait()
+            await self.look()
+
+    async def _wait(self) -> None:
+        """Until the kernel reports something, or it is time for a look. What it reports afterwards
+        waits in the sockets."""
+        loop = asyncio.get_running_loop()
+        for descriptor in self._kernel.descriptors:
+            loop.add_reader(descriptor, self._heard.set)
+        left = _LOOK if self._due is None else max(0.0, min(_LOOK, self._due - self._clock()))
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await self._heard.wait()
+        finally:
+            for descriptor in self._kernel.descriptors:
+                loop.remove_reader(descriptor)
+        if self._heard.is_set():
+            self._heard.clear()
+            await asyncio.sleep(_SETTLE)
+
+    async def look(self) -> None:
+        """Once: read what is stale, and judge if anything is otherwise than it was."""
+        self._kernel.hear()
+        now = self._clock()
+        if full := now >= self._full_due:
+            self._kernel.forget()
+        elif self._kernel.is_stale:
+            self._sources.ask_frr()
+        seen = _Seen(
+            self._sources.desired(),
+            self._sources.bgp(),
+            self._sources.statuses(),
+            self._writer.staged(_PATHS),
+        )
+        due = self._due is not None and now >= self._due
+        if not (due or self._kernel.is_stale) and seen.is_same(self._seen):
+            return
+        try:
+            judged = await asyncio.to_thread(self._judge, seen, now)
+        except (KernelError, OSError) as error:
+            # It stays stale, and is read at the next look.
+            _LOG.error("state of services: %s", error)
+            return
+        if full:
+            self._full_due = now + self._duty_cycle.after(self._cost.seconds, quiet=True)
+        if judged != self._judged:
+            self._report(judged)
+
+    def _judge(self, seen: _Seen, now: float) -> Judgement:
+        """In a thread. Raises KernelError."""
+        with self._cost:
+            before, self._seen = self._seen, None
+            if before is None or seen.desired is not before.desired:
+                self._scope = Scope.of(seen.desired)
+            not_installed = self._evidence.not_installed
+            if before is None or seen.statuses is not before.statuses:
+                not_installed = {
+                    ref: status
+                    for ref, status in seen.statuses.items()
+                    if status.status is not InstallStatus.INSTALLED
+                }
+            kernel = self._kernel.read(seen.desired)
+            evidence = Evidence(seen.bgp, kernel, not_installed, _paths(seen.paths))
+            held = self._holds.sort(findings(self._scope, evidence, self._sources.peer), now)
+            self._due = None if held.due is None else now + held.due
+            self._evidence, self._seen = evidence, seen
+            return judge(self._scope, evidence, held.active, held.waiting)
+
+    def _report(self, judged: Judgement) -> None:
+        before, self._judged = self._judged, judged
+        self._log(before.conditions if before is not None else (), judged.conditions)
+        since = self._times.since(judged, time.time_ns())
+        self._writer.stage(PART, members(judged, since))
+        self._writer.publish()
+        if self._alarms is not None:
+            self._alarms.report(SOURCE, judged.conditions)
+
+    @staticmethod
+    def _log(before: Iterable[Condition], now: Iterable[Condition]) -> None:
+        was, found = {one.key: one for one in before}, {one.key: one for one in now}
+        for key, one in found.items():
+            if key not in was:
+                level = logging.WARNING if one.severity is Severity.WARNING else logging.ERROR
+                _LOG.log(level, "%s: %s; %s", of_path(one.resource), one.cause, one.remedy)
+        for key, one in was.items():
+            if key not in found:
+                _LOG.info("%s: over: %s", of_path(one.resource), one.cause)
+
+
+def _paths(staged: Mapping[str, Any]) -> dict[str, PathEvidence]:
+    """Of the state that ``stamp.state`` made."""
+    listed = staged.get(_MEASUREMENT, {}).get("session", ())
+    return {
+        one["name"]: PathEvidence(one["state"]["path-state"], one["state"].get("reason", ""))
+        for one in listed
+    }
