@@ -27,8 +27,9 @@ EXITS = {
     Exit.DENIED: "The user may not do this.",
     Exit.BUSY: "Another commit awaits confirmation, or the configuration is locked.",
     Exit.FOUND: (
-        "What was looked at is not as it should be: a check of doctor failed, the SID that was"
-        " explained is not installed, or with --exit-code there is a difference."
+        "What was looked at is not as it should be: the SID that was explained is not installed,"
+        " or with --exit-code there is a difference. doctor ends as monitoring plug-ins do: 0 well,"
+        " 1 degraded, 2 down, 3 unknown."
     ),
     Exit.INTERRUPTED: "Interrupted.",
     Exit.BROKEN_PIPE: "Who read the output went away.",

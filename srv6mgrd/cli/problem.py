@@ -20,8 +20,8 @@ class Exit(IntEnum):
     DENIED = 4
     # Another commit awaits confirmation, or the configuration is locked.
     BUSY = 5
-    # What was looked at is not as it should be: a check of doctor failed, the SID is not installed,
-    # with --exit-code there are differences.
+    # What was looked at is not as it should be: the SID is not installed, with --exit-code there
+    # are differences.
     FOUND = 6
     # 128 and the number of the signal, as shells have it.
     INTERRUPTED = 130

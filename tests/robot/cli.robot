@@ -11,6 +11,7 @@ Documentation     srv6ctl as an operator uses it, on a provider edge of the VPN.
 
 Resource          srv6.resource
 Library           tests.robot.library.cli.Cli
+Library           tests.robot.library.service_state.ServiceStates
 
 Suite Setup       Run Keywords    The VPN Is Up    AND    The Manager Is Slow To Compare
 Suite Teardown    Run Keywords    Run On    pe1    rm -f /etc/srv6mgr/srv6mgrd.toml    AND    Restart Service    pe1    srv6mgrd
@@ -89,7 +90,7 @@ Doctor Finds What Srv6mgrd Does Not Repair
 Doctor Finds What Is Gone While Srv6mgrd Is Down
     Given Stop Service    pe1    srv6mgrd
     When Run On    pe1    ip -6 rule del pref 2000 && ip -6 route del ${RED1} table 8986
-    ${report}    Ctl Ends With    pe1    6    doctor --quiet
+    ${report}    Ctl Ends With    pe1    2    doctor --quiet
     Then Should Contain    ${report}    srv6mgrd${SPACE * 6}it is not running
     And Should Contain    ${report}    rule 2000 to fcbb:0:1::/48 lookup 8986 is not there
     And Should Contain    ${report}    SID ${RED1} is not in table 8986
@@ -97,11 +98,12 @@ Doctor Finds What Is Gone While Srv6mgrd Is Down
     And Should Contain    ${words}    srv6mgrd: it is not running
     When Start Service    pe1    srv6mgrd
     Then Wait For Traffic    ce-red1    ${SITE2}
+    And All Services Are Up    pe1
     And Ctl    pe1    doctor
 
 Doctor Finds That Redis Is Down
     Given Stop Service    pe1    redis
-    ${report}    Ctl Ends With    pe1    6    doctor --quiet
+    ${report}    Ctl Ends With    pe1    2    doctor --quiet
     Then Should Contain    ${report}    redis${SPACE * 9}it can't be reached at /run/redis/redis.sock
     [Teardown]    Start Service    pe1    redis
 
@@ -144,7 +146,7 @@ The SIDs Are
 Doctor Finds
     [Arguments]    ${command}    ${words}    ${condition}
     When Run On    pe1    ${command}
-    ${report}    Ctl Ends With    pe1    6    doctor --quiet
+    ${report}    Ctl Ends With    pe1    2    doctor --quiet
     Then Should Contain    ${report}    ${words}
     When Ctl    pe1    reconcile
     Then Wait Until Holds    pe1    ${condition}    5

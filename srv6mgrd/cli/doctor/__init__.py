@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from srv6mgrd.kinds.boundary.object import Boundary, UnknownBoundary
     from srv6mgrd.model.desired import Desired
 
+# Exit statuses of monitoring plug-ins.
+_DEGRADED, _DOWN, _UNKNOWN = 1, 2, 3
+# Where this could not be looked at, the state of services is unknown.
+_SERVICE_CHECK = "service"
 _STYLES = {"ok": "good", "note": "dim", "skip": "dim", "warn": "warn", "fail": "bad"}
 
 
@@ -31,9 +35,10 @@ _STYLES = {"ok": "good", "note": "dim", "skip": "dim", "warn": "warn", "fail": "
 def doctor(session: Session, quiet: bool) -> None:
     """Look for what is wrong or missing on this node, and say what to do.
 
-    Services, BGP sessions, measured paths, kernel, sysctls, links, rules, routes, the boundary:
-    nothing is changed. It works without srv6mgrd and without sysrepo, and says what could not be
-    looked at. Ends with status 6 when something failed; warnings do not count.
+    Services of VRFs, daemons, BGP sessions, measured paths, kernel, sysctls, links, rules, routes,
+    the boundary: nothing is changed. It works without srv6mgrd and without sysrepo, and says what
+    could not be looked at. Ends as monitoring plug-ins do: 0 all is well, 1 degraded (warnings), 2
+    down (failures), 3 unknown (the state of services could not be looked at).
     """
     found = []
     with session.one_look():
@@ -51,8 +56,17 @@ def doctor(session: Session, quiet: bool) -> None:
             Cell(bad, "bad" if levels["fail"] else "warn" if levels["warn"] else "good"),
             f"; {levels['ok']} checks are well",
         )
-    if levels["fail"]:
-        sys.exit(Exit.FOUND)
+    sys.exit(_status(found))
+
+
+def _status(found: Sequence[Finding]) -> int:
+    """As monitoring plug-ins end."""
+    levels = {finding.level.value for finding in found}
+    if "fail" in levels:
+        return _DOWN
+    if any(f.level.value == "skip" and f.check == _SERVICE_CHECK for f in found):
+        return _UNKNOWN
+    return _DEGRADED if "warn" in levels else Exit.DONE
 
 
 def _print(session: Session, finding: Finding) -> None:
@@ -71,6 +85,7 @@ def checks(session: Session) -> Iterator[Finding]:
     from srv6mgrd.cli.doctor.kernel import kernel, probed
     from srv6mgrd.cli.doctor.networkd import networkd
     from srv6mgrd.cli.doctor.paths import paths
+    from srv6mgrd.cli.doctor.vpn import vpn
     from srv6mgrd.counters.node import CAPABILITIES
 
     settings = session.settings
@@ -80,6 +95,13 @@ def checks(session: Session) -> Iterator[Finding]:
     yield from services.storage(session)
     yield from services.sysrepo(session)
     desired, why = session.desired_or_nothing()
+    if session.state.managed:
+        try:
+            yield from vpn(session.state.observed())
+        except Problem as problem:
+            yield skip("service", str(problem))
+    else:
+        yield skip("service", "nothing is known of it while srv6mgrd does not run")
     yield from services.redis(settings.redis_socket)
     yield from frr(Path(settings.frr_directory), desired)
     yield from networkd()

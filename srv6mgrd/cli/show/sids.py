@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+from srv6mgrd.cli import services
 from srv6mgrd.cli.completion import sids as complete_sids
 from srv6mgrd.cli.output import Cell
 from srv6mgrd.cli.problem import Problem
@@ -22,6 +24,13 @@ class _Row(NamedTuple):
     sid: Mapping[str, Any] | None
     status: ObjectStatus
     counters: SidCounters
+    service: services.Service
+
+    @property
+    def whole(self) -> ObjectStatus:
+        """With the reason of the service, where the SID itself has none."""
+        reason = self.status.reason or services.reason(self.service)
+        return replace(self.status, reason=reason) if reason else self.status
 
 
 def find(wanted: str, declared: Sequence[str]) -> str:
@@ -32,6 +41,7 @@ def find(wanted: str, declared: Sequence[str]) -> str:
 def _json(row: _Row) -> dict[str, Any]:
     return {
         **(rows.entry_json(row.sid) if row.sid else {"prefix": row.prefix}),
+        "service": dict(row.service),
         **rows.status_json(row.status),
         "counters": rows.counters_json(row.counters),
     }
@@ -45,11 +55,12 @@ SIDS: Table[_Row] = Table(
     "sids",
     (
         Field("SID", lambda r: Cell(r.prefix, "name"), key=lambda r: rows.prefix_key(r.prefix)),
+        Field("SERVICE", lambda r: services.cell(r.service)),
         Field("BEHAVIOR", lambda r: rows.behavior_of(r.sid) if r.sid else "?"),
         Field("LEADS TO", lambda r: rows.leads_to(r.sid) if r.sid else "?"),
         rows.number("PACKETS", lambda r: r.counters.packets),
         rows.errors("ERRORS", lambda r: r.counters.errors),
-        *rows.state_fields(lambda r: r.status),
+        *rows.state_fields(lambda r: r.whole),
     ),
     _json,
     none="no SID is declared",
@@ -59,6 +70,7 @@ SIDS: Table[_Row] = Table(
         "locator": _leaf("locator"),
         "behavior": lambda r: rows.behavior_name(r.sid) if r.sid else "",
         "status": lambda r: r.status.status.text,
+        "service": lambda r: services.state(r.service),
     },
     find=find,
     complete=complete_sids,
@@ -79,13 +91,14 @@ def sids(session: Session) -> Iterable[_Row]:
     state = session.state
     statuses, counters = state.statuses(), dict(state.sample().counters.items())
     known = {ref.name: status for ref, status in statuses.items() if ref.kind is Kind.SID}
-    nothing = SidCounters()
+    judged, nothing = services.of_sids(state.observed()), SidCounters()
     return [
         _Row(
             name,
             declared.get(name),
             known.get(name, rows.UNKNOWN),
             counters.get(name, nothing),
+            services.of_sid(judged, name, known.get(name, rows.UNKNOWN)),
         )
         for name in sorted(declared.keys() | known.keys(), key=rows.prefix_key)
     ]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from srv6mgrd.cli import services
 from srv6mgrd.cli.output import Cell
 from srv6mgrd.cli.session import Session
 from srv6mgrd.cli.show import rows
@@ -21,13 +22,14 @@ class _Row(NamedTuple):
     vrf: Vrf
     status: ObjectStatus
     bgp: ObjectStatus | None
+    service: services.Service
 
     @property
     def whole(self) -> ObjectStatus:
-        """Two objects, one line: the one that is not well tells why."""
-        if self.status.reason or self.bgp is None:
-            return self.status
-        return replace(self.status, reason=self.bgp.reason)
+        """Two objects and a service, one line: the one that is not well tells why."""
+        of_bgp = self.bgp.reason if self.bgp is not None else ""
+        reason = self.status.reason or of_bgp or services.reason(self.service)
+        return replace(self.status, reason=reason)
 
 
 def _json(row: _Row) -> dict[str, Any]:
@@ -35,6 +37,7 @@ def _json(row: _Row) -> dict[str, Any]:
         "name": row.vrf.name,
         "table-id": row.vrf.table,
         "interface": list(row.vrf.interfaces),
+        "service": dict(row.service),
         **rows.status_json(row.status),
     }
     if row.bgp is not None:
@@ -47,6 +50,7 @@ VRFS: Table[_Row] = Table(
     "vrfs",
     (
         Field("VRF", lambda r: Cell(r.vrf.name, "name")),
+        Field("SERVICE", lambda r: services.cell(r.service)),
         rows.number("TABLE", lambda r: r.vrf.table),
         Field("INTERFACES", lambda r: " ".join(r.vrf.interfaces) or "-"),
         Field("BGP", lambda r: rows.status_cell(r.bgp) if r.bgp else "-"),
@@ -56,7 +60,10 @@ VRFS: Table[_Row] = Table(
     _json,
     none="no VRF is declared",
     name=lambda r: r.vrf.name,
-    filters={"status": lambda r: r.status.status.text},
+    filters={
+        "status": lambda r: r.status.status.text,
+        "service": lambda r: services.state(r.service),
+    },
 )
 
 
@@ -64,11 +71,13 @@ VRFS: Table[_Row] = Table(
 def vrfs(session: Session) -> Iterable[_Row]:
     """VRFs, their interfaces, and the SID that each advertises."""
     desired, statuses = session.desired(), session.state.statuses()
+    judged = services.of_vrfs(session.state.observed())
     return [
         _Row(
             vrf,
             statuses.get(ObjectRef(Kind.VRF, name), rows.UNKNOWN),
             statuses.get(ObjectRef(Kind.VRF_BGP, name)),
+            judged.get(name, services.UNKNOWN),
         )
         for name, vrf in sorted(desired.vrfs.items())
     ]

@@ -48,7 +48,7 @@ It Goes Down With The Core
     Then Wait For The Path    down    5 s
     ${shown}    Ctl    pe1    show paths
     And Should Match Regexp    ${shown}    pe2 +2001:db8::2 +- +down .*no answer
-    ${said}    Ctl Ends With    pe1    6    doctor --quiet
+    ${said}    Ctl Ends With    pe1    2    doctor --quiet
     And Should Contain    ${said}    path pe2 to 2001:db8::2 is down: no answer
     When Run On    p    ip link set to-pe2 up && for to in 2001:db8::2/128 fcbb:0:2::/48; do ip -6 route replace $to via 2001:db8:2::1; done
     Then Wait For The Path    up    20 s

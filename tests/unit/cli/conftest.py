@@ -13,8 +13,9 @@ from srv6mgrd.alarms.published import PublishedAlarms
 from srv6mgrd.cli.main import main
 from srv6mgrd.cli.problem import Problem
 from srv6mgrd.cli.session import Session
-from srv6mgrd.counters import alarms
+from srv6mgrd.counters import alarms, observed
 from srv6mgrd.counters.node import TRANSACTIONS, NodeWriter, beside
+from srv6mgrd.counters.observed import ObservedWriter
 from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.model.condition import Condition, ConditionType, Severity
 from srv6mgrd.model.paths import vrf_path
@@ -123,6 +124,11 @@ class Ran:
         return json.loads(self.out)
 
 
+def service(state, *conditions):
+    found = {"service-state": state, "last-change": "2026-11-24T00:00:00Z"}
+    return {**found, "condition": list(conditions)} if conditions else found
+
+
 class World:
     """``run`` is srv6ctl; what ``managed`` says is whether srv6mgrd runs."""
 
@@ -131,6 +137,7 @@ class World:
         self.store = StoreWriter(tmp_path / "store")
         self.node = NodeWriter(beside(tmp_path / "store"), time.time_ns())
         self.alarm_file = alarms.beside(tmp_path / "store")
+        self.observed = ObservedWriter(observed.beside(tmp_path / "store"))
         self._settings = tmp_path / "settings.toml"
         self._settings.write_text(f'runtime_directory = "{tmp_path}"\n')
         self._monkeypatch, self._capsys = monkeypatch, capsys
@@ -151,6 +158,17 @@ class World:
             }
         )
         self.count(at, **counters)
+        self.judge()
+
+    def judge(self, state="up", *conditions, sid=None):
+        """The state of VRF red, and of the SID unless it is up."""
+        found = [{"name": "red", "service": service(state, *conditions)}]
+        members = {"vrfs": {"vrf": found}}
+        if sid is not None:
+            listed = [{"prefix": SID, "service": service(sid, *conditions)}]
+            members["local-sids"] = {"sid": listed}
+        self.observed.stage("service", members)
+        self.observed.publish()
 
     def count(self, at, packets=0, octets=0, errors=0, began=1):
         counted = SidCounters(packets, octets, errors, began)

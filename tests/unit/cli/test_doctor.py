@@ -31,6 +31,8 @@ from tests.unit.cli.conftest import SID, TREE
 LIST = (CHECKOUT / "yang/install.txt").read_text().splitlines()
 MODULES = frozenset(line.partition(".")[0] for line in LIST if line.startswith("srv6mgr-"))
 DESIRED = parse(TREE)
+# Monitoring plug-ins end so.
+DEGRADED, DOWN, UNKNOWN = 1, 2, 3
 ANY = IPv6Network("::/0")
 LINKS = {
     link.name: link
@@ -282,11 +284,50 @@ def test_doctor_sums_up(node):
     assert "0 failures" in node.run("doctor").out
 
 
+def condition(severity, cause="the session is Active"):
+    return {
+        "type": "bgp-session-down",
+        "resource": "/srv6mgr-srv6:srv6/srv6mgr-bgp:bgp",
+        "object": "BGP",
+        "severity": severity,
+        "cause": cause,
+        "remedy": "ping it",
+    }
+
+
+@pytest.mark.parametrize(
+    ("state", "severity", "status", "level"),
+    [
+        ("up", "warning", 0, "note"),
+        ("degraded", "minor", DEGRADED, "warn"),
+        ("down", "major", DOWN, "fail"),
+        ("down", "critical", DOWN, "fail"),
+    ],
+)
+def test_doctor_ends_by_the_state_of_services(node, state, severity, status, level):
+    node.report()
+    node.judge(state, condition(severity))
+    shown = node.run("doctor", "--json")
+    assert shown.status == status
+    found = {f["level"]: f for f in shown.json["findings"] if f["check"] == "service"}
+    assert found[level]["message"] == "BGP: the session is Active"
+    assert found[level]["remedy"] == "ping it"
+    assert ("ok" in found) is (state == "up")
+
+
+def test_doctor_says_that_the_state_of_services_is_not_known(node):
+    node.report()
+    node.judge("unknown")
+    shown = node.run("doctor")
+    assert shown.status == UNKNOWN
+    assert "the state of 1 VRF is not known yet" in shown.out
+
+
 def test_doctor_works_without_srv6mgrd_and_sysrepo(node):
     node.managed = False
     node.client.trouble = Problem.of("sysrepo", "it is away", "start it", Exit.UNREACHABLE)
     shown = node.run("doctor", "--quiet")
-    assert shown.status == Exit.FOUND
+    assert shown.status == DOWN
     assert "srv6mgrd      it is not running" in shown.out
     assert "sysrepo       it is away" in shown.out
     assert "-> start it" in shown.out
@@ -297,7 +338,7 @@ def test_doctor_says_that_shared_memory_is_full(node, monkeypatch):
     node.report()
     monkeypatch.setattr("srv6mgrd.datastore.shared_memory.free", lambda: 65536)
     shown = node.run("doctor", "--quiet")
-    assert shown.status == Exit.FOUND
+    assert shown.status == DOWN
     assert "/dev/shm has 64 KiB left: commits are rejected" in shown.out
     assert "mount -o remount,size=" in shown.out
 
@@ -305,7 +346,7 @@ def test_doctor_says_that_shared_memory_is_full(node, monkeypatch):
 def test_doctor_tells_what_is_not_installed(node):
     node.report(InstallStatus.FAILED, "SID x: the kernel has no VRF; load the module vrf")
     shown = node.run("doctor", "-q")
-    assert shown.status == Exit.FOUND
+    assert shown.status == DOWN
     assert f"SID {SID} is failed: SID x: the kernel has no VRF" in shown.out
     assert "-> load the module vrf" in shown.out
 

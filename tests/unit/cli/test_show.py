@@ -19,8 +19,8 @@ def test_sids_with_status_and_counters(ctl):
     shown = ctl.run("show", "sids")
     assert shown.status == 0
     heading, row = shown.out.splitlines()
-    assert heading.split()[:2] == ["SID", "BEHAVIOR"]
-    assert row.split()[:7] == [SID, "End.DT46", "VRF", "red", "7", "2", "installed"]
+    assert heading.split()[:3] == ["SID", "SERVICE", "BEHAVIOR"]
+    assert row.split()[:8] == [SID, "up", "End.DT46", "VRF", "red", "7", "2", "installed"]
 
 
 def test_json_has_the_models_words_and_numbers(ctl):
@@ -269,3 +269,35 @@ def test_how_far_the_commit_is_that_is_carried_out(ctl):
     )
     assert "done" in shown.splitlines()[-1]
     assert ctl.run("show", "commits", "--json").json["activity"] == activity
+
+
+def test_state_of_services(ctl):
+    ctl.report()
+    (vrf,) = ctl.run("show", "vrfs", "--json").json["vrfs"]
+    assert vrf["service"]["service-state"] == "up"
+    condition = {
+        "type": "vrf-interface-down",
+        "resource": "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']/interface[.='eth1']",
+        "object": "VRF red",
+        "severity": "major",
+        "cause": "interface eth1 of VRF red is down",
+        "remedy": "ip link set eth1 up",
+    }
+    ctl.judge("down", condition, sid="down")
+    for what in ("vrfs", "sids"):
+        row = ctl.run("show", what).out.splitlines()[1]
+        assert row.split()[1] == "down"
+        assert row.endswith("interface eth1 of VRF red is down")
+        (one,) = ctl.run("show", what, "--json").json[what]
+        assert one["service"]["condition"] == [condition]
+
+
+def test_the_state_of_services_is_unknown_when_nobody_judges_it(ctl):
+    ctl.report()
+    ctl.observed.stage("service", {})
+    ctl.observed.publish()
+    (vrf,) = ctl.run("show", "vrfs", "--json").json["vrfs"]
+    assert vrf["service"] == {"service-state": "unknown"}
+    ctl.report(InstallStatus.FAILED, "no memory")
+    (sid,) = ctl.run("show", "sids", "--json").json["sids"]
+    assert sid["service"] == {"service-state": "down"}
