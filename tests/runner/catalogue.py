@@ -65,6 +65,7 @@ SUITES = (
     ("edge",),
     ("dual_homed",),
     ("lookup_table",),
+    ("truth",),
 )
 # The network of a suite, where it is another one.
 TOPOLOGIES = {"dual_homed": "lab/topologies/dual-homed.toml"}
