@@ -183,6 +183,7 @@ async def _run(settings: Settings) -> None:
             ),
             service_evidence,
             seen,
+            publisher,
         )
         # Before anybody can commit on top of it.
         upgrade(

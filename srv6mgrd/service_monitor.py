@@ -14,6 +14,7 @@ from srv6mgrd.duty_cycle import Cost, DutyCycle
 from srv6mgrd.model.condition import Condition, Severity
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.names import of_path
+from srv6mgrd.model.service import ServiceReport
 from srv6mgrd.model.status import InstallStatus, ObjectRef, ObjectStatus
 from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.service_state.bgp_sessions import PeerName
@@ -76,6 +77,12 @@ class Alarms(Protocol):
     def report(self, source: str, conditions: Iterable[Condition]) -> None: ...
 
 
+class Outward(Protocol):
+    """``redis.thread.InThread``."""
+
+    def publish_services(self, services: Mapping[ObjectRef, ServiceReport]) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class _Seen:
     """What a look begins with. One that holds the same objects needs no other look."""
@@ -112,6 +119,7 @@ class ServiceMonitor:
         sources: Sources,
         kernel: Kernel,
         writer: Writer,
+        outward: Outward,
         alarms: Alarms | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
@@ -119,6 +127,7 @@ class ServiceMonitor:
         self._sources = sources
         self._kernel = kernel
         self._writer = writer
+        self._outward = outward
         self._alarms = alarms
         self._clock = clock
         self._heard = asyncio.Event()
@@ -209,9 +218,10 @@ class ServiceMonitor:
     def _report(self, judged: Judgement) -> None:
         before, self._judged = self._judged, judged
         self._log(before.conditions if before is not None else (), judged.conditions)
-        since = self._times.since(judged, time.time_ns())
-        self._writer.stage(PART, members(judged, since))
+        reports = self._times.reports(judged, time.time_ns())
+        self._writer.stage(PART, members(judged, reports))
         self._writer.publish()
+        self._outward.publish_services(reports)
         if self._alarms is not None:
             self._alarms.report(SOURCE, judged.conditions)
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
+
+from srv6mgrd.model.condition import Condition
 
 
 class ServiceState(IntEnum):
@@ -17,3 +20,12 @@ class ServiceState(IntEnum):
     def text(self) -> str:
         """The YANG enum."""
         return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceReport:
+    """The state of a service since a time (ns), and the worst condition that it is due to."""
+
+    state: ServiceState
+    since: int
+    condition: Condition | None = None

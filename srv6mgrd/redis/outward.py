@@ -8,6 +8,7 @@ from ipaddress import IPv6Network
 
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.proxy_state import ProxyState
+from srv6mgrd.model.service import ServiceReport
 from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.redis.feed import OrchagentFeed
 from srv6mgrd.redis.publisher import Publisher
@@ -31,6 +32,9 @@ class BesideSonic:
 
     def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None:
         self.publisher.publish_proxies(proxies)
+
+    def publish_services(self, services: Mapping[ObjectRef, ServiceReport]) -> None:
+        self.publisher.publish_services(services)
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:

@@ -15,10 +15,11 @@ from srv6mgrd.backoff import Backoff
 from srv6mgrd.jobs import until_one_ends
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.proxy_state import ProxyState
+from srv6mgrd.model.service import ServiceReport
 from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.redis.diff import BATCH, DATABASES, Change
 from srv6mgrd.redis.row_cache import NAME_ROW, RowCache
-from srv6mgrd.redis.rows import Projector, proxy_rows
+from srv6mgrd.redis.rows import Projector, proxy_rows, service_rows
 from srv6mgrd.redis.schema import Fields, RowKey
 from srv6mgrd.redis.wire import Settings, Wire, WireError
 from srv6mgrd.threads import one_thread
@@ -59,6 +60,8 @@ class Publisher:
         self._sample_due = 0.0
         self._proxies: Mapping[IPv6Network, ProxyState] = {}
         self._proxies_shown: object = self._proxies
+        self._services: Mapping[ObjectRef, ServiceReport] = {}
+        self._services_shown: object = self._services
         self._touched: set[str] = set()
         self._compare_due = 0.0
         self._wake = asyncio.Event()
@@ -100,6 +103,12 @@ class Publisher:
         if proxies != self._proxies:
             self._proxies = proxies
             self._stir()
+
+    def publish_services(self, services: Mapping[ObjectRef, ServiceReport]) -> None:
+        """The state of services; only the latest is written, with the counters. The mapping must
+        not change afterwards."""
+        self._services = services
+        self._stir()
 
     async def settled(self) -> None:
         """Return once Redis holds all that was published, ``foreign`` aside."""
@@ -164,8 +173,11 @@ class Publisher:
 
     @property
     def _has_counted(self) -> bool:
-        """Whether there are counters, or states of proxies, that are not written yet."""
-        return self._sample is not None or self._proxies is not self._proxies_shown
+        """Whether there are counters, or states of proxies or services, that are not written
+        yet."""
+        if self._proxies is not self._proxies_shown or self._services is not self._services_shown:
+            return True
+        return self._sample is not None
 
     async def _pause(self) -> None:
         """Wait for something to do."""
@@ -205,8 +217,8 @@ class Publisher:
         due = now >= self._sample_due and self._has_counted
         if due:
             self._sample_due = now + self._settings.counter_interval
-            self._proxies_shown = self._proxies
-            row_cache.states(proxy_rows(self._proxies))
+            self._proxies_shown, self._services_shown = self._proxies, self._services
+            row_cache.states({**proxy_rows(self._proxies), **service_rows(self._services)})
         await self._carry_out(wire, row_cache.changes())
         if due and (sample := self._sample) is not None:
             for prefixes, lines in row_cache.sample(sample):

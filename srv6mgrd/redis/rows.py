@@ -13,6 +13,7 @@ from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.desired import Desired, Locator, Sid
 from srv6mgrd.model.prefix import Prefix
 from srv6mgrd.model.proxy_state import ProxyState
+from srv6mgrd.model.service import ServiceReport
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.redis.schema import Fields, Row, RowKey, table
 
@@ -24,6 +25,7 @@ SID_LIST = table("APPL_DB", "SRV6_SID_LIST_TABLE")
 STATE_VRF = table("STATE_DB", "VRF_TABLE")
 SID_STATUS = table("STATE_DB", "SRV6MGR_SID")
 VRF_STATUS = table("STATE_DB", "SRV6MGR_VRF")
+SERVICE = table("STATE_DB", "SRV6MGR_SERVICE")
 PROXY = table("STATE_DB", "SRV6MGR_PROXY")
 COUNTERS = table(sonic.DATABASE, "COUNTERS")
 NAME_MAP = table("COUNTERS_DB", "COUNTERS_SRV6_NAME_MAP")
@@ -224,6 +226,26 @@ def _proxy(prefix: str, p: ProxyState) -> Row:
         source=p.source,
         segments=",".join(map(str, p.segments)) or None,
         learned=time_text(p.learned) if p.learned else None,
+        owner=OWNER,
+    )
+
+
+def service_rows(services: Mapping[ObjectRef, ServiceReport]) -> dict[RowKey, Fields]:
+    """Rows of services."""
+    return dict(_service(ref, report) for ref, report in services.items())
+
+
+def _service(ref: ObjectRef, report: ServiceReport) -> Row:
+    worst = report.condition
+    return SERVICE.row(
+        ref.kind.text,
+        ref.name,
+        state=report.state.text,
+        condition=worst.type.value if worst is not None else None,
+        severity=worst.severity.text if worst is not None else None,
+        cause=worst.cause if worst is not None else None,
+        remedy=worst.remedy if worst is not None else None,
+        since=time_text(report.since),
         owner=OWNER,
     )
 

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.proxy_state import ProxyState
+from srv6mgrd.model.service import ServiceReport
 from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
 
 
@@ -23,6 +24,8 @@ class Outward(Protocol):
     def publish_counters(self, counters: Mapping[str, SidCounters]) -> None: ...
 
     def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None: ...
+
+    def publish_services(self, services: Mapping[ObjectRef, ServiceReport]) -> None: ...
 
     async def run(self) -> None: ...
 
@@ -44,6 +47,9 @@ class InThread:
 
     def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None:
         self._loop.call_soon_threadsafe(self._outward.publish_proxies, proxies)
+
+    def publish_services(self, services: Mapping[ObjectRef, ServiceReport]) -> None:
+        self._loop.call_soon_threadsafe(self._outward.publish_services, services)
 
     async def run(self) -> None:
         """Keep Redis as was published; in another event loop. Ends when it is cancelled."""
@@ -78,5 +84,7 @@ class Nowhere:
     def publish_counters(self, counters: Mapping[str, SidCounters]) -> None: ...
 
     def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None: ...
+
+    def publish_services(self, services: Mapping[ObjectRef, ServiceReport]) -> None: ...
 
     async def run(self) -> None: ...

@@ -7,25 +7,29 @@ from typing import Any
 
 from srv6mgrd.model import names
 from srv6mgrd.model.condition import Condition
+from srv6mgrd.model.service import ServiceReport
+from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.model.times import time_text
 from srv6mgrd.service_state.judge import Judgement, Verdict
 
 # The container of a service.
 CONTAINER = "service"
 
-# Since when each service has its state (ns), by the text of its key.
-Since = Mapping[tuple[str, str], int]
+Reports = Mapping[ObjectRef, ServiceReport]
 
 
-def members(judged: Judgement, since: Since) -> dict[str, Any]:
+def members(judged: Judgement, reports: Reports) -> dict[str, Any]:
     """All VRFs, and the SIDs that are not up."""
     made: dict[str, Any] = {}
     vrfs = [
-        {"name": name, CONTAINER: _service(verdict, since["vrf", name])}
+        {"name": name, CONTAINER: _service(verdict, reports[ObjectRef(Kind.VRF, name)])}
         for name, verdict in judged.vrfs.items()
     ]
     sids = [
-        {"prefix": str(prefix), CONTAINER: _service(verdict, since["sid", str(prefix)])}
+        {
+            "prefix": str(prefix),
+            CONTAINER: _service(verdict, reports[ObjectRef(Kind.SID, str(prefix))]),
+        }
         for prefix, verdict in judged.sids.items()
     ]
     if vrfs:
@@ -35,8 +39,9 @@ def members(judged: Judgement, since: Since) -> dict[str, Any]:
     return made
 
 
-def _service(verdict: Verdict, since: int) -> dict[str, Any]:
-    found: dict[str, Any] = {"service-state": verdict.state.text, "last-change": time_text(since)}
+def _service(verdict: Verdict, report: ServiceReport) -> dict[str, Any]:
+    state, since = report.state.text, time_text(report.since)
+    found: dict[str, Any] = {"service-state": state, "last-change": since}
     if verdict.conditions:
         found["condition"] = [_condition(one) for one in verdict.conditions]
     return found
@@ -57,15 +62,17 @@ class StateTimes:
     """Remembers since when each service has its state."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str], tuple[object, int]] = {}
+        self._known: dict[ObjectRef, ServiceReport] = {}
 
-    def since(self, judged: Judgement, now: int) -> dict[tuple[str, str], int]:
+    def reports(self, judged: Judgement, now: int) -> Reports:
         """``now`` in ns."""
-        states = {("vrf", name): verdict.state for name, verdict in judged.vrfs.items()}
-        states |= {("sid", str(p)): verdict.state for p, verdict in judged.sids.items()}
-        before = self._known
-        self._known = {
-            key: before[key] if key in before and before[key][0] is state else (state, now)
-            for key, state in states.items()
-        }
-        return {key: at for key, (_, at) in self._known.items()}
+        verdicts = {ObjectRef(Kind.VRF, name): v for name, v in judged.vrfs.items()}
+        verdicts |= {ObjectRef(Kind.SID, str(p)): v for p, v in judged.sids.items()}
+        self._known = {ref: self._report(ref, v, now) for ref, v in verdicts.items()}
+        return self._known
+
+    def _report(self, ref: ObjectRef, verdict: Verdict, now: int) -> ServiceReport:
+        before = self._known.get(ref)
+        same = before is not None and before.state is verdict.state
+        worst = verdict.conditions[0] if verdict.conditions else None
+        return ServiceReport(verdict.state, before.since if same and before else now, worst)

@@ -12,6 +12,7 @@ import pytest
 from srv6mgrd.frr.neighbors import peer
 from srv6mgrd.model.condition import Condition
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.service import ServiceReport, ServiceState
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.service_monitor import PART, ServiceMonitor, Sources, Statuses
@@ -43,6 +44,7 @@ class World:
     parts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     conditions: list[Condition] = field(default_factory=list)
     descriptors: tuple[int, ...] = ()
+    reports: Mapping[ObjectRef, ServiceReport] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         sources = Sources(
@@ -52,7 +54,7 @@ class World:
             peer=peer,
             ask_frr=self.ask_frr,
         )
-        self.monitor = ServiceMonitor(sources, self, self, self, clock=lambda: self.time)
+        self.monitor = ServiceMonitor(sources, self, self, self, self, clock=lambda: self.time)
 
     def ask_frr(self) -> None:
         self.asked += 1
@@ -76,6 +78,9 @@ class World:
 
     def staged(self, part: str) -> Mapping[str, Any]:
         return self.parts.get(part, NOTHING)
+
+    def publish_services(self, services: Mapping[ObjectRef, ServiceReport]) -> None:
+        self.reports = services
 
     def publish(self) -> None:
         self.published += 1
@@ -122,6 +127,8 @@ def test_the_kernel_reports_a_breakage_and_its_end() -> None:
     world.look()
     assert world.types() == ["vrf-interface-down"]
     assert world.state("blue") == "down"
+    report = world.reports[ObjectRef(Kind.VRF, "blue")]
+    assert (report.state, report.condition) == (ServiceState.DOWN, world.conditions[0])
     # FRR may have noticed, too.
     assert world.asked == 1
     world.kernel, world.is_stale = KERNEL, True

@@ -11,7 +11,7 @@ from srv6mgrd.counters.observed import ObservedWriter, beside
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from tests.contract.netconf.client import Client, texts
 from tests.contract.netconf.conftest import Router, Server
-from tests.contract.netconf.data import locator, srv6, vrf
+from tests.contract.netconf.data import locator, sid, srv6, vrf
 
 BGP = "urn:srv6mgr:yang:srv6mgr-bgp"
 OSPF = "urn:srv6mgr:yang:srv6mgr-ospf"
@@ -138,3 +138,37 @@ def test_measured_paths(client: Client, observed: ObservedWriter) -> None:
     assert named(tree, "destination-address") == ["2001:db8::2"]
     assert named(tree, "path-state") == ["degraded"]
     assert named(tree, "loss-ratio") == ["0.5"]
+
+
+def test_state_of_services(client: Client, router: Router, observed: ObservedWriter) -> None:
+    prefix = "fcbb:0:1:1::/64"
+    client.edit(srv6(sid(prefix)))
+    installed = ObjectStatus(InstallStatus.INSTALLED, since=1_000_000_000)
+    router.store.set_statuses({ObjectRef(Kind.SID, prefix): installed})
+    condition = {
+        "type": "not-installed",
+        "resource": "/path",
+        "object": f"SID {prefix}",
+        "severity": "major",
+        "cause": "it is absent",
+        "remedy": "wait",
+    }
+    at = "2026-11-24T00:00:00Z"
+    down = {"service-state": "down", "last-change": at, "condition": [condition]}
+    up = {"service-state": "up", "last-change": at}
+    members = {
+        "vrfs": {"vrf": [{"name": "red", "service": up}]},
+        "local-sids": {"sid": [{"prefix": prefix, "service": down}]},
+    }
+    observed.stage("service", members)
+    observed.publish()
+    red = get(client, "/s:srv6/s:vrfs/s:vrf[s:name='red']")
+    # Beside the sessions, which are of another part of the file.
+    assert named(red, "service-state") == ["up"]
+    assert sorted(named(red, "session-state")) == ["established", "idle"]
+    for path in ("", "/s:service", "/s:service/s:condition/s:cause"):
+        tree = get(client, f"/s:srv6/s:local-sids/s:sid[s:prefix='{prefix}']{path}")
+        assert named(tree, "cause") == ["it is absent"]
+    state = get(client, f"/s:srv6/s:local-sids/s:sid[s:prefix='{prefix}']/s:state")
+    assert named(state, "install-status") == ["installed"]
+    assert named(state, "service-state") == []

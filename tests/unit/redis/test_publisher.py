@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from lab.waiting import wait_until_async
 from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.condition import Condition, ConditionType, Severity
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.proxy_state import ProxyCounts, ProxyState
-from srv6mgrd.model.status import SidCounters
+from srv6mgrd.model.service import ServiceReport, ServiceState
+from srv6mgrd.model.status import Kind, ObjectRef, SidCounters
 from srv6mgrd.redis import rows
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.redis.rows import project
@@ -282,3 +284,37 @@ async def test_a_proxy_is_shown_as_long_as_it_stands(running: Running) -> None:
     running.publisher.publish_proxies({})
     await running.settled()
     assert ("STATE_DB", f"SRV6MGR_PROXY|{A}") not in rows_in(running.redis)
+
+
+async def test_state_of_services(running: Running) -> None:
+    await running.publish(declared(A))
+    condition = Condition(
+        ConditionType.VRF_INTERFACE_DOWN, "/path", Severity.MAJOR, "eth1 is down", "set it up"
+    )
+    at = 1_800_000_000_000_000_000
+    vrf, sid = ObjectRef(Kind.VRF, "Vrf1"), ObjectRef(Kind.SID, A)
+    down = ServiceReport(ServiceState.DOWN, at, condition)
+    running.publisher.publish_services({vrf: down, sid: down})
+    await running.settled()
+
+    for name in (f"SRV6MGR_SERVICE|vrf|{vrf.name}", f"SRV6MGR_SERVICE|sid|{A}"):
+        row = rows_in(running.redis)["STATE_DB", name]
+        assert rows.SERVICE.faults(name, row) == []
+        assert row == {
+            "state": "down",
+            "condition": "vrf-interface-down",
+            "severity": "major",
+            "cause": "eth1 is down",
+            "remedy": "set it up",
+            "since": "2027-01-15T08:00:00.000000Z",
+            "owner": "srv6mgr",
+        }
+    running.publisher.publish_services({vrf: ServiceReport(ServiceState.UP, at)})
+    await running.settled()
+    found = rows_in(running.redis)
+    assert found["STATE_DB", "SRV6MGR_SERVICE|vrf|Vrf1"] == {
+        "state": "up",
+        "since": "2027-01-15T08:00:00.000000Z",
+        "owner": "srv6mgr",
+    }
+    assert ("STATE_DB", f"SRV6MGR_SERVICE|sid|{A}") not in found

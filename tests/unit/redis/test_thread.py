@@ -34,6 +34,9 @@ class Outward:
     def publish_proxies(self, proxies: Mapping[Any, Any]) -> None:
         self.failing.set()
 
+    def publish_services(self, services: Mapping[Any, Any]) -> None:
+        self._note("services", services)
+
     async def run(self) -> None:
         try:
             await self.failing.wait()

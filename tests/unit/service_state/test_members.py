@@ -13,9 +13,9 @@ DOWN = with_links(blue1=replace(UP, is_up=False))
 
 def test_members() -> None:
     times = StateTimes()
-    times.since(judged(HEALTHY), 1)
+    times.reports(judged(HEALTHY), 1)
     found = judged(DOWN)
-    made = members(found, times.since(found, 2))
+    made = members(found, times.reports(found, 2))
     red, blue = made["vrfs"]["vrf"]
     assert red == {
         "name": "red",
@@ -41,4 +41,4 @@ def test_members() -> None:
 
 def test_sids_that_are_up_are_left_out() -> None:
     found = judged(HEALTHY)
-    assert set(members(found, StateTimes().since(found, 1))) == {"vrfs"}
+    assert set(members(found, StateTimes().reports(found, 1))) == {"vrfs"}
