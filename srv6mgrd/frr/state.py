@@ -26,7 +26,7 @@ class FrrState:
         self._adjacencies = Adjacencies()
         # State below ``/srv6mgr-srv6:srv6``, in RFC 7951 form.
         self.observed: dict[str, Any] = {}
-        # Replaced, never changed: any thread may look into it.
+        # Replaced when it differs, never changed: any thread may look into it.
         self.bgp_evidence: BgpEvidence | None = None
 
     def ask(self, desired: Desired) -> Reported:
@@ -35,7 +35,9 @@ class FrrState:
         frr = Remembered(self._frr)
         found = reported(desired, frr)
         self.observed = self._observe(desired, frr)
-        self.bgp_evidence = bgp_evidence(desired, frr)
+        evidence = bgp_evidence(desired, frr)
+        if evidence != self.bgp_evidence:
+            self.bgp_evidence = evidence
         return found
 
     def _observe(self, desired: Desired, frr: Shows) -> dict[str, Any]:

@@ -1,22 +1,20 @@
-"""The core as this router sees it: its interfaces, and the routes to SIDs of other routers."""
+"""The core as this router sees it: its interfaces, and what fits through it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from ipaddress import IPv6Address, ip_address
+from collections.abc import Iterator, Mapping
 
 from srv6mgrd.model.condition import ConditionType
 from srv6mgrd.model.desired import Desired, Vrf
-from srv6mgrd.model.paths import interface_path, vrf_path
+from srv6mgrd.model.paths import interface_path
 from srv6mgrd.model.service import ServiceState
-from srv6mgrd.service_state.evidence import KernelEvidence, LinkEvidence, Reachability
+from srv6mgrd.service_state.evidence import KernelEvidence, LinkEvidence
 from srv6mgrd.service_state.finding import CONVERGENCE, Finding
 from srv6mgrd.service_state.scope import Scope
 
 # The outer IPv6 header, and a segment routing header with one segment: what BGP's routes get
 # (net/ipv6/seg6_iptunnel.c).
 _ENCAPSULATION = 40 + 8 + 16
-_SHOWN = 3
 
 
 def interfaces(scope: Scope, kernel: KernelEvidence) -> Iterator[Finding]:
@@ -32,7 +30,7 @@ def interfaces(scope: Scope, kernel: KernelEvidence) -> Iterator[Finding]:
                 interface_path(name),
                 f"interface {name} to the core {cause}",
                 remedy,
-                dict.fromkeys(scope.vpn, state),
+                dict.fromkeys(scope.tunnelled, state),
                 is_shared=True,
             )
 
@@ -47,59 +45,6 @@ def link_problem(name: str, kernel: KernelEvidence) -> tuple[str, str] | None:
     if not link.has_carrier:
         return "has no carrier", "check the cable, and the interface at the other end"
     return None
-
-
-def remote_sids(scope: Scope, kernel: KernelEvidence) -> Iterator[Finding]:
-    """Packets to other sites are encapsulated to SIDs that the underlay has to lead to."""
-    alive = {name for name in scope.core if link_problem(name, kernel) is None}
-    problems = {
-        sid: (problem, certain)
-        for sid, found in kernel.reachability.items()
-        for problem, certain in [_problem(found, kernel, alive)]
-        if problem
-    }
-    if not problems:
-        return
-    for vrf, tunnels in kernel.tunnels.items():
-        lost = {sid: problems[sid] for sid in tunnels if sid in problems}
-        if not lost or vrf not in scope.desired.vrfs:
-            continue
-        whole = len(lost) == len(tunnels) and all(certain for _, certain in lost.values())
-        yield Finding(
-            ConditionType.REMOTE_SID_UNREACHABLE,
-            vrf_path(vrf),
-            _cause(lost, tunnels),
-            f"restore the underlay's route to the locator of the other edge: ip -6 route get"
-            f" {next(iter(lost))}",
-            {vrf: ServiceState.DOWN if whole else ServiceState.DEGRADED},
-            hold=CONVERGENCE,
-        )
-
-
-def _problem(
-    found: Reachability, kernel: KernelEvidence, alive: Collection[str]
-) -> tuple[str, bool]:
-    """Why packets do not get to a SID; False with it where another interface to the core, one of
-    those ``alive``, may carry some of them."""
-    alone = not any(name != found.interface for name in alive)
-    if found.failure:
-        return found.failure, True
-    link = kernel.links.get(found.interface)
-    if link is not None and not (link.is_up and link.has_carrier):
-        return f"interface {found.interface} has no carrier", alone
-    next_hop = ip_address(found.next_hop) if found.next_hop else None
-    if next_hop is not None and (found.interface, next_hop) in kernel.unanswered:
-        message = f"next hop {next_hop} on {found.interface} does not answer neighbor discovery"
-        return message, alone
-    return "", True
-
-
-def _cause(lost: Mapping[IPv6Address, tuple[str, bool]], tunnels: Mapping[IPv6Address, int]) -> str:
-    listed = list(lost.items())
-    shown = "; ".join(f"{sid}: {problem}" for sid, (problem, _) in listed[:_SHOWN])
-    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
-    routes = sum(tunnels[sid] for sid in lost)
-    return f"packets of {routes} route{'s' * (routes != 1)} do not get to remote SID {shown}{more}"
 
 
 def mtus(scope: Scope, kernel: KernelEvidence) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from srv6mgrd.service_state import (
     core,
     measured_paths,
     objects,
+    remote_sids,
     vpn_routes,
 )
 from srv6mgrd.service_state.bgp_sessions import PeerName
@@ -49,11 +50,11 @@ def findings(scope: Scope, evidence: Evidence, peer: PeerName) -> Iterator[Findi
         yield from bgp_sessions.sessions(scope, bgp, kernel, peer)
         yield from vpn_routes.exported(scope, bgp)
         yield from vpn_routes.unresolved(scope, bgp, kernel)
-        yield from vpn_routes.unresolved_sids(scope, bgp, kernel)
+        yield from remote_sids.unresolved(scope, bgp, kernel)
     if kernel is not None:
         yield from vpn_routes.next_hop_of_sessions(scope, kernel)
         yield from core.interfaces(scope, kernel)
-        yield from core.remote_sids(scope, kernel)
+        yield from remote_sids.unreachable(scope, kernel)
         yield from core.mtus(scope, kernel)
         yield from attachments.vrf_interfaces(scope, kernel)
         yield from attachments.next_hops(scope, kernel)

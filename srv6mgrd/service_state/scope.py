@@ -14,13 +14,14 @@ from srv6mgrd.model.desired import Desired, Role, Sid, Vrf
 class Scope:
     """What is declared, with what is looked up in it again and again. ``exporters`` are VRFs whose
     routes other routers get, ``importers`` those that take routes of other routers, ``vpn`` all of
-    these; ``core`` are the interfaces to the core that are to be up; ``adjacent`` are SIDs that
-    send to an interface, ``sids`` are those that lead to a VRF, by its name."""
+    these, ``tunnelled`` those with steered routes, too; ``core`` are the interfaces to the core
+    that are to be up; ``adjacent`` are SIDs that send to an interface."""
 
     desired: Desired
     exporters: tuple[Vrf, ...]
     importers: tuple[Vrf, ...]
     vpn: tuple[str, ...]
+    tunnelled: tuple[str, ...]
     core: tuple[str, ...]
     adjacent: tuple[Sid, ...]
 
@@ -29,11 +30,14 @@ class Scope:
         vrfs = desired.vrfs.values()
         exporters = tuple(v for v in vrfs if v.bgp is not None and v.bgp.export_sids)
         importers = tuple(v for v in vrfs if _imports(v))
+        vpn = dict.fromkeys(v.name for v in (*exporters, *importers))
+        steered = dict.fromkeys(r.vrf for r in desired.routes.values() if r.vrf is not None)
         return Scope(
             desired,
             exporters,
             importers,
-            tuple(dict.fromkeys(v.name for v in (*exporters, *importers))),
+            tuple(vpn),
+            tuple({**vpn, **steered}),
             tuple(_core(desired)),
             tuple(s for s in desired.sids.values() if s.interface is not None),
         )

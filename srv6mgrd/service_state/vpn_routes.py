@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from ipaddress import IPv6Address, ip_address
+from collections.abc import Iterator, Mapping
+from ipaddress import ip_address
 
 from srv6mgrd.model.condition import ConditionType
 from srv6mgrd.model.desired import Desired
-from srv6mgrd.model.paths import bgp_path, vrf_path
+from srv6mgrd.model.paths import bgp_path
 from srv6mgrd.model.service import ServiceState
 from srv6mgrd.service_state.evidence import BgpEvidence, KernelEvidence, UnresolvedNextHop
 from srv6mgrd.service_state.finding import COMMIT, CONVERGENCE, Finding
+from srv6mgrd.service_state.remote_sids import counted, is_sid, left
 from srv6mgrd.service_state.scope import Scope, expected
 
 # VRFs that a cause names.
@@ -61,7 +62,7 @@ def unresolved(scope: Scope, bgp: BgpEvidence, kernel: KernelEvidence | None) ->
     """Imported routes are not used while bgpd knows no route to their next hop."""
     by_resource: dict[str, list[UnresolvedNextHop]] = {}
     for hop in bgp.unresolved:
-        if not _is_sid(scope.desired, hop.address):
+        if not is_sid(scope.desired, hop.address):
             by_resource.setdefault(_resource(scope.desired, hop.address), []).append(hop)
     for resource, hops in by_resource.items():
         routes: Counter[str] = Counter()
@@ -76,49 +77,9 @@ def unresolved(scope: Scope, bgp: BgpEvidence, kernel: KernelEvidence | None) ->
             f"bgpd has no route to next hop {addresses} of {_routes(routes)}",
             f"ip -6 route get {hops[0].address}; where it is no address of another edge, clear the"
             " session on the router that announces it",
-            {vrf: _left(vrf, kernel) for vrf in routes},
+            {vrf: left(vrf, kernel) for vrf in routes},
             hold=CONVERGENCE,
         )
-
-
-def unresolved_sids(
-    scope: Scope, bgp: BgpEvidence, kernel: KernelEvidence | None
-) -> Iterator[Finding]:
-    """FRR 10.3 resolves the SID of a route in place of its next hop, and takes the route away when
-    it can't: the kernel does not know of the SID then (``core.remote_sids``)."""
-    by_vrf: dict[str, dict[str, int]] = {}
-    for hop in bgp.unresolved:
-        if _is_sid(scope.desired, hop.address):
-            for vrf, count in hop.routes.items():
-                by_vrf.setdefault(vrf, {})[hop.address] = count
-    for vrf, sids in by_vrf.items():
-        if vrf not in scope.desired.vrfs:
-            continue
-        shown = ", ".join(list(sids)[:_SHOWN])
-        more = f" and {len(sids) - _SHOWN} more" if len(sids) > _SHOWN else ""
-        yield Finding(
-            ConditionType.REMOTE_SID_UNREACHABLE,
-            vrf_path(vrf),
-            f"the underlay has no route to remote SID {shown}{more} of {_count(sids.values())}",
-            "restore the underlay's route to the locator of the other edge: ip -6 route get"
-            f" {next(iter(sids))}",
-            {vrf: _left(vrf, kernel)},
-            hold=CONVERGENCE,
-        )
-
-
-def _is_sid(desired: Desired, next_hop: str) -> bool:
-    """Whether it is of the SID block of a locator of this router, which edges share."""
-    address = ip_address(next_hop)
-    return isinstance(address, IPv6Address) and any(
-        address in locator.block for locator in desired.locators.values()
-    )
-
-
-def _left(vrf: str, kernel: KernelEvidence | None) -> ServiceState:
-    """What a VRF is without some of its imported routes."""
-    others = kernel is not None and kernel.tunnels.get(vrf)
-    return ServiceState.DEGRADED if others else ServiceState.DOWN
 
 
 def _resource(desired: Desired, next_hop: str) -> str:
@@ -131,12 +92,7 @@ def _resource(desired: Desired, next_hop: str) -> str:
 def _routes(by_vrf: Mapping[str, int]) -> str:
     shown = ", ".join(sorted(by_vrf)[:_SHOWN])
     more = f" and {len(by_vrf) - _SHOWN} more" if len(by_vrf) > _SHOWN else ""
-    return f"{_count(by_vrf.values())} (VRF {shown}{more})"
-
-
-def _count(routes: Iterable[int]) -> str:
-    count = sum(routes)
-    return "1 imported route" if count == 1 else f"{count} imported routes"
+    return f"{counted(by_vrf.values())} (VRF {shown}{more})"
 
 
 def _is_address(text: str | None) -> bool:

@@ -37,6 +37,7 @@ from tests.unit.service_state.samples import (
     found_in,
     judged,
     states,
+    vrf,
     with_kernel,
     with_links,
     with_reachability,
@@ -107,14 +108,14 @@ BROKEN: Mapping[str, tuple[Evidence, str, str, Mapping[str, str]]] = {
         with_kernel(addresses=frozenset()), "bgp-next-hop-lost", "critical", BOTH_DOWN,
     ),
     "one of two core interfaces": (
-        silent(with_links(core1=replace(CORE, is_up=False))), "core-interface-down", "minor",
+        with_links(core1=replace(CORE, is_up=False)), "core-interface-down", "minor",
         BOTH_DEGRADED,
     ),
     "a core interface that no tunnel uses": (
         with_reachability(red=KERNEL.reachability[REMOTE_BLUE]), "", "", {},
     ),
     "all core interfaces": (
-        silent(with_links(core1=None, core2=DARK)), "core-interface-down", "critical", BOTH_DOWN,
+        with_links(core1=None, core2=DARK), "core-interface-down", "critical", BOTH_DOWN,
     ),
     "the route to a remote SID": (
         with_reachability(red=NO_ROUTE), "remote-sid-unreachable", "major", {"red": "down"},
@@ -204,7 +205,6 @@ def test_the_worst_condition_comes_first() -> None:
         "vrf-interface-down",
         "vrf-interface-down",
         "core-interface-down",
-        "remote-sid-unreachable",
     ]
 
 
@@ -295,3 +295,21 @@ def test_many_sids_have_one_condition() -> None:
     assert condition.resource == "/srv6mgr-srv6:srv6/local-sids"
     assert condition.cause == "1000 SIDs is failed: no memory"
     assert len(judged(evidence).sids) == 1000
+
+
+def test_many_vrfs_without_a_remote_sid_have_one_condition() -> None:
+    vrfs = {f"v{n}": vrf(f"v{n}", n + 1, RED) for n in range(100)}
+    evidence = replace(
+        HEALTHY,
+        kernel=replace(
+            KERNEL,
+            tunnels={name: {REMOTE_RED: 2} for name in vrfs},
+            reachability={REMOTE_RED: NO_ROUTE},
+        ),
+    )
+    desired = replace(DESIRED, vrfs=vrfs, bgp=None)
+    found = [f for f in found_in(evidence, desired) if f.type == "remote-sid-unreachable"]
+    (one,) = found
+    assert one.resource == "/srv6mgr-srv6:srv6/vrfs"
+    assert one.cause.startswith("of 100 VRFs, in VRF v0: packets of 2 imported routes do not get")
+    assert set(one.vrfs) == set(vrfs)
