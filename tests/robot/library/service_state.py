@@ -26,8 +26,8 @@ def observed(name: str) -> dict[str, Any]:
 
 def states(name: str) -> dict[str, str]:
     """State of the service of each VRF."""
-    vrfs = services.of_vrfs(observed(name))
-    return {vrf: services.state_of_vrf(vrfs, vrf) for vrf in vrfs}
+    found = services.of_vrfs(observed(name))
+    return {vrf: services.state(service) for vrf, service in found.items()}
 
 
 @library(scope="GLOBAL", auto_keywords=True)
