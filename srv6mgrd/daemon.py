@@ -184,6 +184,7 @@ async def _run(settings: Settings) -> None:
             service_evidence,
             seen,
             publisher,
+            alarms,
         )
         # Before anybody can commit on top of it.
         upgrade(

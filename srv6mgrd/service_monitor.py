@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from srv6mgrd.duty_cycle import Cost, DutyCycle
-from srv6mgrd.model.condition import Condition, Severity
+from srv6mgrd.model.condition import Condition
 from srv6mgrd.model.desired import Desired
-from srv6mgrd.model.names import of_path
 from srv6mgrd.model.service import ServiceReport
 from srv6mgrd.model.status import InstallStatus, ObjectRef, ObjectStatus
 from srv6mgrd.netlink.errors import KernelError
@@ -120,7 +119,7 @@ class ServiceMonitor:
         kernel: Kernel,
         writer: Writer,
         outward: Outward,
-        alarms: Alarms | None = None,
+        alarms: Alarms,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -216,25 +215,12 @@ class ServiceMonitor:
             return judge(self._scope, evidence, held.active, held.waiting)
 
     def _report(self, judged: Judgement) -> None:
-        before, self._judged = self._judged, judged
-        self._log(before.conditions if before is not None else (), judged.conditions)
+        self._judged = judged
         reports = self._times.reports(judged, time.time_ns())
         self._writer.stage(PART, members(judged, reports))
         self._writer.publish()
         self._outward.publish_services(reports)
-        if self._alarms is not None:
-            self._alarms.report(SOURCE, judged.conditions)
-
-    @staticmethod
-    def _log(before: Iterable[Condition], now: Iterable[Condition]) -> None:
-        was, found = {one.key: one for one in before}, {one.key: one for one in now}
-        for key, one in found.items():
-            if key not in was:
-                level = logging.WARNING if one.severity is Severity.WARNING else logging.ERROR
-                _LOG.log(level, "%s: %s; %s", of_path(one.resource), one.cause, one.remedy)
-        for key, one in was.items():
-            if key not in found:
-                _LOG.info("%s: over: %s", of_path(one.resource), one.cause)
+        self._alarms.report(SOURCE, judged.conditions)
 
 
 def _paths(staged: Mapping[str, Any]) -> dict[str, PathEvidence]:

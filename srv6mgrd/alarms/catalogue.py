@@ -24,6 +24,9 @@ CATALOGUE: Mapping[ConditionType, AlarmType] = {
     ConditionType.BGP_SESSION_DOWN: AlarmType(
         "A BGP session that is declared and enabled is not established.", _SERVICE
     ),
+    ConditionType.BGP_NEIGHBOR_UNREACHABLE: AlarmType(
+        "This router has no route to a BGP neighbor whose session is still up.", _SERVICE
+    ),
     ConditionType.BGP_NEXT_HOP_LOST: AlarmType(
         "A BGP session lives on, though the address that it advertises as next hop is gone from"
         " this router.",
@@ -37,9 +40,6 @@ CATALOGUE: Mapping[ConditionType, AlarmType] = {
     ),
     ConditionType.REMOTE_SID_UNREACHABLE: AlarmType(
         "This router has no route to a SID of another edge.", _SERVICE
-    ),
-    ConditionType.REMOTE_SID_DEGRADED: AlarmType(
-        "The way to a SID of another edge works in part.", _SERVICE
     ),
     ConditionType.CORE_MTU_TOO_SMALL: AlarmType(
         "The MTU of a core interface has no room for a customer's packet and its outer header.",

@@ -34,7 +34,6 @@ class ConditionType(StrEnum):
     EXPORT_INCOMPLETE = "export-incomplete"
     ROUTE_UNRESOLVED = "route-unresolved"
     REMOTE_SID_UNREACHABLE = "remote-sid-unreachable"
-    REMOTE_SID_DEGRADED = "remote-sid-degraded"
     CORE_MTU_TOO_SMALL = "core-mtu-too-small"
     CORE_INTERFACE_DOWN = "core-interface-down"
     VRF_INTERFACE_DOWN = "vrf-interface-down"
