@@ -14,41 +14,42 @@ _STEP, _REPORTED = 1.0, 300.0
 _TIMEX = 256
 
 
-def is_synchronized() -> bool:
-    """What the kernel was told by a time service; nothing is changed."""
+def is_synchronized() -> bool | None:
+    """What the kernel was told by a time service; None where it may not be asked, as with the
+    ProtectClock of systemd. Nothing is changed."""
     libc = ctypes.CDLL(None, use_errno=True)
-    return int(libc.adjtimex(ctypes.create_string_buffer(_TIMEX))) != _TIME_ERROR
+    found = int(libc.adjtimex(ctypes.create_string_buffer(_TIMEX)))
+    return None if found < 0 else found != _TIME_ERROR
 
 
 class Clock:
     """Remembers what it saw. A host that never was synchronized has no time service, and may do
-    without."""
+    without; the step of its first synchronization is no fault either."""
 
     def __init__(
         self,
-        synchronized: Callable[[], bool] = is_synchronized,
+        synchronized: Callable[[], bool | None] = is_synchronized,
         wall: Callable[[], float] = time.time,
         steady: Callable[[], float] = lambda: time.clock_gettime(time.CLOCK_BOOTTIME),
     ) -> None:
         self._synchronized = synchronized
         self._wall, self._steady = wall, steady
         self._offset = wall() - steady()
-        self._was_synchronized = False
+        self._was_synchronized: bool | None = False
         self._stepped: tuple[float, float] | None = None
 
     def problem(self) -> str:
         """Empty: it is well."""
-        now = self._steady()
+        now, synchronized = self._steady(), self._synchronized()
         offset = self._wall() - now
         step, self._offset = offset - self._offset, offset
-        if abs(step) >= _STEP and self._was_synchronized:
+        if abs(step) >= _STEP and (synchronized is None or self._was_synchronized):
             self._stepped = now, step
         if self._stepped is not None and now - self._stepped[0] > _REPORTED:
             self._stepped = None
-        if self._synchronized():
-            self._was_synchronized = True
-        elif self._was_synchronized:
+        if synchronized is False and self._was_synchronized:
             return "the clock is no longer synchronized"
+        self._was_synchronized = synchronized
         if self._stepped is None:
             return ""
         forward = "forward" if self._stepped[1] > 0 else "back"

@@ -30,12 +30,13 @@ class Disk:
 @dataclass(frozen=True, slots=True)
 class Certificate:
     """A certificate that a northbound presents. ``ends`` in seconds since the epoch, or
-    ``problem``."""
+    ``problem``; neither where it may not be read (``is_denied``)."""
 
     file: str
     northbound: str
     ends: float = 0.0
     problem: str = ""
+    is_denied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,8 @@ def certificates(found: Iterable[Certificate], now: float) -> Iterator[Condition
     for one in found:
         what = f"the certificate of {one.northbound}, {one.file},"
         remedy = f"put a new certificate there, and restart {one.northbound}"
+        if one.is_denied:
+            continue
         if one.problem:
             severity, cause = Severity.MAJOR, f"{what} can't be read: {one.problem}"
         elif one.ends <= now:

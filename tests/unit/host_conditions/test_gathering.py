@@ -12,7 +12,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from srv6mgrd.host_conditions import daemons
+from srv6mgrd.host_conditions import daemons, judge
+from srv6mgrd.host_conditions.certificates import Certificates
 from srv6mgrd.host_conditions.clock import Clock
 from srv6mgrd.host_conditions.judge import Daemon
 from srv6mgrd.host_conditions.validity import not_after
@@ -100,7 +101,8 @@ class Times:
     """A host's clocks."""
 
     def __init__(self) -> None:
-        self.wall, self.steady, self.synchronized = 1e9, 100.0, True
+        self.wall, self.steady = 1e9, 100.0
+        self.synchronized: bool | None = True
         self.clock = Clock(lambda: self.synchronized, lambda: self.wall, lambda: self.steady)
 
     def after(self, seconds: float, *, step: float = 0.0) -> str:
@@ -126,3 +128,43 @@ def test_a_host_that_never_was_synchronized_may_do_without() -> None:
     times.synchronized = False
     assert times.after(2) == ""
     assert times.after(2, step=3600) == ""
+
+
+def test_a_clock_that_may_not_be_asked_is_still_seen_to_be_set() -> None:
+    times = Times()
+    times.synchronized = None
+    assert times.after(2) == ""
+    assert "set forward by 3600 s" in times.after(2, step=3600)
+
+
+def named(tmp_path: Path, certificate_file: Path) -> Certificates:
+    (tmp_path / "gnmid.toml").write_text(f'certificate = "{certificate_file}"\n')
+    (tmp_path / "netconf-tls.conf").write_text("# none\ncertificate /nowhere.crt\n")
+    return Certificates(tmp_path)
+
+
+def test_a_certificate_is_read_again_when_it_is_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "c.pem"
+    known = named(tmp_path, file)
+    assert [c.problem for c in known.found()] == ["No such file or directory"]
+    for year in (2020, 2040):
+        ends = datetime(year, 1, 1, tzinfo=UTC)
+        fresh = tmp_path / "fresh.pem"
+        fresh.write_text(certificate(ends))
+        fresh.rename(file)
+        (found,) = known.found()
+        assert (found.ends, found.northbound) == (ends.timestamp(), "srv6-gnmid")
+
+
+def test_of_a_certificate_that_may_not_be_read_nothing_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(_: Path) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("srv6mgrd.host_conditions.certificates.read_text", denied)
+    found = named(tmp_path, tmp_path / "c.pem")._of_gnmi()
+    assert list(found.values()) == ["srv6-gnmid"]
+    (known,) = named(tmp_path, tmp_path / "c.pem").found()
+    assert known.is_denied
+    assert not list(judge.certificates([known], 1e9))
