@@ -80,8 +80,9 @@ def _print(session: Session, finding: Finding) -> None:
 def checks(session: Session) -> Iterator[Finding]:
     """Every finding, as the checks come to it."""
     from srv6mgrd.cli.doctor import services
-    from srv6mgrd.cli.doctor.finding import skip
+    from srv6mgrd.cli.doctor.finding import SELF_REPAIR, skip
     from srv6mgrd.cli.doctor.frr import frr
+    from srv6mgrd.cli.doctor.host import host
     from srv6mgrd.cli.doctor.kernel import kernel, probed
     from srv6mgrd.cli.doctor.networkd import networkd
     from srv6mgrd.cli.doctor.paths import paths
@@ -103,6 +104,7 @@ def checks(session: Session) -> Iterator[Finding]:
     else:
         yield skip("service", "nothing is known of it while srv6mgrd does not run")
     yield from services.redis(settings.redis_socket)
+    yield from host(settings)
     yield from frr(Path(settings.frr_directory), desired)
     yield from networkd()
     if desired is not None and session.state.managed:
@@ -113,8 +115,11 @@ def checks(session: Session) -> Iterator[Finding]:
     reported = session.state.node().get(CAPABILITIES, {}) if session.state.managed else {}
     offered = reported or probed()
     yield from kernel(offered)
+    resumed = services.resumed(session)
     try:
-        yield from _network(desired, why, offered)
+        for finding in _network(desired, why, offered):
+            remedy = finding.remedy.replace(SELF_REPAIR, resumed or SELF_REPAIR)
+            yield finding._replace(remedy=remedy)
     except Problem as problem:
         yield skip("network", str(problem))
 

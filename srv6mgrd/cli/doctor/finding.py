@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
+# A remedy, or the end of one: true while srv6mgrd runs.
+SELF_REPAIR = "srv6mgrd puts it back by itself while it runs (srv6ctl reconcile: at once)"
+
 
 class Level(StrEnum):
     """How bad it is. ``NOTE``: good to know; ``SKIP``: it could not be looked at."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from ipaddress import IPv6Network
 
 from srv6mgrd.cli import host
-from srv6mgrd.cli.doctor.finding import Finding, fail, note, or_ok, skip, warn
+from srv6mgrd.cli.doctor.finding import SELF_REPAIR, Finding, fail, note, or_ok, skip, warn
 from srv6mgrd.cli.units import counted
 from srv6mgrd.kinds.address.object import InterfaceAddress
 from srv6mgrd.kinds.admin_state.object import AdminState
@@ -29,7 +29,7 @@ from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.reserved import LINK_ALIAS, ROUTE_PROTOCOL
 from srv6mgrd.plan.shadow import shadows
 
-_REPAIRS = "srv6mgrd puts it back by itself while it runs (srv6ctl reconcile: at once)"
+_REPAIRS = SELF_REPAIR
 _SHOWN = 3
 _OF_DEVICE = re.compile(r"net/ipv[46]/conf/([^/]+)/\w+")
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from srv6mgrd.cli.doctor.finding import Finding, fail, note, ok, skip, warn
-from srv6mgrd.cli.problem import Problem
+from srv6mgrd.cli.problem import Exit, Problem
 from srv6mgrd.cli.session import Session
 from srv6mgrd.cli.units import NS, ago, counted
 from srv6mgrd.counters.node import STORAGE
@@ -93,13 +93,34 @@ def _process(session: Session) -> Iterator[Finding]:
             f"end it: kill {manager.pid}; systemctl start srv6mgrd",
         )
     elif manager.is_stopped:
+        tracer = _tracer(manager.pid)
+        by = f"by process {tracer}, which traces it" if tracer else "by a signal (SIGSTOP)"
         yield fail(
             "srv6mgrd",
-            f"{name} is stopped (SIGSTOP): nothing is kept as declared, and commits wait",
-            f"kill -CONT {manager.pid}, or systemctl restart srv6mgrd",
+            f"{name} is stopped {by}: nothing is kept as declared, and commits wait",
+            f"{f'end process {tracer}, or ' if tracer else ''}let it go on:"
+            f" kill -CONT {manager.pid}; or systemctl restart srv6mgrd",
         )
     else:
         yield _answer(session, name)
+
+
+def _tracer(pid: int) -> int:
+    """The process that traces another one, as a debugger does; 0: none does."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        status = Path(f"/proc/{pid}/status").read_text()
+        return int(status.split("TracerPid:")[1].split()[0])
+    return 0
+
+
+def resumed(session: Session) -> str:
+    """What has to be done so that srv6mgrd repairs by itself; empty: it does."""
+    manager = session.state.manager
+    if not session.state.managed or manager is None:
+        return "start srv6mgrd (systemctl start srv6mgrd), which puts it back by itself"
+    if manager.is_stopped:
+        return f"let srv6mgrd go on (kill -CONT {manager.pid}), which puts it back by itself"
+    return ""
 
 
 def _answer(session: Session, name: str) -> Finding:
@@ -155,7 +176,8 @@ def sysrepo(session: Session) -> Iterator[Finding]:
             modules, running, startup = client.modules(), client.running(), client.startup()
     except Problem as problem:
         complaint = problem.complaints[0]
-        yield fail("sysrepo", complaint.cause, complaint.remedy)
+        reported = skip if problem.status is Exit.DENIED else fail
+        yield reported("sysrepo", complaint.cause, complaint.remedy)
         return
     if absent := sorted(_MODULES - modules):
         remedy = "install them (sysrepoctl --install), which the package srv6mgr-yang does"
@@ -183,6 +205,9 @@ def redis(path: str) -> Iterator[Finding]:
             client.connect(path)
             client.sendall(b"PING\r\n")
             answer = client.recv(256).decode(errors="replace").strip()
+    except PermissionError as error:
+        yield skip("redis", f"{path}: {error.strerror}", "run srv6ctl doctor as root")
+        return
     except OSError as error:
         yield fail(
             "redis",
