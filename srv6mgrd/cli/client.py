@@ -206,16 +206,19 @@ def problems() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def opened(runtime: Path, warn: Callable[[str], object]) -> Iterator[Client]:
+def opened(
+    runtime: Path, warn: Callable[[str], object], waits: Callable[[str], object]
+) -> Iterator[Client]:
     """A door that is closed afterwards. Raises Problem for all that goes wrong on its way.
-    ``runtime`` is srv6mgrd's runtime directory; ``warn`` as in ``Client``."""
+    ``runtime`` is srv6mgrd's runtime directory; ``warn`` as in ``Client``, ``waits`` as in
+    ``CommitClient``."""
     try:
         connection = _connected()
     except DatastoreError as error:
         raise Problem([complaint_of(str(error))], Exit.UNREACHABLE) from None
     try:
         with problems():
-            yield Client(connection, CommitClient(commit_socket(runtime)), warn)
+            yield Client(connection, CommitClient(commit_socket(runtime), waits), warn)
     finally:
         connection.close()
 

@@ -51,7 +51,7 @@ class Session:
             with problems():
                 yield self._kept
             return
-        with opened(Path(self.settings.runtime_directory), self._warn) as client:
+        with opened(Path(self.settings.runtime_directory), self._warn, self._waits) as client:
             yield client
 
     @contextmanager
@@ -68,6 +68,9 @@ class Session:
 
     def _warn(self, text: str) -> None:
         self.out.note(f"warning: {text}")
+
+    def _waits(self, text: str) -> None:
+        self.out.note(f"srv6ctl: waiting for {text}")
 
     def desired(self, *, sid: str | None = None) -> Desired:
         """What is declared, as srv6mgrd understands it; with ``sid`` no other SIDs than that one.

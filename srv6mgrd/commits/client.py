@@ -24,6 +24,8 @@ DEADLINE = 120.0
 
 # What still waits at its deadline srv6mgrd rejects itself.
 _GRACE = 3.0
+# Seconds after which who waits may say so.
+_SILENT_WAIT = 2.0
 
 _ABSENT = "srv6mgrd: it is not running, so the change cannot be carried out; start it and try again"
 _DIED = (
@@ -39,8 +41,10 @@ Warn = Callable[[str], object]
 class CommitClient:
     """Each request has a connection of its own: it ends with the request."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, waits: Warn = lambda _: None) -> None:
+        """``waits`` is called once with what a request waits for that has no answer after 2 s."""
         self._path = path
+        self._waits = waits
 
     def edit(
         self,
@@ -116,7 +120,7 @@ class CommitClient:
             try:
                 connection.settimeout(SILENCE)
                 connection.sendall(encode([*head, *fields]))
-                found = _awaited(connection, until)
+                found = _awaited(connection, until, self._waits)
             except (TimeoutError, BlockingIOError):
                 raise TimedOutError(
                     f"srv6mgrd: no sign of life for {SILENCE:.0f} s; the change may still be"
@@ -157,25 +161,30 @@ def _timeval(seconds: float) -> bytes:
     return struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6))
 
 
-def _awaited(connection: socket.socket, until: float) -> Fields:
+def _awaited(connection: socket.socket, until: float, waits: Warn) -> Fields:
     """The answer behind the signs of life. Raises TimedOutError, ProtocolError or OSError."""
-    seen = Fields([])
+    seen, heard = Fields([]), time.monotonic()
+    silent_until: float | None = heard + _SILENT_WAIT
     while True:
-        left = until - time.monotonic()
-        if left <= 0:
+        now = time.monotonic()
+        if now >= until:
             raise TimedOutError(_not_done(seen))
-        connection.settimeout(min(left, SILENCE))
+        if silent_until is not None and now >= silent_until:
+            waits(f"srv6mgrd: {seen.text('message') or 'no sign of life so far'}")
+            silent_until = None
+        next_look = min(until, heard + SILENCE, silent_until or until)
+        connection.settimeout(max(next_look - now, 0.001))
         try:
             found = receive(connection)
         except TimeoutError:
-            if left < SILENCE:
-                continue
-            raise
+            if time.monotonic() >= heard + SILENCE:
+                raise
+            continue
         if found is None:
             raise ConnectionResetError
         if found.text("result") != answer.WAITING:
             return found
-        seen = found
+        seen, heard = found, time.monotonic()
 
 
 def _not_done(seen: Fields) -> str:
