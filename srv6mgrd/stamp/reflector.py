@@ -1,4 +1,4 @@
-"""Session-Reflector, stateless (RFC 8762 section 4.3)."""
+"""Session-Reflector: stateless but for counters of sessions (RFC 8762 section 4.3)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ipaddress import IPv6Network
 
 from srv6mgrd.stamp import packet, sockets
 from srv6mgrd.stamp.admission import Admission
+from srv6mgrd.stamp.session_counts import SessionCounts
 
 _LOG = logging.getLogger(__name__)
 # Of one turn of the event loop, so that senders have theirs.
@@ -26,6 +27,7 @@ class Reflector:
         self._allowed: tuple[IPv6Network, ...] = ()
         self._socket: socket.socket | None = None
         self._admission: Admission | None = None
+        self._counts = SessionCounts()
         # Why it does not listen, though it is to.
         self.problem = ""
 
@@ -74,5 +76,9 @@ class Reflector:
             return
         # A malformed packet is nobody's test packet; an answer that can't be sent is a lost one.
         with contextlib.suppress(packet.PacketError, OSError):
-            reflected = packet.reflect(request.data, request.at, time.time_ns(), request.hop_limit)
+            counted = self._counts.received(request.peer, packet.session_id(request.data))
+            reflected = packet.reflect(
+                request.data, request.at, time.time_ns(), request.hop_limit, counted
+            )
             sockets.answer(one, reflected, request)
+            self._counts.answered(request.peer, packet.session_id(request.data))

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from srv6mgrd.stamp.directions import Directions
 from srv6mgrd.stamp.path_state import Judgement, PathState
 from srv6mgrd.stamp.statistics import Delay, Jitter, Measurement
 from srv6mgrd.storage import check_regular
@@ -72,6 +73,7 @@ def _encode(one: SessionResult) -> dict[str, Any]:
             "received": found.received,
             "delay": delay and [delay.minimum, delay.median, delay.p99, delay.maximum],
             "jitter": jitter and [jitter.median, jitter.p99],
+            "directions": found.directions and [*astuple(found.directions)],
         }
     return encoded
 
@@ -116,7 +118,17 @@ def _measurement(e: Mapping[str, Any]) -> Measurement:
         _number(e["received"], _COUNT),
         Delay(*map(_number, delay)) if delay is not None else None,
         Jitter(*map(_number, jitter)) if jitter is not None else None,
+        _directions(e.get("directions")),
     )
+
+
+def _directions(counts: Sequence[object] | None) -> Directions | None:
+    if counts is None:
+        return None
+    found = Directions(*(_number(one, _COUNT) for one in counts))
+    if not 0 < found.reflected <= found.sent or found.arrived > found.answers:
+        raise ValueError(f"{counts!r} are no counts of packets")
+    return found
 
 
 def _number(value: object, most: int = _LAST) -> int:

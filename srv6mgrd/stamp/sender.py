@@ -44,6 +44,8 @@ class SessionSender:
         self._socket: socket.socket | None = None
         self._opened = 0
         self._sequence = 0
+        # How many left this router.
+        self._left = 0
         # When packets were sent by the wall clock: as we say, and then as the kernel says.
         self._sent: dict[int, int] = {}
         now = time.monotonic_ns()
@@ -82,7 +84,8 @@ class SessionSender:
         try:
             one = self._open(now)
             wall = time.time_ns()
-            one.send(packet.encode(packet.SenderPacket(sequence, wall, self._id)))
+            one.send(packet.encode(packet.SenderPacket(sequence, wall, self._id, self._left + 1)))
+            self._left += 1
         except OSError as error:
             self._fail(error)
             self._statistics.unsent(sequence)
@@ -139,5 +142,5 @@ class SessionSender:
                 return
             delay = answer.at - began - (found.timestamp - found.received)
             now = time.monotonic_ns()
-            if self._statistics.answered(found.sender_sequence, delay, now):
+            if self._statistics.answered(found.sender_sequence, delay, now, found.counters):
                 self._heard, self._problem = now, ""

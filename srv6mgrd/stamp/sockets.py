@@ -127,8 +127,9 @@ def sent(one: socket.socket) -> Iterator[tuple[int, int]]:
                 at = _time(value)
             elif (level, kind) == (socket.IPPROTO_IPV6, _IPV6_RECVERR):
                 ours = _EXTENDED_ERROR.unpack_from(value)[1] == _ORIGIN_TIMESTAMPING
-        if at and ours and len(data) >= packet.LENGTH:
-            yield int.from_bytes(data[-packet.LENGTH : -packet.LENGTH + 4]), at
+        if at and ours and len(data) >= packet.REQUEST_LENGTH:
+            ours_from = len(data) - packet.REQUEST_LENGTH
+            yield int.from_bytes(data[ours_from : ours_from + 4]), at
 
 
 def _time(stamps: bytes) -> int:

@@ -63,6 +63,9 @@ def _measurement(found: Measurement) -> dict[str, Any]:
         "packets-received": found.received,
         "loss-ratio": percent(found.loss),
     }
+    if (directions := found.directions) is not None:
+        made["forward-loss-ratio"] = percent(directions.forward_loss)
+        made["backward-loss-ratio"] = percent(directions.backward_loss)
     if (delay := found.delay) is not None:
         made["round-trip-delay"] = {
             "minimum": _us(delay.minimum),

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil
 
+from srv6mgrd.stamp.directions import Counters, DirectionCount, Directions, newest
+
 # So long an answer may take; a later one is lost.
 REPLY_TIMEOUT = 2_000_000_000
 # Between two clocks of one machine.
@@ -36,13 +38,15 @@ class Jitter:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One measurement interval. No delay without an answer, no jitter without two in a row."""
+    """One measurement interval. No delay without an answer, no jitter without two in a row, no
+    directions unless the reflector counts."""
 
     ended: int
     sent: int
     received: int
     delay: Delay | None = None
     jitter: Jitter | None = None
+    directions: Directions | None = None
 
     @property
     def loss(self) -> float:
@@ -71,6 +75,7 @@ class _Interval:
     received: int = 0
     delays: array[int] = field(default_factory=lambda: array("q"))
     jitters: array[int] = field(default_factory=lambda: array("q"))
+    directions: DirectionCount | None = None
 
     def result(self, wall: int) -> Measurement:
         delays, jitters = sorted(self.delays), sorted(self.jitters)
@@ -80,7 +85,8 @@ class _Interval:
             delay = Delay(delays[0], median, p99, delays[-1])
         if jitters:
             jitter = Jitter(percentile(jitters, 0.5), percentile(jitters, 0.99))
-        return Measurement(wall, self.sent, self.received, delay, jitter)
+        directions = self.directions.result() if self.directions is not None else None
+        return Measurement(wall, self.sent, self.received, delay, jitter, directions)
 
 
 class Statistics:
@@ -93,6 +99,7 @@ class Statistics:
         # By sequence number: when it was sent, and in which interval.
         self._open: dict[int, tuple[int, _Interval]] = {}
         self._previous: tuple[int, int] | None = None
+        self._counters: Counters | None = None
 
     def sent(self, sequence: int, now: int) -> None:
         interval = self._current(now)
@@ -103,7 +110,9 @@ class Statistics:
         """The packet did not leave the router: it counts as lost."""
         self._open.pop(sequence, None)
 
-    def answered(self, sequence: int, delay: int, now: int) -> bool:
+    def answered(
+        self, sequence: int, delay: int, now: int, counters: Counters | None = None
+    ) -> bool:
         """False for what is late, a duplicate, or was never sent. A delay that is negative, or
         longer than the packet was away, is a clock that was set: only the arrival counts."""
         found = self._open.pop(sequence, None)
@@ -111,6 +120,8 @@ class Statistics:
             return False
         began, interval = found
         interval.received += 1
+        if counters is not None:
+            self._count(interval, counters)
         if not 0 <= delay <= now - began + _SLACK:
             return True
         interval.delays.append(delay)
@@ -118,6 +129,13 @@ class Statistics:
             interval.jitters.append(abs(delay - self._previous[1]))
         self._previous = sequence, delay
         return True
+
+    def _count(self, interval: _Interval, counters: Counters) -> None:
+        if interval.directions is None:
+            interval.directions = DirectionCount(self._counters)
+        interval.directions.add(counters)
+        # Where the next interval begins; answers to this one may come while that one is current.
+        self._counters = newest(self._counters, counters)
 
     def close(self, now: int, wall: int) -> Measurement | None:
         """The last interval to which no answer can come any more; None while there is none."""

@@ -57,6 +57,16 @@ def _times(title: str, container: str, leaf: str) -> Field[_Row]:
     )
 
 
+def _loss(row: _Row) -> str:
+    """Of the round trip, and where something is lost of each direction, if it is known."""
+    if row.loss is None:
+        return "-"
+    measured = row.state["last-measurement"]
+    there, back = (measured.get(f"{way}-loss-ratio") for way in ("forward", "backward"))
+    known = there is not None and back is not None and float(there) + float(back) > 0
+    return f"{row.loss}% (there {there}%, back {back}%)" if known else f"{row.loss}%"
+
+
 def _time(us: int | None) -> str:
     if us is None:
         return "-"
@@ -72,8 +82,7 @@ PATHS: Table[_Row] = Table(
         Field("STATE", lambda r: Cell(r.state["path-state"], _STYLES[r.state["path-state"]])),
         Field("SINCE", lambda r: Cell(ago(r.changed, time.time_ns()) if r.changed else "-", "dim"),
               right=True, key=lambda r: -r.changed),
-        Field("LOSS", lambda r: "-" if r.loss is None else f"{r.loss}%", right=True,
-              key=lambda r: float(r.loss or 0)),
+        Field("LOSS", _loss, right=True, key=lambda r: float(r.loss or 0)),
         _times("DELAY", "round-trip-delay", "median"),
         _times("DELAY 99%", "round-trip-delay", "percentile-99"),
         _times("JITTER", "jitter", "median"),

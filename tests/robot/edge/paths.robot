@@ -3,7 +3,7 @@ Documentation     The path to the other edge is measured with STAMP, and its sta
 ...
 ...               - [Top] The two-PE network; netem on both interfaces of the core router.
 ...               - [Cfg] VPN of examples/l3vpn; a session on pe1, a reflector on pe2.
-...               - [Ver] Delay and loss are those of netem; thresholds degrade the path; it goes down with the core or
+...               - [Ver] Delay is that of netem, loss that of a filter, of each direction; thresholds degrade the path; it goes down with the core or
 ...               with the reflector, within 5 s, and comes back; srv6ctl and gNMI say so.
 ...               - [Ref] docs/path-measurement.md; RFC 8762.
 
@@ -19,19 +19,32 @@ ${MEASUREMENT}    srv6mgr-path-measurement:path-measurement
 ${PATH}           ${MEASUREMENT}/session[name=pe2]
 ${SESSION}        update ${PATH} {"destination-address": "2001:db8::2", "interval": 20, "measurement-interval": 5}
 ${REFLECTOR}      update ${MEASUREMENT}/reflector {"allowed-prefix": ["2001:db8::1/128"]}
+${LOSSES}         SEPARATOR=${SPACE}
+...               table ip6 losses { chain forward { type filter hook forward priority 0;
+...               udp dport 862 @th,64,32 & 7 == 3 drop; udp sport 862 @th,64,32 & 15 == 4 drop; }; }
 # Each way.
 ${DELAY_MS}       ${20}
 
 
 *** Test Cases ***
-Delay And Loss Are Those Of The Core
+Delay Is That Of The Core
     When The Core Has    delay ${DELAY_MS}ms
     Then Wait Until Keyword Succeeds    30 s    1 s    The Delay Is    ${{2 * $DELAY_MS * 1000}}    0.05
     And Wait Until Keyword Succeeds    30 s    1 s    The Loss Is    0    1
     ${state}    The Path
     And Should Be Equal    ${state}[timestamps]    kernel
-    When The Core Has    delay ${DELAY_MS}ms loss 10%
-    Then Wait Until Keyword Succeeds    30 s    1 s    The Loss Is    19    9
+
+Loss Is That Of Each Direction
+    [Documentation]    Of 8 test packets p drops one, of 16 answers of the rest one: by the sequence numbers in them.
+    Given The Core Has    delay 1ms
+    When Run On    p    nft '${LOSSES}'
+    Then Wait Until Keyword Succeeds    30 s    1 s    The Loss Is    18.75    1
+    And Wait Until Keyword Succeeds    10 s    1 s    The Losses Are    12.5    ${{100 / 14}}    1
+    ${shown}    Ctl    pe1    show paths
+    And Should Match Regexp    ${shown}    \\(there 1[123]\\.\\d*%, back [678]\\.\\d*%\\)
+    When Run On    p    nft delete table ip6 losses
+    Then Wait Until Keyword Succeeds    30 s    1 s    The Losses Are    0    0    0.001
+    [Teardown]    Run On    p    nft delete table ip6 losses 2>/dev/null || true
 
 A Threshold Degrades The Path
     Given The Core Has    delay ${DELAY_MS}ms
@@ -111,6 +124,14 @@ The Delay Is
     ${state}    The Path
     VAR    ${found}    ${state}[last-measurement][round-trip-delay][median]
     Should Be True    abs(${found} - ${expected}) <= ${share} * ${expected}    ${found} us
+
+The Losses Are
+    [Documentation]    In percent, of the way there and of the way back, within so much.
+    [Arguments]    ${forward}    ${backward}    ${within}
+    ${state}    The Path
+    VAR    ${found}    ${state}[last-measurement]
+    Should Be True    abs(${found}[forward-loss-ratio] - ${forward}) <= ${within}    ${found}
+    Should Be True    abs(${found}[backward-loss-ratio] - ${backward}) <= ${within}    ${found}
 
 The Loss Is
     [Documentation]    In percent, within so much. Of 250 packets.

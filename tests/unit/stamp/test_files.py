@@ -14,6 +14,7 @@ import pytest
 from srv6mgrd.model.desired import Desired, SegmentList
 from srv6mgrd.model.path_measurement import PathMeasurement, Session, Thresholds
 from srv6mgrd.stamp import assignments, results
+from srv6mgrd.stamp.directions import Directions
 from srv6mgrd.stamp.exchange import StampExchange
 from srv6mgrd.stamp.path_state import Judgement, PathState
 from srv6mgrd.stamp.results import Results, SessionResult
@@ -38,7 +39,12 @@ DESIRED = Desired(
     path_measurement=DECLARED,
 )
 MEASURED = Measurement(
-    AT, 600, 597, Delay(1_000_400, 2_000_000, 3_000_000, 4_000_000), Jitter(5_000, 60_000)
+    AT,
+    600,
+    597,
+    Delay(1_000_400, 2_000_000, 3_000_000, 4_000_000),
+    Jitter(5_000, 60_000),
+    Directions(600, 599, 599, 597),
 )
 UP = SessionResult(Judgement(PathState.UP), AT, MEASURED, kernel_timestamps=True)
 SILENT = SessionResult(Judgement(PathState.DOWN, "no answer"), AT)
@@ -126,6 +132,8 @@ def test_state_of_sessions_and_reflector() -> None:
                 "packets-sent": 600,
                 "packets-received": 597,
                 "loss-ratio": "0.5",
+                "forward-loss-ratio": "0.167",
+                "backward-loss-ratio": "0.334",
                 "round-trip-delay": {
                     "minimum": 1000,
                     "median": 2000,

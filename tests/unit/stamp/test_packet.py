@@ -20,14 +20,17 @@ TIMES = st.integers(0, 4_000_000_000 * 1_000_000_000)
 
 
 def request(tlvs: bytes = b"") -> bytes:
-    return packet.encode(SenderPacket(7, SENT, 0x1234)) + tlvs
+    return packet.encode(SenderPacket(7, SENT, 0x1234))[: packet.LENGTH] + tlvs
 
 
 def test_a_request() -> None:
-    data = request()
+    data = packet.encode(SenderPacket(7, SENT, 0x1234, 5))
+    assert len(data) == packet.REQUEST_LENGTH
+    # Direct Measurement, not recognized so far: how many packets were sent.
+    assert data[44:] == bytes.fromhex("80 05 000c 00000005 00000000 00000000")
     seconds = 1_700_000_000 + 2_208_988_800
     assert data[:16] == struct.pack("!IIIHH", 7, seconds, 1 << 31, 0x0001, 0x1234)
-    assert data[16:] == bytes(28)
+    assert data[16:44] == bytes(28)
 
 
 def test_an_answer() -> None:
@@ -65,13 +68,30 @@ def test_what_is_no_answer_is_not_read(length: int) -> None:
         pytest.param("80 01 0002 aabb", "00 01 0002 aabb", id="padding"),
         pytest.param("80 09 0001 aa", "80 09 0001 aa", id="unknown"),
         pytest.param("00 09 0000 80 01 0000", "80 09 0000 00 01 0000", id="several"),
+        pytest.param(
+            "80 05 000c 00000009 00000000 00000000",
+            "00 05 000c 00000009 00000008 00000007",
+            id="counters",
+        ),
+        pytest.param("80 05 0004 00000009", "80 05 0004 00000009", id="counters cut"),
         pytest.param("80 01 0005 aabb", "c0 01 0005 aabb", id="longer than the packet"),
         pytest.param("80 01 0000 aabb", "00 01 0000 aabb", id="less than a TLV behind it"),
     ],
 )
 def test_tlvs_come_back_with_their_flags(tlvs: str, reflected: str) -> None:
-    data = packet.reflect(request(bytes.fromhex(tlvs)), RECEIVED, NOW, 64)
+    data = packet.reflect(request(bytes.fromhex(tlvs)), RECEIVED, NOW, 64, (8, 7))
     assert data[packet.LENGTH :] == bytes.fromhex(reflected)
+
+
+def test_counters_of_a_reflector_that_counts() -> None:
+    data = packet.encode(SenderPacket(7, SENT, 0x1234, 9))
+    assert packet.session_id(data) == 0x1234
+    reflected = packet.reflect(data, RECEIVED, NOW, 64, (8, 7))
+    assert packet.decode_reflected(reflected).counters == (9, 8, 7)
+    # One that knows no such TLV sends it back as it is, or not at all.
+    unknown = reflected[: packet.LENGTH] + data[packet.LENGTH :]
+    assert packet.decode_reflected(unknown).counters is None
+    assert packet.decode_reflected(reflected[: packet.LENGTH]).counters is None
 
 
 @given(st.binary(min_size=packet.LENGTH, max_size=packet.MOST))
