@@ -12,6 +12,8 @@ from srv6mgrd.storage import read_text
 
 _GNMI, _NETCONF_TLS = "srv6-gnmid", "srv6-netconf-tls"
 _GNMI_STATE = "/var/lib/srv6mgr/gnmid"
+# As srv6-gnmid names the one that it makes (gnmi.tls).
+_SELF_SIGNED = "selfsigned.crt"
 
 
 class Certificates:
@@ -44,7 +46,7 @@ class Certificates:
             return {}
         if file := settings.get("certificate", ""):
             return {str(file): _GNMI}
-        made = Path(str(settings.get("state_directory", _GNMI_STATE))) / "selfsigned.crt"
+        made = Path(str(settings.get("state_directory", _GNMI_STATE))) / _SELF_SIGNED
         return {str(made): _GNMI} if os.path.exists(made) else {}
 
     def _of_netconf(self) -> dict[str, str]:
@@ -71,7 +73,8 @@ def _is_unread(known: Certificate) -> bool:
 
 def _certificate(file: str, northbound: str) -> Certificate:
     try:
-        return Certificate(file, northbound, not_after(read_text(Path(file))))
+        ends, made = not_after(read_text(Path(file))), Path(file).name == _SELF_SIGNED
+        return Certificate(file, northbound, ends, is_self_signed=made)
     except PermissionError:
         return Certificate(file, northbound, is_denied=True)
     except OSError as error:

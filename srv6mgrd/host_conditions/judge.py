@@ -37,6 +37,7 @@ class Certificate:
     ends: float = 0.0
     problem: str = ""
     is_denied: bool = False
+    is_self_signed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,10 @@ def certificates(found: Iterable[Certificate], now: float) -> Iterator[Condition
     """Those that can't be read, end soon or have ended."""
     for one in found:
         what = f"the certificate of {one.northbound}, {one.file},"
-        remedy = f"put a new certificate there, and restart {one.northbound}"
+        # Both read the file again by themselves; what srv6-gnmid made it makes anew at a start.
+        remedy = "put a new certificate and its key there: they are used at once"
+        if one.is_self_signed:
+            remedy = f"remove it and restart {one.northbound}, or set certificate and key"
         if one.is_denied:
             continue
         if one.problem:

@@ -48,7 +48,8 @@ def _judged(check: str, well: str, found: Iterable[Condition]) -> Iterable[Findi
         well,
         [
             Finding(
-                Level.WARN if condition.severity is Severity.WARNING else Level.FAIL,
+                # What does not affect a service is degraded, not down.
+                Level.FAIL if condition.severity >= Severity.MAJOR else Level.WARN,
                 check,
                 condition.cause,
                 condition.remedy,

@@ -46,7 +46,12 @@ def test_the_text_of_a_disk_stays_the_same_while_it_fills() -> None:
 def test_a_certificate_is_judged_by_its_end(ends: float, severity: Severity | None) -> None:
     found = list(judge.certificates([Certificate("/c.pem", "srv6-gnmid", ends)], NOW))
     assert [c.severity for c in found] == ([] if severity is None else [severity])
-    assert all("/c.pem" in c.cause and "srv6-gnmid" in c.remedy for c in found)
+    assert all("/c.pem" in c.cause and "at once" in c.remedy for c in found)
+
+
+def test_the_certificate_that_gnmid_made_is_made_anew() -> None:
+    (found,) = judge.certificates([Certificate("/s", "srv6-gnmid", 1.0, is_self_signed=True)], NOW)
+    assert "remove it and restart srv6-gnmid" in found.remedy
 
 
 def test_a_certificate_that_can_not_be_read() -> None:
