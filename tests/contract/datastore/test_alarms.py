@@ -7,7 +7,7 @@ import json
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,13 @@ from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.datastore.notifications import Notifier
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.model.condition import Condition, ConditionType, Severity
-from srv6mgrd.model.paths import vrf_path
+from srv6mgrd.model.paths import (
+    bgp_path,
+    interface_path,
+    measurement_session_path,
+    sid_path,
+    vrf_path,
+)
 from srv6mgrd.storage import Problems
 
 RED = Condition(
@@ -175,6 +181,35 @@ async def test_alarms_are_compressed_and_purged(world: World) -> None:
     while not await is_gone():
         await asyncio.sleep(0.05)
     assert await world.active() == [DISK.resource]
+
+
+# As conditions name what they are about: instances of models, files, words.
+RESOURCES = (
+    vrf_path("red"),
+    bgp_path("red"),
+    f"{bgp_path(None)}/neighbor[address='2001:db8::2']",
+    sid_path("fcbb:0:1:64::/64"),
+    interface_path("eth0.100"),
+    measurement_session_path("to-pe2"),
+    "/srv6mgr-srv6:srv6/srv6mgr-operations:daemons/daemon[name='srv6-gnmid']",
+    "/srv6mgr-srv6:srv6/srv6mgr-operations:storage/problem[file='history.sqlite']",
+    "/srv6mgr-srv6:srv6/srv6mgr-operations:transactions/pending",
+    "/run/redis/redis.sock",
+    "/etc/srv6mgr/gnmid.crt",
+    "clock",
+)
+
+
+async def test_resources_are_read_as_they_are_reported(world: World) -> None:
+    """Else gNMI and sysrepo would have different keys of the same alarm."""
+    world.alarms.report("test", [replace(DISK, resource=each) for each in RESOURCES])
+    await wait_until_async(lambda: len(world.heard) == len(RESOURCES))
+    listed = (await world.read())["alarm-list"]["alarm"]
+    assert {alarm["resource"] for alarm in listed} == set(RESOURCES)
+    assert {leaves["resource"] for _, leaves in world.heard} == set(RESOURCES)
+    for each in RESOURCES:
+        path = alarm_path(replace(DISK, resource=each))
+        await world.call(f"{path}/set-operator-state", {"state": "ack"})
 
 
 async def test_which_changes_are_notified_is_configured(world: World) -> None:
