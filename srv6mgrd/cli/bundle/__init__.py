@@ -116,6 +116,7 @@ def _of_srv6mgr(session: Session) -> list[Source]:
         Source("state/doctor.json", as_json(findings)),
         Source("state/statuses.json", as_json(statuses)),
         Source("state/counters.json", as_json(counters)),
+        Source("state/alarms.json", as_json(session.state.alarms)),
         Source("state/node.json", as_json(session.state.node)),
         Source("state/proxies.json", as_json(session.state.proxies)),
     ]
