@@ -66,7 +66,7 @@ def phase(router: Fortress, kinds: Sequence[str]) -> Found:
     before = router.used()
     with attacked(router, kinds):
         readers = {
-            name: router.client("bench.hostile_readers", user, name, str(SECONDS))
+            name: router.client("bench.hostile_readers", user, name, str(SECONDS), first=True)
             for name, user in READERS.items()
         }
         found = Found()
