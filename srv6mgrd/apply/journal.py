@@ -39,8 +39,8 @@ class Journal:
         *,
         problems: Problems | None = None,
     ) -> None:
-        """``path`` None keeps it in memory. A journal that can't be read is set aside: nothing
-        is removed then, and what is declared and present is adopted."""
+        """``path`` None keeps it in memory. A journal that can't be read is set aside, and
+        begun anew (``Reconciler.repair``)."""
         self._lines: dict[str, tuple[str, ...]] = {}
         # Keys of what was adopted and could not be written yet.
         self._unwritten: set[str] = set()

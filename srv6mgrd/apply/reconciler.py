@@ -323,6 +323,9 @@ class Reconciler:
     ) -> Report:
         whole, desired = admitted.whole, without(admitted.valid, lacking)
         now = self._compare(desired)
+        if self._adopting:
+            self._adopt_marked(now.observed)
+            now = self._compare(desired)
         actions = now.plan.actions
         failures = {c.wanted.key: error_messages.of_conflict(c) for c in now.plan.conflicts}
         if atomic:
@@ -395,6 +398,14 @@ class Reconciler:
             return rejected, after
         finally:
             self.after_writing(self._executor.take_carried_out())
+
+    def _adopt_marked(self, observed: Mapping[str, ObservedObject]) -> None:
+        """The journal was lost: the mark alone says what is ours. Else what a commit had put in
+        place that was under way would stay for ever."""
+        try:
+            self._journal.adopt([seen.object for seen in observed.values() if seen.ours])
+        except StorageError as error:
+            _LOG.error("%s", error)
 
     def _adopt(self, now: _Compared, failures: Container[str]) -> None:
         """Own what is declared and bears our mark, should the journal have been lost; disown what

@@ -140,6 +140,30 @@ def test_a_lost_journal_adopts_what_is_declared_and_marked(world):
     assert {k for k in world.kernel.objects if not k.startswith("sysctl")} == set()
 
 
+def test_a_lost_journal_leaves_nothing_of_a_commit_that_it_was_lost_in(world):
+    """srv6mgrd is killed in a commit, and its journal is damaged before it starts again."""
+    before = desired(locator(), sid("fcbb:0:1:1::/64"))
+    world.commit(desired(locator(), vrf("red", 10), sid("fcbb:0:1:1::/64"), sid("fcbb:0:1:2::/64")))
+    world.journal = Journal(None)
+    world.restart()
+
+    world.repair(before)
+
+    assert world.stands(before)
+
+
+def test_a_lost_journal_removes_nothing_without_our_mark(world):
+    foreign = VrfDevice("theirs", 77, 9)
+    world.kernel.add_foreign(foreign)
+    world.commit(VPN)
+    world.journal = Journal(None)
+    world.restart()
+
+    world.repair(VPN)
+
+    assert world.kernel.objects["link theirs"].object == foreign
+
+
 @pytest.mark.parametrize("case", CHANGED)
 def test_what_was_adopted_is_ours_though_no_journal_can_be_written(world, case, tmp_path):
     world.commit(VPN)
