@@ -29,6 +29,7 @@ from srv6mgrd.datastore.history import (
 )
 from srv6mgrd.datastore.recording import Recording, Stored
 from srv6mgrd.datastore.startup import Startup
+from srv6mgrd.model.sid_changes import is_same
 from srv6mgrd.notifications import Notification, commit_warnings
 from srv6mgrd.storage import Problems
 from srv6mgrd.threads import one_thread
@@ -61,7 +62,7 @@ class Notifier(Protocol):
     def put(self, notifications: Iterable[Notification]) -> None: ...
 
 
-@one_thread(but=("revision", "size", "warnings", "pending"))
+@one_thread(but=("revision", "size", "takes_changes", "warnings", "pending"))
 class CommitCoordinator:
     """Everything runs in the event loop's thread; what blocks is awaited. Commits are carried out
     in that of the writer (``participant``), which asks and reports here."""
@@ -108,11 +109,12 @@ class CommitCoordinator:
         pending = self.confirmation.pending
         if pending is None and (left := self._history.awaiting()):
             # Their commit ended, but the disk was full: what runs says how.
-            kept = self._history.configuration(max(left)).result() == tree
+            found = self._history.configuration(max(left)).result()
+            kept = found is not None and _is_same(found, tree)
             self._history.mark(left, Status.DONE if kept else Status.ROLLED_BACK)
         self._recording.size = len(tree)
         latest = self._history.latest().result() or "{}"
-        if tree != latest and json.loads(tree) != json.loads(latest):
+        if not _is_same(tree, latest):
             # Changed while nobody looked; or the first start.
             awaits = pending is not None and not pending.ended
             self._record(Stored(Origin("startup"), 0, len(tree)), packed(tree), awaits=awaits)
@@ -222,6 +224,11 @@ class CommitCoordinator:
         return self._recording.size
 
     @property
+    def takes_changes(self) -> bool:
+        """Whether what a commit changes is enough for the history. Any thread."""
+        return self._history.takes_changes
+
+    @property
     def warnings(self) -> Sequence[str]:
         """What whoever made the last commit should know. Any thread."""
         return self._warnings()
@@ -263,3 +270,7 @@ class CommitCoordinator:
         # After that the next start saves it.
         if self._save and not self._closed:
             self._startup.request()
+
+
+def _is_same(one: str, other: str) -> bool:
+    return one == other or is_same(json.loads(one), json.loads(other))

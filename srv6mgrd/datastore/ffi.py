@@ -43,6 +43,9 @@ _LIBYANG_DECLARATIONS = """
 int lyd_find_sibling_first(const void *siblings, const void *target, void **match);
 """
 
+# Of libyang's printer_data.h, not in the binding: tags defaults that nobody set.
+_PRINT_WD_IMPL_TAG = 0x80
+
 # A session of the binding (sysrepo.SysrepoSession); the binding carries no types.
 Session = Any
 
@@ -75,26 +78,32 @@ def _check(session: Session, function: str, code: int) -> None:
         raise SysrepoError.new("; ".join(errors(session)) or f"{function} failed", code)
 
 
-def change_diff(session: Session) -> str | None:
+def change_diff(session: Session, *, tagged: bool = False) -> str | None:
     """The change of an event session as JSON, ``yang:operation`` in the metadata of its nodes.
 
     Several times faster than the binding's ``get_changes`` (one print, not an object per leaf).
     Valid only within the callback. Defaults are printed too: a leaf that falls back to its
-    default would be missing otherwise. None when the change is empty.
+    default would be missing otherwise; ``tagged`` if asked for
+    (RFC 6243 section 3.4). None when
+    the change is empty.
     """
     import _libyang
-    import libyang
 
     ffi, lib = _library()
     diff = lib.sr_get_change_diff(_pointer(session.cdata))
     if diff == ffi.NULL:
         return None
     node = _libyang.ffi.cast("struct lyd_node *", int(ffi.cast("uintptr_t", diff)))
+    printed, out = _libyang.lib, _libyang.ffi.new("char **")
+    options = printed.LYD_PRINT_WITHSIBLINGS | printed.LYD_PRINT_SHRINK
+    options |= _PRINT_WD_IMPL_TAG if tagged else printed.LYD_PRINT_WD_ALL
     with session.get_ly_ctx() as context:
-        text: str | None = libyang.DNode.new(context, node).print_mem(
-            "json", with_siblings=True, pretty=False, include_implicit_defaults=True
-        )
-    return text
+        if printed.lyd_print_mem(out, node, printed.LYD_JSON, options):
+            raise context.error("a change can't be printed")
+    try:
+        return str(_libyang.ffi.string(out[0]).decode()) if out[0] else None
+    finally:
+        printed.free(out[0])
 
 
 def errors(session: Session) -> tuple[str, ...]:

@@ -3,6 +3,8 @@ can be."""
 
 from __future__ import annotations
 
+import logging
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -15,16 +17,19 @@ from srv6mgrd.datastore.history_file import (
     Status,
     Transaction,
     Unsaved,
-    packed,
-    unpacked,
 )
 from srv6mgrd.datastore.pending import Origin, Pending
+from srv6mgrd.datastore.recorded import is_whole, packed, unpacked_with
 from srv6mgrd.model.times import time_text
 from srv6mgrd.storage import Problems
+
+_LOG = logging.getLogger(__name__)
 
 __all__ = ["History", "Origin", "Pending", "Status", "Transaction", "listed", "packed"]
 
 DEFAULT_KEEP = 50
+# So many transactions in a row are kept as what they change: each is made of those before it.
+_CHANGES_IN_A_ROW = 32
 
 Member = dict[str, Any]
 
@@ -43,8 +48,12 @@ class History:
         # The newest first.
         self._transactions: list[Transaction] = []
         self._last = 0
-        # Configurations that are not on disk yet, and statuses of transactions that are not.
-        self._unsaved: dict[int, bytes] = {}
+        # Numbers of transactions of which only the changes are kept.
+        self._changes: set[int] = set()
+        self._lacks_whole = False
+        # Transactions with their configurations that are not on disk yet, and statuses that are
+        # not.
+        self._unsaved: dict[int, tuple[Transaction, bytes]] = {}
         self._changed: dict[int, Status] = {}
         self._thread = ThreadPoolExecutor(1, "history")
         opened = self._thread.submit(HistoryFile, path, problems or Problems(), self._loaded)
@@ -52,11 +61,16 @@ class History:
         self.of_older_release = self._file.of_older_release
         self._pending = self._thread.submit(lambda: self._file.pending).result()
 
-    def _loaded(self, found: Sequence[Transaction], last: int) -> None:
+    def _loaded(self, found: Sequence[Transaction], last: int, changes: Iterable[int]) -> None:
         with self._lock:
             known = {t.id for t in self._transactions}
+            # A file that came later may lack what the next changes would be made in.
+            self._lacks_whole = bool(known)
             self._transactions += [t for t in found if t.id not in known]
             self._last = max(self._last, last)
+            self._changes |= {number for number in changes if number not in known}
+            # Those that only others are made of are not listed.
+            self._transactions = [t for t in self._transactions if t.id > self._last - self._keep]
 
     def close(self) -> None:
         """Blocks until the disk has what it takes."""
@@ -79,12 +93,19 @@ class History:
         with self._lock:
             self._last += 1
             made = Transaction(self._last, time, who, actions, status, commit_id)
-            self._unsaved[made.id] = configuration
+            self._unsaved[made.id] = made, configuration
+            if is_whole(configuration):
+                self._lacks_whole = False
+            else:
+                self._changes.add(made.id)
             self._transactions.insert(0, made)
             for old in self._transactions[self._keep :]:
-                self._unsaved.pop(old.id, None)
                 self._changed.pop(old.id, None)
             del self._transactions[self._keep :]
+            # What later ones are made of is kept with them.
+            needed = self._whole_before(self._last - self._keep + 1)
+            for number in [n for n in self._unsaved if n < needed]:
+                del self._unsaved[number]
         self.save()
         return made.id
 
@@ -105,22 +126,38 @@ class History:
         with self._lock:
             by_number = {t.id: t for t in self._transactions}
             unsaved = Unsaved(
-                [(by_number[n], blob) for n, blob in self._unsaved.items() if n in by_number],
+                [(by_number.get(n, made), blob) for n, (made, blob) in self._unsaved.items()],
                 dict(self._changed),
-                self._last - self._keep,
+                self._whole_before(self._last - self._keep + 1) - 1,
             )
+            self._changes = {number for number in self._changes if number > unsaved.forgotten}
         # Both are tried, whatever becomes of the other.
         pending, saved = self._file.save_pending(), self._file.save(unsaved)
         if saved:
             with self._lock:
                 # What has changed meanwhile is not on disk.
                 for t, blob in unsaved.made:
-                    if self._unsaved.get(t.id) is blob:
+                    if t.id in self._unsaved and self._unsaved[t.id][1] is blob:
                         del self._unsaved[t.id]
                 for number, status in unsaved.statuses.items():
                     if self._changed.get(number) is status:
                         del self._changed[number]
         return pending and saved
+
+    def _whole_before(self, number: int) -> int:
+        """The transaction that this one is made of, itself if it is kept whole."""
+        while number in self._changes:
+            number -= 1
+        return number
+
+    @property
+    def takes_changes(self) -> bool:
+        """Whether the changes of the next transaction are enough: ``SidChange``."""
+        with self._lock:
+            last = self._transactions[0].id if self._transactions else 0
+            if self._lacks_whole or not last:
+                return False
+            return last - self._whole_before(last) < _CHANGES_IN_A_ROW
 
     def convert(self, convert: Callable[[str], str]) -> bool:
         """Replace each configuration by what ``convert`` makes of it; whether any differed.
@@ -128,9 +165,14 @@ class History:
         changed = False
         for t in self.transactions():
             tree = self.configuration(t.id).result()
-            if tree is not None and (made := convert(tree)) != tree:
-                with self._lock:
-                    self._unsaved[t.id], changed = packed(made), True
+            if tree is None:
+                continue
+            made = convert(tree)
+            changed = changed or made != tree
+            with self._lock:
+                if made != tree or t.id in self._changes:
+                    self._unsaved[t.id] = t, packed(made)
+                    self._changes.discard(t.id)
         if (pending := self.pending) is not None and (
             made := convert(pending.before)
         ) != pending.before:
@@ -149,9 +191,23 @@ class History:
         return self._thread.submit(self._configuration, number)
 
     def _configuration(self, number: int) -> str | None:
+        changes: list[bytes] = []
+        whole = self._packed(number)
+        while whole is not None and not is_whole(whole):
+            changes.append(whole)
+            whole = self._packed(number - len(changes))
+        if whole is None:
+            return None
+        try:
+            return unpacked_with(whole, changes[::-1])
+        except (zlib.error, UnicodeDecodeError, TypeError, ValueError, KeyError) as error:
+            _LOG.error("transaction %d: its configuration is damaged (%s)", number, error)
+            return None
+
+    def _packed(self, number: int) -> bytes | None:
         with self._lock:
-            blob = self._unsaved.get(number)
-        return self._file.configuration(number) if blob is None else unpacked(blob)
+            unsaved = self._unsaved.get(number)
+        return self._file.configuration(number) if unsaved is None else unsaved[1]
 
     def latest(self) -> Future[str | None]:
         """The configuration after the last transaction."""

@@ -6,15 +6,14 @@ from __future__ import annotations
 import contextlib
 import logging
 import sqlite3
-import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from srv6mgrd.database import Database
 from srv6mgrd.datastore.pending import Origin, Pending, PendingFile
+from srv6mgrd.datastore.recorded import is_whole, unpacked
 from srv6mgrd.stages import Stage, stages
 from srv6mgrd.storage import Problems, StorageError
 from srv6mgrd.threads import one_thread
@@ -65,8 +64,9 @@ class Unsaved:
     forgotten: int
 
 
-# Gets the transactions in a file, the newest first, and the highest number ever used there.
-Loaded = Callable[[Sequence[Transaction], int], None]
+# Gets the transactions in a file, the newest first, the highest number ever used there, and the
+# numbers of those of which only the changes are there.
+Loaded = Callable[[Sequence[Transaction], int, Iterable[int]], None]
 
 
 @one_thread()
@@ -94,6 +94,8 @@ class HistoryFile:
             f"select id, time, door, user, {_address(db)}, name, actions, status from transactions"
             " order by id desc"
         )
+        configurations = db.execute("select id, substr(configuration, 1, 1) from transactions")
+        changes = [number for number, begin in configurations if not is_whole(begin)]
         found = [
             Transaction(
                 number,
@@ -107,7 +109,7 @@ class HistoryFile:
         ]
         (last,) = db.execute("select coalesce(max(seq), 0) from sqlite_sequence").fetchone()
         self._is_empty = not found
-        self._loaded(found, max(last, *(t.id for t in found), 0))
+        self._loaded(found, max(last, *(t.id for t in found), 0), changes)
 
     def _take_over(self) -> None:
         """What an older version wrote: tokens where the ids are now, the pending commit in a table
@@ -168,14 +170,10 @@ class HistoryFile:
             return False
         return True
 
-    def configuration(self, number: int) -> str | None:
-        """The configuration after a transaction; None when it is not known."""
+    def configuration(self, number: int) -> bytes | None:
+        """The packed configuration after a transaction; None when it is not known."""
         found = self._database.read("select configuration from transactions where id = ?", number)
-        try:
-            return unpacked(found[0][0]) if found else None
-        except (zlib.error, UnicodeDecodeError, TypeError) as error:
-            _LOG.error("transaction %d: its configuration is damaged (%s)", number, error)
-            return None
+        return found[0][0] if found and isinstance(found[0][0], bytes) else None
 
     def pend(self, pending: Pending) -> None:
         """Raises StorageError with nothing changed."""
@@ -203,12 +201,3 @@ def _address(db: sqlite3.Connection) -> str:
     except sqlite3.OperationalError:
         return "''"
     return "address"
-
-
-def packed(tree: str) -> bytes:
-    """A configuration as the history keeps it."""
-    return zlib.compress(tree.encode(), 1)
-
-
-def unpacked(blob: Any) -> str:
-    return zlib.decompress(blob).decode()

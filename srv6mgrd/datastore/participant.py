@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from srv6mgrd import memory
+from srv6mgrd.datastore.config_change import ConfigChange
 from srv6mgrd.datastore.coordinator import CommitCoordinator
 from srv6mgrd.datastore.history import Origin, packed
 from srv6mgrd.datastore.recording import Stored
 from srv6mgrd.in_loop import InLoop
+from srv6mgrd.model.sid_changes import SidChange, sid_changes
 from srv6mgrd.threads import one_thread
 
 
@@ -18,6 +20,10 @@ class Commits(Protocol):
     """Who carries commits out (``manager.commits.Commits``)."""
 
     def change(self, tree: Mapping[str, Any], *, rollback: bool = False) -> int: ...
+
+    def change_sids(self, changes: Sequence[SidChange], *, rollback: bool = False) -> int | None:
+        """None: that can't be told from these changes."""
+        ...
 
     def stored(self) -> None: ...
 
@@ -33,20 +39,35 @@ class Participant:
         self._commits = commits
         self._coordinator = coordinator
         self._in_loop = in_loop
-        # A commit that we agreed to, until sysrepo says what became of it: its configuration, and
-        # what the clock records of it.
-        self._staged: tuple[str, Stored] | None = None
+        # A commit that we agreed to, until sysrepo says what became of it: its configuration or
+        # what it changes, and what the clock records of it.
+        self._staged: tuple[str | Sequence[SidChange], Stored] | None = None
 
     @memory.searched_later()
-    def change(self, tree: str, origin: Origin) -> None:
+    def change(self, change: ConfigChange, origin: Origin) -> None:
         """Carry out a commit. Raises RefusedError or PendingError with nothing changed."""
         rollback = self._in_loop.ask(self._coordinator.admit, origin)
         try:
-            actions = self._commits.change(_parsed(tree), rollback=rollback)
+            configuration, actions = self._carried_out(change, rollback=rollback)
         except BaseException:
             self._in_loop.ask(self._coordinator.ended)
             raise
-        self._staged = tree, Stored(origin, actions, len(tree), rollback=rollback)
+        size = len(configuration) if isinstance(configuration, str) else self._coordinator.size
+        self._staged = configuration, Stored(origin, actions, size, rollback=rollback)
+
+    def _carried_out(
+        self, change: ConfigChange, *, rollback: bool
+    ) -> tuple[str | Sequence[SidChange], int]:
+        """The configuration, or the changes in it where these are enough; and how many actions it
+        took."""
+        if self._coordinator.takes_changes and (diff := change.small_diff()) is not None:
+            changes = sid_changes(diff)
+            if changes:
+                actions = self._commits.change_sids(changes, rollback=rollback)
+                if actions is not None:
+                    return changes, actions
+        text = change.text()
+        return text, self._commits.change(_parsed(text), rollback=rollback)
 
     @memory.searched_later()
     def stored(self) -> None:
@@ -54,9 +75,10 @@ class Participant:
         self._commits.stored()
         staged, self._staged = self._staged, None
         if staged is not None:
-            tree, stored = staged
+            configuration, stored = staged
             # Compressed here, which takes too long for the event loop, as does the disk.
-            self._in_loop.ask(self._coordinator.stored, stored, packed(tree)).result()
+            recorded = packed(configuration)
+            self._in_loop.ask(self._coordinator.stored, stored, recorded).result()
 
     def aborted(self) -> None:
         """Somebody else refused the commit after us."""

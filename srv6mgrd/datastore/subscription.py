@@ -10,8 +10,10 @@ from typing import Any
 
 import sysrepo
 
+from srv6mgrd.datastore import ffi
 from srv6mgrd.datastore.caller import origin_of
 from srv6mgrd.datastore.client_errors import of_error
+from srv6mgrd.datastore.config_change import ConfigChange
 from srv6mgrd.datastore.connection import DatastoreError, NonePendingError, PendingError
 from srv6mgrd.datastore.error_info import set_error_infos
 from srv6mgrd.datastore.events import InThread
@@ -23,7 +25,7 @@ _LOG = logging.getLogger(__name__)
 
 
 Tree = Mapping[str, Any]
-OnChange = Callable[[str, Origin], None]
+OnChange = Callable[[ConfigChange, Origin], None]
 
 
 class ConfigSubscription:
@@ -44,8 +46,8 @@ class ConfigSubscription:
         on_abort: Callable[[], None],
     ) -> None:
         """Subscribe; all are called in the writer's thread from ``follow`` on, and sysrepo's client
-        waits for them. ``on_change`` gets the new configuration as JSON and
-        who makes the change, and raises RefusedError to refuse;
+        waits for them. ``on_change`` gets the change and who makes it, and raises RefusedError
+        to refuse;
         ``on_abort`` follows when somebody else refused after it agreed; ``on_stored`` when the
         commit is through. Raises DatastoreError while a change of another program that uses
         sysrepo itself waits for a subscriber that has died."""
@@ -94,7 +96,10 @@ class ConfigSubscription:
 
     def _change(self, session: Any) -> None:
         try:
-            self._on_change(read(session), origin_of(session))
+            change = ConfigChange(
+                lambda: read(session), lambda: ffi.change_diff(session, tagged=True) or ""
+            )
+            self._on_change(change, origin_of(session))
         except (PendingError, RejectedError) as error:
             raise rejection(session, error) from None
         except NonePendingError as none:

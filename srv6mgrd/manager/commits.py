@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from srv6mgrd import memory, notifications
@@ -15,6 +15,7 @@ from srv6mgrd.model import domain
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.rejection import RejectedError
+from srv6mgrd.model.sid_changes import SidChange, declared_with
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.ports import Kernel
 from srv6mgrd.stages import Stage, stages
@@ -41,9 +42,12 @@ class Commits:
         self._running = running
         self._probing = probing
         self._conductor = conductor
+        # What the running configuration declares; None: that is not known.
+        self._declared: Desired | None = None
         # A commit that we agreed to, until sysrepo says what became of it.
         self._before: Desired | None = None
         self._staged: Report | None = None
+        self._declaring: Desired | None = None
         # From the beginning of a commit to its end.
         self.is_under_way = False
         # What was staged at the last ``check_staged``.
@@ -82,6 +86,7 @@ class Commits:
             self._hold_config(str(rejected))
             return
         self._held = ""
+        self._declared = desired
         self._reconciler.stored()
         _LOG.info("%d actions to reach the running configuration", len(report.actions))
         for rejection in self._reconciler.rejected:
@@ -92,20 +97,35 @@ class Commits:
     def _hold_config(self, reason: str) -> None:
         if reason != self._held:
             _LOG.error("the running configuration is not taken over: %s", reason)
-        self._held = reason
+        self._held, self._declared = reason, None
         self._conductor.retry_later()
 
     @memory.searched_later()
     def change(self, tree: Mapping[str, Any], *, rollback: bool = False) -> int:
         """Carry out a commit, or a ``rollback``, which may bring back what a start rejected; how
         many actions it took. Raises RefusedError with nothing changed."""
+        known = self._declared or self._reconciler.desired
+        return self._change(lambda: parse(tree, known), rollback) or 0
+
+    @memory.searched_later()
+    def change_sids(self, changes: Sequence[SidChange], *, rollback: bool = False) -> int | None:
+        """The same for a commit that changes SIDs alone; None, with nothing done, when what is
+        declared then can't be told from the changes."""
+        known = self._declared
+        if known is None:
+            return None
+        return self._change(lambda: declared_with(known, changes), rollback)
+
+    def _change(self, declared: Callable[[], Desired | None], rollback: bool) -> int | None:
         self._before, self.is_under_way = self._reconciler.desired, True
         writes = self._kernel.writes
         try:
             with stages(Stage.COMMIT):
                 with stages(Stage.PARSE):
-                    desired = parse(tree, self._reconciler.desired)
-                self._staged = self._carried_out(desired, rollback)
+                    self._declaring = declared()
+                if self._declaring is None:
+                    return None
+                self._staged = self._carried_out(self._declaring, rollback)
         except RejectedError as rejected:
             self._conductor.count(rejected=1)
             self._conductor.notify(notifications.collisions(rejected.rejections))
@@ -130,7 +150,7 @@ class Commits:
         """The commit is through."""
         if self._staged is not None:
             _LOG.info("commit: %d actions", len(self._staged.actions))
-            self._held = ""
+            self._held, self._declared = "", self._declaring
             self._reconciler.stored()
             self._conductor.report(self._staged)
             self._conductor.count(commits=1)
@@ -164,13 +184,13 @@ class Commits:
         if self._staged is not None and self._staged is self._seen:
             _LOG.warning("a commit was left half-way; back to the running configuration")
             self._settled()
-            self._held = "a commit was left half-way"
+            self._held, self._declared = "a commit was left half-way", None
             self.given_up()
         self._seen = self._staged
 
     def _settled(self) -> None:
         """There is no commit on its way any more."""
-        self._before = self._staged = None
+        self._before = self._staged = self._declaring = None
         self.is_under_way = False
         if self._put_off:
             self._put_off = False

@@ -155,6 +155,30 @@ def _is_like(sid: Sid, e: _Entry) -> bool:
     )
 
 
+def entry(sid: Sid) -> dict[str, Any] | None:
+    """The entry that this SID was made of, defaults left out; None for one with rarer
+    arguments."""
+    if sid.flavors or sid.proxy is not None:
+        return None
+    found = {
+        "prefix": str(sid.prefix),
+        "locator": sid.locator,
+        "behavior": sid.behavior.value,
+        "vrf": sid.vrf,
+        "next-hop": None if sid.next_hop is None else str(sid.next_hop),
+        "interface": sid.interface,
+        "segment-list": sid.segment_list,
+        "bpf-program": sid.bpf_program,
+        "counters": None if sid.counters else False,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def sid(e: _Entry) -> Sid | None:
+    """The SID of an entry; None when its behavior is none."""
+    return _sid(e) if _behavior(e) in _BEHAVIORS else None
+
+
 def _ipv6(text: str | None) -> IPv6Address | None:
     return IPv6Address(text) if text else None
 

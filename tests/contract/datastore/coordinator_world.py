@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from ipaddress import IPv6Network
 from pathlib import Path
@@ -28,6 +28,7 @@ from srv6mgrd.in_loop import InLoop
 from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.rejection import RejectedError, Rejection
+from srv6mgrd.model.sid_changes import SidChange
 from srv6mgrd.notifications import Notification
 from srv6mgrd.plan.actions import Action, Create
 
@@ -58,6 +59,9 @@ class Manager:
 
     async def clear_counters(self, sid: str | None = None) -> None:
         self.cleared.append(sid)
+
+    def change_sids(self, changes: Sequence[SidChange], *, rollback: bool = False) -> int | None:
+        return None
 
     def change(self, tree: Mapping[str, Any], *, rollback: bool = False) -> int:
         if self.change_rejection is not None:
@@ -108,9 +112,10 @@ class World:
         *,
         save: bool = True,
         runtime: Path | None = None,
+        manager: Manager | None = None,
     ) -> None:
         """``runtime``: folder of a commit socket; None: there is none."""
-        self.manager = Manager()
+        self.manager = manager or Manager()
         self.running, self.history = Running(), History(None)
         self.coordinator = CommitCoordinator(
             self.history,

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from srv6mgrd.datastore.history import History, Origin, Pending, Status, listed, packed
+from srv6mgrd.model.sid_changes import SidChange
 from srv6mgrd.storage import Problems, StorageError
 
 TREE = '{"at":"a"}'
@@ -206,3 +207,88 @@ def test_a_history_without_addresses_is_taken_over(path: Path) -> None:
     history.record(99, Origin("srv6-gnmid", address="192.0.2.1"), 1, Status.DONE, packed(TREE))
     history.close()
     assert History(path).transactions()[0].origin.address == "192.0.2.1"
+
+
+def changes(n: int) -> bytes:
+    return packed([SidChange(f"fcbb:0:1:{n:x}::/64", whole={"prefix": f"fcbb:0:1:{n:x}::/64"})])
+
+
+def sids_of(history: History, number: int) -> list[str] | None:
+    text = history.configuration(number).result()
+    if text is None:
+        return None
+    return [e["prefix"] for e in json.loads(text)["srv6mgr-srv6:srv6"]["local-sids"]["sid"]]
+
+
+EMPTY = packed('{"srv6mgr-srv6:srv6":{}}')
+
+
+def test_a_configuration_is_made_of_the_changes_since_a_whole_one(path: Path) -> None:
+    history = History(path)
+    assert not history.takes_changes
+    history.record(1, BOB, 1, Status.DONE, EMPTY)
+    assert history.takes_changes
+    for n in (1, 2):
+        history.record(1, BOB, 1, Status.DONE, changes(n))
+    history.close()
+
+    again = History(path)
+    assert sids_of(again, 2) == ["fcbb:0:1:1::/64"]
+    assert sids_of(again, 3) == ["fcbb:0:1:1::/64", "fcbb:0:1:2::/64"]
+    again.close()
+
+
+def test_now_and_then_a_configuration_is_kept_whole(path: Path) -> None:
+    history = History(path)
+    history.record(1, BOB, 1, Status.DONE, EMPTY)
+    taken = 0
+    while history.takes_changes:
+        taken += 1
+        history.record(1, BOB, 1, Status.DONE, changes(taken))
+    history.close()
+
+    assert taken == 32
+    again = History(path)
+    assert not again.takes_changes
+    again.close()
+
+
+def test_what_others_are_made_of_is_kept_but_not_listed(path: Path) -> None:
+    history = History(path, keep=3)
+    history.record(1, BOB, 1, Status.DONE, EMPTY)
+    for n in range(1, 7):
+        history.record(1, BOB, 1, Status.DONE, changes(n))
+    history.close()
+
+    again = History(path, keep=3)
+    assert [t.id for t in again.transactions()] == [7, 6, 5]
+    assert len(sids_of(again, 5) or ()) == 4
+    again.record(1, BOB, 1, Status.DONE, EMPTY)
+    for n in (7, 8):
+        again.record(1, BOB, 1, Status.DONE, changes(n))
+    assert again.save().result()
+    again.close()
+    with sqlite3.connect(path) as db:
+        assert db.execute("select count(*) from transactions").fetchone() == (3,)
+    db.close()
+
+
+def test_changes_in_what_is_not_known_are_not_known(path: Path) -> None:
+    history = History(path)
+    history.record(1, BOB, 1, Status.DONE, EMPTY)
+    history.record(1, BOB, 1, Status.DONE, packed([SidChange("fcbb:0:1:1::/64")]))
+
+    assert history.configuration(2).result() is None
+    history.close()
+
+
+def test_an_upgrade_keeps_all_whole(path: Path) -> None:
+    history = History(path)
+    history.record(1, BOB, 1, Status.DONE, EMPTY)
+    history.record(1, BOB, 1, Status.DONE, changes(1))
+
+    assert history.convert(lambda tree: tree.replace("srv6mgr-srv6:srv6", "new:srv6"))
+
+    assert "new:srv6" in (history.configuration(2).result() or "")
+    assert "fcbb:0:1:1::/64" in (history.configuration(2).result() or "")
+    history.close()

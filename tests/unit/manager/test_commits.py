@@ -6,6 +6,7 @@ import logging
 import pytest
 
 from srv6mgrd.model.rejection import RejectedError
+from srv6mgrd.model.sid_changes import SidChange
 from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan.actions import Delete
 from tests.unit.manager.world import (
@@ -153,3 +154,61 @@ async def test_at_level_debug_each_stage_is_logged_with_its_time(world):
              "write-frr", "commit", "publish"]  # fmt: skip
     assert [stage for stage in dict.fromkeys(shown) if stage in order] == order
     assert "plan" in shown
+
+
+THIRD = SidChange(
+    "fcbb:0:1:3::/64", whole={"prefix": "fcbb:0:1:3::/64", "locator": "MAIN", "behavior": "End"}
+)
+
+
+@in_virtual_time
+async def test_changes_of_sids_are_carried_out_without_the_configuration(world):
+    world.manager.commits.start()
+    world.commit(tree(1, 2))
+    before = dict(world.kernel.objects)
+
+    assert world.manager.commits.change_sids([THIRD]) == 1
+    world.manager.commits.stored()
+    assert ObjectRef(Kind.SID, "fcbb:0:1:3::/64") in world.reader.objects()
+
+    assert world.manager.commits.change_sids([SidChange("fcbb:0:1:3::/64")]) == 1
+    world.manager.commits.stored()
+    assert world.kernel.objects == before
+
+
+@in_virtual_time
+async def test_changes_that_are_taken_back_are_none(world):
+    world.commit(tree(1))
+    kernel = dict(world.kernel.objects)
+    world.manager.commits.change_sids([THIRD])
+    world.manager.commits.aborted()
+    assert world.kernel.objects == kernel
+
+    assert world.manager.commits.change_sids([THIRD]) == 1
+
+
+@in_virtual_time
+async def test_rejected_changes_are_none(world):
+    world.commit(tree(1))
+    outside = SidChange(
+        "fcbb:0:2:3::/64",
+        whole={"prefix": "fcbb:0:2:3::/64", "locator": "MAIN", "behavior": "End"},
+    )
+
+    with pytest.raises(RejectedError):
+        world.manager.commits.change_sids([outside])
+    world.manager.commits.stored()
+
+    assert world.manager.commits.change_sids([THIRD]) == 1
+
+
+@in_virtual_time
+async def test_changes_of_what_is_not_known_need_the_configuration(world):
+    assert world.manager.commits.change_sids([THIRD]) is None
+    assert not world.manager.commits.is_under_way
+
+    world.commit(tree(1))
+    world.manager.commits.change(tree(1, 2))
+    world.manager.commits.check_staged()
+    world.manager.commits.check_staged()
+    assert world.manager.commits.change_sids([THIRD]) is None

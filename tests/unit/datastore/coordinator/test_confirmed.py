@@ -10,6 +10,7 @@ import pytest
 
 from lab.waiting import wait_until_async
 from srv6mgrd.counters.node import TRANSACTIONS
+from srv6mgrd.datastore.config_change import ConfigChange
 from srv6mgrd.datastore.connection import NonePendingError, PendingError
 from srv6mgrd.datastore.history import Origin, Status
 from srv6mgrd.model.rejection import RejectedError
@@ -171,7 +172,7 @@ async def test_who_calls_himself_srv6mgrd_does_not_roll_back(world: World) -> No
 async def test_a_commit_that_was_left_half_way_keeps_none_waiting(world: World) -> None:
     participant = world.running.participant
     # Of a program that uses sysrepo itself and died: nobody says what became of it.
-    participant.change(C, BOB)
+    participant.change(ConfigChange(lambda: C), BOB)
     beginning = asyncio.create_task(world.coordinator.begin(ALICE, 60))
     await asyncio.sleep(0)
     assert not beginning.done()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
+from srv6mgrd.datastore.config_change import ConfigChange
 from srv6mgrd.datastore.coordinator import CommitCoordinator
 from srv6mgrd.datastore.history import History, Origin
 from srv6mgrd.datastore.participant import Participant
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.model.rejection import RejectedError, Rejection
+from srv6mgrd.model.sid_changes import SidChange
 from srv6mgrd.notifications import Notification
 from srv6mgrd.storage import Problems
 
@@ -33,6 +35,9 @@ class Manager:
         if tree["at"] in self.reject:
             raise RejectedError([Rejection("it", "the kernel refused it", "wait", "refused")])
         return 1
+
+    def change_sids(self, changes: Sequence[SidChange], *, rollback: bool = False) -> None:
+        return None
 
     def stored(self) -> None: ...
 
@@ -70,7 +75,7 @@ class Running:
         """An edit through any door."""
         if tree == self.tree:
             return
-        self.participant.change(tree, origin)
+        self.participant.change(ConfigChange(lambda: tree), origin)
         self.tree = tree
         self.participant.stored()
 
