@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from srv6mgrd.cli.change.document import Document
+from srv6mgrd.cli.change.document import Document, Removal
 from srv6mgrd.cli.change.shown import Operation
+from srv6mgrd.cli.config.schema import Schema, of_libyang
+from srv6mgrd.cli.config.trees import as_xml, made, without_secrets
+from srv6mgrd.cli.config.words import Target, lines, resolve
 from srv6mgrd.cli.problem import Complaint, Exit, Problem, complaint_of
 from srv6mgrd.commits.client import DEADLINE, CommitClient
 from srv6mgrd.commits.locks import Caller
@@ -33,6 +37,7 @@ from srv6mgrd.model.rejection import RejectedError
 _NORTHBOUND = "srv6ctl"
 _OPERATIONS = "/srv6mgr-operations"
 _SIDS = f"{MODULE}:local-sids"
+_TOP = f"{MODULE}:srv6"
 
 _STATUSES: tuple[tuple[type[DatastoreError], Exit], ...] = (
     (PendingError, Exit.BUSY),
@@ -76,6 +81,43 @@ class Client:
         with translated_errors(session):
             return read(session)
 
+    def resolve(self, words: Sequence[str], *, values: bool = False) -> Target:
+        """The object that words name; with ``values`` leaves are followed by theirs. Raises
+        Problem."""
+        with self._schema() as schema:
+            return resolve(schema, words, values=values)
+
+    def part(self, path: str, datastore: str) -> str | None:
+        """What is declared below a path, as JSON from the root down, secrets hidden; None where
+        that is nothing."""
+        session = self._connection.session(datastore)
+        with translated_errors(session):
+            text = read(session, path)
+        if text == "{}":
+            return None
+        with self._connection.context() as context:
+            return without_secrets(context, text)
+
+    def xml(self, configuration: str) -> str:
+        """A configuration in JSON as XML."""
+        with self._connection.context() as context:
+            return as_xml(context, configuration)
+
+    def lines(self, configuration: str) -> list[list[str]]:
+        """A configuration in JSON by words that ``resolve`` takes with values."""
+        with self._schema() as schema:
+            return list(lines(schema, json.loads(configuration).get(_TOP, {})))
+
+    def setting(self, target: Target) -> Document:
+        """What makes an object, and gives its leaves their values."""
+        with self._connection.context() as context, translated_errors(self._session):
+            return Document(made(context, target).encode(), replace=False)
+
+    @contextlib.contextmanager
+    def _schema(self) -> Iterator[Schema]:
+        with self._connection.context() as context:
+            yield of_libyang(next(context.find_path(TREE)))
+
     def modules(self) -> frozenset[str]:
         """Names of the YANG modules that sysrepo holds."""
         with self._connection.context() as context:
@@ -88,33 +130,35 @@ class Client:
         with self._connection.context() as context:
             return frozenset(name.decode() for _, name in secret_leaves(context))
 
-    def after(self, document: Document) -> str:
-        """The configuration as it would be with a document; whether it is valid is not judged."""
-        return preview(self._session, (MODULE,), _edits(document))
+    def after(self, change: Document | Removal) -> str:
+        """The configuration as it would be with a change; whether it is valid is not judged."""
+        return preview(self._session, (MODULE,), _edits(change))
 
     def differences(self, before: str, after: str) -> list[Change]:
         """How two configurations differ, leaf by leaf."""
         with self._connection.context() as context:
             return list(differences(context, before, after))
 
-    def commit(self, document: Document, user: str) -> None:
-        """Make a document the running configuration, or a part of it."""
-        self._commit(document, user, "")
+    def commit(self, change: Document | Removal, user: str) -> None:
+        """Make a document the running configuration, or a part of it, or remove an object."""
+        self._commit(change, user, "")
 
-    def commit_to_confirm(self, document: Document, user: str, name: str, seconds: int) -> None:
+    def commit_to_confirm(
+        self, change: Document | Removal, user: str, name: str, seconds: int
+    ) -> None:
         """The same, undone after ``seconds`` unless the commit ``name`` is confirmed."""
         # Nobody needs it any more: srv6ctl goes on by the name, with the rights of its user.
         token = _token()
         self._call("commit", {"id": token, "commit-id": name, "timeout": seconds})
         try:
-            self._commit(document, user, token)
+            self._commit(change, user, token)
         except (RejectedError, DatastoreError):
             self._call("cancel", {"id": token})
             raise
 
-    def _commit(self, document: Document, user: str, token: str) -> None:
+    def _commit(self, change: Document | Removal, user: str, token: str) -> None:
         self._commits.edit(
-            Caller(_NORTHBOUND, user), (MODULE,), _edits(document), commit=token, warn=self._warn
+            Caller(_NORTHBOUND, user), (MODULE,), _edits(change), commit=token, warn=self._warn
         )
 
     def confirm(self, name: str) -> None:
@@ -188,8 +232,10 @@ def _token() -> str:
     return secrets.token_hex(16)
 
 
-def _edits(document: Document) -> list[Edit]:
-    return [Edit(Op.REPLACE if document.replace else Op.UPDATE, "", document.text)]
+def _edits(change: Document | Removal) -> list[Edit]:
+    if isinstance(change, Removal):
+        return [Edit(Op.DELETE, change.path)]
+    return [Edit(Op.REPLACE if change.replace else Op.UPDATE, "", change.text)]
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -24,5 +25,7 @@ class LazyGroup(click.Group):
         if cmd_name not in self._modules:
             return None
         module = import_module(self._modules[cmd_name])
-        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        name = cmd_name.replace("-", "_")
+        # What Python itself has under this name is not hidden.
+        command: click.Command = getattr(module, f"{name}_" if hasattr(builtins, name) else name)
         return command

@@ -26,6 +26,8 @@ _COMMANDS = {
     "trace": "srv6mgrd.cli.oam.trace",
     "plan": "srv6mgrd.cli.change.preview",
     "diff": "srv6mgrd.cli.change.preview",
+    "set": "srv6mgrd.cli.change.one",
+    "delete": "srv6mgrd.cli.change.one",
     "apply": "srv6mgrd.cli.change.commit",
     "confirm": "srv6mgrd.cli.change.pending",
     "cancel": "srv6mgrd.cli.change.pending",

@@ -23,6 +23,14 @@ option = click.option(
 )
 
 
+def shown(out: Output, seconds: float | None, show: Callable[[], None]) -> None:
+    """Show it once, or each ``seconds``."""
+    if seconds is None:
+        show()
+    else:
+        repeat(out, seconds, show)
+
+
 def repeat(out: Output, seconds: float, show: Callable[[], None]) -> None:
     """Show it until Ctrl-C: on a terminal in place of what was there before, elsewhere one below
     the other. Raises the first Problem; one that comes later is shown, and may pass."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -15,6 +16,7 @@ from srv6mgrd.cli.session import Session, json_option, pass_session, user
 from srv6mgrd.cli.units import counted, seconds_of
 
 if TYPE_CHECKING:
+    from srv6mgrd.cli.client import Client
     from srv6mgrd.cli.state import State
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -65,28 +67,57 @@ def apply(
     FILE is RFC 7951 JSON, - is standard input. It is carried out in kernel and FRR when this
     returns, or refused whole, with nothing changed.
     """
-    name = _named(name, confirm_within)
+    name = named(name, confirm_within)
     raw, tree = document.read(file)
     if replace and document.is_empty(tree) and not empty:
         cause = "it declares nothing, so that all SIDs, VRFs and routes would go"
         raise Problem.of(file, cause, "add --empty if that is meant")
     session.managed()
-    before = newest(session.state)
     with session.client() as client:
-        held, given = client.running(), document.Document(raw, replace)
-        if confirm_within is None:
-            client.commit(given, user())
-        else:
-            client.commit_to_confirm(given, user(), name, confirm_within)
-        changed = client.running() != held
-    made = _made_known(session.state, before) if changed else None
+        made = carry_out(session, client, document.Document(raw, replace), name, confirm_within)
     if session.out.as_json:
-        reported = {"changed": changed, "transaction": made, "commit-id": name or None}
-        session.out.json(reported)
-        return
-    _print(session, made, changed)
-    if confirm_within is not None:
-        _print_pending(session, name, confirm_within)
+        session.out.json(made.reported())
+    else:
+        made.print(session)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A change that was carried out; ``name`` is that of a commit that awaits confirmation."""
+
+    changed: bool
+    transaction: dict[str, Any] | None
+    name: str
+    seconds: int | None
+
+    def reported(self) -> dict[str, Any]:
+        return {
+            "changed": self.changed,
+            "transaction": self.transaction,
+            "commit-id": self.name or None,
+        }
+
+    def print(self, session: Session) -> None:
+        _print(session, self.transaction, self.changed)
+        if self.seconds is not None:
+            _print_pending(session, self.name, self.seconds)
+
+
+def carry_out(
+    session: Session,
+    client: Client,
+    change: document.Document | document.Removal,
+    name: str,
+    seconds: int | None,
+) -> Made:
+    """Make a change; with ``seconds`` it is undone unless it is confirmed. Raises Problem."""
+    before, held = newest(session.state), client.running()
+    if seconds is None:
+        client.commit(change, user())
+    else:
+        client.commit_to_confirm(change, user(), name, seconds)
+    changed = client.running() != held
+    return Made(changed, _made_known(session.state, before) if changed else None, name, seconds)
 
 
 @click.command()
@@ -102,7 +133,7 @@ def rollback(
     Without TRANSACTION that is the one before the last commit. `diff TRANSACTION` shows
     beforehand how it differs from the running configuration.
     """
-    name = _named(name, confirm_within)
+    name = named(name, confirm_within)
     session.managed()
     known = [int(t["id"]) for t in session.state.transactions().get("transaction", [])]
     if transaction is None:
@@ -130,7 +161,7 @@ def rollback(
         _print_pending(session, name, confirm_within)
 
 
-def _named(name: str | None, confirm_within: int | None) -> str:
+def named(name: str | None, confirm_within: int | None) -> str:
     """The name of a commit to be confirmed, which is made unless it is given; empty for others."""
     if confirm_within is None:
         if name is not None:

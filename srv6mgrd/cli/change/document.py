@@ -20,6 +20,12 @@ class Document(NamedTuple):
     replace: bool
 
 
+class Removal(NamedTuple):
+    """Of an object or leaf, by its path in the model."""
+
+    path: str
+
+
 def read(file: str) -> tuple[bytes, dict[str, Any]]:
     """Text and tree of a file, ``-`` for standard input. What is no configuration of srv6mgr is
     refused here; whether it is a valid one is sysrepo's to judge. Raises Problem."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from srv6mgrd.cli.output import Cell, Column, Output
 from srv6mgrd.cli.units import counted
@@ -22,6 +22,16 @@ class Operation(NamedTuple):
     verb: str
     object: str
     command: str
+
+
+def reported(
+    differences: Sequence[Change], operations: Sequence[Operation]
+) -> dict[str, list[dict[str, Any]]]:
+    """Both as one JSON document has them."""
+    return {
+        "differences": [c._asdict() for c in differences],
+        "operations": [o._asdict() for o in operations],
+    }
 
 
 def operations(out: Output, found: Sequence[Operation], nothing: str) -> None:

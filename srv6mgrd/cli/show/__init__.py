@@ -8,6 +8,7 @@ from srv6mgrd.cli.lazy import LazyGroup
 
 _ROOM = "srv6mgrd.cli.show"
 _COMMANDS = {
+    "config": f"{_ROOM}.config",
     "sids": f"{_ROOM}.sids",
     "vrfs": f"{_ROOM}.vrfs",
     "proxies": f"{_ROOM}.proxies",

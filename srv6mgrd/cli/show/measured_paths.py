@@ -87,7 +87,7 @@ PATHS: Table[_Row] = Table(
         _times("DELAY 99%", "round-trip-delay", "percentile-99"),
         _times("JITTER", "jitter", "median"),
         _times("JITTER 99%", "jitter", "percentile-99"),
-        Field("REASON", lambda r: r.state.get("reason", "")),
+        Field("REASON", lambda r: r.state.get("reason", ""), optional=True),
     ),
     _json,
     none="no path is measured",

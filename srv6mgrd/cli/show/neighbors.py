@@ -127,7 +127,7 @@ NEIGHBORS: Table[_Row] = Table(
         Field("ADVERTISED", lambda r: _prefixes(r.state, "advertised"), right=True,
               key=lambda r: _count(r, "advertised")),
         Field("BFD", lambda r: r.state.get("bfd-state", "-")),
-        Field("REASON", lambda r: _reason(r.state)),
+        Field("REASON", lambda r: _reason(r.state), optional=True),
     ),
     _json,
     none="no neighbor is declared or seen",

@@ -50,7 +50,7 @@ def state_fields(status: Callable[[R], ObjectStatus]) -> tuple[Field[R], ...]:
         Field("STATUS", lambda row: status_cell(status(row))),
         Field("SINCE", lambda row: since_cell(status(row), now()), right=True,
               key=lambda row: -status(row).since),
-        Field("REASON", lambda row: status(row).reason),
+        Field("REASON", lambda row: status(row).reason, optional=True),
     )  # fmt: skip
 
 

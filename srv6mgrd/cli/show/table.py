@@ -18,7 +18,7 @@ from srv6mgrd.cli.session import Session, json_option, pass_session
 
 R = TypeVar("R")
 
-_NOTHING = "-"
+_NOTHING = {"-", ""}
 _OF_VIEW = ("pattern", "sort", "reverse", "limit")
 
 
@@ -26,7 +26,7 @@ _OF_VIEW = ("pattern", "sort", "reverse", "limit")
 class Field(Generic[R]):
     """A column: its heading, the text of a row, and what rows are sorted by (the text if it is
     not given). Numbers stand to the right. An optional one is left out where it says nothing of
-    any row (``-``)."""
+    any row (``-``, or no text)."""
 
     title: str
     text: Callable[[R], Cell | str]
@@ -135,10 +135,7 @@ def listed(table: Table[R]) -> Callable[[Callable[..., Iterable[R]]], click.Comm
                 session.warn_if_stale()
                 _print(session, table, list(rows), view)
 
-            if watch is None:
-                show()
-            else:
-                watching.repeat(session.out, watch, show)
+            watching.shown(session.out, watch, show)
 
         # click keeps the options of a function here, the last one first.
         own = getattr(collect, "__click_params__", [])
@@ -189,7 +186,7 @@ def _print(session: Session, table: Table[R], rows: list[R], view: View) -> None
         out.json_list(table.member, map(table.json, shown))
     elif shown:
         cells = {column: [column.text(row) for row in shown] for column in table.fields}
-        fields = [f for f in cells if not f.optional or set(cells[f]) != {_NOTHING}]
+        fields = [f for f in cells if not f.optional or not _NOTHING.issuperset(cells[f])]
         columns = [Column(column.title, column.right) for column in fields]
         out.table(columns, zip(*(cells[column] for column in fields), strict=True))
     else:

@@ -10,6 +10,8 @@ import pytest
 
 from srv6mgrd.alarms.alarm_list import HOLD, AlarmList, Now
 from srv6mgrd.alarms.published import PublishedAlarms
+from srv6mgrd.cli.change.document import Document, Removal
+from srv6mgrd.cli.config.words import Target
 from srv6mgrd.cli.main import main
 from srv6mgrd.cli.problem import Problem
 from srv6mgrd.cli.session import Session
@@ -67,8 +69,20 @@ class FakeClient:
             declared["sid"] = [one for one in declared.get("sid", ()) if one["prefix"] == sid]
         return json.dumps(tree)
 
-    def after(self, document):
-        return document.text.decode()
+    def resolve(self, words, *, values=False):
+        return Target("/" + "/".join(words), " ".join(words))
+
+    def part(self, path, datastore):
+        return self.running()
+
+    def lines(self, configuration):
+        return [["vrf", "red", "table-id", "10"]]
+
+    def setting(self, target):
+        return Document(json.dumps(self.tree).encode(), replace=False)
+
+    def after(self, change):
+        return "{}" if isinstance(change, Removal) else change.text.decode()
 
     def plan(self, configuration):
         self.calls.append(("plan", json.loads(configuration)))
@@ -81,8 +95,9 @@ class FakeClient:
         self.calls.append(("compare", transaction, other))
         return self.changes
 
-    def commit(self, document, user):
-        self.calls.append(("commit", document.replace, user))
+    def commit(self, change, user):
+        what = change.path if isinstance(change, Removal) else change.replace
+        self.calls.append(("commit", what, user))
         self.tree = self.after_commit or self.tree
 
     def commit_to_confirm(self, document, user, name, seconds):

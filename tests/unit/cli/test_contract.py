@@ -18,6 +18,7 @@ DOCS = Path(__file__).parents[3] / "docs/srv6ctl.md"
 # What prints text for a program already.
 NO_JSON = {"completion"}
 LINES = {
+    "show config": (),
     "show sids": (),
     "show vrfs": (),
     "show locators": (),
@@ -44,6 +45,8 @@ LINES = {
     "trace": ("2001:db8::9",),
     "plan": ("wanted.json",),
     "diff": ("wanted.json",),
+    "set": ("vrf", "red", "--yes"),
+    "delete": ("vrf", "red", "--dry-run"),
     "apply": ("wanted.json",),
     "confirm": (),
     "cancel": (),

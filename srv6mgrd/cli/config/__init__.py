@@ -1,0 +1,1 @@
+"""Parts of the configuration, named by YANG paths or by words."""
