@@ -14,6 +14,7 @@ _COMMANDS = {
     "proxies": f"{_ROOM}.proxies",
     "locators": f"{_ROOM}.locators",
     "interfaces": f"{_ROOM}.interfaces",
+    "routes": f"{_ROOM}.routes",
     "steering": f"{_ROOM}.steering",
     "policies": f"{_ROOM}.policies",
     "static-routes": f"{_ROOM}.static_routes",

@@ -10,7 +10,8 @@ from srv6mgrd.cli.output import Cell
 from srv6mgrd.cli.session import Session
 from srv6mgrd.cli.show.table import Field, Table, listed
 from srv6mgrd.cli.units import ago, ns_of
-from srv6mgrd.model.bgp import Neighbor, PeerKind
+from srv6mgrd.model import bgp as model
+from srv6mgrd.model.bgp import PeerKind
 from srv6mgrd.model.desired import Desired
 
 _BGP, _ISIS = "srv6mgr-bgp:bgp", "srv6mgr-isis:isis"
@@ -22,7 +23,9 @@ _UNKNOWN = "unknown"
 State = Mapping[str, Any]
 
 
-class _Row(NamedTuple):
+class Neighbor(NamedTuple):
+    """A session or adjacency; ``state`` is its container of that name."""
+
     vrf: str
     protocol: str
     neighbor: str
@@ -30,8 +33,19 @@ class _Row(NamedTuple):
     remote_as: int
     state: State
 
+    @property
+    def state_cell(self) -> Cell:
+        name = _name(self.state)
+        return Cell(name, "good" if name in _GOOD else "dim" if name == _UNKNOWN else "warn")
 
-def _rows(desired: Desired, observed: State) -> Iterator[_Row]:
+    @property
+    def reason(self) -> str:
+        """Why it is down; what ended a session before it came up again is in the JSON."""
+        is_good = _name(self.state) in _GOOD
+        return "" if is_good else str(self.state.get("last-reset-reason", ""))
+
+
+def neighbors_of(desired: Desired, observed: State) -> Iterator[Neighbor]:
     speaker = desired.bgp.neighbors if desired.bgp is not None else ()
     yield from _sessions(_DEFAULT, speaker, observed.get(_BGP, {}))
     yield from _circuits(observed.get(_ISIS, {}))
@@ -44,36 +58,33 @@ def _rows(desired: Desired, observed: State) -> Iterator[_Row]:
             for interface in entry.get(member, {}).get("interface", ()):
                 for one in interface["neighbor"]:
                     at = interface["name"]
-                    yield _Row(name, protocol, f"{one['router-id']} at {at}", at, 0, one)
+                    yield Neighbor(name, protocol, f"{one['router-id']} at {at}", at, 0, one)
 
 
-def _sessions(vrf: str, declared: tuple[Neighbor, ...], seen: State) -> Iterator[_Row]:
+def _sessions(vrf: str, declared: tuple[model.Neighbor, ...], seen: State) -> Iterator[Neighbor]:
     for neighbor in declared:
         listed = seen.get(neighbor.kind.value, ())
         entry: State = next((e for e in listed if e[neighbor.kind.key] == neighbor.address), {})
         if neighbor.kind is PeerKind.DYNAMIC:
             for one in entry.get("dynamic-neighbor", ()):
-                yield _Row(vrf, "BGP", one["address"], "", one.get("remote-as", 0), one["state"])
+                yield Neighbor(
+                    vrf, "BGP", one["address"], "", one.get("remote-as", 0), one["state"]
+                )
             continue
         at = neighbor.address if neighbor.kind is PeerKind.UNNUMBERED else ""
         state = entry.get("state", {})
-        yield _Row(vrf, "BGP", neighbor.address, at, neighbor.remote_as, state)
+        yield Neighbor(vrf, "BGP", neighbor.address, at, neighbor.remote_as, state)
 
 
-def _circuits(seen: State) -> Iterator[_Row]:
+def _circuits(seen: State) -> Iterator[Neighbor]:
     for interface in seen.get("interface", ()):
         for one in interface["adjacency"]:
             at = interface["name"]
-            yield _Row(_DEFAULT, "IS-IS", f"{one['neighbor']} at {at}", at, 0, one)
+            yield Neighbor(_DEFAULT, "IS-IS", f"{one['neighbor']} at {at}", at, 0, one)
 
 
 def _name(state: State) -> str:
     return str(state.get("session-state") or state.get("state") or _UNKNOWN)
-
-
-def _state_cell(state: State) -> Cell:
-    name = _name(state)
-    return Cell(name, "good" if name in _GOOD else "dim" if name == _UNKNOWN else "warn")
 
 
 def _prefixes(state: State, what: str) -> str:
@@ -84,12 +95,7 @@ def _prefixes(state: State, what: str) -> str:
     return " ".join(f"{name.removesuffix('-unicast')}:{n}" for name, n in families.items()) or "-"
 
 
-def _reason(state: State) -> str:
-    """Why it is down; what ended a session before it came up again is in the JSON."""
-    return "" if _name(state) in _GOOD else str(state.get("last-reset-reason", ""))
-
-
-def _json(row: _Row) -> dict[str, Any]:
+def neighbor_json(row: Neighbor) -> dict[str, Any]:
     reported = {
         "vrf": row.vrf,
         "protocol": row.protocol,
@@ -103,23 +109,23 @@ def _json(row: _Row) -> dict[str, Any]:
     return {name: value for name, value in reported.items() if value is not None}
 
 
-def _changed(row: _Row) -> int:
+def _changed(row: Neighbor) -> int:
     """When it came to its state; 0 where that is not known."""
     return ns_of(row.state["last-change"]) if "last-change" in row.state else 0
 
 
-def _count(row: _Row, what: str) -> int:
+def _count(row: Neighbor, what: str) -> int:
     return sum(int(family["prefixes"][what]) for family in row.state.get("afi-safi", ()))
 
 
-NEIGHBORS: Table[_Row] = Table(
+NEIGHBORS: Table[Neighbor] = Table(
     "neighbors",
     (
         Field("VRF", lambda r: Cell(r.vrf, "name")),
         Field("PROTOCOL", lambda r: r.protocol),
         Field("NEIGHBOR", lambda r: r.neighbor),
         Field("AS", lambda r: str(r.remote_as or "-"), right=True, key=lambda r: r.remote_as),
-        Field("STATE", lambda r: _state_cell(r.state)),
+        Field("STATE", lambda r: r.state_cell),
         Field("SINCE", lambda r: ago(at, time.time_ns()) if (at := _changed(r)) else "-",
               right=True, key=lambda r: -_changed(r)),
         Field("ACCEPTED", lambda r: _prefixes(r.state, "accepted"), right=True,
@@ -127,9 +133,9 @@ NEIGHBORS: Table[_Row] = Table(
         Field("ADVERTISED", lambda r: _prefixes(r.state, "advertised"), right=True,
               key=lambda r: _count(r, "advertised")),
         Field("BFD", lambda r: r.state.get("bfd-state", "-")),
-        Field("REASON", lambda r: _reason(r.state), optional=True),
+        Field("REASON", lambda r: r.reason, optional=True),
     ),
-    _json,
+    neighbor_json,
     none="no neighbor is declared or seen",
     name=lambda r: r.neighbor.partition(" at ")[0],
     filters={
@@ -141,13 +147,13 @@ NEIGHBORS: Table[_Row] = Table(
 
 
 @listed(NEIGHBORS)
-def neighbors(session: Session) -> Iterable[_Row]:
+def neighbors(session: Session) -> Iterable[Neighbor]:
     """BGP sessions and adjacencies of OSPF and IS-IS."""
-    return _rows(session.desired(), session.state.observed())
+    return neighbors_of(session.desired(), session.state.observed())
 
 
 @listed(NEIGHBORS)
-def bgp(session: Session) -> Iterable[_Row]:
+def bgp(session: Session) -> Iterable[Neighbor]:
     """BGP sessions of the router and of all VRFs: neighbors --protocol bgp."""
-    found = _rows(session.desired(), session.state.observed())
+    found = neighbors_of(session.desired(), session.state.observed())
     return (row for row in found if row.protocol == "BGP")

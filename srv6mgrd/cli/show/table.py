@@ -100,6 +100,12 @@ def wanted() -> str | None:
     return found
 
 
+def asked(name: str) -> Sequence[str]:
+    """The patterns of a filter of the command that runs, for who can read less then."""
+    found: Sequence[str] = click.get_current_context().params.get(name, ())
+    return found
+
+
 def is_pattern(text: str) -> bool:
     """Report if a text has wildcards, rather than being a name."""
     return not set(text).isdisjoint("*?[")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -46,6 +47,32 @@ def _json(row: _Row) -> dict[str, Any]:
     return reported
 
 
+def _detail(session: Session, row: _Row) -> None:
+    from srv6mgrd.cli.show import vrf_detail
+
+    detail = vrf_detail.gather(session, row.vrf.name, row.vrf.table, row.vrf.interfaces)
+    if session.out.as_json:
+        session.out.json({"vrfs": [_json(row) | detail.json()]})
+        return
+    status = row.whole
+    facts: list[tuple[str, Cell | str]] = [
+        ("VRF", Cell(row.vrf.name, "name")),
+        ("service", services.cell(row.service)),
+        *(("", f"{one['cause']}; {one['remedy']}") for one in row.service.get("condition", ())),
+        ("table", str(row.vrf.table)),
+        ("status", rows.status_cell(row.status)),
+        ("since", rows.since_cell(status, time.time_ns())),
+        ("reason", row.status.reason),
+    ]
+    if row.bgp is not None:
+        facts += [
+            ("BGP", rows.status_cell(row.bgp)),
+            ("", row.bgp.reason),
+            ("advertises", row.bgp.detail or "no SID"),
+        ]
+    vrf_detail.show(session, facts, detail)
+
+
 VRFS: Table[_Row] = Table(
     "vrfs",
     (
@@ -64,12 +91,16 @@ VRFS: Table[_Row] = Table(
         "status": lambda r: r.status.status.text,
         "service": lambda r: services.state(r.service),
     },
+    detail=_detail,
 )
 
 
 @listed(VRFS)
 def vrfs(session: Session) -> Iterable[_Row]:
-    """VRFs, their interfaces, and the SID that each advertises."""
+    """VRFs, their interfaces, and the SID that each advertises.
+
+    Of one that is named: SIDs, neighbors, interfaces and numbers of routes, too.
+    """
     desired, statuses = session.desired(), session.state.statuses()
     judged = services.of_vrfs(session.state.observed())
     return [

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import pytest
 
-from srv6mgrd.cli import host, sid_routes
+from srv6mgrd.cli import host, sid_routes, vrf_routes
 from srv6mgrd.cli.main import srv6ctl
 from srv6mgrd.cli.manual import EXITS
 from srv6mgrd.cli.oam import command_line
@@ -23,6 +23,7 @@ LINES = {
     "show vrfs": (),
     "show locators": (),
     "show interfaces": (),
+    "show routes": (),
     "show steering": (),
     "show bgp": (),
     "show policies": (),
@@ -71,6 +72,9 @@ def node(ctl, tmp_path, monkeypatch):
     monkeypatch.setattr("srv6mgrd.cli.state._TIMEOUT", 0.0)
     monkeypatch.setattr(host, "read", lambda **_: host.Host({}, (), (), frozenset()))
     monkeypatch.setattr(sid_routes, "find", lambda _: None)
+    monkeypatch.setattr(vrf_routes, "vrfs", lambda: {"red": 10})
+    monkeypatch.setattr(vrf_routes, "read", lambda _: [])
+    monkeypatch.setattr(vrf_routes, "unreachable", lambda _: {})
     monkeypatch.setattr("srv6mgrd.cli.doctor.kernel.probed", dict)
     monkeypatch.setattr(command_line, "Resolver", FakeResolver)
     monkeypatch.setattr(command_line, "RawSockets", lambda vrf: FakeNetwork(echo_reply))
