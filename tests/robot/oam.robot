@@ -5,7 +5,7 @@ Documentation     srv6ctl ping and trace: packets of our own show that a path wo
 ...               - [Cfg] The two-PE VPN; at p an End SID and a uN SID, by hand; at pe2 an End SID.
 ...               - [Ver] SIDs, addresses and prefixes of VRFs are pinged, and traced with the SID at each hop. A core
 ...               router without a route, one that filters, and a SID that is gone are named, with the SID that is
-...               next. Statuses are 0, 1 and 2. It works without srv6mgrd.
+...               next. Statuses are 0, 1 and 2. It works without srv6mgrd. doctor --probe finds the VPN that is broken.
 ...               - [Ref] RFC 9259; docs/oam.md.
 
 Resource          srv6.resource
@@ -89,6 +89,16 @@ A Host That Is Not There Is Behind The Edge
     [Documentation]    The SID works; the edge finds no neighbor.
     ${found}    Ctl Ends With    pe1    1    trace 10.2.0.77 --vrf red --timeout 5
     Should Match Regexp    ${found}    it stops at ${PE2_RED} \\(hop 2\\): the host does not answer
+
+Doctor Sends Packets Through Each VPN
+    [Documentation]    Red's way there is broken, blue's is not.
+    ${said}    Ctl Whatever    pe1    doctor --probe
+    Should Contain    ${said}    2 paths of 2 VRFs carried a packet and its answer
+    When Run On    p    nft '${FILTERED}'
+    ${said}    Ctl Ends With    pe1    2    doctor --probe --quiet
+    Then Should Match Regexp    ${said}    VRF red: \S+ is not reached through SID ${RED2_SID}: no answer
+    And Should Not Contain    ${said}    through SID fcbb:0:2:c8::
+    [Teardown]    Run On    p    nft delete table ip6 breakage
 
 It Needs No Service
     Given Stop Service    pe1    srv6mgrd

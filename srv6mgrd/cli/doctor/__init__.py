@@ -6,6 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +31,12 @@ _STYLES = {"ok": "good", "note": "dim", "skip": "dim", "warn": "warn", "fail": "
 
 @click.command()
 @click.option("--quiet", "-q", is_flag=True, help="Show warnings and failures alone.")
+@click.option(
+    "--probe", "probes", is_flag=True, help="Send packets through the VPNs, to each edge and back."
+)
 @json_option
 @pass_session
-def doctor(session: Session, quiet: bool) -> None:
+def doctor(session: Session, quiet: bool, probes: bool) -> None:
     """Look for what is wrong or missing on this node, and say what to do.
 
     Services of VRFs, daemons, BGP sessions, measured paths, kernel, sysctls, links, rules, routes,
@@ -42,7 +46,7 @@ def doctor(session: Session, quiet: bool) -> None:
     """
     found = []
     with session.one_look():
-        for finding in checks(session):
+        for finding in chain(checks(session), _probes() if probes else ()):
             found.append(finding)
             if not session.out.as_json and not (quiet and finding.level not in {"warn", "fail"}):
                 _print(session, finding)
@@ -67,6 +71,12 @@ def _status(found: Sequence[Finding]) -> int:
     if any(f.level.value == "skip" and f.check == _SERVICE_CHECK for f in found):
         return _UNKNOWN
     return _DEGRADED if "warn" in levels else Exit.DONE
+
+
+def _probes() -> Iterator[Finding]:
+    from srv6mgrd.cli.doctor.probe import probe
+
+    return probe()
 
 
 def _print(session: Session, finding: Finding) -> None:

@@ -100,16 +100,17 @@ def probing_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @contextmanager
 def probing(text: str, options: Options, timeout: float) -> Iterator[tuple[Target, Exchange]]:
     """The target with the form of probes that it answers, if it answers. Raises Problem."""
-    with _exchange("") as exchange, _resolver() as resolver:
+    with exchanging() as exchange, resolving() as resolver:
         target = resolver.target(text, options)
         if not target.vrf:
             target = _answering(resolver, target, exchange, options, timeout)
-    with _exchange(target.vrf) as exchange:
+    with exchanging(*filter(None, [target.vrf])) as exchange:
         yield target, exchange
 
 
 @contextmanager
-def _resolver() -> Iterator[Resolver]:
+def resolving() -> Iterator[Resolver]:
+    """The routes and links of the kernel. Raises Problem."""
     try:
         with closing(Resolver()) as resolver:
             yield resolver
@@ -130,9 +131,10 @@ def _answering(
 
 
 @contextmanager
-def _exchange(vrf: str) -> Iterator[Exchange]:
+def exchanging(*vrfs: str) -> Iterator[Exchange]:
+    """Sockets of the default VRF and of these. Raises Problem."""
     try:
-        wire = RawSockets(vrf)
+        wire = RawSockets(*vrfs)
     except OSError as error:
         remedy = "run it as root" if isinstance(error, PermissionError) else "see srv6ctl doctor"
         cause = f"raw sockets can't be opened: {error.strerror}"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from srv6mgrd.cli.oam.probe import HOP_LIMIT, Loop, Probe
+from srv6mgrd.cli.oam.probe import HOP_LIMIT, Probe
 from srv6mgrd.cli.oam.reply import Kind, Reply
 
 _NUMBERS = 1 << 16
@@ -86,7 +86,7 @@ class Exchange:
             if reply is None or reply.ident != self._ident or reply.sequence not in open_:
                 continue
             shot, sent = open_[reply.sequence]
-            if reply.kind is Kind.RETURNED and not isinstance(shot.probe, Loop):
+            if reply.kind is Kind.RETURNED and not shot.probe.loops:
                 # A request to an address of this router: the answer follows.
                 continue
             del open_[reply.sequence]

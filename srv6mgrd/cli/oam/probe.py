@@ -27,6 +27,10 @@ class Probe(Protocol):
     def source(self) -> Address: ...
 
     @property
+    def loops(self) -> bool:
+        """It is sent to this router."""
+
+    @property
     def segments(self) -> tuple[IPv6Address, ...]: ...
 
     def pack(self, ident: int, sequence: int, hop_limit: int) -> bytes: ...
@@ -51,6 +55,10 @@ class Echo:
         )
         return packet.routed(self.source, self.segments, following, hop_limit, message)
 
+    @property
+    def loops(self) -> bool:
+        return False
+
     def arrived(self, reply: Reply) -> bool:
         return reply.kind is Kind.ECHO_REPLY
 
@@ -74,6 +82,10 @@ class Loop:
             message = packet.ip(source, source, following, HOP_LIMIT, message)
             following = packet.IPV6
         return packet.routed(source, (*self.segments, source), following, hop_limit, message)
+
+    @property
+    def loops(self) -> bool:
+        return True
 
     def arrived(self, reply: Reply) -> bool:
         return not reply.is_error or self.is_on_its_way_back(reply)
@@ -106,14 +118,19 @@ class Host:
         following, message = packet.echo(source, destination, ident, sequence, data)
         return packet.ip(source, destination, following, hop_limit, message)
 
+    @property
+    def loops(self) -> bool:
+        return self.source == self.destination
+
     def arrived(self, reply: Reply) -> bool:
-        return reply.kind is Kind.ECHO_REPLY
+        return not reply.is_error
 
 
 @dataclass(frozen=True, slots=True)
 class Vpn:
     """A packet of a VRF in one to the SID of the other edge. With an ``inner_hop_limit`` of 1 that
-    edge answers that it took the packet out."""
+    edge answers that it took the packet out. An inner destination that is the inner source is the
+    way through the other edge and back."""
 
     source: IPv6Address
     segments: tuple[IPv6Address, ...]
@@ -132,7 +149,11 @@ class Vpn:
         if reply.kind is Kind.TIME_EXCEEDED:
             # The answer is about the packet within.
             return reply.quoted is not None and reply.quoted.destination == self.inner.destination
-        return reply.kind is Kind.ECHO_REPLY
+        return not reply.is_error
+
+    @property
+    def loops(self) -> bool:
+        return self.inner.loops
 
 
 def destination_of(data: bytes) -> Address:

@@ -6,7 +6,7 @@ import select
 import socket
 import struct
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Address, IPv6Address
 
 from srv6mgrd.cli.oam import packet, reply
@@ -24,24 +24,24 @@ _ANY_PORT = 9
 
 
 class RawSockets:
-    """Probes of the default VRF, and of one other. Raises OSError when it is made."""
+    """Probes of the default VRF, and of others. Raises OSError when it is made."""
 
-    def __init__(self, vrf: str = "") -> None:
+    def __init__(self, *vrfs: str) -> None:
         self._sockets: list[socket.socket] = []
         try:
-            self._open(vrf)
+            self._open(vrfs)
         except OSError:
             self.close()
             raise
 
-    def _open(self, vrf: str) -> None:
+    def _open(self, vrfs: Sequence[str]) -> None:
         raw = socket.IPPROTO_RAW
         core = self._made(socket.AF_INET6, raw)
         # A path MTU that the kernel learned would keep from finding the router that it is of.
         core.setsockopt(socket.IPPROTO_IPV6, _IPV6_MTU_DISCOVER, _PMTUDISC_PROBE)
         self._senders = {(6, ""): core}
         self._listeners = [self._icmpv6(), self._made(socket.AF_INET6, packet.ROUTING)]
-        if vrf:
+        for vrf in vrfs:
             self._senders |= {
                 (6, vrf): self._made(socket.AF_INET6, raw, vrf),
                 (4, vrf): self._made(socket.AF_INET, raw, vrf),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_network
 
@@ -10,7 +10,7 @@ from srv6mgrd.cli import host
 from srv6mgrd.cli.host import Link
 from srv6mgrd.cli.oam import vpn_route
 from srv6mgrd.cli.oam.packet import Address
-from srv6mgrd.cli.oam.probe import Echo, Host, Loop, Probe, Vpn
+from srv6mgrd.cli.oam.probe import HOP_LIMIT, Echo, Host, Loop, Probe, Vpn
 from srv6mgrd.cli.oam.sockets import first_of, source_towards
 from srv6mgrd.cli.problem import Exit, Problem
 from srv6mgrd.kinds.encap_source.kernel import Seg6
@@ -79,11 +79,29 @@ class Resolver:
     def behind(self, sid: IPv6Address, options: Options) -> Target | None:
         """The same for a SID which a VRF has routes through; None where none has."""
         vrfs = {link.table: link for link in self._vrfs().values() if link.table is not None}
-        for table, route in vpn_route.through(self._netlink, sid, vrfs):
+        for table, route in vpn_route.through(self._netlink, vrfs, sid):
             found = self._vpn(vrfs[table], _host_in(route.prefix), route, options)
             if found is not None:
                 return found
         return None
+
+    def edges(self) -> Iterator[Target]:
+        """Each VRF with each SID that it has routes through. For IPv6 a packet that comes back: it
+        needs no error of the other edge, of which there are few a second."""
+        for name, link in sorted(self._vrfs().items()):
+            known: set[IPv6Address] = set()
+            for _, route in vpn_route.through(self._netlink, [link.table or 0]):
+                sid = route.segments[-1]
+                inner = _host_in(route.prefix)
+                source = self._source_in(link, inner.version)
+                if sid in known or source is None:
+                    continue
+                known.add(sid)
+                loops = inner.version == 6
+                host = Host(name, source, source if loops else inner)
+                hop_limit = HOP_LIMIT if loops else 1
+                probe = Vpn(self._source(route.segments[0]), route.segments, host, hop_limit)
+                yield Target(((probe,),), sid, name, route.prefix)
 
     def _in_vrf(self, text: str, network: IPv4Network | IPv6Network, options: Options) -> Target:
         vrf = self._vrfs().get(options.vrf)
@@ -95,7 +113,7 @@ class Resolver:
         if isinstance(route, Failure) and isinstance(inner, IPv6Address):
             sid = network.network_address
             assert isinstance(sid, IPv6Address)
-            for _, through in vpn_route.through(self._netlink, sid, [vrf.table]):
+            for _, through in vpn_route.through(self._netlink, [vrf.table], sid):
                 if (
                     found := self._vpn(vrf, _host_in(through.prefix), through, options)
                 ) is not None:

@@ -49,9 +49,9 @@ def towards(netlink: NetlinkSocket, destination: Address, vrf: int = 0) -> Route
 
 
 def through(
-    netlink: NetlinkSocket, sid: IPv6Address, tables: Iterable[int]
+    netlink: NetlinkSocket, tables: Iterable[int], sid: IPv6Address | None = None
 ) -> Iterator[tuple[int, Route]]:
-    """Routes in these tables whose last segment is a SID, each with its table."""
+    """Routes in these tables whose last segment is the SID, or any, each with its table."""
     for table in tables:
         for family in (socket.AF_INET6, socket.AF_INET):
             for datagram in netlink.dump(routes.get_table(table, family=family)):
@@ -60,7 +60,7 @@ def through(
                         continue
                     message = RouteMessage.decode(body)
                     for segments in _segment_lists(message.attributes):
-                        if segments[-1] == sid:
+                        if sid is None or segments[-1] == sid:
                             yield table, Route(message.prefix, segments)
 
 

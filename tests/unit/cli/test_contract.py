@@ -77,7 +77,7 @@ def node(ctl, tmp_path, monkeypatch):
     monkeypatch.setattr(vrf_routes, "unreachable", lambda _: {})
     monkeypatch.setattr("srv6mgrd.cli.doctor.kernel.probed", dict)
     monkeypatch.setattr(command_line, "Resolver", FakeResolver)
-    monkeypatch.setattr(command_line, "RawSockets", lambda vrf: FakeNetwork(echo_reply))
+    monkeypatch.setattr(command_line, "RawSockets", lambda *_: FakeNetwork(echo_reply))
     ctl.client.modules = frozenset
     ctl.client.startup = ctl.client.running
     return ctl

@@ -10,7 +10,7 @@ from srv6mgrd.cli.oam import command_line
 
 @pytest.mark.parametrize("command", ["ping", "trace"])
 def test_without_rights(monkeypatch, capsys, command):
-    def denied(vrf):
+    def denied(*vrfs):
         raise PermissionError(errno.EPERM, "Operation not permitted")
 
     monkeypatch.setattr(command_line, "RawSockets", denied)
