@@ -96,7 +96,7 @@ Doctor Sends Packets Through Each VPN
     Should Contain    ${said}    2 paths of 2 VRFs carried a packet and its answer
     When Run On    p    nft '${FILTERED}'
     ${said}    Ctl Ends With    pe1    2    doctor --probe --quiet
-    Then Should Match Regexp    ${said}    VRF red: \S+ is not reached through SID ${RED2_SID}: no answer
+    Then Should Match Regexp    ${said}    VRF red: \\S+ is not reached through SID ${RED2_SID}: no answer
     And Should Not Contain    ${said}    through SID fcbb:0:2:c8::
     [Teardown]    Run On    p    nft delete table ip6 breakage
 
