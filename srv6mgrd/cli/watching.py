@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from srv6mgrd.cli.output import Output
 from srv6mgrd.cli.problem import Problem
+
+if TYPE_CHECKING:
+    from srv6mgrd.cli.session import Session
 
 option = click.option(
     "--watch",
@@ -21,6 +26,16 @@ option = click.option(
     default=None,
     help="Show it again each SECONDS (2), until interrupted.",
 )
+
+
+def watched(show: Callable[..., None]) -> Callable[..., None]:
+    """Give ``--watch`` to a function that shows something of a session."""
+
+    @functools.wraps(show)
+    def run(session: Session, /, watch: float | None, **options: Any) -> None:
+        shown(session.out, watch, lambda: show(session, **options))
+
+    return option(run)
 
 
 def shown(out: Output, seconds: float | None, show: Callable[[], None]) -> None:

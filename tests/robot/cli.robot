@@ -35,6 +35,15 @@ What Is Shown Is What Is
     ${offered}    Ctl Shows    pe1    show capabilities
     And Should Be Equal    ${offered}[capabilities][frr]    10.3
 
+Remote Prefixes Lead To The SIDs Of The Other Edge
+    [Documentation]    By an address within the prefix; one VRF in detail counts the same routes.
+    ${shown}    Ctl Shows    pe1    show routes ${SITE2} --vrf red
+    Then Should Be Equal    ${shown}[routes][0][prefix]    10.2.0.0/24
+    And Should Be Equal    ${shown}[routes][0][paths][0][segments]    ${{['fcbb:0:2:64::']}}
+    And Should Be Equal    ${shown}[routes][0][state]    installed
+    ${red}    Ctl Shows    pe1    show vrfs red
+    And Should Be Equal As Integers    ${red}[vrfs][0][routes][remote]    2
+
 Counters And Rates Are Those Of The Packets
     ${before}    Counters Of    pe1    ${RED1}
     Given All Pings Arrive    ce-red1    ${SITE2}    20
@@ -54,6 +63,14 @@ A Change Is Planned, Compared, Applied, And Rolled Back
     When Ctl    pe1    rollback
     Then Wait Until Holds    pe1    ! ${HAS_SID}
     And All Pings Arrive    ce-red1    ${SITE2}
+
+One Object Is Set And Deleted
+    Given Ctl    pe1    set sid ${SID} locator MAIN behavior End --yes
+    Then Wait Until Holds    pe1    ${HAS_SID}
+    ${words}    Ctl    pe1    show config sid ${SID}
+    And Should Start With    ${words}    sid ${SID} locator MAIN behavior End
+    When Ctl    pe1    delete sid ${SID} --yes
+    Then Wait Until Holds    pe1    ! ${HAS_SID}
 
 What Is Not Confirmed Is Undone
     Given Ctl    pe1    apply - --confirm-within 10m    given=${MORE}

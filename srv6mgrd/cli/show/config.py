@@ -27,32 +27,26 @@ from srv6mgrd.cli.session import Session, json_option, pass_session
     default="running",
     help="The running configuration, or that of the next boot.",
 )
-@watching.option
 @json_option
 @pass_session
-def config(
-    session: Session, path: Sequence[str], *, form: str | None, datastore: str, watch: float | None
-) -> None:
+@watching.watched
+def config(session: Session, path: Sequence[str], *, form: str | None, datastore: str) -> None:
     """What is declared, or below PATH: `vrf red`, `sid fcbb:0:1:64::/64`, `vrfs/vrf[name=red]`.
 
     Secrets are hidden.
     """
-
-    def show() -> None:
-        as_json = session.out.as_json or form == "json"
-        with session.client() as client:
-            target = client.resolve(path)
-            found = client.part(target.path, datastore)
-            if found is None and path:
-                raise Problem.of(target.words, "it is not declared", "see srv6ctl show config")
-            if as_json:
-                session.out.json(json.loads(found or "{}"))
-            elif found is None:
-                session.out.note("srv6ctl: nothing is declared")
-            elif form == "xml":
-                session.out.line(client.xml(found).rstrip())
-            else:
-                for words in client.lines(found):
-                    session.out.line(shlex.join(words))
-
-    watching.shown(session.out, watch, show)
+    as_json = session.out.as_json or form == "json"
+    with session.client() as client:
+        target = client.resolve(path)
+        found = client.part(target.path, datastore)
+        if found is None and path:
+            raise Problem.of(target.words, "it is not declared", "see srv6ctl show config")
+        if as_json:
+            session.out.json(json.loads(found or "{}"))
+        elif found is None:
+            session.out.note("srv6ctl: nothing is declared")
+        elif form == "xml":
+            session.out.line(client.xml(found).rstrip())
+        else:
+            for words in client.lines(found):
+                session.out.line(shlex.join(words))

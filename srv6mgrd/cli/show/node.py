@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from srv6mgrd.cli import watching
 from srv6mgrd.cli.output import Cell, Column
 from srv6mgrd.cli.session import Session, json_option, pass_session
 from srv6mgrd.counters.node import ACTIVITY, CAPABILITIES, STATISTICS
@@ -45,6 +46,7 @@ def _words(names: list[str], between: str = " ") -> str:
 @click.command()
 @json_option
 @pass_session
+@watching.watched
 def commits(session: Session) -> None:
     """The commit that is carried out now, how far it is, and the last commits."""
     state: dict[str, Any] = session.state.node().get(ACTIVITY, {})
@@ -67,6 +69,7 @@ def commits(session: Session) -> None:
 @click.command()
 @json_option
 @pass_session
+@watching.watched
 def transactions(session: Session) -> None:
     """The last commits, the newest first, and the one that awaits confirmation."""
     if session.out.as_json:
@@ -116,6 +119,7 @@ def _list(session: Session) -> None:
 @click.command()
 @json_option
 @pass_session
+@watching.watched
 def statistics(session: Session) -> None:
     """How the node is kept as declared: commits, compares, drift, repairs."""
     state: dict[str, Any] = session.state.node().get(STATISTICS, {})

@@ -147,7 +147,7 @@ def test_one_sid_is_read_without_the_others(ctl: Ctl, place: Path) -> None:
     both = {"local-sids": {"sid": [*END["local-sids"]["sid"], other]}}
     ctl.run("apply", "-", given=json.dumps({_SRV6: LOCATOR | both}))
 
-    with opened(place, print) as client:
+    with opened(place, print, print) as client:
         one = json.loads(client.running_with_sid(SID))[_SRV6]
         none = json.loads(client.running_with_sid("fcbb:0:1:66::/64"))[_SRV6]
 
@@ -162,7 +162,7 @@ def test_whether_srv6mgrd_answers_is_known_in_time(ctl: Ctl, place: Path) -> Non
     async def hang() -> None:
         goes_on.wait(30)
 
-    with opened(place, print) as client:
+    with opened(place, print, print) as client:
         assert client.answers(10)
         hanging = ctl.loop.begin(hang())
         try:

@@ -165,3 +165,11 @@ def test_watching_on_a_terminal(monkeypatch):
     # As many lines as there is room for.
     assert third.count("\n") == 7
     assert "... 16 more lines" in third
+
+
+@pytest.mark.parametrize("what", ["commits", "transactions", "statistics", "config"])
+def test_what_is_no_table_is_watched_too(sids, monkeypatch, what):
+    interrupted_after(monkeypatch, 1)
+    ran = sids.run("show", what, "--watch", "--json")
+    assert ran.status == 0
+    assert len([json.loads(line) for line in ran.out.splitlines()]) == 2
