@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from srv6mgrd.cli.output import Cell, Column, Output, Row
+from srv6mgrd.cli.output import Column, Output, Row
 from srv6mgrd.cli.rates import Rate
-from srv6mgrd.cli.show.rows import UNKNOWN, behavior_of, error_cell, leads_to, status_cell
+from srv6mgrd.cli.show.rows import UNKNOWN, behavior_of, leads_to
 from srv6mgrd.cli.top.scene import Scene
 from srv6mgrd.cli.units import counted, short
-from srv6mgrd.model.status import Kind, ObjectRef, SidCounters
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, SidCounters
 
 _COLUMNS = (
     *(Column(title) for title in ("SID", "BEHAVIOR", "LEADS TO")),
     *(Column(title, right=True) for title in ("PKT/S", "BIT/S", "ERR/S", "PACKETS", "ERRORS")),
     Column("STATUS"),
 )
+_STATUSES = {status: status.text for status in InstallStatus}
+_NOTHING = SidCounters()
 
 
 def show(out: Output, scene: Scene) -> None:
@@ -28,19 +30,19 @@ def show(out: Output, scene: Scene) -> None:
     stopped = "" if scene.managed else "  srv6mgrd does not run: nothing moves"
     out.line(f"{counted(len(scene.names), 'SID')}, {installed}{stopped}  {scene.about}")
     out.line()
-    out.table(_COLUMNS, [_row(scene, name) for name in scene.names])
-
-
-def _row(scene: Scene, name: str) -> Row:
     counters = scene.history.last.counters if scene.history.last else {}
-    sid, rate, c = scene.declared.get(name), scene.history.now(name), counters.get(name)
-    c = c or SidCounters()
+    out.table(_COLUMNS, [_row(scene, name, counters.get(name, _NOTHING)) for name in scene.names])
+
+
+def _row(scene: Scene, name: str, counters: SidCounters) -> Row:
+    sid = scene.declared.get(name)
+    # Nothing has a colour here.
     return (
-        Cell(name, "name"),
+        name,
         behavior_of(sid) if sid else "?",
         leads_to(sid) if sid else "?",
-        *map(short, rate),
-        short(c.packets),
-        error_cell(c.errors),
-        status_cell(scene.statuses.get(ObjectRef(Kind.SID, name), UNKNOWN)),
+        *map(short, scene.history.now(name)),
+        short(counters.packets),
+        str(counters.errors),
+        _STATUSES[scene.statuses.get(ObjectRef(Kind.SID, name), UNKNOWN).status],
     )
