@@ -253,7 +253,9 @@ def problems() -> Iterator[None]:
 
 @contextlib.contextmanager
 def opened(
-    runtime: Path, warn: Callable[[str], object], waits: Callable[[str], object]
+    runtime: Path,
+    warn: Callable[[str], object],
+    waits: Callable[[str], object] = lambda _: None,
 ) -> Iterator[Client]:
     """A door that is closed afterwards. Raises Problem for all that goes wrong on its way.
     ``runtime`` is srv6mgrd's runtime directory; ``warn`` as in ``Client``, ``waits`` as in
