@@ -19,22 +19,38 @@ Suite Teardown    Log The Slowest Report
 
 *** Variables ***
 # What goes with an interface that is set down.
-${CORE_OF_PE1}    SEPARATOR=
-...               ip link set to-p up; ip -6 address replace 2001:db8:1::1/64 dev to-p nodad;
-...               for to in 2001:db8::2/128 2001:db8:2::/64 fcbb:0:2::/48; do
-...               ${SPACE}ip -6 route replace $to via 2001:db8:1::2; done
-${CORE_OF_P}      SEPARATOR=
-...               ip link set to-pe1 up; ip -6 address replace 2001:db8:1::2/64 dev to-pe1 nodad;
-...               for to in 2001:db8::1/128 fcbb:0:1::/48; do ip -6 route replace $to via 2001:db8:1::1; done
-${SITE_OF_RED}    SEPARATOR=
-...               ip link set to-ce-red up; ip address replace 10.1.0.1/24 dev to-ce-red;
-...               ip -6 address replace fd00:1::1/64 dev to-ce-red nodad
-${RED_OF_CE}      SEPARATOR=
-...               ip link set eth0 up; ip -6 address replace fd00:1::10/64 dev eth0 nodad;
-...               ip -6 route replace default via fd00:1::1; ip route replace default via 10.1.0.1
-${LOCATOR}        fcbb:0:2::/48 via 2001:db8:1::2
-${PEER}           vtysh -c 'conf t' -c 'router bgp 65000' -c
-${NO_ROUTE}       remote-sid-unreachable major down
+${CORE_OF_PE1}      SEPARATOR=
+...                 ip link set to-p up; ip -6 address replace 2001:db8:1::1/64 dev to-p nodad;
+...                 for to in 2001:db8::2/128 2001:db8:2::/64 fcbb:0:2::/48; do
+...                 ${SPACE}until ip -6 route replace $to via 2001:db8:1::2; do sleep 0.1; done; done
+${CORE_OF_P}        SEPARATOR=
+...                 ip link set to-pe1 up; ip -6 address replace 2001:db8:1::2/64 dev to-pe1 nodad;
+...                 for to in 2001:db8::1/128 fcbb:0:1::/48; do until ip -6 route replace $to via 2001:db8:1::1; do sleep 0.1; done; done
+${FAR_CORE_OF_P}    SEPARATOR=
+...                 ip link set to-pe2 up; ip -6 address replace 2001:db8:2::2/64 dev to-pe2 nodad;
+...                 for to in 2001:db8::2/128 fcbb:0:2::/48; do until ip -6 route replace $to via 2001:db8:2::1; do sleep 0.1; done; done
+${SITE_OF_RED}      SEPARATOR=
+...                 ip link set to-ce-red up; ip address replace 10.1.0.1/24 dev to-ce-red;
+...                 ip -6 address replace fd00:1::1/64 dev to-ce-red nodad
+${RED_OF_CE}        SEPARATOR=
+...                 ip link set eth0 up; ip -6 address replace fd00:1::10/64 dev eth0 nodad;
+...                 ip -6 route replace default via fd00:1::1; ip route replace default via 10.1.0.1
+${LOCATOR}          fcbb:0:2::/48 via 2001:db8:1::2
+${PEER}             vtysh -c 'conf t' -c 'router bgp 65000' -c
+${NO_ROUTE}         remote-sid-unreachable major down
+${NO_PEER}          bgp-neighbor-unreachable minor degraded
+${NO_RED}           vrf-interface-down major down
+# Next hops on the core do not answer neighbor discovery; packets make the kernel ask.
+${DEAF}             SEPARATOR=
+...                 nft 'add table netdev deaf'; nft 'add chain netdev deaf in
+...                 ${SPACE}{ type filter hook ingress device to-p priority 0 ; }';
+...                 nft add rule netdev deaf in icmpv6 type nd-neighbor-advert drop;
+...                 sysctl -qw net.ipv6.neigh.to-p.retrans_time_ms=100;
+...                 ip -6 neigh flush dev to-p; ping -c1 -W1 2001:db8::2 >/dev/null || true
+${HEARS}            nft delete table netdev deaf; ping -c1 -W2 2001:db8::2 >/dev/null || true
+${IN_OTHER_VRF}     ip link add other type vrf table 99; ip link set other up; ip link set to-p master other
+${STAMP}            srv6mgr-path-measurement:path-measurement
+${NEW_VRF}          update vrfs/vrf[name=new] {"table-id": 31, "srv6mgr-bgp:bgp": {"rd": "65000:131", "import-rt": ["65000:31"], "export-rt": ["65000:31"]}}
 
 
 *** Test Cases ***
@@ -43,20 +59,37 @@ The Core Breaks
     [Template]    It Is Reported
     pe1    ip link set to-p down    core-interface-down critical down    ${CORE_OF_PE1}
     p    ip link set to-pe1 down    core-interface-down critical down    ${CORE_OF_P}
+    pe1    ${DEAF}    ${NO_ROUTE}    ${HEARS}
+    pe1    sysctl -qw net.ipv6.conf.to-p.disable_ipv6=1    ${NO_ROUTE}    sysctl -qw net.ipv6.conf.to-p.disable_ipv6=0; ${CORE_OF_PE1}
+    pe1    ${IN_OTHER_VRF}    ${NO_ROUTE}    ip link del other; ${CORE_OF_PE1}
+    pe1    ip link set to-p down; ip link set to-p name gone    core-interface-down critical down    ip link set gone name to-p; ${CORE_OF_PE1}
+    pe1    ip -6 address flush dev to-p scope global; ip -6 route flush ${LOCATOR}    ${NO_ROUTE}    ${CORE_OF_PE1}
+
+The Underlay Has No Route
+    [Template]    It Is Reported
     pe1    ip -6 route del fcbb:0:2::/48    ${NO_ROUTE}    ip -6 route replace ${LOCATOR}
     pe1    ip -6 route replace unreachable fcbb:0:2::/48    ${NO_ROUTE}    ip -6 route del unreachable fcbb:0:2::/48; ip -6 route replace ${LOCATOR}
     pe1    ip -6 route add unreachable fcbb:0:2:64::/64    ${NO_ROUTE}    ip -6 route del unreachable fcbb:0:2:64::/64
     pe1    ip -6 route add blackhole fcbb:0:2:64::/64    ${NO_ROUTE}    ip -6 route del blackhole fcbb:0:2:64::/64
     pe1    ip -6 route add prohibit fcbb:0:2:64::/64    ${NO_ROUTE}    ip -6 route del prohibit fcbb:0:2:64::/64
     pe1    ip -6 rule add pref 500 to fcbb:0:2::/48 unreachable    ${NO_ROUTE}    ip -6 rule del pref 500
+    pe1    ip -6 rule add pref 500 to fcbb:0:2::/48 blackhole    ${NO_ROUTE}    ip -6 rule del pref 500
+    pe1    ip -6 rule add pref 500 to fcbb:0:2::/48 prohibit    ${NO_ROUTE}    ip -6 rule del pref 500
+    pe1    ip -6 rule add pref 500 from 2001:db8::1 to fcbb:0:2::/48 unreachable    ${NO_ROUTE}    ip -6 rule del pref 500
+    pe1    ip -6 route add unreachable 2001:db8::2/128 metric 1    ${NO_PEER}    ip -6 route del unreachable 2001:db8::2/128 metric 1
+    pe1    ip -6 route del 2001:db8::2/128    ${NO_PEER}    ip -6 route replace 2001:db8::2/128 via 2001:db8:1::2
+
+The Core Gets Narrow
+    [Template]    It Is Reported
     pe1    ip link set to-p mtu 1400    core-mtu-too-small minor degraded    ip link set to-p mtu 9000
     pe1    ip -6 route replace ${LOCATOR} mtu 1400    core-mtu-too-small minor degraded    ip -6 route replace ${LOCATOR}
-    pe1    ip -6 route del 2001:db8::2/128    bgp-neighbor-unreachable minor degraded    ip -6 route replace 2001:db8::2/128 via 2001:db8:1::2
+    pe1    ip link set to-p mtu 1550    core-mtu-too-small warning up    ip link set to-p mtu 9000
 
 BGP Breaks
     [Template]    It Is Reported
     pe1    ip address del 2001:db8::1/128 dev lo    bgp-next-hop-lost critical down    ip address add 2001:db8::1/128 dev lo
     pe2    ${PEER} 'neighbor 2001:db8::1 shutdown'    bgp-session-down critical down    ${PEER} 'no neighbor 2001:db8::1 shutdown'
+    pe2    ip address del 2001:db8::2/128 dev lo    route-unresolved major down    ip address add 2001:db8::2/128 dev lo
     pe1    ${PEER} 'neighbor 2001:db8::2 shutdown'    bgp-session-down critical down    ${PEER} 'no neighbor 2001:db8::2 shutdown'
 
 A Daemon Of FRR Dies
@@ -64,15 +97,40 @@ A Daemon Of FRR Dies
     [Template]    Its Death Is Reported
     pe1    bgpd    routing-daemon-down critical down
     pe2    bgpd    bgp-session-down critical down
+    pe1    zebra    routing-daemon-down minor degraded
 
 A Customer Is Cut Off
     [Template]    It Is Reported
-    pe1    ip link set to-ce-red down    vrf-interface-down major down    ${SITE_OF_RED}
-    ce-red1    ip link set eth0 down    vrf-interface-down major down    ${RED_OF_CE}
+    pe1    ip link set to-ce-red down    ${NO_RED}    ${SITE_OF_RED}
+    ce-red1    ip link set eth0 down    ${NO_RED}    ${RED_OF_CE}
+    pe1    ip link set to-ce-red down; ip link set to-ce-red name gone    ${NO_RED}    ip link set gone name to-ce-red; ${SITE_OF_RED}
+    pe1    ip link set to-ce-red nomaster; ip link set to-ce-red down    ${NO_RED}    ${SITE_OF_RED}
 
 Something Foreign Is In The Way
     [Template]    It Is Reported
     pe1    ip -6 route add blackhole ${RED1} table 8986 metric 7    not-installed major down    ip -6 route del ${RED1} table 8986 metric 7
+
+What A SID Sends To Is Gone
+    [Documentation]    An End.X to the core, and one to a customer.
+    [Setup]    SIDs Send To The Core And To A Customer
+    [Template]    It Is Reported
+    pe1    ip link set to-p down    next-hop-unreachable major down    ${CORE_OF_PE1}
+    ce-blue1    ip link set eth0 down    next-hop-unreachable major up    ${RED_OF_CE}
+    [Teardown]    Set    pe1    delete local-sids/sid[prefix=fcbb:0:1:1::/64]    delete local-sids/sid[prefix=fcbb:0:1:2::/64]
+
+A Measured Path Breaks
+    [Setup]    The Path Is Measured
+    [Template]    It Is Reported
+    p    ip link set to-pe2 down    path-down minor degraded    ${FAR_CORE_OF_P}
+    p    ip -6 route del 2001:db8::1/128    path-down minor degraded    ip -6 route replace 2001:db8::1/128 via 2001:db8:1::1
+    p    ip -6 route add unreachable 2001:db8::2/128 metric 1    path-down minor degraded    ip -6 route del unreachable 2001:db8::2/128 metric 1
+    [Teardown]    The Path Is Measured No More
+
+The Host Breaks
+    [Documentation]    Each row: a service of pe1, and the alarm.
+    [Template]    Its Absence Is An Alarm
+    redis    redis-unreachable minor
+    srv6-gnmid    daemon-down minor
 
 The Command Line Ends By The State Of Services
     When Run On    pe1    ip link set to-ce-red down
@@ -85,6 +143,14 @@ The Command Line Ends By The State Of Services
     And All Services Are Up    pe1    60
     Then Ctl    pe1    doctor
 
+What Is Planned Is No Alarm
+    [Documentation]    Each row: an edit on pe1, and the one that takes it back.
+    [Template]    A Planned Change Is Quiet
+    update bgp/neighbor[address=2001:db8::9] {"remote-as": 65000, "enabled": false}    delete bgp/neighbor[address=2001:db8::9]
+    update vrfs/vrf[name=empty] {"table-id": 30}    delete vrfs/vrf[name=empty]
+    ${NEW_VRF}    delete vrfs/vrf[name=new]
+    update local-sids/sid[prefix=fcbb:0:1:3::/64] {"locator": "MAIN", "behavior": "End"}    delete local-sids/sid[prefix=fcbb:0:1:3::/64]
+
 What Is Healthy Stays Up
     [Documentation]    Each row: what is done on pe1, and undone after 3 s.
     [Template]    Nothing Is Reported
@@ -95,6 +161,14 @@ What Is Healthy Stays Up
     ip link add other0 type dummy    ip link del other0
     ip link set to-p mtu 1600    ip link set to-p mtu 9000
     ip -6 neigh flush dev to-p    true
+    ip -6 route add 2001:db8:77::/48 via 2001:db8:1::2    ip -6 route del 2001:db8:77::/48
+    ip -6 route add unreachable 2001:db8:77::/48    ip -6 route del unreachable 2001:db8:77::/48
+    ip -6 rule add pref 500 to fcbb:0:9::/48 unreachable    ip -6 rule del pref 500
+    ip address add 192.0.2.9/32 dev lo    ip address del 192.0.2.9/32 dev lo
+    ip link set to-p alias core    ip link set to-p alias ''
+    ip -6 neigh replace 2001:db8:1::9 lladdr 02:00:00:00:00:09 dev to-p    ip -6 neigh del 2001:db8:1::9 dev to-p
+    ping -c1 -W1 2001:db8:1::77 || true    true
+    vtysh -c 'clear bgp 2001:db8::2 soft'    true
     ip route add blackhole 192.0.2.0/24 table 10    ip route del blackhole 192.0.2.0/24 table 10
 
 
@@ -107,6 +181,38 @@ It Is Reported
     Run On    ${name}    ${repair}
     All Services Are Up    pe1    60
 
+Its Absence Is An Alarm
+    [Arguments]    ${service}    ${expected}
+    ${type}    ${severity}    Split String    ${expected}
+    Kill Service    pe1    ${service}
+    Alarm Is Raised    pe1    ${type}    ${severity}
+    Restart Service    pe1    ${service}
+    Alarm Is Cleared    pe1    ${type}
+
+SIDs Send To The Core And To A Customer
+    Set    pe1
+    ...    update local-sids/sid[prefix=fcbb:0:1:1::/64] {"locator": "MAIN", "behavior": "End.X", "next-hop": "2001:db8:1::2", "interface": "to-p"}
+    ...    update local-sids/sid[prefix=fcbb:0:1:2::/64] {"locator": "MAIN", "behavior": "End.DX6", "next-hop": "fd00:1::10", "interface": "to-ce-blue"}
+    All Services Are Up    pe1    30
+
+The Path Is Measured
+    Start Service    pe1    srv6-stampd
+    Start Service    pe2    srv6-stampd
+    Set    pe2    update ${STAMP}/reflector {"allowed-prefix": ["2001:db8::1/128"]}
+    Set    pe1    update ${STAMP}/session[name=pe2] {"destination-address": "2001:db8::2", "interval": 20}
+    Wait Until Keyword Succeeds    30 s    0.2 s    The Path Is Up
+    All Services Are Up    pe1    30
+
+The Path Is Up
+    ${state}    Value Of    pe1    ${STAMP}/session[name=pe2]/state    state
+    Should Be Equal    ${state}[path-state]    up
+
+The Path Is Measured No More
+    Set    pe1    delete ${STAMP}
+    Set    pe2    delete ${STAMP}
+    Stop Service    pe1    srv6-stampd
+    Stop Service    pe2    srv6-stampd
+
 Its Death Is Reported
     [Arguments]    ${name}    ${daemon}    ${expected}
     ${type}    ${severity}    ${state}    Split String    ${expected}
@@ -114,6 +220,13 @@ Its Death Is Reported
     Condition Is Reported    pe1    ${type}    ${severity}    red=${state}
     Restart Service    ${name}    frr
     All Services Are Up    pe1    90
+
+A Planned Change Is Quiet
+    [Arguments]    ${edit}    ${back}
+    Set    pe1    ${edit}
+    Services Stay Up    pe1    ${3}
+    Set    pe1    ${back}
+    Services Stay Up    pe1    ${1}
 
 Nothing Is Reported
     [Arguments]    ${change}    ${undo}
