@@ -12,12 +12,11 @@ from typing import Any
 
 from srv6mgrd.frr.blocks import BGPD
 from srv6mgrd.frr.json_shows import show_json
-from srv6mgrd.frr.session_states import SUMMARY, failed_summaries
+from srv6mgrd.frr.session_states import SUMMARY
 from srv6mgrd.frr.status import NEXT_HOPS, UNICAST, VPN, export_problems
 from srv6mgrd.frr.vty import Shows, VtyError
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.service_state.evidence import (
-    ESTABLISHED,
     SPEAKER,
     BgpEvidence,
     BgpSession,
@@ -48,39 +47,21 @@ def bgp_evidence(desired: Desired, frr: Shows) -> BgpEvidence:
 
 def _sessions(frr: Shows) -> Iterator[tuple[tuple[str, str], BgpSession]]:
     """Of several families of a session the one that is established counts."""
-    summaries = show_json(frr, BGPD, SUMMARY)
-    reasons = _reset_reasons(summaries, frr)
-    for name, summary in summaries.items():
+    for name, summary in show_json(frr, BGPD, SUMMARY).items():
         vrf, families = (SPEAKER, VPN) if name == _DEFAULT else (name, UNICAST)
         found: dict[str, BgpSession] = {}
         for family in families:
             for peer, entry in summary.get(family, {}).get("peers", {}).items():
-                session = _session(entry, reasons.get((name, peer), ""))
+                session = _session(entry)
                 if peer not in found or session.is_established:
                     found[peer] = session
         for peer, session in found.items():
             yield (vrf, peer), session
 
 
-def _session(entry: Mapping[str, Any], reason: str) -> BgpSession:
+def _session(entry: Mapping[str, Any]) -> BgpSession:
     state = str(entry.get("state", "unknown"))
-    was_established = int(entry.get("connectionsEstablished", 0)) > 0
-    return BgpSession(state, was_established, reason if was_established else "")
-
-
-def _reset_reasons(summaries: Mapping[str, Any], frr: Shows) -> dict[tuple[str, str], str]:
-    """Why sessions ended that are down, by instance and peer."""
-    if all(entry.get("state") == ESTABLISHED for _, _, entry in _entries(summaries)):
-        return {}
-    failed = failed_summaries(frr)
-    return {(vrf, peer): str(e.get("lastResetDueTo", "")) for vrf, peer, e in _entries(failed)}
-
-
-def _entries(summaries: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    for vrf, summary in summaries.items():
-        for family in (*VPN, *UNICAST):
-            for peer, entry in summary.get(family, {}).get("peers", {}).items():
-                yield vrf, peer, entry
+    return BgpSession(state, int(entry.get("connectionsEstablished", 0)) > 0)
 
 
 def _unresolved(desired: Desired, frr: Shows) -> Iterator[UnresolvedNextHop]:

@@ -100,15 +100,23 @@ def _finding(
     vrf: str | None, neighbor: Neighbor, session: BgpSession, effects: dict[str, ServiceState]
 ) -> Finding:
     name = names.bgp_neighbor(neighbor.address, vrf)
-    reason = f"; it ended: {session.reset_reason}" if session.reset_reason else ""
     of_vrf = f" vrf {vrf}" if vrf else ""
     return Finding(
         ConditionType.BGP_SESSION_DOWN,
         f"{bgp_path(vrf)}/{neighbor.step}",
-        f"the session with {name} is {session.state}, not Established{reason}",
-        f"ping {neighbor.address}; its AS, password and families: vtysh -c 'show bgp{of_vrf}"
-        f" neighbors {neighbor.address}'",
+        f"the session with {name} is not established{_detail(session)}",
+        f"ping {neighbor.address}; srv6ctl show neighbors says why it ended; its AS, password and"
+        f" families: vtysh -c 'show bgp{of_vrf} neighbors {neighbor.address}'",
         effects,
         hold=CONVERGENCE if session.was_established else FIRST_CONTACT,
         is_shared=vrf is None,
     )
+
+
+def _detail(session: BgpSession) -> str:
+    """What will not pass by itself. The states of a session that is tried again and again come and
+    go, and would change the condition each time."""
+    if session.state == "NoNeg":
+        return ": the neighbor does not exchange these routes"
+    words = {"Idle (Admin)": "it is shut down", "Idle (PfxCt)": "it exceeded its prefix limit"}
+    return f": {words[session.state]}" if session.state in words else ""

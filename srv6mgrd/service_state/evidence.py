@@ -22,7 +22,6 @@ class BgpSession:
 
     state: str
     was_established: bool = False
-    reset_reason: str = ""
 
     @property
     def is_established(self) -> bool:

@@ -313,3 +313,19 @@ def test_many_vrfs_without_a_remote_sid_have_one_condition() -> None:
     assert one.resource == "/srv6mgr-srv6:srv6/vrfs"
     assert one.cause.startswith("of 100 VRFs, in VRF v0: packets of 2 imported routes do not get")
     assert set(one.vrfs) == set(vrfs)
+
+
+@pytest.mark.parametrize(
+    ("state", "detail"),
+    [
+        ("Active", ""),
+        ("Idle", ""),
+        ("Idle (Admin)", ": it is shut down"),
+        ("Idle (PfxCt)", ": it exceeded its prefix limit"),
+        ("NoNeg", ": the neighbor does not exchange these routes"),
+    ],
+)
+def test_a_condition_stays_the_same_while_a_session_is_tried_again(state: str, detail: str) -> None:
+    (condition,) = judged(with_sessions(red=BgpSession(state, was_established=True))).conditions
+    named = "the session with BGP neighbor 10.1.0.10 of VRF red"
+    assert condition.cause == f"{named} is not established{detail}"
