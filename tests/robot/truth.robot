@@ -38,19 +38,8 @@ ${RED_OF_CE}        SEPARATOR=
 ${LOCATOR}          fcbb:0:2::/48 via 2001:db8:1::2
 ${PEER}             vtysh -c 'conf t' -c 'router bgp 65000' -c
 ${NO_ROUTE}         remote-sid-unreachable major down
-# A session that ended is otherwise begun anew after up to two minutes.
-${CLEAR}            vtysh -c 'clear bgp 2001:db8::2'
 ${NO_PEER}          bgp-neighbor-unreachable minor degraded
 ${NO_RED}           vrf-interface-down major down
-# Next hops on the core do not answer neighbor discovery; packets make the kernel ask.
-${DEAF}             SEPARATOR=
-...                 nft 'add table netdev deaf'; nft 'add chain netdev deaf in
-...                 ${SPACE}{ type filter hook ingress device to-p priority 0 ; }';
-...                 nft add rule netdev deaf in icmpv6 type nd-neighbor-advert drop;
-...                 sysctl -qw net.ipv6.neigh.to-p.retrans_time_ms=100;
-...                 ip -6 neigh flush dev to-p; ping -c1 -W1 2001:db8::2 >/dev/null || true
-${HEARS}            nft delete table netdev deaf; ping -c1 -W2 2001:db8::2 >/dev/null; ${CLEAR}
-${IN_OTHER_VRF}     ip link add other type vrf table 99; ip link set other up; ip link set to-p master other
 ${STAMP}            srv6mgr-path-measurement:path-measurement
 ${NEW_VRF}          update vrfs/vrf[name=new] {"table-id": 31, "srv6mgr-bgp:bgp": {"rd": "65000:131", "import-rt": ["65000:31"], "export-rt": ["65000:31"]}}
 
@@ -61,11 +50,6 @@ The Core Breaks
     [Template]    It Is Reported
     pe1    ip link set to-p down    core-interface-down critical down    ${CORE_OF_PE1}
     p    ip link set to-pe1 down    core-interface-down critical down    ${CORE_OF_P}
-    pe1    ${DEAF}    ${NO_ROUTE}    ${HEARS}
-    pe1    sysctl -qw net.ipv6.conf.to-p.disable_ipv6=1    ${NO_ROUTE}    sysctl -qw net.ipv6.conf.to-p.disable_ipv6=0; ${CORE_OF_PE1}; ${CLEAR}
-    pe1    ${IN_OTHER_VRF}    ${NO_ROUTE}    ip link del other; ${CORE_OF_PE1}; ${CLEAR}
-    pe1    ip link set to-p down; ip link set to-p name gone    core-interface-down critical down    ip link set gone name to-p; ${CORE_OF_PE1}
-    pe1    ip -6 address flush dev to-p scope global; ip -6 route flush ${LOCATOR}    ${NO_ROUTE}    ${CORE_OF_PE1}
 
 The Underlay Has No Route
     [Template]    It Is Reported
@@ -113,12 +97,10 @@ Something Foreign Is In The Way
     pe1    ip -6 route add blackhole ${RED1} table 8986 metric 7    not-installed major down    ip -6 route del ${RED1} table 8986 metric 7
 
 What A SID Sends To Is Gone
-    [Documentation]    An End.X to the core, and one to a customer.
-    [Setup]    SIDs Send To The Core And To A Customer
+    [Setup]    A SID Sends To A Customer
     [Template]    It Is Reported
-    pe1    ip link set to-p down    next-hop-unreachable major down    ${CORE_OF_PE1}
     ce-blue1    ip link set eth0 down    next-hop-unreachable major up    ${RED_OF_CE}
-    [Teardown]    Set    pe1    delete local-sids/sid[prefix=fcbb:0:1:1::/64]    delete local-sids/sid[prefix=fcbb:0:1:2::/64]
+    [Teardown]    Set    pe1    delete local-sids/sid[prefix=fcbb:0:1:2::/64]
 
 A Measured Path Breaks
     [Setup]    The Path Is Measured
@@ -191,9 +173,9 @@ Its Absence Is An Alarm
     Restart Service    pe1    ${service}
     Alarm Is Cleared    pe1    ${type}
 
-SIDs Send To The Core And To A Customer
-    Set    pe1
-    ...    update local-sids/sid[prefix=fcbb:0:1:1::/64] {"locator": "MAIN", "behavior": "End.X", "next-hop": "2001:db8:1::2", "interface": "to-p"}
+A SID Sends To A Customer
+    Set
+    ...    pe1
     ...    update local-sids/sid[prefix=fcbb:0:1:2::/64] {"locator": "MAIN", "behavior": "End.DX6", "next-hop": "fd00:1::10", "interface": "to-ce-blue"}
     All Services Are Up    pe1    30
 

@@ -223,3 +223,14 @@ def test_a_round_asks_each_command_once() -> None:
     assert list(state.observed) == ["srv6mgr-bgp:bgp"]
     state.ask(Desired())
     assert state.observed == {}
+
+
+def test_sessions_are_shown_where_bgpd_has_no_json_of_those_that_failed() -> None:
+    """bgpd 10.3 prints none where a neighbor is shut down."""
+
+    class Silent(Daemons):
+        def show(self, daemon: str, command: str) -> str:
+            return "{" if command == FAILED else super().show(daemon, command)
+
+    daemons = Silent(red={"ipv4Unicast": {CE.address: entry("Idle (Admin)")}})
+    assert of_ce(SessionStates(), daemons)["session-state"] == "idle"
