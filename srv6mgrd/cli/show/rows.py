@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from srv6mgrd.cli.output import Cell
@@ -87,6 +88,12 @@ def since_cell(status: ObjectStatus, now: int) -> Cell:
 
 def status_json(status: ObjectStatus) -> dict[str, Any]:
     """The leaves of ``state``, numbers as numbers."""
+    return dict(_status_json(status))
+
+
+# Thousands of objects share a status.
+@lru_cache(maxsize=1024)
+def _status_json(status: ObjectStatus) -> Mapping[str, Any]:
     reported: dict[str, Any] = {
         "install-status": status.status.text,
         "reason": status.reason,
