@@ -11,7 +11,7 @@ from srv6mgrd.model.condition import ConditionType
 from srv6mgrd.model.paths import bgp_path
 from srv6mgrd.model.service import ServiceState
 from srv6mgrd.service_state.evidence import SPEAKER, BgpEvidence, BgpSession, KernelEvidence
-from srv6mgrd.service_state.finding import COMMIT, CONVERGENCE, FIRST_CONTACT, Finding
+from srv6mgrd.service_state.finding import CONVERGENCE, FIRST_CONTACT, Finding
 from srv6mgrd.service_state.scope import Scope, expected
 
 _UNKNOWN = BgpSession("not known to bgpd")
@@ -30,7 +30,7 @@ def daemon(scope: Scope, bgp: BgpEvidence, kernel: KernelEvidence | None) -> Ite
             cause,
             f"{remedy or 'start frr'}; systemctl status frr says why it ended",
             {vrf: _without_updates(vrf, kernel) for vrf in scope.vpn},
-            hold=COMMIT,
+            hold=CONVERGENCE,
             is_shared=True,
         )
 

@@ -11,7 +11,7 @@ from srv6mgrd.model.service import ServiceState
 
 # Seconds for which something has to be so before it counts. While a commit is carried out, or
 # routing converges, parts of a service are away for a moment.
-AT_ONCE, CONVERGENCE, COMMIT, FIRST_CONTACT = 0.0, 1.0, 3.0, 30.0
+AT_ONCE, CONVERGENCE, COMMIT, FIRST_CONTACT = 0.0, 1.0, 2.0, 30.0
 
 
 @dataclass(frozen=True, slots=True)
