@@ -23,6 +23,8 @@ from bench.report import Goal, Report
 
 YANG = Path("yang")
 STANDARD = Path("/usr/share/yang/modules/sysrepo")
+# Of RFCs, as lab/sysrepo.py brings them.
+RFCS = Path("/opt/yang")
 ROUNDS = 12
 
 _STRING = r"""(?:"[^"]*"|'[^']*')"""
@@ -102,7 +104,7 @@ class Place:
         }
 
     def install(self) -> None:
-        command = ["sysrepoctl", "--search-dirs", f"{self.modules}:{STANDARD}"]
+        command = ["sysrepoctl", "--search-dirs", f"{self.modules}:{STANDARD}:{RFCS}"]
         for line in (YANG / "install.txt").read_text().splitlines():
             module, *features = line.split() or [""]
             if module.startswith("srv6mgr-"):

@@ -21,7 +21,7 @@ def validation(modules: Path, data: bytes) -> dict[str, float]:
     """Parse and validate by libyang."""
     import libyang
 
-    with libyang.Context(f"{modules}:/usr/share/yang/modules/sysrepo") as context:
+    with libyang.Context(f"{modules}:/usr/share/yang/modules/sysrepo:/opt/yang") as context:
         for file in sorted(modules.glob("*.yang")):
             context.load_module(file.stem)
 

@@ -21,7 +21,7 @@ from typing import Any
 from bench.report import Goal
 
 YANG = Path(__file__).parent.parent / "yang"
-SYSREPO_YANG = "/usr/share/yang/modules/sysrepo"
+SYSREPO_YANG = "/usr/share/yang/modules/sysrepo:/opt/yang"
 MODEL = "srv6mgr-srv6.yang"
 OURS = re.compile(r"^srv6mgr-\S+\.yang", re.MULTILINE)
 ROUNDS = 5
