@@ -19,7 +19,7 @@ from srv6mgrd.kinds.vlan.object import VlanDevice
 from srv6mgrd.kinds.vrf.object import VrfDevice
 from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
-from srv6mgrd.plan.diff import in_order
+from srv6mgrd.plan.order import in_order
 from srv6mgrd.ports import AdapterError, Frr, Kernel, RejectedAction
 from srv6mgrd.progress import progress
 from srv6mgrd.stages import Stage, stages

@@ -67,7 +67,11 @@ class Participant:
                 if actions is not None:
                     return changes, actions
         text = change.text()
-        return text, self._commits.change(_parsed(text), rollback=rollback)
+        tree = _parsed(text)
+        try:
+            return text, self._commits.change(tree, rollback=rollback)
+        finally:
+            memory.let_go(tree)
 
     @memory.searched_later()
     def stored(self) -> None:
@@ -91,8 +95,8 @@ class Participant:
         self._in_loop.ask(self._coordinator.ended)
 
 
-def _parsed(tree: str) -> Mapping[str, Any]:
+def _parsed(tree: str) -> dict[str, Any]:
     """As ``json.loads`` does it, which keeps every other thread from running until it is done:
     200 ms for 100,000 SIDs. Where it calls a function of Python they may run."""
-    data: Mapping[str, Any] = json.loads(tree, object_hook=lambda members: members)
+    data: dict[str, Any] = json.loads(tree, object_hook=lambda members: members)
     return data

@@ -8,11 +8,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from srv6mgrd.kinds.address.object import InterfaceAddress
 from srv6mgrd.kinds.admin_state.object import AdminState
 from srv6mgrd.kinds.device import Device
-from srv6mgrd.kinds.dummy.object import DummyDevice
-from srv6mgrd.kinds.frr_block.object import FrrBlock
 from srv6mgrd.kinds.link_mtu.object import LinkMtu
 from srv6mgrd.kinds.object import Object
 from srv6mgrd.kinds.rule.object import Rule
@@ -22,6 +19,7 @@ from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.plan import cascade
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.observed import ObservedObject
+from srv6mgrd.plan.order import in_order
 from srv6mgrd.plan.shadow import Shadow, shadows
 
 
@@ -119,17 +117,6 @@ def plan(
     return Plan(in_order(actions), conflicts, in_front, frozenset(staying), values)
 
 
-def in_order(actions: Sequence[Action]) -> list[Action]:
-    """What others stand on is put first and removed last. New comes before old goes, except for
-    what has to make room."""
-    puts = [a for a in actions if not isinstance(a, Delete)]
-    deletes = [a for a in actions if isinstance(a, Delete)]
-    puts.sort(key=lambda a: _order(a.object))
-    deletes.sort(key=lambda a: _order(a.object), reverse=True)
-    early = _make_room(puts, deletes)
-    return [*early, *puts, *(d for d in deletes if d not in early)]
-
-
 def _values(
     beside: Mapping[str, ObservedObject], actions: Sequence[Action]
 ) -> Iterator[tuple[str, Replace]]:
@@ -171,10 +158,6 @@ def _is_ours(vrf: str, wanted: Container[str], observed: Mapping[str, ObservedOb
     return key in wanted or (key in observed and observed[key].ours)
 
 
-def _order(obj: Object) -> tuple[int, int, str]:
-    return obj.rank, obj.order, obj.key
-
-
 def _leaving(
     wanted: Mapping[str, Object], observed: Mapping[str, ObservedObject], removable: Container[str]
 ) -> set[str]:
@@ -208,40 +191,3 @@ def _goes_first(seen: ObservedObject, leaving: Container[str]) -> bool:
     if isinstance(obj, VrfPort):
         return obj.vrf in leaving
     return isinstance(obj, VrfDevice) and obj.name in leaving and seen.ours
-
-
-def _make_room(puts: list[Create | Replace], deletes: list[Delete]) -> list[Delete]:
-    """Removals that come first: what is put in anew, the VRF on a table that another one takes,
-    and what depends on them; interfaces that leave a VRF and would take what is put on them."""
-    again = {a.object.key for a in puts}
-    taken = {a.object.table for a in puts if isinstance(a.object, VrfDevice)}
-    leaving = {
-        d.object.name
-        for d in deletes
-        if isinstance(d.object, VrfDevice) and (d.object.table in taken or d.object.key in again)
-    }
-    # Also on a VLAN above the interface, which these actions need not name.
-    losing = any(a.object.lost_with is not None for a in puts)
-    tagged = {a.object.tag for a in puts if isinstance(a.object, VlanDevice)}
-    # What leaves a VRF goes up again with the VLANs on it, which may be declared down.
-    raising = any(isinstance(a.object, AdminState) for a in puts)
-    # What is on them goes before them, so that undoing brings it back.
-    devices = {
-        d.object.name
-        for d in deletes
-        if isinstance(d.object, VlanDevice | DummyDevice)
-        and (d.object.key in again or (isinstance(d.object, VlanDevice) and d.object.tag in tagged))
-    }
-    moving = any(a.object.takes_addresses for a in (*puts, *deletes))
-    return [
-        d
-        for d in deletes
-        if d.object.key in again
-        or (isinstance(d.object, VrfPort) and (raising or losing))
-        or (isinstance(d.object, VlanDevice) and d.object.name in devices)
-        or not devices.isdisjoint(d.object.hangs_on)
-        or (isinstance(d.object, InterfaceAddress) and moving)
-        or (isinstance(d.object, FrrBlock) and leaving)
-        or (isinstance(d.object, VrfPort) and d.object.vrf in leaving)
-        or (isinstance(d.object, VrfDevice) and d.object.name in leaving)
-    ]

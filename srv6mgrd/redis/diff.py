@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
-from itertools import groupby
+from itertools import chain, islice
 
 from srv6mgrd.redis.schema import Fields, RowKey, Table, table_of, tables
 from srv6mgrd.redis.wire import Operation
@@ -58,7 +58,8 @@ class Rows:
 
     def adopt(self, found: Mapping[RowKey, Fields]) -> None:
         """These are all rows that there are."""
-        self._apart = dict.fromkeys(self._wanted.keys() - found.keys())
+        # A set operation on so many would hold every thread.
+        self._apart = {key: None for key in self._wanted if key not in found}
         for key, fields in found.items():
             self.know(key, dict(fields))
 
@@ -103,8 +104,10 @@ def changes(keys: Iterable[RowKey], rows: Rows) -> Iterator[tuple[str, list[Chan
     What is removed goes first, last written first removed: a reader that follows a reference
     (name map to counters, SID to VRF) finds its end.
     """
-    removals: list[tuple[Table, Change]] = []
-    puts: list[tuple[Table, Change]] = []
+    gone: dict[Table, list[RowKey]] = {}
+    put: dict[Table, list[RowKey]] = {}
+    emptied: dict[Table, list[Change]] = {}
+    filled: dict[Table, list[Change]] = {}
     for key in keys:
         shall, now = rows.wanted(key), rows.known(key)
         if shall == now:
@@ -114,22 +117,27 @@ def changes(keys: Iterable[RowKey], rows: Rows) -> Iterator[tuple[str, list[Chan
             raise ForeignTableError(f"{key.db} {key.key}")
         if table.shared:
             for field, old, new in _cells(shall or {}, now or {}):
-                into = puts if new else removals
-                into.append((table, (key, ("cell", key.key, field, old, new))))
-        elif shall is None:
-            removals.append((table, (key, ("drop", key.key))))
+                into = filled if new else emptied
+                into.setdefault(table, []).append((key, ("cell", key.key, field, old, new)))
         else:
-            puts.append((table, (key, _put(key, shall, now or {}))))
-    removals.sort(key=lambda c: -c[0].order)
-    puts.sort(key=lambda c: c[0].order)
-    for phase in (removals, puts):
-        for table, group in groupby(phase, key=lambda c: c[0]):
-            todo = [change for _, change in group]
-            for first in range(0, len(todo), BATCH):
-                yield table.database, todo[first : first + BATCH]
+            (gone if shall is None else put).setdefault(table, []).append(key)
+    for table in sorted(dict.fromkeys([*gone, *emptied]), key=lambda t: -t.order):
+        drops: Iterator[Change] = ((key, ("drop", key.key)) for key in gone.get(table, ()))
+        yield from _batches(table, chain(emptied.get(table, ()), drops))
+    for table in sorted(dict.fromkeys([*put, *filled]), key=lambda t: t.order):
+        puts = ((key, _put(key, rows)) for key in put.get(table, ()))
+        yield from _batches(table, chain(filled.get(table, ()), puts))
 
 
-def _put(key: RowKey, shall: Fields, now: Fields) -> Operation:
+def _batches(table: Table, todo: Iterable[Change]) -> Iterator[tuple[str, list[Change]]]:
+    """Made one after the other: all at once would be freed at once, which holds every thread."""
+    changes = iter(todo)
+    while batch := list(islice(changes, BATCH)):
+        yield table.database, batch
+
+
+def _put(key: RowKey, rows: Rows) -> Operation:
+    shall, now = rows.wanted(key) or {}, rows.known(key)
     if not now:
         return ("put", key.key, 1, [word for pair in shall.items() for word in pair], [])
     set_ = [word for f, v in shall.items() if now.get(f) != v for word in (f, v)]

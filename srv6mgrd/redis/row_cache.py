@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from srv6mgrd.counters import sonic
 from srv6mgrd.model.status import SidCounters
@@ -65,18 +65,20 @@ class RowCache:
 
     def unnamed(self, changes: Changes) -> list[str]:
         """Names that need an object identifier; those of SIDs that are gone are forgotten."""
-        names = {name for name in changes.counted.values() if name is not None}
+        names = dict.fromkeys(name for name in changes.counted.values() if name is not None)
+        gone: Set[str]
         if changes.whole:
-            gone = self._oids.keys() - names
+            gone = {n for n in self._oids if n not in names}
         else:
             gone = changes.uncounted & self._oids.keys()
             if self._all_dirty:  # Redis remembers some that nobody has
                 used = set(self._counter_keys.values())
-                gone |= {n for n, o in self._oids.items() if counters_key(o) not in used} - names
+                unused = {n for n, o in self._oids.items() if counters_key(o) not in used}
+                gone = gone | (unused - names.keys())
         if gone:
             self._oids = {n: o for n, o in self._oids.items() if n not in gone}
             self._renamed = True
-        return sorted(names - self._oids.keys())
+        return [n for n in names if n not in self._oids]
 
     @property
     def highest_index(self) -> int:

@@ -158,7 +158,9 @@ class Projector:
             reported = [
                 ref for ref, status in statuses.items() if was_reported.get(ref) is not status
             ]
-            for ref in [*reported, *(was_reported.keys() - statuses.keys())]:
+            # Not as a set operation, which holds every thread.
+            gone = [ref for ref in was_reported if ref not in statuses]
+            for ref in [*reported, *gone]:
                 if ref.kind is Kind.SID and ref.name not in found:
                     prefix = Prefix.parse(ref.name)
                     if (sid := sids.get(prefix)) is not None:

@@ -54,7 +54,8 @@ class Value:
         return None if ok else f"{self.name}: {text!r} is no {self.type}"
 
 
-@dataclass(frozen=True, slots=True)
+# Each is one object, so that it may be a key.
+@dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """A table. ``map`` is (name, value) of a hash with a field for each object, else None.
 

@@ -104,3 +104,12 @@ def test_nothing_is_done_while_nothing_changes():
         giving.look()
 
     assert process.trims == trims
+
+
+def test_a_tree_is_let_go_entry_by_entry():
+    entries = [{"prefix": "fc00::/64"}]
+    tree = {"srv6": {"locators": {}, "local-sids": {"sid": entries}}, "name": "x"}
+
+    memory.let_go(tree)
+
+    assert entries == []
