@@ -63,7 +63,9 @@ def _of_vrf(scope: Scope, ref: ObjectRef, status: ObjectStatus) -> Finding | Non
             resource, vrfs = bgp_path(ref.name), {ref.name: down}
         case Kind.LOCATOR:
             resource, shared = locator_path(ref.name), True
-            vrfs = dict.fromkeys((v.name for v in scope.exporters), down)
+            # What differs may concern none of its SIDs, as a foreign rule to others.
+            state = degraded if status.status is InstallStatus.DRIFTED else down
+            vrfs = dict.fromkeys((v.name for v in scope.exporters), state)
         case Kind.ROUTE | Kind.STATIC_ROUTE | Kind.ROUTE_LEAK | Kind.OSPF | Kind.OSPFV3:
             vrf, _, _ = ref.name.partition(" ")
             resource, vrfs = vrf_path(vrf), {vrf: degraded}

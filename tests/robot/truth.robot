@@ -32,7 +32,10 @@ ${FAR_CORE_OF_P}    SEPARATOR=
 ${SITE_OF_RED}      SEPARATOR=
 ...                 ip link set to-ce-red up; ip address replace 10.1.0.1/24 dev to-ce-red;
 ...                 ip -6 address replace fd00:1::1/64 dev to-ce-red nodad
-${RED_OF_CE}        SEPARATOR=
+${SITE_OF_BLUE}     SEPARATOR=
+...                 ip link set to-ce-blue up; ip address replace 10.1.0.1/24 dev to-ce-blue;
+...                 ip -6 address replace fd00:1::1/64 dev to-ce-blue nodad
+${SITE_OF_CE}       SEPARATOR=
 ...                 ip link set eth0 up; ip -6 address replace fd00:1::10/64 dev eth0 nodad;
 ...                 ip -6 route replace default via fd00:1::1; ip route replace default via 10.1.0.1
 ${LOCATOR}          fcbb:0:2::/48 via 2001:db8:1::2
@@ -58,6 +61,8 @@ The Underlay Has No Route
     pe1    ip -6 route add unreachable fcbb:0:2:64::/64    ${NO_ROUTE}    ip -6 route del unreachable fcbb:0:2:64::/64
     pe1    ip -6 route add blackhole fcbb:0:2:64::/64    ${NO_ROUTE}    ip -6 route del blackhole fcbb:0:2:64::/64
     pe1    ip -6 route add prohibit fcbb:0:2:64::/64    ${NO_ROUTE}    ip -6 route del prohibit fcbb:0:2:64::/64
+    pe1    ip -6 route add unreachable fcbb:0:2::/49    ${NO_ROUTE}    ip -6 route del unreachable fcbb:0:2::/49
+    pe1    ip -6 route add blackhole fcbb:0:2:64::/128    ${NO_ROUTE}    ip -6 route del blackhole fcbb:0:2:64::/128
     pe1    ip -6 rule add pref 500 to fcbb:0:2::/48 unreachable    ${NO_ROUTE}    ip -6 rule del pref 500
     pe1    ip -6 rule add pref 500 to fcbb:0:2::/48 blackhole    ${NO_ROUTE}    ip -6 rule del pref 500
     pe1    ip -6 rule add pref 500 to fcbb:0:2::/48 prohibit    ${NO_ROUTE}    ip -6 rule del pref 500
@@ -69,6 +74,7 @@ The Core Gets Narrow
     [Template]    It Is Reported
     pe1    ip link set to-p mtu 1400    core-mtu-too-small minor degraded    ip link set to-p mtu 9000
     pe1    ip -6 route replace ${LOCATOR} mtu 1400    core-mtu-too-small minor degraded    ip -6 route replace ${LOCATOR}
+    pe1    ip -6 route add fcbb:0:2:64::/64 via 2001:db8:1::2 mtu 1400    core-mtu-too-small minor degraded    ip -6 route del fcbb:0:2:64::/64
     pe1    ip link set to-p mtu 1550    core-mtu-too-small warning up    ip link set to-p mtu 9000
 
 BGP Breaks
@@ -88,18 +94,21 @@ A Daemon Of FRR Dies
 A Customer Is Cut Off
     [Template]    It Is Reported
     pe1    ip link set to-ce-red down    ${NO_RED}    ${SITE_OF_RED}
-    ce-red1    ip link set eth0 down    ${NO_RED}    ${RED_OF_CE}
+    pe1    ip link set to-ce-blue down    vrf-interface-down major up    ${SITE_OF_BLUE}
+    ce-blue1    ip link set eth0 down    vrf-interface-down major up    ${SITE_OF_CE}
+    ce-red1    ip link set eth0 down    ${NO_RED}    ${SITE_OF_CE}
     pe1    ip link set to-ce-red down; ip link set to-ce-red name gone    ${NO_RED}    ip link set gone name to-ce-red; ${SITE_OF_RED}
     pe1    ip link set to-ce-red nomaster; ip link set to-ce-red down    ${NO_RED}    ${SITE_OF_RED}
 
 Something Foreign Is In The Way
     [Template]    It Is Reported
     pe1    ip -6 route add blackhole ${RED1} table 8986 metric 7    not-installed major down    ip -6 route del ${RED1} table 8986 metric 7
+    pe1    ip -6 rule add pref 100 to ${RED1} blackhole    not-installed minor degraded    ip -6 rule del pref 100
 
 What A SID Sends To Is Gone
     [Setup]    A SID Sends To A Customer
     [Template]    It Is Reported
-    ce-blue1    ip link set eth0 down    next-hop-unreachable major up    ${RED_OF_CE}
+    ce-blue1    ip link set eth0 down    next-hop-unreachable major up    ${SITE_OF_CE}
     [Teardown]    Set    pe1    delete local-sids/sid[prefix=fcbb:0:1:2::/64]
 
 A Measured Path Breaks
@@ -147,7 +156,6 @@ What Is Healthy Stays Up
     ip -6 neigh flush dev to-p    true
     ip -6 route add 2001:db8:77::/48 via 2001:db8:1::2    ip -6 route del 2001:db8:77::/48
     ip -6 route add unreachable 2001:db8:77::/48    ip -6 route del unreachable 2001:db8:77::/48
-    ip -6 rule add pref 500 to fcbb:0:9::/48 unreachable    ip -6 rule del pref 500
     ip address add 192.0.2.9/32 dev lo    ip address del 192.0.2.9/32 dev lo
     ip link set to-p alias core    ip link set to-p alias ''
     ip -6 neigh replace 2001:db8:1::9 lladdr 02:00:00:00:00:09 dev to-p    ip -6 neigh del 2001:db8:1::9 dev to-p

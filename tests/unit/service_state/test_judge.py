@@ -166,6 +166,12 @@ BROKEN: Mapping[str, tuple[Evidence, str, str, Mapping[str, str]]] = {
         not_installed(Kind.LOCATOR, "MAIN", InstallStatus.FAILED), "not-installed", "critical",
         BOTH_DOWN,
     ),
+    "something of the locator that may concern none of its SIDs": (
+        not_installed(Kind.LOCATOR, "MAIN", InstallStatus.DRIFTED),
+        "not-installed",
+        "minor",
+        BOTH_DEGRADED,
+    ),
     "a static route": (
         not_installed(Kind.STATIC_ROUTE, "red 192.0.2.0/24", InstallStatus.PENDING),
         "not-installed", "minor", {"red": "degraded"},
