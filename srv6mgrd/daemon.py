@@ -22,7 +22,7 @@ from srv6mgrd.commits.revisions import Revisions
 from srv6mgrd.commits.service import CommitService
 from srv6mgrd.counters import alarms as alarm_list
 from srv6mgrd.counters import lease, observed, proxies
-from srv6mgrd.counters.node import NodeWriter, beside
+from srv6mgrd.counters.node import NodeReader, NodeWriter, beside
 from srv6mgrd.counters.observed import ObservedWriter
 from srv6mgrd.counters.proxies import ProxiesWriter
 from srv6mgrd.counters.store_file import StoreError
@@ -185,6 +185,7 @@ async def _run(settings: Settings) -> None:
             seen,
             publisher,
             alarms,
+            published=NodeReader(observed.beside(runtime / "store")).read().members,
         )
         # Before anybody can commit on top of it.
         upgrade(

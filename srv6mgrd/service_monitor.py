@@ -13,8 +13,8 @@ from typing import Any, Protocol
 from srv6mgrd.duty_cycle import Cost, DutyCycle
 from srv6mgrd.model.condition import Condition
 from srv6mgrd.model.desired import Desired
-from srv6mgrd.model.service import ServiceReport
-from srv6mgrd.model.status import InstallStatus, ObjectRef, ObjectStatus
+from srv6mgrd.model.service import ServiceReport, ServiceState
+from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.service_state.bgp_sessions import PeerName
 from srv6mgrd.service_state.evidence import (
@@ -23,9 +23,10 @@ from srv6mgrd.service_state.evidence import (
     KernelEvidence,
     PathEvidence,
 )
+from srv6mgrd.service_state.finding import FIRST_CONTACT
 from srv6mgrd.service_state.hold import HoldTimes
 from srv6mgrd.service_state.judge import Judgement, findings, judge
-from srv6mgrd.service_state.members import StateTimes, members
+from srv6mgrd.service_state.members import StateTimes, members, reported, services_of
 from srv6mgrd.service_state.scope import Scope
 from srv6mgrd.threads import one_thread
 
@@ -121,8 +122,11 @@ class ServiceMonitor:
         outward: Outward,
         alarms: Alarms,
         *,
+        published: Mapping[str, Any] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """``published`` is state that the process before has published: services keep theirs until
+        they were judged."""
         self._sources = sources
         self._kernel = kernel
         self._writer = writer
@@ -134,13 +138,26 @@ class ServiceMonitor:
         self._scope = Scope.of(Desired())
         self._evidence = Evidence()
         self._holds = HoldTimes()
-        self._times = StateTimes()
         self._judged: Judgement | None = None
+        self._published = self._taken_over(published or {})
+        self._times = StateTimes(self._published)
+        self._judging_until = clock() + FIRST_CONTACT
         # When the first of the findings that are held counts, and when all is read again.
         self._due: float | None = None
         self._full_due = 0.0
         self._duty_cycle = DutyCycle(_FULL, quiet=_SHARE, free=_FULL * _SHARE)
         self._cost = Cost()
+
+    def _taken_over(self, published: Mapping[str, Any]) -> Mapping[ObjectRef, ServiceReport]:
+        try:
+            services = services_of(published)
+            reports = reported(services)
+        except (KeyError, ValueError, TypeError, AttributeError):
+            return {}  # of another release
+        if reports:
+            self._writer.stage(PART, services)
+            self._outward.publish_services(reports)
+        return reports
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -191,7 +208,7 @@ class ServiceMonitor:
             return
         if full:
             self._full_due = now + self._duty_cycle.after(self._cost.seconds, quiet=True)
-        if judged != self._judged:
+        if judged != self._judged and not self._is_begun_only(judged, now):
             self._report(judged)
 
     def _judge(self, seen: _Seen, now: float) -> Judgement:
@@ -214,8 +231,15 @@ class ServiceMonitor:
             self._evidence, self._seen = evidence, seen
             return judge(self._scope, evidence, held.active, held.waiting)
 
+    def _is_begun_only(self, judged: Judgement, now: float) -> bool:
+        """Whether a service whose state was published is not known yet: a restart is no news."""
+        return now < self._judging_until and any(
+            verdict.state is ServiceState.UNKNOWN and ObjectRef(Kind.VRF, name) in self._published
+            for name, verdict in judged.vrfs.items()
+        )
+
     def _report(self, judged: Judgement) -> None:
-        self._judged = judged
+        self._judged, self._published = judged, {}
         reports = self._times.reports(judged, time.time_ns())
         self._writer.stage(PART, members(judged, reports))
         self._writer.publish()

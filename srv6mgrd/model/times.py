@@ -16,3 +16,11 @@ def time_text(ns: int) -> str:
 @lru_cache(maxsize=1024)
 def _second(seconds: int) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
+
+
+def time_of(text: str) -> int:
+    """Nanoseconds of what ``time_text`` made. Raises ValueError."""
+    second, _, fraction = text.removesuffix("+00:00").partition(".")
+    return int(datetime.fromisoformat(f"{second}+00:00").timestamp()) * 1_000_000_000 + int(
+        fraction
+    )

@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from srv6mgrd.model import names
-from srv6mgrd.model.condition import Condition
-from srv6mgrd.model.service import ServiceReport
+from srv6mgrd.model.condition import Condition, ConditionType, Severity
+from srv6mgrd.model.service import ServiceReport, ServiceState
 from srv6mgrd.model.status import Kind, ObjectRef
-from srv6mgrd.model.times import time_text
+from srv6mgrd.model.times import time_of, time_text
 from srv6mgrd.service_state.judge import Judgement, Verdict
 
 # The container of a service.
 CONTAINER = "service"
+_LISTS = ("vrfs", "vrf", "name"), ("local-sids", "sid", "prefix")
+_KINDS = dict(zip(_LISTS, (Kind.VRF, Kind.SID), strict=True))
 
 Reports = Mapping[ObjectRef, ServiceReport]
 
@@ -58,11 +60,52 @@ def _condition(one: Condition) -> dict[str, Any]:
     }
 
 
+def services_of(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Of what was published of all kinds of state: the part that ``members`` made."""
+    made: dict[str, Any] = {}
+    for container, entries, key in _LISTS:
+        found = [
+            {key: one[key], CONTAINER: one[CONTAINER]}
+            for one in members.get(container, {}).get(entries, ())
+            if CONTAINER in one
+        ]
+        if found:
+            made[container] = {entries: found}
+    return made
+
+
+def reported(members: Mapping[str, Any]) -> dict[ObjectRef, ServiceReport]:
+    """The reports that were published. Raises KeyError or ValueError where another release wrote
+    them."""
+    made = {}
+    for (container, entries, key), kind in _KINDS.items():
+        for one in members.get(container, {}).get(entries, ()):
+            service = one[CONTAINER]
+            worst = next(iter(service.get("condition", ())), None)
+            made[ObjectRef(kind, one[key])] = ServiceReport(
+                ServiceState[service["service-state"].upper()],
+                time_of(service["last-change"]),
+                worst and _condition_of(worst),
+            )
+    return made
+
+
+def _condition_of(entry: Mapping[str, str]) -> Condition:
+    return Condition(
+        ConditionType(entry["type"]),
+        entry["resource"],
+        Severity[entry["severity"].upper()],
+        entry["cause"],
+        entry["remedy"],
+    )
+
+
 class StateTimes:
     """Remembers since when each service has its state."""
 
-    def __init__(self) -> None:
-        self._known: dict[ObjectRef, ServiceReport] = {}
+    def __init__(self, known: Reports | None = None) -> None:
+        """``known``: what was reported last."""
+        self._known = dict(known or {})
 
     def reports(self, judged: Judgement, now: int) -> Reports:
         """``now`` in ns."""

@@ -45,6 +45,7 @@ class World:
     conditions: list[Condition] = field(default_factory=list)
     descriptors: tuple[int, ...] = ()
     reports: Mapping[ObjectRef, ServiceReport] = field(default_factory=dict)
+    before: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         sources = Sources(
@@ -54,7 +55,9 @@ class World:
             peer=peer,
             ask_frr=self.ask_frr,
         )
-        self.monitor = ServiceMonitor(sources, self, self, self, self, clock=lambda: self.time)
+        self.monitor = ServiceMonitor(
+            sources, self, self, self, self, published=self.before, clock=lambda: self.time
+        )
 
     def ask_frr(self) -> None:
         self.asked += 1
@@ -117,6 +120,50 @@ def test_what_is_the_same_is_not_judged_again() -> None:
         world.look()
         world.time += 1
     assert (world.reads, world.published) == (1, 1)
+
+
+def restarted(world: World) -> World:
+    return World(before=world.parts[PART], bgp=None, time=world.time)
+
+
+def test_a_restart_is_no_change() -> None:
+    world = World()
+    world.look()
+    again = restarted(world)
+    assert again.parts[PART] == world.parts[PART]
+    assert again.reports == world.reports
+    again.look()
+    assert again.published == 0
+    again.bgp = BGP
+    again.look()
+    assert again.parts[PART] == world.parts[PART]
+    assert again.reports == world.reports
+    assert again.published == 1
+
+
+def test_what_broke_during_a_restart_is_reported() -> None:
+    world = World()
+    world.look()
+    again = restarted(world)
+    again.bgp = BGP
+    again.kernel = replace(KERNEL, links={**KERNEL.links, "blue1": replace(UP, is_up=False)})
+    again.look()
+    assert again.state("blue") == "down"
+
+
+def test_a_state_that_can_not_be_judged_again_becomes_unknown() -> None:
+    world = World()
+    world.look()
+    again = restarted(world)
+    again.look()
+    again.time += 31
+    again.look()
+    assert again.state("red") == "unknown"
+
+
+def test_state_of_another_release_is_not_taken_over() -> None:
+    world = World(before={"vrfs": {"vrf": [{"name": "red", "service": {"state": 1}}]}})
+    assert (world.parts, world.reports) == ({}, {})
 
 
 def test_the_kernel_reports_a_breakage_and_its_end() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from srv6mgrd.model.times import time_text
-from srv6mgrd.service_state.members import StateTimes, members
+from srv6mgrd.service_state.members import StateTimes, members, reported, services_of
 from tests.unit.service_state.samples import BLUE, HEALTHY, UP, judged, with_links
 
 DOWN = with_links(blue1=replace(UP, is_up=False))
@@ -42,3 +42,16 @@ def test_members() -> None:
 def test_sids_that_are_up_are_left_out() -> None:
     found = judged(HEALTHY)
     assert set(members(found, StateTimes().reports(found, 1))) == {"vrfs"}
+
+
+def test_what_was_published_is_read_back() -> None:
+    found = judged(DOWN)
+    reports = StateTimes().reports(found, 1_795_500_000_123_456_789)
+    made = members(found, reports)
+    others = {"vrf": [{**one, "bgp": {}} for one in made["vrfs"]["vrf"]] + [{"name": "x"}]}
+
+    again = services_of({**made, "vrfs": others, "bgp": {}})
+
+    assert again == made
+    assert reported(again) == reports
+    assert StateTimes(reported(again)).reports(found, 2_000_000_000_000_000_000) == reports
