@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import select
 import socket
 import struct
 import time
@@ -173,18 +174,26 @@ def _awaited(connection: socket.socket, until: float, waits: Warn) -> Fields:
             waits(f"srv6mgrd: {seen.text('message') or 'no sign of life so far'}")
             silent_until = None
         next_look = min(until, heard + SILENCE, silent_until or until)
-        connection.settimeout(max(next_look - now, 0.001))
-        try:
-            found = receive(connection)
-        except TimeoutError:
+        # A message that has begun is not cut in two by a look.
+        if not _has_begun(connection, next_look - now):
             if time.monotonic() >= heard + SILENCE:
-                raise
+                raise TimeoutError
             continue
+        connection.settimeout(min(until - now, SILENCE))
+        found = receive(connection)
         if found is None:
             raise ConnectionResetError
         if found.text("result") != answer.WAITING:
             return found
         seen, heard = found, time.monotonic()
+
+
+def _has_begun(connection: socket.socket, seconds: float) -> bool:
+    """Whether the other end sends or closes within so many seconds. poll, since select takes no
+    descriptor from 1024 on."""
+    waiting = select.poll()
+    waiting.register(connection, select.POLLIN)
+    return bool(waiting.poll(max(seconds, 0.001) * 1000))
 
 
 def _not_done(seen: Fields) -> str:

@@ -1,6 +1,7 @@
 """A stopped srv6mgrd: who asks waits for its backlog, and does not take it for absent."""
 
 import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -45,6 +46,29 @@ def test_a_long_wait_is_reported_once_with_its_reason(tmp_path, monkeypatch):
         assert CommitClient(path, reported.append).rpc(Caller("test"), "/x:y", {}) == {}
         served.result()
     assert reported == ["srv6mgrd: waits behind another change"]
+
+
+def test_an_answer_that_comes_in_two_parts_is_one(tmp_path, monkeypatch):
+    """The moment at which a wait is reported may lie between them."""
+    monkeypatch.setattr(client, "_SILENT_WAIT", 0.05)
+    path = tmp_path / "commit.sock"
+
+    def serve(listening):
+        connection, _ = listening.accept()
+        with connection:
+            receive(connection)
+            whole = encode(answer.ok([("data", b"{}")]))
+            connection.sendall(whole[:6])
+            later = time.monotonic() + 0.15
+            wait_until(lambda: time.monotonic() > later)
+            connection.sendall(whole[6:])
+
+    with socket.socket(socket.AF_UNIX) as listening, ThreadPoolExecutor(1) as pool:
+        listening.bind(str(path))
+        listening.listen(1)
+        served = pool.submit(serve, listening)
+        assert CommitClient(path).rpc(Caller("test"), "/x:y", {}) == {}
+        served.result()
 
 
 def test_a_server_without_a_sign_of_life_is_reported_and_given_up(tmp_path, monkeypatch):
