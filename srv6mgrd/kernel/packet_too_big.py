@@ -10,6 +10,8 @@ import struct
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
+from srv6mgrd.netlink.checksum import checksum
+
 # RFC 4443 section 3.2: type, code, checksum, MTU, and as much of the packet as fits.
 ICMPV6_TOO_BIG = 2
 _ICMPV6 = struct.Struct("!BBHI")
@@ -92,15 +94,5 @@ def answer(found: PacketTooBig) -> bytes:
         return head + found.inner[: _LONGEST[6] - len(head)]
     inner = found.inner[: _LONGEST[4] - _ICMPV4.size]
     head = _ICMPV4.pack(_UNREACHABLE, _FRAGMENTATION_NEEDED, 0, 0, mtu)
-    sum_of = _checksum(head + inner)
+    sum_of = checksum(head + inner)
     return _ICMPV4.pack(_UNREACHABLE, _FRAGMENTATION_NEEDED, sum_of, 0, mtu) + inner
-
-
-def _checksum(data: bytes) -> int:
-    """RFC 1071."""
-    if len(data) % 2:
-        data += b"\0"
-    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF

@@ -8,6 +8,7 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import TypeVar
 
 from srv6mgrd.netlink import srh
+from srv6mgrd.netlink.checksum import checksum
 
 # Next headers (IANA protocol numbers).
 HOP_BY_HOP, ICMP, IPV4, IPV6, ROUTING, FRAGMENT, ICMPV6, DESTINATION = 0, 1, 4, 41, 43, 44, 58, 60
@@ -66,13 +67,3 @@ def echo(
         summed = checksum(message)
     following = ICMPV6 if source.version == 6 else ICMP
     return following, message[:2] + summed.to_bytes(2) + message[4:]
-
-
-def checksum(data: bytes) -> int:
-    """RFC 1071."""
-    if len(data) % 2:
-        data += b"\0"
-    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF
