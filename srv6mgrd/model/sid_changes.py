@@ -75,13 +75,11 @@ def _leaves(prefix: str, entry: Members) -> SidChange | None:
             return None
         meta = entry.get(f"{_AT}{name}")
         match _operation(meta, "none"):
-            case "create" | "replace":
+            # None: that a default is explicit now, or is no longer.
+            case "create" | "replace" | "none":
                 leaves[name] = None if _is_default(meta) else value
             case "delete":
                 leaves[name] = None
-            case "none":
-                # That a default is explicit now, or is no longer.
-                leaves[name] = None if _is_default(meta) else value
             case _:
                 return None
     return SidChange(prefix, leaves=leaves)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any
 
 from srv6mgrd.frr.service_evidence import bgp_evidence
@@ -84,9 +85,6 @@ def test_without_bgp_nobody_is_asked() -> None:
     def show(_daemon: str, _command: str) -> str:
         raise VtyError(errno.EIO, "asked")
 
-    class Silent:
-        pass
-
-    Silent.show = staticmethod(show)  # type: ignore[attr-defined]
-    assert bgp_evidence(replace(PE1, bgp=None), Silent()) == BgpEvidence()  # type: ignore[arg-type]
-    assert bgp_evidence(Desired(), Silent()) == BgpEvidence()  # type: ignore[arg-type]
+    silent = SimpleNamespace(show=show)
+    assert bgp_evidence(replace(PE1, bgp=None), silent) == BgpEvidence()
+    assert bgp_evidence(Desired(), silent) == BgpEvidence()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
+from typing import Any
 
 from srv6mgrd.frr.neighbors import peer
 from srv6mgrd.model.behavior import Behavior
@@ -98,8 +99,8 @@ def with_links(**links: LinkEvidence | None) -> Evidence:
     return with_kernel(links=found)
 
 
-def with_kernel(**members: object) -> Evidence:
-    return replace(HEALTHY, kernel=replace(KERNEL, **members))  # type: ignore[arg-type]
+def with_kernel(**members: Any) -> Evidence:
+    return replace(HEALTHY, kernel=replace(KERNEL, **members))
 
 
 def with_reachability(**found: Reachability) -> Evidence:

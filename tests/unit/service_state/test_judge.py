@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Network
+from typing import Any
 
 import pytest
 
@@ -51,8 +52,8 @@ BOTH_DOWN = {"red": "down", "blue": "down"}
 BOTH_DEGRADED = {"red": "degraded", "blue": "degraded"}
 
 
-def with_bgp(**members: object) -> Evidence:
-    return replace(HEALTHY, bgp=replace(BGP, **members))  # type: ignore[arg-type]
+def with_bgp(**members: Any) -> Evidence:
+    return replace(HEALTHY, bgp=replace(BGP, **members))
 
 
 def not_installed(kind: Kind, name: str, status: InstallStatus) -> Evidence:
@@ -225,10 +226,10 @@ def off(name: str) -> Desired:
     return replace(DESIRED, interfaces={name: Interface(name, enabled=False)})
 
 
-def with_neighbors(**members: object) -> Desired:
+def with_neighbors(**members: Any) -> Desired:
     assert DESIRED.bgp is not None
     first, *others = DESIRED.bgp.neighbors
-    changed = replace(first, **members)  # type: ignore[arg-type]
+    changed = replace(first, **members)
     return replace(DESIRED, bgp=replace(DESIRED.bgp, neighbors=(changed, *others)))
 
 
