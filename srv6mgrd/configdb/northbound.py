@@ -12,9 +12,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from srv6mgrd.backoff import Backoff
+from srv6mgrd.configdb.change import Change
 from srv6mgrd.configdb.memory import Memory
-from srv6mgrd.configdb.ownership import ACCEPTED, Change, OwnershipIndex, Running, Status, Verdict
+from srv6mgrd.configdb.ownership import ACCEPTED, OwnershipIndex, Status, Verdict, not_carried_out
+from srv6mgrd.configdb.rejected import Reason
 from srv6mgrd.configdb.rows import TABLES
+from srv6mgrd.configdb.running import Running
 from srv6mgrd.configdb.source import Source
 from srv6mgrd.datastore.connection import DatastoreError
 from srv6mgrd.jobs import until_one_ends
@@ -46,7 +49,7 @@ class Datastore(Protocol):
 
     def running(self) -> Any: ...
 
-    def write(self, changes: Sequence[Change]) -> dict[str, str]: ...
+    def write(self, changes: Sequence[Change]) -> dict[str, Reason]: ...
 
 
 @one_thread()
@@ -151,24 +154,26 @@ class Northbound:
                 verdicts.update((c.row, waiting) for c in changes)
                 await self._report(source, verdicts)
                 raise
-            self._conclude(changes, rejected, verdicts)
+            self._conclude(changes, rejected, running, verdicts)
         self._memory.save(self._ownership.owned)
         await self._report(source, verdicts)
 
     def _conclude(
-        self, changes: Sequence[Change], rejected: dict[str, str], verdicts: dict[str, Verdict]
+        self,
+        changes: Sequence[Change],
+        rejected: dict[str, Reason],
+        running: Running,
+        verdicts: dict[str, Verdict],
     ) -> None:
         for change in changes:
-            removed = change.leaves is None
             if (reason := rejected.get(change.row)) is None:
                 self._ownership.done(change)
-                if not removed:
+                if change.leaves is not None:
                     verdicts[change.row] = ACCEPTED
             else:
-                self._ownership.rejected(change)
-                status = Status.REMOVED if removed else Status.REJECTED
-                verdicts[change.row] = Verdict(status, reason)
-        _LOG.info("%d changes, %d refused", len(changes), len(rejected))
+                self._ownership.reject(change, reason, running)
+                verdicts[change.row] = not_carried_out(change, reason.text)
+        _LOG.info("%d changes, %d rejected", len(changes), len(rejected))
 
     async def _read(self, source: Source, now: float) -> None:
         """Rows as they are now."""
@@ -176,6 +181,7 @@ class Northbound:
         touched, self._touched = self._touched, set()
         if self._all:
             self._all = False
+            ownership.retry_temporary()
             rows = await source.rows()
             self._reported = await source.reported()
             for row, content in rows.items():

@@ -12,12 +12,23 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from srv6mgrd.configdb.rows import Content, Declared, Kind, Leaves, Object, RowError, declare, order
+from srv6mgrd.configdb.change import Change
+from srv6mgrd.configdb.rejected import Reason, RejectedChanges
+from srv6mgrd.configdb.rows import (
+    Content,
+    Declared,
+    Kind,
+    Leaves,
+    Object,
+    RowError,
+    declare,
+    order,
+    references,
+)
+from srv6mgrd.configdb.running import Running
 
 # Tables of VRFs, as vrfmgrd gives them out (sonic-swss cfgmgr/vrfmgr.cpp).
 _TABLES = range(1001, 5097)
-
-_ROOT = "srv6mgr-srv6:srv6"
 
 
 class Status(StrEnum):
@@ -38,15 +49,9 @@ class Verdict:
 ACCEPTED = Verdict(Status.ACCEPTED)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """An object to declare, or with ``leaves`` None to remove. ``gone`` are members that a row
-    declared before and does not any more."""
-
-    row: str
-    object: Object
-    leaves: Leaves | None
-    gone: tuple[str, ...] = ()
+def not_carried_out(change: Change, reason: str) -> Verdict:
+    """On a change that is not carried out."""
+    return Verdict(Status.REMOVED if change.leaves is None else Status.REJECTED, reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,46 +72,52 @@ class Judgement:
     verdicts: dict[str, Verdict] = field(default_factory=dict)
 
 
-class Running:
-    """The running configuration, as far as rows can speak of it."""
-
-    def __init__(self, tree: Mapping[str, Any]) -> None:
-        srv6 = tree.get(_ROOT, {})
-        self._entries: dict[Object, Mapping[str, Any]] = {}
-        for kind in Kind:
-            container, name, key = kind.path
-            for entry in srv6.get(container, {}).get(name, ()):
-                self._entries[Object(kind, entry[key])] = entry
-        self.tables = {int(e["table-id"]) for o, e in self._entries.items() if o.kind is Kind.VRF}
-
-    def get(self, obj: Object) -> Mapping[str, Any] | None:
-        return self._entries.get(obj)
-
-
 class OwnershipIndex:
     """``rows`` as they are in CONFIG_DB, or were before they were lost."""
 
     def __init__(self, owned: Mapping[Object, Owned] | None = None) -> None:
         self.owned = dict(owned or {})
         self.rows: dict[str, Content] = {}
+        # What each declares, or what becomes of it without that; in the order of dependence.
+        self._declared: dict[str, Declared | Verdict] = {}
+        self._in_order: list[str] | None = None
+        self._rejected = RejectedChanges()
         # Rows that were written since they were last judged, be it as they were.
         self._rewritten: set[str] = set()
 
     def write(self, row: str, content: Content) -> None:
         """A row was written, or found to differ from what it was."""
-        self.rows[row] = content
+        self._rejected.forget(row)
+        self._read(row, content)
         self._rewritten.add(row)
 
     def find(self, row: str, content: Content) -> None:
         """A row was found; whether it was written is not known."""
         if self.rows.get(row) != content:
             known = row in self.rows
-            self.rows[row] = content
+            self._read(row, content)
             if known:
                 self._rewritten.add(row)
 
     def remove(self, row: str) -> None:
-        self.rows.pop(row, None)
+        if self.rows.pop(row, None) is not None:
+            del self._declared[row]
+            self._in_order = None
+        self._rejected.forget(row)
+        self._rewritten.discard(row)
+
+    def retry_temporary(self) -> None:
+        """Try again what something else than the configuration stood in the way of."""
+        self._rejected.retry_temporary()
+
+    def _read(self, row: str, content: Content) -> None:
+        if row not in self.rows:
+            self._in_order = None
+        self.rows[row] = content
+        try:
+            self._declared[row] = declare(row, content) or ACCEPTED
+        except RowError as error:
+            self._declared[row] = Verdict(Status.REJECTED, str(error))
 
     @property
     def remembered(self) -> set[str]:
@@ -119,14 +130,12 @@ class OwnershipIndex:
         out = Judgement()
         claimed: dict[Object, str] = {}
         tables = set(running.tables)
-        for row in sorted(self.rows, key=order):
-            try:
-                declared = declare(row, self.rows[row])
-            except RowError as error:
-                out.verdicts[row] = Verdict(Status.REJECTED, str(error))
-                continue
-            if declared is None:
-                out.verdicts[row] = ACCEPTED
+        if self._in_order is None:
+            self._in_order = sorted(self.rows, key=order)
+        for row in self._in_order:
+            declared = self._declared[row]
+            if isinstance(declared, Verdict):
+                out.verdicts[row] = declared
             elif (other := claimed.setdefault(declared.object, row)) != row:
                 reason = f"{declared.object}: {other} declares it already; remove one of both"
                 out.verdicts[row] = Verdict(Status.REJECTED, reason)
@@ -137,7 +146,17 @@ class OwnershipIndex:
         for obj, mine in sorted(self.owned.items(), reverse=True):
             if mine.row not in staying:
                 self._remove(obj, mine, running, out)
+        self._reject_again(running, out)
         return out
+
+    def _reject_again(self, running: Running, out: Judgement) -> None:
+        to_try = []
+        for change in out.changes:
+            if (reason := self._rejected.reason(change, running)) is None:
+                to_try.append(change)
+            else:
+                out.verdicts[change.row] = not_carried_out(change, reason)
+        out.changes = to_try
 
     def _reject_dangling(self, running: Running, out: Judgement) -> None:
         """Rows often arrive before what they refer to. Thousands of those would be rejected a
@@ -148,7 +167,7 @@ class OwnershipIndex:
             missing = next(
                 (
                     other
-                    for kind, name in _references(change.leaves or {})
+                    for kind, name in references(change.leaves or {})
                     if (other := Object(kind, name)) not in made and running.get(other) is None
                 ),
                 None,
@@ -178,8 +197,9 @@ class OwnershipIndex:
         else:
             self.owned[change.object] = Owned(change.row, change.leaves)
 
-    def rejected(self, change: Change) -> None:
-        """A change was not carried out."""
+    def reject(self, change: Change, reason: Reason, running: Running) -> None:
+        """A change was not carried out; it was judged against ``running``."""
+        self._rejected.add(change, reason, running)
         mine = self.owned.get(change.object)
         if mine is not None and not mine.written:
             del self.owned[change.object]
@@ -261,9 +281,3 @@ _DEFAULTS: Leaves = {
 def _holds(entry: Mapping[str, Any], leaves: Leaves) -> bool:
     """Whether an entry has these leaves; others beside them don't matter."""
     return all(entry.get(n, _DEFAULTS.get(n)) == v for n, v in leaves.items())
-
-
-def _references(leaves: Leaves) -> list[tuple[Kind, str]]:
-    """Objects that an object's leaves name."""
-    found = [(Kind.LOCATOR, leaves.get("locator")), (Kind.VRF, leaves.get("vrf"))]
-    return [(kind, str(name)) for kind, name in found if name is not None]

@@ -72,6 +72,12 @@ class Declared:
     leaves: Leaves = field(default_factory=dict)
 
 
+def references(leaves: Leaves) -> list[tuple[Kind, str]]:
+    """Objects that an object's leaves name."""
+    found = [(Kind.LOCATOR, leaves.get("locator")), (Kind.VRF, leaves.get("vrf"))]
+    return [(kind, str(name)) for kind, name in found if name is not None]
+
+
 def order(row: str) -> tuple[int, str]:
     """Rows in the order in which they depend on one another."""
     return next((n for n, t in enumerate(TABLES) if row.startswith(t.prefix)), len(TABLES)), row

@@ -12,13 +12,16 @@ from typing import Any, Protocol
 
 from srv6mgrd.commits.client import CommitClient
 from srv6mgrd.commits.locks import Caller
-from srv6mgrd.configdb.ownership import Change
+from srv6mgrd.configdb.change import Change
+from srv6mgrd.configdb.rejected import Reason
 from srv6mgrd.datastore.connection import Connection, DatastoreError, translated_errors
 from srv6mgrd.datastore.running import MODULE, TREE, read
 from srv6mgrd.datastore.transaction import Edit, Op
-from srv6mgrd.model.rejection import RejectedError
+from srv6mgrd.model.rejection import NOT_CARRIED_OUT, RejectedError
 
 _NORTHBOUND = "srv6-configdbd"
+# So many commits look for the culprits of rejections that name none of the rows.
+_SEARCHES = 100
 
 
 class Commit(Protocol):
@@ -42,8 +45,8 @@ class Writer:
         with translated_errors(self._session):
             return json.loads(read(self._session))
 
-    def write(self, changes: Sequence[Change]) -> dict[str, str]:
-        """Rows whose change was refused, with the reason. Raises DatastoreError when none could be
+    def write(self, changes: Sequence[Change]) -> dict[str, Reason]:
+        """Rows whose change was rejected, with the reason. Raises DatastoreError when none could be
         judged."""
         return split(changes, self._commit_unless_stopping)
 
@@ -60,36 +63,43 @@ class Writer:
         self._commits.edit(self._caller, (MODULE,), edits(changes))
 
 
-def split(changes: Sequence[Change], commit: Commit) -> dict[str, str]:
+def split(changes: Sequence[Change], commit: Commit) -> dict[str, Reason]:
     """Carry out what can be; the rows of the others with the reason."""
-    rejected: dict[str, str] = {}
+    rejected: dict[str, Reason] = {}
     todo = [list(changes)] if changes else []
+    searches = 0
     while todo:
         group = todo.pop()
         try:
             commit(group)
         except RejectedError as error:
-            blamed = _blamed(group, error)
-            if len(group) == 1:
-                rejected[group[0].row] = blamed.get(group[0].row) or str(error)
-            elif blamed and len(blamed) < len(group):
-                rejected.update(blamed)
-                todo.append([c for c in group if c.row not in blamed])
+            if blamed := _blamed(group, error):
+                rejected |= blamed
+                todo += [rest] if (rest := [c for c in group if c.row not in blamed]) else []
+            elif len(group) == 1:
+                rejected[group[0].row] = Reason(str(error), _is_final(error))
+            elif searches >= _SEARCHES:
+                rejected |= {c.row: Reason(str(error), is_final=False) for c in group}
             else:
+                searches += 1
                 # What goes first is what the rest stands on.
                 half = len(group) // 2
                 todo += [group[half:], group[:half]]
     return rejected
 
 
-def _blamed(changes: Sequence[Change], error: RejectedError) -> dict[str, str]:
+def _blamed(changes: Sequence[Change], error: RejectedError) -> dict[str, Reason]:
     by_name = {str(c.object): c.row for c in changes}
-    out: dict[str, str] = {}
+    out: dict[str, list[str]] = {}
     for rejection in error.rejections:
         row = by_name.get(rejection.object)
         if row is not None:
-            out[row] = f"{out[row]}\n{rejection}" if row in out else str(rejection)
-    return out
+            out.setdefault(row, []).append(str(rejection))
+    return {row: Reason("\n".join(texts), _is_final(error)) for row, texts in out.items()}
+
+
+def _is_final(error: RejectedError) -> bool:
+    return NOT_CARRIED_OUT.isdisjoint(r.tag for r in error.rejections)
 
 
 def edits(changes: Sequence[Change]) -> list[Edit]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from srv6mgrd.configdb.ownership import ACCEPTED, Change, OwnershipIndex, Running, Status
+from srv6mgrd.configdb.change import Change
+from srv6mgrd.configdb.ownership import ACCEPTED, OwnershipIndex, Status
+from srv6mgrd.configdb.rejected import Reason
 from srv6mgrd.configdb.rows import Kind, Object
+from srv6mgrd.configdb.running import Running
 
 LOCATOR, VRF = "SRV6_MY_LOCATORS|MAIN", "VRF|Vrf1"
 MAIN, VRF1 = Object(Kind.LOCATOR, "MAIN"), Object(Kind.VRF, "Vrf1")
@@ -196,3 +199,54 @@ def test_a_write_cut_short_is_known_afterwards() -> None:
         world.ownership.remove(VRF)
         world.round()
         assert world.objects == {}, carried_out
+
+
+def test_a_rejected_row_is_tried_again_when_something_changes_that_matters() -> None:
+    world = World()
+    row = "SRV6_MY_SIDS|MAIN|fcbb:0:9:1::/64"
+    world.objects |= {MAIN: dict(PREFIX), VRF1: {"table-id": 7}}
+    world.ownership.write(row, {"action": "uN"})
+    reason = Reason("SID fcbb:0:9:1::/64: it overlaps SID fcbb:0:9::/48; give each its own")
+
+    def is_tried() -> bool:
+        """And rejected again, if it is."""
+        judged = world.ownership.judge(world.running)
+        for change in judged.changes:
+            world.ownership.reject(change, reason, world.running)
+        assert judged.changes or judged.verdicts[row].reason == reason.text
+        return bool(judged.changes)
+
+    assert is_tried()
+    assert not is_tried()
+    world.objects[Object(Kind.SID, "fcbb:0:1:5::/64")] = {"locator": "MAIN", "behavior": "End"}
+    assert not is_tried(), "another SID"
+    world.objects[MAIN]["node-length"] = 32
+    assert is_tried(), "its locator"
+    world.objects[Object(Kind.SID, "fcbb:0:9::/48")] = {"locator": "MAIN", "behavior": "End"}
+    assert is_tried(), "an object that the reason names"
+    assert not is_tried()
+    world.ownership.write(row, {"action": "uN"})
+    assert is_tried(), "it was written"
+    world.ownership.retry_temporary()
+    assert not is_tried()
+    reason = Reason(reason.text, is_final=False)
+    world.ownership.write(row, {"action": "uN"})
+    assert is_tried()
+    world.ownership.retry_temporary()
+    assert is_tried(), "the kernel may take it by now"
+
+
+def test_a_removal_that_was_rejected_is_tried_again_when_nothing_uses_the_object() -> None:
+    world = World()
+    world.ownership.write(LOCATOR, PREFIX)
+    world.round()
+    sid = Object(Kind.SID, "fcbb:0:1:5::/64")
+    world.objects[sid] = {"locator": "MAIN", "behavior": "End"}
+    world.ownership.remove(LOCATOR)
+    (change,) = world.ownership.judge(world.running).changes
+    world.ownership.reject(change, Reason("locator MAIN: it is used"), world.running)
+    judged = world.ownership.judge(world.running)
+    assert not judged.changes
+    assert judged.verdicts[LOCATOR].status is Status.REMOVED
+    del world.objects[sid]
+    assert world.ownership.judge(world.running).changes == [change]

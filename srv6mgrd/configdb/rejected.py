@@ -1,0 +1,82 @@
+"""Rejected changes, and when each is tried again. Pure.
+
+A change that was rejected is rejected again while it, what it refers to and what the reason names
+are the same. To try all of them at every wake would starve the others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from srv6mgrd.configdb.change import Change
+from srv6mgrd.configdb.rows import Kind, Object, references
+from srv6mgrd.configdb.running import Running
+
+# As ``Object`` is written in messages.
+_NAMED = re.compile(rf"\b({'|'.join(Kind)}) (\S+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a change was rejected. ``is_final``: the same configuration will be rejected again; else
+    the kernel, FRR or a full machine did it, and the next compare tries again."""
+
+    text: str
+    is_final: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Rejected:
+    change: Change
+    reason: Reason
+    objects: tuple[Object, ...]
+    # The configuration as far as it may matter, when the change was judged.
+    circumstances: tuple[object, ...]
+
+
+@dataclass(slots=True)
+class RejectedChanges:
+    """By row."""
+
+    _by_row: dict[str, _Rejected] = field(default_factory=dict)
+
+    def add(self, change: Change, reason: Reason, running: Running) -> None:
+        """``running`` is the configuration that the change was judged against."""
+        named = {Object(Kind(k), n.rstrip(":,;.)")) for k, n in _NAMED.findall(reason.text)}
+        referred = {Object(kind, name) for kind, name in references(change.leaves or {})}
+        objects = (change.object, *sorted((named | referred) - {change.object}))
+        known = _circumstances(change, objects, running)
+        self._by_row[change.row] = _Rejected(change, reason, objects, known)
+
+    def reason(self, change: Change, running: Running) -> str | None:
+        """Why the change would be rejected as before; None when it has to be tried."""
+        found = self._by_row.get(change.row)
+        if found is None:
+            return None
+        if found.change == change and found.circumstances == _circumstances(
+            change, found.objects, running
+        ):
+            return found.reason.text
+        del self._by_row[change.row]
+        return None
+
+    def forget(self, row: str) -> None:
+        """Try it again: the row was written, or is gone."""
+        self._by_row.pop(row, None)
+
+    def retry_temporary(self) -> None:
+        """Try again what was not rejected for the configuration alone."""
+        self._by_row = {row: r for row, r in self._by_row.items() if r.reason.is_final}
+
+
+def _circumstances(
+    change: Change, objects: tuple[Object, ...], running: Running
+) -> tuple[object, ...]:
+    entries: list[Mapping[str, Any] | int | None] = [running.get(o) for o in objects]
+    if change.leaves is None:
+        # What is still in use is not removed.
+        entries.append(running.users(change.object))
+    return (*entries, running.surroundings)
