@@ -14,9 +14,9 @@ from typing import Any, Protocol
 from srv6mgrd.backoff import Backoff
 from srv6mgrd.configdb.change import Change
 from srv6mgrd.configdb.memory import Memory
-from srv6mgrd.configdb.ownership import ACCEPTED, OwnershipIndex, Status, Verdict, not_carried_out
+from srv6mgrd.configdb.ownership import OwnershipIndex, Status, Verdict, not_carried_out
 from srv6mgrd.configdb.rejected import Reason
-from srv6mgrd.configdb.rows import TABLES
+from srv6mgrd.configdb.rows import TABLES, shown
 from srv6mgrd.configdb.running import Running
 from srv6mgrd.configdb.source import Source
 from srv6mgrd.datastore.connection import DatastoreError
@@ -30,6 +30,8 @@ _LOG = logging.getLogger("srv6-configdbd")
 
 # Rows are looked at this long after the first of them changed, so that a burst is one edit.
 _SETTLE = 0.02
+# Of more rows than that at once, the log only has the number.
+_LOGGED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,7 @@ class Northbound:
             if (reason := rejected.get(change.row)) is None:
                 self._ownership.done(change)
                 if change.leaves is not None:
-                    verdicts[change.row] = ACCEPTED
+                    verdicts[change.row] = self._ownership.accepted(change.row)
             else:
                 self._ownership.reject(change, reason, running)
                 verdicts[change.row] = not_carried_out(change, reason.text)
@@ -212,6 +214,7 @@ class Northbound:
         """Report what differs from what was reported."""
         stamp = time_text(time.time_ns())
         notifications: list[tuple[str, Fields | None]] = []
+        unlogged: list[tuple[str, Verdict]] = []
         for row, verdict in verdicts.items():
             reported = self._reported.get(row, {})
             if (reported.get("status"), reported.get("reason", "")) != (
@@ -222,8 +225,12 @@ class Northbound:
                 notifications.append(
                     (row, fields | ({"reason": verdict.reason} if verdict.reason else {}))
                 )
-                if verdict.status is not Status.ACCEPTED:
-                    _LOG.warning("%s %s: %s", row, verdict.status, verdict.reason)
+                if verdict.reason:
+                    unlogged.append((row, verdict))
+        for row, verdict in unlogged[:_LOGGED]:
+            _LOG.warning("%s %s: %s", shown(row), verdict.status, verdict.reason)
+        if more := unlogged[_LOGGED:]:
+            _LOG.warning("%d more rows; see SRV6MGR_CONFIG in STATE_DB", len(more))
         notifications += [(row, None) for row in self._reported if row not in verdicts]
         await source.report(notifications)
         for row, fields_ in notifications:

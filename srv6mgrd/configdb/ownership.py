@@ -8,7 +8,7 @@ otherwise.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -182,6 +182,13 @@ class OwnershipIndex:
             out.verdicts[change.row] = Verdict(Status.REJECTED, reason)
         out.changes = sound
 
+    def accepted(self, row: str) -> Verdict:
+        """The verdict on a row that is in the running configuration, with what has no effect."""
+        declared = self._declared.get(row)
+        if not isinstance(declared, Declared) or not declared.warnings:
+            return ACCEPTED
+        return Verdict(Status.ACCEPTED, "; ".join(declared.warnings))
+
     def begin(self, change: Change) -> None:
         """A change is about to be written."""
         if change.leaves is not None:
@@ -220,7 +227,7 @@ class OwnershipIndex:
             if mine is not None:
                 self.owned[obj] = Owned(row, leaves)
             self._rewritten.discard(row)
-            out.verdicts[row] = ACCEPTED
+            out.verdicts[row] = self.accepted(row)
         elif mine is not None and _holds(entry, mine.leaves):
             gone = tuple(sorted(mine.leaves.keys() - leaves.keys()))
             out.changes.append(Change(row, obj, leaves, gone))
@@ -266,7 +273,7 @@ class OwnershipIndex:
         else:
             table = next((t for t in _TABLES if t not in tables), _TABLES[-1])
         tables.add(table)
-        return Declared(obj, {**declared.leaves, "table-id": table})
+        return replace(declared, leaves={**declared.leaves, "table-id": table})
 
 
 # YANG's defaults, which the running configuration leaves out.

@@ -5,8 +5,9 @@ What the model can judge it judges; refused here is only what can't be said in i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from ipaddress import IPv6Address, IPv6Network
 from typing import Any
@@ -26,6 +27,13 @@ Leaves = Mapping[str, Any]
 
 _DEFAULT = "default"
 _NEXT_CSID = ["next-csid"]
+# So much of a text is shown in messages.
+_SHOWN = 40
+# What YANG asks of names. Rows that YANG would reject are rejected here: libyang names but one
+# mistake a commit.
+_NAME = re.compile(r"[a-zA-Z0-9_][a-zA-Z0-9_.\-]*")
+_VRF_NAMES_OF_THE_KERNEL = frozenset({"all", "default", "lo"})
+_INTERFACE = re.compile(r"[^/\s]{1,15}")
 _DECAPSULATE = {"uDT4": "End.DT4", "uDT6": "End.DT6", "uDT46": "End.DT46"}
 
 
@@ -66,10 +74,12 @@ class Object:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What a row declares. A VRF's table is given to it elsewhere."""
+    """What a row declares, and which of its fields have no effect. A VRF's table is given to it
+    elsewhere."""
 
     object: Object
     leaves: Leaves = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
 
 def references(leaves: Leaves) -> list[tuple[Kind, str]]:
@@ -87,19 +97,32 @@ def declare(row: str, content: Content) -> Declared | None:
     """What a row declares; None when that is nothing. Raises RowError."""
     found = next(t for t in TABLES if row.startswith(t.prefix))
     if isinstance(content, str):
-        raise RowError(f"{row}: it is a {content}, not a hash; remove it and write it with HSET")
+        raise RowError(
+            f"{shown(row)}: it is a {content}, not a hash; remove it and write it with HSET"
+        )
     read = {LOCATORS.name: _locator, SIDS.name: _sid, VRFS.name: _vrf}[found.name]
     parts = row.removeprefix(found.prefix).split("|", len(found.parts) - 1)
     if len(parts) != len(found.parts) or not all(parts):
         shape = found.prefix + "|".join(f"<{p.name}>" for p in found.parts)
-        raise RowError(f"{row}: the key is not {shape}; remove it and write that key")
+        raise RowError(f"{shown(row)}: the key is not {shape}; remove it and write that key")
     known = {n: v for n, v in content.items() if (n, v) != ("NULL", "NULL")}
-    if unknown := sorted(known.keys() - found.fields.keys()):
-        names = ", ".join(n for n in found.fields if n != "NULL")
-        raise RowError(
-            f"{row}: field {', '.join(unknown)} is unknown; remove it (known are {names})"
-        )
-    return read(row, parts, _Row(row, found, known))
+    declared = read(parts, _Row(row, found, known))
+    unknown = sorted(known.keys() - found.fields.keys())
+    if declared is None or not unknown:
+        return declared
+    # SONiC's daemons pass over what they do not know.
+    warning = f"field {shown(', '.join(map(printable, unknown)))} is unknown and has no effect"
+    return replace(declared, warnings=(*declared.warnings, warning))
+
+
+def printable(text: str) -> str:
+    return text if text.isprintable() else ascii(text)[1:-1]
+
+
+def shown(text: str) -> str:
+    """A text of a row as messages show it: printable, and not too long."""
+    text = printable(text[: 4 * _SHOWN])
+    return text if len(text) <= 2 * _SHOWN else f"{text[:_SHOWN]}..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +132,19 @@ class _Row:
     fields: Fields
 
     def error(self, cause: str, remedy: str) -> RowError:
-        return RowError(f"{self.row}: {cause}; {remedy}")
+        return RowError(f"{shown(self.row)}: {cause}; {remedy}")
+
+    def name(self, what: str, text: str, length: int) -> str:
+        """A name, as YANG has them."""
+        if _NAME.fullmatch(text) is None:
+            raise self.error(
+                f"{what} '{shown(text)}' holds other characters than letters, digits, '_', '.' and"
+                " '-', or starts with '.' or '-'",
+                "rename it",
+            )
+        if len(text) > length:
+            raise self.error(f"{what} {shown(text)} is longer than {length}", "shorten it")
+        return text
 
     def need(self, name: str) -> str:
         if name not in self.fields:
@@ -119,16 +154,17 @@ class _Row:
     def number(self, name: str, default: int) -> int:
         text = self.fields.get(name, str(default))
         if self.table.fields[name].fault(text):
-            raise self.error(f"{name} {text!r} is no number of bits", "write 0 to 128")
+            raise self.error(f"{name} '{shown(text)}' is no number of bits", "write 0 to 128")
         return int(text)
 
     def only(self, name: str, value: str, why: str) -> None:
         """Refuse a field that says anything else."""
         if (said := self.fields.get(name, value)) != value:
-            raise self.error(f"{name} {said} {why}", f"remove {name}, or write {value}")
+            raise self.error(f"{name} {shown(said)} {why}", f"remove {name}, or write {value}")
 
 
-def _locator(row: str, parts: list[str], r: _Row) -> Declared:
+def _locator(parts: list[str], r: _Row) -> Declared:
+    r.name("locator", parts[0], 64)
     r.only("vrf", _DEFAULT, "can't be: a locator belongs to the underlay")
     lengths = {
         f"{name}-length": r.number(f"{short}_len", default)
@@ -139,30 +175,36 @@ def _locator(row: str, parts: list[str], r: _Row) -> Declared:
             ("argument", "arg", 0),
         )
     }
+    if sum(lengths.values()) > 128:
+        raise r.error(f"the lengths sum to {sum(lengths.values())} bits", "shorten one")
+    if not lengths["block-length"] or not lengths["node-length"]:
+        raise r.error("block_len and node_len are 1 at least", "write 8 or more")
+    if any(length % 8 for name, length in lengths.items() if name != "argument-length"):
+        raise r.error(
+            "the lengths of micro-segments are whole bytes (net/ipv6/seg6_local.c)",
+            "choose multiples of 8",
+        )
     address = _parsed(r, "prefix", r.need("prefix"), IPv6Address, "address, without a length")
     length = lengths["block-length"] + lengths["node-length"]
-    if length > 128:
-        raise r.error(f"block_len and node_len are {length} bits together", "shorten one")
     prefix = str(IPv6Network((int(address), length), strict=False))
     # bgpcfgd makes every locator one of micro-segments (managers_srv6.py: behavior usid).
     leaves = {"prefix": prefix, **lengths, "micro-segment": True}
     return Declared(Object(Kind.LOCATOR, parts[0]), leaves)
 
 
-def _sid(row: str, parts: list[str], r: _Row) -> Declared:
-    locator, text = parts
+def _sid(parts: list[str], r: _Row) -> Declared:
+    locator, text = r.name("locator", parts[0], 64), parts[1]
     prefix = str(_parsed(r, "SID", text, _network, "prefix"))
     action = r.need("action")
     if r.table.fields["action"].fault(action):
         known = ", ".join(r.table.fields["action"].values)
-        raise r.error(f"action {action!r} is unknown", f"write one of {known}")
-    r.only("decap_dscp_mode", "pipe", "is not what the kernel does: the inner DSCP stays")
+        raise r.error(f"action '{shown(action)}' is unknown", f"write one of {known}")
     leaves: dict[str, Any] = {"locator": locator}
     if action in _DECAPSULATE:
         leaves["behavior"] = _DECAPSULATE[action]
         vrf = r.fields.get("decap_vrf", _DEFAULT)
         if vrf != _DEFAULT:
-            leaves["vrf"] = vrf
+            leaves["vrf"] = _vrf_name(r, "decap_vrf", vrf)
         elif action != "uDT6":
             raise r.error(
                 f"{action} into the default VRF is not what the kernel does", "add decap_vrf"
@@ -173,19 +215,37 @@ def _sid(row: str, parts: list[str], r: _Row) -> Declared:
     if action == "uA":
         leaves["behavior"] = "End.X"
         leaves["next-hop"] = str(_parsed(r, "adj", r.need("adj"), IPv6Address, "address"))
-        if interface := r.fields.get("interface"):
-            leaves["interface"] = interface
+        leaves["interface"] = interface = r.need("interface")
+        if _INTERFACE.fullmatch(interface) is None:
+            raise r.error(
+                f"interface '{shown(interface)}' is no name of an interface", "correct it"
+            )
     elif unused := [n for n in ("interface", "adj") if n in r.fields]:
         raise r.error(f"{unused[0]} means nothing to {action}", f"remove {unused[0]}")
-    return Declared(Object(Kind.SID, prefix), leaves)
+    return Declared(Object(Kind.SID, prefix), leaves, _dscp_warnings(r))
 
 
-def _vrf(row: str, parts: list[str], r: _Row) -> Declared | None:
+def _dscp_warnings(r: _Row) -> tuple[str, ...]:
+    mode = r.fields.get("decap_dscp_mode", "pipe")
+    if fault := r.table.fields["decap_dscp_mode"].fault(mode):
+        raise r.error(shown(fault), "write uniform or pipe")
+    if mode == "pipe":
+        return ()
+    return ("decap_dscp_mode uniform has no effect in the kernel, which keeps the inner DSCP",)
+
+
+def _vrf_name(r: _Row, what: str, text: str) -> str:
+    if text in _VRF_NAMES_OF_THE_KERNEL:
+        raise r.error(f"{what} {text} is a name that the kernel uses itself", "rename it")
+    return r.name(what, text, 15)
+
+
+def _vrf(parts: list[str], r: _Row) -> Declared | None:
     r.only("fallback", "false", "is not offered: what a VRF doesn't know it drops")
     r.only("vni", "0", "is not offered: VRFs are carried over SRv6, not VXLAN")
     if parts[0] == _DEFAULT:
         return None
-    return Declared(Object(Kind.VRF, parts[0]))
+    return Declared(Object(Kind.VRF, _vrf_name(r, "VRF", parts[0])))
 
 
 def _network(text: str) -> IPv6Network:
@@ -200,4 +260,4 @@ def _parsed(r: _Row, what: str, text: str, parse: Callable[[str], Any], wanted: 
             raise ValueError(text)
         return parse(text)
     except ValueError:
-        raise r.error(f"{what} {text!r} is no IPv6 {wanted}", "correct it") from None
+        raise r.error(f"{what} '{shown(text)}' is no IPv6 {wanted}", "correct it") from None

@@ -45,8 +45,14 @@ class Locator:
 
     def function_of(self, sid: IPv6Network) -> int:
         """Function bits of a SID of this locator, as an integer."""
-        shift = 128 - self.prefix.prefixlen - self.function_length
-        return (number(sid) >> shift) & ((1 << self.function_length) - 1)
+        length = self.function_length_of(sid)
+        shift = 128 - self.prefix.prefixlen - length
+        return (number(sid) >> shift) & ((1 << length) - 1)
+
+    def function_length_of(self, sid: IPv6Network) -> int:
+        """Function bits of a SID in the locator's prefix. A function-length of 0 leaves it to each
+        SID: all that its prefix has behind the locator."""
+        return self.function_length or sid.prefixlen - self.prefix.prefixlen
 
 
 @dataclass(frozen=True, slots=True)

@@ -326,7 +326,9 @@ def _lengths(sid: Sid, locator: Locator) -> tuple[int, int, int, int]:
     without node, of the local block, has its function where the node would be."""
     block, node = locator.block_length, locator.node_length
     length = sid.prefix.prefixlen
-    function = locator.function_length if length == 128 else max(0, length - block - node)
+    function = max(0, length - block - node)
+    if length == 128 and locator.function_length:
+        function = locator.function_length
     argument = min(locator.argument_length, 128 - block - node - function)
     return block, node, function, argument
 

@@ -73,7 +73,7 @@ def _place(sid: Sid, locator: Locator) -> Iterator[Rejection]:
         )
         return
     # RFC 8986 section 3.1: LOC:FUNCT; a shorter prefix would swallow other functions.
-    shortest = locator.prefix.prefixlen + locator.function_length
+    shortest = locator.prefix.prefixlen + locator.function_length_of(sid.prefix)
     if sid.prefix.prefixlen < shortest:
         lengths = "/128" if shortest == 128 else f"/{shortest} or /128"
         if Flavor.NEXT_CSID in sid.flavors:
@@ -98,7 +98,15 @@ def _place(sid: Sid, locator: Locator) -> Iterator[Rejection]:
 def _argument(sid: Sid, locator: Locator, length: int) -> Iterator[Rejection]:
     """The kernel shifts all that the prefix has behind the block out, and looks for the next C-SID
     in what is left (seg6_next_csid_advance_arg)."""
-    if length >= sid.prefix.max_prefixlen:
+    if length % 8:
+        # The length is the SID's own where the locator's function-length is 0.
+        yield _rejection(
+            sid,
+            "with next-csid block and function are whole bytes (net/ipv6/seg6_local.c)",
+            "write it with a length that is a multiple of 8",
+            "sid-next-csid-length",
+        )
+    elif length >= sid.prefix.max_prefixlen:
         yield _rejection(
             sid,
             f"block, node and function of locator {locator.name} leave no bits for the next C-SID",
@@ -116,6 +124,8 @@ def _argument(sid: Sid, locator: Locator, length: int) -> Iterator[Rejection]:
 
 def _local(sid: Sid, locator: Locator) -> Iterator[Rejection]:
     length = locator.block_length + locator.function_length
+    if not locator.function_length:
+        length = sid.prefix.prefixlen
     if sid.prefix.prefixlen != length:
         yield _rejection(
             sid,

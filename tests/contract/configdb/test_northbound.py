@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
-from tests.contract.configdb.conftest import Northbound
+from srv6mgrd.model.rejection import RejectedError, Rejection
+from tests.contract.configdb.conftest import SRV6, Northbound
 
 LOCATOR, VRF = "SRV6_MY_LOCATORS|MAIN", "VRF|Vrf1"
 PREFIX = "fcbb:bbbb:20:f1::/64"
@@ -76,6 +80,49 @@ def test_rejected_rows_are_reported_why_and_stop_nobody(northbound: Northbound) 
     northbound.config.hset(SID, mapping={"action": "uDT4"})
     northbound.wait(SID, "refused", f"SID {PREFIX}: it is not wanted; take it away")
     assert northbound.running("local-sids", "sid")[PREFIX]["behavior"] == "End.DT46"
+
+
+def test_a_locator_without_function(northbound: Northbound) -> None:
+    """As sonic-mgmt tests/srv6 configure it."""
+    row = "SRV6_MY_SIDS|MAIN|fcbb:bbbb:20::/48"
+    northbound.config.hset(LOCATOR, mapping={"prefix": "fcbb:bbbb:20::", "func_len": "0"})
+    northbound.config.hset(row, mapping={"action": "uN", "decap_dscp_mode": "uniform"})
+    northbound.wait(row, "accepted", "uniform has no effect in the kernel")
+    northbound.config.hset(row, mapping={"decap_dscp_mode": "pipe", "colour": "red"})
+    northbound.wait(row, "accepted", "field colour is unknown and has no effect")
+    northbound.config.hdel(row, "colour")
+    northbound.wait_until(lambda: northbound.status(row) == ("accepted", ""), row)
+
+
+def test_rejected_rows_are_not_tried_with_each_other_row(northbound: Northbound) -> None:
+    northbound.config.hset(LOCATOR, mapping={"prefix": "fcbb:bbbb:20::"})
+    northbound.wait(LOCATOR, "accepted")
+    tried = []
+
+    def judge(tree: Mapping[str, Any]) -> None:
+        prefixes = [s["prefix"] for s in tree.get(SRV6, {}).get("local-sids", {}).get("sid", ())]
+        if bad := [p for p in prefixes if p.startswith("fcbb:bbbb:20:bad:")]:
+            tried.append(len(bad))
+            why = "it is outside locator MAIN"
+            raise RejectedError([Rejection(f"SID {p}", why, "choose another", "x") for p in bad])
+
+    northbound.core.judge = judge
+    pipe = northbound.config.pipeline()
+    rows = [f"SRV6_MY_SIDS|MAIN|fcbb:bbbb:20:bad:{n:x}::/80" for n in range(2000)]
+    for row in rows:
+        pipe.hset(row, mapping={"action": "uDT6"})
+    pipe.execute()
+    northbound.wait(rows[-1], "refused", "outside locator MAIN")
+    before = sum(tried)
+    assert before < 3 * len(rows)
+    for n in range(1, 4):
+        good = f"SRV6_MY_SIDS|MAIN|fcbb:bbbb:20:{n}::/64"
+        northbound.config.hset(good, mapping={"action": "uDT6"})
+        northbound.wait(good, "accepted")
+    assert sum(tried) == before
+    # What they refer to has changed.
+    northbound.config.hset(LOCATOR, mapping={"arg_len": "8"})
+    northbound.wait_until(lambda: sum(tried) > before)
 
 
 def test_malformed_keys_and_types(northbound: Northbound) -> None:

@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from srv6mgrd.configdb.rows import TABLES, Content, Kind, Object, RowError, declare, order
+from srv6mgrd.configdb.rows import (
+    TABLES,
+    Content,
+    Kind,
+    Object,
+    RowError,
+    declare,
+    order,
+    printable,
+)
 
 SID = "SRV6_MY_SIDS|MAIN|fcbb:bbbb:20:f1::/64"
 LOCATOR = "SRV6_MY_LOCATORS|MAIN"
@@ -72,13 +81,22 @@ def test_the_key_of_a_sid_is_canonical() -> None:
         (SID, {"action": "uDT46"}, "add decap_vrf"),
         (SID, {"action": "end"}, "action 'end' is unknown; write one of uN, uA"),
         (SID, {}, "action is missing; add action"),
-        (SID, {"action": "uA"}, "adj is missing; add adj"),
+        (SID, {"action": "uA", "interface": "Ethernet0"}, "adj is missing; add adj"),
+        (SID, {"action": "uA", "adj": "fe80::1"}, "interface is missing; add interface"),
+        (SID, {"action": "uA", "adj": "fe80::1", "interface": "a b"}, "no name of an interface"),
         (SID, {"action": "uA", "adj": "x"}, "adj 'x' is no IPv6 address"),
         (SID, {"action": "uA", "adj": "fe80::1%eth0"}, "is no IPv6 address"),
         (SID, {"action": "uN", "adj": "::1"}, "adj means nothing to uN; remove adj"),
         (SID, {"action": "uN", "decap_vrf": "Vrf1"}, "means nothing to uN"),
-        (SID, {"action": "uN", "decap_dscp_mode": "uniform"}, "the inner DSCP stays"),
-        (SID, {"action": "uN", "colour": "red"}, "field colour is unknown; remove it"),
+        (SID, {"action": "uN", "decap_dscp_mode": "none"}, "write uniform or pipe"),
+        (SID, {"action": "uDT46", "decap_vrf": "a\nb"}, r"decap_vrf 'a\nb' holds other characters"),
+        ("VRF|a\nb", {"NULL": "NULL"}, r"VRF 'a\nb' holds other characters"),
+        ("VRF|lo", {"NULL": "NULL"}, "VRF lo is a name that the kernel uses itself"),
+        ("VRF|Vrf4567890123456", {"NULL": "NULL"}, "is longer than 15; shorten it"),
+        ("SRV6_MY_LOCATORS|a b", {"prefix": "fcbb::"}, "locator 'a b' holds other characters"),
+        (LOCATOR, {"prefix": "fcbb::", "node_len": "12"}, "whole bytes"),
+        (LOCATOR, {"prefix": "fcbb::", "node_len": "0"}, "1 at least"),
+        (LOCATOR, {"prefix": "fcbb::", "func_len": "127"}, "sum to 175 bits"),
         (SID, "string", "it is a string, not a hash; remove it and write it with HSET"),
         ("SRV6_MY_SIDS|MAIN", {"action": "uN"}, "the key is not SRV6_MY_SIDS|<locator>|<prefix>"),
         ("SRV6_MY_SIDS||::1/64", {"action": "uN"}, "the key is not"),
@@ -87,7 +105,7 @@ def test_the_key_of_a_sid_is_canonical() -> None:
         (LOCATOR, {}, "prefix is missing; add prefix"),
         (LOCATOR, {"prefix": "fcbb::/48"}, "without a length; correct it"),
         (LOCATOR, {"prefix": "fcbb::", "func_len": "-1"}, "func_len '-1' is no number of bits"),
-        (LOCATOR, {"prefix": "fcbb::", "block_len": "128"}, "are 144 bits together"),
+        (LOCATOR, {"prefix": "fcbb::", "block_len": "128"}, "sum to 160 bits"),
         (LOCATOR, {"prefix": "fcbb::", "vrf": "Vrf1"}, "vrf Vrf1 can't be"),
         ("VRF|", {"NULL": "NULL"}, "the key is not VRF|<vrf>"),
         ("VRF|Vrf1", {"fallback": "true"}, "fallback true is not offered"),
@@ -97,7 +115,7 @@ def test_the_key_of_a_sid_is_canonical() -> None:
 def test_rejections_name_cause_and_remedy(row: str, content: Content, words: str) -> None:
     with pytest.raises(RowError) as error:
         declare(row, content)
-    assert str(error.value).startswith(f"{row}: ")
+    assert str(error.value).startswith(f"{printable(row)}: ")
     assert words in str(error.value)
 
 
@@ -116,3 +134,40 @@ def test_whatever_stands_there_is_declared_or_rejected(
 ) -> None:
     with contextlib.suppress(RowError):
         declare(f"{table.prefix}{rest}", content)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("fields", "warning"),
+    [
+        ({"decap_dscp_mode": "uniform"}, "decap_dscp_mode uniform has no effect in the kernel"),
+        ({"colour": "red", "a\nb": ""}, r"field a\nb, colour is unknown and has no effect"),
+        ({"decap_dscp_mode": "pipe"}, None),
+    ],
+)
+def test_fields_without_effect_are_warned_of(fields: dict[str, str], warning: str | None) -> None:
+    declared = declare(SID, {"action": "uN", **fields})
+    assert declared is not None
+    found = " ".join(declared.warnings)
+    assert (warning in found) if warning else not found
+
+
+@pytest.mark.parametrize(
+    ("row", "content"),
+    [
+        (SID, {"action": "x" * 1_000_000}),
+        (SID, {"action": "uN", "adj": "x" * 1_000_000}),
+        (SID, {"action": "uA", "interface": "e", "adj": "x" * 1_000_000}),
+        (SID, {"action": "uDT46", "decap_vrf": "x" * 1_000_000}),
+        (SID, {"action": "uN", "decap_dscp_mode": "\n" * 1_000_000}),
+        (f"VRF|{'x' * 1_000_000}", {}),
+        (f"VRF|{'x' * 1_000_000}", "string"),
+        (f"SRV6_MY_SIDS|{'x' * 1_000_000}", {}),
+        (LOCATOR, {"prefix": "x" * 1_000_000}),
+        (LOCATOR, {"prefix": "fcbb::", "func_len": "x" * 1_000_000}),
+        (LOCATOR, {"prefix": "fcbb::", "vrf": "x" * 1_000_000}),
+    ],
+)
+def test_a_reason_does_not_repeat_a_long_text(row: str, content: Content) -> None:
+    with pytest.raises(RowError) as error:
+        declare(row, content)
+    assert len(str(error.value)) < 500

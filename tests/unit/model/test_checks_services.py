@@ -153,6 +153,16 @@ REJECTED = {
         "sid-next-csid-argument",
         f"{AT}/local-sids/sid[prefix='fcbb:0:1:e001::/128']",
     ),
+    "a C-SID of bits where each SID has a length of its own": (
+        desired(
+            replace(locator(function_length=0), micro_segment=True),
+            csid("fcbb:0:1:e000::/52", Behavior.END_X),
+        ),
+        "SID fcbb:0:1:e000::/52: with next-csid block and function are whole bytes "
+        "(net/ipv6/seg6_local.c); write it with a length that is a multiple of 8",
+        "sid-next-csid-length",
+        f"{AT}/local-sids/sid[prefix='fcbb:0:1:e000::/52']",
+    ),
     "a SID that fills the address": (
         desired(locator(function_length=80), sid("fcbb:0:1:a0::/64")),
         f"SID {SID}: its prefix is shorter than locator and function of MAIN (128); "
