@@ -16,7 +16,7 @@ TOOLS := $(CACHE)/tools-$(shell cat $(TOOLS_FOR) | sha256sum | cut -c1-12)
 PY := $(TOOLS)/bin
 
 .PHONY: help demo lab-shell test check quick unit contract robot near one job slow soak nightly deb bench frr \
-    format clean
+    docs format clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -73,6 +73,23 @@ format: $(TOOLS)/.ready ## put the sources in form
 	@$(PY)/robocop format --silent tests/robot
 	@git ls-files '*.c' '*.h' | xargs -r $(PY)/clang-format -i
 	@PATH=$(PY):$$PATH docs/generate.sh
+
+# Tools for the site, apart from those of the checks: they change at different times.
+DOCS := $(CACHE)/docs-$(shell sha256sum < requirements/docs.txt | cut -c1-12)
+
+docs: $(DOCS)/.ready ## the site: build/site, with its links checked; python3 -m http.server -d build/site shows it
+	@command -v groff >/dev/null || { apt-get -qq update && apt-get -qq install -y groff-base; }
+	@$(DOCS)/bin/python docs/site/sources.py . build/site-sources
+	@NO_MKDOCS_2_WARNING=1 PYTHONPATH=docs/site $(DOCS)/bin/mkdocs --quiet build -f docs/site/mkdocs.yml
+	@$(DOCS)/bin/python docs/site/self_contained.py build/site
+	@echo "build/site: $$(find build/site -name '*.html' | wc -l) pages"
+
+$(DOCS)/.ready:
+	@echo "== tools of the site (once): $(DOCS)"
+	@mkdir -p $(CACHE)
+	@python3 -m venv --clear $(DOCS)
+	@$(DOCS)/bin/pip install --quiet --disable-pip-version-check -r requirements/docs.txt
+	@touch $@
 
 deb: ## the Debian packages, from a clean root: build/deb; TWICE=1: a second build must equal it; FRR=1: with the patched FRR
 	@$(LAB) deb $(if $(TWICE),--twice) $(if $(FRR),--frr) build/deb

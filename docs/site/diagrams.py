@@ -1,0 +1,19 @@
+"""Fences of language ``bob``: text drawings, rendered as SVG when the site is built."""
+
+from __future__ import annotations
+
+import base64
+from html import escape
+from typing import Any
+
+from markdown_svgbob import wrapper
+
+
+def fence(
+    source: str, language: str, css_class: str, options: Any, md: Any, **attributes: Any
+) -> str:
+    """A custom fence of pymdownx.superfences: an image, as inline SVG would style whole pages."""
+    svg = wrapper.text2svg(source)
+    data = base64.b64encode(svg).decode()
+    alt = escape(" ".join(attributes.get("attrs", {}).get("alt", "diagram").split()))
+    return f'<img class="{css_class}" alt="{alt}" src="data:image/svg+xml;base64,{data}">'
