@@ -20,12 +20,15 @@ _NAMES, _SID_OIDS = (
     table("COUNTERS_DB", "COUNTERS_SRV6_NAME_MAP"),
     table("COUNTERS_DB", "SRV6MGR_SID_OID"),
 )
+# No ASIC limits the view; ``crm show resources`` wants a number.
+_ROOM = (1 << 32) - 1
 _BATCH = 500
 _T = TypeVar("_T")
 
 # SAI inc/saitypes.h: the number of each object type, which stands in its identifiers.
 _TYPES: Mapping[Kind, tuple[str, int]] = {
     Kind.VRF: ("SAI_OBJECT_TYPE_VIRTUAL_ROUTER", 0x03),
+    Kind.ROUTER_INTERFACE: ("SAI_OBJECT_TYPE_ROUTER_INTERFACE", 0x06),
     Kind.NEXT_HOP: ("SAI_OBJECT_TYPE_NEXT_HOP", 0x04),
     Kind.SID_LIST: ("SAI_OBJECT_TYPE_SRV6_SIDLIST", 0x3D),
     Kind.COUNTER: ("SAI_OBJECT_TYPE_COUNTER", 0x54),
@@ -162,10 +165,14 @@ class AsicView:
             await self._write("COUNTERS_DB", "", made)
 
     async def count(self, used: Mapping[str, tuple[int, int]]) -> None:
-        """Tell CRM of resources: how many were used before, and are now."""
+        """Report resources to CRM: how many were used before, and are now."""
         cells = [
-            ("cell", "CRM:STATS", f"crm_stats_{n}_used", str(old), str(new))
-            for n, (old, new) in used.items()
+            ("cell", "CRM:STATS", f"crm_stats_{n}_{what}", str(old), str(new))
+            for n, (before, now) in used.items()
+            for what, old, new in (
+                ("used", before, now),
+                ("available", _ROOM - before, _ROOM - now),
+            )
         ]
         await self._write("COUNTERS_DB", "", cells)
 

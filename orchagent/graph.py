@@ -22,10 +22,11 @@ class Kind(IntEnum):
 
     VRF = 1
     NEIGHBOR = 2
-    NEXT_HOP = 3
-    SID_LIST = 4
-    COUNTER = 5
-    SID = 6
+    ROUTER_INTERFACE = 3
+    NEXT_HOP = 4
+    SID_LIST = 5
+    COUNTER = 6
+    SID = 7
 
     __hash__ = int.__hash__
 
@@ -227,7 +228,7 @@ class Graph:
 
     def _concerned(self) -> set[Node]:
         """What is dirty, with all that stands on it, however far."""
-        todo, seen = list(self._dirty), set[Node]()
+        todo, seen, interfaces = list(self._dirty), set[Node](), set[Node]()
         self._dirty = set()
         while todo:
             node = todo.pop()
@@ -240,7 +241,10 @@ class Graph:
             elif node.kind is Kind.SID:
                 # Its counter comes and goes with it, also when it waits for something else.
                 todo += (n for n in self._plan(node).needs if n.kind is Kind.COUNTER)
-        return seen
+            elif node.kind is Kind.NEXT_HOP and (interface := _interface(node)) is not None:
+                # Not with all that use it: those of this next hop are concerned already.
+                interfaces.add(interface)
+        return seen | interfaces
 
     def _plan(self, node: Node) -> _Plan:
         return self._plans.get(node, _NOTHING)
@@ -270,6 +274,13 @@ class Graph:
             return plan is not None and plan.fault is None
         if node.kind is Kind.NEXT_HOP:
             return bool(self._users.get(node)) and self._neighbor(node) is not None
+        if node.kind is Kind.ROUTER_INTERFACE:
+            return any(
+                self._is_declared(need)
+                for user in self._users.get(node, ())
+                for need in self._plan(user).needs
+                if need.kind is Kind.NEXT_HOP
+            )
         return any(self._wants_counter(user) for user in self._users.get(node, ()))
 
     def _wants_counter(self, sid: Node) -> bool:
@@ -288,14 +299,18 @@ class Graph:
 
     def _attributes(self, node: Node) -> Attributes:
         if node.kind is Kind.NEXT_HOP:
-            return sai.next_hop(node.name.partition("@")[0])
+            interface = _interface(node)
+            reference = Reference(int(interface.kind), interface.name) if interface else None
+            return sai.next_hop(_address(node), reference)
+        if node.kind is Kind.ROUTER_INTERFACE:
+            return sai.router_interface(Reference(int(Kind.VRF), _ROUTER))
         if node.kind is Kind.COUNTER:
             return sai.COUNTER
         return self._plan(node).attributes
 
     def _lacking(self, node: Node) -> str:
         for need in self._plan(node).needs:
-            if need.kind is Kind.COUNTER or need in self._built:
+            if need.kind in (Kind.COUNTER, Kind.ROUTER_INTERFACE) or need in self._built:
                 continue
             if need.kind is Kind.VRF:
                 return f"VRF {need.name} is not there yet (VRF_TABLE)"
@@ -307,6 +322,12 @@ class Graph:
 
 def _address(node: Node) -> str:
     return node.name.partition("@")[0]
+
+
+def _interface(next_hop: Node) -> Node | None:
+    """The router interface of a next hop that names one."""
+    name = next_hop.name.partition("@")[2]
+    return Node(Kind.ROUTER_INTERFACE, name) if name else None
 
 
 def _vrf(name: str, _: Fields) -> _Plan:
@@ -338,7 +359,9 @@ def _sid(name: str, fields: Fields) -> _Plan:
             needs.append(Node(Kind.VRF, entry.vrf))
         attributes[sai.VRF] = Reference(int(Kind.VRF), entry.vrf)
     if entry.next_hop is not None:
-        needs.append(Node(Kind.NEXT_HOP, entry.next_hop))
+        hop = Node(Kind.NEXT_HOP, entry.next_hop)
+        interface = _interface(hop)
+        needs += [hop] if interface is None else [interface, hop]
         attributes[sai.NEXT_HOP_ID] = Reference(int(Kind.NEXT_HOP), entry.next_hop)
     needs.append(Node(Kind.COUNTER, name))
     attributes[sai.COUNTER_ID] = Reference(int(Kind.COUNTER), name)

@@ -60,7 +60,7 @@ _BEHAVIORS = {
     "un": "UN",
     "ua": "UA",
 }
-_FLAVORS = dict.fromkeys(("end", "end.x", "end.t", "ua"), "PSP_AND_USD") | {"un": "NONE"}
+_FLAVORS = dict.fromkeys(("end", "end.x", "end.t", "ua"), "PSP_AND_USD")
 _WITH_VRF = frozenset({"end.t", "end.dt4", "end.dt6", "end.dt46", "udt4", "udt6", "udt46"})
 _WITH_NEXT_HOP = frozenset(a for a in _BEHAVIORS if a in ("end.x", "ua") or "dx" in a or "b6" in a)
 # SAI inc/saisrv6.h, sai_my_sid_entry_endpoint_behavior_t has none of these.
@@ -118,14 +118,30 @@ def can_be_changed(before: Attributes, after: Attributes) -> bool:
     return before.keys() == after.keys() and names <= (_CHANGEABLE | {_SEGMENTS})
 
 
-def next_hop(address: str) -> Attributes:
-    """A next hop. A hardware backend adds its router interface."""
-    return {"SAI_NEXT_HOP_ATTR_TYPE": "SAI_NEXT_HOP_TYPE_IP", "SAI_NEXT_HOP_ATTR_IP": address}
+def next_hop(address: str, router_interface: Reference | None) -> Attributes:
+    """A next hop; without router interface where ``adj`` names none."""
+    attributes: dict[str, str | Reference] = {
+        "SAI_NEXT_HOP_ATTR_TYPE": "SAI_NEXT_HOP_TYPE_IP",
+        "SAI_NEXT_HOP_ATTR_IP": address,
+    }
+    if router_interface is not None:
+        attributes["SAI_NEXT_HOP_ATTR_ROUTER_INTERFACE_ID"] = router_interface
+    return attributes
+
+
+def router_interface(router: Reference) -> Attributes:
+    """The interface of next hops. A hardware backend adds its port."""
+    return {
+        "SAI_ROUTER_INTERFACE_ATTR_TYPE": "SAI_ROUTER_INTERFACE_TYPE_PORT",
+        "SAI_ROUTER_INTERFACE_ATTR_VIRTUAL_ROUTER_ID": router,
+    }
 
 
 def sid_list(fields: Mapping[str, str]) -> Attributes:
     """The SRV6_SIDLIST of a row of SRV6_SID_LIST_TABLE. Raises SaiError."""
-    path = [s.strip() for s in fields.get("path", "").split(",") if s.strip()]
+    # Srv6Orch reads each as an address and passes over a length.
+    texts = (s.strip().partition("/")[0] for s in fields.get("path", "").split(","))
+    path = [s for s in texts if s]
     if not path:
         raise SaiError("path is empty; write its segments, separated by commas")
     for segment in path:

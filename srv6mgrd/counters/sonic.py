@@ -19,7 +19,8 @@ def name(prefix: str, block: int, node: int, function: int) -> str:
     """A SID's name: its address and the length of locator and function (sonic-swss
     orchagent/srv6orch.cpp, getMySidPrefix). ``prefix`` may be longer than these."""
     address, _, length = prefix.partition("/")
-    return f"{address}/{block + node + function if length == '128' else length}"
+    whole = function and length == "128"
+    return f"{address}/{block + node + function if whole else length}"
 
 
 def fields(c: SidCounters) -> Mapping[str, str]:

@@ -280,7 +280,8 @@ def _name(prefix: Path, path: Any) -> str | None:
             )
         names = names[2:]
     match names:
-        case ["COUNTERS", "SID*"]:
+        # As in sonic-gnmi (sonic_data_client/virtual_db.go), whatever is in front of the asterisk.
+        case ["COUNTERS", name] if name.startswith("SID") and name.endswith("*"):
             return None
         case ["COUNTERS", name] if name.startswith("SID:"):
             return name.removeprefix("SID:")

@@ -48,6 +48,14 @@ _SAI_LACKS = frozenset(
     {Behavior.END_DX2, Behavior.END_BPF, Behavior.END_AS, Behavior.END_AD, Behavior.END_AM}
 )
 _COMPRESSED = {Behavior.END: "un", Behavior.END_X: "ua"}
+# What fpmsyncd calls those of a micro-segment locator, as FRR does (uDT46, IANA 64).
+_MICRO_SEGMENTS: Mapping[Behavior, str] = {
+    Behavior.END_DX6: "udx6",
+    Behavior.END_DX4: "udx4",
+    Behavior.END_DT4: "udt4",
+    Behavior.END_DT6: "udt6",
+    Behavior.END_DT46: "udt46",
+}
 # Those that look up a table; without a VRF the router's own.
 _LOOK_UP = frozenset({Behavior.END_T, Behavior.END_DT4, Behavior.END_DT6, Behavior.END_DT46})
 _ROUTER = "default"
@@ -183,7 +191,8 @@ class Projector:
         asic = "unsupported" if sid.behavior in _SAI_LACKS else None
         fields = _status_fields(status.status, status.reason, status.since, asic)
         shown = SID_STATUS.key(text), fields
-        rows = self._left_to_us([*_sid(sid, lengths, address, status), shown])
+        action = _action(sid, desired.locators[sid.locator])
+        rows = self._left_to_us([*_sid(sid, action, lengths, address, status), shown])
         return rows, sonic.name(text, *lengths[:3]) if self._alone else None
 
     def _left_to_us(self, rows: Iterable[Row]) -> dict[RowKey, Fields]:
@@ -286,12 +295,20 @@ def _vrf(name: str, status: ObjectStatus) -> Iterator[Row]:
     yield VRF_STATUS.row(name, **_status(status))
 
 
-def _sid(
-    sid: Sid, lengths: tuple[int, int, int, int], address: str, status: ObjectStatus
-) -> Iterator[Row]:
-    action = _ACTIONS.get(sid.behavior)
+def _action(sid: Sid, locator: Locator) -> str | None:
     if Flavor.NEXT_CSID in sid.flavors:
-        action = _COMPRESSED.get(sid.behavior)
+        return _COMPRESSED.get(sid.behavior)
+    action = _ACTIONS.get(sid.behavior)
+    return _MICRO_SEGMENTS.get(sid.behavior, action) if locator.micro_segment else action
+
+
+def _sid(
+    sid: Sid,
+    action: str | None,
+    lengths: tuple[int, int, int, int],
+    address: str,
+    status: ObjectStatus,
+) -> Iterator[Row]:
     # Srv6Orch drops a SID whose VRF isn't there, for good (sonic-swss orchagent/srv6orch.cpp,
     # createUpdateMysidEntry): the row comes when the SID serves.
     if action is not None and status.status in _SERVING:

@@ -61,6 +61,8 @@ def test_the_view_has_sais_shape(agent: Agent) -> None:
     agent.wait_until(lambda: not agent.objects("MY_SID_ENTRY"))
     agent.wait_until(lambda: not count.exists("COUNTERS_SRV6_NAME_MAP"))
     agent.wait_until(lambda: count.hget("CRM:STATS", "crm_stats_srv6_my_sid_entry_used") == "0")
+    available = count.hget("CRM:STATS", "crm_stats_srv6_my_sid_entry_available")
+    assert available == str((1 << 32) - 1)
     assert agent.objects("COUNTER") == {}
     assert agent.reported(REPORTED) == ("", "")
 
@@ -70,11 +72,14 @@ def test_next_hops_and_segment_lists(agent: Agent) -> None:
     agent.wait(REPORTED, "pending", "next hop fe80::1@Ethernet0 is not resolved yet")
     agent.row("NEIGH_TABLE:Ethernet0:fe80::1", neigh="02:00:00:00:00:01", family="IPv6")
     agent.wait(REPORTED, "installed")
-    (hop,) = agent.objects("NEXT_HOP")
+    ((hop, fields),) = agent.objects("NEXT_HOP").items()
+    (interface,) = agent.objects("ROUTER_INTERFACE")
+    assert fields["SAI_NEXT_HOP_ATTR_ROUTER_INTERFACE_ID"] == interface
     assert entry(agent)["SAI_MY_SID_ENTRY_ATTR_NEXT_HOP_ID"] == hop
     agent.drop("NEIGH_TABLE:Ethernet0:fe80::1")
     agent.wait(REPORTED, "pending")
     assert not agent.objects("NEXT_HOP")
+    assert not agent.objects("ROUTER_INTERFACE")
     agent.row("SRV6_SID_LIST_TABLE:path", path="fc00::1,fc00::2", type="encaps")
     agent.wait("SRV6_SID_LIST_TABLE|path", "installed")
     ((oid, fields),) = agent.objects("SRV6_SIDLIST").items()

@@ -37,8 +37,8 @@ def router() -> Snapshot:
     )
 
 
-def everything(paths: int = PATHS) -> object:
-    path = pb.Path(elem=[pb.PathElem(name="COUNTERS"), pb.PathElem(name="SID*")])
+def everything(paths: int = PATHS, name: str = "SID*") -> object:
+    path = pb.Path(elem=[pb.PathElem(name="COUNTERS"), pb.PathElem(name=name)])
     prefix = pb.Path(target="COUNTERS_DB")
     return pb.GetRequest(prefix=prefix, path=[path] * paths, encoding=pb.JSON_IETF)
 
@@ -58,3 +58,10 @@ def test_the_answer_has_a_budget() -> None:
     small = replace(router(), budget=Budget(most_bytes=size // 2))
     with pytest.raises(BudgetError, match="its answer is larger than one may be"):
         sonic.get(everything(), small, None)
+
+
+def test_a_wildcard_is_what_ends_in_an_asterisk() -> None:
+    plain = pb.GetResponse.FromString(sonic.get(everything(1), router(), None))
+    prefixed = pb.GetResponse.FromString(sonic.get(everything(1, "SID:*"), router(), None))
+    values = [answer.notification[0].update[0].val for answer in (plain, prefixed)]
+    assert values[0] == values[1]

@@ -296,3 +296,34 @@ def test_a_next_hop_without_interface_on_a_neighbor_that_was_seen() -> None:
         graph.see(frozenset(seen))
         graph.settle()
         assert (sid in graph.built) is stands
+
+
+def test_next_hops_on_different_interfaces_are_different_objects() -> None:
+    world = World()
+    for name in ("eth0", "eth1"):
+        world.put(Node(Kind.NEIGHBOR, f"fe80::1@{name}"))
+    for number, name in enumerate(("eth0", "eth0", "eth1")):
+        sid = Node(Kind.SID, f"32:16:16:0:fc00:0:1:{number + 10}::")
+        world.put(sid, action="ua", adj=f"fe80::1@{name}")
+    hops = [a for n, a in world.backend.objects.items() if n.kind is Kind.NEXT_HOP]
+    interfaces = {a["SAI_NEXT_HOP_ATTR_ROUTER_INTERFACE_ID"] for a in hops}
+    assert len(hops) == len(interfaces) == 2
+    world.drop(Node(Kind.NEIGHBOR, "fe80::1@eth1"))
+    left = {n.name for n in world.backend.objects if n.kind is Kind.ROUTER_INTERFACE}
+    assert left == {"eth0"}
+
+
+def test_flavors_are_those_of_srv6orch() -> None:
+    world = World()
+    flavor = "SAI_MY_SID_ENTRY_ATTR_ENDPOINT_BEHAVIOR_FLAVOR"
+    world.put(SID, action="un")
+    assert flavor not in world.backend.objects[SID]
+    world.put(SID, action="end")
+    assert str(world.backend.objects[SID][flavor]).endswith("PSP_AND_USD")
+
+
+def test_segments_may_be_written_with_a_length() -> None:
+    world = World()
+    world.put(LIST, path="baba:2001:10::/128,baba:2001:20::")
+    segments = "SAI_SRV6_SIDLIST_ATTR_SEGMENT_LIST"
+    assert world.backend.objects[LIST][segments] == "2:baba:2001:10::,baba:2001:20::"

@@ -187,3 +187,18 @@ def test_the_lengths_of_every_key_fit_an_address(state: State) -> None:
     for key in project(*state).rows:
         if table_of(key) is rows.MY_SID:
             assert sum(map(int, key.key.split(":")[1:5])) <= 128
+
+
+@pytest.mark.parametrize(
+    ("behavior", "action"),
+    [(Behavior.END_DT46, "udt46"), (Behavior.END_DT4, "udt4"), (Behavior.END, "end")],
+)
+def test_actions_of_a_micro_segment_locator(behavior: Behavior, action: str) -> None:
+    """As fpmsyncd writes them; sonic-mgmt tests/srv6 look for udt46."""
+    state = desired(sid("fc00:0:1:e000::/64", behavior))
+    locators = {n: replace(one, micro_segment=True) for n, one in state.locators.items()}
+    state = replace(state, locators=locators)
+    rows = project(state, all_installed(state)).rows
+    assert (
+        rows[RowKey("APPL_DB", "SRV6_MY_SID_TABLE:32:16:16:0:fc00:0:1:e000::")]["action"] == action
+    )
