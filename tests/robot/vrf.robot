@@ -6,7 +6,8 @@ Documentation    VRFs with SIDs behave as users of Linux VRFs expect.
 ...              - [Ver] TCP goes on and senders learn the path MTU when a link behind the tunnel, in it, or at its
 ...              beginning is smaller than theirs: hosts behind the router, and sockets of its VRFs. The MSS is that
 ...              of the route. Sockets of one VRF reach each other, link-local addresses work, packets are seen on the
-...              VRF device. A reverse path filter does not get in the way unseen.
+...              VRF device. Netfilter acts there on packets of the tunnel, queues and filters on what the router
+...              sends. A reverse path filter does not get in the way unseen.
 ...              - [Ref] RFC 2473 section 8; RFC 8201; Documentation/networking/vrf.rst.
 
 Resource         srv6.resource
@@ -106,6 +107,40 @@ Packets Are Seen On The VRF Device
     ...    ${SITE2_V6} > ${SITE1_V6}: ICMP6, echo reply
     ...    ${PE1_RED} > ${SITE1}: ICMP echo request
     ...    ${SITE2_V6} > ${PE1_RED_V6}: ICMP6, echo reply
+
+Netfilter On The VRF Device Acts On What Comes Out Of The Tunnel
+    [Setup]    Run On    pe1    nft -f /src/tests/robot/library/drop-replies.nft
+    Given All Pings Arrive    ce-blue1    ${SITE2}
+    When No Ping Arrives    ce-red1    ${SITE2}
+    And No Ping Arrives    ce-red1    ${SITE2_V6}
+    And Run On    pe1    nft delete table inet seen
+    Then All Pings Arrive    ce-red1    ${SITE2}
+    And All Pings Arrive    ce-red1    ${SITE2_V6}
+    [Teardown]    Run On    pe1    nft delete table inet seen 2>/dev/null; true
+
+A Queue And A Filter On The VRF Device Act On What The Router Sends
+    [Documentation]    And not on what it forwards, from a tunnel or into it: that does not pass l3mdev_l3_out.
+    ...    There they belong on the port.
+    [Setup]    Run On    pe1    tc qdisc add dev red root handle 1: netem limit 1000
+    Given Run On    pe1    ping -q -I red -c1 -W1 ${SITE1}
+    When Run On    pe1    tc qdisc add dev red clsact
+    And Run On    pe1    tc filter add dev red egress matchall action drop
+    Then Run Fails    pe1    ping -q -I red -c1 -W1 ${SITE1}
+    And All Pings Arrive    ce-red1    ${SITE2}
+    And All Pings Arrive    ce-red1    ${SITE2_V6}
+    When Run On    pe1    tc qdisc delete dev red clsact
+    And Run On    pe1    tc qdisc replace dev red root handle 1: netem loss 100%
+    Then Run Fails    pe1    ping -q -I red -c1 -W1 ${SITE1}
+    And All Pings Arrive    ce-red1    ${SITE2}
+    [Teardown]    Run On    pe1    tc qdisc delete dev red clsact 2>/dev/null; tc qdisc delete dev red root
+
+A Queue On The Port Acts On What Comes Out Of The Tunnel
+    [Setup]    Run On    pe1    tc qdisc add dev to-ce-red root netem loss 100%
+    Given No Ping Arrives    ce-red1    ${SITE2}
+    And All Pings Arrive    ce-blue1    ${SITE2}
+    When Run On    pe1    tc qdisc delete dev to-ce-red root
+    Then All Pings Arrive    ce-red1    ${SITE2}
+    [Teardown]    Run On    pe1    tc qdisc delete dev to-ce-red root 2>/dev/null; true
 
 The Reverse Path Filter Is Off Where It Hurts
     Given Run On    pe1    sysctl -qw net.ipv4.conf.red.rp_filter=2
