@@ -19,6 +19,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 PAGE = "docs/seeds.md"
 RECORDS = "build/durations.jsonl"
 
+HEADING = "| | it says |"
 VERDICTS = ("met", "short", "rejected", "open")
 # In place of a test, each with the verdict that it needs.
 WITHOUT_TEST = {"nothing yet": "open", "nothing, by choice": "rejected"}
@@ -48,9 +49,14 @@ class Row:
 
 
 def rows(page: str) -> Iterator[Row]:
-    """Each claim of the page; headings of tables are left out."""
+    """Each claim of the page: rows of the tables that begin with HEADING."""
+    of_claims = False
     for line in page.splitlines():
-        if line.startswith("|") and not line.startswith(("| |", "|---")):
+        if not line.startswith("|"):
+            of_claims = False
+        elif line.startswith(HEADING):
+            of_claims = True
+        elif of_claims and not line.startswith("|---"):
             cells = tuple(cell.strip() for cell in line.strip("|").split("|"))
             yield Row(cells[0], cells)
 

@@ -46,6 +46,12 @@ def test_the_page_is_whole() -> None:
     assert list(seeds.problems(text, seeds.CHECKOUT)) == []
 
 
+def test_other_tables_are_left_alone() -> None:
+    assert list(seeds.rows(page(row()) + "\n\n| segments | octets |\n|---|---|\n| 1 | 64 |\n")) == [
+        *seeds.rows(page(row()))
+    ]
+
+
 @pytest.mark.parametrize(
     "line",
     [
