@@ -1,7 +1,8 @@
 """SONiC's tables: what the producer, srv6-orchagent and the publication of counters cost.
 
 The peer is redis-py itself: the same rows as plain HSETs, pipelined by the thousand. Each against a
-Redis of its own, on the same CPUs. ``make bench BENCH=sonic``, PART="10k" for the quick part.
+Redis of its own, on the same CPUs. ``make bench BENCH=sonic``, PART="10k" for the quick part,
+PART="rejected" for rows of CONFIG_DB that are rejected.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 
 import redis
 
+from bench import sonic_rejected
 from bench.report import Goal, Report
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired, Locator, Sid, Vrf
@@ -205,7 +207,10 @@ def _cpu() -> float:
 
 def main() -> int:
     report = Report("sonic")
-    for name in [n for n in SIZES if n in sys.argv[1:]] or SIZES:
+    parts = sys.argv[1:] or [*SIZES, "rejected"]
+    if "rejected" in parts:
+        report.goals += sonic_rejected.goals(serving, sonic_rejected.MANY)
+    for name in [n for n in SIZES if n in parts]:
         count = SIZES[name]
         rounds = ROUNDS if count < 100_000 else 1
         peer = []

@@ -89,7 +89,8 @@ class OwnershipIndex:
         """A row was written, or found to differ from what it was."""
         self._rejected.forget(row)
         self._read(row, content)
-        self._rewritten.add(row)
+        if isinstance(self._declared[row], Declared):
+            self._rewritten.add(row)
 
     def find(self, row: str, content: Content) -> None:
         """A row was found; whether it was written is not known."""
