@@ -65,6 +65,7 @@ SUITES = (
     ("edge",),
     ("dual_homed",),
     ("lookup_table",),
+    ("pages",),
     ("truth",),
 )
 # The network of a suite, where it is another one.

@@ -1,0 +1,80 @@
+"""Command blocks of pages: what is found, and which output is the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.command_blocks import Block, blocks, same_output
+
+PAGE = """# A page
+
+```sh title="pe1"
+true
+false
+```
+
+Text.
+
+```sh title="pe1 and pe2"
+apt-get update
+```
+
+```text title="Output"
+done
+```
+
+```json
+{}
+```
+"""
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def test_blocks_are_found_in_order() -> None:
+    assert list(blocks(PAGE)) == [
+        Block(3, ("pe1",), "true\nfalse\n"),
+        Block(10, ("pe1", "pe2"), "apt-get update\n", "done\n"),
+    ]
+
+
+def test_a_block_in_a_list_is_found_without_its_indent() -> None:
+    page = '1. First:\n\n    ```sh title="pe1"\n    true\n      false\n    ```\n'
+    assert list(blocks(page)) == [Block(3, ("pe1",), "true\n  false\n")]
+
+
+def test_commands_have_to_name_their_node() -> None:
+    with pytest.raises(ValueError, match=r"line 1: .* name its nodes"):
+        list(blocks("```sh\ntrue\n```\n"))
+
+
+def test_output_belongs_to_commands() -> None:
+    with pytest.raises(ValueError, match="line 1: output without commands"):
+        list(blocks('```text title="Output"\ndone\n```\n'))
+
+
+@pytest.mark.parametrize(
+    ("printed", "seen"),
+    [
+        ("a\nb\n", "a\nb"),
+        ("SID  SINCE\nx  18 s\n", "SID   SINCE\nx    4 min\n"),
+        ("0% loss, time 521ms", "0% loss, time 534ms"),
+        ("a\n...\nd", "a\nb\nc\nd"),
+        ("a\n...\nd", "a\nd"),
+    ],
+)
+def test_output_is_the_same(printed: str, seen: str) -> None:
+    assert same_output(printed, seen)
+
+
+@pytest.mark.parametrize(
+    ("printed", "seen"), [("a", "b"), ("10 packets", "9 packets"), ("a", "a\nb"), ("a.c", "abc")]
+)
+def test_output_differs(printed: str, seen: str) -> None:
+    assert not same_output(printed, seen)
+
+
+@pytest.mark.parametrize("page", [*DOCS.glob("tutorial/*.md"), *DOCS.glob("howto/*.md")], ids=str)
+def test_every_page_can_be_read(page: Path) -> None:
+    list(blocks(page.read_text()))
