@@ -20,6 +20,7 @@
 #include "manager.h"
 #include "modes.h"
 #include "monitoring.h"
+#include "priority.h"
 #include "session.h"
 #include "shm.h"
 #include "store.h"
@@ -129,6 +130,7 @@ int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
     int stop = signalfd(-1, &ends, SFD_CLOEXEC);
     log_start();
+    priority_take_short_slices(); /* also of the threads to come */
     if (start_sysrepo() || start_netconf()) {
         return 1;
     }

@@ -126,10 +126,11 @@ bool turns_take(struct session *session) {
     const bool behind = !left && has_more(session->user);
     pthread_mutex_unlock(&lock);
     priority_set(PRIORITY_READS, behind); /* who asks for more is served behind others */
+    priority_measure();
     return !left;
 }
 
-void turns_give_back(void) {
+static void release(void) {
     priority_set(PRIORITY_READS, false);
     pthread_mutex_lock(&lock);
     if (mine.wanted) {
@@ -138,9 +139,16 @@ void turns_give_back(void) {
     pthread_mutex_unlock(&lock);
 }
 
+void turns_give_back(void) {
+    if (mine.granted) {
+        priority_give_way(); /* with the turn, or the next of the user would run */
+    }
+    release();
+}
+
 bool turns_pause(void) {
     const bool had = mine.granted;
-    turns_give_back();
+    release();
     return had;
 }
 

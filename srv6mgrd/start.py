@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from srv6mgrd import memory, stacks
+from srv6mgrd import memory, scheduling, stacks
 from srv6mgrd.settings import SettingsError
 from srv6mgrd.single_instance import AlreadyRunningError, single_instance
 
@@ -56,6 +56,9 @@ def start(
         )
         stacks.dump_on_request()
         memory.keep_freed()
+        scheduling.take_short_turns()
+        if not scheduling.take_short_slices():
+            logging.getLogger(name).debug("the kernel refuses short slices of the CPU")
         lock = (
             single_instance(Path(single_instance_in(settings)), name)
             if single_instance_in

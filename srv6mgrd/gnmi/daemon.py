@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import getpass
 import logging
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -48,10 +47,6 @@ from srv6mgrd.start import start
 _NAME = "srv6-gnmid"
 _LOG = logging.getLogger(_NAME)
 
-# A request goes from one thread to another some ten times, and each time waits so long for one that
-# computes to let go of the interpreter (5 ms by default).
-_SWITCH_S = 0.001
-
 # At once in memory, of all clients together.
 _LARGE_ANSWERS = 8
 
@@ -77,7 +72,6 @@ def _channel(config: Config) -> list[tuple[str, int]]:
 
 async def _run(config: Config) -> None:
     loop = asyncio.get_running_loop()
-    sys.setswitchinterval(_SWITCH_S)
     # Mistakes in the settings are reported before anything is set up.
     pam = PamWorkers(config.pam) if config.pam else None
     passwords = Passwords(config.users, pam.check if pam else None)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import select
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -133,6 +136,39 @@ def test_who_asks_for_more_is_read_for_at_a_lower_priority(server: Server) -> No
             for _ in range(3):
                 wire.reply()
         wait_until(lambda: priorities(server) == {usual}, timeout=20)
+
+
+@contextmanager
+def busy(processor: int, number: int) -> Iterator[None]:
+    """As many processes with the low priority that compute on this CPU."""
+    argv = ["nice", "-n", "10", "taskset", "-c", str(processor), sys.executable, "-c"]
+    running = [subprocess.Popen([*argv, "while True: pass"]) for _ in range(number)]
+    try:
+        yield
+    finally:
+        for one in running:
+            one.kill()
+            one.wait()
+
+
+@pytest.mark.usefixtures("many_sids")
+def test_who_asks_for_more_gives_way_where_the_cpu_is_short(server: Server) -> None:
+    """Shared fairly, the two threads that read would have two parts of five."""
+    (processor, *_) = os.sched_getaffinity(0)
+    subprocess.run(
+        ["taskset", "-a", "-c", "-p", str(processor), str(server.process.pid)],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    seconds = 4.0
+    with busy(processor, 3), sessions(server, "nobody", FEW) as many:
+        for wire in many:
+            wire.send(READ * 100)
+        wait_until(lambda: max(priorities(server)) > 0)
+        before, start = cpu(server), time.monotonic()
+        wait_until(lambda: time.monotonic() - start > seconds)
+        spent = (cpu(server) - before) / os.sysconf("SC_CLK_TCK")
+    assert spent < seconds * 0.25
 
 
 def test_many_sessions_of_a_user_are_served_at_a_lower_priority(server: Server) -> None:
