@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
-import struct
 from collections.abc import AsyncIterator
 from ipaddress import IPv6Address
 
 from srv6mgrd.netlink import wire
+from srv6mgrd.netlink.classic_filter import LOAD_BYTE, LOAD_HALF, all_of
 from srv6mgrd.netlink.listening import listening
 
 # linux/rtnetlink.h
 _RTPROT_BGP = 186
 _BUFFER = 1 << 20
 _DATAGRAM = 1 << 16
-# linux/filter.h, linux/bpf_common.h
-_LOAD_HALF, _LOAD_BYTE, _JUMP_EQUAL, _RETURN = 0x28, 0x30, 0x15, 0x06
 
 
 class BgpHostRoutes:
@@ -54,16 +52,9 @@ def _destination(body: memoryview) -> IPv6Address:
 def _program() -> bytes:
     """Classic BPF: accept RTM_DELROUTE of IPv6, of a /128, of protocol bgp."""
     rtm = wire.NLMSGHDR.size
-    tests = (
-        (_LOAD_HALF, 4, socket.htons(wire.RTM_DELROUTE)),
-        (_LOAD_BYTE, rtm, socket.AF_INET6),
-        (_LOAD_BYTE, rtm + 1, 128),
-        (_LOAD_BYTE, rtm + 5, _RTPROT_BGP),
+    return all_of(
+        (LOAD_HALF, 4, socket.htons(wire.RTM_DELROUTE)),
+        (LOAD_BYTE, rtm, socket.AF_INET6),
+        (LOAD_BYTE, rtm + 1, 128),
+        (LOAD_BYTE, rtm + 5, _RTPROT_BGP),
     )
-    lines: list[tuple[int, int, int, int]] = []
-    for number, (load, offset, value) in enumerate(tests):
-        lines.append((load, 0, 0, offset))
-        to_drop = 2 * (len(tests) - number - 1) + 1
-        lines.append((_JUMP_EQUAL, 0, to_drop, value))
-    lines += [(_RETURN, 0, 0, 0xFFFFFFFF), (_RETURN, 0, 0, 0)]
-    return b"".join(struct.pack("=HBBI", *line) for line in lines)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import socket
-import struct
 from collections import Counter
 from collections.abc import Callable, Mapping
 from ipaddress import IPv4Address, IPv6Address
@@ -18,6 +17,15 @@ from srv6mgrd.kernel import reachability
 from srv6mgrd.kinds.address import kernel as addresses
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.netlink import links, neighbors, tunnels, wire
+from srv6mgrd.netlink.classic_filter import (
+    ALL,
+    JUMP_EQUAL,
+    LOAD_BYTE,
+    LOAD_HALF,
+    RETURN,
+    all_of,
+    assembled,
+)
 from srv6mgrd.netlink.listening import listening
 from srv6mgrd.netlink.socket import NetlinkSocket, answers
 from srv6mgrd.service_state.evidence import KernelEvidence, LinkEvidence, Reachability
@@ -38,8 +46,6 @@ _ADDRESS = (wire.RTM_NEWADDR, wire.RTM_DELADDR)
 _NEIGHBOR = (wire.RTM_NEWNEIGH, wire.RTM_DELNEIGH)
 # More tables than these are read at once.
 _TABLES = 100
-# linux/filter.h
-_LOAD_HALF, _LOAD_BYTE, _JUMP_EQUAL, _RETURN = 0x28, 0x30, 0x15, 0x06
 
 
 class KernelServiceEvidence:
@@ -227,25 +233,20 @@ class KernelServiceEvidence:
 
 
 def _bgp_routes() -> bytes:
-    """Classic BPF: accept notifications of routes of protocol bgp."""
-    lines = [
-        (_LOAD_BYTE, 0, 0, wire.NLMSGHDR.size + 5),
-        (_JUMP_EQUAL, 0, 1, wire.RTPROT_BGP),
-        (_RETURN, 0, 0, 0xFFFFFFFF),
-        (_RETURN, 0, 0, 0),
-    ]
-    return b"".join(struct.pack("=HBBI", *line) for line in lines)
+    """Accept notifications of routes of protocol bgp."""
+    return all_of((LOAD_BYTE, wire.NLMSGHDR.size + 5, wire.RTPROT_BGP))
 
 
 def _main_routes() -> bytes:
-    """Classic BPF: of routes accept those of the main table alone."""
-    lines = [
-        (_LOAD_HALF, 0, 0, 4),
-        (_JUMP_EQUAL, 1, 0, socket.htons(wire.RTM_NEWROUTE)),
-        (_JUMP_EQUAL, 0, 2, socket.htons(wire.RTM_DELROUTE)),
-        (_LOAD_BYTE, 0, 0, wire.NLMSGHDR.size + 4),
-        (_JUMP_EQUAL, 0, 1, wire.RT_TABLE_MAIN),
-        (_RETURN, 0, 0, 0xFFFFFFFF),
-        (_RETURN, 0, 0, 0),
-    ]
-    return b"".join(struct.pack("=HBBI", *line) for line in lines)
+    """Of routes accept those of the main table alone."""
+    return assembled(
+        [
+            (LOAD_HALF, 0, 0, 4),
+            (JUMP_EQUAL, 1, 0, socket.htons(wire.RTM_NEWROUTE)),
+            (JUMP_EQUAL, 0, 2, socket.htons(wire.RTM_DELROUTE)),
+            (LOAD_BYTE, 0, 0, wire.NLMSGHDR.size + 4),
+            (JUMP_EQUAL, 0, 1, wire.RT_TABLE_MAIN),
+            (RETURN, 0, 0, ALL),
+            (RETURN, 0, 0, 0),
+        ]
+    )

@@ -3,23 +3,23 @@ costs neither a wake-up nor room in the receive buffer."""
 
 from __future__ import annotations
 
-import ctypes
 import socket
 import struct
 from collections.abc import Iterable
 
 from srv6mgrd.model.reserved import ROUTE_PROTOCOL, SID_TABLE
 from srv6mgrd.netlink import wire
+from srv6mgrd.netlink.classic_filter import (
+    ALL,
+    JUMP_EQUAL,
+    LOAD_BYTE,
+    LOAD_HALF,
+    LOAD_WORD,
+    RETURN,
+    assembled,
+    attach,
+)
 from srv6mgrd.netlink.socket import open_socket
-
-# linux/filter.h, linux/bpf_common.h
-_SO_ATTACH_FILTER = 26
-_LOAD_WORD = 0x20
-_LOAD_HALF = 0x28
-_LOAD_BYTE = 0x30
-_JUMP_EQUAL = 0x15
-_RETURN = 0x06
-_ALL = 0xFFFFFFFF
 
 
 def program(ignore_port: int) -> bytes:
@@ -30,28 +30,28 @@ def program(ignore_port: int) -> bytes:
     accept, drop = "accept", "drop"
     # Code, operand, target if equal, target if not ("" falls through).
     lines: list[tuple[int, int, str, str]] = [
-        (_LOAD_HALF, 4, "", ""),
-        (_JUMP_EQUAL, _network(wire.RTM_NEWROUTE, 2), "route", ""),
-        (_JUMP_EQUAL, _network(wire.RTM_DELROUTE, 2), "route", accept),
+        (LOAD_HALF, 4, "", ""),
+        (JUMP_EQUAL, _network(wire.RTM_NEWROUTE, 2), "route", ""),
+        (JUMP_EQUAL, _network(wire.RTM_DELROUTE, 2), "route", accept),
         # Port 0 is the kernel itself, which is never ignored.
-        (_LOAD_WORD, 12, "", ""),
-        (_JUMP_EQUAL, _network(ignore_port, 4), drop if ignore_port else "", ""),
-        (_LOAD_BYTE, rtm + 5, "", ""),
-        (_JUMP_EQUAL, ROUTE_PROTOCOL, accept, ""),
-        (_LOAD_BYTE, rtm + 1, "", ""),
-        (_JUMP_EQUAL, 0, "", "table"),
-        (_LOAD_BYTE, rtm + 7, "", ""),
-        (_JUMP_EQUAL, wire.RTN_UNREACHABLE, accept, ""),
-        (_LOAD_BYTE, rtm, "", ""),
-        (_JUMP_EQUAL, socket.AF_INET6, "", drop),
+        (LOAD_WORD, 12, "", ""),
+        (JUMP_EQUAL, _network(ignore_port, 4), drop if ignore_port else "", ""),
+        (LOAD_BYTE, rtm + 5, "", ""),
+        (JUMP_EQUAL, ROUTE_PROTOCOL, accept, ""),
+        (LOAD_BYTE, rtm + 1, "", ""),
+        (JUMP_EQUAL, 0, "", "table"),
+        (LOAD_BYTE, rtm + 7, "", ""),
+        (JUMP_EQUAL, wire.RTN_UNREACHABLE, accept, ""),
+        (LOAD_BYTE, rtm, "", ""),
+        (JUMP_EQUAL, socket.AF_INET6, "", drop),
         # Both families write RTA_TABLE first (rt6_fill_node, fib_dump_info). Where it is not,
         # decode() decides.
-        (_LOAD_HALF, attribute + 2, "", ""),
-        (_JUMP_EQUAL, _network(wire.RTA_TABLE, 2), "", accept),
-        (_LOAD_WORD, attribute + 4, "", ""),
-        (_JUMP_EQUAL, _network(SID_TABLE, 4), accept, drop),
-        (_RETURN, _ALL, "", ""),
-        (_RETURN, 0, "", ""),
+        (LOAD_HALF, attribute + 2, "", ""),
+        (JUMP_EQUAL, _network(wire.RTA_TABLE, 2), "", accept),
+        (LOAD_WORD, attribute + 4, "", ""),
+        (JUMP_EQUAL, _network(SID_TABLE, 4), accept, drop),
+        (RETURN, ALL, "", ""),
+        (RETURN, 0, "", ""),
     ]
     last = len(lines)
     at = {"route": 3, "table": 11, accept: last - 2, drop: last - 1}
@@ -59,8 +59,8 @@ def program(ignore_port: int) -> bytes:
     def jump(target: str, line: int) -> int:
         return at[target] - line - 1 if target else 0
 
-    return b"".join(
-        struct.pack("=HBBI", code, jump(yes, i), jump(no, i), operand)
+    return assembled(
+        (code, jump(yes, i), jump(no, i), operand)
         for i, (code, operand, yes, no) in enumerate(lines)
     )
 
@@ -79,7 +79,7 @@ def listening(
     try:
         if code:
             # Before joining: what comes in between would pass unfiltered.
-            _attach(made, code)
+            attach(made, code)
         made.bind((0, 0))
         for group in groups:
             made.setsockopt(wire.SOL_NETLINK, wire.NETLINK_ADD_MEMBERSHIP, group)
@@ -88,13 +88,3 @@ def listening(
         raise
     made.setblocking(False)
     return made
-
-
-def _attach(target: socket.socket, code: bytes) -> None:
-    """Have the kernel drop what this filter does not accept."""
-    # struct sock_fprog: the kernel copies the instructions during the call.
-    held = ctypes.create_string_buffer(code, len(code))
-    pointer = ctypes.addressof(held)
-    target.setsockopt(
-        socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("@HP", len(code) // 8, pointer)
-    )

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import socket
-import struct
 import time
 from collections import Counter
 from collections.abc import Mapping
-from ctypes import addressof, create_string_buffer
 from ipaddress import IPv6Network
 
 from srv6mgrd.cli.explain.causes import INNER
 from srv6mgrd.model.behavior import Flavor
 from srv6mgrd.model.desired import Sid
+from srv6mgrd.netlink.classic_filter import (
+    AND,
+    JUMP_EQUAL,
+    LOAD_WORD,
+    RETURN,
+    Instruction,
+    assembled,
+    attach,
+)
 
-_ETH_P_IPV6, _PACKET_OUTGOING, _SO_ATTACH_FILTER = 0x86DD, 4, 26
+_ETH_P_IPV6, _PACKET_OUTGOING = 0x86DD, 4
 _HEADER, _HOP_BY_HOP, _ROUTING, _FRAGMENT, _DESTINATION = 40, 0, 43, 44, 60
 _SRH = 4
 _SNAP = 512
-# linux/bpf_common.h: ld [k], and k, jeq, ret
-_LOAD, _AND, _EQUAL, _RETURN = 0x20, 0x54, 0x15, 0x06
 
 
 def listen(sid: Sid, seconds: float) -> Mapping[str, int] | None:
@@ -30,7 +35,8 @@ def listen(sid: Sid, seconds: float) -> Mapping[str, int] | None:
         return None
     found: Counter[str] = Counter()
     with tap:
-        _attach(tap, sid.prefix)
+        # Without it a busy node would drown us.
+        attach(tap, program_for(sid.prefix))
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             tap.settimeout(left)
@@ -79,14 +85,6 @@ def _argument(prefix: IPv6Network, destination: bytes) -> bool:
     return bool(int.from_bytes(destination) & int(prefix.hostmask))
 
 
-def _attach(tap: socket.socket, prefix: IPv6Network) -> None:
-    """Have the kernel pass packets to the prefix alone; without that a busy node would drown us."""
-    program = program_for(prefix)
-    code = create_string_buffer(program, len(program))
-    described = struct.pack("HL", len(program) // 8, addressof(code))
-    tap.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, described)
-
-
 def program_for(prefix: IPv6Network) -> bytes:
     """Classic BPF: destination in the prefix; offsets are those of the IPv6 header."""
     words = []
@@ -95,10 +93,9 @@ def program_for(prefix: IPv6Network) -> bytes:
         if mask:
             value = int(prefix.network_address) >> (96 - 32 * n) & 0xFFFFFFFF
             words.append((24 + 4 * n, mask, value))
-    steps: list[tuple[int, int, int, int]] = []
+    steps: list[Instruction] = []
     for n, (offset, mask, value) in enumerate(words, 1):
         # To the last step, which drops: what is left of the words, and the accepting step.
         away = 3 * (len(words) - n) + 1
-        steps += [(_LOAD, 0, 0, offset), (_AND, 0, 0, mask), (_EQUAL, 0, away, value)]
-    steps += [(_RETURN, 0, 0, _SNAP), (_RETURN, 0, 0, 0)]
-    return b"".join(struct.pack("HBBI", *step) for step in steps)
+        steps += [(LOAD_WORD, 0, 0, offset), (AND, 0, 0, mask), (JUMP_EQUAL, 0, away, value)]
+    return assembled([*steps, (RETURN, 0, 0, _SNAP), (RETURN, 0, 0, 0)])
