@@ -53,7 +53,7 @@ class AsicView:
         owned = loads(await self._line.evaluate(_DB, "owned", _OWNED.name)) or []
         self._old, self._rows = set(owned), {}
         for keys in _batches(owned):
-            self._rows.update(loads(await self._line.evaluate(_DB, "read", *keys)))
+            self._rows.update(await self._line.rows(_DB, keys))
         select = ("SELECT", DATABASES[_DB])
         flat = (await self._line.call(select, ("HGETALL", _OIDS.name)))[-1]
         self._oids = {text(k): text(v) for k, v in zip(flat[::2], flat[1::2], strict=True)}

@@ -11,7 +11,7 @@ import contextlib
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Literal
 
 from redis.asyncio.connection import Connection, SSLConnection, UnixDomainSocketConnection
 from redis.asyncio.retry import Retry
@@ -24,7 +24,9 @@ from srv6mgrd.redis.wire import DATABASES, Operation, Settings, WireError
 
 _OWNED: Mapping[str, str] = {t.database: t.name for t in tables() if t.name == "SRV6MGR_OWNED"}
 # Where rows may wait for a consumer, they count as taken.
-_READ = {t.database: "read_effective" if t.consumed else "read" for t in tables() if t.order}
+_EFFECTIVE = {t.database for t in tables() if t.order and t.consumed}
+# A row of more fields is read in parts of about so many.
+_MANY, _PART = 2000, 1000
 _VID_COUNTER = table("ASIC_DB", "VIDCOUNTER")
 # Of each table: where its keys begin. Redis wants prefixes that don't begin with one another.
 _WATCHED = sorted({t.prefix for t in tables() if t.order and t.watched})
@@ -61,6 +63,29 @@ class Line:
             select, evaluate = ("SELECT", DATABASES[db]), ("EVAL", script(name), 0, *args)
         return (await self.call(select, evaluate))[-1]
 
+    async def rows(self, db: str, keys: Sequence[str]) -> dict[str, Fields]:
+        """Rows as they are; one that is absent has no fields. One of very many is read in parts: an
+        answer of all would be decoded at once, which holds every thread. What changes meanwhile
+        may be in it or not."""
+        found: dict[str, Fields | Literal[False]] = loads(
+            await self.evaluate(db, "read", _MANY, *keys)
+        )
+        return {
+            key: await self._in_parts(db, key) if fields is False else fields
+            for key, fields in found.items()
+        }
+
+    async def _in_parts(self, db: str, key: str) -> Fields:
+        fields: dict[str, str] = {}
+        cursor: Any = 0
+        while True:
+            scan = ("HSCAN", key, cursor, "COUNT", _PART)
+            _, (cursor, flat) = await self.call(("SELECT", DATABASES[db]), scan)
+            names = map(text, flat[::2])
+            fields.update(zip(names, map(text, flat[1::2]), strict=True))
+            if not int(cursor):
+                return fields
+
     async def reported(self) -> Any:
         """The next message of what is subscribed to, however long that takes."""
         with _wire_errors():
@@ -85,7 +110,9 @@ class RedisWire:
         return keys
 
     async def read(self, db: str, keys: Sequence[str]) -> dict[str, Fields]:
-        rows: dict[str, Fields] = loads(await self._eval(db, _READ[db], *keys))
+        if db not in _EFFECTIVE:
+            return await self._work.rows(db, keys)
+        rows: dict[str, Fields] = loads(await self._eval(db, "read_effective", *keys))
         return rows
 
     async def write(self, db: str, operations: Sequence[Operation]) -> list[int]:

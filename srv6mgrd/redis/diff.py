@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import chain, islice
+from typing import TypeVar
 
 from srv6mgrd.redis.schema import Fields, RowKey, Table, table_of, tables
 from srv6mgrd.redis.wire import Operation
@@ -15,6 +16,7 @@ BATCH = 500
 DATABASES = tuple(dict.fromkeys(t.database for t in tables() if t.order))
 
 Change = tuple[RowKey, Operation]
+T = TypeVar("T")
 
 
 class ForeignTableError(Exception):
@@ -51,7 +53,7 @@ class Rows:
 
     def know(self, key: RowKey, fields: Fields | None) -> None:
         """None: there is no such row. The fields are changed by ``done``, if cell by cell."""
-        if fields == self._wanted.get(key):
+        if _is_same(fields, self._wanted.get(key)):
             self._together(key)
         else:
             self._apart[key] = fields
@@ -98,6 +100,13 @@ class Rows:
         self.know(key, self.known(key))
 
 
+def _is_same(one: Fields | None, other: Fields | None) -> bool:
+    """Whether they are equal. To compare so many in one operation would hold every thread."""
+    if one is None or other is None or len(one) < BATCH:
+        return one == other
+    return len(one) == len(other) and all(other.get(f) == value for f, value in one.items())
+
+
 def changes(keys: Iterable[RowKey], rows: Rows) -> Iterator[tuple[str, list[Change]]]:
     """Batches of operations, by database, that make these rows as wanted; none for equal rows.
 
@@ -110,7 +119,7 @@ def changes(keys: Iterable[RowKey], rows: Rows) -> Iterator[tuple[str, list[Chan
     filled: dict[Table, list[Change]] = {}
     for key in keys:
         shall, now = rows.wanted(key), rows.known(key)
-        if shall == now:
+        if _is_same(shall, now):
             continue
         table = table_of(key)
         if table is None:
@@ -122,11 +131,19 @@ def changes(keys: Iterable[RowKey], rows: Rows) -> Iterator[tuple[str, list[Chan
         else:
             (gone if shall is None else put).setdefault(table, []).append(key)
     for table in sorted(dict.fromkeys([*gone, *emptied]), key=lambda t: -t.order):
-        drops: Iterator[Change] = ((key, ("drop", key.key)) for key in gone.get(table, ()))
-        yield from _batches(table, chain(emptied.get(table, ()), drops))
+        drops: Iterator[Change] = ((key, ("drop", key.key)) for key in _taken(gone, table))
+        yield from _batches(table, chain(_taken(emptied, table), drops))
     for table in sorted(dict.fromkeys([*put, *filled]), key=lambda t: t.order):
-        puts = ((key, _put(key, rows)) for key in put.get(table, ()))
-        yield from _batches(table, chain(filled.get(table, ()), puts))
+        puts = ((key, _put(key, rows)) for key in _taken(put, table))
+        yield from _batches(table, chain(_taken(filled, table), puts))
+
+
+def _taken(lists: Mapping[Table, list[T]], table: Table) -> Iterator[T]:
+    """Each goes as it is taken: all freed at once would hold every thread."""
+    items = lists.get(table, [])
+    items.reverse()
+    while items:
+        yield items.pop()
 
 
 def _batches(table: Table, todo: Iterable[Change]) -> Iterator[tuple[str, list[Change]]]:
@@ -147,8 +164,9 @@ def _put(key: RowKey, rows: Rows) -> Operation:
 
 def _cells(shall: Fields, now: Fields) -> Iterator[tuple[str, str, str]]:
     """field, old, new of each field that differs; empty is none."""
-    for field in now.keys() - shall.keys():
-        yield field, now[field], ""
+    for field, value in now.items():
+        if field not in shall:
+            yield field, value, ""
     for field, value in shall.items():
         if now.get(field) != value:
             yield field, now.get(field, ""), value

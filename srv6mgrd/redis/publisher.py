@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from ipaddress import IPv6Network
 
+from srv6mgrd import memory
 from srv6mgrd.backoff import Backoff
 from srv6mgrd.jobs import until_one_ends
 from srv6mgrd.model.desired import Desired
@@ -193,6 +194,10 @@ class Publisher:
                 await self._wake.wait()
 
     async def _round(self, wire: Wire) -> None:
+        with memory.searched_later():
+            await self._make_so(wire)
+
+    async def _make_so(self, wire: Wire) -> None:
         row_cache, now = self._row_cache, time.monotonic()
         if now >= self._compare_due:
             # Set before reading: what changes meanwhile is read again.

@@ -93,7 +93,8 @@ class RowCache:
         self._highest = first_index + len(names) - 1
 
     def absorb(self, changes: Changes) -> None:
-        """Take over what shall be otherwise. Every counted SID has an identifier by now."""
+        """Take over what shall be otherwise, and empty it. Every counted SID has an identifier by
+        now."""
         if changes.whole:
             self._rows.clear()
             for key, fields in self._states.items():
@@ -102,27 +103,33 @@ class RowCache:
             self._steady.clear()
             self._all_dirty = self._renamed = True
         rows = self._rows
-        for key, wanted in changes.rows.items():
+        some = list[RowKey]()
+        while changes.rows:
+            key, wanted = changes.rows.popitem()
             rows.want(key, wanted)
-        some = {*changes.rows, *self._count(changes.counted)}
+            some.append(key)
+        some += self._count(changes.counted)
         if self._renamed:
             for key in _OF_CELLS:
                 known = rows.known(key)
                 rows.want(key, self._oids or None)
                 if known is not None:
                     rows.know(key, dict(known))
-                some.add(key)
+                some.append(key)
             self._renamed = False
         self.foreign = {
             (key, field)
             for key, field in self.foreign
             if (shall := rows.wanted(key)) is not None and (not field or field in shall)
         }
-        some |= self._dirty | {key for key, _ in self.foreign}
+        some += self._dirty
+        some += [key for key, _ in self.foreign]
         if self._all_dirty:
             self._count_all()
-            some |= rows.apart
-        self._dirty = some & rows.apart
+            some += rows.apart
+        apart = rows.apart
+        # Not as a set operation, which holds every thread.
+        self._dirty = {key for key in some if key in apart}
         self._all_dirty = False
 
     def _count(self, counted: Mapping[str, str | None]) -> Iterator[RowKey]:

@@ -94,9 +94,10 @@ class Projection:
 class Changes:
     """What of a projection is otherwise than in the one before: None for a row that goes, and for
     a SID that has no counters any more. ``uncounted`` are names that no SID has any more;
-    ``whole``: there is nothing else than this."""
+    ``whole``: there is nothing else than this. Whoever takes ``rows`` over empties it: all freed at
+    once would hold every thread."""
 
-    rows: Mapping[RowKey, Fields | None]
+    rows: dict[RowKey, Fields | None]
     counted: Mapping[str, str | None]
     uncounted: Set[str]
     whole: bool
