@@ -53,6 +53,7 @@ from srv6mgrd.in_loop import InLoop
 from srv6mgrd.jobs import until_stopped
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.bgp_routes import BgpHostRoutes
+from srv6mgrd.kernel.echoes import Sockets
 from srv6mgrd.kernel.events import KernelEvents
 from srv6mgrd.kernel.interface_state import InterfaceStates
 from srv6mgrd.kernel.new_addresses import NewAddresses, ipv6_addresses
@@ -65,6 +66,7 @@ from srv6mgrd.ports import AdapterError
 from srv6mgrd.progress import Heartbeat, all_alive, progress
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.redis.thread import InThread, Nowhere
+from srv6mgrd.return_paths import ReturnPaths
 from srv6mgrd.service_monitor import ServiceMonitor, Sources
 from srv6mgrd.settings import Settings
 from srv6mgrd.stages import stages
@@ -173,6 +175,7 @@ async def _run(settings: Settings) -> None:
         bgp_routes = BgpHostRoutes()
         new_addresses = NewAddresses()
         service_evidence = KernelServiceEvidence()
+        return_paths = ReturnPaths(lambda: reconciler.desired, Sockets())
         services = ServiceMonitor(
             Sources(
                 desired=lambda: reconciler.desired,
@@ -180,6 +183,7 @@ async def _run(settings: Settings) -> None:
                 bgp=lambda: frr_state.bgp_evidence,
                 peer=peer,
                 ask_frr=manager.ask_frr_soon,
+                lost_return_paths=lambda: return_paths.lost,
             ),
             service_evidence,
             seen,
@@ -249,6 +253,7 @@ async def _run(settings: Settings) -> None:
                 PathMtu(lambda: reconciler.desired).run(),
                 InterfaceStates(lambda: reconciler.desired, seen).run(),
                 services.run(),
+                return_paths.run(),
                 StampExchange(lambda: reconciler.desired, seen, runtime, problems).run(),
                 manager.probe_every(settings.probe_interval),
                 capability_monitor.follow_frr(manager.request_reconcile),

@@ -22,6 +22,7 @@ from srv6mgrd.service_state.evidence import (
     Evidence,
     KernelEvidence,
     PathEvidence,
+    ReturnPath,
 )
 from srv6mgrd.service_state.finding import FIRST_CONTACT
 from srv6mgrd.service_state.hold import HoldTimes
@@ -91,6 +92,7 @@ class _Seen:
     bgp: BgpEvidence | None
     statuses: Statuses
     paths: Mapping[str, Any]
+    lost_return_paths: frozenset[ReturnPath]
 
     def is_same(self, other: _Seen | None) -> bool:
         return other is not None and all(
@@ -108,6 +110,7 @@ class Sources:
     bgp: Callable[[], BgpEvidence | None]
     peer: PeerName
     ask_frr: Callable[[], None]
+    lost_return_paths: Callable[[], frozenset[ReturnPath]]
 
 
 @one_thread()
@@ -196,6 +199,7 @@ class ServiceMonitor:
             self._sources.bgp(),
             self._sources.statuses(),
             self._writer.staged(_PATHS),
+            self._sources.lost_return_paths(),
         )
         due = self._due is not None and now >= self._due
         if not (due or self._kernel.is_stale) and seen.is_same(self._seen):
@@ -225,7 +229,9 @@ class ServiceMonitor:
                     if status.status is not InstallStatus.INSTALLED
                 }
             kernel = self._kernel.read(seen.desired)
-            evidence = Evidence(seen.bgp, kernel, not_installed, _paths(seen.paths))
+            evidence = Evidence(
+                seen.bgp, kernel, not_installed, _paths(seen.paths), seen.lost_return_paths
+            )
             held = self._holds.sort(findings(self._scope, evidence, self._sources.peer), now)
             self._due = None if held.due is None else now + held.due
             self._evidence, self._seen = evidence, seen

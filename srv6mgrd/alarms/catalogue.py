@@ -41,6 +41,9 @@ CATALOGUE: Mapping[ConditionType, AlarmType] = {
     ConditionType.REMOTE_SID_UNREACHABLE: AlarmType(
         "This router has no route to a SID of another edge.", _SERVICE
     ),
+    ConditionType.LOCATOR_UNREACHABLE: AlarmType(
+        "A neighbor has no route to a locator of this router.", _SERVICE
+    ),
     ConditionType.CORE_MTU_TOO_SMALL: AlarmType(
         "The MTU of a core interface has no room for a customer's packet and its outer header.",
         _SERVICE,

@@ -34,6 +34,7 @@ class ConditionType(StrEnum):
     EXPORT_INCOMPLETE = "export-incomplete"
     ROUTE_UNRESOLVED = "route-unresolved"
     REMOTE_SID_UNREACHABLE = "remote-sid-unreachable"
+    LOCATOR_UNREACHABLE = "locator-unreachable"
     CORE_MTU_TOO_SMALL = "core-mtu-too-small"
     CORE_INTERFACE_DOWN = "core-interface-down"
     VRF_INTERFACE_DOWN = "vrf-interface-down"

@@ -90,11 +90,21 @@ class PathEvidence:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class ReturnPath:
+    """From a BGP neighbor to a locator of this router."""
+
+    neighbor: IPv6Address
+    locator: str
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All of it. ``not_installed`` are the objects that are not installed as declared."""
+    """All of it. ``not_installed`` are the objects that are not installed as declared,
+    ``lost_return_paths`` are of neighbors that answer, but not to the locator."""
 
     bgp: BgpEvidence | None = None
     kernel: KernelEvidence | None = None
     not_installed: Mapping[ObjectRef, ObjectStatus] = field(default_factory=dict)
     paths: Mapping[str, PathEvidence] = field(default_factory=dict)
+    lost_return_paths: frozenset[ReturnPath] = frozenset()

@@ -15,6 +15,7 @@ from srv6mgrd.service_state import (
     measured_paths,
     objects,
     remote_sids,
+    return_paths,
     vpn_routes,
 )
 from srv6mgrd.service_state.bgp_sessions import PeerName
@@ -61,6 +62,7 @@ def findings(scope: Scope, evidence: Evidence, peer: PeerName) -> Iterator[Findi
     if bgp is not None and kernel is not None:
         yield from bgp_sessions.unreachable(scope, bgp, kernel)
     yield from measured_paths.measured_paths(scope, evidence.paths)
+    yield from return_paths.return_paths(scope, evidence.lost_return_paths)
 
 
 def judge(

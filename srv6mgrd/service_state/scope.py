@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address, IPv6Network
 
 from srv6mgrd.model.bgp import Neighbor, PeerKind
-from srv6mgrd.model.desired import Desired, Role, Sid, Vrf
+from srv6mgrd.model.desired import Desired, Locator, Role, Sid, Vrf
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,13 @@ def neighbor_addresses(desired: Desired) -> set[IPv6Address]:
         for n in neighbors
         if n.kind is PeerKind.NEIGHBOR and ":" in n.address
     }
+
+
+def exporting_locators(desired: Desired) -> list[Locator]:
+    """Those that SIDs are from which routes of VRFs are exported with."""
+    exports = (v.bgp.export_sids for v in desired.vrfs.values() if v.bgp is not None)
+    sids = [sid for each in exports for sid in each]
+    return [one for one in desired.locators.values() if any(map(one.covers, sids))]
 
 
 def is_to_be_up(name: str, desired: Desired) -> bool:

@@ -41,6 +41,7 @@ ${SITE_OF_CE}       SEPARATOR=
 ${LOCATOR}          fcbb:0:2::/48 via 2001:db8:1::2
 ${PEER}             vtysh -c 'conf t' -c 'router bgp 65000' -c
 ${NO_ROUTE}         remote-sid-unreachable major down
+${NO_WAY_BACK}      locator-unreachable critical down
 ${NO_PEER}          bgp-neighbor-unreachable minor degraded
 ${NO_RED}           vrf-interface-down major down
 ${STAMP}            srv6mgr-path-measurement:path-measurement
@@ -69,6 +70,11 @@ The Underlay Has No Route
     pe1    ip -6 rule add pref 500 from 2001:db8::1 to fcbb:0:2::/48 unreachable    ${NO_ROUTE}    ip -6 rule del pref 500
     pe1    ip -6 route add unreachable 2001:db8::2/128 metric 1    ${NO_PEER}    ip -6 route del unreachable 2001:db8::2/128 metric 1
     pe1    ip -6 route del 2001:db8::2/128    ${NO_PEER}    ip -6 route replace 2001:db8::2/128 via 2001:db8:1::2
+
+The Core Has No Way Back
+    [Template]    It Is Reported
+    p    ip -6 route del fcbb:0:1::/48    ${NO_WAY_BACK}    ip -6 route replace fcbb:0:1::/48 via 2001:db8:1::1
+    pe2    ip -6 route add blackhole fcbb:0:1::/48 metric 1    ${NO_WAY_BACK}    ip -6 route del blackhole fcbb:0:1::/48 metric 1
 
 The Core Gets Narrow
     [Template]    It Is Reported

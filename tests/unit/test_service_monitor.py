@@ -16,7 +16,7 @@ from srv6mgrd.model.service import ServiceReport, ServiceState
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.service_monitor import PART, ServiceMonitor, Sources, Statuses
-from srv6mgrd.service_state.evidence import BgpEvidence, KernelEvidence
+from srv6mgrd.service_state.evidence import BgpEvidence, KernelEvidence, ReturnPath
 from tests.unit.service_state.samples import BGP, DESIRED, KERNEL, RED, UP
 
 INSTALLED = ObjectStatus(InstallStatus.INSTALLED)
@@ -48,12 +48,14 @@ class World:
     before: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.lost_return_paths = frozenset[ReturnPath]()
         sources = Sources(
             desired=lambda: self.desired,
             statuses=lambda: self.statuses,
             bgp=lambda: self.bgp,
             peer=peer,
             ask_frr=self.ask_frr,
+            lost_return_paths=lambda: self.lost_return_paths,
         )
         self.monitor = ServiceMonitor(
             sources, self, self, self, self, published=self.before, clock=lambda: self.time

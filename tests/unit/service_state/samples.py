@@ -22,6 +22,7 @@ from srv6mgrd.service_state.evidence import (
     LinkEvidence,
     PathEvidence,
     Reachability,
+    ReturnPath,
 )
 from srv6mgrd.service_state.finding import Finding
 from srv6mgrd.service_state.judge import Judgement, findings, judge
@@ -91,6 +92,11 @@ def with_sessions(**states: BgpSession) -> Evidence:
     keys |= {name: (name, CUSTOMER.address) for name in ("red", "blue")}
     changed = {keys[name]: state for name, state in states.items()}
     return replace(HEALTHY, bgp=replace(BGP, sessions={**BGP.sessions, **changed}))
+
+
+def lost_from(*neighbors: int) -> frozenset[ReturnPath]:
+    """No way back to the locator from neighbors 2001:db8::N."""
+    return frozenset(ReturnPath(IPv6Address(f"2001:db8::{n}"), "MAIN") for n in neighbors)
 
 
 def with_links(**links: LinkEvidence | None) -> Evidence:

@@ -37,6 +37,7 @@ from tests.unit.service_state.samples import (
     UP,
     found_in,
     judged,
+    lost_from,
     states,
     vrf,
     with_kernel,
@@ -184,6 +185,14 @@ BROKEN: Mapping[str, tuple[Evidence, str, str, Mapping[str, str]]] = {
     "a measured path's thresholds": (
         replace(HEALTHY, paths={"to-pe2": PathEvidence("degraded", "loss 3%")}),
         "path-degraded", "minor", BOTH_DEGRADED,
+    ),
+    "the way back from all neighbors": (
+        replace(HEALTHY, lost_return_paths=lost_from(2, 3)),
+        "locator-unreachable", "critical", BOTH_DOWN,
+    ),
+    "the way back from one of two neighbors": (
+        replace(HEALTHY, lost_return_paths=lost_from(3)),
+        "locator-unreachable", "minor", BOTH_DEGRADED,
     ),
 }  # fmt: skip
 
