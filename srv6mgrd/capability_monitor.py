@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Protocol
 
 from srv6mgrd import notifications
@@ -13,7 +13,7 @@ from srv6mgrd.frr.vty import Instances, VtyError
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.model.capabilities import EVERYTHING, Capabilities, FrrCapabilities
 from srv6mgrd.netlink.errors import KernelError
-from srv6mgrd.notifications import Notification
+from srv6mgrd.notifications import Notifier
 from srv6mgrd.threads import one_thread
 
 _LOG = logging.getLogger(__name__)
@@ -35,12 +35,6 @@ class Node(Protocol):
     """Where it is made known (``counters.node.NodeWriter``)."""
 
     def set_capabilities(self, found: Capabilities, frr: FrrCapabilities) -> None: ...
-
-
-class Notifier(Protocol):
-    """Who is told (``datastore.notifications.Notifier``)."""
-
-    def put(self, notifications: Iterable[Notification]) -> None: ...
 
 
 @one_thread(but=("probe",))

@@ -28,7 +28,8 @@ async def give_back() -> None:
     giving = Giving(trim, _resident) if trim is not None else None
     while giving is not None:
         await asyncio.sleep(_SECONDS)
-        giving.look()
+        # In a thread: hundreds of MiB take 0.1 s.
+        await asyncio.to_thread(giving.look)
 
 
 class Giving:

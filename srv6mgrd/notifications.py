@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from srv6mgrd.model.rejection import Rejection
 from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus
+
+# So many wait to be sent at most.
+QUEUE = 1000
 
 # What apply.words says of a foreign object: tag, and causes in its place and in front of it.
 _FOREIGN_TAG = "foreign-object"
@@ -25,6 +29,15 @@ class Notification:
     name: str
     leaves: Mapping[str, str] = field(default_factory=dict)
     parent: str = "/srv6mgr-operations:"
+
+
+class Notifier(Protocol):
+    """Sends notifications (``datastore.notifications.Notifier``)."""
+
+    def put(self, notifications: Iterable[Notification], left_out: int = 0) -> None:
+        """In the event loop; never blocks. ``left_out`` are as many more that were not made,
+        because ``QUEUE`` of them were."""
+        ...
 
 
 def status_changes(before: Statuses, after: Statuses) -> Iterator[Notification]:

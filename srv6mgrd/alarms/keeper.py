@@ -8,7 +8,6 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from srv6mgrd.alarms import yang
 from srv6mgrd.alarms.alarm import Alarm, Key, OperatorState
@@ -19,7 +18,7 @@ from srv6mgrd.alarms.published import PublishedAlarms
 from srv6mgrd.alarms.selection import Selection
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.model.condition import Condition, Severity
-from srv6mgrd.notifications import Notification
+from srv6mgrd.notifications import Notifier
 from srv6mgrd.storage import Problems
 from srv6mgrd.threads import one_thread
 
@@ -35,12 +34,6 @@ _LEVELS = {
     Severity.MAJOR: logging.ERROR,
     Severity.CRITICAL: logging.CRITICAL,
 }
-
-
-class Notifier(Protocol):
-    """Sends notifications (``datastore.notifications.Notifier``)."""
-
-    def put(self, notifications: Iterable[Notification]) -> None: ...
 
 
 def now() -> Now:

@@ -8,7 +8,7 @@ import contextlib
 import hmac
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Protocol
@@ -25,7 +25,7 @@ from srv6mgrd.datastore.connection import (
 from srv6mgrd.datastore.history import History, Origin, Pending, Status
 from srv6mgrd.datastore.pending import new_id
 from srv6mgrd.model.rejection import RejectedError, Rejection
-from srv6mgrd.notifications import Notification, commit_rolled_back, rollback_failed
+from srv6mgrd.notifications import Notifier, commit_rolled_back, rollback_failed
 from srv6mgrd.storage import StorageError
 from srv6mgrd.threads import one_thread
 
@@ -44,12 +44,6 @@ class Running(Protocol):
     def read(self) -> str: ...
 
     def replace(self, tree: str, origin: Origin) -> None: ...
-
-
-class Notifier(Protocol):
-    """Sends notifications (``datastore.notifications.Notifier``)."""
-
-    def put(self, notifications: Iterable[Notification]) -> None: ...
 
 
 class Observer(Protocol):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any, Protocol
 
@@ -30,7 +30,7 @@ from srv6mgrd.datastore.history import (
 from srv6mgrd.datastore.recording import Recording, Stored
 from srv6mgrd.datastore.startup import Startup
 from srv6mgrd.model.sid_changes import is_same
-from srv6mgrd.notifications import Notification, commit_warnings
+from srv6mgrd.notifications import Notifier, commit_warnings
 from srv6mgrd.storage import Problems
 from srv6mgrd.threads import one_thread
 
@@ -54,12 +54,6 @@ class Node(Protocol):
     """Where transactions are made known (``counters.node.NodeWriter``)."""
 
     def show(self, member: str, data: Mapping[str, Any]) -> None: ...
-
-
-class Notifier(Protocol):
-    """Who is told of news (``datastore.notifications.Notifier``)."""
-
-    def put(self, notifications: Iterable[Notification]) -> None: ...
 
 
 @one_thread(but=("revision", "size", "takes_changes", "warnings", "pending"))

@@ -12,14 +12,13 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 
 from srv6mgrd.datastore.connection import Connection
-from srv6mgrd.notifications import Notification
+from srv6mgrd.notifications import QUEUE, Notification
 from srv6mgrd.threads import one_thread
 
 _LOG = logging.getLogger(__name__)
 
 # A batch is sent this often, of so many at most: 100 in a second.
 _INTERVAL, _BATCH = 0.2, 20
-_QUEUE = 1000
 
 
 @one_thread()
@@ -33,10 +32,12 @@ class Notifier:
         self._dropped = 0
         self._wake = asyncio.Event()
 
-    def put(self, notifications: Iterable[Notification]) -> None:
-        """Queue; never blocks. What the queue has no room for is left out."""
+    def put(self, notifications: Iterable[Notification], left_out: int = 0) -> None:
+        """Queue; never blocks. What the queue has no room for is left out, and as many as
+        ``left_out`` were already."""
+        self._dropped += left_out
         for item in notifications:
-            if len(self._queue) < _QUEUE:
+            if len(self._queue) < QUEUE:
                 self._queue.append(item)
             else:
                 self._dropped += 1

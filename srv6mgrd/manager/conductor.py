@@ -17,7 +17,7 @@ from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.duty_cycle import DutyCycle
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.manager.commits import Commits
-from srv6mgrd.manager.ports import CapabilityMonitor, Node, Notifier, Observed, Outward, Proxies
+from srv6mgrd.manager.ports import CapabilityMonitor, Node, Observed, Outward, Proxies
 from srv6mgrd.manager.probing import Probing
 from srv6mgrd.manager.publication import Publication
 from srv6mgrd.manager.relay import FromWriter, NotifierInLoop
@@ -25,6 +25,7 @@ from srv6mgrd.manager.repair import Repair
 from srv6mgrd.manager.sampling import Sampling
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.outcomes import carried
+from srv6mgrd.notifications import Notifier
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.ports import AdapterError, Kernel
 from srv6mgrd.threads import one_thread

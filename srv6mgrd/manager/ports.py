@@ -27,12 +27,6 @@ class Outward(Protocol):
     def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None: ...
 
 
-class Notifier(Protocol):
-    """Who is told of news (``datastore.notifications.Notifier``)."""
-
-    def put(self, notifications: Iterable[Notification]) -> None: ...
-
-
 class Node(Protocol):
     """State of the node as a whole (``counters.node.NodeWriter``)."""
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
+from itertools import islice
 from typing import Protocol
 
 from srv6mgrd.apply.reconciler import Report
 from srv6mgrd.in_loop import InLoop
-from srv6mgrd.manager.ports import Notifier
 from srv6mgrd.manager.publication import Publication
 from srv6mgrd.manager.sampling import Sampling
 from srv6mgrd.model.status import ObjectRef
-from srv6mgrd.notifications import Notification
+from srv6mgrd.notifications import QUEUE, Notification, Notifier
 from srv6mgrd.plan.actions import Action
 
 
@@ -31,15 +31,19 @@ class Loop(Protocol):
 
 
 class NotifierInLoop:
-    """``Notifier``, for any thread."""
+    """``Notifier``, for any thread. What its queue has no room for is not made: a hundred thousand
+    notifications would hold the event loop for 0.1 s."""
 
     def __init__(self, notifier: Notifier | None, in_loop: InLoop) -> None:
         self._notifier = notifier
         self._in_loop = in_loop
 
     def put(self, notifications: Iterable[Notification]) -> None:
-        if self._notifier is not None:
-            self._in_loop.post(self._notifier.put, [*notifications])
+        if self._notifier is None:
+            return
+        all_of_them = iter(notifications)
+        first = [*islice(all_of_them, QUEUE)]
+        self._in_loop.post(self._notifier.put, first, sum(1 for _ in all_of_them))
 
 
 class FromWriter:

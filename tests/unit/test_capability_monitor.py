@@ -67,7 +67,7 @@ class World:
     def set_capabilities(self, found, frr):
         self.offered.append((found, frr))
 
-    def put(self, notifications):
+    def put(self, notifications, left_out=0):
         self.reported += notifications
 
     def follow(self):

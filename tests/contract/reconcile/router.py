@@ -146,7 +146,7 @@ class Router:
 
     # What the manager tells.
 
-    def put(self, notifications: Iterable[Notification]) -> None:
+    def put(self, notifications: Iterable[Notification], left_out: int = 0) -> None:
         self.reported += notifications
 
     def publish(self, _: Desired, __: Mapping[ObjectRef, ObjectStatus]) -> None: ...

@@ -41,7 +41,7 @@ class World:
         )
         self.job = asyncio.create_task(self.alarms.run())
 
-    def put(self, notifications: Iterable[Notification]) -> None:
+    def put(self, notifications: Iterable[Notification], left_out: int = 0) -> None:
         self.sent += notifications
 
     async def stop(self) -> None:

@@ -129,7 +129,7 @@ class World:
             ),
             running=lambda: self.running,
             **self.threads,
-            notifier=SimpleNamespace(put=self.reported.extend),
+            notifier=SimpleNamespace(put=lambda some, left_out=0: self.reported.extend(some)),
             proxies=self,
             observed=self,
         )
