@@ -6,13 +6,14 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from orchagent.asic import AsicView
-from orchagent.consumer import Consumer, GuardError, guard, row_of
-from orchagent.graph import Graph, Kind, Node, State
+from orchagent.consumer import Consumer, GuardError, Reported, guard, row_of
+from orchagent.graph import Graph
+from orchagent.nodes import Fields, Kind, Node, State
 from srv6mgrd.backoff import Backoff
 from srv6mgrd.jobs import until_one_ends
 from srv6mgrd.redis.connection import Line, dumps, text
@@ -24,6 +25,8 @@ _LOG = logging.getLogger("srv6-orchagent")
 _NAME = "srv6-orchagent"
 _STATE = table("STATE_DB", "SRV6MGR_ASIC")
 _BATCH = 500
+# As CRM names them.
+_RESOURCES = {"srv6_my_sid_entry": Kind.SID, "srv6_nexthop": Kind.SRV6_NEXT_HOP}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class Timers:
 class Neighbors(Protocol):
     """Neighbors that no row declares (``neighbors.KernelNeighbors``)."""
 
-    def read(self) -> frozenset[Node]: ...
+    def read(self) -> Mapping[Node, Fields]: ...
 
     def changes(self) -> AsyncIterator[None]: ...
 
@@ -78,9 +81,11 @@ class Agent:
         wake, emptied = asyncio.Event(), asyncio.Event()
 
         async def listen() -> None:
-            async for is_work in session.consumer.reported():
-                if not is_work:
+            async for reported in session.consumer.reported():
+                if reported is Reported.EMPTIED:
                     emptied.set()
+                elif reported is Reported.CONFIGURATION:
+                    session.is_configured_anew = True
                 wake.set()
 
         async def look(neighbors: Neighbors) -> None:
@@ -119,12 +124,14 @@ class _Session:
     def __init__(self, work: Line, consumer: Consumer, neighbors: Neighbors | None) -> None:
         self.consumer = consumer
         self._work, self._neighbors = work, neighbors
+        self.is_configured_anew = True
         self._begin()
 
     def _begin(self) -> None:
         self._graph, self._view = Graph(), AsicView(self._work)
         self._reported: dict[str, tuple[str, str]] = {}
-        self._used = 0
+        self._used: dict[str, int] = dict.fromkeys(_RESOURCES, 0)
+        self.is_configured_anew = True
 
     async def load(self) -> None:
         """Begin anew from what stands in Redis."""
@@ -136,6 +143,8 @@ class _Session:
         await self._settle()
         await self.take()
         await self._view.sweep()
+        # crm show resources wants a number before there is anything.
+        await self._view.report_usage({name: (now, now) for name, now in self._used.items()})
         rows = {row_of(node) for node in self._graph.rows}
         stale = [row for row in self._reported if row not in rows]
         await self._report([(row, None) for row in stale])
@@ -143,6 +152,10 @@ class _Session:
 
     async def take(self) -> None:
         """Take all that waits."""
+        if self.is_configured_anew:
+            self.is_configured_anew = False
+            self._graph.configure(await self.consumer.decap_modes())
+            await self._settle()
         while popped := await self.consumer.pop():
             for node, fields in popped:
                 if fields:
@@ -167,10 +180,9 @@ class _Session:
         await self._report([(row_of(n), self._graph.state(n)) for n in touched])
 
     async def _count(self) -> None:
-        used = self._graph.count(Kind.SID)
+        used = {name: self._graph.count(kind) for name, kind in _RESOURCES.items()}
         if used != self._used:
-            counts = {"srv6_my_sid_entry": (self._used, used), "srv6_nexthop": (0, 0)}
-            await self._view.count(counts)
+            await self._view.report_usage({n: (self._used[n], now) for n, now in used.items()})
             self._used = used
 
     async def _report(self, states: list[tuple[str, State | None]]) -> None:
@@ -197,9 +209,12 @@ class _Session:
             for key, fields in zip(some, (await self._work.call(select, *get))[1:], strict=True):
                 status, reason = (text(f or b"") for f in fields)
                 self._reported[text(key).removeprefix(_STATE.prefix)] = status, reason
-        crm = ("HGET", "CRM:STATS", "crm_stats_srv6_my_sid_entry_used")
-        used = (await self._work.call(("SELECT", DATABASES["COUNTERS_DB"]), crm))[-1]
-        self._used = int(used) if used and used.isdigit() else 0
+        crm = ("HMGET", "CRM:STATS", *(f"crm_stats_{name}_used" for name in _RESOURCES))
+        counts = (await self._work.call(("SELECT", DATABASES["COUNTERS_DB"]), crm))[-1]
+        self._used = {
+            name: int(used) if used and used.isdigit() else 0
+            for name, used in zip(_RESOURCES, counts, strict=True)
+        }
 
 
 def _fields(state: State | None, stamp: str) -> list[str]:

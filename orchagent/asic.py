@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 from typing import TypeVar
 
-from orchagent import sai
+from orchagent import sai, sai_tunnels
 from orchagent.backend import Rejected
-from orchagent.graph import Create, Kind, Node, Operation, Remove
+from orchagent.nodes import ROUTER, Create, Kind, Node, Operation, Remove
+from orchagent.plans import address, destination
 from orchagent.sai import Attributes, Reference
 from srv6mgrd.redis.connection import Line, dumps, loads, text
 from srv6mgrd.redis.schema import table
@@ -30,13 +32,24 @@ _TYPES: Mapping[Kind, tuple[str, int]] = {
     Kind.VRF: ("SAI_OBJECT_TYPE_VIRTUAL_ROUTER", 0x03),
     Kind.ROUTER_INTERFACE: ("SAI_OBJECT_TYPE_ROUTER_INTERFACE", 0x06),
     Kind.NEXT_HOP: ("SAI_OBJECT_TYPE_NEXT_HOP", 0x04),
+    Kind.SRV6_NEXT_HOP: ("SAI_OBJECT_TYPE_NEXT_HOP", 0x04),
+    Kind.GROUP: ("SAI_OBJECT_TYPE_NEXT_HOP_GROUP", 0x05),
+    Kind.GROUP_MEMBER: ("SAI_OBJECT_TYPE_NEXT_HOP_GROUP_MEMBER", 0x2D),
+    Kind.TUNNEL_MAP: ("SAI_OBJECT_TYPE_TUNNEL_MAP", 0x29),
+    Kind.TUNNEL: ("SAI_OBJECT_TYPE_TUNNEL", 0x2A),
+    Kind.TUNNEL_TERM: ("SAI_OBJECT_TYPE_TUNNEL_TERM_TABLE_ENTRY", 0x2B),
+    Kind.TUNNEL_MAP_ENTRY: ("SAI_OBJECT_TYPE_TUNNEL_MAP_ENTRY", 0x3B),
     Kind.SID_LIST: ("SAI_OBJECT_TYPE_SRV6_SIDLIST", 0x3D),
     Kind.COUNTER: ("SAI_OBJECT_TYPE_COUNTER", 0x54),
 }
+# Objects without an identifier: what they are stands in their key.
+_KEYED = frozenset({Kind.NEIGHBOR_ENTRY, Kind.SID, Kind.ROUTE})
+# An attribute that is a list of objects.
+_LISTS = frozenset({"SAI_TUNNEL_ATTR_ENCAP_MAPPERS"})
 _KINDS: Mapping[int, str] = {int(kind): kind.name for kind in Kind}
 SWITCH = "oid:0x21000000000000"
 _SWITCH_KEY = f"{_STATE.prefix}SAI_OBJECT_TYPE_SWITCH:{SWITCH}"
-_ROUTER = Node(Kind.VRF, "default")
+_ROUTER = Node(Kind.VRF, ROUTER)
 
 
 class AsicView:
@@ -80,15 +93,15 @@ class AsicView:
         self._old = set()
 
     async def _carry_out(self, group: Sequence[Operation]) -> list[Rejected]:
-        nodes = [o.node for o in group if o.node.kind is not Kind.NEIGHBOR]
+        nodes = [o.node for o in group]
         if group and isinstance(group[0], Remove):
             await self._remove(nodes)
             return []
-        await self._identify([n for n in nodes if n.kind is not Kind.SID])
+        await self._identify([n for n in nodes if n.kind not in _KEYED])
         rows: dict[str, Mapping[str, str]] = {}
         by_key: dict[str, Node] = {}
         for operation in group:
-            if isinstance(operation, Remove) or operation.node.kind is Kind.NEIGHBOR:
+            if isinstance(operation, Remove) or operation.node.kind is Kind.PREFIX_AGG:
                 continue
             key = self._key(operation.node)
             fields = self._fields(operation.attributes)
@@ -113,12 +126,12 @@ class AsicView:
         return failed
 
     async def _remove(self, nodes: Sequence[Node]) -> None:
-        for some in _batches(nodes):
+        for some in _batches([n for n in nodes if n.kind is not Kind.PREFIX_AGG]):
             keys = [self._key(node) for node in some]
             await self._write(_DB, _OWNED.name, [("drop", key) for key in keys])
             for key in keys:
                 self._rows.pop(key, None)
-        gone = [n for n in nodes if n.kind is not Kind.SID]
+        gone = [n for n in nodes if n.kind not in _KEYED]
         counters = [n for n in gone if n.kind is Kind.COUNTER]
         theirs = await self._given(counters)
         await self._name((n, self._oids[_name(n)], "") for n in counters if n not in theirs)
@@ -134,6 +147,10 @@ class AsicView:
         given = await self._given(counters)
         wanted = {_name(n): n for n in nodes if n not in given and _name(n) not in self._oids}
         fresh = {_name(n): oid for n, oid in given.items() if self._oids.get(_name(n)) != oid}
+        aggs = [name for name, n in wanted.items() if n.kind is Kind.PREFIX_AGG]
+        fresh |= self._numbered(aggs)
+        for name in aggs:
+            del wanted[name]
         if wanted:
             first = int(await self._line.evaluate(_DB, "allocate", 0, len(wanted)))
             for index, (name, node) in enumerate(wanted.items(), first):
@@ -144,6 +161,13 @@ class AsicView:
         self._oids |= fresh
         # Those of srv6mgrd's SIDs stand in the name map already, or are about to.
         await self._name((n, "", self._oids[_name(n)]) for n in counters if n not in given)
+
+    def _numbered(self, aggs: Sequence[str]) -> dict[str, str]:
+        """The lowest free numbers, as Srv6Orch gives them out (getAggId)."""
+        prefix = f"{Kind.PREFIX_AGG.name}|"
+        taken = {oid for name, oid in self._oids.items() if name.startswith(prefix)} if aggs else ()
+        free = (text for n in count(1) if (text := str(n)) not in taken)
+        return dict(zip(aggs, free, strict=False))
 
     async def _given(self, counters: Sequence[Node]) -> dict[Node, str]:
         """Identifiers that srv6mgrd gave to the counters of its SIDs."""
@@ -164,7 +188,7 @@ class AsicView:
             ]
             await self._write("COUNTERS_DB", "", made)
 
-    async def count(self, used: Mapping[str, tuple[int, int]]) -> None:
+    async def report_usage(self, used: Mapping[str, tuple[int, int]]) -> None:
         """Report resources to CRM: how many were used before, and are now."""
         cells = [
             ("cell", "CRM:STATS", f"crm_stats_{n}_{what}", str(old), str(new))
@@ -184,15 +208,26 @@ class AsicView:
         if node.kind is Kind.SID:
             entry = sai.entry_key(node.name, SWITCH, self._oids[_name(_ROUTER)])
             return f"{_STATE.prefix}SAI_OBJECT_TYPE_MY_SID_ENTRY:{entry}"
+        if node.kind is Kind.ROUTE:
+            vrf, prefix = destination(node.name)
+            entry = sai_tunnels.route_key(prefix, SWITCH, self._oids[_name(Node(Kind.VRF, vrf))])
+            return f"{_STATE.prefix}SAI_OBJECT_TYPE_ROUTE_ENTRY:{entry}"
+        if node.kind is Kind.NEIGHBOR_ENTRY:
+            interface = Node(Kind.ROUTER_INTERFACE, node.name.partition("@")[2])
+            oid = self._oids[_name(interface)]
+            entry = sai_tunnels.neighbor_key(address(node), oid, SWITCH)
+            return f"{_STATE.prefix}SAI_OBJECT_TYPE_NEIGHBOR_ENTRY:{entry}"
         return f"{_STATE.prefix}{_TYPES[node.kind][0]}:{self._oids[_name(node)]}"
 
     def _fields(self, attributes: Attributes) -> dict[str, str]:
         return {
-            name: self._oids[f"{_KINDS[value.kind]}|{value.name}"]
-            if isinstance(value, Reference)
-            else value
+            name: self._value(name, value) if isinstance(value, Reference) else value
             for name, value in attributes.items()
         }
+
+    def _value(self, name: str, value: Reference) -> str:
+        oid = self._oids[f"{_KINDS[value.kind]}|{value.name}"]
+        return f"1:{oid}" if name in _LISTS else oid
 
 
 def _name(node: Node) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from orchagent.graph import Node, Operation
+from orchagent.nodes import Node, Operation
 
 
 class Rejected(NamedTuple):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from enum import Enum, auto
 
-from orchagent.graph import Fields, Kind, Node
+from orchagent import decap
+from orchagent.nodes import Fields, Kind, Node
+from orchagent.plans import is_srv6
 from srv6mgrd.redis.connection import Line, loads, text, track
 from srv6mgrd.redis.schema import Table, table
 from srv6mgrd.redis.wire import DATABASES
@@ -12,13 +15,25 @@ from srv6mgrd.redis.wire import DATABASES
 _DB = "APPL_DB"
 TABLES: dict[Kind, Table] = {
     Kind.VRF: table(_DB, "VRF_TABLE"),
+    Kind.INTERFACE: table(_DB, "INTF_TABLE"),
     Kind.NEIGHBOR: table(_DB, "NEIGH_TABLE"),
     Kind.SID_LIST: table(_DB, "SRV6_SID_LIST_TABLE"),
+    Kind.NEXT_HOP_GROUP: table(_DB, "NEXTHOP_GROUP_TABLE"),
+    Kind.PIC_CONTEXT: table(_DB, "PIC_CONTEXT_TABLE"),
     Kind.SID: table(_DB, "SRV6_MY_SID_TABLE"),
+    Kind.ROUTE: table(_DB, "ROUTE_TABLE"),
 }
+# The DSCP mode of SIDs, which is not in APPL_DB.
+_CONFIGURED = (table("CONFIG_DB", "SRV6_MY_SIDS"), table("CONFIG_DB", "SRV6_MY_LOCATORS"))
 _SCAN, _BATCH = 1000, 500
-# No key is called so: who tracks it hears of FLUSHALL and nothing else.
-_NO_KEY = "SRV6MGR_NO_KEY"
+
+
+class Reported(Enum):
+    """What there is to do: rows of APPL_DB wait, CONFIG_DB has changed, a database is empty."""
+
+    ROWS = auto()
+    CONFIGURATION = auto()
+    EMPTIED = auto()
 
 
 class GuardError(Exception):
@@ -62,7 +77,7 @@ class Consumer:
 
     async def begin(self) -> None:
         """Be the consumer from now on; ``guard`` comes first."""
-        await track(self._work, self._watch, [_NO_KEY])
+        await track(self._work, self._watch, [t.prefix for t in _CONFIGURED])
         channels = [f"{t.name}_CHANNEL@{DATABASES[_DB]}" for t in TABLES.values()]
         await self._watch.call(*(("SUBSCRIBE", channel) for channel in channels))
 
@@ -71,28 +86,54 @@ class Consumer:
         counts = [await _numsub(self._work, f"{t.name}_CHANNEL@0") for t in TABLES.values()]
         return all(count <= 1 for _, count in counts)
 
-    async def reported(self) -> AsyncIterator[bool]:
-        """True whenever there is work; False when a database was emptied."""
+    async def reported(self) -> AsyncIterator[Reported]:
+        """Whenever there is something to do."""
         while True:
-            _, channel, _ = await self._watch.reported()
-            yield text(channel) != "__redis__:invalidate"
+            _, channel, content = await self._watch.reported()
+            if text(channel) != "__redis__:invalidate":
+                yield Reported.ROWS
+            else:
+                yield Reported.EMPTIED if content is None else Reported.CONFIGURATION
 
     async def rows(self) -> AsyncIterator[tuple[Node, Fields]]:
         """All rows that were consumed before."""
         for kind, t in TABLES.items():
-            cursor, keys = -1, list[bytes]()
-            while cursor:
-                scan = ("SCAN", max(cursor, 0), "MATCH", f"{t.prefix}*", "COUNT", _SCAN)
-                select = ("SELECT", DATABASES[_DB])
-                _, (next_, found) = await self._work.call(select, scan)
-                cursor = int(next_)
-                keys += found
+            keys = await self._keys(t)
             for first in range(0, len(keys), _BATCH):
                 some = keys[first : first + _BATCH]
                 read = loads(await self._work.evaluate(_DB, "read_effective", *some))
                 for row, fields in read.items():
-                    if fields:
-                        yield node_of(kind, row.removeprefix(t.prefix)), fields
+                    node = node_of(kind, row.removeprefix(t.prefix))
+                    if node is not None and fields and is_srv6(kind, fields):
+                        yield node, fields
+
+    async def decap_modes(self) -> decap.DecapModes:
+        """The DSCP modes of SIDs, as they are configured now."""
+        sids, locators = [await self._configured(t) for t in _CONFIGURED]
+        return decap.modes(sids, dict(locators))
+
+    async def _configured(self, t: Table) -> list[tuple[str, Fields]]:
+        out: list[tuple[str, Fields]] = []
+        keys = await self._keys(t)
+        for first in range(0, len(keys), _BATCH):
+            some = keys[first : first + _BATCH]
+            found = loads(await self._work.evaluate(t.database, "read_rows", *some))
+            # One that is no hash has the name of its type in place of fields.
+            out += [
+                (key.removeprefix(t.prefix), fields)
+                for key, fields in found.items()
+                if isinstance(fields, dict)
+            ]
+        return out
+
+    async def _keys(self, t: Table) -> list[bytes]:
+        cursor, keys = -1, list[bytes]()
+        while cursor:
+            scan = ("SCAN", max(cursor, 0), "MATCH", f"{t.prefix}*", "COUNT", _SCAN)
+            _, (next_, found) = await self._work.call(("SELECT", DATABASES[t.database]), scan)
+            cursor = int(next_)
+            keys += found
+        return keys
 
     async def pop(self) -> list[tuple[Node, Fields]]:
         """What waits, a bounded part of it; what depends on nothing first. Without fields the row
@@ -100,12 +141,20 @@ class Consumer:
         for kind, t in TABLES.items():
             popped = loads(await self._work.evaluate(_DB, "pop", t.name, _BATCH))
             if popped:
-                return [(node_of(kind, key), fields or {}) for key, fields in popped]
+                nodes = ((node_of(kind, key), fields or {}) for key, fields in popped)
+                # A row that has become one of no SRv6 is gone from the view.
+                return [
+                    (node, fields if is_srv6(kind, fields) else {})
+                    for node, fields in nodes
+                    if node is not None
+                ]
         return []
 
 
-def node_of(kind: Kind, key: str) -> Node:
-    """The node of a row."""
+def node_of(kind: Kind, key: str) -> Node | None:
+    """The node of a row; None where it is of no object of the view."""
+    if kind is Kind.INTERFACE and (":" in key or key.startswith(("Loopback", "lo"))):
+        return None  # an address; and loopbacks are no interfaces of next hops
     if kind is Kind.NEIGHBOR:
         interface, _, address = key.partition(":")
         return Node(kind, f"{address}@{interface}")

@@ -10,7 +10,7 @@ import struct
 from collections.abc import AsyncIterator, Iterable, Iterator
 from ipaddress import ip_address
 
-from orchagent.graph import Kind, Node
+from orchagent.nodes import Fields, Kind, Node
 from srv6mgrd.netlink import links, wire
 from srv6mgrd.netlink.socket import NetlinkSocket, answers, open_socket
 
@@ -34,16 +34,17 @@ def request() -> bytes:
     return header + _NDMSG.pack(socket.AF_UNSPEC, 0, 0, 0, 0)
 
 
-def usable(bodies: Iterable[memoryview]) -> Iterator[tuple[str, int]]:
-    """Address and ifindex of the neighbors (bodies of RTM_NEWNEIGH) that packets can go to."""
+def usable(bodies: Iterable[memoryview]) -> Iterator[tuple[str, int, str]]:
+    """Address, ifindex and link-layer address of the neighbors (bodies of RTM_NEWNEIGH) that
+    packets can go to."""
     for body in bodies:
         family, index, state, _, _ = _NDMSG.unpack_from(body)
         found = wire.attribute_map(body, _NDMSG.size)
         address = found.get(_NDA_DST)
         if family not in (socket.AF_INET, socket.AF_INET6) or address is None:
             continue
-        if state & _USABLE and found.get(_NDA_LLADDR):
-            yield str(ip_address(bytes(address))), index
+        if state & _USABLE and (link := found.get(_NDA_LLADDR)):
+            yield str(ip_address(bytes(address))), index, bytes(link).hex(":")
 
 
 class KernelNeighbors:
@@ -56,16 +57,16 @@ class KernelNeighbors:
         self._hearing.setsockopt(wire.SOL_NETLINK, wire.NETLINK_ADD_MEMBERSHIP, _RTNLGRP_NEIGH)
         self._hearing.setblocking(False)
 
-    def read(self) -> frozenset[Node]:
-        """All that packets can go to now, as nodes of the graph."""
+    def read(self) -> dict[Node, Fields]:
+        """All that packets can go to now, as rows of NEIGH_TABLE would have them."""
         # Not socket.if_nameindex: it opens a descriptor each time, of which there may be none left.
         names = {link.index: link.name for link in links.read_all(self._asking)}
         bodies = answers(self._asking.dump(request()), _RTM_NEWNEIGH)
-        return frozenset(
-            Node(Kind.NEIGHBOR, f"{address}@{names[index]}")
-            for address, index in usable(bodies)
+        return {
+            Node(Kind.NEIGHBOR, f"{address}@{names[index]}"): {"neigh": mac}
+            for address, index, mac in usable(bodies)
             if index in names
-        )
+        }
 
     async def changes(self) -> AsyncIterator[None]:
         """Whenever some may have changed."""

@@ -35,8 +35,18 @@ class UnsupportedError(SaiError):
 _SID = "SAI_MY_SID_ENTRY_ATTR"
 _BEHAVIOR, _FLAVOR = f"{_SID}_ENDPOINT_BEHAVIOR", f"{_SID}_ENDPOINT_BEHAVIOR_FLAVOR"
 VRF, NEXT_HOP_ID, COUNTER_ID = f"{_SID}_VRF", f"{_SID}_NEXT_HOP_ID", f"{_SID}_COUNTER_ID"
-# What Srv6Orch itself changes in place; all else is made anew.
-_CHANGEABLE = frozenset({VRF, NEXT_HOP_ID, COUNTER_ID})
+TUNNEL_ID = f"{_SID}_TUNNEL_ID"
+# Attributes that are changed in place, as orchagent does; all else is made anew.
+_CHANGEABLE = frozenset(
+    {
+        VRF,
+        NEXT_HOP_ID,
+        COUNTER_ID,
+        "SAI_ROUTE_ENTRY_ATTR_NEXT_HOP_ID",
+        "SAI_ROUTE_ENTRY_ATTR_PREFIX_AGG_ID",
+        "SAI_NEIGHBOR_ENTRY_ATTR_DST_MAC_ADDRESS",
+    }
+)
 
 # srv6orch.cpp, end_behavior_map and end_flavor_map.
 _BEHAVIORS = {
@@ -118,22 +128,17 @@ def can_be_changed(before: Attributes, after: Attributes) -> bool:
     return before.keys() == after.keys() and names <= (_CHANGEABLE | {_SEGMENTS})
 
 
-def next_hop(address: str, router_interface: Reference | None) -> Attributes:
-    """A next hop; without router interface where ``adj`` names none."""
-    attributes: dict[str, str | Reference] = {
+def decapsulating(tunnel: Reference) -> Attributes:
+    """Of a SID whose DSCP mode is configured (createUpdateMysidEntry)."""
+    return {TUNNEL_ID: tunnel, _FLAVOR: "SAI_MY_SID_ENTRY_ENDPOINT_BEHAVIOR_FLAVOR_USD"}
+
+
+def next_hop(address: str, router_interface: Reference) -> Attributes:
+    """A neighbor as a next hop."""
+    return {
         "SAI_NEXT_HOP_ATTR_TYPE": "SAI_NEXT_HOP_TYPE_IP",
         "SAI_NEXT_HOP_ATTR_IP": address,
-    }
-    if router_interface is not None:
-        attributes["SAI_NEXT_HOP_ATTR_ROUTER_INTERFACE_ID"] = router_interface
-    return attributes
-
-
-def router_interface(router: Reference) -> Attributes:
-    """The interface of next hops. A hardware backend adds its port."""
-    return {
-        "SAI_ROUTER_INTERFACE_ATTR_TYPE": "SAI_ROUTER_INTERFACE_TYPE_PORT",
-        "SAI_ROUTER_INTERFACE_ATTR_VIRTUAL_ROUTER_ID": router,
+        "SAI_NEXT_HOP_ATTR_ROUTER_INTERFACE_ID": router_interface,
     }
 
 

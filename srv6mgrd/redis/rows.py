@@ -22,6 +22,7 @@ OWNER = "srv6mgr"
 MY_SID = table("APPL_DB", "SRV6_MY_SID_TABLE")
 APPL_VRF = table("APPL_DB", "VRF_TABLE")
 SID_LIST = table("APPL_DB", "SRV6_SID_LIST_TABLE")
+ROUTE = table("APPL_DB", "ROUTE_TABLE")
 STATE_VRF = table("STATE_DB", "VRF_TABLE")
 SID_STATUS = table("STATE_DB", "SRV6MGR_SID")
 VRF_STATUS = table("STATE_DB", "SRV6MGR_VRF")
@@ -144,6 +145,7 @@ class Projector:
         for vrf in desired.vrfs:
             few.update(_vrf(vrf, statuses.get(ObjectRef(Kind.VRF, vrf), _UNKNOWN)))
         few.update(_segment_lists(desired, statuses))
+        few.update(_routes(desired, statuses))
         few = self._left_to_us(few.items())
         rows.update(_exchange(self._few, few))
         whole, self._whole = self._whole, False
@@ -337,6 +339,23 @@ def _segment_lists(desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus])
         if status.status in _SERVING:
             path = ",".join(map(str, listed.segments))
             yield SID_LIST.row(name, path=path, type=types.get(name))
+
+
+def _routes(desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> Iterator[Row]:
+    """Steered routes, as fpmsyncd writes them. Without a source there is no tunnel (srv6orch.cpp,
+    createSrv6Tunnel), and so no row."""
+    for name, route in desired.routes.items():
+        source = route.source or desired.encapsulation_source
+        status = statuses.get(ObjectRef(Kind.ROUTE, name), _UNKNOWN)
+        # SAI has no type of a segment list for frames.
+        is_l2 = route.behavior in (Headend.H_ENCAPS_L2, Headend.H_ENCAPS_L2_RED)
+        if status.status not in _SERVING or source is None or is_l2:
+            continue
+        prefix = str(route.prefix)
+        if route.prefix.prefixlen == route.prefix.max_prefixlen:
+            prefix = str(route.prefix.network_address)
+        key = f"{route.vrf}:{prefix}" if route.vrf is not None else prefix
+        yield ROUTE.row(key, segment=route.segment_list, seg_src=source)
 
 
 def _lengths(sid: Sid, locator: Locator) -> tuple[int, int, int, int]:

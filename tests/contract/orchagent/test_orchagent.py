@@ -76,6 +76,9 @@ def test_next_hops_and_segment_lists(agent: Agent) -> None:
     (interface,) = agent.objects("ROUTER_INTERFACE")
     assert fields["SAI_NEXT_HOP_ATTR_ROUTER_INTERFACE_ID"] == interface
     assert entry(agent)["SAI_MY_SID_ENTRY_ATTR_NEXT_HOP_ID"] == hop
+    neighbor, of_neighbor = next(iter(agent.objects("NEIGHBOR_ENTRY").items()))
+    assert json.loads(neighbor)["rif"] == interface
+    assert of_neighbor["SAI_NEIGHBOR_ENTRY_ATTR_DST_MAC_ADDRESS"] == "02:00:00:00:00:01"
     agent.drop("NEIGH_TABLE:Ethernet0:fe80::1")
     agent.wait(REPORTED, "pending")
     assert not agent.objects("NEXT_HOP")
@@ -195,3 +198,72 @@ def test_next_hops_that_the_kernel_resolved(agent: Agent) -> None:
     agent.inside("ip neigh del fe80::1 dev v0")
     agent.wait(REPORTED, "pending")
     assert not agent.objects("NEXT_HOP")
+
+
+def test_a_vpn_route(agent: Agent) -> None:
+    agent.row("VRF_TABLE:Vrf1", NULL="NULL")
+    # A route that has nothing to do with SRv6 is none of the view's.
+    agent.row("ROUTE_TABLE:10.0.0.0/8", nexthop="192.0.2.1", ifname="Ethernet0")
+    vpn = {"nexthop": "2001::1", "seg_src": "1001:2000::1", "vpn_sid": "3000::1"}
+    agent.row("ROUTE_TABLE:Vrf1:192.0.2.1", **vpn)
+    agent.wait("ROUTE_TABLE|Vrf1:192.0.2.1", "installed")
+    ((key, route),) = agent.objects("ROUTE_ENTRY").items()
+    assert json.loads(key)["dest"] == "192.0.2.1/32"
+    assert json.loads(key)["vr"] in agent.objects("VIRTUAL_ROUTER")
+    ((hop, of_hop),) = agent.objects("NEXT_HOP").items()
+    ((tunnel, of_tunnel),) = agent.objects("TUNNEL").items()
+    ((tunnel_map, _),) = agent.objects("TUNNEL_MAP").items()
+    ((_, entry_),) = agent.objects("TUNNEL_MAP_ENTRY").items()
+    assert route == {
+        "SAI_ROUTE_ENTRY_ATTR_NEXT_HOP_ID": hop,
+        "SAI_ROUTE_ENTRY_ATTR_PREFIX_AGG_ID": "1",
+    }
+    assert of_hop["SAI_NEXT_HOP_ATTR_TUNNEL_ID"] == tunnel
+    assert of_hop["SAI_NEXT_HOP_ATTR_SRV6_SIDLIST_ID"] == "oid:0x0"
+    assert of_tunnel["SAI_TUNNEL_ATTR_ENCAP_MAPPERS"] == f"1:{tunnel_map}"
+    assert entry_["SAI_TUNNEL_MAP_ENTRY_ATTR_PREFIX_AGG_ID_KEY"] == "1"
+    count = agent.client("COUNTERS_DB")
+    agent.wait_until(lambda: count.hget("CRM:STATS", "crm_stats_srv6_nexthop_used") == "1")
+    # A restart keeps identifiers and numbers.
+    agent.stop()
+    agent.start()
+    agent.row("ROUTE_TABLE:Vrf1:192.0.2.2", **{**vpn, "vpn_sid": "3000::2"})
+    agent.wait("ROUTE_TABLE|Vrf1:192.0.2.2", "installed")
+    assert agent.objects("ROUTE_ENTRY")[key] == route
+    aggs = {f["SAI_ROUTE_ENTRY_ATTR_PREFIX_AGG_ID"] for f in agent.objects("ROUTE_ENTRY").values()}
+    assert aggs == {"1", "2"}
+    agent.drop("ROUTE_TABLE:Vrf1:192.0.2.1")
+    agent.drop("ROUTE_TABLE:Vrf1:192.0.2.2")
+    kinds = ("ROUTE_ENTRY", "NEXT_HOP", "TUNNEL", "TUNNEL_MAP", "TUNNEL_MAP_ENTRY")
+    agent.wait_until(lambda: not any(agent.objects(kind) for kind in kinds))
+    left = agent.client("ASIC_DB").hkeys("SRV6MGR_OID")
+    assert not [name for name in left if name.startswith("PREFIX_AGG")]
+
+
+def test_dscp_modes_of_config_db(agent: Agent) -> None:
+    key = "SRV6_MY_SID_TABLE:32:16:0:0:fcbb:bbbb:1::"
+    row = "SRV6_MY_SIDS|loc1|FCBB:BBBB:1::/48"
+    agent.client("CONFIG_DB").set("SRV6_MY_SIDS|loc1|nonsense", "no hash")
+    agent.client("CONFIG_DB").hset("SRV6_MY_LOCATORS|loc1", mapping={"func_len": "0"})
+    agent.row(key, action="un")
+    agent.wait("SRV6_MY_SID_TABLE|32:16:0:0:fcbb:bbbb:1::", "installed")
+    assert not agent.objects("TUNNEL")
+
+    def has_tunnel(mode: str) -> bool:
+        """Whether there is one tunnel, of this mode, and the SID ends in it."""
+        tunnels, terms = agent.objects("TUNNEL"), agent.objects("TUNNEL_TERM_TABLE_ENTRY")
+        shown = f"SAI_TUNNEL_DSCP_MODE_{mode.upper()}_MODEL"
+        return (
+            [t["SAI_TUNNEL_ATTR_DECAP_DSCP_MODE"] for t in tunnels.values()] == [shown]
+            and [entry(agent).get("SAI_MY_SID_ENTRY_ATTR_TUNNEL_ID")] == list(tunnels)
+            and [t["SAI_TUNNEL_TERM_TABLE_ENTRY_ATTR_ACTION_TUNNEL_ID"] for t in terms.values()]
+            == list(tunnels)
+        )
+
+    agent.client("CONFIG_DB").hset(row, mapping={"decap_dscp_mode": "uniform"})
+    agent.wait_until(lambda: has_tunnel("uniform"))
+    agent.client("CONFIG_DB").hset(row, mapping={"decap_dscp_mode": "pipe"})
+    agent.wait_until(lambda: has_tunnel("pipe"))
+    agent.client("CONFIG_DB").delete(row)
+    agent.wait_until(lambda: not agent.objects("TUNNEL"))
+    assert "SAI_MY_SID_ENTRY_ATTR_TUNNEL_ID" not in entry(agent)

@@ -114,7 +114,7 @@ def test_nothing_else(guarded: Server, user: str) -> None:
         ("CONFIG", "GET", "*"),
         ("ACL", "LIST"),
         ("SHUTDOWN",),
-        ("HSET", "ROUTE_TABLE:10.0.0.0/8", "ifname", "Ethernet0"),
+        ("HSET", "PORT_TABLE:Ethernet0", "mtu", "1500"),
         ("DEL", "PORT_TABLE:Ethernet0"),
         ("HSET", "SRV6_MY_SIDS|MAIN|::1/64", "action", "uN"),
         ("EVAL", "return redis.call('HGETALL', 'BGP_NEIGHBOR|x')", "0"),

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchagent.graph import Change, Create, Graph, Kind, Node, Operation, Remove, Status
-from orchagent.sai import Attributes, Reference
+from orchagent.decap import DecapModes, modes
+from orchagent.graph import Graph
+from orchagent.nodes import Change, Create, Kind, Node, Operation, Remove, Status, referred
+from orchagent.sai import Attributes
 
 VRF = Node(Kind.VRF, "Vrf1")
 SID = Node(Kind.SID, "32:16:16:0:fc00:0:1:1::")
@@ -43,10 +45,11 @@ class Backend:
             for reference in self._references(node):
                 assert reference in self.objects, f"{node} refers to {reference}"
 
+    def kinds(self) -> set[Kind]:
+        return {node.kind for node in self.objects}
+
     def _references(self, node: Node) -> list[Node]:
-        values = self.objects.get(node, {}).values()
-        found = [Node(Kind(v.kind), v.name) for v in values if isinstance(v, Reference)]
-        return [n for n in found if n != Node(Kind.VRF, "default")]
+        return referred(self.objects.get(node, {}))
 
 
 class World:
@@ -96,7 +99,8 @@ def test_a_sid_waits_for_its_neighbor() -> None:
     # A pending SID that goes leaves nothing behind for when its neighbor comes.
     world.drop(ADJ)
     world.put(NEIGHBOR, neigh="02:00:00:00:00:01", family="IPv6")
-    assert world.backend.objects == {NEIGHBOR: {}}
+    # A neighbor is a next hop, whoever uses it.
+    assert world.backend.kinds() == {Kind.ROUTER_INTERFACE, Kind.NEIGHBOR_ENTRY, Kind.NEXT_HOP}
     world.put(ADJ, **END_X)
     assert world.state(ADJ)[0] is Status.INSTALLED
     world.drop(NEIGHBOR)
@@ -217,13 +221,43 @@ def test_what_stands_from_before_a_restart() -> None:
     assert operation == Remove(LIST)
 
 
+VPN = {"nexthop": "2000::1", "seg_src": "1::1", "vpn_sid": "3000::1"}
+ECMP = {"nexthop": "2000::1,2000::2", "seg_src": "1::1,1::1"}
 ROWS = [
     (VRF, [{}]),
     (Node(Kind.VRF, "Vrf2"), [{}]),
-    (NEIGHBOR, [{}]),
-    (LIST, [{"path": "::1"}, {"path": "::2"}]),
-    (SID, [DT46, {"action": "end"}, {"action": "udt6", "vrf": "Vrf2"}, {"action": "end.as"}]),
-    (ADJ, [END_X, {"action": "ua", "adj": "fe80::1"}, {"action": "end.t", "vrf": "default"}]),
+    (Node(Kind.INTERFACE, "eth0"), [{}, {"vrf_name": "Vrf2"}]),
+    (NEIGHBOR, [{}, {"neigh": "02:00:00:00:00:01"}]),
+    (Node(Kind.NEIGHBOR, "fe80::1@eth1"), [{}]),
+    (LIST, [{"path": "::1"}, {"path": "::2"}, {"path": "::2", "type": "insert"}]),
+    (SID, [DT46, {"action": "un"}, {"action": "udt6", "vrf": "Vrf2"}, {"action": "end.as"}]),
+    (
+        ADJ,
+        [
+            END_X,
+            {"action": "end.x", "adj": "fe80::1@eth1"},
+            {"action": "ua", "adj": "fe80::1"},
+            {"action": "end.t", "vrf": "default"},
+        ],
+    ),
+    (Node(Kind.NEXT_HOP_GROUP, "7"), [VPN, ECMP, {"nexthop": "2000::3", "seg_src": "1::1"}]),
+    (
+        Node(Kind.PIC_CONTEXT, "8"),
+        [VPN, {"nexthop": "2000::1,2000::2", "vpn_sid": "3::1,3::2"}, {"nexthop": "2000::1"}],
+    ),
+    (
+        Node(Kind.ROUTE, "5000::/64"),
+        [VPN, {**ECMP, "vpn_sid": "3::1,3::2"}, {"pic_context_id": "8", "nexthop_group": "7"}],
+    ),
+    (
+        Node(Kind.ROUTE, "Vrf1:20.0.0.1"),
+        [{"segment": "path", "seg_src": "1::1"}, {"segment": "path,path", "seg_src": "1::1,1::2"}],
+    ),
+]
+MODES = [
+    DecapModes(),
+    modes([("L|fc00:0:1:1::/64", {"decap_dscp_mode": "pipe"})], {}),
+    modes([("L|fc00:0:1:1::/64", {"decap_dscp_mode": "uniform"})], {}),
 ]
 
 
@@ -242,7 +276,10 @@ def test_any_order_ends_the_same(
 ) -> None:
     """What the rows are at the end decides, not how they came to be; every step holds."""
     world = World()
+    mode = MODES[0]
     for n, (node, fields) in enumerate(steps):
+        mode = chance.choice(MODES)
+        world.graph.configure(mode)
         if fields is None:
             world.graph.drop(node)
         else:
@@ -253,6 +290,7 @@ def test_any_order_ends_the_same(
     final = list(dict(steps).items())
     chance.shuffle(final)
     fresh = World()
+    fresh.graph.configure(mode)
     for node, fields in final:
         if fields is not None:
             fresh.graph.put(node, fields)
@@ -273,7 +311,7 @@ def test_neighbors_that_no_row_declares() -> None:
         Status.PENDING,
         "next hop fe80::1@eth1 is not resolved yet (NEIGH_TABLE, kernel)",
     )
-    graph.see(frozenset({seen}))
+    graph.see({seen: {"neigh": "02:00:00:00:00:01"}})
     graph.settle()
     assert {sid, hop} <= graph.built.keys()
     # It is no row, and a row of the same that goes does not take it along.
@@ -282,7 +320,7 @@ def test_neighbors_that_no_row_declares() -> None:
     graph.drop(seen)
     assert not graph.settle() or sid in graph.built
     assert {sid, hop} <= graph.built.keys()
-    graph.see(frozenset())
+    graph.see({})
     graph.settle()
     assert not {sid, hop} & graph.built.keys()
 
@@ -293,7 +331,7 @@ def test_a_next_hop_without_interface_on_a_neighbor_that_was_seen() -> None:
     graph.put(sid, {"action": "ua", "adj": "fe80::1"})
     one, other = (Node(Kind.NEIGHBOR, f"fe80::1@eth{n}") for n in (1, 2))
     for seen, stands in (({one}, True), ({one, other}, False), ({other}, True), (set(), False)):
-        graph.see(frozenset(seen))
+        graph.see({node: {} for node in seen})
         graph.settle()
         assert (sid in graph.built) is stands
 

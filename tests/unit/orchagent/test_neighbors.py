@@ -27,7 +27,7 @@ def neighbor(address: str, state: int, lladdr: bytes = LLADDR) -> memoryview:
 @pytest.mark.parametrize("state", [0x02, 0x04, 0x08, 0x10, 0x80])
 @pytest.mark.parametrize("address", ["10.0.0.1", "fe80::1"])
 def test_one_that_packets_can_go_to(address: str, state: int) -> None:
-    assert list(usable([neighbor(address, state)])) == [(address, 7)]
+    assert list(usable([neighbor(address, state)])) == [(address, 7, "02:00:00:00:00:01")]
 
 
 @pytest.mark.parametrize("state", [0x00, 0x01, 0x20, 0x40])
@@ -44,7 +44,7 @@ def test_reading_needs_no_further_descriptor() -> None:
     _, hard = before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
     try:
-        assert isinstance(neighbors.read(), frozenset)
+        assert isinstance(neighbors.read(), dict)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
         neighbors.close()

@@ -18,7 +18,7 @@ def test_tables_are_reported_apart_by_their_keys() -> None:
     assert table_of(RowKey("APPL_DB", "VRF_TABLE:Vrf1")) is table("APPL_DB", "VRF_TABLE")
     assert table_of(RowKey("STATE_DB", "VRF_TABLE|Vrf1")) is table("STATE_DB", "VRF_TABLE")
     assert table_of(RowKey("STATE_DB", "VRF_TABLE:Vrf1")) is None
-    assert table_of(RowKey("APPL_DB", "ROUTE_TABLE:10.0.0.0/8")) is None
+    assert table_of(RowKey("APPL_DB", "PORT_TABLE:Ethernet0")) is None
     assert table_of(RowKey("COUNTERS_DB", "COUNTERS")) is None
 
 
