@@ -10,7 +10,7 @@ import platform
 import struct
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from srv6mgrd.kinds.sid import bpf
@@ -29,10 +29,12 @@ _CORE = (os.cpu_count() or 1) - 1
 
 
 class Generator:
-    """``folder`` is a new one below a BPF file system. Needs clang."""
+    """``folder`` is a new one below a BPF file system. ``clock`` are nanoseconds of CPU time, or of
+    the day where the kernel knows CPU time only in ticks. Needs clang."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, clock: Callable[[], int] = time.thread_time_ns) -> None:
         self._folder = folder
+        self._clock = clock
         folder.mkdir()
         include = f"-I/usr/include/{platform.machine()}-linux-gnu"
         compiled = Path("/tmp") / f"generator-{os.getpid()}.o"
@@ -54,15 +56,15 @@ class Generator:
         self._folder.rmdir()
 
     def run(self, ifindex: int, frame: bytes, packets: int) -> tuple[float, int]:
-        """Nanoseconds of CPU time for each packet, and how many arrived."""
+        """Nanoseconds for each packet, and how many arrived."""
         assert len(frame) <= MAX_FRAME
         self._frames.put(_FIRST, frame.ljust(MAX_FRAME, b"\0"))
         before = self._count()
         with _undisturbed():
             # All that softirqs do for the packets is charged to this thread.
-            started = time.thread_time_ns()
+            started = self._clock()
             self._inject(ifindex, frame, packets)
-            took = time.thread_time_ns() - started
+            took = self._clock() - started
         return took / packets, self._count() - before
 
     def _inject(self, ifindex: int, frame: bytes, packets: int) -> None:

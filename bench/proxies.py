@@ -3,17 +3,13 @@
 The peer is what the proxies would replace: a function that knows SRv6 itself (End in its network
 namespace), with this node forwarding to it and back, in a namespace that never had an IPv6 rule.
 One core, packets of 154 bytes made in the kernel and counted where they end, scenarios in turn.
-What needs VRFs is measured in the lab (``bench.proxies_lab``), whose runs are read from the file
-that it left.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import socket
-import struct
 import sys
 import time
 from collections.abc import Callable
@@ -21,19 +17,10 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 
+from bench.frames import packet
 from bench.generator import Generator
-from bench.proxies_network import (
-    IN_MAC,
-    LAST,
-    NEXT_HOPS,
-    OUT_MAC,
-    Installed,
-    Node,
-    declared,
-    link,
-    prefix,
-)
-from bench.report import Goal, Report, describe_machine
+from bench.proxies_network import NEXT_HOPS, Installed, Node, declared, link, prefix
+from bench.report import Goal, Report
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kinds.proxy.object import (
     BACK_FUNCTION,
@@ -50,36 +37,7 @@ ROUNDS, PACKETS, WARM = 30, 50_000, 5_000
 MANY = 1000
 # The paper's numbers of functions, and ours.
 RULES = (80, 160, MANY)
-FROM_LAB = Path("build/lab/bench/proxies.json")
 _PINS = Path("/sys/fs/bpf")
-
-
-def packet(inner: str, *, last: bool = False) -> bytes:
-    """A frame to the proxy's SID, then to the last one; ``last``: the SID itself is that."""
-    datagram = struct.pack("!HHHH", 5000, 5001, 8 + 12, 0) + bytes(12)
-    if inner == "ipv6":
-        hosts = _packed("2001:db8:100::1") + _packed("2001:db8:200::1")
-        inside, number = struct.pack("!IHBB", 6 << 28, 20, 17, 64) + hosts + datagram, 41
-    else:
-        hosts = socket.inet_aton("10.1.0.1") + socket.inet_aton("10.2.0.1")
-        words = (0x4500, 40, 0, 0, 64 << 8 | 17)
-        total = sum(words) + sum(struct.unpack("!4H", hosts))
-        checksum = ~(total % 0xFFFF) & 0xFFFF
-        inside, number = struct.pack("!6H", *words, checksum) + hosts + datagram, 4
-    sid = str(prefix(1).network_address)
-    segments = [sid] if last else [LAST, sid]
-    left = len(segments) - 1
-    header = struct.pack("!BBBBBBH", number, 2 * len(segments), 4, left, left, 0, 0)
-    header += b"".join(map(_packed, segments))
-    payload = header + inside
-    outer = struct.pack("!IHBB", 6 << 28, len(payload), 43, 64)
-    addresses = _packed("2001:db8:a::1") + _packed(sid)
-    macs = bytes.fromhex((IN_MAC + OUT_MAC).replace(":", ""))
-    return macs + b"\x86\xdd" + outer + addresses + payload
-
-
-def _packed(address: str) -> bytes:
-    return socket.inet_pton(socket.AF_INET6, address)
 
 
 @dataclass(slots=True)
@@ -236,10 +194,6 @@ def main() -> int:
         for count, scenario in ruled.items():
             name = f"one of {MANY} proxies beside rules for {count}"
             report.goals.append(Goal(name, crowd.runs, scenario.runs, None, "ns", of="rounds"))
-        if FROM_LAB.exists():
-            lab = json.loads(FROM_LAB.read_text())
-            report.machine = f"host: {describe_machine()}\nlab: {lab['machine']}"
-            report.goals += [Goal(**goal) for goal in lab["goals"]]
         lost = sum(scenario.lost for scenario in bench.scenarios)
         return report.finish() or int(lost > 0)
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from bench.intervals import of_median
+
 OUTPUT = Path("build/bench")
 
 
@@ -22,6 +24,7 @@ def percentile(runs: Sequence[float], percent: int) -> float:
 _OF: dict[str, Callable[[Sequence[float]], float]] = {
     "least": min,
     "most": max,
+    "mean": statistics.fmean,
     "median": statistics.median,
     "p50": lambda runs: percentile(runs, 50),
     "p99": lambda runs: percentile(runs, 99),
@@ -34,8 +37,8 @@ class Goal:
     """``ours`` may be at most ``goal`` times ``peer``, or at least when ``more`` is better.
     Without a peer ``goal`` is a number of ``unit`` itself, and without a goal the line only tells.
     Of the runs the one counts that ``of`` names: all that disturbs adds, so the best by default.
-    "rounds": both ran in turn, and of the ratios of the rounds the median counts; what disturbs for
-    longer than a round disturbs both."""
+    "rounds": both ran in turn, and of the ratios of the rounds the median counts, with its
+    confidence interval; what disturbs for longer than a round disturbs both."""
 
     name: str
     ours: list[float]
@@ -53,9 +56,12 @@ class Goal:
         if not self.peer:
             return None
         if self.of == "rounds":
-            pairs = zip(self.ours, self.peer, strict=True)
-            return statistics.median(ours / peer for ours, peer in pairs)
+            return statistics.median(self.ratios())
         return self.of_runs(self.ours) / self.of_runs(self.peer)
+
+    def ratios(self) -> list[float]:
+        """Of each round."""
+        return [ours / peer for ours, peer in zip(self.ours, self.peer, strict=True)]
 
     @property
     def met(self) -> bool:
@@ -65,15 +71,21 @@ class Goal:
         return value >= self.goal if self.more else value <= self.goal
 
     def line(self, width: int) -> str:
-        """name, ours, peer, ratio, goal, verdict."""
+        """name, ours, peer, ratio, its confidence interval, goal, verdict."""
         ours = self._number(self.of_runs(self.ours))
         peer = self._number(self.of_runs(self.peer)) if self.peer else "-"
-        ratio = "-" if self.ratio is None else f"{self.ratio:.2f}"
+        ratio = "-" if self.ratio is None else f"{self.ratio:.3f}"
         goal, verdict = "-", "no goal"
         if self.goal is not None:
-            goal = f"{self.goal:.2f}" if self.peer else self._number(self.goal)
+            goal = f"{self.goal:.3f}" if self.peer else self._number(self.goal)
             verdict = "met" if self.met else "short"
-        return f"{self.name:{width}}  {ours:>14}  {peer:>14}  {ratio:>7}  {goal:>12}  {verdict}"
+        within = ""
+        if self.peer and self.of == "rounds":
+            within = "{:.3f} .. {:.3f}".format(*of_median(self.ratios()))
+        return (
+            f"{self.name:{width}}  {ours:>14}  {peer:>14}  {ratio:>7}  {within:>14}"
+            f"  {goal:>12}  {verdict}"
+        )
 
     def _number(self, value: float) -> str:
         return f"{value:.{0 if value >= 1000 else 1 if value >= 100 else 3}f} {self.unit}"
@@ -92,7 +104,8 @@ class Report:
         machine = self.machine or describe_machine()
         width = max(len(goal.name) for goal in self.goals)
         print(machine)
-        print(f"{'':{width}}  {'ours':>14}  {'peer':>14}  {'ratio':>7}  {'goal':>12}")
+        heads = f"{'ours':>14}  {'peer':>14}  {'ratio':>7}  {'95 %':>14}  {'goal':>12}"
+        print(f"{'':{width}}  {heads}")
         for goal in self.goals:
             print(goal.line(width))
         OUTPUT.mkdir(parents=True, exist_ok=True)

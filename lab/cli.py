@@ -244,9 +244,10 @@ def image(
     if os.environ.get("LAB_ROOT") == "/":  # a lab inside a lab
         return machine.Image(Path("/"), None, ())
     wanted = os.environ.get("LAB_KERNEL", "")
-    if wanted not in ("", "host", "stable"):
-        raise LabError(f"LAB_KERNEL={wanted}", "is no kernel of the lab", "use host or stable")
-    source = kernel.STABLE if wanted == "stable" else kernel.NEWEST
+    source = kernel.NEWEST if wanted == "host" else kernel.SOURCES.get(wanted)
+    if source is None:
+        there = ", ".join(filter(None, kernel.SOURCES))
+        raise LabError(f"LAB_KERNEL={wanted}", "is no kernel of the lab", f"use host, {there}")
     own_kernel = kernel_too and wanted != "host"
     root = cache.ensure(rootfs.entry(), progress) / "root"
     binary = None

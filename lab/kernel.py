@@ -16,20 +16,33 @@ from lab.progress import Progress
 
 FRAGMENT = Path(__file__).with_name("kernel.config")
 SCRIPT = Path(__file__).with_name("kernel-build.sh")
+PATCHES = Path(__file__).with_name("kernels")
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """Debian's suite that the kernel comes from, and the oldest version that serves. ``kind``
-    names it in the cache."""
+    names it in the cache. ``changes`` is a patch of the source, ``without`` are options of the
+    fragment that are left out."""
 
     kind: str
     suite: str
     oldest: tuple[int, int]
+    changes: Path | None = None
+    without: tuple[str, ...] = ()
 
     @property
     def fragment(self) -> str:
-        return FRAGMENT.read_text()
+        lines = FRAGMENT.read_text().splitlines(keepends=True)
+        return "".join(line for line in lines if line.partition("=")[0] not in self.without)
+
+    @property
+    def for_benches(self) -> bool:
+        return bool(self.changes or self.without)
+
+    @property
+    def patch(self) -> str:
+        return self.changes.read_text() if self.changes else ""
 
     @property
     def script(self) -> str:
@@ -39,19 +52,30 @@ class Source:
 NEWEST = Source("kernel", rootfs.BACKPORTS, (7, 2))
 # What a router with Debian 13 runs.
 STABLE = Source("stable-kernel", rootfs.SUITE, (6, 12))
+# Peers of benches, not for tests: without two of the changes that the project stands on, and
+# without the third, for which there is an option.
+VANILLA = Source("vanilla-kernel", NEWEST.suite, NEWEST.oldest, changes=PATCHES / "vanilla.patch")
+NO_L3MDEV = Source(
+    "no-l3mdev-kernel", NEWEST.suite, NEWEST.oldest,
+    without=("CONFIG_NET_L3_MASTER_DEV", "CONFIG_NET_VRF"),
+)  # fmt: skip
+
+# By value of LAB_KERNEL.
+SOURCES = {"": NEWEST, "stable": STABLE, "vanilla": VANILLA, "no-l3mdev": NO_L3MDEV}
 
 
 def entry(root: Path, source: Source = NEWEST) -> Entry:
-    key = digest(root.parent.name, source.fragment, source.script)
+    parts = [root.parent.name, source.fragment, source.script]
+    key = digest(*parts, *([source.patch] if source.patch else []))
 
     def build(target: Path, progress: Progress) -> None:
         _build(root, source, target, progress)
 
-    return Entry(source.kind, key, 3500, build)
+    return Entry(source.kind, key, 3500, build, apart=source.for_benches)
 
 
 def _build(root: Path, source: Source, target: Path, progress: Progress) -> None:
-    log = log_file("kernel")
+    log = log_file(source.kind)
     work = target / "work"
     work.mkdir()
     (work / "fragment").write_text(source.fragment)
@@ -70,6 +94,11 @@ def _build(root: Path, source: Source, target: Path, progress: Progress) -> None
     if tuple(int(part) for part in version.split(".")[:2]) < source.oldest:
         wanted = ".".join(map(str, source.oldest))
         raise LabError("kernel", f"{source.suite} has {version}, {wanted} is needed")
+    if source.changes:
+        with progress.step(f"kernel {version}, {source.changes.name}"):
+            host.require_tools({"patch": "patch"}, progress)
+            command = ["patch", "-d", str(work / "src"), "-p1", "-i", str(source.changes)]
+            host.run_logged(command, log, progress, source.changes.name)
     stage(f"kernel {version} configuration", "configure")
     missing = lost_options(source.fragment, (work / "src/.config").read_text())
     if missing:
