@@ -1,5 +1,7 @@
 """The programs in the kernel: loaded once, pinned in a folder of ours, taken over after a restart.
 
+Network namespaces may share one BPF file system, so each has a folder of its own (ADR 0055).
+
 FOLDER/maps/NAME       configuration, chains and counters; they outlive the programs
 FOLDER/DIGEST/NAME     programs, under a digest of the object file that they are from
 FOLDER/links/PLACE     what has them run on interfaces
@@ -10,6 +12,8 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import socket
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +25,18 @@ from srv6mgrd.proxy.hooks import Hooks
 from srv6mgrd.proxy.libbpf import Map
 
 OBJECT = Path(PROXY_OBJECT)
-FOLDER = Path(PROXY_FOLDER)
+# linux/socket.h (asm-generic), from Linux 5.14 on: eight bytes, which no other network namespace
+# gets before the next boot. The initial one is the first that gets one (net_ns_init).
+_SO_NETNS_COOKIE, _COOKIE_SIZE = 71, 8
+_INITIAL_NAMESPACE = 1
+
+
+def folder_of_namespace() -> Path:
+    """Where the network namespace of this thread has its pins."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        found = probe.getsockopt(socket.SOL_SOCKET, _SO_NETNS_COOKIE, _COOKIE_SIZE)
+    cookie = int.from_bytes(found, sys.byteorder)
+    return Path(PROXY_FOLDER if cookie == _INITIAL_NAMESPACE else f"{PROXY_FOLDER}-{cookie}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +66,13 @@ def _sizes() -> dict[str, int]:
 
 
 class Programs:
-    """``path`` is the object file, ``folder`` where all is pinned."""
+    """``path`` is the object file, ``folder`` where all is pinned, if not where the present network
+    namespace has it."""
 
-    def __init__(self, path: Path = OBJECT, folder: Path = FOLDER) -> None:
+    def __init__(self, path: Path = OBJECT, folder: Path | None = None) -> None:
         self._path = path
-        self.folder = folder
-        self.hooks = Hooks(folder / "links")
+        self.folder = folder or folder_of_namespace()
+        self.hooks = Hooks(self.folder / "links")
         self._fds: dict[str, int] = {}
         # Version of the file, and the digest of that.
         self._digest: tuple[tuple[int, ...], str] = ((), "")

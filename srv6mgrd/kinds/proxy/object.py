@@ -14,7 +14,8 @@ TOWARD_FUNCTION = "toward_function"
 TOWARD_AGAIN = "toward_again"
 TOWARD_LOCAL = "toward_local"
 BACK_FUNCTION = "back_function"
-# Where they are installed, and where they and their maps are pinned: our mark on them.
+# Where they are installed, and where they and their maps are pinned, which is our mark on them: in
+# the initial network namespace. Others append their number (proxy.programs).
 PROXY_OBJECT = "/usr/lib/srv6mgr/proxy.bpf.o"
 PROXY_FOLDER = "/sys/fs/bpf/srv6mgr"
 PROXY_PROGRAMS = (TOWARD_FUNCTION, TOWARD_AGAIN, TOWARD_LOCAL, BACK_FUNCTION)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from pathlib import Path
@@ -97,9 +98,13 @@ class Node:
 
 
 @pytest.fixture
-def programs(namespace: None) -> Iterator[Programs]:
+def compiled() -> None:
     if not OBJECT.exists():
         pytest.skip(f"{OBJECT} is not compiled; run this in the lab")
+
+
+@pytest.fixture
+def programs(namespace: None, compiled: None) -> Iterator[Programs]:
     made = Programs(folder=Path(f"/sys/fs/bpf/test-{os.getpid()}"))
     yield made
     made.remove()
@@ -119,6 +124,13 @@ def network(programs: Programs) -> Iterator[Network]:
 
 @pytest.fixture
 def node(programs: Programs, run: Run) -> Iterator[Node]:
+    with built(programs, run) as made:
+        yield made
+
+
+@contextmanager
+def built(programs: Programs, run: Run) -> Iterator[Node]:
+    """In the present network namespace."""
     for name, mac in ((UNDERLAY, MAC), (FUNCTION, MAC)):
         run(
             f"ip link add {name} address {mac} type veth peer name {name}-far address {OTHER_MAC};"
