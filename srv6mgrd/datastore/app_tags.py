@@ -12,6 +12,8 @@ APP_TAGS: Final = {
     "End.DT4 and End.DT46 look up a VRF; add vrf": "sid-vrf-missing",
     "End.X and End.DX6 need an IPv6 next-hop, End.DX4 an IPv4 next-hop and an interface, End.DX2 an interface, End.B6.Encaps a segment-list, End.BPF a bpf-program; set what the behavior needs": "sid-argument-missing",
     "Ethernet frames keep their addresses; remove next-hop": "proxy-ethernet-next-hop",
+    "H.Insert leaves the addresses of a VRF in the packet, which the underlay cannot route; choose H.Encaps": "steering-vrf-insert",
+    "H.Insert puts a header into IPv6 packets; steer an IPv6 prefix or choose H.Encaps": "route-insert-ipv4",
     "IPv4 packets go to an IPv4 next hop; set next-hop to an IPv4 address": "proxy-next-hop-ipv4",
     "IPv6 packets go to an IPv6 next hop; set next-hop to an IPv6 address": "proxy-next-hop-ipv6",
     "a BGP password consists of printable ASCII characters without blanks; choose another": "bgp-password-characters",
@@ -91,5 +93,6 @@ APP_TAGS: Final = {
     "the locator of export-sid is that of the SID; remove locator, or use export-function or export-auto": "bgp-locator-unexpected",
     "the prefix length is not block-length + node-length; correct the prefix or the lengths": "locator-prefix-length",
     "ttl-security says how far away the neighbor may be, and so does ebgp-multihop; keep one of them": "bgp-ttl-security-multihop",
+    "with H.Insert packets keep their source address; remove source-address or choose H.Encaps": "route-insert-source",
     "with NEXT-C-SID the kernel leaves the SRH where it is, and PSP would do nothing; remove one of the two flavors": "sid-flavor-psp-next-csid",
 }

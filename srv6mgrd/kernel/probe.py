@@ -158,7 +158,8 @@ class _Attempt:
         for number, headend in enumerate(Headend, 1):
             route = EncapRoute(IPv6Network(_NET + number), 254, headend, _SEGMENTS, device)
             self._wanted[headend] = route
-            self._wanted[headend + _IPV4] = replace(route, prefix=IPv4Network(number << 8))
+            if headend is not Headend.H_INSERT:
+                self._wanted[headend + _IPV4] = replace(route, prefix=IPv4Network(number << 8))
         plain = EncapRoute(IPv6Network(_NET), 254, Headend.H_ENCAPS, _SEGMENTS, device)
         self._wanted["route-source"] = replace(plain, source=_SEGMENTS[0])
         self._wanted[ROUTE_LOOKUP_TABLE] = replace(plain, metric=1, lookup_table=254)

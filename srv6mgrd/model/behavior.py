@@ -43,9 +43,11 @@ class Flavor(StrEnum):
 
 
 class Headend(StrEnum):
-    """A headend behavior (RFC 8986 section 5)."""
+    """A headend behavior (RFC 8986 section 5; H.Insert:
+    draft-filsfils-spring-srv6-net-pgm-insertion)."""
 
     H_ENCAPS = "H.Encaps"
     H_ENCAPS_RED = "H.Encaps.Red"
     H_ENCAPS_L2 = "H.Encaps.L2"
     H_ENCAPS_L2_RED = "H.Encaps.L2.Red"
+    H_INSERT = "H.Insert"

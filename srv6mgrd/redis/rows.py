@@ -66,6 +66,7 @@ _LIST_TYPES: Mapping[Headend, str] = {
     Headend.H_ENCAPS_RED: "encaps.red",
     Headend.H_ENCAPS_L2: "encaps",
     Headend.H_ENCAPS_L2_RED: "encaps.red",
+    Headend.H_INSERT: "insert",
 }
 
 # A drifted object is being repaired: its row must not flap.

@@ -18,8 +18,9 @@ from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.netlink.routes import RouteMessage
 from srv6mgrd.plan.actions import Action, Delete
 
-# linux/seg6_iptunnel.h: SEG6_IPTUN_MODE_*; 0 is inline, which we don't write.
+# linux/seg6_iptunnel.h: SEG6_IPTUN_MODE_*
 _MODE = {
+    Headend.H_INSERT: 0,
     Headend.H_ENCAPS: 1,
     Headend.H_ENCAPS_L2: 2,
     Headend.H_ENCAPS_RED: 3,
@@ -27,6 +28,8 @@ _MODE = {
 }
 _HEADEND = {number: headend for headend, number in _MODE.items()}
 _MODE_FIELD = struct.Struct("=i")
+# Where the kernel puts each packet's destination (__seg6_do_srh_inline).
+_DESTINATION = (IPv6Address(0),)
 
 _ENCAP = frozenset({wire.RTA_ENCAP, wire.RTA_ENCAP_TYPE})
 _SEG6 = frozenset({wire.SEG6_IPTUNNEL_SRH, wire.SEG6_IPTUNNEL_SRC, wire.SEG6_IPTUNNEL_TABLE})
@@ -82,7 +85,10 @@ def put(route: EncapRoute, flags: int, ifindex: int) -> bytes:
     if route.hop_limit is not None:
         hop_limit = wire.nla_u32(wire.RTAX_HOPLIMIT, route.hop_limit)
         body += wire.nested(wire.RTA_METRICS, hop_limit)
-    tunnel = _MODE_FIELD.pack(_MODE[route.behavior]) + srh.pack(route.segments)
+    segments = route.segments
+    if route.behavior is Headend.H_INSERT:
+        segments += _DESTINATION
+    tunnel = _MODE_FIELD.pack(_MODE[route.behavior]) + srh.pack(segments)
     encap = wire.nla(wire.SEG6_IPTUNNEL_SRH, tunnel)
     if route.source is not None:
         encap += wire.nla(wire.SEG6_IPTUNNEL_SRC, route.source.packed)
@@ -129,6 +135,10 @@ def decode(
     segments = srh.unpack(tunnel[_MODE_FIELD.size :])
     if behavior is None or segments is None:
         return None
+    if behavior is Headend.H_INSERT:
+        if segments[-1:] != _DESTINATION or len(segments) == 1:
+            return None
+        segments = segments[:-1]
     return EncapRoute(
         prefix=message.prefix,
         table=message.table,

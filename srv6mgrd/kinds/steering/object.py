@@ -16,12 +16,14 @@ _MODES = {
     Headend.H_ENCAPS_RED: "encap.red",
     Headend.H_ENCAPS_L2: "l2encap",
     Headend.H_ENCAPS_L2_RED: "l2encap.red",
+    Headend.H_INSERT: "inline",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class EncapRoute(DeviceRoute):
-    """A route that encapsulates along a segment list (net/ipv6/seg6_iptunnel.c), IPv4 or IPv6.
+    """A route that encapsulates along a segment list (net/ipv6/seg6_iptunnel.c), IPv4 or IPv6, or
+    inserts it into IPv6 packets.
 
     ``source`` is SEG6_IPTUNNEL_SRC, which kernels before 7.1 ignore. ``lookup_table`` is
     SEG6_IPTUNNEL_TABLE, where the outer header is looked up; kernels before 7.3 ignore it.

@@ -165,6 +165,7 @@ ROUTES = [
     (route("0.0.0.0/0", Headend.H_ENCAPS_RED, table=100), "mode encap.red segs 3"),
     (route("198.51.100.0/24", Headend.H_ENCAPS, hop_limit=42), "hoplimit 42"),
     (route("fc00:7::/64", Headend.H_ENCAPS, hop_limit=255, metric=9), "hoplimit 255"),
+    (route("fc00:7::/64", Headend.H_INSERT), "encap seg6 mode inline segs 4"),
 ]
 
 
@@ -181,7 +182,9 @@ def test_headend(
     assert kernel.apply([Create(obj)]) == []
     said = run(f"ip -{obj.prefix.version} -d route show table {obj.table} proto 86")
     assert printed in said
-    assert "[ fc00:a::1 fc00:b::2 fc00:c::3 ]" in said
+    # What is inserted has room for the destination.
+    room = " ::" if obj.behavior is Headend.H_INSERT else ""
+    assert f"[ fc00:a::1 fc00:b::2 fc00:c::3{room} ]" in said
     assert is_present(kernel, obj)
     assert is_present(kernel, obj)
     other = replace(obj, segments=SEGMENTS[:1])
@@ -214,7 +217,6 @@ def test_foreign_route_in_the_way(kernel: LinuxKernel, sid_device: str, run: Run
     "command",
     [
         "fc00:7::/64 dev srv6mgr",
-        "fc00:7::/64 encap seg6 mode inline segs fc00:a::1 dev srv6mgr",
         "fc00:7::/64 encap seg6 mode encap segs fc00:a::1 dev srv6mgr mtu 1400",
         "fc00:7::/64 encap seg6 mode encap segs fc00:a::1 dev srv6mgr expires 99",
         "fc00:7::/64 encap seg6 mode encap segs fc00:a::1 via fc00:9::2 dev srv6mgr onlink",

@@ -23,7 +23,8 @@ from srv6mgrd.kinds.steering.object import EncapRoute
 from srv6mgrd.kinds.sysctl.object import Sysctl
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.checks import SID_TABLE
-from srv6mgrd.plan.actions import Create, Replace
+from srv6mgrd.model.reserved import SID_DEVICE
+from srv6mgrd.plan.actions import Create, Delete, Replace
 from tests.contract.kernel.conftest import Run, pin
 
 pytestmark = pytest.mark.contract
@@ -391,6 +392,55 @@ def test_frames(router: Router, version: int, behavior: Headend, header: tuple[s
     end = 48 + 16 * len(header)
     assert out[40:end] == srh(ETHERNET, 1, *header)
     assert out[end:] == router.mac + MAC + struct.pack("!H", kind) + packet
+
+
+@pytest.mark.usefixtures("onward")
+def test_insert(router: Router) -> None:
+    """The packet's own header stays; its destination becomes the last segment."""
+    router.put(EncapRoute(PREFIXES[6], 254, Headend.H_INSERT, SEGMENTS))
+    _, out = router.forward(PACKET6)
+    assert destination(out) == SEGMENTS[0]
+    assert IPv6Address(out[8:24]) == IPv6Address(INNER6[0])
+    assert out[6] == ROUTING
+    assert out[40:] == srh(17, 2, INNER6[1], "fc00:b::2", "fc00:a::1") + UDP
+    # Forwarded once, and no packet is within.
+    assert out[7] == 63
+
+
+@pytest.mark.usefixtures("onward")
+def test_a_sid_with_psp_takes_the_inserted_header_off(router: Router) -> None:
+    """So that the owner of the destination gets its packet as it was sent."""
+    steered = EncapRoute(PREFIXES[6], 254, Headend.H_INSERT, (SID,))
+    router.put(steered)
+    _, inserted = router.forward(PACKET6)
+    # Here one router is both, one after the other.
+    assert router.kernel.apply([Delete(steered)]) == []
+    router.put(sid(Behavior.END, flavors=frozenset({Flavor.PSP})))
+
+    _, out = router.forward(inserted)
+
+    assert out[:7] + out[8:] == PACKET6[:7] + PACKET6[8:]
+
+
+@pytest.mark.usefixtures("onward")
+def test_end_b6_of_the_kernel_comes_back_to_its_sid(router: Router, run: Run) -> None:
+    """Why there is no End.B6.Insert: the kernel inserts the list without passing the SID
+    (input_action_end_b6), which so becomes the last segment. Behind the list the packet comes to
+    the SID again, and gets the list again, until its hop limit ends."""
+    run(
+        f"ip -6 route add {SID}/64 table {SID_TABLE} encap seg6local action End.B6"
+        f" srh segs fc00:a::1 dev {SID_DEVICE}"
+    )
+    _, out = router.forward(through())
+    assert out[40:80] == srh(ROUTING, 1, str(SID), "fc00:a::1")
+    # As the last segment of the list (an End) sends it on.
+    passed = out[:24] + SID.packed + out[40:43] + b"\0" + out[44:]
+
+    _, again = router.forward(passed)
+
+    assert destination(again) == IPv6Address("fc00:a::1")
+    assert again[40:80] == srh(ROUTING, 1, str(SID), "fc00:a::1")
+    assert len(again) == len(passed) + 40
 
 
 @pytest.mark.usefixtures("onward")

@@ -308,6 +308,11 @@ class Network:
         else:
             self.on("source", f"ip route replace {SINK['ipv4']}/32 {how} dev eth0")
 
+    def insert(self, segments: Sequence[str]) -> None:
+        """The same by a header inserted into IPv6 packets."""
+        how = f"encap seg6 mode inline segs {','.join(segments)}"
+        self.on("source", f"ip -6 route replace {SINK['ipv6']}/128 {how} via 2001:db8:1::1")
+
     def steer_own(self, inner: str, segments: Sequence[str]) -> None:
         """What the node itself sends to the sink goes along these segments."""
         how = f"encap seg6 mode encap segs {','.join(segments)}"

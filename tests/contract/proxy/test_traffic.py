@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from ipaddress import IPv6Network
 
 import pytest
 from scapy.layers.inet6 import IPv6
@@ -12,8 +13,8 @@ from scapy.packet import Packet
 from lab.waiting import wait_until
 from srv6mgrd.apply import error_messages
 from srv6mgrd.kinds.link_mtu.object import LinkMtu
-from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.behavior import Behavior, Flavor
+from srv6mgrd.model.desired import Desired, Sid
 from srv6mgrd.plan.actions import Create, Replace
 from srv6mgrd.proxy.programs import Programs
 from tests.contract.proxy.network import FIRST, LAST, PREFIX, Network, declared
@@ -29,6 +30,8 @@ CASES = [
     (Behavior.END_AM, "ipv6"),
 ]
 
+POPS = IPv6Network("fcbb:0:1:e::/64")
+
 
 @pytest.mark.parametrize(("behavior", "inner"), CASES)
 def test_there_and_on(network: Network, behavior: Behavior, inner: str) -> None:
@@ -40,6 +43,22 @@ def test_there_and_on(network: Network, behavior: Behavior, inner: str) -> None:
 
     counts = network.counts()
     assert (counts.to_packets, counts.from_packets, counts.errors) == (3, 3, 0)
+
+
+def test_masquerades_an_inserted_header(network: Network) -> None:
+    """The function sees a packet to its real destination, with a header that it need not know; a
+    SID with PSP takes that off. The destination's own SID could not: what it pops has to be
+    forwarded (seg6_lookup_any_nexthop)."""
+    pops = Sid(POPS, "MAIN", Behavior.END, flavors=frozenset({Flavor.PSP}))
+    desired = declared(Behavior.END_AM, "ipv6", passes=("multicast",))
+    network.insert((FIRST, str(POPS.network_address)))
+    network.declare(replace(desired, sids={**desired.sids, pops.prefix: pops}))
+
+    assert network.ping("ipv6") == 3
+
+    counts = network.counts()
+    assert (counts.to_packets, counts.from_packets, counts.errors) == (3, 3, 0)
+    assert network.kernel.sid_counters()[POPS][0] == 3
 
 
 @pytest.mark.parametrize(("behavior", "inner"), CASES)

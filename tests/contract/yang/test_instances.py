@@ -23,6 +23,8 @@ from tests.contract.yang.judge import INSTANCES, app_tags, judge
 
 # Of neighbors' lists, those leaves that are not in the grouping of all three.
 _OF_ONE_LIST = {"address", "interface", "name", "dynamic-neighbor-prefix"}
+# Values of a grouping that one of its places rejects.
+_NEVER_VALID = {"/srv6/vrfs/vrf/steering/route/behavior H.Insert"}
 VALID = sorted((INSTANCES / "valid").glob("*.json"))
 EXPECTED: dict[str, dict[str, str]] = json.loads((INSTANCES / "invalid/expected.json").read_text())
 INVALID = sorted(p for p in (INSTANCES / "invalid").glob("*.json") if p.stem != "expected")
@@ -83,7 +85,7 @@ def test_every_leaf_and_value_has_a_valid_instance(modules: Any) -> None:
         wanted = {e.name() for e in leaf.type().all_enums()} or {""}
         have = held.get(bare(path), set())
         missing += [f"{path} {v}" for v in wanted if (v and v not in have) or not have]
-    assert missing == []
+    assert set(missing) == _NEVER_VALID
 
 
 def bare(path: str) -> str:

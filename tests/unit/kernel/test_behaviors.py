@@ -200,6 +200,13 @@ def test_encap_modes(behavior: Headend, mode: int) -> None:
     assert encap(made) == bytes.fromhex(golden)
 
 
+def test_insert_has_room_for_the_destination() -> None:
+    """In the place of the last segment (__seg6_do_srh_inline)."""
+    made = steering.put(route("::/0", Headend.H_INSERT, segments=(A,)), routes.CREATE, 5)
+    header = f"0004 0401 0100 0000 {bytes(16).hex()} {A_HEX}"
+    assert encap(made) == bytes.fromhex(f"3000 0100 00000000 {header}")
+
+
 def test_lookup_table() -> None:
     made = steering.put(route("::/0", Headend.H_ENCAPS, lookup_table=254), routes.CREATE, 5)
     assert encap(made) == bytes.fromhex(f"3000 0100 01000000 {SRH} 0800 0300 fe000000")
@@ -211,6 +218,7 @@ HEADENDS = [
     route("0.0.0.0/0", Headend.H_ENCAPS_L2, 100, metric=7),
     route("198.51.100.0/24", Headend.H_ENCAPS_L2_RED, hop_limit=9, source=B),
     route("fc00:7::/64", Headend.H_ENCAPS, 100, lookup_table=254),
+    route("fc00:7::/64", Headend.H_INSERT, metric=9),
     NextHopRoute(A, "eth9", A),
     NextHopRoute(IPv4Address("192.0.2.9"), "eth9", IPv4Address("192.0.2.1")),
 ]

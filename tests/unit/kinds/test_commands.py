@@ -115,6 +115,9 @@ CREATED = [
     (EncapRoute(NET, 10, Headend.H_ENCAPS, SEGMENTS[:1], hop_limit=9, lookup_table=254),
      "ip -6 route add fcbb:0:1:64::/64 table 10 metric 1024 protocol 86"
      " encap seg6 mode encap segs fcbb:0:2:: lookup 254 ttl 9 dev srv6mgr"),
+    (EncapRoute(NET, 254, Headend.H_INSERT, SEGMENTS),
+     "ip -6 route add fcbb:0:1:64::/64 table 254 metric 1024 protocol 86"
+     " encap seg6 mode inline segs fcbb:0:2::,fcbb:0:3:: dev srv6mgr"),
     (NextHopRoute(IPv4Address("10.0.0.1"), "eth1", IPv4Address("10.0.0.1")),
      "ip -4 route add 10.0.0.1/32 table 254 metric 1024 protocol 86"
      " via 10.0.0.1 dev eth1 onlink"),
