@@ -86,7 +86,7 @@ docs: $(DOCS)/.ready ## the site: build/site, with its links checked; python3 -m
 
 $(DOCS)/.ready:
 	@echo "== tools of the site (once): $(DOCS)"
-	@mkdir -p $(CACHE)
+	@mkdir -p $(CACHE) || { echo "set XDG_CACHE_HOME to a folder on another disk"; exit 1; }
 	@python3 -m venv --clear $(DOCS)
 	@$(DOCS)/bin/pip install --quiet --disable-pip-version-check -r requirements/docs.txt
 	@touch $@
@@ -139,7 +139,7 @@ clean: ## remove what this checkout built; the cache stays
 # Named by what is in the lists: their times, which a checkout changes, say nothing.
 $(TOOLS)/.ready:
 	@echo "== host tools (once): $(TOOLS)"
-	@mkdir -p $(CACHE)
+	@mkdir -p $(CACHE) || { echo "set XDG_CACHE_HOME to a folder on another disk"; exit 1; }
 	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
 	@python3 -m venv --clear $(TOOLS) 2>/dev/null || { \
 	    [ "$$(id -u)" = 0 ] || { echo "python3-venv is missing: apt install python3-venv"; exit 1; }; \

@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,13 +82,38 @@ def ensure(entry: Entry, progress: Progress) -> Path:
         log_file(entry.kind).unlink(missing_ok=True)
         target.chmod(0o755)  # apt reads in it as a user of its own
         try:
-            with progress.step(f"{entry.kind}"):
+            with progress.part(entry.kind):
                 entry.build(target, progress)
             target.rename(entry.path)
             _prune(entry)
         finally:
             shutil.rmtree(target, ignore_errors=True)
     return entry.path
+
+
+def ensure_all(entries: Sequence[Entry], progress: Progress) -> list[Path]:
+    """The folders of entries, each of which may need those before it."""
+    missing = [entry.kind for entry in entries if not entry.path.is_dir()]
+    if missing:
+        progress.say(f"builds {', '.join(missing)} in {cache_dir()}, once")
+    progress.expect(missing)
+    try:
+        return [ensure(entry, progress) for entry in entries]
+    finally:
+        progress.expect(())
+
+
+def make_folder(
+    folder: Path, remedy: str = "set XDG_CACHE_HOME to a folder on another disk"
+) -> Path:
+    """The folder, made where it is missing; LabError where it cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LabError(str(folder), f"cannot be created: {error.strerror}", remedy) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise LabError(str(folder), "cannot be written", remedy)
+    return folder
 
 
 def _prune(entry: Entry) -> None:
@@ -120,8 +145,7 @@ def folder_mib(path: Path) -> int:
 
 @contextmanager
 def _lock(entry: Entry, progress: Progress) -> Iterator[None]:
-    folder = cache_dir()
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = make_folder(cache_dir())
     with (folder / entry.lock).open("w") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     # Told to end, it ends as after Ctrl-C: with everything taken down.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
-        host.require_root()
+        host.require_host()
         status: int = parsed.go(parsed)
         return status
     except LabError as error:
@@ -120,7 +120,7 @@ def run_once(
             limit=arguments.limit,
         )  # fmt: skip
     except JobTooLong as late:
-        raise MachineError("lab run", f"the command {late}; {doing(running)}") from None
+        raise MachineError("run", f"the command {late}; {doing(running)}") from None
     finally:
         running.close()
 
@@ -157,7 +157,7 @@ def deb(arguments: argparse.Namespace) -> int:
     progress = Progress()
     made = packages.built(progress)
     out: Path = arguments.out
-    out.mkdir(parents=True, exist_ok=True)
+    cache.make_folder(out, "name another folder")
     for old in out.iterdir():
         old.unlink()
     there = sorted(made.iterdir())
@@ -211,7 +211,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def shell(arguments: argparse.Namespace) -> int:
     if not os.isatty(0):
-        raise LabError("lab shell", "needs a terminal", "use: lab exec NODE CMD...")
+        raise LabError("shell", "needs a terminal", "use: lab exec NODE CMD...")
     client = server.Client(arguments.name)
     where = arguments.node or "lab"
     rc_file = ["bash", "--rcfile", "/src/lab/guest/shellrc", "-i"]
@@ -248,27 +248,37 @@ def image(
     if source is None:
         there = ", ".join(filter(None, kernel.SOURCES))
         raise LabError(f"LAB_KERNEL={wanted}", "is no kernel of the lab", f"use host, {there}")
-    own_kernel = kernel_too and wanted != "host"
-    root = cache.ensure(rootfs.entry(), progress) / "root"
-    binary = None
-    if own_kernel:
-        binary = cache.ensure(kernel.entry(root, source), progress) / "linux"
-    parts.append(Part("python", cache.ensure(pyenv.product(root), progress), pyenv.HOMES["python"]))
-    parts.append(Part("pygnmi", cache.ensure(pyenv.client(root), progress), pyenv.HOMES["pygnmi"]))
-    compiled = cache.ensure(programs.entry(root), progress)
-    parts.append(Part("programs", compiled, programs.MOUNT_POINT))
-    standard = cache.ensure(sysrepo.standard(root), progress)
-    repository = cache.ensure(sysrepo.entry(root, standard), progress)
-    parts.append(Part("yang", standard, sysrepo.STANDARD))
-    parts.append(Part("sysrepo", repository, "/opt/sysrepo"))
+    memory = memory_mib()
+    debian = rootfs.entry()
+    root = debian.path / "root"
+    standard = sysrepo.standard(root)
+    shown = {
+        pyenv.HOMES["python"]: pyenv.product(root),
+        pyenv.HOMES["pygnmi"]: pyenv.client(root),
+        programs.MOUNT_POINT: programs.entry(root),
+        sysrepo.STANDARD: standard,
+        "/opt/sysrepo": sysrepo.entry(root, standard.path),
+        netconfd.HOME: netconfd.entry(root),
+    }
     if (patched := frr.packages(root)).path.is_dir():
-        parts.append(Part("frr", cache.ensure(patched, progress), frr.HOME))
-    parts.append(Part("netconfd", cache.ensure(netconfd.entry(root), progress), netconfd.HOME))
+        shown[frr.HOME] = patched
+    own = [kernel.entry(root, source)] if kernel_too and wanted != "host" else []
     if fresh:
-        parts.append(Part("fresh", cache.ensure(packages.fresh_root(), progress), packages.FRESH))
+        shown[packages.FRESH] = packages.fresh_root()
+    cache.ensure_all([debian, *own, *shown.values()], progress)
+    parts += [Part(entry.kind, entry.path, place) for place, entry in shown.items()]
+    if fresh:
         parts.append(Part("debs", packages.built(progress, but=packages.TESTING), packages.DEBS))
-    memory = int(os.environ.get("LAB_MEMORY", "4096"))
+    binary = own[0].path / "linux" if own else None
     return machine.Image(root, binary, tuple(parts), memory)
+
+
+def memory_mib() -> int:
+    """The size of the machine."""
+    given = os.environ.get("LAB_MEMORY", "4096")
+    if not given.isdecimal() or int(given) < 256:
+        raise LabError(f"LAB_MEMORY={given}", "is no number of MiB from 256", "use 4096")
+    return int(given)
 
 
 def bring_up(running: machine.Machine, wanted: topology.Topology) -> None:
@@ -298,8 +308,7 @@ def output_folder(name: str) -> Path:
     folder = Path(given).absolute() if given else CHECKOUT / "build/lab" / name
     if not given:
         shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    return cache.make_folder(folder, "set LAB_OUT to another folder")
 
 
 def environment(settings: Sequence[str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ import os
 import random
 from dataclasses import dataclass
 
-from lab.cache import cache_dir
+from lab.cache import cache_dir, make_folder
 from lab.problem import LabError
 
 # More labs than this on a CPU are not spread any more.
@@ -32,8 +32,7 @@ class Claim:
 def claim() -> Claim:
     """A place on one of the CPUs with the fewest labs."""
     allowed = sorted(os.sched_getaffinity(0))
-    folder = cache_dir() / "cpu"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = make_folder(cache_dir() / "cpu")
     for place in range(_MOST):
         for number in random.sample(allowed, len(allowed)):
             file = folder / f"{number}-{place}"
@@ -43,4 +42,4 @@ def claim() -> Claim:
                 return Claim(number, lock)
             except BlockingIOError:
                 os.close(lock)
-    raise LabError("lab", f"{_MOST} labs run on each CPU", "stop some of them")
+    raise LabError("CPUs", f"{_MOST} labs run on each", "stop some of them")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lab import host
-from lab.cache import cache_dir
+from lab.cache import cache_dir, make_folder
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 GUEST_PATH = ":".join(
@@ -77,8 +77,7 @@ def private_argv(
     links: Mapping[str, Path], command: Sequence[str], own_network: bool = False
 ) -> list[str]:
     """A command in mount and pid namespaces that die, with all in them, with this process."""
-    base = cache_dir() / "mnt"
-    base.mkdir(parents=True, exist_ok=True)
+    base = make_folder(cache_dir() / "mnt")
     network = ["--net", "--uts", "--ipc"] if own_network else []
     return [
         *host.DIE_WITH_PARENT,

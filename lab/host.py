@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import platform
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
@@ -24,13 +26,39 @@ CA_BUNDLES = (
     "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/ca-bundle.pem",
 )
+MACHINES = ("x86_64", "amd64")
 # Before a command: even a SIGKILL of this process must leave nothing running.
 DIE_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL", "--")
 
 
-def require_root() -> None:
+def require_host() -> None:
+    """LabError with the first thing that this machine lacks, before anything is fetched."""
+    system, machine = platform.system(), platform.machine()
+    if system != "Linux":
+        raise LabError(
+            system, "is not Linux, whose namespaces the lab uses", "use a Linux virtual machine"
+        )
+    if machine not in MACHINES:
+        raise LabError(
+            f"architecture {machine}",
+            "the lab's kernel (User-Mode Linux) and the packages are for amd64 only",
+            "use an x86-64 machine, or one that QEMU emulates",
+        )
     if os.geteuid() != 0:
-        raise LabError("lab", "needs root for namespaces and mounts", "run it with sudo")
+        raise LabError(
+            f"user {os.geteuid()}", "is not root, which namespaces and mounts need", "use sudo"
+        )
+    for tool in ("unshare", "setpriv"):
+        if shutil.which(tool) is None:
+            raise LabError(tool, "is missing", "install util-linux")
+    tried = subprocess.run(
+        ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "true"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if tried.returncode:
+        raise LabError(
+            "namespaces", _last(tried.stderr), "in a container: start it with --privileged"
+        )
 
 
 def require_tools(packages: dict[str, str], progress: Progress) -> None:
@@ -118,8 +146,7 @@ def run_logged(
     subject: str,
     environment: dict[str, str] | None = None,
 ) -> None:
-    """Run a long command: its last line is the progress detail, all of it goes to the log."""
-    count = 0
+    """Run a long command: each line of its output is progress, and goes to the log."""
     tail: list[str] = []
     with (
         log.open("a") as out,
@@ -137,16 +164,27 @@ def run_logged(
         try:
             for line in child.stdout:
                 out.write(line)
-                count += 1
                 tail = [*tail[-14:], line.rstrip()]
-                progress.note(f"[{count} lines] {line}")
+                progress.line()
         except BaseException:
             child.kill()
             raise
     if child.returncode:
+        if (cause := unreachable(tail)) is not None:
+            raise LabError(subject, *cause)
         for line in tail:
             progress.say(f"| {line}")
         raise LabError(subject, f"failed with status {child.returncode}", f"all output: {log}")
+
+
+def unreachable(lines: Iterable[str]) -> tuple[str, str] | None:
+    """Cause and remedy, where lines of apt's or pip's output say that a server does not answer."""
+    for line in lines:
+        if found := re.search(r"Failed to fetch (\S+)\s+(.+)", line):
+            return f"{found[1]}: {found[2]}", "check network and proxy, or set LAB_MIRROR"
+        if found := re.search(r"Retrying .* after connection broken by '(.*)': (/\S+)", line):
+            return f"{found[2]}: {found[1]}", "check network and proxy, or set PIP_INDEX_URL"
+    return None
 
 
 def _last(text: str) -> str:

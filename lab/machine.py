@@ -112,7 +112,7 @@ class Machine:
             self._drain_console()
             states = ", ".join(thread_states(self._process.pid)) or "gone"
             raise MachineError(
-                "lab machine", f"hangs: silent for {silent:.0f} s; its processes: {states}"
+                "machine", f"hangs: silent for {silent:.0f} s; its processes: {states}"
                 f"{last_words(self._console.decode(errors='replace'))}",
                 "run it again",
             )  # fmt: skip
@@ -146,7 +146,7 @@ class Machine:
             watched = [self.fileno(), self._console_fd]
             ready, _, _ = select.select(watched, [], [], max(left, 0))
             if not ready:
-                raise MachineError("lab machine", f"no sign of life for {BOOT_DEADLINE:.0f} s")
+                raise MachineError("machine", f"no sign of life for {BOOT_DEADLINE:.0f} s")
             if self.fileno() in ready:
                 if any(frame.kind is Kind.HELLO for frame in self.receive()):
                     return
@@ -176,7 +176,7 @@ def death_of(console: str, status: int | None) -> MachineError:
     lines = [line.rstrip() for line in console.splitlines() if line.strip()]
     panic = next((line for line in lines if "Kernel panic" in line), None)
     reason = panic or f"its process ended with status {status}"
-    return MachineError("lab machine", f"died: {reason}{last_words(console)}")
+    return MachineError("machine", f"died: {reason}{last_words(console)}")
 
 
 def last_words(console: str) -> str:

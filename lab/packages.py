@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -77,10 +78,12 @@ def depends(control: str) -> set[str]:
 def built(progress: Progress, *, but: Sequence[str] = ()) -> Path:
     """The folder of the packages, built first when it is not there; what is below ``but`` may be of
     an earlier state, and lintian need not have seen them."""
-    root = cache.ensure(build_root(), progress) / "root"
-    fetched = cache.ensure(wheels(root), progress)
-    whole = debs(root, fetched)
-    return cache.ensure(whole if whole.path.is_dir() else debs(root, fetched, but), progress)
+    debian = build_root()
+    root = debian.path / "root"
+    fetched = wheels(root)
+    whole = debs(root, fetched.path)
+    wanted = whole if whole.path.is_dir() else debs(root, fetched.path, but)
+    return cache.ensure_all([debian, fetched, wanted], progress)[-1]
 
 
 def compare_with_another_build(made: Path, progress: Progress) -> None:
@@ -149,11 +152,15 @@ def make(
 
 def source_files() -> Iterator[Path]:
     """Files below SOURCES that git has, or would take; relative to the checkout."""
+    if shutil.which("git") is None:
+        raise LabError("git", "is missing, and lists the sources of the packages", "install git")
     listed = subprocess.run(
         ["git", "-C", str(CHECKOUT), "ls-files", "-z", "--cached", "--others",
          "--exclude-standard", "--", *SOURCES],
-        capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
-    for name in listed.split("\0"):
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if listed.returncode:
+        raise LabError(str(CHECKOUT), listed.stderr.strip(), "build packages from a git clone")
+    for name in listed.stdout.split("\0"):
         if name and (CHECKOUT / name).is_file():
             yield Path(name)

@@ -1,4 +1,4 @@
-"""Steps with elapsed time on stderr: a live line on a terminal, plain lines elsewhere."""
+"""Steps on stderr, with their time or what is left: a live line on a terminal, else plain lines."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO
+
+from lab.forecast import Forecast
 
 # Plain output repeats a running step this often, so that a log shows that work goes on.
 PLAIN_PERIOD = 15.0
@@ -16,18 +18,36 @@ LIVE_PERIOD = 0.2
 
 
 class Progress:
-    """Shows what is being done; `note` sets the detail of the innermost running step."""
+    """Shows what is being done, and how much is left of what `expect` announced."""
 
     def __init__(self, stream: TextIO | None = None, quiet: bool = False) -> None:
         self._stream = stream or sys.stderr
         self._live = self._stream.isatty()
         self._quiet = quiet
         self._depth = 0
-        self._detail = ""
         self._guard = threading.Lock()
+        self._forecast: Forecast | None = None
+        self._started = time.monotonic()
 
-    def note(self, detail: str) -> None:
-        self._detail = detail.strip()
+    def expect(self, kinds: Sequence[str]) -> None:
+        """These parts will be built, in this order."""
+        self._forecast = Forecast(kinds) if kinds else None
+        self._started = time.monotonic()
+
+    def line(self) -> None:
+        """The running command has printed a line."""
+        if self._forecast is not None:
+            self._forecast.line()
+
+    @contextmanager
+    def part(self, kind: str) -> Iterator[None]:
+        """A step that `expect` may have announced."""
+        with self.step(kind):
+            if self._forecast is not None:
+                self._forecast.begin(kind)
+            yield
+            if self._forecast is not None:
+                self._forecast.end()
 
     @contextmanager
     def step(self, title: str) -> Iterator[None]:
@@ -37,7 +57,6 @@ class Progress:
         started = time.monotonic()
         indent = "  " * self._depth
         finished = threading.Event()
-        self._detail = ""
         painter = threading.Thread(
             target=self._paint, args=(indent + title, started, finished, self._depth + 1),
             daemon=True,
@@ -57,7 +76,6 @@ class Progress:
             finished.set()
             painter.join()
             self._depth -= 1
-            self._detail = ""
             elapsed = time.monotonic() - started
             with self._guard:
                 self._write_line(f"{indent}{title}: {outcome}, {elapsed:.1f} s")
@@ -70,7 +88,7 @@ class Progress:
         while not finished.wait(LIVE_PERIOD if self._live else PLAIN_PERIOD):
             if self._depth > depth:  # an inner step paints
                 continue
-            text = f"{title} {time.monotonic() - started:4.0f} s  {self._detail}"
+            text = f"{title}: {self._state(started)}"
             with self._guard:
                 if self._live:
                     width = shutil.get_terminal_size().columns - 1
@@ -78,6 +96,12 @@ class Progress:
                     self._stream.flush()
                 else:
                     self._write_line(text)
+
+    def _state(self, started: float) -> str:
+        now = time.monotonic()
+        if self._forecast is not None:
+            return self._forecast.describe(now - self._started)
+        return f"{now - started:.0f} s"
 
     def _write_line(self, line: str) -> None:
         self._stream.write(f"\r\x1b[K{line}\n" if self._live else f"{line}\n")

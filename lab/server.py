@@ -41,7 +41,9 @@ class Client:
         try:
             self._socket.connect(address(name))
         except ConnectionRefusedError:
-            raise LabError(f"lab {name}", "is not open", "open it with: lab start FILE") from None
+            raise LabError(
+                f"network {name}", "is not open", "open it with: lab start FILE"
+            ) from None
 
     def fileno(self) -> int:
         return self._socket.fileno()
@@ -56,7 +58,7 @@ class Client:
         except ConnectionError:
             data = b""
         if not data:
-            raise LabError(f"lab {self._name}", "was closed")
+            raise LabError(f"network {self._name}", "was closed")
         return list(self._unpacker.feed(data))
 
     def check(self) -> None:
@@ -78,7 +80,7 @@ def is_open(name: str) -> bool:
 def start(name: str, boot: Callable[[], Machine], nodes: list[str]) -> None:
     """Leave a server behind that holds the machine which `boot` makes; return when it is up."""
     if is_open(name):
-        raise LabError(f"lab {name}", "is open already", f"lab stop --name {name}")
+        raise LabError(f"network {name}", "is open already", f"lab stop --name {name}")
     read_end, write_end = os.pipe()
     if os.fork():
         os.close(write_end)
@@ -86,7 +88,7 @@ def start(name: str, boot: Callable[[], Machine], nodes: list[str]) -> None:
             said = reported.read()
         os.wait()
         if said != "ready":
-            raise LabError(f"lab {name}", said or "ended while it started")
+            raise LabError(f"network {name}", said or "ended while it started")
         return
     os.close(read_end)
     os.setsid()
@@ -261,4 +263,4 @@ def nodes_of(client: Client) -> list[str]:
     for frame in client.receive():
         if frame.kind is Kind.HELLO:
             return list(json.loads(frame.data)["nodes"])
-    raise LabError("lab", "gave no answer")
+    raise LabError("server", "gave no answer")

@@ -134,7 +134,7 @@ class Session:
                     elif frame.kind is Kind.EXIT:
                         fields = frame.fields()
                         if "error" in fields:
-                            raise LabError("lab", fields["error"])
+                            raise LabError("command", fields["error"])
                         if interrupted is not None:
                             raise Interrupted(interrupted)
                         return int(fields["status"])

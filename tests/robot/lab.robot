@@ -37,7 +37,7 @@ The Exit Status Is The Commands
     9      ${EMPTY}    run    --topology    ${TOPOLOGY}    --    on    p    sh    -c    exit 9
     127    lab: nothing: No such file or directory    run    --    nothing
     125    lab: nothing.toml: No such file or directory (there are: *)    run    --topology    nothing.toml    --    true
-    125    lab: lab inner: is not open (open it with: lab start FILE)    exec    --name    inner    pe1    true
+    125    lab: network inner: is not open (open it with: lab start FILE)    exec    --name    inner    pe1    true
     2      *    run
 
 However It Ends Nothing Is Left Behind

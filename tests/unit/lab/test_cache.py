@@ -91,3 +91,20 @@ def test_says_what_space_is_missing() -> None:
 def test_digest_counts_borders() -> None:
     assert cache.digest("ab", "c") != cache.digest("a", "bc")
     assert cache.digest("ab") == cache.digest(b"ab")
+
+
+def test_a_cache_that_cannot_be_created_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(LabError, match=r"/file/srv6mgr: cannot be created: Not a directory \(set"):
+        cache.ensure(cache.Entry("thing", "k", 1, _write), QUIET)
+
+
+def test_all_that_is_missing_is_announced(capsys: pytest.CaptureFixture[str]) -> None:
+    entries = [cache.Entry(kind, "k", 1, _write) for kind in ("one", "two", "three")]
+    cache.ensure(entries[0], QUIET)
+    made = cache.ensure_all(entries, Progress())
+    assert made == [entry.path for entry in entries]
+    assert f"builds two, three in {cache.cache_dir()}, once" in capsys.readouterr().err

@@ -12,13 +12,13 @@ from lab.machine import death_of, thread_states
 def test_death_names_the_panic_and_shows_the_console() -> None:
     console = "boot\nKernel panic - not syncing: x\n\n" + "trace\n" * 30
     reported = str(death_of(console, 134)).splitlines()
-    assert reported[0] == "lab machine: died: Kernel panic - not syncing: x"
+    assert reported[0] == "machine: died: Kernel panic - not syncing: x"
     assert reported[-1] == "| trace"
     assert len(reported) == 21
 
 
 def test_death_without_a_panic_names_the_status() -> None:
-    assert str(death_of("", 1)) == "lab machine: died: its process ended with status 1"
+    assert str(death_of("", 1)) == "machine: died: its process ended with status 1"
 
 
 def test_lost_options_are_those_not_in_the_final_configuration() -> None:
