@@ -10,31 +10,34 @@ from pathlib import Path
 
 from lab import host, rootfs
 from lab.cache import Entry, digest, log_file
-from lab.enclosure import Enclosure, Part
+from lab.enclosure import CHECKOUT, Enclosure, Part
 from lab.problem import LabError
 from lab.progress import Progress
 
 FRAGMENT = Path(__file__).with_name("kernel.config")
 SCRIPT = Path(__file__).with_name("kernel-build.sh")
 PATCHES = Path(__file__).with_name("kernels")
+OFFERED = CHECKOUT / "docs/upstream/linux"
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """Debian's suite that the kernel comes from, and the oldest version that serves. ``kind``
-    names it in the cache. ``changes`` is a patch of the source, ``without`` are options of the
-    fragment that are left out."""
+    names it in the cache. ``changes`` are patches of the source, ``without`` are options of the
+    fragment that are left out, ``more`` are lines of options beside it."""
 
     kind: str
     suite: str
     oldest: tuple[int, int]
-    changes: Path | None = None
+    changes: tuple[Path, ...] = ()
     without: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
 
     @property
     def fragment(self) -> str:
         lines = FRAGMENT.read_text().splitlines(keepends=True)
-        return "".join(line for line in lines if line.partition("=")[0] not in self.without)
+        kept = [line for line in lines if line.partition("=")[0] not in self.without]
+        return "".join([*kept, *(f"{line}\n" for line in self.more)])
 
     @property
     def for_benches(self) -> bool:
@@ -42,7 +45,7 @@ class Source:
 
     @property
     def patch(self) -> str:
-        return self.changes.read_text() if self.changes else ""
+        return "".join(path.read_text() for path in self.changes)
 
     @property
     def script(self) -> str:
@@ -52,16 +55,32 @@ class Source:
 NEWEST = Source("kernel", rootfs.BACKPORTS, (7, 2))
 # What a router with Debian 13 runs.
 STABLE = Source("stable-kernel", rootfs.SUITE, (6, 12))
+# Where each function begins must not depend on what is before it: that moved a path by 6 %.
+_COMPARABLE = ("CONFIG_DEBUG_FORCE_FUNCTION_ALIGN_64B=y",)
 # Peers of benches, not for tests: without two of the changes that the project stands on, and
 # without the third, for which there is an option.
-VANILLA = Source("vanilla-kernel", NEWEST.suite, NEWEST.oldest, changes=PATCHES / "vanilla.patch")
+VANILLA = Source(
+    "vanilla-kernel", NEWEST.suite, NEWEST.oldest,
+    changes=(PATCHES / "vanilla.patch",), more=_COMPARABLE,
+)  # fmt: skip
+# With what is offered upstream.
+UPSTREAM = Source(
+    "upstream-kernel", NEWEST.suite, NEWEST.oldest,
+    changes=tuple(sorted(OFFERED.glob("*.patch"))), more=_COMPARABLE,
+)  # fmt: skip
 NO_L3MDEV = Source(
     "no-l3mdev-kernel", NEWEST.suite, NEWEST.oldest,
     without=("CONFIG_NET_L3_MASTER_DEV", "CONFIG_NET_VRF"),
 )  # fmt: skip
 
 # By value of LAB_KERNEL.
-SOURCES = {"": NEWEST, "stable": STABLE, "vanilla": VANILLA, "no-l3mdev": NO_L3MDEV}
+SOURCES = {
+    "": NEWEST,
+    "stable": STABLE,
+    "vanilla": VANILLA,
+    "upstream": UPSTREAM,
+    "no-l3mdev": NO_L3MDEV,
+}
 
 
 def entry(root: Path, source: Source = NEWEST) -> Entry:
@@ -94,11 +113,11 @@ def _build(root: Path, source: Source, target: Path, progress: Progress) -> None
     if tuple(int(part) for part in version.split(".")[:2]) < source.oldest:
         wanted = ".".join(map(str, source.oldest))
         raise LabError("kernel", f"{source.suite} has {version}, {wanted} is needed")
-    if source.changes:
-        with progress.step(f"kernel {version}, {source.changes.name}"):
+    for patch in source.changes:
+        with progress.step(f"kernel {version}, {patch.name}"):
             host.require_tools({"patch": "patch"}, progress)
-            command = ["patch", "-d", str(work / "src"), "-p1", "-i", str(source.changes)]
-            host.run_logged(command, log, progress, source.changes.name)
+            command = ["patch", "-d", str(work / "src"), "-p1", "-i", str(patch)]
+            host.run_logged(command, log, progress, patch.name)
     stage(f"kernel {version} configuration", "configure")
     missing = lost_options(source.fragment, (work / "src/.config").read_text())
     if missing:

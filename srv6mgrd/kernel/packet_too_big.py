@@ -25,6 +25,8 @@ _DO_NOT_FRAGMENT = 0x4000
 # Protocol numbers: hop-by-hop options, IPv4, IPv6, routing header, destination options.
 _HOP_BY_HOP, _IN_IPV4, _IN_IPV6, _ROUTING, _OPTIONS = 0, 4, 41, 43, 60
 _SRH = 4
+# RFC 3692 section 2.1: a protocol number that nobody else uses.
+EXPERIMENTAL = 253
 # A sender wants to see its transport header, of at least 8 bytes.
 _TRANSPORT = 8
 # RFC 8200 section 5; RFC 791.
@@ -92,7 +94,20 @@ def answer(found: PacketTooBig) -> bytes:
     if version == 6:
         head = _ICMPV6.pack(ICMPV6_TOO_BIG, 0, 0, mtu)
         return head + found.inner[: _LONGEST[6] - len(head)]
-    inner = found.inner[: _LONGEST[4] - _ICMPV4.size]
+    return _fragmentation_needed(mtu, found.inner[: _LONGEST[4] - _ICMPV4.size])
+
+
+def about_own_path(found: PacketTooBig) -> bytes:
+    """The ICMP message for an own address of the router: as if the packet were of protocol
+    EXPERIMENTAL. Where a raw socket of that protocol is bound to the VRF, the kernel keeps the MTU
+    for the route (raw_icmp_error, ipv4_sk_update_pmtu), and all sockets of the VRF use it."""
+    ends = found.sender.packed, found.receiver.packed
+    length = _IPV4.size + _TRANSPORT
+    header = _IPV4.pack(0x45, 0, length, 0, _DO_NOT_FRAGMENT, 64, EXPERIMENTAL, 0, *ends)
+    return _fragmentation_needed(max(found.mtu, _LEAST[4]), header + bytes(_TRANSPORT))
+
+
+def _fragmentation_needed(mtu: int, inner: bytes) -> bytes:
     head = _ICMPV4.pack(_UNREACHABLE, _FRAGMENTATION_NEEDED, 0, 0, mtu)
     sum_of = checksum(head + inner)
     return _ICMPV4.pack(_UNREACHABLE, _FRAGMENTATION_NEEDED, sum_of, 0, mtu) + inner

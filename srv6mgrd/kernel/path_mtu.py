@@ -38,6 +38,8 @@ _ONLY_TOO_BIG = struct.pack(
 # linux/icmp.h, linux/in.h
 _SOL_RAW, _ICMP_FILTER, _NOTHING = 255, 1, b"\xff" * 4
 _IP_PKTINFO = 8
+# asm-generic/socket.h
+_SO_BINDTOIFINDEX = 62
 # In struct seg6_iptunnel_encap (linux/seg6_iptunnel.h): mode, head of the SRH, last segment first.
 _LAST_SEGMENT = slice(4 + 8, 4 + 8 + 16)
 _SEG6 = wire.LWTUNNEL_ENCAP_SEG6
@@ -93,6 +95,15 @@ class PathMtu:
                 continue
             for vrf in self._senders.of(found, [0, *vrfs], time.monotonic()):
                 errors.send(found.sender, packet_too_big.answer(found), vrf)
+                if vrf and self._is_own(found.sender, vrf):
+                    errors.teach(found, vrf)
+
+    def _is_own(self, address: IPv4Address | IPv6Address, vrf: int) -> bool:
+        """Whether it is an IPv4 address of the router. Sockets of IPv6 get their errors."""
+        if address.version == 6:
+            return False
+        answer = self._netlink.read(_lookup(address, vrf))
+        return not isinstance(answer, Failure) and _kind(answer) == wire.RTN_LOCAL
 
     def _last_segment(self, to: IPv4Address | IPv6Address, vrf: int) -> IPv6Address | None:
         answer = self._netlink.read(_lookup(to, vrf))
@@ -175,6 +186,18 @@ class _Errors:
             # The sender's own route may be gone; the next packet tells again.
             _LOG.debug("packet too big for %s: %s", to, error)
 
+    def teach(self, found: PacketTooBig, vrf: int) -> None:
+        """Let the kernel keep what fits on a path of the router's own. The error itself reaches no
+        TCP socket that is bound to the VRF: tcp_v4_err passes no sdif, and what the router sends to
+        itself has the port as its interface (ip_route_output_key_hash_rcu)."""
+        try:
+            kind = socket.SOCK_RAW, packet_too_big.EXPERIMENTAL
+            with socket.socket(socket.AF_INET, *kind) as listening:
+                listening.setsockopt(socket.SOL_SOCKET, _SO_BINDTOIFINDEX, vrf)
+                self.send(found.sender, packet_too_big.about_own_path(found), vrf)
+        except OSError as error:
+            _LOG.debug("path to %s from %s: %s", found.receiver, found.sender, error)
+
 
 def _destination(ancillary: list[tuple[int, int, bytes]]) -> IPv6Address | None:
     for level, kind, data in ancillary:
@@ -191,6 +214,11 @@ def _lookup(to: IPv4Address | IPv6Address, vrf: int) -> bytes:
     if vrf:
         body += wire.nla_u32(wire.RTA_OIF, vrf)
     return wire.message(wire.RTM_GETROUTE, 0, body)
+
+
+def _kind(route: bytes) -> int:
+    kind: int = wire.RTMSG.unpack_from(route)[7]
+    return kind
 
 
 def _last_segment(route: bytes) -> IPv6Address | None:

@@ -41,12 +41,12 @@ A Link Behind The Tunnel Is Smaller
 
 A Link In The Tunnel Is Smaller
     [Documentation]    The error of p is about the outer packet, and reaches pe1.
-    ...    IPv4 sockets of pe1 itself are not among those told: for the kernel the error comes from another device.
     [Setup]    Run On    p    ip link set to-pe2 mtu 1400
     [Template]    It Goes On And Learns
     # from      to             MTU
     ce-red1     ${SITE2}       ${{1400 - $OVERHEAD}}
     ce-red1     ${SITE2_V6}    ${{1400 - $OVERHEAD}}
+    pe1 red     ${SITE2}       ${{1400 - $OVERHEAD}}
     pe1 red     ${SITE2_V6}    ${{1400 - $OVERHEAD}}
     [Teardown]    Run On    p    ip link set to-pe2 mtu 9000
 

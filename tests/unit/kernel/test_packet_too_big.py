@@ -3,7 +3,7 @@
 from ipaddress import ip_address
 
 import pytest
-from scapy.layers.inet import ICMP, IP, TCP, UDP
+from scapy.layers.inet import ICMP, IP, TCP, UDP, IPerror
 from scapy.layers.inet6 import (
     ICMPv6PacketTooBig,
     IPv6,
@@ -14,7 +14,7 @@ from scapy.layers.inet6 import (
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
 
-from srv6mgrd.kernel.packet_too_big import answer, read
+from srv6mgrd.kernel.packet_too_big import EXPERIMENTAL, about_own_path, answer, read
 
 OUTER = IPv6(src="2001:db8::1", dst="fcbb:0:3::")
 SRH = IPv6ExtHdrSegmentRouting(addresses=["fcbb:0:2:64::", "fcbb:0:3::"], segleft=1)
@@ -64,6 +64,17 @@ def test_the_answer_to_ipv4() -> None:
     assert len(bytes(reported)) == 576 - 20
     assert bytes(V4).startswith(bytes(reported.payload))
     assert reported.payload.payload.seq == 7
+
+
+def test_a_path_of_the_router_itself_is_about_the_experimental_protocol() -> None:
+    found = read(error(OUTER / SRH / V4, 1400))
+    assert found
+    message = ICMP(about_own_path(found))
+    quoted = message[IPerror]
+    assert (message.type, message.code, message.nexthopmtu) == (3, 4, 1320)
+    assert (quoted.proto, quoted.src, quoted.dst) == (EXPERIMENTAL, "10.1.0.10", "10.2.0.10")
+    # As of a datagram of 8 bytes: ip_hdr() and what icmp_socket_deliver pulls.
+    assert len(bytes(quoted)) == 28
 
 
 def test_the_answer_to_ipv6() -> None:
