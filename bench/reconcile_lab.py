@@ -108,7 +108,7 @@ def _rate(program: Path, server: Node, client: Node, where: list[str], device: l
         assert child.stdout is not None
         child.stdout.readline()
         asked = client.run([str(program), "ask", *where, "1"])
-        return float(asked.stdout)
+        return float(asked.stdout.split()[0])
     finally:
         child.kill()
         child.wait()

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable
 from typing import Protocol
 
-from bench import seeds_behaviors, seeds_counters
+from bench import seeds_behaviors, seeds_counters, seeds_vrf
 from bench.report import Goal, Report
 
 
@@ -26,7 +26,11 @@ class Part(Protocol):
         without a goal. Names begin with the text: "End.DT46: ...", "SRNK: ..."."""
 
 
-PARTS: dict[str, Part] = {"counters": seeds_counters, "behaviors": seeds_behaviors}
+PARTS: dict[str, Part] = {
+    "counters": seeds_counters,
+    "behaviors": seeds_behaviors,
+    "vrf": seeds_vrf,
+}
 
 
 def main() -> int:

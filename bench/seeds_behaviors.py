@@ -1,5 +1,5 @@
 """Packets per second of the kernel's behaviors, as the commit messages of End.DT46 and of counters
-have them: on a kernel with both changes, and on one without (LAB_KERNEL=vanilla).
+have them: on a kernel with both changes (LAB_KERNEL=upstream), and on one without (vanilla).
 
 Each scenario has a SID of its own and all are installed at once. Slices of a few milliseconds run
 in turn, to and fro, so load on the machine slows all alike; a round is one slice of each.
@@ -19,7 +19,6 @@ from bench import frames
 from bench.generator import Generator
 from bench.proxies_network import LAST, Node, prefix
 from bench.report import Goal
-from bench.seeds_boots import NEWEST
 from bench.seeds_runs import Runs, read
 
 PLAIN, DX2, DX2_COUNTS = "IPv6", "End.DX2", "End.DX2 count"
@@ -52,10 +51,11 @@ def in_lab(kernel: str) -> Runs:
 
 
 def goals() -> Iterator[Goal]:
-    patched, vanilla = read("behaviors", NEWEST), read("behaviors", "vanilla")
+    patched, vanilla = read("behaviors", "upstream"), read("behaviors", "vanilla")
     for kernel, boots in (("patched", patched), ("vanilla", vanilla)):
         for name in boots[0]:
-            yield scenario(f"End.DT46 and counters: {name}, {kernel}", _put_together(boots, name))
+            of_boots = [statistics.median(runs[name]) for runs in boots]
+            yield scenario(f"End.DT46 and counters: {name}, {kernel}", of_boots)
     for name, ours, peer, goal in (
         ("End.DT46: IPv6 beside End.DT6", DT46_IPV6, DT6, DT46_OF_DT6),
         ("End.DT46: IPv4 beside End.DT4", DT46_IPV4, DT4, DT46_OF_DT4),
@@ -70,7 +70,7 @@ def goals() -> Iterator[Goal]:
 
 
 def scenario(name: str, runs: list[float]) -> Goal:
-    """A line for itself: mean, and standard deviation in its name."""
+    """A line for itself: mean of runs, and standard deviation in its name."""
     deviation = statistics.stdev(runs)
     return Goal(f"{name} (std. dev. {deviation:,.0f} pps)", runs, [], None, "pps", of="mean")
 

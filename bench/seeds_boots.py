@@ -28,7 +28,10 @@ class Boots:
     topology: str = ""
 
 
-BOOTS = (Boots("behaviors", (NEWEST, "vanilla"), 8),)
+BOOTS = (
+    Boots("behaviors", ("upstream", "vanilla"), 8),
+    Boots("vrf", (NEWEST, "no-l3mdev"), 8, "lab/topologies/two-pe.toml"),
+)
 
 
 def main(parts: list[str]) -> int:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import seeds_behaviors
+from bench import seeds_behaviors, seeds_vrf
 from bench.seeds_runs import Runs, write
 
-PARTS: dict[str, Callable[[str], Runs]] = {"behaviors": seeds_behaviors.in_lab}
+PARTS: dict[str, Callable[[str], Runs]] = {
+    "behaviors": seeds_behaviors.in_lab,
+    "vrf": seeds_vrf.in_lab,
+}
 
 
 def main() -> int:

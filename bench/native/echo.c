@@ -1,8 +1,9 @@
 // One byte there and back, as often as it goes: netperf's TCP_RR and UDP_RR.
 //
 //   echo serve tcp|udp ADDRESS PORT [DEVICE]      until it is ended
-//   echo ask tcp|udp ADDRESS PORT SECONDS         prints transactions per
-//   second
+//   echo ask tcp|udp ADDRESS PORT SECONDS [DEVICE]   prints transactions per
+//   second, microseconds of CPU for each (of this machine, idle time apart),
+//   and transactions per second over a UNIX socket just before
 //
 // DEVICE is the VRF whose sockets these are. Both ends run on the first CPU:
 // what it takes to wake another one would hide what the network takes.
@@ -11,10 +12,12 @@
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -49,6 +52,11 @@ static socklen_t place(struct sockaddr_storage *at, const char *address,
   exit(2);
 }
 
+static void bind_to(int one, const char *device) {
+  if (setsockopt(one, SOL_SOCKET, SO_BINDTODEVICE, device, strlen(device)) < 0)
+    fail("bind to device");
+}
+
 static void at_once(int connection) {
   int yes = 1;
   setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
@@ -74,12 +82,51 @@ static void serve(int here, int stream) {
   }
 }
 
+// Seconds in which the machine's CPUs were busy since it booted, and idle.
+static void busy(double *used, double *idle) {
+  double user, nice, system, waiting, irq, softirq;
+  FILE *stat = fopen("/proc/stat", "r");
+  if (!stat || fscanf(stat, "cpu %lf %lf %lf %lf %lf %lf %lf", &user, &nice,
+                      &system, idle, &waiting, &irq, &softirq) != 7)
+    fail("/proc/stat");
+  fclose(stat);
+  *used = user + nice + system + irq + softirq;
+  *idle += waiting;
+}
+
+// Transactions per second of two processes that no network is between.
+static double reference(double seconds) {
+  int ends[2];
+  char byte = 'x';
+  if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) < 0)
+    fail("socketpair");
+  pid_t child = fork();
+  if (child < 0)
+    fail("fork");
+  if (!child)
+    for (;;)
+      if (recv(ends[1], &byte, 1, 0) != 1 || send(ends[1], &byte, 1, 0) != 1)
+        _exit(0);
+  long done = 0;
+  double start = now(), end = start + seconds;
+  while (now() < end)
+    if (send(ends[0], &byte, 1, 0) == 1 && recv(ends[0], &byte, 1, 0) == 1)
+      done++;
+  double took = now() - start;
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  return done / took;
+}
+
 static void ask(int connection, double seconds) {
+  double local = reference(seconds);
   // A datagram that is lost is asked for again; that takes its second.
   struct timeval timeout = {.tv_sec = 1};
   setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
   char byte = 'x';
   long done = 0;
+  double used, idle, used_now, idle_now;
+  busy(&used, &idle);
   double start = now(), end = start + seconds;
   while (now() < end) {
     if (send(connection, &byte, 1, 0) != 1)
@@ -87,13 +134,17 @@ static void ask(int connection, double seconds) {
     if (recv(connection, &byte, 1, 0) == 1)
       done++;
   }
-  printf("%.1f\n", done / (now() - start));
+  double took = now() - start;
+  busy(&used_now, &idle_now);
+  // Ticks give the share, the clock gives the time.
+  double share = (used_now - used) / (used_now - used + idle_now - idle);
+  printf("%.1f %.3f %.1f\n", done / took, share * took / done * 1e6, local);
 }
 
 int main(int argc, char **argv) {
   if (argc < 5) {
-    fprintf(stderr,
-            "usage: echo serve|ask tcp|udp ADDRESS PORT [DEVICE|SECONDS]\n");
+    fprintf(stderr, "usage: echo serve|ask tcp|udp ADDRESS PORT [DEVICE | "
+                    "SECONDS [DEVICE]]\n");
     return 2;
   }
   cpu_set_t first;
@@ -108,6 +159,8 @@ int main(int argc, char **argv) {
   if (one < 0)
     fail("socket");
   if (!strcmp(argv[1], "ask")) {
+    if (argc > 6)
+      bind_to(one, argv[6]);
     if (connect(one, (void *)&where, size) < 0)
       fail("connect");
     if (stream)
@@ -116,9 +169,8 @@ int main(int argc, char **argv) {
     return 0;
   }
   setsockopt(one, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-  if (argc > 5 && setsockopt(one, SOL_SOCKET, SO_BINDTODEVICE, argv[5],
-                             strlen(argv[5])) < 0)
-    fail("bind to device");
+  if (argc > 5)
+    bind_to(one, argv[5]);
   if (bind(one, (void *)&where, size) < 0)
     fail("bind");
   if (stream && listen(one, 1) < 0)
