@@ -10,6 +10,7 @@ Documentation     A site behind two provider edges outlives one of them.
 
 Resource          srv6.resource
 Library           tests.robot.library.full_mesh.FullMesh
+Library           tests.robot.library.page.Page
 
 Suite Setup       The Site Is Behind Both
 Suite Teardown    All Is As Before
@@ -39,6 +40,9 @@ ${DEAF}        SEPARATOR=;
 
 
 *** Test Cases ***
+The Page That Explains It Is Right
+    Follow Page    docs/howto/dual-home-a-site.md
+
 An Edge That Ends Costs No More Than Its Detection
     Given Begin Flow    ce2    ${SITE}
     When The Edge Ends

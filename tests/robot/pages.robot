@@ -14,15 +14,42 @@ Library          tests.robot.library.page.Page
 The First VPN
     [Setup]    There Is No Configuration
     Follow Page    docs/tutorial/first-vpn.md
+    [Teardown]    The VPN Is Up
+
+The First Service Chain
+    Follow And Restore    docs/tutorial/service-chain.md
 
 Tasks
-    [Setup]    Run Keywords    There Is No Configuration    AND    The VPN Is Up
-    [Template]    Follow Page
+    [Template]    Follow And Restore
     docs/howto/preview-a-change.md
     docs/howto/confirm-a-change.md
     docs/howto/roll-back.md
     docs/howto/back-up-and-restore.md
+    docs/howto/upgrade.md
+    docs/howto/add-a-vpn.md
+    docs/howto/add-ipv6.md
+    docs/howto/add-a-static-route.md
+    docs/howto/filter-routes.md
+    docs/howto/connect-a-customer-with-bgp.md
+    docs/howto/share-a-service.md
+    docs/howto/steer-traffic.md
+    docs/howto/use-usids.md
+    docs/howto/migrate-from-ip-route.md
+    docs/howto/migrate-from-frr.md
+    docs/howto/repair-drift.md
+    docs/howto/find-packet-drops.md
+    docs/howto/trace-a-path.md
     docs/howto/debug-a-dead-vpn.md
+    docs/howto/measure-a-path.md
+    docs/howto/handle-alarms.md
+    docs/howto/collect-a-support-bundle.md
+    docs/howto/read-counters-over-gnmi.md
+    docs/howto/export-to-prometheus.md
+    docs/howto/limit-users.md
+    docs/howto/tls-certificates.md
+    docs/howto/use-a-netconf-client.md
+    docs/howto/read-sonic-rows.md
+    docs/howto/configure-through-config-db.md
     docs/howto/remove-a-vpn.md
 
 

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from robot.api import logger
 from robot.api.deco import library
 
+from lab.guest.catalogue import SERVICES
+from lab.guest.services import Router
 from lab.waiting import wait_until
 from tests.command_blocks import Block, blocks, same_output
-from tests.robot.library.network import node
+from tests.robot.library import systemctl
+from tests.robot.library.network import node, router
 
+ROUTERS = ("pe1", "pe2")
+MODULE = "srv6mgr-srv6"
+RESTARTED = re.compile(r"^ *systemctl restart (\S+)$", re.M)
+KEEP_SETTINGS = "mkdir -p /etc/srv6mgr && rm -rf /tmp/settings && cp -a /etc/srv6mgr /tmp/settings"
+RESTORE_SETTINGS = (
+    "rm -rf /etc/srv6mgr && mv /tmp/settings /etc/srv6mgr; rmdir /etc/srv6mgr 2>/dev/null || true"
+)
 CHECKOUT = Path(__file__).parents[3]
 # Each node has a folder of its own for the files that a page has the reader write.
-SHELL = 'set -e; mkdir -p "$0"; cd "$0"; '
+SHELL = f'set -e; export HOME=/root; mkdir -p "$0"; cd "$0"; {systemctl.SHELL}'
 
 
 @library(scope="GLOBAL", auto_keywords=True)
@@ -25,6 +38,39 @@ class Page:
         """Run the command blocks of a page exactly as printed."""
         for block in blocks((CHECKOUT / name).read_text()):
             follow(f"{name}:{block.line}", block)
+
+    def follow_and_restore(self, name: str) -> None:
+        """The same; configuration, settings and services are as before afterwards."""
+        befores = [Before(router(one)) for one in ROUTERS]
+        self.follow_page(name)
+        page = (CHECKOUT / name).read_text()
+        for before in befores:
+            before.restore(RESTARTED.findall(page))
+
+
+class Before:
+    """What a router was like before a page was followed on it."""
+
+    def __init__(self, of: Router) -> None:
+        self.router = of
+        self.services = {service for service in SERVICES if of.is_running(service)}
+        self.configuration = configuration(of)
+        of.node.run(["sh", "-c", KEEP_SETTINGS])
+
+    def restore(self, restarted: Sequence[str]) -> None:
+        of = self.router
+        of.node.run(["srv6ctl", "apply", "--replace", "-"], input=self.configuration)
+        of.node.run(["sh", "-c", RESTORE_SETTINGS])
+        for service in set(SERVICES) - self.services:
+            if of.is_running(service):
+                of.stop(service)
+        for service in restarted:
+            of.restart(service)
+
+
+def configuration(of: Router) -> str:
+    """The running configuration, secrets included."""
+    return of.node.run(["sysrepocfg", "-X", "-d", "running", "-f", "json", "-m", MODULE]).stdout
 
 
 def follow(place: str, block: Block) -> None:
@@ -53,7 +99,9 @@ def wait_for_output(place: str, at: str, block: Block, printed: str) -> None:
 
 def run(at: str, block: Block) -> subprocess.CompletedProcess[str]:
     command = ["sh", "-c", SHELL + block.commands, f"/tmp/page-{at}"]
-    done = node(at).run(command, check=False, timeout=120)
+    needs = systemctl.served(router(at)) if "systemctl " in block.commands else nullcontext()
+    with needs:
+        done = node(at).run(command, check=False, timeout=120)
     logger.info(f"{at}\n{block.commands}\n{said(done)}")
     return done
 

@@ -30,6 +30,7 @@ done
 ```
 """
 DOCS = Path(__file__).parents[3] / "docs"
+SUITES = DOCS.parent / "tests/robot"
 
 
 def test_blocks_are_found_in_order() -> None:
@@ -78,3 +79,10 @@ def test_output_differs(printed: str, seen: str) -> None:
 @pytest.mark.parametrize("page", [*DOCS.glob("tutorial/*.md"), *DOCS.glob("howto/*.md")], ids=str)
 def test_every_page_can_be_read(page: Path) -> None:
     list(blocks(page.read_text()))
+
+
+def test_every_page_is_followed_by_a_suite() -> None:
+    followed = "".join(suite.read_text() for suite in SUITES.glob("*.robot"))
+    pages = [*DOCS.glob("tutorial/*.md"), *DOCS.glob("howto/*.md")]
+    with_commands = [page for page in pages if list(blocks(page.read_text()))]
+    assert [p.name for p in with_commands if f"docs/{p.relative_to(DOCS)}\n" not in followed] == []
