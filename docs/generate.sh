@@ -1,11 +1,13 @@
 #!/bin/bash
-# Writes what is generated: YANG trees, the Redis schema, srv6ctl(1), tags of YANG's errors. With --check it only compares.
+# Write the generated files: YANG trees, the Redis schema, srv6ctl(1), tags of YANG's errors,
+# docs/reference. With --check, only compare.
 set -eu
 cd "$(dirname "$0")/.."
 check=${1:-}
 python -m srv6mgrd.redis.schemadoc $check
 python -m srv6mgrd.cli.manual $check
 python docs/app_tags.py $check
+PYTHONPATH=. python docs/site/reference.py $check
 trees=docs/yang
 if [ "$check" = --check ]; then
     trees=$(mktemp -d)

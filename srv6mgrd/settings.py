@@ -19,21 +19,29 @@ class SettingsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DaemonSettings:
-    """What each of them has: where it runs, where Redis is, and who it is there."""
+    """Settings that all of them have: the runtime directory, and the connection to Redis."""
 
+    # Directory of the store, sockets and locks.
     runtime_directory: str = "/run/srv6mgr"
+    # debug, info, warning or error.
     log_level: str = "info"
-    # Goes before host; empty together with host: no Redis.
+    # UNIX socket of Redis; takes precedence over redis_host. Without both, there is no Redis.
     redis_socket: str = "/run/redis/redis.sock"
+    # Host of Redis, over TCP.
     redis_host: str = ""
+    # TCP port of Redis.
     redis_port: int = 6379
+    # User of Redis; empty: the default user.
     redis_username: str = ""
-    # Holds the password and nothing else; readable by the daemon alone.
+    # File that contains only the password; only the daemon should be able to read it.
     redis_password_file: str = ""
+    # TLS over TCP; the certificate of the server is checked.
     redis_tls: bool = False
-    # PEM files: of the authority (else the system's), of our certificate and its key.
+    # PEM file of the authority; empty: the authorities of the system.
     redis_tls_ca: str = ""
+    # PEM file of the client certificate.
     redis_tls_certificate: str = ""
+    # PEM file of its key.
     redis_tls_key: str = ""
 
     @property
@@ -57,19 +65,23 @@ class DaemonSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings(DaemonSettings):
-    """srv6mgrd's. Times in seconds."""
+    """Settings of srv6mgrd. Times in seconds."""
 
+    # Directory of the journal, the history and the alarm list.
     state_directory: str = "/var/lib/srv6mgr"
+    # Directory of the vty sockets of FRR.
     frr_directory: str = "/run/frr"
-    # "standalone", or "sonic": beside vrfmgrd, which makes the VRFs, and orchagent, which is fed.
+    # "standalone", or "sonic" to run beside vrfmgrd, which creates the VRFs, and orchagent.
     mode: str = "standalone"
+    # Time between two samples of the counters.
     sample_interval: float = 1.0
+    # Time between two comparisons without an event.
     compare_interval: float = 30.0
-    # How often the kernel is tried out again.
+    # Time between two probes of the kernel.
     probe_interval: float = 600.0
-    # Once srv6mgrd has not reported for so long, readers see every status as unknown.
+    # Readers see every status as unknown if srv6mgrd has not reported for this long.
     status_lease: float = 10.0
-    # What is committed for good becomes the startup configuration, too.
+    # Save permanent commits as the startup configuration.
     save_startup: bool = True
 
 

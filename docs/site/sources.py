@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 # Of the tracked files; other files of the repository are not part of the site.
 PAGES = (
     "*.md", "docs/*.md", "docs/adr/*.md", "docs/tutorial/*.md", "docs/howto/*.md",
+    "docs/reference/*.md",
     "frr-patches/README.md", "lab/README.md", "redis-schema/README.md",
 )  # fmt: skip
 LINKED = ("LICENSE", "docs/site/style.css", "docs/yang/*.tree", "examples/*/*.json")
