@@ -104,6 +104,18 @@ build/bin/gnmi_cli:
 	    || echo "gnmi_cli could not be built: its tests are skipped"
 	@[ ! -x $(CACHE)/$(notdir $(GNMI_CLI))/gnmi_cli ] || install -D $(CACHE)/$(notdir $(GNMI_CLI))/gnmi_cli $@
 
+# The linter of prose. Kept in the cache, for other checkouts; it needs a C compiler for its parsers.
+VALE := github.com/vale-cli/vale/v3/cmd/vale@v3.21.0
+VALE_CACHE := $(CACHE)/$(notdir $(VALE))
+build/bin/vale:
+	@[ -x $(VALE_CACHE)/vale ] || { \
+	    echo "== vale (once, 2 minutes): $(VALE_CACHE)"; \
+	    { command -v go && command -v gcc; } >/dev/null || { \
+	        apt-get -qq update && apt-get -qq install -y golang-go gcc libc6-dev; }; \
+	    GOFLAGS=-buildvcs=false GOBIN=$(VALE_CACHE) go install $(VALE); } \
+	    || echo "vale could not be built: prose is not checked"
+	@[ ! -x $(VALE_CACHE)/vale ] || install -D $(VALE_CACHE)/vale $@
+
 # A BGP speaker made of GoBGP; in the cache by what it is made of.
 GOBGP := tests/robot/gobgp
 GOBGP_KEY = $(shell cat $(GOBGP)/main.go $(GOBGP)/go.* | sha256sum | cut -c1-12)

@@ -66,7 +66,7 @@ APP_TAGS: Final = {
     "long-delay is shorter than short-delay; choose a longer one": "isis-spf-long-delay",
     "lsp-lifetime is not 300 s longer than lsp-refresh-interval; choose a longer one": "isis-lsp-lifetime",
     "lsp-refresh-interval is not longer than lsp-gen-interval; choose a longer one": "isis-lsp-refresh-interval",
-    "main names the main table where routes are told apart; rename the VRF": "steering-vrf-main",
+    "main is the name of the main table; rename the VRF": "steering-vrf-main",
     "neighbors that connect need an AS number; add remote-as to the peer group": "bgp-dynamic-remote-as-missing",
     "no prefix is more specific than a single address; aggregate a shorter prefix": "aggregate-of-an-address",
     "only End.AD learns; remove age and per-flow": "proxy-learning-unexpected",

@@ -139,6 +139,7 @@ def _check() -> list[Job]:
         "generated": "docs/generate.sh --check",
         "rooms": "python -m tests.checks.rooms",
         "names": "python -m tests.checks.names",
+        "prose": "make build/bin/vale; python -m tests.checks.prose",
         "subjects": "python -m tests.checks.subjects",
     }
     standard = "-p /usr/share/yang/modules/sysrepo -p /opt/yang"

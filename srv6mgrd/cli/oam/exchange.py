@@ -48,7 +48,7 @@ class Outcome:
 
 
 class Exchange:
-    """One ping or trace: answers to others are told apart by ``ident``."""
+    """One ping or trace: ``ident`` distinguishes its answers from those to others."""
 
     def __init__(
         self, wire: Wire, ident: int = 0, clock: Callable[[], float] = time.monotonic

@@ -59,7 +59,7 @@ def _leak(desired: Desired, leak: Leak) -> Iterator[Rejection]:
 
 
 def _targets(desired: Desired) -> Iterator[Rejection]:
-    """The route targets by which routes are told apart have to be of one VRF each."""
+    """The route targets that distinguish routes have to be of one VRF each."""
     if desired.bgp is None:
         return
     declared = {
@@ -79,7 +79,7 @@ def _targets(desired: Desired) -> Iterator[Rejection]:
             whose = "is declared" if target in declared else f"is that of VRF {other}"
             yield _rejection(
                 leak,
-                f"its routes are told apart by route target {target}, which {whose}, too",
+                f"its routes are distinguished by route target {target}, which {whose}, too",
                 f"choose another table-id for VRF {leak.source}, or another route target",
                 "leak-target-in-use",
             )

@@ -61,12 +61,12 @@ FROM_BLUE = Leak("red", "blue")
          " in BGP; add srv6mgr-bgp:bgp to it", "leak-bgp-missing"),
         (leaking(FROM_BLUE, base=desired(*PARTS, RED, speaker(), replace(
             BLUE, bgp=replace(vpn("65000:20", BLUE_SID), import_rts=("10.0.0.1:32788",))))),
-         "import of VRF red from VRF blue: its routes are told apart by route target"
+         "import of VRF red from VRF blue: its routes are distinguished by route target"
          " 10.0.0.1:32788, which is declared, too; choose another table-id for VRF blue, or another"
          " route target", "leak-target-in-use"),
         (leaking(FROM_BLUE, Leak("blue", "red"), base=desired(
             *PARTS, BLUE, speaker(), replace(RED, table=20 + 0x8000))),
-         "import of VRF blue from VRF red: its routes are told apart by route target"
+         "import of VRF blue from VRF red: its routes are distinguished by route target"
          " 10.0.0.1:32788, which is that of VRF blue, too; choose another table-id for VRF red, or"
          " another route target", "leak-target-in-use"),
     ],

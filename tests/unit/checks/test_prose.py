@@ -1,0 +1,43 @@
+"""The linter of prose finds what each rule is about, and passes plain sentences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.checks import prose
+
+pytestmark = pytest.mark.skipif(not prose.VALE.exists(), reason="make build/bin/vale")
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("The client is told the reason.", "Terms"),
+        ("A commit through that door is refused.", "Terms"),
+        ("Whoever opens a session waits.", "Terms"),
+        ("The rule stands behind another one.", "Terms"),
+        ("| row | it bears a mark |\n|---|---|\n| a | the news |", "Terms"),
+        ("The filter shall drop it.", "Shall"),
+        ("Text.\n\nWhat is declared is kept.", "Clauses"),
+        ("- Whether it runs is checked every second.", "Clauses"),
+    ],
+)
+def test_bad_prose_is_found(tmp_path: Path, text: str, rule: str) -> None:
+    (tmp_path / "page.md").write_text(f"# A page\n\n{text}\n")
+    assert any(f": {rule}: " in found for found in prose.findings(["page.md"], tmp_path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Foreign routes are never changed. What does it do?",
+        "RFC 2119 says SHALL. H stands for headend.",
+        "The leaf `refused-commits` counts them.",
+        "```text\nthe client is told\n```",
+    ],
+)
+def test_plain_prose_passes(tmp_path: Path, text: str) -> None:
+    (tmp_path / "page.md").write_text(f"# A page\n\n{text}\n")
+    assert list(prose.findings(["page.md"], tmp_path)) == []
