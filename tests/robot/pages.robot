@@ -19,13 +19,18 @@ The First VPN
 The First Service Chain
     Follow And Restore    docs/tutorial/service-chain.md
 
-Tasks
+Change Safely And Migrate
     [Template]    Follow And Restore
     docs/howto/preview-a-change.md
     docs/howto/confirm-a-change.md
     docs/howto/roll-back.md
     docs/howto/back-up-and-restore.md
     docs/howto/upgrade.md
+    docs/howto/migrate-from-ip-route.md
+    docs/howto/migrate-from-frr.md
+
+Build VPNs
+    [Template]    Follow And Restore
     docs/howto/add-a-vpn.md
     docs/howto/add-ipv6.md
     docs/howto/add-a-static-route.md
@@ -34,8 +39,9 @@ Tasks
     docs/howto/share-a-service.md
     docs/howto/steer-traffic.md
     docs/howto/use-usids.md
-    docs/howto/migrate-from-ip-route.md
-    docs/howto/migrate-from-frr.md
+
+Find Faults
+    [Template]    Follow And Restore
     docs/howto/repair-drift.md
     docs/howto/find-packet-drops.md
     docs/howto/trace-a-path.md
@@ -43,6 +49,9 @@ Tasks
     docs/howto/measure-a-path.md
     docs/howto/handle-alarms.md
     docs/howto/collect-a-support-bundle.md
+
+Measure, Secure And Integrate
+    [Template]    Follow And Restore
     docs/howto/read-counters-over-gnmi.md
     docs/howto/export-to-prometheus.md
     docs/howto/limit-users.md
@@ -50,6 +59,9 @@ Tasks
     docs/howto/use-a-netconf-client.md
     docs/howto/read-sonic-rows.md
     docs/howto/configure-through-config-db.md
+
+Remove A VPN
+    [Template]    Follow And Restore
     docs/howto/remove-a-vpn.md
 
 
