@@ -268,9 +268,10 @@ def nightly(seconds: float, seed: int) -> list[Job]:
         limit=1800, env={"LAB_KERNEL": "stable"},
     )  # fmt: skip
     packages = [suites([name]) for name in NIGHTLY_SUITES]
+    offered = _job("nightly/upstream", ("docs/upstream/check.sh", "pyroute2"))
     _, *soaked = soak(seconds, seed)
     frr = _job(BUILD_FRR, (LAB, "frr"), (BUILD_LAB,), limit=3600)
-    jobs = [*all_jobs().values(), stable, *packages, *soaked]
+    jobs = [*all_jobs().values(), stable, offered, *packages, *soaked]
     # With FRR's patches built, the tests of each patch run too, and all others once more with them.
     for name, paths in _frr_files().items():
         others = [path for path in paths if not path.endswith(("_patches.py", "_aggregates.py"))]

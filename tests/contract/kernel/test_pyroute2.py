@@ -70,6 +70,8 @@ class Patched:
         installed = Path(pyroute2.__file__).parent
         shutil.copytree(installed, folder / "pyroute2", ignore=shutil.ignore_patterns("*.pyc"))
         for path, at, old, new in hunks(PATCH.read_text()):
+            if not path.startswith("pyroute2/"):
+                continue  # pyroute2's own tests: docs/upstream/check.sh
             lines = (folder / path).read_text().split("\n")
             assert lines[at : at + len(old)] == old, f"{path}: not the file that was patched"
             lines[at : at + len(old)] = new
