@@ -16,7 +16,7 @@ TOOLS := $(CACHE)/tools-$(shell cat $(TOOLS_FOR) | sha256sum | cut -c1-12)
 PY := $(TOOLS)/bin
 
 .PHONY: help demo lab-shell test check quick unit contract robot near one job slow soak nightly deb bench frr \
-    docs format clean
+    docs format clean pictures
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -140,7 +140,21 @@ bench: ## measure against the goals: BENCH=cli, frr, gnmi, hostile, model, netco
 	@# What needs the lab's kernel runs there first, and leaves its runs in build/lab/bench.
 	@[ ! -f "bench/$(BENCH)_lab.py" ] || [ -n "$(filter rates host,$(PART))" ] || $(LAB) run --tries 2 --name bench --topology $(TOPOLOGY) -- \
 	    /opt/srv6mgr/bin/python -m bench.$(BENCH)_lab $(PART)
-	@$(LAB) chroot -- /opt/srv6mgr/bin/python -m bench.$(BENCH) $(PART)
+	@status=0; $(LAB) chroot -- /opt/srv6mgr/bin/python -m bench.$(BENCH) $(PART) || status=$$?; \
+	    [ "$(BENCH)" != seeds ] || $(MAKE) pictures; exit $$status
+
+# Tools that draw, apart from the others: few runs need them.
+PICTURES := $(CACHE)/pictures-$(shell sha256sum < requirements/pictures.txt | cut -c1-12)
+
+pictures: $(PICTURES)/.ready ## draw docs/figures from the last runs of BENCH=seeds
+	@$(PICTURES)/bin/python -m bench.seeds_pictures
+
+$(PICTURES)/.ready:
+	@echo "== tools that draw (once): $(PICTURES)"
+	@mkdir -p $(CACHE)
+	@python3 -m venv --clear $(PICTURES)
+	@$(PICTURES)/bin/pip install --quiet --disable-pip-version-check -r requirements/pictures.txt
+	@touch $@
 
 frr: ## Debian's FRR with frr-patches (once, 15 minutes); contract tests then try it beside the stock one
 	@$(LAB) frr

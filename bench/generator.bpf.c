@@ -25,10 +25,16 @@ struct {
   __type(value, __u64);
 } arrived SEC(".maps");
 
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, __u64);
+} alternated SEC(".maps");
+
 /* Run by BPF_PROG_TEST_RUN with live frames, which come back with whatever the
  * stack has left in them: all of the frame is written anew. */
-SEC("xdp")
-int generate(struct xdp_md *context) {
+static __always_inline int make(struct xdp_md *context) {
   __u32 first = 0;
   struct frame *frame = bpf_map_lookup_elem(&frames, &first);
   __u64 *to = (void *)(long)context->data;
@@ -43,6 +49,27 @@ int generate(struct xdp_md *context) {
     *to++ = frame->words[i];
   }
   return XDP_PASS;
+}
+
+SEC("xdp")
+int generate(struct xdp_md *context) { return make(context); }
+
+/* The last octet of the last segment: Ethernet, IPv6, and 8 octets of SRH are
+ * before it. */
+#define LAST_OCTET (14 + 40 + 8 + 15)
+
+/* Packets with one segment list and another one in turn. */
+SEC("xdp")
+int alternate(struct xdp_md *context) {
+  __u32 first = 0;
+  int verdict = make(context);
+  __u8 *octet = (void *)(long)context->data + LAST_OCTET;
+  __u64 *made = bpf_map_lookup_elem(&alternated, &first);
+
+  if (!made || (void *)(octet + 1) > (void *)(long)context->data_end)
+    return XDP_DROP;
+  *octet ^= (*made)++ & 1;
+  return verdict;
 }
 
 /* Egress of the last interface. */

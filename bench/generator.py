@@ -24,13 +24,16 @@ MAX_FRAME = 320
 _TEST_RUN = 10
 _LIVE_FRAMES = 1 << 1
 _BATCH = 64
-_FIRST = bytes(4)
-_CORE = (os.cpu_count() or 1) - 1
+FIRST = bytes(4)
+CORE = (os.cpu_count() or 1) - 1
 
 
 class Generator:
     """``folder`` is a new one below a BPF file system. ``clock`` are nanoseconds of CPU time, or of
     the day where the kernel knows CPU time only in ticks. Needs clang."""
+
+    _PROGRAM = "generate"
+    _SOURCE = SOURCE
 
     def __init__(self, folder: Path, clock: Callable[[], int] = time.thread_time_ns) -> None:
         self._folder = folder
@@ -39,16 +42,16 @@ class Generator:
         include = f"-I/usr/include/{platform.machine()}-linux-gnu"
         compiled = Path("/tmp") / f"generator-{os.getpid()}.o"
         target = ["-O2", "-g", "--target=bpf", "-mcpu=v3"]
-        command = ["clang", *target, include, "-c", str(SOURCE), "-o", str(compiled)]
+        command = ["clang", *target, include, "-c", str(self._SOURCE), "-o", str(compiled)]
         subprocess.run(command, check=True)
         loaded = libbpf.load(compiled, folder)
         compiled.unlink()
         if isinstance(loaded, Failure):
             raise RuntimeError(loaded.message)
-        self._program = loaded["generate"]
+        self._program = loaded[self._PROGRAM]
         self.counter = loaded["count"]
-        self._frames = _map(folder / "frames", MAX_FRAME)
-        self._arrived = _map(folder / "arrived", 8 * libbpf.possible_cpus())
+        self._frames = pinned_map(folder / "frames", MAX_FRAME)
+        self._arrived = pinned_map(folder / "arrived", 8 * libbpf.possible_cpus())
 
     def close(self) -> None:
         for pin in list(self._folder.iterdir()):
@@ -57,17 +60,20 @@ class Generator:
 
     def run(self, ifindex: int, frame: bytes, packets: int) -> tuple[float, int]:
         """Nanoseconds for each packet, and how many arrived."""
-        assert len(frame) <= MAX_FRAME
-        self._frames.put(_FIRST, frame.ljust(MAX_FRAME, b"\0"))
+        self._load(frame)
         before = self._count()
-        with _undisturbed():
+        with undisturbed(CORE):
             # All that softirqs do for the packets is charged to this thread.
             started = self._clock()
             self._inject(ifindex, frame, packets)
             took = self._clock() - started
         return took / packets, self._count() - before
 
-    def _inject(self, ifindex: int, frame: bytes, packets: int) -> None:
+    def _load(self, frame: bytes) -> None:
+        assert len(frame) <= MAX_FRAME
+        self._frames.put(FIRST, frame.ljust(MAX_FRAME, b"\0"))
+
+    def _inject(self, ifindex: int, frame: bytes, packets: int, batch: int = _BATCH) -> None:
         data = ctypes.create_string_buffer(frame, len(frame))
         # struct xdp_md: data, data_end, data_meta, ingress_ifindex, rx_queue_index, egress_ifindex
         context = struct.pack("=6I", 0, len(frame), 0, ifindex, 0, 0)
@@ -77,27 +83,27 @@ class Generator:
         attributes = struct.pack(
             "=IIIIQQIIIIQQIII",
             self._program, 0, len(frame), 0, ctypes.addressof(data), 0, packets, 0,
-            len(context), 0, ctypes.addressof(given), 0, _LIVE_FRAMES, 0, _BATCH,
+            len(context), 0, ctypes.addressof(given), 0, _LIVE_FRAMES, 0, batch,
         )  # fmt: skip
         if isinstance(failure := bpf.call(_TEST_RUN, attributes), Failure):
             raise RuntimeError(f"BPF_PROG_TEST_RUN: {failure.message}")
 
     def _count(self) -> int:
-        found = self._arrived.get(_FIRST) or b""
+        found = self._arrived.get(FIRST) or b""
         return sum(struct.unpack(f"={len(found) // 8}Q", found))
 
 
-def _map(pin: Path, size: int) -> Map:
+def pinned_map(pin: Path, size: int) -> Map:
     fd = libbpf.pinned(pin)
     assert fd is not None
     return Map(fd, size)
 
 
 @contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """On one core, before all ordinary processes."""
+def undisturbed(core: int) -> Iterator[None]:
+    """On this core, before all ordinary processes."""
     cores = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {_CORE})
+    os.sched_setaffinity(0, {core})
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     try:
         yield

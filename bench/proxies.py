@@ -37,7 +37,7 @@ ROUNDS, PACKETS, WARM = 30, 50_000, 5_000
 MANY = 1000
 # The paper's numbers of functions, and ours.
 RULES = (80, 160, MANY)
-_PINS = Path("/sys/fs/bpf")
+PINS = Path("/sys/fs/bpf")
 
 
 @dataclass(slots=True)
@@ -66,11 +66,10 @@ class Scenario:
 class Bench:
     """Nodes, and scenarios on them."""
 
-    def __init__(self, open_: contextlib.ExitStack) -> None:
+    def __init__(self, open_: contextlib.ExitStack, generator: Generator) -> None:
         self._open = open_
         self._number = 0
-        self.generator = Generator(_PINS / f"bench-{os.getpid()}")
-        open_.callback(self.generator.close)
+        self.generator = generator
         self.scenarios: list[Scenario] = []
 
     def node(self, name: str) -> Node:
@@ -80,7 +79,7 @@ class Bench:
 
     def kernel(self, node: Node) -> LinuxKernel:
         self._number += 1
-        programs = Programs(folder=_PINS / f"bench-{os.getpid()}-{self._number}")
+        programs = Programs(folder=PINS / f"bench-{os.getpid()}-{self._number}")
         with node.entered():
             kernel = LinuxKernel(programs=programs)
         self._open.callback(programs.remove)
@@ -99,10 +98,10 @@ class Bench:
         self.scenarios.append(Scenario(name, node, prepare, inner, last))
         return self.scenarios[-1]
 
-    def run(self, packets: int = PACKETS) -> None:
+    def run(self, packets: int = PACKETS, rounds: int = ROUNDS) -> None:
         """``packets`` of each scenario in each round."""
-        for number in range(ROUNDS):
-            print(f"\rround {number + 1} of {ROUNDS}", end="", file=sys.stderr, flush=True)
+        for number in range(rounds):
+            print(f"\rround {number + 1} of {rounds}", end="", file=sys.stderr, flush=True)
             # To and fro: whoever comes after which one does not go to the same one's account.
             for scenario in self.scenarios[:: 1 if number % 2 else -1]:
                 scenario.measure(self.generator, packets)
@@ -118,26 +117,21 @@ def nothing() -> None:
 
 def main() -> int:
     with contextlib.ExitStack() as open_:
-        bench = Bench(open_)
+        generator = Generator(PINS / f"bench-{os.getpid()}")
+        open_.callback(generator.close)
+        bench = Bench(open_, generator)
         end_node = bench.node("end")
         end_node.end_in_function()
         end = bench.add("End in the function", end_node, nothing)
 
         hooked_node = bench.node("hooked")
         hooked_node.end_in_function()
-        hooked_kernel = bench.kernel(hooked_node)
-        with hooked_node.entered():
-            hooked_kernel.apply([Create(ProxyPrograms())])
-            for hook in (ProxyHook("eth0", TOWARD_FUNCTION), ProxyHook("fn1", BACK_FUNCTION)):
-                hooked_kernel.apply([Create(hook)])
-            # There is one, of others' packets; without the rule that its locator would bring.
-            if hooked_kernel.apply([Create(_other())]):
-                raise RuntimeError("a proxy was refused")
+        passed_by(bench, hooked_node)
         hooked = bench.add("End, filters of proxies on its way", hooked_node, nothing)
 
         generic_node, spaced_node, many_node = map(bench.node, ("generic", "spaced", "many"))
-        generic = _installed(bench, generic_node, peer=False)
-        spaced = _installed(bench, spaced_node, peer=True)
+        generic = install(bench, generic_node, peer=False)
+        spaced = install(bench, spaced_node, peer=True)
         goals = []
         for behavior, inner in (
             (Behavior.END_AD, "ipv6"),
@@ -165,7 +159,7 @@ def main() -> int:
         )
         ageless = next(s for s in bench.scenarios if s.name == "End.AD ipv6, in a namespace")
         many_node.links(range(2, MANY + 1))
-        many = _installed(bench, many_node, peer=True)
+        many = install(bench, many_node, peer=True)
         numbers = range(1, MANY + 1)
         with many_node.entered():
             started = time.perf_counter()
@@ -198,6 +192,18 @@ def main() -> int:
         return report.finish() or int(lost > 0)
 
 
+def passed_by(bench: Bench, node: Node) -> None:
+    """Hooks on the way of packets that are for no proxy."""
+    kernel = bench.kernel(node)
+    with node.entered():
+        kernel.apply([Create(ProxyPrograms())])
+        for hook in (ProxyHook("eth0", TOWARD_FUNCTION), ProxyHook("fn1", BACK_FUNCTION)):
+            kernel.apply([Create(hook)])
+        # There is one, of others' packets; without the rule that its locator would bring.
+        if kernel.apply([Create(_other())]):
+            raise RuntimeError("a proxy was rejected")
+
+
 def _other() -> ProxyEntry:
     """A proxy that no packet is for."""
     return ProxyEntry(
@@ -210,7 +216,7 @@ def _other() -> ProxyEntry:
     )
 
 
-def _installed(bench: Bench, node: Node, *, peer: bool) -> Installed:
+def install(bench: Bench, node: Node, *, peer: bool) -> Installed:
     kernel = bench.kernel(node)
     if not peer:
         # As with a function behind a tap, a VLAN or a network card.

@@ -126,6 +126,27 @@ class Node:
         last = f"rule add priority {count + 1} iif {link(1)} table 20001"
         self._batch(self.name, [*others, last])
 
+    def first_design(self, count: int, *, present: bool) -> None:
+        """What SRNKv1 has for each function (appendix A): a tunnel in My Local SID Table, a rule,
+        and a table with a default route, which is a tunnel too."""
+        verb = "add" if present else "del"
+        lines = []
+        for n in range(1, count + 1):
+            lines += [
+                f"route {verb} {prefix(n)} encap seg6local action End.DX6 nh6 {_unused(n)}"
+                f" dev {link(n)}",
+                f"rule {verb} priority {n} iif {link(n)} table {20000 + n}",
+                f"route {verb} default table {20000 + n} encap seg6 mode encap segs {LAST}"
+                " dev eth1",
+            ]
+        self._batch(self.name, lines)
+
+    def unmatched_rules(self, count: int) -> None:
+        """Rules by interface that no packet matches."""
+        lines = [f"rule add priority {n} iif none{n} table {20000 + n}"
+                 for n in range(2, count + 2)]  # fmt: skip
+        self._batch(self.name, lines)
+
     def close(self) -> None:
         if isinstance(self._counting, int):
             os.close(self._counting)

@@ -14,7 +14,14 @@ import sys
 from collections.abc import Iterable
 from typing import Protocol
 
-from bench import seeds_behaviors, seeds_counters, seeds_vrf
+from bench import (
+    seeds_behaviors,
+    seeds_counters,
+    seeds_footprint,
+    seeds_goodput,
+    seeds_proxies,
+    seeds_vrf,
+)
 from bench.report import Goal, Report
 
 
@@ -30,6 +37,9 @@ PARTS: dict[str, Part] = {
     "counters": seeds_counters,
     "behaviors": seeds_behaviors,
     "vrf": seeds_vrf,
+    "proxies": seeds_proxies,
+    "footprint": seeds_footprint,
+    "goodput": seeds_goodput,
 }
 
 

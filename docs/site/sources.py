@@ -18,7 +18,9 @@ PAGES = (
     "docs/reference/*.md",
     "frr-patches/README.md", "lab/README.md", "redis-schema/README.md",
 )  # fmt: skip
-LINKED = ("LICENSE", "docs/site/style.css", "docs/yang/*.tree", "examples/*/*.json")
+LINKED = ("LICENSE", "docs/site/style.css", "docs/yang/*.tree", "docs/figures/*.svg",
+    "examples/*/*.json",
+)  # fmt: skip
 _ITEM = re.compile(r"([-*]|\d+\.) ")
 
 
