@@ -6,16 +6,17 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from orchagent.asic import AsicView
 from orchagent.consumer import Consumer, GuardError, Reported, guard, row_of
 from orchagent.graph import Graph
-from orchagent.nodes import Fields, Kind, Node, State
+from orchagent.nodes import Kind, Node, State
 from srv6mgrd.backoff import Backoff
 from srv6mgrd.jobs import until_one_ends
+from srv6mgrd.netlink.adjacencies import Neighbor
 from srv6mgrd.redis.connection import Line, dumps, text
 from srv6mgrd.redis.rows import time_text
 from srv6mgrd.redis.schema import table
@@ -37,9 +38,9 @@ class Timers:
 
 
 class Neighbors(Protocol):
-    """Neighbors that no row declares (``neighbors.KernelNeighbors``)."""
+    """Neighbors that no row declares (``netlink.adjacencies.KernelNeighbors``)."""
 
-    def read(self) -> Mapping[Node, Fields]: ...
+    def read(self) -> Sequence[Neighbor]: ...
 
     def changes(self) -> AsyncIterator[None]: ...
 
@@ -166,7 +167,12 @@ class _Session:
             # Others have their turn.
             await asyncio.sleep(0)
         if self._neighbors is not None:
-            self._graph.see(self._neighbors.read())
+            self._graph.see(
+                {
+                    Node(Kind.NEIGHBOR, f"{n.address}@{n.interface}"): {"neigh": n.mac}
+                    for n in self._neighbors.read()
+                }
+            )
             await self._settle()
         await self._count()
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from orchagent.agent import Agent, Timers
 from orchagent.consumer import GuardError
-from orchagent.neighbors import KernelNeighbors
 from srv6mgrd import settings as settings_file
 from srv6mgrd.jobs import until_stopped
+from srv6mgrd.netlink.adjacencies import KernelNeighbors
 from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.settings import DaemonSettings
 from srv6mgrd.start import start

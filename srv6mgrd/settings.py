@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from srv6mgrd.redis import wire
+from srv6mgrd.redis.sonic_database import DatabaseConfigError, socket_of
 
 DEFAULT_PATH = Path("/etc/srv6mgr/srv6mgrd.toml")
 MODES = ("standalone", "sonic")
@@ -29,6 +30,11 @@ class DaemonSettings:
     redis_socket: str = "/run/redis/redis.sock"
     # Host of Redis, over TCP.
     redis_host: str = ""
+    # SONiC's database_config.json, which has the socket of Redis; takes precedence over redis_socket
+    # and redis_host.
+    sonic_database_config: str = ""
+    # Namespace of an ASIC, by the database_global.json beside it; empty: the only one.
+    sonic_namespace: str = ""
     # TCP port of Redis.
     redis_port: int = 6379
     # User of Redis; empty: the default user.
@@ -46,12 +52,12 @@ class DaemonSettings:
 
     @property
     def has_redis(self) -> bool:
-        return bool(self.redis_socket or self.redis_host)
+        return bool(self.sonic_database_config or self.redis_socket or self.redis_host)
 
     def redis(self) -> wire.Settings:
         """Raises SettingsError."""
         return wire.Settings(
-            socket=self.redis_socket or None,
+            socket=self._socket() or None,
             host=self.redis_host,
             port=self.redis_port,
             username=self.redis_username or None,
@@ -61,6 +67,14 @@ class DaemonSettings:
             tls_certificate=self.redis_tls_certificate or None,
             tls_key=self.redis_tls_key or None,
         )
+
+    def _socket(self) -> str:
+        if not self.sonic_database_config:
+            return self.redis_socket
+        try:
+            return socket_of(Path(self.sonic_database_config), self.sonic_namespace)
+        except DatabaseConfigError as error:
+            raise SettingsError(str(error)) from None
 
 
 @dataclass(frozen=True, slots=True)

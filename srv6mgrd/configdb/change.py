@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from srv6mgrd.configdb.rows import Leaves, Object
+from srv6mgrd.configdb.objects import Leaves, Object
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from srv6mgrd.configdb.objects import Kind, Object
 from srv6mgrd.configdb.ownership import Owned
-from srv6mgrd.configdb.rows import Kind, Object
 from srv6mgrd.storage import Problems, set_aside
 
 

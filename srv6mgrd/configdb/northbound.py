@@ -6,21 +6,25 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from srv6mgrd.backoff import Backoff
 from srv6mgrd.configdb.change import Change
+from srv6mgrd.configdb.fields import shown
 from srv6mgrd.configdb.memory import Memory
-from srv6mgrd.configdb.ownership import OwnershipIndex, Status, Verdict, not_carried_out
+from srv6mgrd.configdb.ownership import OwnershipIndex
 from srv6mgrd.configdb.rejected import Reason
-from srv6mgrd.configdb.rows import TABLES, shown
+from srv6mgrd.configdb.rows import is_known
 from srv6mgrd.configdb.running import Running
 from srv6mgrd.configdb.source import Source
+from srv6mgrd.configdb.surroundings import Surroundings, serves_static_sids
+from srv6mgrd.configdb.verdict import Status, Verdict, not_carried_out
 from srv6mgrd.datastore.connection import DatastoreError
 from srv6mgrd.jobs import until_one_ends
+from srv6mgrd.netlink.adjacencies import Neighbor
 from srv6mgrd.redis.rows import time_text
 from srv6mgrd.redis.schema import Fields
 from srv6mgrd.redis.wire import WireError
@@ -45,6 +49,26 @@ class Timers:
     backoff_last: float = 5.0
 
 
+class Kernel(Protocol):
+    """The kernel's neighbors and VRFs (``netlink.adjacencies.KernelNeighbors``)."""
+
+    def read(self) -> Sequence[Neighbor]: ...
+
+    def vrf_tables(self) -> Mapping[str, int]: ...
+
+    def changes(self) -> AsyncIterator[None]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What this runs beside. ``kernel`` None: nothing is known of it. With ``borrows_vrfs`` they
+    are vrfmgrd's; with ``yields`` locators and SIDs are left to bgpcfgd where that runs."""
+
+    kernel: Kernel | None = None
+    borrows_vrfs: bool = False
+    yields: bool = True
+
+
 class Datastore(Protocol):
     """The running configuration (``writer.Writer``); every method blocks, and raises
     DatastoreError."""
@@ -52,6 +76,9 @@ class Datastore(Protocol):
     def running(self) -> Any: ...
 
     def write(self, changes: Sequence[Change]) -> dict[str, Reason]: ...
+
+
+_ALONE = Beside()
 
 
 @one_thread()
@@ -64,8 +91,10 @@ class Northbound:
         datastore: Datastore,
         memory: Memory,
         timers: Timers,
+        beside: Beside = _ALONE,
     ) -> None:
         """``memory`` is loaded here; raises its UnreadableError."""
+        self._beside = beside
         self._connect, self._datastore, self._memory, self._timers = (
             connect,
             datastore,
@@ -93,7 +122,9 @@ class Northbound:
                 async with self._connect() as source:
                     # What happened meanwhile nobody told us.
                     self._all = True
-                    await until_one_ends(self._listen(source), self._work(source))
+                    kernel = self._beside.kernel
+                    watching = [self._watch(kernel)] if kernel is not None else []
+                    await until_one_ends(self._listen(source), self._work(source), *watching)
             except WireError as error:
                 if not self._problem:
                     backoff.reset()
@@ -110,6 +141,23 @@ class Northbound:
             else:
                 self._touched |= keys
             self._wake.set()
+
+    async def _watch(self, kernel: Kernel) -> None:
+        async for _ in kernel.changes():
+            if self._ownership.follows_kernel or self._beside.borrows_vrfs:
+                self._wake.set()
+
+    async def _surroundings(self, source: Source) -> Surroundings:
+        feature = await source.bgp_feature() if self._beside.yields else {}
+        kernel, neighbors = self._beside.kernel, dict[str, list[tuple[str, str]]]()
+        if kernel is not None and self._ownership.follows_kernel:
+            for neighbor in kernel.read():
+                if ":" in neighbor.address:
+                    found = neighbors.setdefault(neighbor.interface, [])
+                    found.append((neighbor.address, neighbor.mac))
+        borrowed = kernel is not None and self._beside.borrows_vrfs
+        tables = kernel.vrf_tables() if kernel is not None and borrowed else None
+        return Surroundings(neighbors, tables, serves_static_sids(feature))
 
     async def _work(self, source: Source) -> None:
         compare_at, backoff = 0.0, self._backoff()
@@ -142,7 +190,7 @@ class Northbound:
     async def _round(self, source: Source, now: float) -> None:
         await self._read(source, now)
         running = Running(await asyncio.to_thread(self._datastore.running))
-        judged = self._ownership.judge(running, self._lost)
+        judged = self._ownership.judge(running, self._lost, await self._surroundings(source))
         verdicts = judged.verdicts
         changes = judged.changes
         if changes:
@@ -194,7 +242,7 @@ class Northbound:
             # An empty database is one that was lost: a configuration is loaded next.
             held = not rows and not await source.is_loaded()
             self._lost = {r: now if held else self._lost.get(r, now) for r in gone}
-        if touched := {k for k in touched if any(k.startswith(t.prefix) for t in TABLES)}:
+        if touched := {k for k in touched if is_known(k)}:
             found = await source.look(sorted(touched))
             for row in touched:
                 self._lost.pop(row, None)
@@ -212,6 +260,7 @@ class Northbound:
 
     async def _report(self, source: Source, verdicts: dict[str, Verdict]) -> None:
         """Report what differs from what was reported."""
+        verdicts.update(self._ownership.verdicts_of_parts(verdicts))
         stamp = time_text(time.time_ns())
         notifications: list[tuple[str, Fields | None]] = []
         unlogged: list[tuple[str, Verdict]] = []

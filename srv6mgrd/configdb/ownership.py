@@ -9,49 +9,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import Any
 
+from srv6mgrd.configdb import compose
 from srv6mgrd.configdb.change import Change
-from srv6mgrd.configdb.rejected import Reason, RejectedChanges
-from srv6mgrd.configdb.rows import (
+from srv6mgrd.configdb.fields import RowError
+from srv6mgrd.configdb.leaves import goes, holds
+from srv6mgrd.configdb.objects import (
     Content,
     Declared,
     Kind,
     Leaves,
     Object,
-    RowError,
-    declare,
-    order,
+    Part,
     references,
 )
+from srv6mgrd.configdb.rejected import Reason, RejectedChanges
+from srv6mgrd.configdb.rows import declare, is_passed_over, order
 from srv6mgrd.configdb.running import Running
+from srv6mgrd.configdb.surroundings import Surroundings
+from srv6mgrd.configdb.verdict import ACCEPTED, LEFT_TO_BGPCFGD, Status, Verdict, not_carried_out
 
 # Tables of VRFs, as vrfmgrd gives them out (sonic-swss cfgmgr/vrfmgr.cpp).
 _TABLES = range(1001, 5097)
 
 
-class Status(StrEnum):
-    """What became of a row."""
-
-    ACCEPTED = "accepted"
-    REJECTED = "refused"
-    WAITING = "waiting"
-    REMOVED = "removed"
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    status: Status
-    reason: str = ""
-
-
-ACCEPTED = Verdict(Status.ACCEPTED)
-
-
-def not_carried_out(change: Change, reason: str) -> Verdict:
-    """On a change that is not carried out."""
-    return Verdict(Status.REMOVED if change.leaves is None else Status.REJECTED, reason)
+# Kinds of objects that bgpcfgd makes of rows, too.
+_OF_BGPCFGD = frozenset({Kind.LOCATOR, Kind.SID, Kind.ENCAPSULATION, Kind.BGP})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +56,9 @@ class Judgement:
     verdicts: dict[str, Verdict] = field(default_factory=dict)
 
 
+_NOTHING_AROUND = Surroundings()
+
+
 class OwnershipIndex:
     """``rows`` as they are in CONFIG_DB, or were before they were lost."""
 
@@ -79,11 +66,15 @@ class OwnershipIndex:
         self.owned = dict(owned or {})
         self.rows: dict[str, Content] = {}
         # What each declares, or what becomes of it without that; in the order of dependence.
-        self._declared: dict[str, Declared | Verdict] = {}
+        self._declared: dict[str, Declared | Part | Verdict | None] = {}
+        # What rows add to the objects of others.
+        self._parts: dict[Object, dict[str, Part]] = {}
         self._in_order: list[str] | None = None
         self._rejected = RejectedChanges()
         # Rows that were written since they were last judged, be it as they were.
         self._rewritten: set[str] = set()
+        # Rows of uA without a next hop.
+        self._adjacencies: set[str] = set()
 
     def write(self, row: str, content: Content) -> None:
         """A row was written, or found to differ from what it was."""
@@ -91,6 +82,8 @@ class OwnershipIndex:
         self._read(row, content)
         if isinstance(self._declared[row], Declared):
             self._rewritten.add(row)
+        elif isinstance(part := self._declared[row], Part):
+            self._rewritten.add(part.base)
 
     def find(self, row: str, content: Content) -> None:
         """A row was found; whether it was written is not known."""
@@ -98,14 +91,17 @@ class OwnershipIndex:
             known = row in self.rows
             self._read(row, content)
             if known:
-                self._rewritten.add(row)
+                part = self._declared[row]
+                self._rewritten.add(part.base if isinstance(part, Part) else row)
 
     def remove(self, row: str) -> None:
         if self.rows.pop(row, None) is not None:
+            self._take_out(row)
             del self._declared[row]
             self._in_order = None
         self._rejected.forget(row)
         self._rewritten.discard(row)
+        self._adjacencies.discard(row)
 
     def retry_temporary(self) -> None:
         """Try again what something else than the configuration stood in the way of."""
@@ -114,36 +110,91 @@ class OwnershipIndex:
     def _read(self, row: str, content: Content) -> None:
         if row not in self.rows:
             self._in_order = None
+        self._take_out(row)
         self.rows[row] = content
+        self._adjacencies.discard(row)
         try:
-            self._declared[row] = declare(row, content) or ACCEPTED
+            declared = declare(row, content)
+            if declared is None:
+                self._declared[row] = None if is_passed_over(row) else ACCEPTED
+                return
+            self._declared[row] = declared
+            if isinstance(declared, Part):
+                self._parts.setdefault(declared.object, {})[row] = declared
+                self._rejected.forget(declared.base)
+            elif _lacks_next_hop(declared):
+                self._adjacencies.add(row)
         except RowError as error:
             self._declared[row] = Verdict(Status.REJECTED, str(error))
+
+    def _take_out(self, row: str) -> None:
+        """A part of an object is another one now, or none."""
+        if isinstance(part := self._declared.get(row), Part):
+            del self._parts[part.object][row]
+            self._rejected.forget(part.base)
+
+    def verdicts_of_parts(self, verdicts: Mapping[str, Verdict]) -> dict[str, Verdict]:
+        """On rows that add to the object of another row: what became of that one."""
+        out = {}
+        for parts in self._parts.values():
+            for row, part in parts.items():
+                if row in verdicts:
+                    continue
+                verdict = verdicts.get(part.base)
+                if verdict is None:
+                    reason = f"{part.object}: no row declares it yet; write {part.base}"
+                    verdict = Verdict(Status.WAITING, reason)
+                elif verdict.status is Status.ACCEPTED:
+                    verdict = Verdict(Status.ACCEPTED, "; ".join(part.warnings))
+                out[row] = verdict
+        return out
+
+    @property
+    def follows_kernel(self) -> bool:
+        """Whether a row leaves its next hop to the kernel's neighbors."""
+        return bool(self._adjacencies)
 
     @property
     def remembered(self) -> set[str]:
         """Rows that are, or once made what is still theirs."""
         return self.rows.keys() | {o.row for o in self.owned.values()}
 
-    def judge(self, running: Running, held: Iterable[str] = ()) -> Judgement:
+    def judge(
+        self,
+        running: Running,
+        held: Iterable[str] = (),
+        around: Surroundings = _NOTHING_AROUND,
+    ) -> Judgement:
         """Compare rows with the running configuration. ``held`` are rows that are gone, but may
         only be lost: what they declared stays."""
         out = Judgement()
+        staying = {*self.rows, *held}
         claimed: dict[Object, str] = {}
         tables = set(running.tables)
         if self._in_order is None:
             self._in_order = sorted(self.rows, key=order)
         for row in self._in_order:
             declared = self._declared[row]
+            if declared is None:
+                continue
             if isinstance(declared, Verdict):
                 out.verdicts[row] = declared
+            elif isinstance(declared, Part):
+                if around.is_bgpcfgd and not _is_of_interfaces(declared):
+                    out.verdicts[row] = LEFT_TO_BGPCFGD
             elif (other := claimed.setdefault(declared.object, row)) != row:
                 reason = f"{declared.object}: {other} declares it already; remove one of both"
                 out.verdicts[row] = Verdict(Status.REJECTED, reason)
+            elif around.is_bgpcfgd and declared.object.kind in _OF_BGPCFGD:
+                out.verdicts[row] = LEFT_TO_BGPCFGD
+                staying.discard(row)
             else:
-                self._judge(row, self._with_table(declared, running, tables), running, out)
+                whole = self._completed(declared, running, tables, around)
+                if isinstance(whole, Verdict):
+                    out.verdicts[row] = whole
+                else:
+                    self._judge(row, whole, running, out)
         self._reject_dangling(running, out)
-        staying = {*self.rows, *held}
         for obj, mine in sorted(self.owned.items(), reverse=True):
             if mine.row not in staying:
                 self._remove(obj, mine, running, out)
@@ -151,13 +202,18 @@ class OwnershipIndex:
         return out
 
     def _reject_again(self, running: Running, out: Judgement) -> None:
-        to_try = []
-        for change in out.changes:
-            if (reason := self._rejected.reason(change, running)) is None:
-                to_try.append(change)
-            else:
-                out.verdicts[change.row] = not_carried_out(change, reason)
-        out.changes = to_try
+        """Leave out changes that would be rejected as before."""
+        reasons = {c.row: self._rejected.reason(c, running) for c in out.changes}
+        tried = {c.object for c in out.changes if reasons[c.row] is None}
+        # What refers to an object that is tried may come with it: a VRF and the SID that it exports
+        # refer to each other.
+        again = [c for c in out.changes if reasons[c.row] is not None]
+        while more := [c for c in again if self._rejected.concerns(c.row, tried)]:
+            tried |= {c.object for c in more}
+            again = [c for c in again if c.object not in tried]
+        out.verdicts.update((c.row, not_carried_out(c, reasons[c.row] or "")) for c in again)
+        if again:
+            out.changes = [c for c in out.changes if c.object in tried]
 
     def _reject_dangling(self, running: Running, out: Judgement) -> None:
         """Rows often arrive before what they refer to. Thousands of those would be rejected a
@@ -223,15 +279,15 @@ class OwnershipIndex:
                 out.verdicts[row] = Verdict(Status.REJECTED, reason)
             else:
                 out.changes.append(Change(row, obj, leaves))
-        elif _holds(entry, leaves):
+        elif mine is not None and holds(entry, mine.leaves) and mine.leaves != leaves:
+            gone = tuple(sorted(n for n, v in mine.leaves.items() if goes(v, leaves.get(n))))
+            out.changes.append(Change(row, obj, leaves, gone))
+        elif holds(entry, leaves):
             # Also where another door declared the same: then it stays that door's.
             if mine is not None:
                 self.owned[obj] = Owned(row, leaves)
             self._rewritten.discard(row)
             out.verdicts[row] = self.accepted(row)
-        elif mine is not None and _holds(entry, mine.leaves):
-            gone = tuple(sorted(mine.leaves.keys() - leaves.keys()))
-            out.changes.append(Change(row, obj, leaves, gone))
         else:
             self.owned.pop(obj, None)
             reason = (
@@ -241,11 +297,13 @@ class OwnershipIndex:
 
     def _remove(self, obj: Object, mine: Owned, running: Running, out: Judgement) -> None:
         entry = running.get(obj)
-        if entry is None or not _holds(entry, mine.leaves):
+        if entry is None or not holds(entry, mine.leaves):
             del self.owned[obj]  # another door's by now, or nobody's
             return
         key = obj.kind.path[2]
         more = sorted(n for n in entry if n not in mine.leaves and n != key)
+        if obj.kind is Kind.ENCAPSULATION:
+            more = []  # a container of which there is always one
         if more:
             names = ", ".join(n.rpartition(":")[2] for n in more)
             reason = f"{obj}: another door added {names}; remove that there, and this goes too"
@@ -255,19 +313,70 @@ class OwnershipIndex:
 
     def _settle(self, obj: Object, mine: Owned, entry: Mapping[str, Any] | None) -> Owned | None:
         """Whether a write that was begun, and cut short, was carried out."""
-        if entry is not None and _holds(entry, mine.leaves):
+        if entry is not None and holds(entry, mine.leaves):
             self.owned[obj] = Owned(mine.row, mine.leaves)
             return self.owned[obj]
         del self.owned[obj]
         return None
 
-    def _with_table(self, declared: Declared, running: Running, tables: set[int]) -> Declared:
-        """A VRF with its table: the one it has, or the lowest that is free."""
+    def _completed(
+        self, declared: Declared, running: Running, tables: set[int], around: Surroundings
+    ) -> Declared | Verdict:
+        """With what other rows add, and what no row says."""
+        if parts := self._parts_of(declared.object, around):
+            sids = self._sids_by_address() if compose.exports(parts) else {}
+            try:
+                declared = compose.whole(declared, parts, sids)
+            except RowError as error:
+                return Verdict(Status.WAITING, str(error))
+        if declared.object.kind is Kind.VRF:
+            return self._with_table(declared, running, tables, around.vrf_tables)
+        if _lacks_next_hop(declared):
+            return self._with_next_hop(declared, around)
+        return declared
+
+    def _parts_of(self, obj: Object, around: Surroundings) -> list[Part]:
+        """Those that count: routes and BGP of SONiC's bgp container do not, nor interfaces where
+        VRFs are SONiC's."""
+        return [
+            part
+            for part in self._parts.get(obj, {}).values()
+            if not (around.vrf_tables is not None and "interfaces" in part.content)
+            and (not around.is_bgpcfgd or _is_of_interfaces(part))
+        ]
+
+    def _sids_by_address(self) -> dict[str, str]:
+        objects = (d.object for d in self._declared.values() if isinstance(d, Declared))
+        names = (obj.name for obj in objects if obj.kind is Kind.SID)
+        return {name.partition("/")[0]: name for name in names}
+
+    def _with_next_hop(self, declared: Declared, around: Surroundings) -> Declared | Verdict:
+        interface = str(declared.leaves["interface"])
+        next_hop, why = around.adjacency(interface)
+        mine = self.owned.get(declared.object)
+        if next_hop is None and mine is not None and mine.leaves.get("interface") == interface:
+            # A neighbor that nobody talks to is forgotten; that is no reason to forget the SID.
+            next_hop = mine.leaves.get("next-hop")
+        if next_hop is None:
+            return Verdict(Status.WAITING, f"{declared.object}: {why}; wait for one, or add adj")
+        return replace(declared, leaves={**declared.leaves, "next-hop": next_hop})
+
+    def _with_table(
+        self,
+        declared: Declared,
+        running: Running,
+        tables: set[int],
+        given: Mapping[str, int] | None,
+    ) -> Declared | Verdict:
+        """A VRF with its table: that of vrfmgrd, or the one it has, or the lowest that is free."""
         obj = declared.object
-        if obj.kind is not Kind.VRF:
-            return declared
         entry, mine = running.get(obj), self.owned.get(obj)
-        if mine is not None:
+        if given is not None:
+            if obj.name not in given:
+                reason = f"{obj}: vrfmgrd has not made its device yet; wait, or see vrfmgrd's log"
+                return Verdict(Status.WAITING, reason)
+            table = given[obj.name]
+        elif mine is not None:
             table = int(mine.leaves["table-id"])
         elif entry is not None:
             table = int(entry["table-id"])
@@ -277,15 +386,10 @@ class OwnershipIndex:
         return replace(declared, leaves={**declared.leaves, "table-id": table})
 
 
-# YANG's defaults, which the running configuration leaves out.
-_DEFAULTS: Leaves = {
-    "block-length": 32,
-    "node-length": 16,
-    "function-length": 16,
-    "argument-length": 0,
-}
+def _is_of_interfaces(part: Part) -> bool:
+    """Whether neither bgpcfgd nor frrcfgd serves it."""
+    return bool(part.content.keys() & {"interfaces", "routes"})
 
 
-def _holds(entry: Mapping[str, Any], leaves: Leaves) -> bool:
-    """Whether an entry has these leaves; others beside them don't matter."""
-    return all(entry.get(n, _DEFAULTS.get(n)) == v for n, v in leaves.items())
+def _lacks_next_hop(declared: Declared) -> bool:
+    return declared.leaves.get("behavior") == "End.X" and "next-hop" not in declared.leaves

@@ -7,12 +7,12 @@ are the same. To try all of them at every wake would starve the others.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from srv6mgrd.configdb.change import Change
-from srv6mgrd.configdb.rows import Kind, Object, references
+from srv6mgrd.configdb.objects import Kind, Object, references
 from srv6mgrd.configdb.running import Running
 
 # As ``Object`` is written in messages.
@@ -62,6 +62,10 @@ class RejectedChanges:
             return found.reason.text
         del self._by_row[change.row]
         return None
+
+    def concerns(self, row: str, objects: Collection[Object]) -> bool:
+        """Whether a rejected change refers to one of these, or its reason names one."""
+        return any(o in objects for o in self._by_row[row].objects)
 
     def forget(self, row: str) -> None:
         """Try it again: the row was written, or is gone."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from srv6mgrd.configdb.rows import Kind, Object, references
+from srv6mgrd.configdb.objects import Kind, Object, references
 
 _ROOT = "srv6mgr-srv6:srv6"
 
@@ -19,6 +19,10 @@ class Running:
         self._entries: dict[Object, Mapping[str, Any]] = {}
         for kind in Kind:
             container, name, key = kind.path
+            if kind.is_container:
+                if held := srv6.get(container):
+                    self._entries[Object(kind)] = held
+                continue
             for entry in srv6.get(container, {}).get(name, ()):
                 self._entries[Object(kind, entry[key])] = entry
         self.tables = {int(e["table-id"]) for o, e in self._entries.items() if o.kind is Kind.VRF}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from srv6mgrd.configdb.rows import TABLES, Content
+from srv6mgrd.configdb.objects import Content
+from srv6mgrd.configdb.rows import TABLES
 from srv6mgrd.redis.connection import Line, loads, text, track
 from srv6mgrd.redis.schema import Fields, RowKey, table
 from srv6mgrd.redis.wire import DATABASES, Settings
@@ -14,6 +15,8 @@ _DB = TABLES[0].database
 _STATE = table("STATE_DB", "SRV6MGR_CONFIG")
 # SONiC sets it when its configuration has been loaded (sonic-swss-common common/configdb.cpp).
 _LOADED = "CONFIG_DB_INITIALIZED"
+# Whether the bgp container runs, and bgpcfgd with it.
+_FEATURE = "FEATURE|bgp"
 _SCAN, _BATCH = 1000, 500
 
 
@@ -26,9 +29,10 @@ class Source:
     async def listen(self) -> None:
         """Have Redis tell of changes from now on: by keyspace events, as SONiC's own daemons hear
         of them, and by tracking, which tells of FLUSHALL too and needs no notifications."""
-        await track(self._work, self._watch, [t.prefix for t in TABLES])
+        await track(self._work, self._watch, [*(t.prefix for t in TABLES), _FEATURE])
         space = f"__keyspace@{DATABASES[_DB]}__:"
-        await self._watch.call(*(("PSUBSCRIBE", f"{space}{t.prefix}*") for t in TABLES))
+        patterns = [*(f"{t.prefix}*" for t in TABLES), _FEATURE]
+        await self._watch.call(*(("PSUBSCRIBE", space + pattern) for pattern in patterns))
 
     async def changes(self) -> AsyncIterator[set[str] | None]:
         """Keys that were written or removed; None when a database was emptied."""
@@ -54,6 +58,11 @@ class Source:
             found = loads(await self._work.evaluate(_DB, "read_rows", *asked))
             out.update((k, v) for k, v in found.items() if v != "none")
         return out
+
+    async def bgp_feature(self) -> Fields:
+        """The row of SONiC's feature bgp; empty where there is none."""
+        found = (await self.look([_FEATURE])).get(_FEATURE, {})
+        return found if isinstance(found, Mapping) else {}
 
     async def is_loaded(self) -> bool:
         """Whether somebody says that all of CONFIG_DB is there."""

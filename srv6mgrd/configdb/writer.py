@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from srv6mgrd.commits.client import CommitClient
 from srv6mgrd.commits.locks import Caller
 from srv6mgrd.configdb.change import Change
+from srv6mgrd.configdb.objects import Kind, Leaves
 from srv6mgrd.configdb.rejected import Reason
 from srv6mgrd.datastore.connection import Connection, DatastoreError, translated_errors
 from srv6mgrd.datastore.running import MODULE, TREE, read
@@ -20,6 +21,8 @@ from srv6mgrd.datastore.transaction import Edit, Op
 from srv6mgrd.model.rejection import NOT_CARRIED_OUT, RejectedError
 
 _NORTHBOUND = "srv6-configdbd"
+# Members of the container of which there is always one.
+_ENCAPSULATION = ("source-address",)
 # So many commits look for the culprits of rejections that name none of the rows.
 _SEARCHES = 100
 
@@ -106,15 +109,29 @@ def edits(changes: Sequence[Change]) -> list[Edit]:
     """Removals, then all that is declared, as one value for each list."""
     out = []
     entries: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    containers: dict[str, Leaves] = {}
     for change in changes:
         container, name, key = change.object.kind.path
-        target = f"{TREE}/{container}/{name}[{key}='{change.object.name}']"
-        if change.leaves is None:
+        is_container = change.object.kind.is_container
+        target = f"{TREE}/{container}"
+        if not is_container:
+            target += f"/{name}[{key}='{change.object.name}']"
+        gone = change.gone
+        if change.leaves is None and change.object.kind is Kind.ENCAPSULATION:
+            gone = _ENCAPSULATION
+        elif change.leaves is None:
             out.append(Edit(Op.DELETE, target))
+        out += [Edit(Op.DELETE, f"{target}/{leaf}") for leaf in gone]
+        if change.leaves is None:
             continue
-        out += [Edit(Op.DELETE, f"{target}/{leaf}") for leaf in change.gone]
+        if is_container:
+            containers[container] = change.leaves
+            continue
         entry = {key: change.object.name, **change.leaves}
         entries.setdefault((container, name), []).append(entry)
+    for container, leaves in containers.items():
+        document = {f"{MODULE}:srv6": {container: leaves}}
+        out.append(Edit(Op.UPDATE, f"{TREE}/{container}", json.dumps(document).encode()))
     for (container, name), listed in entries.items():
         document = {f"{MODULE}:srv6": {container: {name: listed}}}
         out.append(Edit(Op.UPDATE, f"{TREE}/{container}/{name}", json.dumps(document).encode()))

@@ -143,6 +143,7 @@ IFA_F_NODAD = 0x02
 
 # linux/neighbour.h
 NDA_DST = 1
+NDA_LLADDR = 2
 NUD_FAILED = 0x20
 
 # linux/nexthop.h

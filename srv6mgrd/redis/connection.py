@@ -19,6 +19,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from srv6mgrd.counters import sonic
+from srv6mgrd.redis.counterpoll import POLL_ROW
 from srv6mgrd.redis.schema import Fields, RowKey, script, table, table_of, tables
 from srv6mgrd.redis.wire import DATABASES, Operation, Settings, WireError
 
@@ -29,7 +30,7 @@ _EFFECTIVE = {t.database for t in tables() if t.order and t.consumed}
 _MANY, _PART = 2000, 1000
 _VID_COUNTER = table("ASIC_DB", "VIDCOUNTER")
 # Of each table: where its keys begin. Redis wants prefixes that don't begin with one another.
-_WATCHED = sorted({t.prefix for t in tables() if t.order and t.watched})
+_WATCHED = sorted({POLL_ROW.key, *(t.prefix for t in tables() if t.order and t.watched)})
 
 
 class Line:

@@ -13,6 +13,7 @@ from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.redis.feed import OrchagentFeed
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.redis.rows import fed
+from srv6mgrd.redis.warm_restart import WarmRestart
 from srv6mgrd.redis.wire import Settings
 
 
@@ -22,6 +23,7 @@ class BesideSonic:
 
     def __init__(self, settings: Settings) -> None:
         self.publisher, self.feed = Publisher(settings, alone=False), OrchagentFeed(settings)
+        self._warm_restart = WarmRestart(settings, self._reconciled)
 
     def publish(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> None:
         self.publisher.publish(desired, statuses)
@@ -40,3 +42,8 @@ class BesideSonic:
         async with asyncio.TaskGroup() as group:
             group.create_task(self.publisher.run())
             group.create_task(self.feed.run())
+            group.create_task(self._warm_restart.run())
+
+    async def _reconciled(self) -> None:
+        await self.publisher.settled()
+        await self.feed.settled()

@@ -18,6 +18,7 @@ from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.proxy_state import ProxyState
 from srv6mgrd.model.service import ServiceReport
 from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.redis.counterpoll import POLL_ROW, Poll, poll
 from srv6mgrd.redis.diff import BATCH, DATABASES, Change
 from srv6mgrd.redis.row_cache import NAME_ROW, RowCache
 from srv6mgrd.redis.rows import Projector, proxy_rows, service_rows
@@ -59,6 +60,7 @@ class Publisher:
         self._absorbed: object = None
         self._sample: Mapping[str, SidCounters] | None = None
         self._sample_due = 0.0
+        self._poll = Poll()
         self._proxies: Mapping[IPv6Network, ProxyState] = {}
         self._proxies_shown: object = self._proxies
         self._services: Mapping[ObjectRef, ServiceReport] = {}
@@ -204,9 +206,12 @@ class Publisher:
             self._compare_due = now + self._settings.compare_interval
             self._touched.clear()
             await self._adopt(wire)
+            await self._read_poll(wire)
             self._absorbed = None
         elif self._touched:
             touched, self._touched = self._touched, set()
+            if POLL_ROW.key in touched:
+                await self._read_poll(wire)
             row_cache.reread(await _read(wire, row_cache.concerns(touched)))
         declared = self._declared
         if declared is not None and declared is not self._absorbed:
@@ -221,7 +226,7 @@ class Publisher:
             self._absorbed = declared
         due = now >= self._sample_due and self._has_counted
         if due:
-            self._sample_due = now + self._settings.counter_interval
+            self._sample_due = now + (self._poll.interval or self._settings.counter_interval)
             self._proxies_shown, self._services_shown = self._proxies, self._services
             row_cache.states({**proxy_rows(self._proxies), **service_rows(self._services)})
         await self._carry_out(wire, row_cache.changes())
@@ -233,6 +238,13 @@ class Publisher:
             await self._carry_out(wire, row_cache.changes())
             if self._sample is sample:
                 self._sample = None
+
+    async def _read_poll(self, wire: Wire) -> None:
+        """Whether counters are wanted, and how often."""
+        before, self._poll = self._poll, poll((await _read(wire, [POLL_ROW]))[POLL_ROW])
+        if before.is_enabled != self._poll.is_enabled:
+            self._projector.count(is_enabled=self._poll.is_enabled)
+            self._absorbed = None
 
     async def _carry_out(self, wire: Wire, batches: Iterable[tuple[str, list[Change]]]) -> None:
         for db, batch in batches:

@@ -121,10 +121,16 @@ class Projector:
     def __init__(self, *, alone: bool = True) -> None:
         """``alone`` False: beside SONiC's own daemons, whose rows are left to them."""
         self._alone = alone
+        self._counts = alone
         self._desired = Desired()
         self._statuses: Mapping[ObjectRef, ObjectStatus] = {}
         self._few: Mapping[RowKey, Fields] = {}
         self._whole = True
+
+    def count(self, *, is_enabled: bool) -> None:
+        """Whether SIDs have counters, from the next projection on."""
+        self._counts = self._alone and is_enabled
+        self.again()
 
     def again(self) -> None:
         """The last projection came to nothing: the next one tells all."""
@@ -197,7 +203,7 @@ class Projector:
         shown = SID_STATUS.key(text), fields
         action = _action(sid, desired.locators[sid.locator])
         rows = self._left_to_us([*_sid(sid, action, lengths, address, status), shown])
-        return rows, sonic.name(text, *lengths[:3]) if self._alone else None
+        return rows, sonic.name(text, *lengths[:3]) if self._counts else None
 
     def _left_to_us(self, rows: Iterable[Row]) -> dict[RowKey, Fields]:
         return {key: fields for key, fields in rows if self._alone or _is_own(key)}

@@ -98,6 +98,13 @@ class Northbound:
         key = "prefix" if name == "sid" else "name"
         return {e[key]: e for e in tree.get(container, {}).get(name, ())}
 
+    def container(self, name: str) -> dict[str, Any]:
+        """What the running configuration has in a container of /srv6."""
+        from srv6mgrd.datastore.running import read
+
+        found: dict[str, Any] = json.loads(read(self._session)).get(SRV6, {}).get(name, {})
+        return found
+
     def other_northbound(self, path: str, document: Any = None) -> None:
         """An edit through another door."""
         from srv6mgrd.datastore.transaction import Edit, Op, commit

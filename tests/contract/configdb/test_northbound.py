@@ -266,3 +266,103 @@ def test_rules_for_its_user_hold(northbound: Northbound) -> None:
         northbound.wait(LOCATOR, "waiting", "access: denied")
         northbound.config.delete(VRF, LOCATOR)
         northbound.wait_until(lambda: is_empty(northbound))
+
+
+BGP = "srv6mgr-bgp:bgp"
+VPN: Mapping[str, Mapping[str, str]] = {
+    "SRV6_MY_SOURCE|tunnel-source": {"source-address": "2064:100::1d"},
+    "BGP_GLOBALS|default": {
+        "local_asn": "64600",
+        "router_id": "100.1.0.29",
+        "srv6_locator": "MAIN",
+    },
+    "BGP_GLOBALS|Vrf1": {"sid_vpn_per_vrf_export_explicit": "fcbb:bbbb:20:f1::"},
+    "BGP_GLOBALS_AF|Vrf1|ipv4_unicast": {"rd_vpn_export": "2:2", "rt_vpn_both": "1:1"},
+    "BGP_NEIGHBOR|default|2064:200::1e": {"asn": "64601", "ebgp_multihop": "true"},
+    "BGP_NEIGHBOR_AF|default|2064:200::1e|ipv4_vpn": {"admin_status": "true"},
+    "INTERFACE|Ethernet24": {"vrf_name": "Vrf1"},
+    "INTERFACE|Ethernet28": {"vrf_name": "Vrf1"},
+    "SRV6MGR_INTERFACE|Ethernet0": {"role": "core"},
+    "SRV6MGR_SEGMENT_LIST|path": {"path": "fcbb:bbbb:1::,fcbb:bbbb:2::"},
+    "SRV6MGR_STEERING|Vrf1|10.9.0.0/16": {"segment_list": "path", "behavior": "H.Encaps.Red"},
+    "SRV6MGR_PROXY|MAIN|fcbb:bbbb:20:a1::/64": {
+        "behavior": "End.AM",
+        "inner_type": "ipv6",
+        "interface": "Ethernet32",
+        "adj": "2001:db8::f1",
+    },
+}
+
+
+def test_rows_make_a_whole_vpn(northbound: Northbound) -> None:
+    """Tables of SONiC's BGP, and tables of our own, in whatever order they come."""
+    for row, fields in VPN.items():
+        northbound.config.hset(row, mapping=dict(fields))
+    declare(northbound)
+    for row in (*VPN, VRF, SID, LOCATOR):
+        northbound.wait(row, "accepted")
+    vrf = northbound.running("vrfs", "vrf")["Vrf1"]
+    assert sorted(vrf["interface"]) == ["Ethernet24", "Ethernet28"]
+    assert vrf[BGP] == {
+        "rd": "2:2",
+        "import-rt": ["1:1"],
+        "export-rt": ["1:1"],
+        "export-sid": PREFIX,
+    }
+    (route,) = vrf["srv6mgr-steering:steering"]["route"]
+    assert route["segment-list"] == "path"
+    speaker = northbound.container(BGP)
+    assert (speaker["as-number"], speaker["router-id"]) == (64600, "100.1.0.29")
+    neighbor = {"address": "2064:200::1e", "remote-as": 64601, "ebgp-multihop": 254}
+    assert speaker["neighbor"] == [neighbor]
+    assert northbound.container("encapsulation") == {"source-address": "2064:100::1d"}
+    assert northbound.running("local-sids", "sid")["fcbb:bbbb:20:a1::/64"]["srv6mgr-proxy:proxy"]
+    # A member of a list goes, a leaf changes.
+    northbound.config.delete("INTERFACE|Ethernet28")
+    northbound.config.hset("BGP_GLOBALS_AF|Vrf1|ipv4_unicast", mapping={"rt_vpn_both": "1:1 1:2"})
+    northbound.wait_until(
+        lambda: northbound.running("vrfs", "vrf")["Vrf1"]["interface"] == ["Ethernet24"]
+    )
+    northbound.wait_until(
+        lambda: northbound.running("vrfs", "vrf")["Vrf1"][BGP]["import-rt"] == ["1:1", "1:2"]
+    )
+    northbound.config.delete(*VPN, VRF, SID, LOCATOR)
+    northbound.wait_until(lambda: is_empty(northbound))
+    northbound.wait_until(
+        lambda: not (northbound.container(BGP) or northbound.container("encapsulation"))
+    )
+    northbound.wait_until(lambda: not northbound.state.keys("*"))
+
+
+def test_a_vpn_of_a_table_of_our_own(northbound: Northbound) -> None:
+    """A row that comes last is what all others waited for."""
+    fields = {"rd": "2:2", "rt_import": "1:1", "rt_export": "1:1"}
+    exported = {"export_sid": "FCBB:BBBB:20:F1::"}
+    northbound.config.hset("SRV6MGR_VPN|Vrf1", mapping=fields | exported)
+    declare(northbound)
+    northbound.wait(VRF, "refused", "BGP does not exist")
+    northbound.config.hset(
+        "BGP_GLOBALS|default", mapping={"local_asn": "64600", "router_id": "100.1.0.29"}
+    )
+    for row in (VRF, SID, "SRV6MGR_VPN|Vrf1"):
+        northbound.wait(row, "accepted")
+    assert northbound.running("vrfs", "vrf")["Vrf1"][BGP]["export-sid"] == PREFIX
+
+
+def test_rows_are_left_to_bgpcfgd_where_that_runs(northbound: Northbound) -> None:
+    declare(northbound)
+    northbound.wait(SID, "accepted")
+    northbound.config.hset("FEATURE|bgp", mapping={"state": "enabled"})
+    northbound.wait(SID, "left", "FEATURE|bgp is enabled")
+    northbound.wait_until(lambda: not northbound.running("locators", "locator"))
+    northbound.wait(VRF, "accepted")
+    northbound.config.hset("FEATURE|bgp", mapping={"state": "disabled"})
+    northbound.wait(SID, "accepted")
+    northbound.wait_until(lambda: is_declared(northbound))
+
+
+def test_a_ua_takes_the_neighbor_of_its_interface(northbound: Northbound) -> None:
+    row = "SRV6_MY_SIDS|MAIN|fcbb:bbbb:20:fe00::/64"
+    northbound.config.hset(LOCATOR, mapping={"prefix": "fcbb:bbbb:20::"})
+    northbound.config.hset(row, mapping={"action": "uA", "interface": "none0"})
+    northbound.wait(row, "waiting", "no IPv6 neighbor is known on none0 yet")

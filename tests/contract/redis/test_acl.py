@@ -67,10 +67,15 @@ async def test_srv6mgrd(guarded: Server, settings: Settings) -> None:
 async def test_srv6mgrd_beside_sonic(guarded: Server, settings: Settings) -> None:
     stock = StockOrch(guarded.client("APPL_DB"), guarded.client("STATE_DB"))
     stock.add_vrf("Vrf1")
+    state = guarded.client("STATE_DB")
+    state.hset("WARM_RESTART_ENABLE_TABLE|system", "enable", "true")
     beside = BesideSonic(of(settings, "srv6mgrd"))
     task = asyncio.create_task(beside.run())
     beside.publish(*declared(A, B))
     await wait_until_async(lambda: stock.drain() or len(stock.sids) == 2)
+    # A warm restart of SONiC ends once orchagent has all.
+    restarted = {"state": "reconciled", "restore_count": "1"}
+    await wait_until_async(lambda: state.hgetall("WARM_RESTART_TABLE|srv6mgrd") == restarted)
     beside.publish(*declared())
     await wait_until_async(lambda: stock.drain() or not stock.sids)
     task.cancel()
@@ -117,7 +122,7 @@ def test_nothing_else(guarded: Server, user: str) -> None:
         ("HSET", "PORT_TABLE:Ethernet0", "mtu", "1500"),
         ("DEL", "PORT_TABLE:Ethernet0"),
         ("HSET", "SRV6_MY_SIDS|MAIN|::1/64", "action", "uN"),
-        ("EVAL", "return redis.call('HGETALL', 'BGP_NEIGHBOR|x')", "0"),
+        ("EVAL", "return redis.call('HGETALL', 'PORT_QOS_MAP|x')", "0"),
     ):
         with pytest.raises(redis.ResponseError, match=r"(?i)permission"):
             client.execute_command(*command)

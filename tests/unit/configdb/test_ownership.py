@@ -6,14 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from srv6mgrd.configdb.change import Change
-from srv6mgrd.configdb.ownership import ACCEPTED, OwnershipIndex, Status
+from srv6mgrd.configdb.objects import Kind, Object
+from srv6mgrd.configdb.ownership import OwnershipIndex
 from srv6mgrd.configdb.rejected import Reason
-from srv6mgrd.configdb.rows import Kind, Object
 from srv6mgrd.configdb.running import Running
+from srv6mgrd.configdb.surroundings import Surroundings
+from srv6mgrd.configdb.verdict import ACCEPTED, Status
 
 LOCATOR, VRF = "SRV6_MY_LOCATORS|MAIN", "VRF|Vrf1"
 MAIN, VRF1 = Object(Kind.LOCATOR, "MAIN"), Object(Kind.VRF, "Vrf1")
 PREFIX = {"prefix": "fcbb:0:1::"}
+
+
+NOTHING = Surroundings()
 
 
 class World:
@@ -31,8 +36,8 @@ class World:
             srv6.setdefault(container, {}).setdefault(name, []).append({key: obj.name, **entry})
         return Running({"srv6mgr-srv6:srv6": srv6})
 
-    def round(self, *held: str) -> Mapping[str, tuple[Status, str]]:
-        judged = self.ownership.judge(self.running, held)
+    def round(self, *held: str, around: Surroundings = NOTHING) -> Mapping[str, tuple[Status, str]]:
+        judged = self.ownership.judge(self.running, held, around)
         out = {row: (v.status, v.reason) for row, v in judged.verdicts.items()}
         for change in judged.changes:
             self.ownership.begin(change)
@@ -250,3 +255,108 @@ def test_a_removal_that_was_rejected_is_tried_again_when_nothing_uses_the_object
     assert judged.verdicts[LOCATOR].status is Status.REMOVED
     del world.objects[sid]
     assert world.ownership.judge(world.running).changes == [change]
+
+
+UA = "SRV6_MY_SIDS|MAIN|fcbb:0:1:fe00::/64"
+ADJACENT = Object(Kind.SID, "fcbb:0:1:fe00::/64")
+MAC, OTHER = "02:00:00:00:00:01", "02:00:00:00:00:02"
+
+
+def seen(*addresses: tuple[str, str]) -> Surroundings:
+    return Surroundings({"Ethernet0": addresses})
+
+
+def test_a_ua_without_adj_has_the_neighbor_of_its_interface() -> None:
+    world = World()
+    world.ownership.write(LOCATOR, PREFIX)
+    world.ownership.write(UA, {"action": "uA", "interface": "Ethernet0"})
+    assert world.ownership.follows_kernel
+    status, reason = world.round()[UA]
+    assert (status, "no IPv6 neighbor is known on Ethernet0 yet" in reason) == (
+        Status.WAITING,
+        True,
+    )
+    both = world.round(around=seen(("fe80::1", MAC), ("fe80::2", OTHER)))
+    assert "Ethernet0 has 2 IPv6 neighbors" in both[UA][1]
+    # Of one neighbor with two addresses the one that it has on each link.
+    world.round(around=seen(("2001:db8::1", MAC), ("fe80::1", MAC)))
+    assert world.objects[ADJACENT]["next-hop"] == "fe80::1"
+    # A neighbor that is forgotten does not take the SID along; another one takes its place.
+    assert world.round()[UA] == (Status.ACCEPTED, "")
+    world.round(around=seen(("fe80::2", OTHER)))
+    assert world.objects[ADJACENT]["next-hop"] == "fe80::2"
+    world.ownership.remove(UA)
+    world.round()
+    assert ADJACENT not in world.objects
+    assert not world.ownership.follows_kernel
+
+
+def test_tables_of_vrfmgrd_are_taken_over() -> None:
+    world = World()
+    world.ownership.write(VRF, {})
+    status, reason = world.round(around=Surroundings(vrf_tables={}))[VRF]
+    assert (status, "vrfmgrd has not made its device yet" in reason) == (Status.WAITING, True)
+    world.round(around=Surroundings(vrf_tables={"Vrf1": 1005}))
+    assert world.objects[VRF1] == {"table-id": 1005}
+    # It was removed and made again.
+    world.round(around=Surroundings(vrf_tables={"Vrf1": 1006}))
+    assert world.objects[VRF1] == {"table-id": 1006}
+
+
+def test_there_is_one_master_of_static_sids() -> None:
+    """Where bgpcfgd runs, rows are left to it, and objects that they made are taken back."""
+    world = World()
+    world.ownership.write(LOCATOR, PREFIX)
+    world.ownership.write(VRF, {})
+    world.round()
+    assert world.objects.keys() == {MAIN, VRF1}
+    left = world.round(around=Surroundings(is_bgpcfgd=True))
+    assert left[LOCATOR][0] is Status.LEFT
+    assert "FEATURE|bgp is enabled" in left[LOCATOR][1]
+    # VRFs are not bgpcfgd's.
+    assert left[VRF] == (Status.ACCEPTED, "")
+    assert world.objects.keys() == {VRF1}
+    assert world.round()[LOCATOR][0] is Status.ACCEPTED
+
+
+def test_rows_add_to_the_object_of_another_row() -> None:
+    world = World()
+    port = "INTERFACE|Ethernet0"
+    world.ownership.write(port, {"vrf_name": "Vrf1"})
+    waiting = world.ownership.verdicts_of_parts(world.ownership.judge(world.running).verdicts)
+    assert waiting[port].status is Status.WAITING
+    assert "no row declares it yet; write VRF|Vrf1" in waiting[port].reason
+    world.ownership.write(VRF, {})
+    world.round()
+    assert world.objects[VRF1] == {"table-id": 1001, "interface": ["Ethernet0"]}
+    world.ownership.write("INTERFACE|Ethernet4", {"vrf_name": "Vrf1"})
+    world.round()
+    assert world.objects[VRF1]["interface"] == ["Ethernet0", "Ethernet4"]
+    world.ownership.remove(port)
+    world.round()
+    assert world.objects[VRF1]["interface"] == ["Ethernet4"]
+    # In mode sonic ports are intfmgrd's.
+    world.round(around=Surroundings(vrf_tables={"Vrf1": 1001}))
+    assert world.objects[VRF1] == {"table-id": 1001}
+    world.ownership.remove(VRF)
+    world.round()
+    assert world.objects == {}
+
+
+def test_a_vrf_waits_for_the_sid_that_it_exports() -> None:
+    world = World()
+    world.ownership.write(VRF, {})
+    world.ownership.write(
+        "BGP_GLOBALS_AF|Vrf1|ipv4_unicast", {"rd_vpn_export": "1:1", "rt_vpn_both": "1:1"}
+    )
+    speaker = {"local_asn": "1", "router_id": "1.1.1.1"}
+    world.ownership.write("BGP_GLOBALS|default", speaker)
+    explicit = {"local_asn": "1", "sid_vpn_per_vrf_export_explicit": "fcbb:0:1:f1::"}
+    world.ownership.write("BGP_GLOBALS|Vrf1", explicit)
+    status, reason = world.round()[VRF]
+    assert (status, "in no row of SRV6_MY_SIDS" in reason) == (Status.WAITING, True)
+    world.ownership.write(LOCATOR, PREFIX)
+    sid = {"action": "uDT46", "decap_vrf": "Vrf1"}
+    world.ownership.write("SRV6_MY_SIDS|MAIN|FCBB:0:1:F1::/64", sid)
+    world.round()
+    assert world.objects[VRF1]["srv6mgr-bgp:bgp"]["export-sid"] == "fcbb:0:1:f1::/64"

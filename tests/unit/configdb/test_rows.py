@@ -8,16 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from srv6mgrd.configdb.rows import (
-    TABLES,
-    Content,
-    Kind,
-    Object,
-    RowError,
-    declare,
-    order,
-    printable,
-)
+from srv6mgrd.configdb.fields import RowError, printable
+from srv6mgrd.configdb.objects import Content, Declared, Kind, Object
+from srv6mgrd.configdb.rows import TABLES, declare, order
 
 SID = "SRV6_MY_SIDS|MAIN|fcbb:bbbb:20:f1::/64"
 LOCATOR = "SRV6_MY_LOCATORS|MAIN"
@@ -25,13 +18,13 @@ LOCATOR = "SRV6_MY_LOCATORS|MAIN"
 
 def leaves(row: str, **fields: str) -> dict[str, object]:
     declared = declare(row, fields)
-    assert declared is not None
+    assert isinstance(declared, Declared)
     return dict(declared.leaves)
 
 
 def test_a_locator_with_defaults() -> None:
     declared = declare(LOCATOR, {"prefix": "fcbb:bbbb:20::"})
-    assert declared is not None
+    assert isinstance(declared, Declared)
     assert declared.object == Object(Kind.LOCATOR, "MAIN")
     assert declared.leaves == {
         "prefix": "fcbb:bbbb:20::/48",
@@ -45,7 +38,7 @@ def test_a_locator_with_defaults() -> None:
 
 def test_a_vrf_declares_its_name() -> None:
     declared = declare("VRF|Vrf1", {"NULL": "NULL"})
-    assert declared is not None
+    assert isinstance(declared, Declared)
     assert (declared.object, declared.leaves) == (Object(Kind.VRF, "Vrf1"), {})
     assert declare("VRF|default", {"NULL": "NULL"}) is None
 
@@ -71,7 +64,7 @@ def test_actions() -> None:
 
 def test_the_key_of_a_sid_is_canonical() -> None:
     declared = declare("SRV6_MY_SIDS|MAIN|FCBB:BBBB:20:F1:0:0::1/64", {"action": "uN"})
-    assert declared is not None
+    assert isinstance(declared, Declared)
     assert declared.object.name == "fcbb:bbbb:20:f1::/64"
 
 
@@ -81,7 +74,20 @@ def test_the_key_of_a_sid_is_canonical() -> None:
         (SID, {"action": "uDT46"}, "add decap_vrf"),
         (SID, {"action": "end"}, "action 'end' is unknown; write one of uN, uA"),
         (SID, {}, "action is missing; add action"),
-        (SID, {"action": "uA", "interface": "Ethernet0"}, "adj is missing; add adj"),
+        ("SRV6_MY_SOURCE|x", {}, "source-address is missing"),
+        ("BGP_GLOBALS|default", {"local_asn": "0", "router_id": "1.1.1.1"}, "out of range"),
+        ("BGP_GLOBALS|default", {"local_asn": "1", "router_id": "x"}, "is no IPv4 address"),
+        ("BGP_GLOBALS_AF|Vrf1|ipv4_unicast", {"rd_vpn_export": "1:1"}, "add rt_vpn_both"),
+        ("BGP_NEIGHBOR|default|x", {"asn": "1"}, "neighbor 'x' is no IP address"),
+        ("SRV6MGR_SEGMENT_LIST|a", {"path": "::1,x"}, "segment 'x' is no IPv6 address"),
+        ("SRV6MGR_SEGMENT_LIST|a", {"path": ",".join(["::1"] * 17)}, "17 segments"),
+        ("SRV6MGR_STEERING|default|x", {"segment_list": "a"}, "prefix 'x' is no prefix"),
+        ("SRV6MGR_INTERFACE|eth0", {"role": "x"}, "write one of core, customer"),
+        (
+            "SRV6MGR_PROXY|MAIN|fcbb::/64",
+            {"behavior": "End.AS", "interface": "eth0", "inner_type": "x"},
+            "inner_type 'x' is unknown; write one of ipv4",
+        ),
         (SID, {"action": "uA", "adj": "fe80::1"}, "interface is missing; add interface"),
         (SID, {"action": "uA", "adj": "fe80::1", "interface": "a b"}, "no name of an interface"),
         (SID, {"action": "uA", "adj": "x"}, "adj 'x' is no IPv6 address"),
@@ -103,7 +109,7 @@ def test_the_key_of_a_sid_is_canonical() -> None:
         ("SRV6_MY_SIDS|MAIN|fcbb::", {"action": "uN"}, "SID 'fcbb::' is no IPv6 prefix"),
         ("SRV6_MY_SIDS|MAIN|10.0.0.0/8", {"action": "uN"}, "is no IPv6 prefix"),
         (LOCATOR, {}, "prefix is missing; add prefix"),
-        (LOCATOR, {"prefix": "fcbb::/48"}, "without a length; correct it"),
+        (LOCATOR, {"prefix": "fcbb::/40"}, "without a length; correct it"),
         (LOCATOR, {"prefix": "fcbb::", "func_len": "-1"}, "func_len '-1' is no number of bits"),
         (LOCATOR, {"prefix": "fcbb::", "block_len": "128"}, "sum to 160 bits"),
         (LOCATOR, {"prefix": "fcbb::", "vrf": "Vrf1"}, "vrf Vrf1 can't be"),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from srv6mgrd.configdb.change import Change
-from srv6mgrd.configdb.rows import Kind, Object
+from srv6mgrd.configdb.objects import Kind, Object
 from srv6mgrd.configdb.writer import edits, split
 from srv6mgrd.datastore.transaction import Op
 from srv6mgrd.model.rejection import RejectedError, Rejection

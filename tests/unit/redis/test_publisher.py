@@ -18,6 +18,7 @@ from srv6mgrd.model.proxy_state import ProxyCounts, ProxyState
 from srv6mgrd.model.service import ServiceReport, ServiceState
 from srv6mgrd.model.status import Kind, ObjectRef, SidCounters
 from srv6mgrd.redis import rows
+from srv6mgrd.redis.counterpoll import poll
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.redis.rows import project
 from srv6mgrd.redis.schema import RowKey
@@ -225,6 +226,37 @@ async def test_counters_are_written_once_per_interval(running: Running) -> None:
         await asyncio.sleep(0.002)
     await running.settled()
     assert running.publisher.writes - before <= (loop.time() - start) / 0.01 + 1
+
+
+async def test_counterpoll_srv6(running: Running) -> None:
+    """``counterpoll srv6 disable`` takes counters and their names away, ``enable`` brings them."""
+    config, counters = running.redis.db("CONFIG_DB"), running.redis.db("COUNTERS_DB")
+    await running.publish(declared(A))
+    running.publisher.publish_counters({A: SidCounters(1, 2, 3)})
+    await running.settled()
+    oid = counters[MAP][A]
+    assert f"COUNTERS:{oid}" in counters
+    config["FLEX_COUNTER_TABLE|SRV6"] = {"FLEX_COUNTER_STATUS": "disable", "POLL_INTERVAL": "1000"}
+    running.redis.invalidate(["FLEX_COUNTER_TABLE|SRV6"])
+    await wait_until_async(lambda: MAP not in counters and f"COUNTERS:{oid}" not in counters)
+    running.publisher.publish_counters({A: SidCounters(4, 5, 6)})
+    await running.settled()
+    assert f"COUNTERS:{oid}" not in counters
+    # The SID itself stays.
+    assert running.redis.db("APPL_DB")["SRV6_MY_SID_TABLE:32:16:16:0:fc00:0:1:a::"]
+    config["FLEX_COUNTER_TABLE|SRV6"] = {"FLEX_COUNTER_STATUS": "enable", "POLL_INTERVAL": "10"}
+    running.redis.invalidate(["FLEX_COUNTER_TABLE|SRV6"])
+    await wait_until_async(lambda: A in counters.get(MAP, {}))
+    running.publisher.publish_counters({A: SidCounters(7, 8, 9)})
+    await running.settled()
+    assert counters[f"COUNTERS:{counters[MAP][A]}"]["SAI_COUNTER_STAT_PACKETS"] == "7"
+
+
+@pytest.mark.parametrize(
+    ("text", "interval"), [("", None), ("x", None), ("10000", 10.0), ("0", 0.1), ("9" * 30, None)]
+)
+def test_the_interval_of_counterpoll(text: str, interval: float | None) -> None:
+    assert poll({"POLL_INTERVAL": text}).interval == interval
 
 
 async def test_counters_stand_until_the_first_sample_after_a_restart() -> None:

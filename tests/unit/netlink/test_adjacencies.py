@@ -7,7 +7,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from orchagent.neighbors import KernelNeighbors, usable
+from srv6mgrd.netlink.adjacencies import KernelNeighbors, usable
 
 LLADDR = bytes.fromhex("020000000001")
 
@@ -44,7 +44,7 @@ def test_reading_needs_no_further_descriptor() -> None:
     _, hard = before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
     try:
-        assert isinstance(neighbors.read(), dict)
+        assert isinstance(neighbors.read(), list)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
         neighbors.close()

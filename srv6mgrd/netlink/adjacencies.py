@@ -1,25 +1,20 @@
-"""Neighbors as the kernel resolved them: on plain Linux there is no neighsyncd that would write
-NEIGH_TABLE. Nothing is asked of the kernel but what it knows; no neighbor is resolved."""
+"""Neighbors whose link-layer address is resolved. Nothing is asked of the kernel but what it knows;
+no neighbor is resolved."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
 import socket
-import struct
 from collections.abc import AsyncIterator, Iterable, Iterator
 from ipaddress import ip_address
+from typing import NamedTuple
 
-from orchagent.nodes import Fields, Kind, Node
-from srv6mgrd.netlink import links, wire
+from srv6mgrd.netlink import links, neighbors, wire
 from srv6mgrd.netlink.socket import NetlinkSocket, answers, open_socket
 
-# linux/rtnetlink.h, linux/neighbour.h
-_RTM_NEWNEIGH, _RTM_GETNEIGH = 28, 30
-_RTNLGRP_NEIGH = 3
-_NDA_DST, _NDA_LLADDR = 1, 2
-# family, padding, ifindex, state, flags, type (struct ndmsg)
-_NDMSG = struct.Struct("=BxxxiHBB")
+# linux/rtnetlink.h
+_RTNLGRP_LINK, _RTNLGRP_NEIGH = 1, 3
 # NUD_REACHABLE, NUD_STALE, NUD_DELAY, NUD_PROBE, NUD_PERMANENT: an address can be used.
 _USABLE = 0x02 | 0x04 | 0x08 | 0x10 | 0x80
 _BUFFER = 1 << 20
@@ -27,49 +22,55 @@ _BUFFER = 1 << 20
 _SETTLE = 0.1
 
 
-def request() -> bytes:
-    """A dump of all neighbors, of both families."""
-    length = wire.NLMSGHDR.size + _NDMSG.size
-    header = wire.NLMSGHDR.pack(length, _RTM_GETNEIGH, wire.NLM_F_REQUEST | wire.NLM_F_DUMP, 0, 0)
-    return header + _NDMSG.pack(socket.AF_UNSPEC, 0, 0, 0, 0)
+class Neighbor(NamedTuple):
+    """A neighbor that packets can go to."""
+
+    address: str
+    interface: str
+    mac: str
 
 
 def usable(bodies: Iterable[memoryview]) -> Iterator[tuple[str, int, str]]:
     """Address, ifindex and link-layer address of the neighbors (bodies of RTM_NEWNEIGH) that
     packets can go to."""
     for body in bodies:
-        family, index, state, _, _ = _NDMSG.unpack_from(body)
-        found = wire.attribute_map(body, _NDMSG.size)
-        address = found.get(_NDA_DST)
+        family, _, index, state, _, _ = wire.NDMSG.unpack_from(body)
+        found = wire.attribute_map(body, wire.NDMSG.size)
+        address = found.get(wire.NDA_DST)
         if family not in (socket.AF_INET, socket.AF_INET6) or address is None:
             continue
-        if state & _USABLE and (link := found.get(_NDA_LLADDR)):
+        if state & _USABLE and (link := found.get(wire.NDA_LLADDR)):
             yield str(ip_address(bytes(address))), index, bytes(link).hex(":")
 
 
 class KernelNeighbors:
-    """Those of the network namespace that this runs in. Raises OSError where there is no netlink;
-    reading raises KernelError."""
+    """Those of the network namespace that this runs in, with its VRFs. Raises OSError where there
+    is no netlink; reading raises KernelError."""
 
     def __init__(self) -> None:
         self._asking = NetlinkSocket()
         self._hearing = open_socket(wire.NETLINK_ROUTE, _BUFFER)
-        self._hearing.setsockopt(wire.SOL_NETLINK, wire.NETLINK_ADD_MEMBERSHIP, _RTNLGRP_NEIGH)
+        for group in (_RTNLGRP_NEIGH, _RTNLGRP_LINK):
+            self._hearing.setsockopt(wire.SOL_NETLINK, wire.NETLINK_ADD_MEMBERSHIP, group)
         self._hearing.setblocking(False)
 
-    def read(self) -> dict[Node, Fields]:
-        """All that packets can go to now, as rows of NEIGH_TABLE would have them."""
+    def read(self) -> list[Neighbor]:
+        """All that packets can go to now."""
         # Not socket.if_nameindex: it opens a descriptor each time, of which there may be none left.
         names = {link.index: link.name for link in links.read_all(self._asking)}
-        bodies = answers(self._asking.dump(request()), _RTM_NEWNEIGH)
-        return {
-            Node(Kind.NEIGHBOR, f"{address}@{names[index]}"): {"neigh": mac}
+        bodies = answers(self._asking.dump(neighbors.get_all()), wire.RTM_NEWNEIGH)
+        return [
+            Neighbor(address, names[index], mac)
             for address, index, mac in usable(bodies)
             if index in names
-        }
+        ]
+
+    def vrf_tables(self) -> dict[str, int]:
+        """Tables of the VRFs that exist, by name."""
+        return {link.name: link.table for link in links.read_all(self._asking) if link.table}
 
     async def changes(self) -> AsyncIterator[None]:
-        """Whenever some may have changed."""
+        """Whenever neighbors or links may have changed."""
         loop = asyncio.get_running_loop()
         while True:
             try:
@@ -82,7 +83,7 @@ class KernelNeighbors:
             yield
 
     def _forget(self) -> None:
-        """What is read next answers these, too."""
+        """The next read answers these, too."""
         while True:
             try:
                 self._hearing.recv(_BUFFER)

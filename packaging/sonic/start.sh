@@ -1,0 +1,24 @@
+#!/bin/sh
+# Prepares the container: settings of this namespace, and the YANG modules in sysrepo.
+set -eu
+
+out=${SRV6MGR_RUN:-/run/srv6mgr}
+own=${SRV6MGR_ETC:-/etc/srv6mgr}
+config=${SONIC_DB_CONFIG:-/var/run/redis/sonic-db/database_config.json}
+# Set by the service of an ASIC on a router with several.
+namespace=${NAMESPACE_ID:+asic$NAMESPACE_ID}
+
+mkdir -p "$out"
+for daemon in srv6mgrd srv6-configdbd; do
+    {
+        # What an operator wrote goes first; what it says is not said again.
+        [ ! -f "$own/$daemon.toml" ] || cat "$own/$daemon.toml"
+        for line in 'mode = "sonic"' "sonic_database_config = \"$config\"" \
+            "sonic_namespace = \"$namespace\""; do
+            name=${line%% *}
+            grep -qs "^$name *=" "$own/$daemon.toml" || echo "$line"
+        done
+    } >"$out/$daemon.toml"
+done
+[ ! -f "$own/srv6-gnmid.toml" ] || cp "$own/srv6-gnmid.toml" "$out/srv6-gnmid.toml"
+[ -f "$out/srv6-gnmid.toml" ] || : >"$out/srv6-gnmid.toml"

@@ -1,0 +1,96 @@
+"""The fields of a row, and what is wrong with them. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from ipaddress import IPv6Network
+from typing import Any
+
+from srv6mgrd.redis.schema import Fields, Table
+
+# So much of a text is shown in messages.
+_SHOWN = 40
+# What YANG asks of names. Rows that YANG would reject are rejected here: libyang names but one
+# mistake a commit.
+_NAME = re.compile(r"[a-zA-Z0-9_][a-zA-Z0-9_.\-]*")
+_VRF_NAMES_OF_THE_KERNEL = frozenset({"all", "default", "lo"})
+_INTERFACE = re.compile(r"[^/\s]{1,15}")
+DEFAULT_VRF = "default"
+
+
+class RowError(Exception):
+    """A row that declares nothing; the message says why, and what to do."""
+
+
+def printable(text: str) -> str:
+    return text if text.isprintable() else ascii(text)[1:-1]
+
+
+def shown(text: str) -> str:
+    """A text of a row as messages show it: printable, and not too long."""
+    text = printable(text[: 4 * _SHOWN])
+    return text if len(text) <= 2 * _SHOWN else f"{text[:_SHOWN]}..."
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    row: str
+    table: Table
+    fields: Fields
+
+    def error(self, cause: str, remedy: str) -> RowError:
+        return RowError(f"{shown(self.row)}: {cause}; {remedy}")
+
+    def name(self, what: str, text: str, length: int) -> str:
+        """A name, as YANG has them."""
+        if _NAME.fullmatch(text) is None:
+            raise self.error(
+                f"{what} '{shown(text)}' holds other characters than letters, digits, '_', '.' and"
+                " '-', or starts with '.' or '-'",
+                "rename it",
+            )
+        if len(text) > length:
+            raise self.error(f"{what} {shown(text)} is longer than {length}", "shorten it")
+        return text
+
+    def need(self, name: str) -> str:
+        if name not in self.fields:
+            raise self.error(f"{name} is missing", f"add {name}")
+        return self.fields[name]
+
+    def number(self, name: str, default: int) -> int:
+        text = self.fields.get(name, str(default))
+        if self.table.fields[name].fault(text):
+            raise self.error(f"{name} '{shown(text)}' is no number of bits", "write 0 to 128")
+        return int(text)
+
+    def only(self, name: str, value: str, why: str) -> None:
+        """Refuse a field that says anything else."""
+        if (said := self.fields.get(name, value)) != value:
+            raise self.error(f"{name} {shown(said)} {why}", f"remove {name}, or write {value}")
+
+    def vrf(self, what: str, text: str) -> str:
+        if text in _VRF_NAMES_OF_THE_KERNEL:
+            raise self.error(f"{what} {text} is a name that the kernel uses itself", "rename it")
+        return self.name(what, text, 15)
+
+    def interface(self, text: str) -> str:
+        if _INTERFACE.fullmatch(text) is None:
+            raise self.error(f"interface '{shown(text)}' is no name of an interface", "correct it")
+        return text
+
+    def parsed(self, what: str, text: str, parse: Callable[[str], Any], wanted: str) -> Any:
+        try:
+            if "%" in text:  # a zone
+                raise ValueError(text)
+            return parse(text)
+        except ValueError:
+            raise self.error(f"{what} '{shown(text)}' is no {wanted}", "correct it") from None
+
+
+def ipv6_network(text: str) -> IPv6Network:
+    if "/" not in text:
+        raise ValueError(text)
+    return IPv6Network(text, strict=False)

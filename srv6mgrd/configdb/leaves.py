@@ -1,0 +1,35 @@
+"""Members of the running configuration, compared with those that rows declare. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from srv6mgrd.configdb.objects import Leaves
+
+# YANG's defaults, which the running configuration leaves out.
+_DEFAULTS: Leaves = {
+    "block-length": 32,
+    "node-length": 16,
+    "function-length": 16,
+    "argument-length": 0,
+}
+
+
+def holds(entry: Mapping[str, Any], leaves: Leaves) -> bool:
+    """Whether an entry has these leaves; others beside them don't matter."""
+    return all(_has(entry.get(n, _DEFAULTS.get(n)), v) for n, v in leaves.items())
+
+
+def _has(found: Any, value: Any) -> bool:
+    """The same of a member, which may be a container or a list."""
+    if isinstance(value, Mapping):
+        return isinstance(found, Mapping) and all(_has(found.get(n), v) for n, v in value.items())
+    if isinstance(value, list) and isinstance(found, list):
+        return len(found) == len(value) and all(any(_has(f, v) for f in found) for v in value)
+    return bool(found == value)
+
+
+def goes(before: Any, after: Any) -> bool:
+    """Whether a member has to be removed before it is written: an edit merges."""
+    return after is None or (isinstance(before, list | dict) and before != after)

@@ -1,0 +1,100 @@
+"""Objects of the model that rows declare. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from srv6mgrd.redis.schema import Fields
+
+# A hash, or the name of the Redis type that stands there in place of one.
+Content = Fields | str
+# Members of a list entry or container as RFC 7951 has them, but for the key.
+Leaves = Mapping[str, Any]
+
+# Members of other modules.
+BGP, STEERING, PROXY = "srv6mgr-bgp:bgp", "srv6mgr-steering:steering", "srv6mgr-proxy:proxy"
+
+
+class Kind(StrEnum):
+    """Kinds of objects that rows declare, by the words that rejections name them with."""
+
+    LOCATOR = "locator"
+    VRF = "VRF"
+    SID = "SID"
+    SEGMENT_LIST = "segment list"
+    INTERFACE = "interface"
+    ROUTE = "route"
+    ENCAPSULATION = "encapsulation"
+    BGP = "BGP"
+
+    @property
+    def path(self) -> tuple[str, str, str]:
+        """Container, list and its key below ``/srv6``; of a container without list that alone."""
+        return _PATHS[self]
+
+    @property
+    def is_container(self) -> bool:
+        return not self.path[1]
+
+
+_PATHS = {
+    Kind.LOCATOR: ("locators", "locator", "name"),
+    Kind.VRF: ("vrfs", "vrf", "name"),
+    Kind.SID: ("local-sids", "sid", "prefix"),
+    Kind.SEGMENT_LIST: ("segment-lists", "segment-list", "name"),
+    Kind.INTERFACE: ("interfaces", "interface", "name"),
+    Kind.ROUTE: (STEERING, "route", "prefix"),
+    Kind.ENCAPSULATION: ("encapsulation", "", ""),
+    Kind.BGP: (BGP, "", ""),
+}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Object:
+    """An object of the model: its kind and its key."""
+
+    kind: Kind
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What a row declares, and which of its fields have no effect. A VRF's table is given to it
+    elsewhere, and so is the next hop of a uA that names none."""
+
+    object: Object
+    leaves: Leaves = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a row adds to the object of another row, ``base``; ``compose`` puts it in."""
+
+    object: Object
+    base: str
+    content: Leaves
+    warnings: tuple[str, ...] = ()
+
+
+def references(leaves: Leaves) -> Iterator[tuple[Kind, str]]:
+    """Objects that an object's leaves name."""
+    proxy = leaves.get(PROXY, {})
+    bgp = leaves.get(BGP, {})
+    routes = leaves.get(STEERING, {}).get("route", ())
+    named = [
+        (Kind.LOCATOR, leaves.get("locator")),
+        (Kind.VRF, leaves.get("vrf")),
+        (Kind.SID, bgp.get("export-sid")),
+        (Kind.BGP, "" if BGP in leaves else None),
+        (Kind.SEGMENT_LIST, leaves.get("segment-list")),
+        (Kind.SEGMENT_LIST, proxy.get("segment-list")),
+        *((Kind.SEGMENT_LIST, route.get("segment-list")) for route in routes),
+    ]
+    return ((kind, str(name)) for kind, name in named if name is not None)

@@ -1,0 +1,38 @@
+"""What became of a row. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from srv6mgrd.configdb.change import Change
+
+
+class Status(StrEnum):
+    """What became of a row."""
+
+    ACCEPTED = "accepted"
+    REJECTED = "refused"
+    WAITING = "waiting"
+    REMOVED = "removed"
+    LEFT = "left"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    status: Status
+    reason: str = ""
+
+
+ACCEPTED = Verdict(Status.ACCEPTED)
+LEFT_TO_BGPCFGD = Verdict(
+    Status.LEFT,
+    "the bgp container makes FRR's configuration of it, as FEATURE|bgp is enabled; to have srv6mgr"
+    ' serve it, disable that feature, or set static_sids = "srv6mgr" in srv6-configdbd.toml and'
+    " keep the row from bgpcfgd",
+)
+
+
+def not_carried_out(change: Change, reason: str) -> Verdict:
+    """On a change that is not carried out."""
+    return Verdict(Status.REMOVED if change.leaves is None else Status.REJECTED, reason)

@@ -1,0 +1,147 @@
+"""Rows of SONiC that make a VPN of locators, SIDs and VRFs: source, BGP, interfaces. Pure.
+
+Names are those of frrcfgd (sonic-buildimage src/sonic-frr-mgmt-framework/frrcfgd/frrcfgd.py). A
+router of SONiC has many more of these rows than a VPN over SRv6 needs; those are passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Any
+
+from srv6mgrd.configdb.fields import DEFAULT_VRF, Row
+from srv6mgrd.configdb.objects import Declared, Kind, Object, Part
+from srv6mgrd.redis.schema import table
+
+SOURCE = table("CONFIG_DB", "SRV6_MY_SOURCE")
+GLOBALS = table("CONFIG_DB", "BGP_GLOBALS")
+FAMILIES = table("CONFIG_DB", "BGP_GLOBALS_AF")
+NEIGHBORS = table("CONFIG_DB", "BGP_NEIGHBOR")
+NEIGHBOR_FAMILIES = table("CONFIG_DB", "BGP_NEIGHBOR_AF")
+INTERFACES = table("CONFIG_DB", "INTERFACE")
+
+# SONiC's fixtures write 255; the model, as FRR counts, has one less.
+_MOST_HOPS = 254
+_VPN = frozenset({"ipv4_vpn", "ipv6_vpn"})
+_UNICAST = {"ipv4_unicast": "ipv4-unicast", "ipv6_unicast": "ipv6-unicast"}
+SPEAKER = Object(Kind.BGP)
+_SPEAKER_ROW = f"{GLOBALS.prefix}{DEFAULT_VRF}"
+
+
+def _vrf_part(r: Row, vrf: str, content: Mapping[str, Any], *warnings: str) -> Part:
+    name = r.vrf("VRF", vrf)
+    return Part(Object(Kind.VRF, name), f"VRF|{name}", content, warnings)
+
+
+def source(parts: list[str], r: Row) -> Declared:
+    address = r.parsed("source-address", r.need("source-address"), IPv6Address, "IPv6 address")
+    return Declared(Object(Kind.ENCAPSULATION), {"source-address": str(address)})
+
+
+def bgp_globals(parts: list[str], r: Row) -> Declared | Part | None:
+    if parts[0] != DEFAULT_VRF:
+        if (said := r.fields.get("sid_vpn_per_vrf_export_explicit")) is None:
+            return None
+        what = "sid_vpn_per_vrf_export_explicit"
+        address = r.parsed(what, said.partition("/")[0], IPv6Address, "IPv6 address")
+        return _vrf_part(r, parts[0], {"export": str(address)})
+    asn = _asn(r, "local_asn", r.need("local_asn"))
+    router_id = r.need("router_id").strip()
+    identifier = r.parsed("router_id", router_id, IPv4Address, "IPv4 address")
+    warnings: tuple[str, ...] = ()
+    if "srv6_locator" in r.fields:
+        warnings = (
+            "srv6_locator has no effect: the locator of an exported SID is that of the SID",
+        )
+    return Declared(SPEAKER, {"as-number": asn, "router-id": str(identifier)}, warnings)
+
+
+def bgp_family(parts: list[str], r: Row) -> Part | None:
+    vrf, family = parts
+    if vrf == DEFAULT_VRF or family not in _UNICAST or "rd_vpn_export" not in r.fields:
+        return None
+    both = r.fields.get("rt_vpn_both", "").split()
+    imported = [*r.fields.get("rt_vpn_import", "").split(), *both]
+    exported = [*r.fields.get("rt_vpn_export", "").split(), *both]
+    if not imported or not exported:
+        raise r.error(
+            "a VPN imports and exports by route targets",
+            "add rt_vpn_both, or rt_vpn_import and rt_vpn_export",
+        )
+    content: dict[str, Any] = {
+        "family": _UNICAST[family],
+        "rd": r.fields["rd_vpn_export"].strip(),
+        "import-rt": sorted(set(imported)),
+        "export-rt": sorted(set(exported)),
+        "exports": r.fields.get("export_vpn", "true") == "true",
+    }
+    if r.fields.get("redistribute_connected") == "true":
+        content["connected"] = True
+    if "max_ebgp_paths" in r.fields:
+        content["ebgp"] = _number(r, "max_ebgp_paths", 1, 256)
+    warnings = [
+        f"{name} has no effect"
+        for name in ("rmap_vpn_export", "rmap_vpn_import", "redistribute_static_rmap")
+        if name in r.fields
+    ]
+    if r.fields.get("import_vpn", "true") != "true":
+        warnings.append("import_vpn false has no effect: write rt_vpn_import that nobody exports")
+    return _vrf_part(r, vrf, {"families": [content]}, *warnings)
+
+
+def bgp_neighbor(parts: list[str], r: Row) -> Part | None:
+    vrf, text = parts
+    if "asn" not in r.fields:
+        return None
+    address = str(r.parsed("neighbor", text, ip_address, "IP address"))
+    neighbor: dict[str, Any] = {"remote-as": _asn(r, "asn", r.fields["asn"])}
+    if name := r.fields.get("name"):
+        neighbor["description"] = name
+    if local := r.fields.get("local_addr"):
+        neighbor["update-source"] = str(r.parsed("local_addr", local, ip_address, "IP address"))
+    if r.fields.get("ebgp_multihop") == "true":
+        hops = _number(r, "ebgp_multihop_ttl", 1, 255) if "ebgp_multihop_ttl" in r.fields else 255
+        if hops > 1:
+            neighbor["ebgp-multihop"] = min(hops, _MOST_HOPS)
+    if r.fields.get("admin_status", "true") not in ("true", "up"):
+        neighbor["enabled"] = False
+    content = {"neighbors": {address: neighbor}}
+    if vrf == DEFAULT_VRF:
+        return Part(SPEAKER, _SPEAKER_ROW, content)
+    return _vrf_part(r, vrf, content)
+
+
+def bgp_neighbor_family(parts: list[str], r: Row) -> Part | None:
+    vrf, rest = parts
+    text, _, family = rest.rpartition("|")
+    if vrf != DEFAULT_VRF or family not in _VPN:
+        return None
+    if r.fields.get("admin_status", "true") not in ("true", "up"):
+        return None
+    address = str(r.parsed("neighbor", text, ip_address, "IP address"))
+    return Part(SPEAKER, _SPEAKER_ROW, {"vpn": [address]})
+
+
+def interface(parts: list[str], r: Row) -> Part | None:
+    vrf = r.fields.get("vrf_name")
+    if "|" in parts[0] or not vrf or vrf == DEFAULT_VRF:
+        return None  # an address, or an interface of the underlay
+    return _vrf_part(r, vrf, {"interfaces": [r.interface(parts[0])]})
+
+
+def _asn(r: Row, name: str, text: str) -> int:
+    return _within(r, name, text, 1, (1 << 32) - 1)
+
+
+def _number(r: Row, name: str, least: int, most: int) -> int:
+    return _within(r, name, r.fields[name], least, most)
+
+
+def _within(r: Row, name: str, text: str, least: int, most: int) -> int:
+    text = text.strip()
+    if not (text.isascii() and text.isdecimal() and len(text) <= 10):
+        raise r.error(f"{name} is no number", f"write {least} to {most}")
+    if not least <= int(text) <= most:
+        raise r.error(f"{name} {text} is out of range", f"write {least} to {most}")
+    return int(text)

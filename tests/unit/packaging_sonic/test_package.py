@@ -1,0 +1,249 @@
+"""The SONiC package: what sonic-package-manager, supervisord and sonic-utilities ask of it.
+
+From sonic-utilities sonic_package_manager/manifest.py, show/srv6.py, tests/show_srv6_test.py and
+tests/srv6stat_test.py, restated.
+"""
+
+from __future__ import annotations
+
+import configparser
+import importlib.util
+import json
+import re
+import subprocess
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+PACKAGE = Path("packaging/sonic")
+# Of manifest.py: name, type, and whether it is required. A list has one type of members.
+SCHEMA: dict[str, Any] = {
+    "version": str,
+    "package": {
+        "version!": str,
+        "name!": str,
+        "description": str,
+        "base-os": str,
+        "depends": [str],
+        "breaks": [str],
+        "init-cfg": dict,
+        "changelog": dict,
+        "debug-dump": str,
+    },
+    "service": {
+        "name!": str,
+        **{n: [str] for n in ("requires", "requisite", "wanted-by", "after", "before")},
+        **{n: [str] for n in ("dependent", "dependent-of")},
+        "post-start-action": str,
+        "pre-shutdown-action": str,
+        **dict.fromkeys(("asic-service", "host-service", "delayed", "check_up_status"), bool),
+        "type": str,
+        "stop-time": str,
+        "warm-shutdown": {"after": [str], "before": [str]},
+        "fast-shutdown": {"after": [str], "before": [str]},
+        "syslog": {"support-rate-limit": bool},
+    },
+    "container": {
+        "privileged": bool,
+        "volumes": [str],
+        "mounts": [{"source!": str, "target!": str, "type!": str}],
+        "environment": dict,
+        "tmpfs": [str],
+    },
+    "processes": [{"name!": str, "reconciles": bool}],
+    "cli": {
+        "mandatory": bool,
+        **{n: [str] for n in ("show", "config", "clear")},
+        "auto-generate-show": bool,
+        "auto-generate-config": bool,
+    },
+}
+
+
+def faults(value: Any, schema: Any, path: str = "") -> list[str]:
+    if isinstance(schema, dict):
+        if not isinstance(value, dict):
+            return [f"{path} is no dictionary"]
+        known = {name.rstrip("!"): kind for name, kind in schema.items()}
+        out = [f"{path}/{name} is unknown" for name in value.keys() - known.keys()]
+        needed = {name[:-1] for name in schema if name.endswith("!")}
+        out += [f"{path}/{name} is missing" for name in needed - value.keys()]
+        for name in value.keys() & known.keys():
+            out += faults(value[name], known[name], f"{path}/{name}")
+        return out
+    if isinstance(schema, list):
+        if not isinstance(value, list):
+            return [f"{path} is no list"]
+        return [f for n, v in enumerate(value) for f in faults(v, schema[0], f"{path}[{n}]")]
+    return [] if isinstance(value, schema) else [f"{path} is no {schema.__name__}"]
+
+
+def manifest() -> Any:
+    return json.loads((PACKAGE / "manifest.json").read_text())
+
+
+def test_the_manifest_is_what_the_package_manager_takes() -> None:
+    assert faults(manifest(), SCHEMA) == []
+    # Versions are those of semver, constraints <name><operator><version>.
+    assert re.fullmatch(r"\d+\.\d+\.\d+", manifest()["package"]["version"])
+    for constraint in manifest()["package"]["depends"]:
+        assert re.fullmatch(r"[a-z0-9-]+(\^|=|>=|<=|>|<|!)\d+\.\d+\.\d+", constraint)
+    # The check itself finds what is wrong.
+    wrong = {**manifest(), "service": {"requires": "swss"}, "colour": 1}
+    assert faults(wrong, SCHEMA) == [
+        "/colour is unknown",
+        "/service/name is missing",
+        "/service/requires is no list",
+    ]
+
+
+def test_the_image_holds_what_the_manifest_names() -> None:
+    image = (PACKAGE / "Dockerfile").read_text()
+    named = manifest()
+    for path in (*named["cli"]["show"], *named["cli"]["config"], named["package"]["debug-dump"]):
+        assert path in image
+    copied = re.findall(r"^COPY (?!build/)(.+) \S+$", image, re.MULTILINE)
+    for source in " ".join(copied).split():
+        assert Path(source).exists(), source
+    conf = configparser.ConfigParser(interpolation=None)
+    conf.read(PACKAGE / "supervisord.conf")
+    programs = {s.removeprefix("program:") for s in conf.sections() if s.startswith("program:")}
+    assert {p["name"] for p in named["processes"]} == programs - {"rsyslogd", "start"}
+    critical = (PACKAGE / "critical_processes").read_text().split()
+    assert {c.removeprefix("program:") for c in critical} <= programs
+    # Logs go to rsyslogd, and each program waits for another one that there is.
+    for name in programs:
+        section = conf[f"program:{name}"]
+        assert section["stdout_syslog"] == section["stderr_syslog"] == "true"
+        for wait in section.get("dependent_startup_wait_for", "").split():
+            assert wait.partition(":")[0] in programs
+
+
+@pytest.mark.parametrize(("number", "namespace"), [("", ""), ("1", "asic1")])
+def test_settings_are_made_for_the_namespace(tmp_path: Path, number: str, namespace: str) -> None:
+    own, out = tmp_path / "etc", tmp_path / "run"
+    own.mkdir()
+    (own / "srv6mgrd.toml").write_text('log_level = "debug"\nmode = "standalone"\n')
+    environment = {"SRV6MGR_ETC": str(own), "SRV6MGR_RUN": str(out), "PATH": "/usr/bin:/bin"}
+    environment |= {"NAMESPACE_ID": number} if number else {}
+    subprocess.run(["sh", PACKAGE / "start.sh"], check=True, env=environment)
+    from srv6mgrd import settings
+
+    loaded = settings.load(out / "srv6mgrd.toml")
+    assert (loaded.log_level, loaded.mode) == ("debug", "standalone")
+    assert loaded.sonic_database_config == "/var/run/redis/sonic-db/database_config.json"
+    assert loaded.sonic_namespace == namespace
+    assert 'mode = "sonic"' in (out / "srv6-configdbd.toml").read_text()
+
+
+def plugin(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"srv6mgr_{name}", PACKAGE / f"cli/{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def entry(sid: str, block: int, node: int, function: int) -> str:
+    fields = {"sid": sid, "locator_block_len": str(block), "locator_node_len": str(node)}
+    content = json.dumps({"args_len": "0", "function_len": str(function), **fields})
+    return f"ASIC_STATE:SAI_OBJECT_TYPE_MY_SID_ENTRY:{content}"
+
+
+def test_show_srv6_locators() -> None:
+    show = plugin("show")
+    both = {
+        "Locator2": {
+            "prefix": "2001:db8:2::/48",
+            "block_len": "40",
+            "node_len": "8",
+            "func_len": "16",
+        },
+        "Locator1": {"prefix": "2001:db8:1::/48"},
+    }
+    assert show.LOCATORS == ["Locator", "Prefix", "Block Len", "Node Len", "Func Len"]
+    assert show.locators(both) == [
+        ["Locator1", "2001:db8:1::/48", 32, 16, 16],
+        ["Locator2", "2001:db8:2::/48", "40", "8", "16"],
+    ]
+    assert show.locators({}) == []
+
+
+def test_show_srv6_static_sids() -> None:
+    show = plugin("show")
+    header = ["SID", "Locator", "Action", "Decap DSCP Mode", "Decap VRF", "Offloaded"]
+    assert header == show.STATIC_SIDS
+    table = {
+        ("loc2", "fcbb:bbbb:2:f1::/64"): {"action": "uDT46", "decap_vrf": "Vrf1"},
+        ("loc1", "fcbb:bbbb:1::/48"): {"action": "uN", "decap_dscp_mode": "pipe"},
+    }
+    asic = [
+        entry("fcbb:bbbb:1::", 32, 16, 0),
+        entry("fcbb:bbbb:9::", 32, 16, 0),
+        "ASIC_STATE:SAI_OBJECT_TYPE_SRV6_SIDLIST:oid:0x3d000000000001",
+    ]
+    assert show.static_sids(table, asic) == [
+        ["fcbb:bbbb:1::/48", "loc1", "uN", "pipe", "N/A", True],
+        ["fcbb:bbbb:2:f1::/64", "loc2", "uDT46", "N/A", "Vrf1", False],
+    ]
+
+
+def test_show_srv6_stats() -> None:
+    show = plugin("show")
+    names = {"2000:2:30::/48": "oid:0x2", "1000:2:30::/48": "oid:0x1", "3000::/48": "oid:0x3"}
+    counters = {
+        "COUNTERS:oid:0x1": {"SAI_COUNTER_STAT_PACKETS": "100", "SAI_COUNTER_STAT_BYTES": "102400"},
+        "COUNTERS:oid:0x2": {"SAI_COUNTER_STAT_PACKETS": "200", "SAI_COUNTER_STAT_BYTES": "204800"},
+    }
+    assert show.STATS == ["MySID", "Packets", "Bytes"]
+    assert show.stats(names, counters) == [
+        ["1000:2:30::/48", 100, 102400],
+        ["2000:2:30::/48", 200, 204800],
+    ]
+
+
+def test_show_adds_to_the_group_that_sonic_has() -> None:
+    theirs = click.Command("locators")
+    group = click.Group("srv6", commands=[theirs])
+    cli = click.Group("show", commands=[group])
+    plugin("show").register(cli)
+    assert group.commands["locators"] is theirs
+    assert {"static-sids", "stats", "config-status", "sids"} <= group.commands.keys()
+    alone = click.Group("show")
+    plugin("show").register(alone)
+    added = alone.commands["srv6"]
+    assert isinstance(added, click.Group)
+    assert "locators" in added.commands
+
+
+def test_config_writes_rows() -> None:
+    cli = click.Group("config")
+    plugin("config").register(cli)
+    written: list[tuple[str, str, Any]] = []
+
+    def run(*words: str) -> None:
+        result = CliRunner().invoke(cli, words, obj=lambda *row: written.append(row))
+        assert result.exit_code == 0, result.output
+
+    run("srv6", "locator", "add", "MAIN", "--prefix", "fcbb:bbbb:20::", "--func-len", "0")
+    run("srv6", "sid", "add", "MAIN", "fcbb:bbbb:20::/48", "--action", "uN")
+    run("srv6", "steering", "del", "Vrf1", "10.9.0.0/16")
+    assert written == [
+        ("SRV6_MY_LOCATORS", "MAIN", {"prefix": "fcbb:bbbb:20::", "func_len": "0"}),
+        ("SRV6_MY_SIDS", "MAIN|fcbb:bbbb:20::/48", {"action": "uN"}),
+        ("SRV6MGR_STEERING", "Vrf1|10.9.0.0/16", None),
+    ]
+
+
+def test_config_has_the_fields_of_the_tables() -> None:
+    from srv6mgrd.redis.schema import table
+
+    for name, parts, fields in plugin("config").TABLES.values():
+        known = table("CONFIG_DB", name)
+        assert len(parts) == len(known.parts), name
+        assert set(fields) <= known.fields.keys(), name
