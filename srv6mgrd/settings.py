@@ -30,8 +30,8 @@ class DaemonSettings:
     redis_socket: str = "/run/redis/redis.sock"
     # Host of Redis, over TCP.
     redis_host: str = ""
-    # SONiC's database_config.json, which has the socket of Redis; takes precedence over redis_socket
-    # and redis_host.
+    # SONiC's database_config.json, which has the socket of Redis; takes precedence over
+    # redis_socket and redis_host.
     sonic_database_config: str = ""
     # Namespace of an ASIC, by the database_global.json beside it; empty: the only one.
     sonic_namespace: str = ""
