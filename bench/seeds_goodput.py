@@ -19,7 +19,8 @@ from contextlib import contextmanager
 from bench import header_overhead
 from bench.report import Goal
 
-OCTETS = 4_000_000
+# TCP sends again what a disturbed machine loses: the best counts.
+OCTETS, TIMES = 4_000_000, 3
 # The kernel passes at most so many SIDs of one router (XMIT_RECURSION_LIMIT).
 SEGMENTS = (1, 2, 3, 4, 6)
 # Of the computed share: what TCP itself sends besides, as when a connection begins.
@@ -155,6 +156,7 @@ def goals() -> Iterator[Goal]:
                 nodes.steer(*_segments(encapsulation, count))
                 yield Goal(
                     f"SRNK: goodput, {encapsulation}, {count} segments",
-                    [nodes.share()], [header_overhead.share(octets(count) + _TCP)],
+                    [nodes.share() for _ in range(TIMES)],
+                    [header_overhead.share(octets(count) + _TCP)],
                     GOAL, "%", more=True,
                 )  # fmt: skip
