@@ -16,7 +16,7 @@ TOOLS := $(CACHE)/tools-$(shell cat $(TOOLS_FOR) | sha256sum | cut -c1-12)
 PY := $(TOOLS)/bin
 
 .PHONY: help demo lab-shell test check quick unit contract robot near one job slow soak nightly deb bench frr \
-    docs format clean pictures
+    docs format clean pictures terminals
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -83,6 +83,10 @@ docs: $(DOCS)/.ready ## the site: build/site, with its links checked; python3 -m
 	@NO_MKDOCS_2_WARNING=1 PYTHONPATH=docs/site $(DOCS)/bin/mkdocs --quiet build -f docs/site/mkdocs.yml
 	@$(DOCS)/bin/python docs/site/self_contained.py build/site
 	@echo "build/site: $$(find build/site -name '*.html' | wc -l) pages"
+
+terminals: $(DOCS)/.ready ## record the terminals that the documentation shows: docs/images
+	@LAB_OUT=build/terminals $(LAB) run --topology $(TOPOLOGY) -- /opt/srv6mgr/bin/python docs/site/record.py
+	@$(DOCS)/bin/python docs/site/terminals.py build/terminals/terminals.json docs/images
 
 $(DOCS)/.ready:
 	@echo "== tools of the site (once): $(DOCS)"

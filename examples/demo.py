@@ -1,7 +1,7 @@
 """The main job, narrated: one gNMI Set per provider edge makes an SRv6 VPN that carries traffic.
 
-Runs inside the lab on topology two-pe; ends with status 1 and the reason when anything is not as
-it should be. With --stay the configured network is left open in a shell.
+Runs inside the lab on topology two-pe. If a check fails, it ends with status 1 and the reason.
+With --stay, it leaves the configured network open in a shell.
 """
 
 from __future__ import annotations
@@ -30,6 +30,18 @@ SRV6 = "/srv6mgr-srv6:srv6"
 # Site 2 as both tenants number it, and an address that exists in blue alone.
 SITE2 = ("10.2.0.10", "fd00:2::10")
 BLUE_ONLY = "10.2.0.99"
+# What the open network shows, in the order of a first look: a command, and what it is about.
+TOUR = (
+    ("on ce-red1 ping -c3 10.2.0.10", "traffic through the tunnel"),
+    ("on pe1 srv6ctl show vrfs", "VPNs, with the state of their service"),
+    ("on pe1 srv6ctl show counters", "packets that the SIDs counted, and rates"),
+    ("on -t pe1 srv6ctl top", "the same live; q quits"),
+    ("on pe1 srv6ctl trace 10.2.0.10 --vrf red", "the path, hop by hop"),
+    ("on pe1 ip -6 route flush table 8986", "delete the SIDs: they are back at once"),
+    ("on pe1 srv6ctl show statistics", "the repair was counted"),
+    ("on pe1 ip link set to-ce-red down; on pe1 srv6ctl doctor", "break VPN red: cause and remedy"),
+    ("on pe1 ip link set to-ce-red up", "repair it"),
+)
 
 
 def main() -> int:
@@ -45,10 +57,10 @@ def main() -> int:
         demo.counters()
         demo.isolation()
         demo.remove_red()
+        demo.what_next()
     except (FailedError, GnmiError, LabError) as failure:
         print(f"\ndemo failed: {failure}", file=sys.stderr)
         return 1
-    narration.end()
     return 0
 
 
@@ -89,7 +101,7 @@ class Demo:
 
     def show(self) -> None:
         pe1 = self.pes[0]
-        self.narration.step("What kernel and BGP hold now")
+        self.narration.step("State of kernel and BGP")
         self.narration.shell(pe1, "ip -br link show type vrf")
         self.narration.shell(pe1, "ip -6 rule show", lambda line: "proto 86" in line)
         self.narration.shell(pe1, "ip -6 -s route show table 8986")
@@ -145,12 +157,13 @@ class Demo:
         over_gnmi = self.gnmi(self.pes[0]).get(path)[0]
         self.narration.output(_compact(over_gnmi))
         self.narration.check(
-            int(over_gnmi["srv6mgr-srv6:in-pkts"]) == 2 * PINGS, "gNMI tells collectors the same"
+            int(over_gnmi["srv6mgr-srv6:in-pkts"]) == 2 * PINGS,
+            "gNMI reports the same to collectors",
         )
 
     def remove_red(self) -> None:
         pe1, pe2 = self.pes
-        self.narration.step("One gNMI Set deletes VRF red on pe1; all of it goes")
+        self.narration.step("One gNMI Set deletes VRF red on pe1")
         sid = _sid(pe1, "red")
         done = self.gnmi(pe1).set(
             delete=[f"{SRV6}/vrfs/vrf[name=red]", f"{SRV6}/local-sids/sid[prefix={sid}]"]
@@ -168,20 +181,26 @@ class Demo:
         self._until(lambda: _remote_routes(pe2, "red") == 0, "pe2 lost red's routes of site 1")
         self._ping(self.ces["blue1"], SITE2[0])
 
-    def stay(self) -> int:
-        self.narration.step("The network is yours")
-        for line, shows in (
-            ("on ce-red1 ping 10.2.0.10", "traffic through the tunnel"),
-            ("on pe1 srv6ctl show sids", "SIDs with status and counters"),
-            ("on -t pe1 srv6ctl top", "... live; q quits"),
-            ("on pe2 ping -c3 fcbb:0:1:64::; on pe1 srv6ctl explain fcbb:0:1:64::", "its errors"),
-            ("on pe1 srv6ctl doctor", "whether all is well"),
-            ("on pe1 vtysh -c 'show bgp ipv4 vpn'", "VPN routes with their SIDs"),
-            ("on pe1 ip -6 route flush table 8986", "... and see the SIDs come back"),
-            ("on pe1 redis-cli -s /run/redis/redis.sock -n 6 keys '*'", "status as SONiC rows"),
-            ("exit", "ends the lab"),
+    def what_next(self) -> None:
+        self.narration.end()
+        for line, about in (
+            ("make lab-shell", "opens this network for you, with a tour in nine commands"),
+            ("docs/tutorial/first-vpn.md", "builds the VPN step by step, on routers of your own"),
+            ("docs/tutorial/service-chain.md", "sends a VPN through a firewall"),
+            ("make docs", "builds this documentation as a site: build/site/index.html"),
         ):
-            self.narration.say(f"{line:72}{shows}")
+            self.narration.say(f"{line:32}{about}")
+
+    def stay(self) -> int:
+        self.narration.step("The network is yours: a tour in nine commands")
+        for number, (line, shows) in enumerate(TOUR, 1):
+            self.narration.say(f"{number}  {line:70}{shows}")
+        self.narration.say(
+            "exit ends the lab. 'on NODE COMMAND' runs a command on pe1, pe2, p, ce-red1, ..."
+        )
+        self.narration.say(
+            "docs/tutorial/service-chain.md works here: it adds a firewall to the VPN."
+        )
         shell = ["bash", "--rcfile", "/src/lab/guest/shellrc"]
         subprocess.call(shell, env={**os.environ, "LAB_PROMPT": "lab"})
         return 0

@@ -52,7 +52,7 @@ class Narration:
         self.ok(claim)
 
     def end(self) -> None:
-        print(f"\n{self._paint('1;32', 'Done')} in {time.monotonic() - self._started:.0f} s.")
+        print(f"\n{self._paint('1;32', 'Done')} in {time.monotonic() - self._started:.0f} s. Next:")
 
     def _paint(self, code: str, text: str) -> str:
         return f"\033[{code}m{text}\033[0m" if self._colour else text

@@ -17,7 +17,8 @@ def fence(
     svg = wrapper.text2svg(drawn(source))
     data = base64.b64encode(svg).decode()
     alt = escape(" ".join(attributes.get("attrs", {}).get("alt", "diagram").split()))
-    return f'<img class="{css_class}" alt="{alt}" src="data:image/svg+xml;base64,{data}">'
+    image = f'<img class="{css_class}" alt="{alt}" src="data:image/svg+xml;base64,{data}">'
+    return f'<div class="wide">{image}</div>'
 
 
 def drawn(source: str) -> str:

@@ -18,9 +18,14 @@ PAGES = (
     "docs/reference/*.md",
     "frr-patches/README.md", "lab/README.md", "redis-schema/README.md",
 )  # fmt: skip
-LINKED = ("LICENSE", "docs/site/style.css", "docs/yang/*.tree", "docs/figures/*.svg",
+LINKED = (
+    "LICENSE",
+    "docs/site/style.css",
+    "docs/figures/*.svg",
+    "docs/images/*.svg",
+    "docs/yang/*.tree",
     "examples/*/*.json",
-)  # fmt: skip
+)
 _ITEM = re.compile(r"([-*]|\d+\.) ")
 
 
