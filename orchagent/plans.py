@@ -30,6 +30,8 @@ _SWITCH_ROUTER = Reference(int(Kind.VRF), ROUTER)
 _OVERLAY, _UNDERLAY = "|overlay ", "|underlay"
 # Of the actions that Srv6Orch decapsulates with a DSCP mode for (mySidTunnelRequired).
 _WITH_MODE = frozenset({"un", "udt46"})
+# Longer names are cut in messages.
+_MOST = 80
 _NAME = re.compile(r"[^\s|]+")
 _ANY = ("0.0.0.0", "::")
 _COUNTER = Plan(attributes=sai.COUNTER)
@@ -173,7 +175,8 @@ def words(node: Node) -> str:
         Kind.ADJACENCY: "next hop",
         Kind.NEXT_HOP: "next hop",
     }
-    return f"{kinds.get(node.kind, node.kind.name.lower().replace('_', ' '))} {node.name}"
+    word = kinds.get(node.kind, node.kind.name.lower().replace("_", " "))
+    return f"{word} {node.name if len(node.name) <= _MOST else sai.shown(node.name)}"
 
 
 def _sid(name: str, fields: Fields, modes: DecapModes) -> Plan:
@@ -214,7 +217,7 @@ def _interface_of(node: Node) -> Node:
 def _adjacency(text: str, neighbors: Neighbors) -> Plan:
     found = neighbors.at(text)
     if found is None:
-        reason = f"next hop {text} is not resolved yet (NEIGH_TABLE, kernel)"
+        reason = f"{words(Node(Kind.ADJACENCY, text))} is not resolved yet (NEIGH_TABLE, kernel)"
         return Plan(fault=State(Status.PENDING, reason))
     hop = Node(Kind.NEXT_HOP, found.name)
     return Plan((hop,), stands_for=reference(hop))
@@ -317,7 +320,7 @@ def destination(key: str) -> tuple[str, str]:
     try:
         return vrf, str(ip_network(prefix, strict=False))
     except ValueError:
-        raise SaiError(f"key {key!r} is not [<VRF>:]<prefix>; remove the row") from None
+        raise SaiError(f"key {sai.shown(key)} is not [<VRF>:]<prefix>; remove the row") from None
 
 
 def is_srv6(kind: Kind, fields: Fields) -> bool:
@@ -360,11 +363,11 @@ def _addresses(fields: Fields, name: str) -> list[str]:
         return [str(ip_address(text)) for text in _list(fields, name)]
     except ValueError:
         raise SaiError(
-            f"{name} {fields[name]!r} holds something else than addresses; correct it"
+            f"{name} {sai.shown(fields[name])} holds something else than addresses; correct it"
         ) from None
 
 
 def _named(name: str) -> str:
     if _NAME.fullmatch(name) is None:
-        raise SaiError(f"name {name!r} holds blanks or bars; rename it")
+        raise SaiError(f"name {sai.shown(name)} holds blanks or bars; rename it")
     return name

@@ -24,6 +24,15 @@ class Reference(NamedTuple):
     name: str
 
 
+# So much of a text is in messages: Redis takes rows of any size.
+_SHOWN = 80
+
+
+def shown(text: str) -> str:
+    """A text of a row, as messages have it."""
+    return repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN // 2]}...")
+
+
 class SaiError(Exception):
     """A row that SAI has no object for; the message says why, and what to do."""
 
@@ -107,7 +116,7 @@ def my_sid(key: str, fields: Mapping[str, str]) -> MySid:
             f"SAI has no {action}: no ASIC serves it, the kernel does; nothing is to be done"
         )
     if action not in _BEHAVIORS:
-        raise SaiError(f"action {action!r} is unknown; write one that Srv6Orch knows")
+        raise SaiError(f"action {shown(action)} is unknown; write one that Srv6Orch knows")
     attributes = {_BEHAVIOR: f"SAI_MY_SID_ENTRY_ENDPOINT_BEHAVIOR_{_BEHAVIORS[action]}"}
     if flavor := _FLAVORS.get(action):
         attributes[_FLAVOR] = f"SAI_MY_SID_ENTRY_ENDPOINT_BEHAVIOR_FLAVOR_{flavor}"
@@ -153,7 +162,7 @@ def sid_list(fields: Mapping[str, str]) -> Attributes:
         try:
             IPv6Address(segment)
         except ValueError:
-            raise SaiError(f"segment {segment!r} is no IPv6 address; correct it") from None
+            raise SaiError(f"segment {shown(segment)} is no IPv6 address; correct it") from None
     # Any other text means this one, as in Srv6Orch.
     kind = _LIST_TYPES.get(fields.get("type", ""), "ENCAPS_RED")
     return {
@@ -172,10 +181,10 @@ def lengths(key: str) -> tuple[str, str, str, str, str]:
         address = socket.inet_ntop(socket.AF_INET6, socket.inet_pton(socket.AF_INET6, parts[4]))
     except (ValueError, IndexError, OSError):
         raise SaiError(
-            f"key {key!r} is not <block>:<node>:<function>:<argument>:<sid>; remove the row"
+            f"key {shown(key)} is not <block>:<node>:<function>:<argument>:<sid>; remove the row"
         ) from None
     if min(block, node, function, argument) < 0 or block + node + function + argument > 128:
-        raise SaiError(f"lengths of key {key!r} sum to more than 128 bits; remove the row")
+        raise SaiError(f"lengths of key {shown(key)} sum to more than 128 bits; remove the row")
     return str(block), str(node), str(function), str(argument), address
 
 
@@ -202,5 +211,5 @@ def _check_next_hop(action: str, text: str) -> None:
         ip_address(text.partition("@")[0])
     except ValueError:
         raise SaiError(
-            f"adj {text!r} is neither an address nor address@interface; correct it"
+            f"adj {shown(text)} is neither an address nor address@interface; correct it"
         ) from None

@@ -30,7 +30,7 @@ def order(row: str) -> tuple[int, str]:
 
 def is_known(row: str) -> bool:
     """Whether it is of a table that is read."""
-    return any(row.startswith(t.prefix) for t in TABLES)
+    return row.startswith(_PREFIXES)
 
 
 def declare(row: str, content: Content) -> Declared | Part | None:
@@ -151,6 +151,7 @@ _READERS: dict[Table, Callable[[list[str], Row], Declared | Part | None]] = {
 }
 # What others refer to comes first.
 TABLES = tuple(_READERS)
+_PREFIXES = tuple(t.prefix for t in TABLES)
 # Tables of which SONiC's own daemons know more fields, and more rows, than a VPN needs.
 _OF_SONIC = frozenset(
     {vpn.GLOBALS, vpn.FAMILIES, vpn.NEIGHBORS, vpn.NEIGHBOR_FAMILIES, vpn.INTERFACES}

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from srv6mgrd.configdb.objects import Content
-from srv6mgrd.configdb.rows import TABLES
+from srv6mgrd.configdb.rows import TABLES, is_known
 from srv6mgrd.redis.connection import Line, loads, text, track
 from srv6mgrd.redis.schema import Fields, RowKey, table
 from srv6mgrd.redis.wire import DATABASES, Settings
@@ -45,10 +45,9 @@ class Source:
 
     async def rows(self) -> dict[str, Content]:
         """All rows of our tables."""
-        found: set[str] = set()
-        for t in TABLES:
-            found |= await self._keys(_DB, t.prefix)
-        return await self.look(sorted(found))
+        # One scan for all tables: with a pattern for each Redis would go through all keys again.
+        found = await self._keys(_DB, "")
+        return await self.look(sorted(filter(is_known, found)))
 
     async def look(self, keys: Sequence[str]) -> dict[str, Content]:
         """Rows as they are now; one that is absent is not among them."""

@@ -365,3 +365,25 @@ def test_segments_may_be_written_with_a_length() -> None:
     world.put(LIST, path="baba:2001:10::/128,baba:2001:20::")
     segments = "SAI_SRV6_SIDLIST_ATTR_SEGMENT_LIST"
     assert world.backend.objects[LIST][segments] == "2:baba:2001:10::,baba:2001:20::"
+
+
+@pytest.mark.parametrize(
+    ("node", "fields"),
+    [
+        (SID, {"action": "x" * 1_000_000}),
+        (SID, {"action": "end.dt4", "vrf": "x" * 1_000_000}),
+        (SID, {"action": "ua", "adj": "x" * 1_000_000}),
+        (Node(Kind.SID, "x" * 1_000_000), {"action": "end"}),
+        (LIST, {"path": "x" * 1_000_000}),
+        (Node(Kind.ROUTE, "x" * 1_000_000), VPN),
+        (Node(Kind.ROUTE, "::/0"), {**VPN, "seg_src": "x" * 1_000_000}),
+        (Node(Kind.ROUTE, "::/0"), {"segment": "x" * 1_000_000, "seg_src": "::1"}),
+        (Node(Kind.NEXT_HOP_GROUP, "x y" * 1_000_000), ECMP),
+    ],
+)
+def test_a_reason_does_not_repeat_a_megabyte(node: Node, fields: dict[str, str]) -> None:
+    world = World()
+    world.put(node, **fields)
+    status, reason = world.state(node)
+    assert status is not Status.INSTALLED
+    assert len(reason) < 400, reason[:400]
