@@ -30,7 +30,7 @@ ${WIRE}        fcbb:0:1:d2::/64
 ${FAR_MAC}     02:00:00:00:07:02
 ${BACK}        fcbb:0:2:ad4::/64
 &{UNDERLAY}    pe1=via inet6 2001:db8:1::2 dev to-p    pe2=via inet6 2001:db8:2::2 dev to-p
-${LINKS}       /sys/fs/bpf/srv6mgr/links
+${LINKS}       /sys/fs/bpf/srv6mgr*/links
 ${HAS_IN}      bpftool net show dev to-p | grep -q "tcx/ingress toward_function"
 ${HAS_BACK}    bpftool net show dev to-fw | grep -q "tcx/ingress back_function"
 
@@ -153,7 +153,7 @@ What Is No Longer Declared Leaves Nothing Behind
     ...    delete local-sids/sid[prefix=${AS6}]    delete local-sids/sid[prefix=${AS4}]
     ...    delete local-sids/sid[prefix=${AM}]
     Then Run On    pe1    ! bpftool net show | grep tcx
-    And Run On    pe1    test ! -e /sys/fs/bpf/srv6mgr
+    And Run On    pe1    test -z "$(ls -d /sys/fs/bpf/srv6mgr* 2>/dev/null)"
     And Run On    pe1    ! ip -6 route show table 8986 | grep -E "End.DX[246]"
 
 

@@ -122,7 +122,7 @@ class Target:
                 self.router.kill(name)
         self.router.stop("frr")
         self.shell(
-            "rm -rf /dev/shm/sr* /run/srv6mgr/* /sys/fs/bpf/srv6mgr;"
+            "rm -rf /dev/shm/sr* /run/srv6mgr/* /sys/fs/bpf/srv6mgr*;"
             "ip -6 route flush table 8986; nft delete table ip6 srv6mgr;"
             "for l in v0-port v1-port v2-port v3-port red blue v0 v1 v2 v3 srv6mgr;"
             " do ip link del $l; done;"
