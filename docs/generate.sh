@@ -7,6 +7,7 @@ check=${1:-}
 python -m srv6mgrd.redis.schemadoc $check
 python -m srv6mgrd.cli.manual $check
 python docs/app_tags.py $check
+python packaging/ansible_schema.py $check
 PYTHONPATH=. python docs/site/reference.py $check
 trees=docs/yang
 if [ "$check" = --check ]; then

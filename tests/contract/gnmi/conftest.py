@@ -11,13 +11,14 @@ import select
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from gnmi_pb import gnmi_pb2 as pb
 
+from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.gnmi.passwords import hash_password
 from tests.contract.gnmi.client import Client, Core, failing, subscription
 from tests.contract.gnmi.data import SRV6, TABLE
@@ -25,6 +26,8 @@ from tests.contract.gnmi.holdings import Holdings
 
 # For clients that come over TLS; who comes over the socket is root by that.
 USER, PASSWORD = "root", "of a test"
+# Of srv6mgrd, whatever it is asked for.
+OPERATION = {"number": 1, "verb": "create", "object": "link red", "command": "ip link add red"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -202,3 +205,22 @@ def unchanged(router: Client, holdings: Holdings) -> Iterator[Client]:
     assert config() == before
     work()
     holdings.settle(held)
+
+
+@pytest.fixture
+def asked() -> Iterator[list[tuple[str, Any]]]:
+    """What srv6mgrd was asked for; it answers with one operation."""
+    connection, found = Connection(originator="operations"), []
+
+    def answering(rpc: str) -> Callable[..., dict[str, Any]]:
+        def called(_path: str, given: Mapping[str, Any], event: str, _private: Any) -> Any:
+            found.append((rpc, dict(given)))
+            return {} if rpc == "clear-counters" else {"operation": [OPERATION]}
+
+        return called
+
+    session = connection.session()
+    for rpc in ("plan", "reconcile", "clear-counters"):
+        session.subscribe_rpc_call(f"/srv6mgr-operations:{rpc}", answering(rpc))
+    yield found
+    connection.close()

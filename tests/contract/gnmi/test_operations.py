@@ -14,18 +14,16 @@ import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from grpc_reflection.v1alpha import reflection_pb2
 
-from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.datastore.coordinator import CommitCoordinator
 from srv6mgrd.datastore.rpc import Manager, RpcSubscription
 from srv6mgrd.gnmi.passwords import hash_password
 from tests.contract.gnmi.client import Client
-from tests.contract.gnmi.conftest import Server
+from tests.contract.gnmi.conftest import OPERATION, Server
 from tests.contract.gnmi.data import SRV6
 from tests.contract.gnmi.rich_status import violations
 from tests.contract.rejections import MISTAKES, Mistake, judge
 
 SERVICE = "srv6mgr.operations.v1.Operations"
-OPERATION = {"number": 1, "verb": "create", "object": "link red", "command": "ip link add red"}
 
 
 class Reflected:
@@ -62,25 +60,6 @@ class Reflected:
             f"/{SERVICE}/{method}", request.SerializeToString, answer.FromString
         )
         return call(request(**given), timeout=10, metadata=self._metadata)
-
-
-@pytest.fixture
-def asked() -> Iterator[list[tuple[str, Any]]]:
-    """What srv6mgrd was asked for; it answers with one operation."""
-    connection, found = Connection(originator="operations"), []
-
-    def answering(rpc: str) -> Callable[..., dict[str, Any]]:
-        def called(_path: str, given: Mapping[str, Any], event: str, _private: Any) -> Any:
-            found.append((rpc, dict(given)))
-            return {} if rpc == "clear-counters" else {"operation": [OPERATION]}
-
-        return called
-
-    session = connection.session()
-    for rpc in ("plan", "reconcile", "clear-counters"):
-        session.subscribe_rpc_call(f"/srv6mgr-operations:{rpc}", answering(rpc))
-    yield found
-    connection.close()
 
 
 @pytest.mark.parametrize("version", ["v1", "v1alpha"])
