@@ -10,6 +10,7 @@ import configparser
 import importlib.util
 import json
 import re
+import shlex
 import subprocess
 from pathlib import Path
 from types import ModuleType
@@ -138,6 +139,16 @@ def test_settings_are_made_for_the_namespace(tmp_path: Path, number: str, namesp
     assert loaded.sonic_database_config == "/var/run/redis/sonic-db/database_config.json"
     assert loaded.sonic_namespace == namespace
     assert 'mode = "sonic"' in (out / "srv6-configdbd.toml").read_text()
+
+
+def test_the_dump_asks_what_srv6ctl_answers() -> None:
+    line = re.search(r"for command in (.+); do", (PACKAGE / "debug-dump").read_text())
+    assert line is not None
+    manual = Path("docs/man/srv6ctl.1").read_text()
+    commands = shlex.split(line.group(1))
+    assert len(commands) > 3
+    for command in (*commands, "support-bundle"):
+        assert re.search(rf"^\.SS {command}\b", manual.replace("\\-", "-"), re.MULTILINE), command
 
 
 def plugin(name: str) -> ModuleType:
