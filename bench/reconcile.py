@@ -4,8 +4,9 @@ This part runs on the host's kernel, in a network namespace of its own: what net
 veth stands in for the device of the SIDs should there be no dummy, and what a running srv6mgrd
 takes there (``bench.reconcile_host``). That is measured in the lab, too (``bench.reconcile_lab``),
 where VRFs and FRR are but every page fault and system call is dear; its runs are read from the file
-that it left. ``make bench BENCH=reconcile`` does both, PART="rates vrf 10k 100k" the parts that are
-named, and PART="host 100k" those on the host's kernel alone.
+that it left. ``make bench BENCH=reconcile`` does both, PART="rates vrf 10k 100k vrfs" the parts
+that are named (vrfs: 1,000 VRFs with BGP, in the lab alone), and PART="host 100k" those on the
+host's kernel alone.
 """
 
 from __future__ import annotations

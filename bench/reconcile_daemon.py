@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from bench.report import Goal
 from bench.sids import SIDS
+from srv6mgrd.vitals import INTERVAL
 
 ROUNDS = 5
 # How often what takes longer with many SIDs is done, and the memory (MiB) that it may take.
@@ -86,6 +87,29 @@ def goals_of(place: Place, count: int) -> list[Goal]:
     goal("restart until ready", seconds, [], limit, of="median")
     goal("writes of a restart", writes, [], 0, "", of="most")
     _measure(place, "configure", 0)
+    place.stop()
+    return goals
+
+
+def vrf_goals_of(place: Place, count: int) -> list[Goal]:
+    """What many VRFs with BGP take, and how long the event loop stood still meanwhile."""
+    goals: list[Goal] = []
+
+    def goal(what: str, *runs: Any, **named: Any) -> None:
+        goals.append(Goal(f"{place.name}: {what}, {count:,} VRFs", *runs, **named))
+
+    place.start()
+    goal("commit of all", _measure(place, "vrfs", count), [], None)
+    _measure(place, "idle", SETTLING_SECONDS)
+    goal("commit of one more", _measure(place, "vrf", count, ROUNDS), [], None, of="median")
+    goal("full compare", _measure(place, "compare", ROUNDS), [], None)
+    _measure(place, "idle", SETTLING_SECONDS)
+    idle = _measure(place, "idle", IDLE_SECONDS)
+    goal("memory", [idle["memory"]], [], None, "MiB")
+    goal("CPU when idle", [idle["cpu"]], [], None, "%")
+    goal("commit of none", _measure(place, "vrfs", 0), [], None)
+    _measure(place, "idle", round(INTERVAL) + 1)
+    goal("event loop stood still, at most", [_measure(place, "gap")], [], GAP, "ms")
     place.stop()
     return goals
 

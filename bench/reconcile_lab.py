@@ -1,6 +1,6 @@
 """In the lab: what a running srv6mgrd takes for its work, and what a VRF costs its users.
 
-    python -m bench.reconcile_lab [vrf] [10k] [100k]
+    python -m bench.reconcile_lab [vrf] [10k] [100k] [vrfs]
 
 Leaves its goals as JSON for ``bench.reconcile``.
 """
@@ -16,9 +16,10 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from bench.reconcile_daemon import goals_of, say
+from bench.reconcile_daemon import goals_of, say, vrf_goals_of
 from bench.reconcile_daemon import parts as daemon_parts
 from bench.report import Goal, describe_machine
+from bench.vrfs import VRFS
 from lab.guest.nodes import Node
 from lab.guest.services import Router
 
@@ -30,7 +31,7 @@ VRF_GOAL = 0.9
 
 
 def main() -> int:
-    parts: dict[str, Callable[[], list[Goal]]] = {"vrf": _request_response}
+    parts: dict[str, Callable[[], list[Goal]]] = {"vrf": _request_response, "vrfs": _vrfs}
     parts |= {name: partial(_daemon, count) for name, count in daemon_parts().items()}
     asked = [name for name in sys.argv[1:] or ("vrf", "10k") if name in parts]
     machine, goals = describe_machine(), list[Goal]()
@@ -65,7 +66,14 @@ class Lab:
 
 
 def _daemon(count: int) -> list[Goal]:
-    goals = goals_of(Lab(), count)
+    return _stopped(goals_of(Lab(), count))
+
+
+def _vrfs() -> list[Goal]:
+    return _stopped(vrf_goals_of(Lab(), VRFS))
+
+
+def _stopped(goals: list[Goal]) -> list[Goal]:
     for service in ("frr", "redis"):
         Router(ROUTER).stop(service)
     return goals

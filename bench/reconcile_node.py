@@ -2,6 +2,8 @@
 
 ``configure COUNT``      seconds that the commit of the whole configuration takes
 ``change COUNT TIMES``   seconds of commits of one more SID each
+``vrfs COUNT``           the same as ``configure``, of VRFs with BGP
+``vrf COUNT TIMES``      the same as ``change``, of VRFs with BGP
 ``compare TIMES``        seconds of compares that find all as it shall be
 ``repair COUNT TIMES``   seconds from the deletion of a SID by hand to its return
 ``idle SECONDS``         percent of a CPU used, and MiB resident
@@ -17,11 +19,12 @@ import os
 import random
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench.sids import address, config, extra
+from bench import sids, vrfs
 from srv6mgrd.counters.node import DAEMONS, NodeReader
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kernel.events import KernelEvents
@@ -38,7 +41,7 @@ TIMEOUT = 60.0
 RUNTIME = "BENCH_RUNTIME"
 
 
-def configure(count: int) -> list[float]:
+def configure(config: dict[str, Any]) -> list[float]:
     import sysrepo
 
     with (
@@ -46,21 +49,19 @@ def configure(count: int) -> list[float]:
         connection.start_session("running") as session,
         connection.get_ly_ctx() as context,
     ):
-        # With none: nothing is declared at all.
-        text = json.dumps(config(count)) if count else "{}"
-        tree = context.parse_data_mem(text, "json", parse_only=True, strict=True)
+        tree = context.parse_data_mem(json.dumps(config), "json", parse_only=True, strict=True)
         return [_timed(lambda: session.replace_config_ly(tree, MODULE, TIMEOUT_MS))]
 
 
-def change(count: int, times: int) -> list[float]:
+def change(extras: Iterable[dict[str, Any]]) -> list[float]:
     import sysrepo
 
     runs = []
     with sysrepo.SysrepoConnection() as connection, connection.start_session("running") as session:
-        for number in range(count + 1, count + 1 + times):
+        for extra in extras:
             with connection.get_ly_ctx() as context:
                 one = context.parse_data_mem(
-                    json.dumps(extra(number)), "json", parse_only=True, strict=True
+                    json.dumps(extra), "json", parse_only=True, strict=True
                 )
                 session.edit_batch_ly(one)
                 one.free()
@@ -68,6 +69,10 @@ def change(count: int, times: int) -> list[float]:
             # The startup configuration is written after each: not the next one's cost.
             time.sleep(5 * runs[-1])
     return runs
+
+
+def _later(extra: Callable[[int], dict[str, Any]], count: int, times: int) -> list[float]:
+    return change(extra(number) for number in range(count + 1, count + 1 + times))
 
 
 def compare(times: int) -> list[float]:
@@ -93,7 +98,7 @@ async def _repair(count: int, times: int) -> list[float]:
     events = KernelEvents(ignore_port=kernel.port)
     runs = []
     for number in random.Random(1).sample(range(1, count + 1), times):
-        route = SidRoute(Prefix.parse(address(number)), Behavior.END, SID_TABLE)
+        route = SidRoute(Prefix.parse(sids.address(number)), Behavior.END, SID_TABLE)
         start = time.perf_counter()
         if rejected := kernel.apply([Delete(route)]):
             raise RuntimeError(f"{route.prefix}: {rejected[0].message}")
@@ -146,8 +151,11 @@ def _timed(work: Callable[[], object]) -> float:
 def main() -> None:
     name, *arguments = sys.argv[1:]
     measures: dict[str, Callable[..., Any]] = {
-        "configure": configure,
-        "change": change,
+        # With none: nothing is declared at all.
+        "configure": lambda count: configure(sids.config(count) if count else {}),
+        "change": partial(_later, sids.extra),
+        "vrfs": lambda count: configure(vrfs.config(count)),
+        "vrf": partial(_later, vrfs.extra),
         "compare": compare,
         "repair": repair,
         "idle": idle,
