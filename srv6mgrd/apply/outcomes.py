@@ -31,10 +31,10 @@ def outcomes(
         for ref in carried(desired):
             out[ref] = Outcome(InstallStatus.PENDING, FRR_ABSENT)
     for key, reason in shadowed.items():
-        for ref in t.serves.get(key, ()):
+        for ref in t.refs(key):
             out[ref] = Outcome(InstallStatus.DRIFTED, reason)
     # The first reason is the root of those that follow from it.
     for key, reason in reversed(list(reasons.items())):
-        for ref in t.serves.get(key, ()):
+        for ref in t.refs(key):
             out[ref] = Outcome(InstallStatus.FAILED, reason)
     return {**out, **left_out}

@@ -245,7 +245,7 @@ class Reconciler:
         now = self._compare(desired)
         differing = {action.object.key for action in now.plan.actions}
         differing |= {conflict.wanted.key for conflict in now.plan.conflicts}
-        changed = {ref for key in differing for ref in now.target.serves.get(key, ())}
+        changed = {ref for key in differing for ref in now.target.refs(key)}
         standing = lacking.keys() - changed - now.target.pending.keys()
         known = {ref for ref in self._lacked if self._current.has(ref, desired)}
         state = accepting if accept else desired
@@ -361,7 +361,7 @@ class Reconciler:
             done,
             whole,
             outcomes(whole, now.target, reasons, left_out, shadowed, frr_up=now.frr_up),
-            frozenset(ref for a in done for ref in now.target.serves.get(a.object.key, ())),
+            frozenset(ref for a in done for ref in now.target.refs(a.object.key)),
             tuple(failures.values()),
             {} if atomic else _by_ref(differences(done), now.target),
         )
@@ -481,6 +481,6 @@ def _by_ref(differences: Mapping[str, str], t: Target) -> dict[ObjectRef, str]:
     """Differences of objects as those of the declared objects that they serve."""
     found: dict[ObjectRef, list[str]] = {}
     for key, difference in differences.items():
-        for ref in t.serves.get(key, ()):
+        for ref in t.refs(key):
             found.setdefault(ref, []).append(difference)
     return {ref: "; ".join(all_of_it) for ref, all_of_it in found.items()}

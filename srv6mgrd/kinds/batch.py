@@ -59,6 +59,8 @@ class Batch:
                 self._rejected[position] = request
         self.flush()
         self.vlans.settle()
+        # ``vlans`` refers to this object: what is left of it may stay for good (memory.py).
+        self._actions = ()
         return [
             RejectedAction(
                 actions[position],

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any, ClassVar
 
 from srv6mgrd.model.rejection import Rejection
+from srv6mgrd.model.status import ObjectRef
 
 
 class Object:
@@ -64,6 +65,11 @@ class Object:
     @property
     def vrf_table(self) -> int | None:
         """Table of the VRF that it works on."""
+        return None
+
+    @property
+    def declared(self) -> ObjectRef | None:
+        """The declared object that it is for and nothing else, where the object itself tells."""
         return None
 
     @property

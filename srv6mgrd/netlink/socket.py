@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import socket
 import struct
@@ -41,7 +42,8 @@ class NetlinkSocket:
         self._socket.setsockopt(wire.SOL_NETLINK, wire.NETLINK_CAP_ACK, 1)
         self._socket.bind((0, 0))
         self._sequence = 0
-        self._buffer = bytearray(_DATAGRAM)
+        # Of its pages those take memory that were ever needed; a bytearray takes all.
+        self._buffer = mmap.mmap(-1, _DATAGRAM, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
     @property
     def port(self) -> int:
@@ -51,6 +53,7 @@ class NetlinkSocket:
 
     def close(self) -> None:
         self._socket.close()
+        self._buffer.close()
 
     def write(self, requests: Sequence[bytes]) -> dict[int, Failure]:
         """Send requests in order; return the failures by position. The others are done.

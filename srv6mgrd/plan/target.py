@@ -138,20 +138,22 @@ def with_sids(before: Target, old: Desired, new: Desired) -> Target | None:
     alone = Target(vrf_rules=before.vrf_rules)
     for sid in went:
         need_sid(alone, sid, old, {})
-    gone = alone.serves.keys()
-    for key, refs in alone.serves.items():
-        leaving = set(refs)
-        left = [ref for ref in t.serves[key] if ref not in leaving]
+    gone = alone.objects.keys()
+    for key in gone:
+        leaving = set(alone.refs(key))
+        left = [ref for ref in t.serves.get(key, ()) if ref not in leaving]
         if left:
             t.serves[key] = left
         else:
-            del t.serves[key], t.objects[key]
+            t.serves.pop(key, None)
+            del t.objects[key]
     alone = Target(vrf_rules=before.vrf_rules)
     for sid in came:
         need_sid(alone, sid, new, {})
     for key, obj in alone.objects.items():
         t.objects.setdefault(key, obj)
-        t.serves[key] = [*t.serves.get(key, ()), *alone.serves[key]]
+        if refs := alone.serves.get(key):
+            t.serves[key] = [*t.serves.get(key, ()), *refs]
     t.differs = frozenset(gone | alone.objects.keys())
     return t
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 
@@ -31,11 +31,11 @@ FORWARD_IPV6 = Sysctl("net/ipv6/conf/all/forwarding", "1")
 
 @dataclass(slots=True)
 class Target:
-    """``objects`` by key; ``serves`` says which declared objects each of them is for;
-    ``pending`` holds what can't be put in place yet, with the reason. With ``borrowed`` VRFs are
-    another's: they are waited for, never made, changed or removed. With ``vrf_rules``, rules take
-    what VRFs encapsulate out of them. ``differs`` are the keys in which it is otherwise than the
-    one that it was made of (``with_sids``)."""
+    """``objects`` by key; ``serves`` says which declared objects each of them is for that does not
+    tell itself (``refs``); ``pending`` holds what can't be put in place yet, with the reason. With
+    ``borrowed`` VRFs are another's: they are waited for, never made, changed or removed. With
+    ``vrf_rules``, rules take what VRFs encapsulate out of them. ``differs`` are the keys in which
+    it is otherwise than the one that it was made of (``with_sids``)."""
 
     objects: dict[str, Object] = field(default_factory=dict)
     serves: dict[str, list[ObjectRef]] = field(default_factory=dict)
@@ -56,6 +56,14 @@ class Target:
         for ref in refs:
             if not serves or serves[-1] != ref:
                 serves.append(ref)
+
+    def refs(self, key: str) -> Sequence[ObjectRef]:
+        """The declared objects that the object of this key is for. One list for each of a hundred
+        thousand SID routes would take 20 MiB."""
+        if (found := self.serves.get(key)) is not None:
+            return found
+        own = obj.declared if (obj := self.objects.get(key)) is not None else None
+        return () if own is None else (own,)
 
     def meet(self, observed: Mapping[str, ObservedObject], some: Iterable[str] | None) -> None:
         """Have the observed objects where they are equal, so that next time ``is`` tells: to

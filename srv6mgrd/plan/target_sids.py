@@ -91,7 +91,7 @@ def need_sid(t: Target, sid: Sid, desired: Desired, interfaces: Mapping[str, int
         flavors=sid.flavors,
         csid_lengths=_csid_lengths(sid, desired.locators[sid.locator]),
     )
-    t.need(route, ref)
+    t.objects[route.key] = route
 
 
 def need_proxies(

@@ -27,15 +27,16 @@ class Rows:
     """Rows as they shall be, and as they are known to be: one entry where that is the same."""
 
     def __init__(self) -> None:
-        self._wanted: dict[RowKey, Fields] = {}
+        # By database and key: a pair for each of 300,000 rows would take 20 MiB.
+        self._wanted: dict[str, dict[str, Fields]] = {db: {} for db in DATABASES}
         # What is known of those that are otherwise; None: there is no such row.
         self._apart: dict[RowKey, Fields | None] = {}
 
     def wanted(self, key: RowKey) -> Fields | None:
-        return self._wanted.get(key)
+        return self._wanted[key.db].get(key.key)
 
     def known(self, key: RowKey) -> Fields | None:
-        return self._apart[key] if key in self._apart else self._wanted.get(key)
+        return self._apart[key] if key in self._apart else self.wanted(key)
 
     @property
     def apart(self) -> Set[RowKey]:
@@ -46,14 +47,14 @@ class Rows:
         """None: the row shall not be."""
         known = self.known(key)
         if fields is None:
-            self._wanted.pop(key, None)
+            self._wanted[key.db].pop(key.key, None)
         else:
-            self._wanted[key] = fields
+            self._wanted[key.db][key.key] = fields
         self.know(key, known)
 
     def know(self, key: RowKey, fields: Fields | None) -> None:
         """None: there is no such row. The fields are changed by ``done``, if cell by cell."""
-        if _is_same(fields, self._wanted.get(key)):
+        if _is_same(fields, self.wanted(key)):
             self._together(key)
         else:
             self._apart[key] = fields
@@ -61,14 +62,18 @@ class Rows:
     def adopt(self, found: Mapping[RowKey, Fields]) -> None:
         """These are all rows that there are."""
         # A set operation on so many would hold every thread.
-        self._apart = {key: None for key in self._wanted if key not in found}
+        self._apart = {key: None for key in self._all_wanted() if key not in found}
         for key, fields in found.items():
             self.know(key, dict(fields))
 
     def clear(self) -> None:
         """No row shall be."""
-        self._apart = {key: f for key in [*self._wanted, *self._apart] if (f := self.known(key))}
-        self._wanted = {}
+        keys = chain(self._all_wanted(), list(self._apart))
+        self._apart = {key: f for key in keys if (f := self.known(key))}
+        self._wanted = {db: {} for db in DATABASES}
+
+    def _all_wanted(self) -> Iterator[RowKey]:
+        return (RowKey(db, key) for db, rows in self._wanted.items() for key in rows)
 
     def done(self, change: Change) -> None:
         """An operation was carried out."""

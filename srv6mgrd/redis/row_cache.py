@@ -8,6 +8,7 @@ from srv6mgrd.counters import sonic
 from srv6mgrd.model.status import SidCounters
 from srv6mgrd.redis import diff
 from srv6mgrd.redis.rows import (
+    COUNTERS,
     NAME_MAP,
     SID_OID,
     Changes,
@@ -38,7 +39,8 @@ class RowCache:
         self._oids: dict[str, str] = {}
         self._highest = 0
         self._counters: dict[str, SidCounters] = {}
-        self._counter_keys: dict[str, RowKey] = {}
+        # Their keys in COUNTERS.
+        self._counter_keys: dict[str, str] = {}
         # SIDs whose rows hold what was counted last. The fields that we hold of these are of some
         # sample before: to make them for each sample costs more than all else.
         self._steady: set[str] = set()
@@ -73,7 +75,7 @@ class RowCache:
             gone = changes.uncounted & self._oids.keys()
             if self._all_dirty:  # Redis remembers some that nobody has
                 used = set(self._counter_keys.values())
-                unused = {n for n, o in self._oids.items() if counters_key(o) not in used}
+                unused = {n for n, o in self._oids.items() if counters_key(o).key not in used}
                 gone = gone | (unused - names.keys())
         if gone:
             self._oids = {n: o for n, o in self._oids.items() if n not in gone}
@@ -137,20 +139,22 @@ class RowCache:
         those before as well."""
         for prefix, name in counted.items():
             if (before := self._counter_keys.pop(prefix, None)) is not None:
-                self._rows.want(before, None)
+                row = RowKey(COUNTERS.database, before)
+                self._rows.want(row, None)
                 self._steady.discard(prefix)
-                yield before
+                yield row
             if name is None:
                 self._counters.pop(prefix, None)
             else:
-                key = self._counter_keys[prefix] = counters_key(self._oids[name])
+                key = counters_key(self._oids[name])
+                self._counter_keys[prefix] = key.key
                 self._want_counters(prefix, key)
                 yield key
 
     def _count_all(self) -> None:
         for prefix, key in self._counter_keys.items():
             if prefix not in self._steady:
-                self._want_counters(prefix, key)
+                self._want_counters(prefix, RowKey(COUNTERS.database, key))
 
     def _want_counters(self, prefix: str, key: RowKey) -> None:
         if (sample := self._counters.get(prefix)) is not None:
@@ -171,9 +175,10 @@ class RowCache:
             if before.get(prefix) is c:
                 continue
             before[prefix] = c
-            if (key := keys.get(prefix)) is None:
+            if (text := keys.get(prefix)) is None:
                 continue
             if prefix not in steady:
+                key = RowKey(COUNTERS.database, text)
                 self._rows.want(key, sonic.fields(c))
                 if key not in self._rows.apart:
                     continue
@@ -181,7 +186,7 @@ class RowCache:
                     self._dirty.add(key)
                     continue
             prefixes.append(prefix)
-            lines.append(f"{key.key} {c.packets} {c.octets} {c.errors}\n")
+            lines.append(f"{text} {c.packets} {c.octets} {c.errors}\n")
             if len(lines) == diff.BATCH:
                 yield prefixes, lines
                 prefixes, lines = [], []
@@ -191,7 +196,7 @@ class RowCache:
     def counted(self, prefixes: Iterable[str]) -> None:
         """Note that the counters of these SIDs were written."""
         for prefix in set(prefixes) - self._steady:
-            key = self._counter_keys[prefix]
+            key = RowKey(COUNTERS.database, self._counter_keys[prefix])
             self._rows.know(key, self._rows.wanted(key))
             self._steady.add(prefix)
 

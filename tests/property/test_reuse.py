@@ -65,7 +65,7 @@ def test_a_target_derived_from_the_last_one(pair, back, tables, in_bgp):
         return
     assert derived.objects == made.objects
     assert derived.pending == made.pending
-    serves = [{k: set(refs) for k, refs in t.serves.items()} for t in (derived, made)]
+    serves = [{k: set(t.refs(k)) for k in t.objects} for t in (derived, made)]
     assert serves[0] == serves[1]
 
 

@@ -14,6 +14,7 @@ from srv6mgrd.model import names
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.model.record import record
 from srv6mgrd.model.reserved import SID_DEVICE
+from srv6mgrd.model.status import Kind, ObjectRef
 
 # What follows a lookup table or next hop in iproute2, by behavior.
 _NEXT_HOPS = {Behavior.END_X: "nh6", Behavior.END_DX6: "nh6", Behavior.END_DX4: "nh4"}
@@ -63,6 +64,10 @@ class SidRoute(Route):
     @property
     def short_label(self) -> str:
         return "SID route"
+
+    @property
+    def declared(self) -> ObjectRef:
+        return ObjectRef(Kind.SID, str(self.prefix))
 
     @property
     def in_front(self) -> str:

@@ -15,7 +15,7 @@ from srv6mgrd.kinds.sid.notices import Notice
 from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.kinds.sid.route_dump import NOTHING, Counters, Row, Template, decode, rows
 from srv6mgrd.kinds.sid.seg6local import BEHAVIOR, Extras
-from srv6mgrd.model.prefix import Prefix
+from srv6mgrd.model.prefix import Prefix, packed
 from srv6mgrd.model.reserved import ROUTE_PROTOCOL
 from srv6mgrd.plan.observed import ObservedObject
 
@@ -43,7 +43,8 @@ class SidTable:
         self._stood: tuple[bytes, dict[str, ObservedObject]] = b"", {}
         # Whether notifications can tell what became of it.
         self._followable = False
-        self._prefixes: dict[tuple[bytes, int], Prefix] = {}
+        # By length and address: a pair for each would take as much as the rest of it.
+        self._prefixes: dict[int, dict[bytes, Prefix]] = {}
         self._expected: dict[tuple[bytes, int], SidRoute] = {}
         self._items: dict[tuple[object, ...], _Items] = {}
         self._devices: dict[int, str | None] = {}
@@ -61,9 +62,9 @@ class SidTable:
         for route in routes:
             prefix = route.prefix
             if isinstance(prefix, Prefix):
-                key = prefix.packed, prefix.prefixlen
-                self._prefixes[key] = prefix
-                self._expected[key] = route
+                address, length = prefix.packed, prefix.prefixlen
+                self._prefixes.setdefault(length, {})[address] = prefix
+                self._expected[address, length] = route
 
     def counters(self, datagrams: Sequence[bytes]) -> Mapping[IPv6Network, Counters]:
         """packets, bytes, errors by prefix; routes without counters are left out. The very
@@ -82,13 +83,12 @@ class SidTable:
                 if not row.unknown and row.counters is not None:
                     found[self._prefix((row.address, row.length))] = row.counters
             else:
-                key = template.prefix(values)
+                address, length = place = template.prefix(values)
+                prefix = known[length].get(address) if length in known else None
                 counters = template.counters(values)
                 # One for all that were never used.
-                found[known.get(key) or self._prefix(key)] = (
-                    NOTHING if counters == NOTHING else counters
-                )
-        if len(known) > 2 * len(found):
+                found[prefix or self._prefix(place)] = NOTHING if counters == NOTHING else counters
+        if sum(map(len, known.values())) > 2 * len(found):
             self._prefixes = {}
         return found
 
@@ -135,8 +135,11 @@ class SidTable:
                     item = self._like(values_of, identity[:2])
                 else:
                     item = self._build(template.row(values), devices)
+                if isinstance(obj := item.object, SidRoute):
+                    # Instead of the dump's copy of the address.
+                    identity = packed(obj.prefix), *identity[1:]
                 now[identity] = item
-                key = item.object.key
+                key = obj.key
             if key in objects:
                 several.setdefault(key, [objects[key]]).append(item)
             else:
@@ -212,8 +215,10 @@ class SidTable:
         return ObservedObject(route, ours)
 
     def _prefix(self, key: tuple[bytes, int]) -> Prefix:
-        if (prefix := self._prefixes.get(key)) is None:
-            prefix = self._prefixes[key] = Prefix.of(*key)
+        address, length = key
+        prefixes = self._prefixes.setdefault(length, {})
+        if (prefix := prefixes.get(address)) is None:
+            prefix = prefixes[address] = Prefix.of(address, length)
         return prefix
 
 

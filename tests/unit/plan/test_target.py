@@ -90,7 +90,7 @@ def test_a_small_vpn():
 def test_each_object_knows_what_it_is_for():
     found = target(small_vpn("eth1"), {"eth1": 2})
 
-    assert found.serves == {
+    assert {key: [*found.refs(key)] for key in found.objects} == {
         "link srv6mgr": [DT46, END],
         "link red": [RED],
         "l3mdev rule IPv4": [RED],
