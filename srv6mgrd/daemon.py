@@ -227,7 +227,7 @@ async def _run(settings: Settings) -> None:
             node,
             lambda: stages.taken,
             queues,
-            is_busy=lambda: progress.work is not None,
+            is_busy=_is_writing,
         )
     try:
         with lease.held(store, settings.status_lease, lambda: manager.reported):
@@ -308,11 +308,16 @@ def _outward(settings: Settings) -> InThread | Nowhere:
     if not settings.has_redis:
         return Nowhere()
     if settings.mode != "sonic":
-        return InThread(Publisher(settings.redis()))
+        return InThread(Publisher(settings.redis(), is_writing=_is_writing))
     # redis-py is imported here: a start without it is shorter.
     from srv6mgrd.redis.outward import BesideSonic
 
-    return InThread(BesideSonic(settings.redis()))
+    return InThread(BesideSonic(settings.redis(), is_writing=_is_writing))
+
+
+def _is_writing() -> bool:
+    """Whether a commit or a repair is carried out."""
+    return progress.work is not None
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from ipaddress import IPv6Network
 
 from srv6mgrd.model.desired import Desired
@@ -21,8 +21,12 @@ class BesideSonic:
     """Statuses go to our own tables, SIDs and segment lists to orchagent. Counters stay where they
     are: on SONiC they are the ASIC's."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.publisher, self.feed = Publisher(settings, alone=False), OrchagentFeed(settings)
+    def __init__(
+        self, settings: Settings, *, is_writing: Callable[[], bool] = lambda: False
+    ) -> None:
+        """``is_writing`` as in Publisher."""
+        self.publisher = Publisher(settings, alone=False, is_writing=is_writing)
+        self.feed = OrchagentFeed(settings)
         self._warm_restart = WarmRestart(settings, self._reconciled)
 
     def publish(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> None:

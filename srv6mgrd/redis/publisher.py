@@ -30,6 +30,10 @@ log = logging.getLogger(__name__)
 
 Connect = Callable[[Settings], AbstractAsyncContextManager[Wire]]
 
+# Seconds that all rows together, and each batch of them, wait for a commit or a repair at most;
+# and from look to look whether it has ended.
+_ALL_LATE, _BATCH_LATE, _LOOK = 5.0, 0.5, 0.02
+
 
 @contextlib.asynccontextmanager
 async def _redis(settings: Settings) -> AsyncIterator[Wire]:
@@ -48,9 +52,16 @@ class Publisher:
     """
 
     def __init__(
-        self, settings: Settings | None = None, connect: Connect = _redis, *, alone: bool = True
+        self,
+        settings: Settings | None = None,
+        connect: Connect = _redis,
+        *,
+        alone: bool = True,
+        is_writing: Callable[[], bool] = lambda: False,
     ) -> None:
-        """``alone`` as in Projector."""
+        """``alone`` as in Projector. While ``is_writing``, a commit or a repair is carried out,
+        which somebody waits for: rows give way to it."""
+        self._is_writing = is_writing
         self._settings = settings or Settings()
         self._connect = connect
         self._row_cache = RowCache()
@@ -195,7 +206,13 @@ class Publisher:
             async with asyncio.timeout(max(0.0, due - time.monotonic())):
                 await self._wake.wait()
 
+    async def _give_way(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while self._is_writing() and time.monotonic() < until:
+            await asyncio.sleep(_LOOK)
+
     async def _round(self, wire: Wire) -> None:
+        await self._give_way(_ALL_LATE)
         with memory.searched_later():
             await self._make_so(wire)
 
@@ -248,6 +265,7 @@ class Publisher:
 
     async def _carry_out(self, wire: Wire, batches: Iterable[tuple[str, list[Change]]]) -> None:
         for db, batch in batches:
+            await self._give_way(_BATCH_LATE)
             rejected = await wire.write(db, [operation for _, operation in batch])
             self._writes += len(batch) - len(rejected)
             for key in self._row_cache.done(batch, rejected):

@@ -38,6 +38,7 @@ class InThread:
         self._outward = outward
         self._loop = asyncio.new_event_loop()
         self._task: asyncio.Task[None] | None = None
+        self._is_cancelled = False
 
     def publish(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> None:
         self._loop.call_soon_threadsafe(self._outward.publish, desired, statuses)
@@ -53,12 +54,16 @@ class InThread:
 
     async def run(self) -> None:
         """Keep Redis as was published; in another event loop. Ends when it is cancelled."""
-        with ThreadPoolExecutor(1, "redis") as thread:
-            try:
-                await asyncio.get_running_loop().run_in_executor(thread, self._serve)
-            finally:
-                with contextlib.suppress(RuntimeError):  # it has ended by itself
-                    self._loop.call_soon_threadsafe(self._cancel)
+        thread = ThreadPoolExecutor(1, "redis")
+        serving = asyncio.get_running_loop().run_in_executor(thread, self._serve)
+        try:
+            await asyncio.shield(serving)
+        finally:
+            with contextlib.suppress(RuntimeError):  # it has ended by itself
+                self._loop.call_soon_threadsafe(self._cancel)
+            # To wait in ``shutdown`` would hold this event loop.
+            await asyncio.wait([serving])
+            thread.shutdown()
 
     def _serve(self) -> None:
         with (
@@ -69,9 +74,11 @@ class InThread:
 
     async def _work(self) -> None:
         self._task = asyncio.current_task()
-        await self._outward.run()
+        if not self._is_cancelled:
+            await self._outward.run()
 
     def _cancel(self) -> None:
+        self._is_cancelled = True
         if self._task is not None:
             self._task.cancel()
 

@@ -17,7 +17,7 @@ from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.proxy_state import ProxyCounts, ProxyState
 from srv6mgrd.model.service import ServiceReport, ServiceState
 from srv6mgrd.model.status import Kind, ObjectRef, SidCounters
-from srv6mgrd.redis import rows
+from srv6mgrd.redis import publisher, rows
 from srv6mgrd.redis.counterpoll import poll
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.redis.rows import project
@@ -41,8 +41,13 @@ class Running:
 
     def __init__(self, redis: FakeRedis) -> None:
         self.redis = redis
-        self.publisher = Publisher(FAST, redis.connect)
+        self.is_writing, self.asked = False, 0
+        self.publisher = Publisher(FAST, redis.connect, is_writing=self._is_writing)
         self._task = asyncio.create_task(self.publisher.run())
+
+    def _is_writing(self) -> bool:
+        self.asked += 1
+        return self.is_writing
 
     async def publish(self, wanted: State) -> int:
         """Publish; how many writes that took."""
@@ -80,6 +85,26 @@ async def test_rows_arrive_and_the_same_again_writes_nothing(running: Running) -
     oid = found["COUNTERS_DB", MAP][A]
     assert found["COUNTERS_DB", "SRV6MGR_SID_OID"] == {A: oid}
     assert await running.publish(declared(A)) == 0
+
+
+async def test_rows_give_way_to_a_commit(running: Running) -> None:
+    await running.publish(declared(A))
+    running.is_writing = True
+    before = running.asked
+    running.publisher.publish(*declared(A, B))
+    await wait_until_async(lambda: running.asked > before + 2)
+    assert f"SRV6MGR_SID|{B}" not in running.redis.rows["STATE_DB"]
+    running.is_writing = False
+    await running.settled()
+    assert f"SRV6MGR_SID|{B}" in running.redis.rows["STATE_DB"]
+
+
+async def test_they_do_not_wait_for_ever(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publisher, "_ALL_LATE", 0.01)
+    monkeypatch.setattr(publisher, "_BATCH_LATE", 0.01)
+    running.is_writing = True
+    await running.publish(declared(A))
+    assert f"SRV6MGR_SID|{A}" in running.redis.rows["STATE_DB"]
 
 
 async def test_only_what_differs_is_written(running: Running) -> None:

@@ -74,3 +74,29 @@ async def test_its_failure_is_that_of_the_daemon() -> None:
 
     with pytest.raises(ValueError, match="it failed"):
         await asyncio.wait_for(redis.run(), 30)
+
+
+async def test_the_loop_turns_while_the_thread_finishes_its_work() -> None:
+    outward = Outward()
+    redis: Any = InThread(outward)
+    may_end = threading.Event()
+    redis.publish(1, {})
+    running = asyncio.create_task(redis.run())
+    assert await asyncio.to_thread(outward.called.wait, 30)
+    redis._loop.call_soon_threadsafe(may_end.wait, 30)
+
+    running.cancel()
+    # A loop that waits for the thread does not come to this.
+    asyncio.get_running_loop().call_later(0.05, may_end.set)
+
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert may_end.is_set()
+
+
+async def test_it_ends_if_it_is_cancelled_before_it_begins() -> None:
+    redis: Any = InThread(Outward())
+    # The thread begins with this.
+    redis._loop.call_soon(redis._cancel)
+
+    await asyncio.wait_for(redis.run(), 30)
