@@ -115,7 +115,8 @@ class Sources:
 
 @one_thread()
 class ServiceMonitor:
-    """Lives in the event loop; it reads and judges in a thread, one look after the other."""
+    """Lives in the event loop; it reads, judges and reports in a thread, one look after the
+    other."""
 
     def __init__(
         self,
@@ -205,18 +206,26 @@ class ServiceMonitor:
         if not (due or self._kernel.is_stale) and seen.is_same(self._seen):
             return
         try:
-            judged = await asyncio.to_thread(self._judge, seen, now)
+            changed = await asyncio.to_thread(self._looked, seen, now)
         except (KernelError, OSError) as error:
             # It stays stale, and is read at the next look.
             _LOG.error("state of services: %s", error)
             return
         if full:
             self._full_due = now + self._duty_cycle.after(self._cost.seconds, quiet=True)
-        if judged != self._judged and not self._is_begun_only(judged, now):
-            self._report(judged)
+        if changed:
+            self._writer.publish()
+
+    def _looked(self, seen: _Seen, now: float) -> bool:
+        """In a thread: judge, and report. Whether there is something to publish. Raises
+        KernelError."""
+        judged = self._judge(seen, now)
+        if judged == self._judged or self._is_begun_only(judged, now):
+            return False
+        self._report(judged)
+        return True
 
     def _judge(self, seen: _Seen, now: float) -> Judgement:
-        """In a thread. Raises KernelError."""
         with self._cost:
             before, self._seen = self._seen, None
             if before is None or seen.desired is not before.desired:
@@ -248,7 +257,6 @@ class ServiceMonitor:
         self._judged, self._published = judged, {}
         reports = self._times.reports(judged, time.time_ns())
         self._writer.stage(PART, members(judged, reports))
-        self._writer.publish()
         self._outward.publish_services(reports)
         self._alarms.report(SOURCE, judged.conditions)
 

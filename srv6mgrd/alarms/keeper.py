@@ -113,7 +113,9 @@ class Alarms:
                         await self._wake.wait()
                         await asyncio.sleep(_SETTLE)
                 self._wake.clear()
-                self._settle()
+                if found := self._settle():
+                    # A thousand lines would hold the event loop.
+                    await asyncio.to_thread(_log, found)
                 # One file after the other, each whole: nothing here is in a hurry.
                 await asyncio.to_thread(self._file.write, self._list.alarms, self._list.changed)
                 await self._save()
@@ -128,7 +130,7 @@ class Alarms:
             due = save if due is None else min(due, save)
         return due
 
-    def _settle(self) -> None:
+    def _settle(self) -> list[Changed]:
         found = self._list.settle(self._clock())
         control = self._list.control
         self._notifier.put(
@@ -136,11 +138,10 @@ class Alarms:
             for changed in found
             if control.notifies(changed.before, changed.after)
         )
-        for changed in found:
-            _log(changed)
         if self._list.left_out > self._left_out:
             _LOG.error("%d alarms have no room in the alarm list", self._list.left_out)
         self._left_out = self._list.left_out
+        return found
 
     async def _save(self) -> None:
         alarms, moment = self._list.alarms, self._clock().steady
@@ -151,20 +152,20 @@ class Alarms:
             self._saved = alarms
 
 
-def _log(changed: Changed) -> None:
-    before, after = changed
-    if after.is_cleared:
-        _LOG.info("alarm %s on %s is cleared: %s", after.type, after.resource, after.cause)
-        return
-    what = "changed" if before is not None and not before.is_cleared else "raised"
-    change = after.changes[0]
-    _LOG.log(
-        _LEVELS[after.severity],
-        "alarm %s on %s is %s (%s): %s; %s",
-        after.type,
-        after.resource,
-        what,
-        after.severity.text,
-        change.cause,
-        change.remedy,
-    )
+def _log(found: Iterable[Changed]) -> None:
+    for before, after in found:
+        if after.is_cleared:
+            _LOG.info("alarm %s on %s is cleared: %s", after.type, after.resource, after.cause)
+            continue
+        what = "changed" if before is not None and not before.is_cleared else "raised"
+        change = after.changes[0]
+        _LOG.log(
+            _LEVELS[after.severity],
+            "alarm %s on %s is %s (%s): %s; %s",
+            after.type,
+            after.resource,
+            what,
+            after.severity.text,
+            change.cause,
+            change.remedy,
+        )

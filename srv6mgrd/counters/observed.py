@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from srv6mgrd.counters.node import MAKE_ROOM, publish_text
@@ -23,24 +24,34 @@ def beside(store: Path) -> Path:
 
 class ObservedWriter:
     """Writes the file, whole and at once, when something changed. It has parts; members that
-    several of them have are joined, their lists by key."""
+    several of them have are joined, their lists by key. The event loop publishes; what takes long
+    is done by the threads that stage."""
 
     def __init__(self, path: Path, problems: Problems | None = None) -> None:
         self._path = path
         self._problems = problems or Problems()
+        self._staging = Lock()
         self._parts: dict[str, Mapping[str, Any]] = {}
         # The members of a part, each encoded.
         self._encoded: dict[str, dict[str, str]] = {}
         # Members of several parts as they were joined last, with what they were made of.
         self._joined: dict[str, tuple[list[str], str]] = {}
+        self._staged = ""
         self._written: str | None = None
         self._problems.retry(path.name, self.publish)
 
     def stage(self, part: str, members: Mapping[str, Any]) -> None:
         """What ``publish`` writes of a part. Encodes it; any thread may, each for its part. The
         members must not change afterwards."""
-        self._encoded[part] = {name: _encode(value) for name, value in members.items()}
-        self._parts[part] = members
+        encoded = {name: _encode(value) for name, value in members.items()}
+        with self._staging:
+            self._parts[part], self._encoded[part] = members, encoded
+            parts: dict[str, list[str]] = {}
+            for each in sorted(self._encoded):
+                for name in self._encoded[each]:
+                    parts.setdefault(name, []).append(each)
+            named = [f"{json.dumps(name)}:{self._member(name, of)}" for name, of in parts.items()]
+            self._staged = ",".join(named)
 
     def staged(self, part: str) -> Mapping[str, Any]:
         """What was staged last of a part."""
@@ -48,12 +59,7 @@ class ObservedWriter:
 
     def publish(self) -> None:
         """Write what is staged, unless it is what was written last."""
-        texts: dict[str, list[tuple[str, str]]] = {}
-        for part in sorted(self._encoded):
-            for name, encoded in self._encoded[part].items():
-                texts.setdefault(name, []).append((part, encoded))
-        members = [f"{json.dumps(name)}:{self._member(name, of)}" for name, of in texts.items()]
-        text = ",".join(members)
+        text = self._staged
         if text == self._written:
             return
         self._written = None
@@ -61,15 +67,15 @@ class ObservedWriter:
             publish_text(self._path, f"{{{text}}}")
             self._written = text
 
-    def _member(self, name: str, of: Sequence[tuple[str, str]]) -> str:
-        if len(of) == 1:
-            return of[0][1]
-        sources = [text for _, text in of]
+    def _member(self, name: str, parts: Sequence[str]) -> str:
+        sources = [self._encoded[part][name] for part in parts]
+        if len(sources) == 1:
+            return sources[0]
         known = self._joined.get(name)
         if known is None or known[0] != sources:
             joined: Any = {}
-            for text in sources:
-                joined = _join(joined, json.loads(text))
+            for part in parts:
+                joined = _join(joined, self._parts[part][name])
             known = self._joined[name] = sources, _encode(joined)
         return known[1]
 
@@ -80,6 +86,15 @@ _KEYS = ("name", "prefix")
 
 
 def _encode(value: object) -> str:
+    """Lists entry by entry: thousands of them at once would hold every thread."""
+    if isinstance(value, dict):
+        return f"{{{','.join(f'{json.dumps(name)}:{_encode(v)}' for name, v in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{','.join(map(_entry, value))}]"
+    return _entry(value)
+
+
+def _entry(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 

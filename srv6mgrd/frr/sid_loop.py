@@ -57,6 +57,8 @@ class SidLoops:
         self._clock = clock
         self._drain = drain
         self._removals: dict[IPv6Address, deque[float]] = {}
+        # What was declared when it was looked at last, and the VRF of each SID in it.
+        self._known: tuple[Desired, dict[IPv6Address, str]] = Desired(), {}
 
     async def run(self, removed: AsyncIterator[Iterable[IPv6Address]]) -> None:
         """End each loop that shows in the removed routes; runs for ever."""
@@ -66,8 +68,10 @@ class SidLoops:
 
     def looping(self, removed: Iterable[IPv6Address]) -> dict[str, IPv6Address]:
         """VRFs, each with its SID, that are in a loop after these removals."""
-        now = self._clock()
-        exporters = _exporters(self._desired())
+        now, desired = self._clock(), self._desired()
+        if desired is not self._known[0]:
+            self._known = desired, _exporters(desired)
+        exporters = self._known[1]
         for address in [a for a, times in self._removals.items() if now - times[-1] > _SECONDS]:
             del self._removals[address]
         found = {}

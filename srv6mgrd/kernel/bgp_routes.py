@@ -42,6 +42,8 @@ class BgpHostRoutes:
                 if error.errno != errno.ENOBUFS:
                     raise
                 continue
+            # Where there is one already, ``sock_recv`` gives nobody a turn.
+            await asyncio.sleep(0)
             return [_destination(body) for _, _, _, body in wire.messages(datagram)]
 
 

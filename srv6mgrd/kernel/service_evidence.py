@@ -32,6 +32,8 @@ from srv6mgrd.service_state.evidence import KernelEvidence, LinkEvidence, Reacha
 from srv6mgrd.service_state.scope import neighbor_addresses
 
 _BUFFER, _DATAGRAM = 1 << 21, 1 << 16
+# Datagrams heard at once, which takes some 10 ms; the rest waits in the socket.
+_TAKE = 500
 _UNDERLAY = (
     wire.RTNLGRP_LINK,
     wire.RTNLGRP_IPV4_IFADDR,
@@ -97,7 +99,7 @@ class KernelServiceEvidence:
         take: Callable[[int, memoryview], None],
         lost: Callable[[], None],
     ) -> None:
-        while True:
+        for _ in range(_TAKE):
             try:
                 datagram = heard.recv(_DATAGRAM)
             except BlockingIOError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -80,6 +81,7 @@ class World:
 
     def stage(self, part: str, members: Mapping[str, Any]) -> None:
         self.parts[part] = members
+        self.staged_by = threading.current_thread()
 
     def staged(self, part: str) -> Mapping[str, Any]:
         return self.parts.get(part, NOTHING)
@@ -114,6 +116,12 @@ def test_a_healthy_edge() -> None:
     world.look()
     assert (world.state("red"), world.state("blue")) == ("up", "up")
     assert (world.reads, world.published, world.conditions) == (1, 1, [])
+
+
+def test_the_event_loop_encodes_nothing() -> None:
+    world = World()
+    world.look()
+    assert world.staged_by is not threading.current_thread()
 
 
 def test_what_is_the_same_is_not_judged_again() -> None:

@@ -18,8 +18,12 @@ def test_removed_host_routes_of_bgp(run: Run) -> None:
     routes = BgpHostRoutes()
 
     async def first() -> list[IPv6Address]:
+        # Others have a turn, although it is there already.
+        asyncio.get_running_loop().call_soon(turns.append, 1)
         async with asyncio.timeout(5):
             return await anext(routes)
+
+    turns: list[int] = []
 
     try:
         run("ip -6 route add 2001:db8:1::/64 dev eth1 proto bgp")
@@ -29,5 +33,6 @@ def test_removed_host_routes_of_bgp(run: Run) -> None:
         run("ip -6 route add 2001:db8::2/128 dev eth1 proto bgp table 77")
         run("ip -6 route del 2001:db8::2/128 dev eth1 proto bgp table 77")
         assert asyncio.run(first()) == [IPv6Address("2001:db8::2")]
+        assert turns == [1]
     finally:
         routes.close()

@@ -73,6 +73,21 @@ def test_somebody_changes_the_boundary(
     assert (event.kind, event.key) == (EventKind.BOUNDARY, table.key)
 
 
+def test_others_have_a_turn_however_much_there_is(
+    kernel: LinuxKernel, events: KernelEvents, run: Run
+) -> None:
+    assert kernel.apply([Create(SID)]) == []
+    run(f"ip -6 route del fc00:1::1 table {SID_TABLE}")
+
+    async def turns() -> list[int]:
+        found: list[int] = []
+        asyncio.get_running_loop().call_soon(found.append, 1)
+        await anext(events)
+        return found
+
+    assert asyncio.run(turns()) == [1]
+
+
 def test_noise_is_not_reported(events: KernelEvents, run: Run) -> None:
     run("ip -6 route add fc00:2::/64 dev srv6mgr; ip -6 route add fc00:2::/64 dev lo table 77")
     run("ip route add 10.0.0.0/8 dev lo; ip route add default dev lo table 100")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from srv6mgrd.counters.node import NodeReader
 from srv6mgrd.counters.observed import ObservedWriter
 from srv6mgrd.storage import Problems
@@ -45,6 +47,19 @@ def test_a_file_that_can_not_be_written_is_written_later(tmp_path: Path) -> None
     writer.publish()
     assert problems.listed() == {}
     assert json.loads((away / "observed.json").read_text()) == {"vrfs": {}}
+
+
+def test_what_is_published_is_encoded_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "observed.json"
+    writer = ObservedWriter(file)
+    writer.stage("frr", {"vrfs": {"vrf": [{"name": "red"}]}})
+    writer.stage("service", {"vrfs": {"vrf": [{"name": "red", "service": {}}]}})
+    with monkeypatch.context() as patch:
+        patch.delattr(json, "dumps")
+        writer.publish()
+    assert json.loads(file.read_text()) == {"vrfs": {"vrf": [{"name": "red", "service": {}}]}}
 
 
 def test_members_of_several_parts_are_joined_by_key(tmp_path: Path) -> None:
