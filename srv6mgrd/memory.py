@@ -7,6 +7,7 @@ import contextlib
 import ctypes
 import gc
 import resource
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -70,23 +71,48 @@ def keep_freed() -> None:
         mallopt(_M_ARENA_MAX, 1)
 
 
+class _Waiting:
+    """How many threads the collector waits for: it is one for all of them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._count = 0
+        self._goes_on = False
+
+    def begin(self) -> None:
+        with self._lock:
+            if not self._count:
+                self._goes_on = gc.isenabled()
+                gc.disable()
+            self._count += 1
+
+    def end(self) -> None:
+        with self._lock:
+            self._count -= 1
+            if self._count or not self._goes_on:
+                return
+            if gc.get_count()[0] > _MUCH:
+                gc.freeze()
+            gc.enable()
+
+
+_waiting = _Waiting()
+
+
 @contextlib.contextmanager
 def searched_later() -> Iterator[None]:
-    """The collector waits until what is made in here is whole: to search it again and again while
-    it grows took more than half of a commit with a hundred thousand SIDs.
+    """The collector waits until what is made in here is whole, and what other threads make in here
+    meanwhile: to search it again and again while it grows took more than half of a commit with a
+    hundred thousand SIDs.
 
     If it is much, the collector leaves it alone afterwards: to search it once holds every thread
     for 0.3 s. It is freed as soon as nothing refers to it, but for cycles, of which there are
     none in configurations and statuses."""
-    was = gc.isenabled()
-    gc.disable()
+    _waiting.begin()
     try:
         yield
     finally:
-        if was:
-            if gc.get_count()[0] > _MUCH:
-                gc.freeze()
-            gc.enable()
+        _waiting.end()
 
 
 def let_go(tree: dict[str, Any]) -> None:

@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# Characters of a diff beyond which the configuration itself is no longer to read.
-_SMALL = 1 << 18
+# Characters of a diff from which on the configuration itself is read.
+SMALL = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigChange:
     """``text`` reads the new configuration as JSON, which takes sysrepo as long as the commit
-    itself; ``diff`` has what changes, with metadata (``sid_changes``), empty where that is not to
-    be had. Both within the callback of sysrepo alone."""
+    itself; ``diff`` has what changes, with metadata (``sid_changes``), up to ``SMALL`` bytes of
+    it, and empty where that is not to be had. Both within the callback of sysrepo alone."""
 
     text: Callable[[], str]
     diff: Callable[[], str] = str
@@ -23,7 +23,7 @@ class ConfigChange:
     def small_diff(self) -> Mapping[str, Any] | None:
         """The diff, unless there is none or much of it."""
         text = self.diff()
-        if not text or len(text) > _SMALL:
+        if not text or len(text) >= SMALL:
             return None
         diff: Mapping[str, Any] = json.loads(text)
         return diff

@@ -78,14 +78,14 @@ def _check(session: Session, function: str, code: int) -> None:
         raise SysrepoError.new("; ".join(errors(session)) or f"{function} failed", code)
 
 
-def change_diff(session: Session, *, tagged: bool = False) -> str | None:
+def change_diff(session: Session, *, tagged: bool = False, most: int = -1) -> str | None:
     """The change of an event session as JSON, ``yang:operation`` in the metadata of its nodes.
 
     Several times faster than the binding's ``get_changes`` (one print, not an object per leaf).
     Valid only within the callback. Defaults are printed too: a leaf that falls back to its
     default would be missing otherwise; ``tagged`` if asked for
-    (RFC 6243 section 3.4). None when
-    the change is empty.
+    (RFC 6243 section 3.4). Of one that is longer than ``most`` bytes these alone: to copy all of
+    it would hold every thread. None when the change is empty.
     """
     import _libyang
 
@@ -101,7 +101,9 @@ def change_diff(session: Session, *, tagged: bool = False) -> str | None:
         if printed.lyd_print_mem(out, node, printed.LYD_JSON, options):
             raise context.error("a change can't be printed")
     try:
-        return str(_libyang.ffi.string(out[0]).decode()) if out[0] else None
+        if not out[0]:
+            return None
+        return str(_libyang.ffi.string(out[0], most).decode(errors="replace"))
     finally:
         printed.free(out[0])
 

@@ -13,7 +13,7 @@ import sysrepo
 from srv6mgrd.datastore import ffi
 from srv6mgrd.datastore.caller import origin_of
 from srv6mgrd.datastore.client_errors import of_error
-from srv6mgrd.datastore.config_change import ConfigChange
+from srv6mgrd.datastore.config_change import SMALL, ConfigChange
 from srv6mgrd.datastore.connection import DatastoreError, NonePendingError, PendingError
 from srv6mgrd.datastore.error_info import set_error_infos
 from srv6mgrd.datastore.events import InThread
@@ -97,7 +97,8 @@ class ConfigSubscription:
     def _change(self, session: Any) -> None:
         try:
             change = ConfigChange(
-                lambda: read(session), lambda: ffi.change_diff(session, tagged=True) or ""
+                lambda: read(session),
+                lambda: ffi.change_diff(session, tagged=True, most=SMALL) or "",
             )
             self._on_change(change, origin_of(session))
         except (PendingError, RejectedError) as error:

@@ -248,6 +248,9 @@ class RowCache:
         yield from diff.changes(dirty, self._rows)
         for key in dirty.intersection(_OF_CELLS):
             self._rows.settle(key)
+        # One by one: freed at once, they would hold every thread.
+        while dirty:
+            dirty.pop()
 
     def done(self, batch: Sequence[diff.Change], rejected: Iterable[int]) -> list[RowKey]:
         """Note that a batch was carried out but for what was refused; return what was refused

@@ -1,6 +1,7 @@
 """When the collector searches, and when memory that was freed is given back."""
 
 import gc
+import threading
 
 import pytest
 
@@ -27,6 +28,24 @@ def test_an_inner_one_does_not_end_the_outer_one():
         with memory.searched_later():
             pass
         assert not gc.isenabled()
+
+
+def test_it_waits_for_the_last_thread():
+    begun, ended = threading.Event(), threading.Event()
+
+    def other():
+        with memory.searched_later():
+            begun.set()
+            ended.wait(30)
+
+    thread = threading.Thread(target=other)
+    with memory.searched_later():
+        thread.start()
+        assert begun.wait(30)
+    assert not gc.isenabled()
+    ended.set()
+    thread.join()
+    assert gc.isenabled()
 
 
 def test_it_goes_on_after_a_failure_too():

@@ -150,7 +150,13 @@ class SidTable:
             for item in items[1:]:
                 further = _further(item)
                 objects[further.object.key] = further
-        self._items, self._expected = made, {}
+        before_all, self._items = self._items, made
+        # One by one: freed at once, they would hold every thread.
+        for known_items in before_all.values():
+            while known_items:
+                known_items.popitem()
+        while self._expected:
+            self._expected.popitem()
         # Where several lead to one prefix, a notification does not tell which is left.
         self._followable = whole and not several
         self._stood = (digest, dict(objects)) if whole else (b"", {})
