@@ -20,6 +20,7 @@ from bench.reconcile_daemon import goals_of, say, vrf_goals_of
 from bench.reconcile_daemon import parts as daemon_parts
 from bench.report import Goal, describe_machine
 from bench.vrfs import VRFS
+from lab.guest.catalogue import FRR_DAEMONS
 from lab.guest.nodes import Node
 from lab.guest.services import Router
 
@@ -70,7 +71,11 @@ def _daemon(count: int) -> list[Goal]:
 
 
 def _vrfs() -> list[Goal]:
-    return _stopped(vrf_goals_of(Lab(), VRFS))
+    goals = vrf_goals_of(Lab(), VRFS)
+    # bgpd that had many VRFs takes minutes to stop of its own accord.
+    for daemon in FRR_DAEMONS:
+        Router(ROUTER).kill(daemon)
+    return _stopped(goals)
 
 
 def _stopped(goals: list[Goal]) -> list[Goal]:
