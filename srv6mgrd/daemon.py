@@ -73,6 +73,7 @@ from srv6mgrd.stages import stages
 from srv6mgrd.stamp.exchange import StampExchange
 from srv6mgrd.start import start
 from srv6mgrd.storage import Problems
+from srv6mgrd.systemd import extend_stop
 from srv6mgrd.vitals import Vitals
 
 if TYPE_CHECKING:
@@ -274,6 +275,7 @@ async def _run(settings: Settings) -> None:
             )
     finally:
         _LOG.info("stopping; what is installed goes on forwarding")
+        extending = asyncio.create_task(extend_stop())
         # In a thread: what it finishes is carried out by this event loop.
         await asyncio.to_thread(commits.close)
         events.close()
@@ -295,6 +297,7 @@ async def _run(settings: Settings) -> None:
         running.close()
         await asyncio.to_thread(history.close)
         store.close()
+        extending.cancel()
 
 
 def _ask(frr: FrrState, desired: Desired, seen: ObservedWriter) -> Reported:

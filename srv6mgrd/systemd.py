@@ -45,3 +45,17 @@ async def watchdog(is_alive: Callable[[], bool] = lambda: True) -> None:
         if is_alive():
             notify("WATCHDOG=1")
         await asyncio.sleep(int(microseconds) / 1e6 / _BEATS)
+
+
+# Microseconds that each message adds to the time to stop, and seconds between them.
+_EXTENSION, _STOP_BEAT = 30_000_000, 5.0
+# Seconds that a stop may take: the startup configuration of 100,000 SIDs is saved in it.
+_STOP_LIMIT = 300.0
+
+
+async def extend_stop(limit: float = _STOP_LIMIT, beat: float = _STOP_BEAT) -> None:
+    """Have the service manager wait for a stop that takes long, while the event loop turns.
+    ``TimeoutStopSec`` is for one that does not."""
+    for _ in range(max(1, round(limit / beat))):
+        notify(f"EXTEND_TIMEOUT_USEC={_EXTENSION}")
+        await asyncio.sleep(beat)

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from srv6mgrd.systemd import notify, watchdog
+from srv6mgrd.systemd import extend_stop, notify, watchdog
 
 
 def test_it_is_reported(tmp_path, monkeypatch):
@@ -41,6 +41,20 @@ async def test_the_watchdog_is_fed_while_the_loop_turns(tmp_path, monkeypatch):
 
         feeding.cancel()
     assert heard == [b"WATCHDOG=1"] * 3
+
+
+async def test_a_long_stop_is_waited_for(tmp_path, monkeypatch):
+    address = str(tmp_path / "notify")
+    monkeypatch.setenv("NOTIFY_SOCKET", address)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(address)
+        manager.setblocking(False)
+
+        await asyncio.wait_for(extend_stop(limit=0.02, beat=0.01), 5)
+
+        assert [manager.recv(100) for _ in range(2)] == [b"EXTEND_TIMEOUT_USEC=30000000"] * 2
+        with pytest.raises(BlockingIOError):
+            manager.recv(100)
 
 
 @pytest.mark.parametrize(("usec", "pid"), [("", ""), ("20000", "1")])
