@@ -44,7 +44,7 @@ class _Conversation(ctypes.Structure):
     _fields_: ClassVar = [("call", _CONVERSATION), ("data", c_void_p)]
 
 
-# Backoff is Throttle's; a module is not to sleep in our thread.
+# Delays are Throttle's; a module is not to sleep in our thread.
 _NO_DELAY = _DELAY(lambda _status, _microseconds, _data: None)
 
 

@@ -18,7 +18,7 @@ from grpc import StatusCode
 
 from srv6mgrd.gnmi.failure import RpcError
 from srv6mgrd.gnmi.listener.peer import Peer
-from srv6mgrd.gnmi.throttle import Backoff, Throttle
+from srv6mgrd.gnmi.throttle import FailureDelay, Throttle
 
 _N, _R, _P = 1 << 14, 8, 1
 # The value of the setting ``users`` for a user whose password PAM checks.
@@ -26,9 +26,9 @@ BY_PAM = "pam"
 # A client with more wrong passwords for a name waits, and with many more for any names: others
 # behind the same address are not to be locked out at once. So does a name that many clients guess
 # at, but shortly: its owner is not to be locked out by others.
-_BY_PAIR = Backoff(free=5, first=1, longest=60)
-_BY_PEER = Backoff(free=30, first=1, longest=60)
-_BY_USER = Backoff(free=50, first=1, longest=5)
+_BY_PAIR = FailureDelay(free=5, first=1, longest=60)
+_BY_PEER = FailureDelay(free=30, first=1, longest=60)
+_BY_USER = FailureDelay(free=50, first=1, longest=5)
 # Checks of one client that wait for each other, and of all clients.
 _QUEUE_OF_PEER, _QUEUE = 8, 64
 # PAM is asked again after so long: an account may have been locked.

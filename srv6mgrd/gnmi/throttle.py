@@ -10,7 +10,7 @@ _MOST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Backoff:
+class FailureDelay:
     """``free`` failures, then a wait of ``first`` seconds that doubles up to ``longest``."""
 
     free: int
@@ -34,8 +34,8 @@ class _Record:
 class Throttle:
     """Failures by key, each with the wait that follows from them."""
 
-    def __init__(self, backoff: Backoff) -> None:
-        self._backoff = backoff
+    def __init__(self, delay: FailureDelay) -> None:
+        self._delay = delay
         # The one that failed last is the last.
         self._records: OrderedDict[str, _Record] = OrderedDict()
 
@@ -44,7 +44,7 @@ class Throttle:
         record = self._records.get(key)
         if record is None or now - record.last > _FORGOTTEN_S:
             return 0.0
-        return max(0.0, record.last + self._backoff.after(record.failures) - now)
+        return max(0.0, record.last + self._delay.after(record.failures) - now)
 
     def failed(self, key: str, now: float) -> None:
         """Count a failure."""

@@ -14,7 +14,7 @@ from srv6mgrd.gnmi.access import Access
 from srv6mgrd.gnmi.failure import RpcError
 from srv6mgrd.gnmi.listener.peer import Peer
 from srv6mgrd.gnmi.passwords import Passwords, hash_password
-from srv6mgrd.gnmi.throttle import Backoff, Throttle
+from srv6mgrd.gnmi.throttle import FailureDelay, Throttle
 
 HERE, THERE = Peer(1, "192.0.2.1", 1), Peer(2, "198.51.100.1", 2)
 STORED = hash_password("secret")
@@ -253,7 +253,7 @@ def test_names_can_not_be_reported_apart_by_time(monkeypatch: pytest.MonkeyPatch
 
 
 def test_backoff_doubles_up_to_its_end_and_is_forgotten() -> None:
-    throttle = Throttle(Backoff(free=2, first=1, longest=4))
+    throttle = Throttle(FailureDelay(free=2, first=1, longest=4))
     waits = []
     for _ in range(6):
         throttle.failed("a", 100)
