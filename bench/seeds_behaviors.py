@@ -19,6 +19,7 @@ from bench import frames
 from bench.generator import Generator
 from bench.proxies_network import LAST, Node, prefix
 from bench.report import Goal
+from bench.seeds_boots import NEWEST
 from bench.seeds_runs import Runs, read
 
 PLAIN, DX2, DX2_COUNTS = "IPv6", "End.DX2", "End.DX2 count"
@@ -56,13 +57,15 @@ def goals() -> Iterator[Goal]:
         for name in boots[0]:
             of_boots = [statistics.median(runs[name]) for runs in boots]
             yield scenario(f"End.DT46 and counters: {name}, {kernel}", of_boots)
-    for name, ours, peer, goal in (
-        ("End.DT46: IPv6 beside End.DT6", DT46_IPV6, DT6, DT46_OF_DT6),
-        ("End.DT46: IPv4 beside End.DT4", DT46_IPV4, DT4, DT46_OF_DT4),
-        ("counters: on beside off, lab", DX2_COUNTS, DX2, UNCHANGED),
-    ):
-        runs = _put_together(patched, ours), _put_together(patched, peer)
-        yield Goal(name, *runs, goal, "pps", more=True, of="rounds")
+    # Where functions begin decides about as much as what is compared, so also with those aligned.
+    for kernel, boots in (("lab's kernel", read("behaviors", NEWEST)), ("aligned", patched)):
+        for name, ours, peer, goal in (
+            ("End.DT46: IPv6 beside End.DT6", DT46_IPV6, DT6, DT46_OF_DT6),
+            ("End.DT46: IPv4 beside End.DT4", DT46_IPV4, DT4, DT46_OF_DT4),
+            ("counters: on beside off", DX2_COUNTS, DX2, UNCHANGED),
+        ):
+            runs = _put_together(boots, ours), _put_together(boots, peer)
+            yield Goal(f"{name}, {kernel}", *runs, goal, "pps", more=True, of="rounds")
     for text, name in (("End.DT46", DT6), ("End.DT46", DT4), ("counters", DX2)):
         runs = _beside_plain(patched, name), _beside_plain(vanilla, name)
         title = f"{text}: {name}, patched beside vanilla, as parts of {PLAIN}"

@@ -29,8 +29,8 @@ class Boots:
 
 
 BOOTS = (
-    Boots("behaviors", ("upstream", "vanilla"), 8),
-    Boots("vrf", (NEWEST, "no-l3mdev"), 8, "lab/topologies/two-pe.toml"),
+    Boots("behaviors", (NEWEST, "upstream", "vanilla"), 6),
+    Boots("vrf", (NEWEST, "no-l3mdev"), 6, "lab/topologies/two-pe.toml"),
 )
 
 

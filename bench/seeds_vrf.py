@@ -19,7 +19,7 @@ from bench.seeds_boots import NEWEST
 from bench.seeds_runs import Runs, read
 from lab.guest.nodes import Node
 
-ROUNDS, SECONDS = 12, "0.25"
+ROUNDS, SECONDS = 8, "0.1"
 NO_L3MDEV = "no-l3mdev"
 # What the program prints of a round.
 _RATE, _CPU, _LOCAL = _KINDS = ("", ", CPU", ", UNIX socket")
