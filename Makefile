@@ -85,7 +85,7 @@ docs: $(DOCS)/.ready ## the site: build/site, with its links checked; python3 -m
 	@echo "build/site: $$(find build/site -name '*.html' | wc -l) pages"
 
 terminals: $(DOCS)/.ready ## record the terminals that the documentation shows: docs/images
-	@LAB_OUT=build/terminals $(LAB) run --topology $(TOPOLOGY) -- /opt/srv6mgr/bin/python docs/site/record.py
+	@LAB_OUT=build/terminals $(LAB) run --topology $(TOPOLOGY) -- /opt/srv6mgr/bin/python -m docs.site.record
 	@$(DOCS)/bin/python docs/site/terminals.py build/terminals/terminals.json docs/images
 
 $(DOCS)/.ready:

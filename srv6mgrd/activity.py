@@ -36,7 +36,7 @@ class Activity:
         self._shown = False
 
     async def run(self) -> None:
-        """Runs for ever."""
+        """Runs forever."""
         while True:
             await asyncio.sleep(_INTERVAL)
             self.update()

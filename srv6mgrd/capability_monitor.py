@@ -51,7 +51,7 @@ class CapabilityMonitor:
         in_loop: InLoop | None = None,
     ) -> None:
         """Try out the kernel; FRR is asked by ``follow_frr``. When the kernel can't be tried out
-        nothing is ruled out: it refuses what it doesn't know in any case."""
+        nothing is ruled out: it rejects what it doesn't know in any case."""
         self._probe = probe
         self._frr = frr
         self._node = node
@@ -92,7 +92,7 @@ class CapabilityMonitor:
         return found.missing != before.missing
 
     async def follow_frr(self, changed: Callable[[], None]) -> None:
-        """Ask FRR whenever its daemons are others than before; runs for ever. ``changed`` is called
+        """Ask FRR whenever its daemons are others than before; runs forever. ``changed`` is called
         when it came back and when it is gone."""
         known: Instances | None = None
         while True:

@@ -1,7 +1,7 @@
 """An SQLite file that keeps state over a restart, and keeps nobody from starting.
 
 A file that is damaged, or of a newer version, is set aside. One that can't be written is read as
-far as possible; writes fail, and each of them tries to open it anew.
+far as possible; writes fail, and each of them tries to open it again.
 """
 
 from __future__ import annotations

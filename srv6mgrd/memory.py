@@ -23,7 +23,7 @@ _MUCH = 50_000
 
 
 async def give_back() -> None:
-    """Give back now and then what was freed since; runs for ever. Does nothing where libc is not
+    """Give back now and then what was freed since; runs forever. Does nothing where libc is not
     glibc."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     giving = Giving(trim, _resident) if trim is not None else None

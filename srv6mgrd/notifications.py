@@ -57,7 +57,7 @@ def status_changes(before: Statuses, after: Statuses) -> Iterator[Notification]:
 
 
 def collisions(rejections: Iterable[Rejection]) -> Iterator[Notification]:
-    """Refusals of a commit because something foreign stands in the place of a SID."""
+    """Rejections of a commit because something foreign stands in the place of a SID."""
     for rejection in rejections:
         kind, _, prefix = rejection.object.partition(" ")
         if rejection.tag == _FOREIGN_TAG and kind == "SID":

@@ -37,7 +37,7 @@ def take_short_slices() -> bool:
     CPU stays the same. A kernel before 6.12 takes it and goes on as before.
 
     An answer passes through ten threads. Each of them would wait until others that are busy have
-    had their slice of 3 ms (kernel/sched/fair.c, PREEMPT_SHORT). False: it was refused.
+    had their slice of 3 ms (kernel/sched/fair.c, PREEMPT_SHORT). False: it was rejected.
     """
     attributes = _Attributes(
         size=ctypes.sizeof(_Attributes),

@@ -1,4 +1,4 @@
-"""How a daemon starts: its arguments, settings, log and lock; and how it tells why it can't."""
+"""How a daemon starts: its arguments, settings, log and lock; and how it reports why it can't."""
 
 from __future__ import annotations
 

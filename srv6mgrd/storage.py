@@ -54,7 +54,7 @@ class Problems:
         self._retries[file] = write
 
     async def run(self) -> None:
-        """Write again what could not be written, now and then; runs for ever."""
+        """Write again what could not be written, now and then; runs forever."""
         while True:
             await asyncio.sleep(RETRY)
             for file in self.listed():

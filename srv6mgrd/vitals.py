@@ -48,7 +48,7 @@ class Vitals:
         self._waited = dict.fromkeys(queues, 0)
 
     async def run(self, interval: float = INTERVAL) -> None:
-        """Measure, and make known every ``interval`` seconds; runs for ever."""
+        """Measure, and make known every ``interval`` seconds; runs forever."""
         loop = asyncio.get_running_loop()
         published = loop.time()
         self.publish()

@@ -1,4 +1,4 @@
-"""Refusals by the kernel and by FRR in the operator's words."""
+"""Rejections by the kernel and by FRR in the operator's words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from srv6mgrd.storage import StorageError
 
 
 def of_rejected(rejected: RejectedAction) -> Rejection:
-    """Object, cause and remedy of an action that was refused."""
+    """Object, cause and remedy of an action that was rejected."""
     obj = rejected.action.object
     if rejected.errno == errno.EEXIST and isinstance(obj, Device):
         cause = f"its device can't be made: {rejected.message or os.strerror(rejected.errno)}"

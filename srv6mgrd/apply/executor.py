@@ -34,7 +34,7 @@ _ROUND = 5000
 
 
 class Executor:
-    """Applies plans. ``atomic`` ones leave no trace when an action is refused."""
+    """Applies plans. ``atomic`` ones leave no trace when an action is rejected."""
 
     def __init__(self, kernel: Kernel, frr: Frr, journal: Journal) -> None:
         self._kernel = kernel
@@ -47,10 +47,10 @@ class Executor:
     def apply(
         self, actions: Sequence[Action], *, atomic: bool, values: Sequence[Replace] = ()
     ) -> list[RejectedAction]:
-        """Carry out in order; return what was refused. ``settle`` or ``undo`` follows. ``values``
+        """Carry out in order; return what was rejected. ``settle`` or ``undo`` follows. ``values``
         go with devices that are removed (``Plan.values``).
 
-        Atomic: after a refusal nothing that may depend on it is tried, and what was done is
+        Atomic: after a rejection nothing that may depend on it is tried, and what was done is
         undone. Not atomic: the rest goes on, since one object's failure is its own.
         """
         self._known = self._journal.checkpoint()
@@ -248,7 +248,7 @@ def _gone(actions: Iterable[Action], failed: Container[int]) -> set[str]:
     gone = set()
     for action in actions:
         rejected = id(action) in failed
-        # A refused Create left nothing of ours; what stands there belongs to somebody else.
+        # A rejected Create left nothing of ours; what stands there belongs to somebody else.
         if isinstance(action, Create if rejected else Delete):
             gone.add(action.object.key)
         elif not rejected:

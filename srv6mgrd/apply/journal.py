@@ -2,7 +2,7 @@
 
 Written before an object is created and after it is removed, so a crash at any point leaves it
 naming at least everything that is ours. An object is removed only when the journal names it and
-it bears our mark. Of kinds that have none the journal holds more than the key: which lines of an
+it has our mark. Of kinds that have none the journal holds more than the key: which lines of an
 FRR context, which VRF of an interface, which encapsulation source are ours.
 """
 
@@ -40,7 +40,7 @@ class Journal:
         problems: Problems | None = None,
     ) -> None:
         """``path`` None keeps it in memory. A journal that can't be read is set aside, and
-        begun anew (``Reconciler.repair``)."""
+        begun again (``Reconciler.repair``)."""
         self._lines: dict[str, tuple[str, ...]] = {}
         # Keys of what was adopted and could not be written yet.
         self._unwritten: set[str] = set()
@@ -60,7 +60,7 @@ class Journal:
             for key, lines in db.execute("select key, lines from owned")
         }
         if self._lines:
-            # Begun anew, after the file before turned out to be damaged.
+            # Begun again, after the file before turned out to be damaged.
             rows = [(key, _stored(known)) for key, known in self._lines.items()]
             db.executemany("insert or replace into owned values (?, ?)", rows)
         self._declares, self._lines = declares and bool(declares), {**lines, **self._lines}

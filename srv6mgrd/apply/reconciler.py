@@ -45,7 +45,7 @@ _LOG = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class Report:
     """What a pass did: the actions carried out, which declared objects are ``not_installed`` for
-    what reason, and what was refused. ``differences`` says of a repair how what it touched
+    what reason, and what was rejected. ``differences`` says of a repair how what it touched
     differed."""
 
     actions: list[Action] = field(default_factory=list)
@@ -133,7 +133,7 @@ class Reconciler:
         # Told what is about to be written, and what then was, undone actions included.
         self.before_writing: Callable[[Sequence[Action]], None] = _nobody
         self.after_writing: Callable[[Sequence[Action]], None] = _nobody
-        # The journal was lost: what is declared and present is ours, though it bears no mark.
+        # The journal was lost: what is declared and present is ours, though it has no mark.
         self._adopting = False
         self._current = Admitted()
 
@@ -150,7 +150,7 @@ class Reconciler:
 
     def commit(self, desired: Desired, *, rollback: bool = False) -> Report:
         """Make ``desired`` the current state. Raises RefusedError, with all as it was before,
-        when a check, the kernel or FRR refuses it. A ``rollback`` leads to a state that was the
+        when a check, the kernel or FRR rejects it. A ``rollback`` leads to a state that was the
         current one: what is invalid in it is left out, as by a start."""
         try:
             with stages(Stage.CHECK):
@@ -189,7 +189,7 @@ class Reconciler:
 
     def repair(self, desired: Desired | None = None) -> Report:
         """Bring back what differs from the current state (or from ``desired``, which becomes the
-        current one, less what is invalid in it). What is refused stays so, with the reason in the
+        current one, less what is invalid in it). What is rejected stays so, with the reason in the
         report. Raises AdapterError when the kernel can't be read."""
         if desired is not None:
             self._current = self._admission.take(desired)
@@ -375,8 +375,8 @@ class Reconciler:
         *,
         atomic: bool,
     ) -> tuple[list[RejectedAction], _Compared | None]:
-        """Write; what was refused, and what stands then. Atomic: raises RefusedError with all
-        undone if anything was refused or reads back otherwise."""
+        """Write; what was rejected, and what stands then. Atomic: raises RefusedError with all
+        undone if anything was rejected or reads back otherwise."""
         if not actions:
             return [], None
         self.before_writing(actions)
@@ -401,14 +401,14 @@ class Reconciler:
 
     def _adopt_marked(self, observed: Mapping[str, ObservedObject]) -> None:
         """The journal was lost: the mark alone says what is ours. Else what a commit had put in
-        place that was under way would stay for ever."""
+        place that was under way would stay forever."""
         try:
             self._journal.adopt([seen.object for seen in observed.values() if seen.ours])
         except StorageError as error:
             _LOG.error("%s", error)
 
     def _adopt(self, now: _Compared, failures: Container[str]) -> None:
-        """Own what is declared and bears our mark, should the journal have been lost; disown what
+        """Own what is declared and has our mark, should the journal have been lost; disown what
         is no longer declared and could not be removed because it isn't there or isn't ours."""
         try:
             self._journal_present(now, failures)

@@ -257,7 +257,7 @@ def opened(
     warn: Callable[[str], object],
     waits: Callable[[str], object] = lambda _: None,
 ) -> Iterator[Client]:
-    """A door that is closed afterwards. Raises Problem for all that goes wrong on its way.
+    """A northbound that is closed afterwards. Raises Problem for all that goes wrong on its way.
     ``runtime`` is srv6mgrd's runtime directory; ``warn`` as in ``Client``, ``waits`` as in
     ``CommitClient``."""
     try:

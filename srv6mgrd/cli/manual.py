@@ -17,28 +17,26 @@ _PAGE = Path(__file__).parents[2] / "docs/man/srv6ctl.1"
 EXITS = {
     Exit.DONE: "Done.",
     Exit.REJECTED: (
-        "Refused, with object, cause and remedy on standard error; nothing has changed. ping and"
+        "Rejected, with object, cause and remedy on standard error; nothing has changed. ping and"
         " trace: the target was not reached."
     ),
-    Exit.USAGE: (
-        "The command line or the settings can't be understood. ping and trace: any error."
-    ),
-    Exit.UNREACHABLE: "srv6mgrd or sysrepo can't be asked.",
-    Exit.DENIED: "The user may not do this.",
-    Exit.BUSY: "Another commit awaits confirmation, or the configuration is locked.",
+    Exit.USAGE: ("Invalid command line or settings. ping and trace: any error."),
+    Exit.UNREACHABLE: "srv6mgrd or sysrepo does not answer.",
+    Exit.DENIED: "Permission denied.",
+    Exit.BUSY: "Another commit is pending, or the configuration is locked.",
     Exit.FOUND: (
-        "What was looked at is not as it should be: the SID that was explained is not installed,"
-        " or with --exit-code there is a difference. doctor ends as monitoring plug-ins do: 0 well,"
-        " 1 degraded, 2 down, 3 unknown."
+        "The object is not as declared: the explained SID is not installed, or --exit-code found a"
+        " difference. doctor has the exit status of monitoring plug-ins: 0 ok, 1 degraded, 2 down,"
+        " 3 unknown."
     ),
     Exit.INTERRUPTED: "Interrupted.",
-    Exit.BROKEN_PIPE: "Who read the output went away.",
+    Exit.BROKEN_PIPE: "The reader of the output went away.",
 }
 _TABLES = {
     "PATTERN": "The object of this name, or those that match wildcards (* ? [ ]).",
     "--sort COLUMN": "Sort by a column, written like sid or leads-to; --help lists them.",
-    "--reverse": "The last ones first.",
-    "--limit, -n NUMBER": "Show so many at most.",
+    "--reverse": "Reverse the order.",
+    "--limit, -n NUMBER": "Print at most this many.",
     "--watch, -w [SECONDS]": (
         "Show it again each SECONDS (2) until interrupted: on a terminal in place of what was there"
         " before, elsewhere one below the other; JSON is then one document a line."
@@ -69,10 +67,9 @@ def _lines() -> Iterator[str]:
     yield ".SH DESCRIPTION"
     yield from _prose(
         "srv6ctl shows and changes the SRv6 service of the node that it runs on. Configuration"
-        " goes through sysrepo, as over gNMI and NETCONF; status and counters come from where"
-        " srv6mgrd puts them, and need nobody to answer. With --json every command prints one"
-        " JSON document, in the words of the YANG models, numbers as numbers; errors are then"
-        " JSON on standard error."
+        " goes through sysrepo, as over gNMI and NETCONF; status and counters come from the store"
+        " of srv6mgrd. With --json every command prints one JSON document with the names of the"
+        " YANG models and numbers as numbers; errors are then JSON on standard error."
     )
     yield ".SH OPTIONS"
     context = click.Context(srv6ctl, info_name="srv6ctl")
@@ -83,7 +80,7 @@ def _lines() -> Iterator[str]:
         if command is not None:
             yield from _command(command, name, context)
     yield ".SH TABLES"
-    yield from _prose("Every table of show has these beside options of its own, whose PATTERN may"
+    yield from _prose("Every table of show has these options beside its own, whose PATTERN may"
                       " have wildcards too; each may be given more than once.")  # fmt: skip
     yield from _terms(_TABLES)
     yield ".SH EXIT STATUS"

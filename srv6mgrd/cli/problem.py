@@ -11,7 +11,7 @@ class Exit(IntEnum):
     """Exit statuses of srv6ctl (docs/srv6ctl.md)."""
 
     DONE = 0
-    # The node or its YANG modules refuse it; nothing has changed. ping, trace: not reached.
+    # The node or its YANG modules reject it; nothing has changed. ping, trace: not reached.
     REJECTED = 1
     # The command line can't be understood (click's own number). ping, trace: any error.
     USAGE = 2

@@ -25,7 +25,7 @@ class Rate(NamedTuple):
 
 
 def rates(before: Sample, after: Sample) -> dict[str, Rate]:
-    """Of the SIDs that are in both and were not cleared or begun anew in between; none when no
+    """Of the SIDs that are in both and were not cleared or begun again in between; none when no
     time passed."""
     seconds = (after.at - before.at) / NS
     if seconds <= 0:

@@ -44,7 +44,7 @@ class Session:
 
     @contextmanager
     def client(self) -> Iterator[Client]:
-        """sysrepo. Refusals and failures within become Problems."""
+        """sysrepo. Rejections and failures within become Problems."""
         from srv6mgrd.cli.client import opened, problems
 
         if self._kept is not None:

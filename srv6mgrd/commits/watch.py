@@ -2,7 +2,7 @@
 
 sysrepo's writer waits until each subscriber has taken its event, also one that is stopped or dead.
 So srv6mgrd alone subscribes, and passes the changes on through the commit socket; a watcher that
-does not read loses its connection and begins anew.
+does not read loses its connection and begins again.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Watchers:
 
 
 def _put(waiting: queue.Queue[list[Field]], fields: list[Field]) -> None:
-    # A full queue ends the connection, which begins anew with the whole configuration.
+    # A full queue ends the connection, which begins again with the whole configuration.
     with contextlib.suppress(queue.Full):
         waiting.put_nowait(fields)
 

@@ -1,5 +1,5 @@
 """SIDs as draft-ietf-spring-srv6-yang shows them (ietf-srv6-base, ietf-srv6-types 2026-05-06), in
-RFC 7951 form: the same for every door (docs/projections.md). Pure."""
+RFC 7951 form: the same for every northbound (docs/projections.md). Pure."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class NodeWriter:
         self._path = path
         self._problems = problems or Problems()
         kept = _kept(path)
-        # Readers have what the process before showed until this one shows it anew.
+        # Readers have what the process before showed until this one shows it again.
         self._shown: dict[str, Any] = {m: d for m, d in kept.items() if m in _SHOWN}
         self.statistics = _statistics(kept) or Statistics(since=now)
         self._problems.follow(self.write)

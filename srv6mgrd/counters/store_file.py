@@ -32,7 +32,7 @@ reads that write.
 
 ``generation`` moves with every change of objects or status, ``sample`` with every
 set of counters. A file that is too small is replaced by a larger one under the same name and
-marked ``replaced``, upon which readers open it anew.
+marked ``replaced``, upon which readers open it again.
 
 ``lease`` is when the statuses stop being current unless the writer renews it, 0 for no lease (a
 writer that did not report yet, or an older one); ``renewed`` is when it last did. From then on
@@ -80,7 +80,7 @@ BASE = struct.Struct("<QQQ")
 
 Entry = tuple[ObjectRef, ObjectStatus]
 
-# What an enum's call looks up anew each time.
+# What an enum's call looks up again each time.
 KIND = {kind.value: kind for kind in Kind}
 STATUS = {status.value: status for status in InstallStatus}
 

@@ -1,4 +1,4 @@
-"""Status and counters as YANG has them, in RFC 7951 form: the same for every door. Pure."""
+"""Status and counters as YANG has them, in RFC 7951 form: the same for every northbound. Pure."""
 
 from __future__ import annotations
 

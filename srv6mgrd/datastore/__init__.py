@@ -1,1 +1,1 @@
-"""Doors into sysrepo: sessions, changes, and the words in which it refuses."""
+"""Northbounds into sysrepo: sessions, changes, and the words in which it rejects."""

@@ -1,4 +1,4 @@
-"""The key that libyang refused. It tells only of which list, since it has no entry without a key;
+"""The key that libyang rejected. It tells only of which list, since it has no entry without a key;
 but an operator wants to know which of his thousand names is too long."""
 
 from __future__ import annotations

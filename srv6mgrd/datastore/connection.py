@@ -1,4 +1,4 @@
-"""A connection to sysrepo that owns its sessions, and the errors that doors tell apart."""
+"""A connection to sysrepo that owns its sessions, and the errors that northbounds tell apart."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from srv6mgrd.datastore.error_info import ErrorInfo, error_infos
 from srv6mgrd.datastore.rejections import Complaint, Lookup, complaint, explain
 from srv6mgrd.model.rejection import RejectedError
 
-# The phrases by which a refusal of the commit clock is told from a lock, and from missing data.
+# The phrases by which a rejection of the commit clock is told from a lock, and from missing data.
 AWAITS = "awaits confirmation"
 NONE_AWAITS = f"no commit {AWAITS}"
 
@@ -95,7 +95,7 @@ def translated_errors(
             sr.SysrepoLyError: RejectedError,
             sr.SysrepoInvalArgError: RejectedError,
             sr.SysrepoNotFoundError: RejectedError,
-            # srv6mgrd's checks; what the kernel or FRR refused comes as "operation failed".
+            # srv6mgrd's checks; what the kernel or FRR rejected comes as "operation failed".
             sr.SysrepoCallbackFailedError: RejectedError,
             sr.SysrepoOperationFailedError: FailedError,
         }
@@ -165,7 +165,7 @@ class Connection:
     @contextmanager
     def session_of(self, originator: str, *data: str) -> Iterator[ffi.Session]:
         """A session that tells the receivers of its changes this originator and its data."""
-        # Empty data is refused by sysrepo; C reads them as strings.
+        # Empty data is rejected by sysrepo; C reads them as strings.
         encoded = (f"{item}\0".encode() for item in data)
         with self.session_with(originator, *encoded) as session:
             yield session

@@ -145,7 +145,7 @@ class Nacm:
             Nacm._users += 1
 
     def set_user(self, session: Session, user: str | None) -> None:
-        """From now on the rules for ``user`` filter reads and refuse writes; None: no rules."""
+        """From now on the rules for ``user`` filter reads and reject writes; None: no rules."""
         ffi = _library()[0]
         name = ffi.NULL if user is None else user.encode()
         _check(

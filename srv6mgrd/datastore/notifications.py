@@ -48,7 +48,7 @@ class Notifier:
         return len(self._queue)
 
     async def run(self) -> None:
-        """Send what is queued; runs for ever."""
+        """Send what is queued; runs forever."""
         while True:
             if not self._queue:
                 self._wake.clear()

@@ -85,7 +85,7 @@ class Participant:
             self._in_loop.ask(self._coordinator.stored, stored, recorded).result()
 
     def aborted(self) -> None:
-        """Somebody else refused the commit after us."""
+        """Somebody else rejected the commit after us."""
         self._commits.aborted()
         self.give_up()
 

@@ -104,5 +104,5 @@ class Recording:
 
 
 def _revision(transactions: Sequence[Transaction]) -> str:
-    """Numbers alone could begin anew with a new history."""
+    """Numbers alone could begin again with a new history."""
     return f"{transactions[0].id}-{transactions[0].time}" if transactions else "0"

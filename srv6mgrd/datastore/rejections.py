@@ -1,7 +1,7 @@
 """libyang's and sysrepo's error texts in words an operator can act on. Pure.
 
-Every door shows these: ``VRF blue: table 100 is already used by VRF red; choose another
-table-id``. What srv6mgrd itself refuses is worded already and passes unchanged, as do the
+Every northbound shows these: ``VRF blue: table 100 is already used by VRF red; choose another
+table-id``. What srv6mgrd itself rejects is worded already and passes unchanged, as do the
 error-messages of our YANG modules, which are cause and remedy. A text that isn't known here is
 shown as it came, behind the object that it is about.
 """
@@ -18,7 +18,7 @@ from srv6mgrd.model import names
 from srv6mgrd.model.checks import table_in_use
 from srv6mgrd.model.rejection import Rejection
 
-# Value of a leaf in the tree that was refused, by data path; None when it isn't there.
+# Value of a leaf in the tree that was rejected, by data path; None when it isn't there.
 Lookup = Callable[[str], str | None]
 
 
@@ -89,9 +89,9 @@ def complaint(info: ErrorInfo) -> Complaint:
 def explain(
     found: Sequence[Complaint], lookup: Lookup = lambda _: None, *, held: Lookup = lambda _: None
 ) -> list[Rejection]:
-    """The complaints as refusals, sysrepo's own framing left out.
+    """The complaints as rejections, sysrepo's own framing left out.
 
-    ``lookup`` reads the refused tree (and gives a refused key where an entry has none),
+    ``lookup`` reads the rejected tree (and gives a rejected key where an entry has none),
     ``held`` the running configuration.
     """
     lines = [line for c in found for line in _lines(c)]
@@ -114,7 +114,7 @@ def _lines(found: Complaint) -> list[Complaint]:
         return [found]
     texts = [text for text in found.message.splitlines() if text]
     # Below a union libyang lists what each of its types thinks; an RPC of srv6mgrd puts one
-    # refusal on each line.
+    # rejection on each line.
     if found.message.startswith("Invalid union value"):
         texts = texts[:1]
     return [Complaint(text, _whole(found.path)) for text in texts]

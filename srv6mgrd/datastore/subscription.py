@@ -1,4 +1,4 @@
-"""srv6mgrd's side of sysrepo: takes part in every commit, and can refuse it."""
+"""srv6mgrd's side of sysrepo: takes part in every commit, and can reject it."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class ConfigSubscription:
     ) -> None:
         """Subscribe; all are called in the writer's thread from ``follow`` on, and sysrepo's client
         waits for them. ``on_change`` gets the change and who makes it, and raises RefusedError
-        to refuse;
-        ``on_abort`` follows when somebody else refused after it agreed; ``on_stored`` when the
+        to reject;
+        ``on_abort`` follows when somebody else rejected after it agreed; ``on_stored`` when the
         commit is through. Raises DatastoreError while a change of another program that uses
         sysrepo itself waits for a subscriber that has died."""
         self._on_change = on_change

@@ -125,7 +125,7 @@ def _steps(target: str) -> list[str]:
 
 
 def _check_alone(node: Any, target: str) -> None:
-    """Refuse a value that reaches outside its path; it was put into the document as text."""
+    """Reject a value that reaches outside its path; it was put into the document as text."""
     level = node
     steps = _steps(target)
     for n, _ in enumerate(steps, 1):
@@ -282,7 +282,7 @@ def _replace(
         with translated_errors(session, rejected.value, held=rejected.held):
             tree = rejected.tree()
             if len(modules) == 1:
-                # Spends its tree; what is left for the words of a refusal is built anew.
+                # Spends its tree; what is left for the words of a rejection is built again.
                 if defaults:
                     tree.complete()
                 node, tree.node = tree.node, None
@@ -298,7 +298,7 @@ def _replace(
 
 
 class _Rejected:
-    """Reads the tree that was refused, and the one that holds, for the words of a refusal.
+    """Reads the tree that was rejected, and the one that holds, for the words of a rejection.
 
     They are built when first asked for: a merge that succeeds needs neither.
     """

@@ -137,7 +137,7 @@ class FrrSockets:
     def apply(self, actions: Sequence[Action], *, atomic: bool = False) -> list[RejectedAction]:
         """Carry out; the daemons' order of dependency goes before that of ``actions``.
 
-        A refused action is taken back as far as it went, and is in doubt where that is refused,
+        A rejected action is taken back as far as it went, and is in doubt where that is rejected,
         too; the others stand. SIDs are allocated after this returns: ``status.vrf_status`` tells.
         ``atomic`` as in ``daemons.absent``.
         """
@@ -226,7 +226,7 @@ class FrrSockets:
             return sessions.run(daemon, commands)
 
     def show(self, daemon: str, command: str) -> str:
-        """Output of a show command; ``VtyError`` when refused or out of reach."""
+        """Output of a show command; ``VtyError`` when rejected or out of reach."""
         with self._sessions() as sessions:
             return sessions.show(daemon, command)
 
@@ -311,7 +311,7 @@ class FrrSockets:
 
     def _present(self, actions: Sequence[Action], rejected: _Rejected) -> dict[str, FrrBlock]:
         """What the daemons run whose instances these actions are about; when one does not say, the
-        actions that hang on it are refused."""
+        actions that hang on it are rejected."""
         found: dict[str, FrrBlock] = {}
         blocks = [frr_block(a) for a in actions]
         for daemon in dict.fromkeys(b.daemon for b in blocks if is_instance(b)):
@@ -347,7 +347,7 @@ class FrrSockets:
             return error.answers, str(error)
 
     def _start_relieved(self, actions: Sequence[Action]) -> None:
-        """Have bgpd begin anew with neighbors that BFD had kept from it (see ``bfd``)."""
+        """Have bgpd begin again with neighbors that BFD had kept from it (see ``bfd``)."""
         try:
             clears = [one.clear for one in relieved(actions) if is_idle(self, one)]
             if clears:

@@ -32,7 +32,7 @@ _OSPF_STATES = {
     "full": "full",
 }
 _ISIS_STATES = {"Up": "up", "Initializing": "initializing", "Down": "down"}
-# ospf6d tells how long in text.
+# ospf6d reports how long in text.
 _SINCE = re.compile(r"(?:(\d+)d)?(\d+):(\d+):(\d+)")
 # ospf6d lists a neighbor whose router ID it does not know yet.
 _UNKNOWN = "0.0.0.0"

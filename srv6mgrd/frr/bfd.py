@@ -1,7 +1,7 @@
 """Neighbors that BFD is taken off.
 
 bgpd 10.3 ends a session when BFD goes down, which it does as soon as the neighbor takes it off, and
-does not begin anew while it is (peer_active). When BFD is taken off here as well, nothing starts
+does not begin again while it is (peer_active). When BFD is taken off here as well, nothing starts
 the session (bgp_peer_remove_bfd): it waits for the neighbor, whose tries have failed meanwhile and
 come up to 150 s apart (v_start, connect retry).
 """
@@ -27,12 +27,12 @@ class Relieved:
 
     @property
     def instance(self) -> str:
-        """The instance, as it stands in commands of bgpd."""
+        """The instance, as it is in commands of bgpd."""
         return f"bgp vrf {self.vrf}" if self.vrf else "bgp"
 
     @property
     def clear(self) -> str:
-        """The command that has bgpd begin anew."""
+        """The command that has bgpd begin again."""
         return f"clear {self.instance} {self.peer}"
 
 

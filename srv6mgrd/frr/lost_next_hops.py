@@ -3,7 +3,7 @@
 When an IPv6 address is removed, bgpd 10.3 takes it out of the next hops of its sessions, which stay
 up, and announces all routes again with an IPv4-mapped address (bgp_interface_address_delete). When
 it is added again, bgpd restores that for unnumbered neighbors alone (bgp_interface_address_add).
-Peers hold all routes invalid until the session begins anew, so it is reset.
+Peers hold all routes invalid until the session begins again, so it is reset.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class LostNextHops:
         self._writer = writer
 
     async def run(self, added: AsyncIterator[Collection[str]]) -> None:
-        """Look after each address that an interface gets; runs for ever."""
+        """Look after each address that an interface gets; runs forever."""
         async for interfaces in added:
             await asyncio.sleep(self._settle)
             await asyncio.get_running_loop().run_in_executor(self._writer, self.look, interfaces)

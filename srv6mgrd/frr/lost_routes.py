@@ -3,7 +3,7 @@
 A session with mgmtd that ends while another one's transaction is on its way undoes the change in
 mgmtd alone (see ``kept``): ``no ip route`` in vtysh, while any other vtysh ends, takes a route from
 staticd, and mgmtd goes on showing its line. To enter the line again changes nothing then, so it is
-removed from mgmtd, and a compare writes it anew.
+removed from mgmtd, and a compare writes it again.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class LostRoutes:
         self._suspected: frozenset[str] = frozenset()
 
     async def run(self) -> None:
-        """Runs for ever."""
+        """Runs forever."""
         time = asyncio.get_running_loop().time
         before, wait, due = frozenset[str](), self._first, 0.0
         while True:

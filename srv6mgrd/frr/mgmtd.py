@@ -3,7 +3,7 @@
 It loses what arrives together with a command that waits for its transaction (vtysh_read:
 CMD_SUSPEND), so each is sent after the answer to the one before. By default each is a transaction
 that copies and validates all that mgmtd holds: 500 static routes took 49 s. Many are one
-transaction therefore, as vtysh makes one of a file: 4.5 s, and nothing where one is refused. Then
+transaction therefore, as vtysh makes one of a file: 4.5 s, and nothing where one is rejected. Then
 they are sent one by one, to learn which.
 
 A session in which a transaction failed is ended: mgmtd 10.3 aborts when it begins another

@@ -30,7 +30,7 @@ from srv6mgrd.kinds.frr_block.object import FrrBlock, hide_secret, without_secre
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 
 # Single-valued lines that FRR does not overwrite: a second index for a SID is ignored without a
-# word, a second locator of bgpd is refused, another prefix for a locator leaves SIDs of the old
+# word, a second locator of bgpd is rejected, another prefix for a locator leaves SIDs of the old
 # one behind. They are cleared first. Each with the levels to climb for the command that clears.
 _CLEAR_FIRST = {"sid vpn per-vrf export": 0, "sid vpn export": 0, "locator": 1, "prefix": 1}
 
@@ -59,7 +59,7 @@ _OF_A_PROFILE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command in its context, for the sake of an action. ``optional``: may be refused."""
+    """One command in its context, for the sake of an action. ``optional``: may be rejected."""
 
     daemon: str
     context: tuple[str, ...]
@@ -303,7 +303,7 @@ def commands(steps: Sequence[Step]) -> list[Command]:
 def rejections(
     sent: Sequence[Command], answers: Sequence[Answer], silence: str
 ) -> dict[int, tuple[Action, str]]:
-    """First refusal of each action, by its ``id``: FRR's words and the line.
+    """First rejection of each action, by its ``id``: FRR's words and the line.
 
     ``silence`` is said for commands that got no answer.
     """

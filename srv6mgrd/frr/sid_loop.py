@@ -2,7 +2,7 @@
 
 On ZAPI_SRV6_SID_RELEASED bgpd drops the SID and asks for it again; since it has announced one, it
 releases that, too (vpn_leak_postchange, vpn_leak_zebra_vrf_sid_withdraw). zebra answers ALLOCATED
-and RELEASED, and it begins anew, for ever: the VRF's VPN routes are withdrawn and advertised some
+and RELEASED, and it begins again, forever: the VRF's VPN routes are withdrawn and advertised some
 20 times a second. A VRF device that goes and comes back before bgpd has read RELEASED starts it.
 Without the line that gives the VRF its SID bgpd asks no more; a compare writes the line again.
 ``frr-patches/05`` removes the cause.
@@ -61,7 +61,7 @@ class SidLoops:
         self._known: tuple[Desired, dict[IPv6Address, str]] = Desired(), {}
 
     async def run(self, removed: AsyncIterator[Iterable[IPv6Address]]) -> None:
-        """End each loop that shows in the removed routes; runs for ever."""
+        """End each loop that shows in the removed routes; runs forever."""
         async for addresses in removed:
             if vrfs := self.looping(addresses):
                 await self._end(vrfs)

@@ -1,6 +1,6 @@
 """The order that spares bgpd of FRR 10.3 work that grows with the cube of the number of VRFs.
 
-At each SID that zebra gives out, bgpd exports and imports all routes of all VRFs anew, and asks
+At each SID that zebra gives out, bgpd exports and imports all routes of all VRFs again, and asks
 once more for every SID that is still to come, which is answered each time
 (bgp_zebra_srv6_sid_notify): eight at a time cost 140 requests each. Every other line of a VRF that
 has to wait for its SID asks too. So SIDs are asked for while their VRFs do not export yet, one at a

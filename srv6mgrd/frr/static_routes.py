@@ -1,6 +1,6 @@
 """Static routes of VRFs: lines of mgmtd for FRR's staticd, and which of them forward.
 
-Each route is a block of its own, so that one that is refused or was changed is reported alone.
+Each route is a block of its own, so that one that is rejected or was changed is reported alone.
 """
 
 from __future__ import annotations

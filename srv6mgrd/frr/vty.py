@@ -19,7 +19,7 @@ from selectors import EVENT_READ, EVENT_WRITE, PollSelector
 from types import TracebackType
 from typing import Protocol
 
-SUCCESS = 0  # CMD_SUCCESS in lib/command.h; every other status is a refusal
+SUCCESS = 0  # CMD_SUCCESS in lib/command.h; every other status is a rejection
 _MARK = b"\0\0\0"
 _CHUNK = 1 << 16
 
@@ -74,7 +74,7 @@ class Answer:
 
     @property
     def message(self) -> str:
-        """FRR's words about a refusal, in one line."""
+        """FRR's words about a rejection, in one line."""
         lines = [line.strip().removeprefix("%").strip() for line in self.text.splitlines()]
         return "; ".join(filter(None, lines)) or f"refused without a word (status {self.status})"
 
@@ -277,7 +277,7 @@ class Sessions(ExitStack):
             self._open.pop(daemon).close()
 
     def show(self, daemon: str, command: str) -> str:
-        """Output of a show command; ``VtyError`` when refused or out of reach."""
+        """Output of a show command; ``VtyError`` when rejected or out of reach."""
         (answer,) = self.run(daemon, [command])
         if not answer.ok:
             message = f"{daemon} refused '{command}': {answer.message}; see its FRR version"

@@ -208,7 +208,7 @@ def key_value(node: Node, value: str) -> Any:
 def qualify(node: Node, value: Any) -> Any:
     """Plain JSON as RFC 7951: names get their modules, 64-bit numbers become strings.
 
-    Names that the schema doesn't know stay, for libyang to name them in its refusal.
+    Names that the schema doesn't know stay, for libyang to name them in its rejection.
     """
     if isinstance(value, list) and node.kind in (Kind.LIST, Kind.LEAF_LIST):
         return [qualify(node, v) for v in value]

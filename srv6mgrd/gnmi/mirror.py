@@ -97,7 +97,7 @@ class _Differences:
             self.compare(node, before or {}, after or {}, at)
 
     def _report(self, at: Pattern, after: Any) -> None:
-        # Statuses may stand in the same container: what of state went is reported leaf by leaf.
+        # Statuses may be in the same container: what of state went is reported leaf by leaf.
         has_gone = after is None and (not self._of_state or bool(at[-1].keys))
         (self.touched.deleted if has_gone else self.touched.updated).append(at)
 

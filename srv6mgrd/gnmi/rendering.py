@@ -35,7 +35,7 @@ def moment(watch: Watch, snapshot: Snapshot) -> Moment:
 
 def _parts(snapshot: Snapshot, pattern: Pattern) -> Iterable[object]:
     """The parts of the configuration that the data of a path are in. The levels above are made
-    anew with each snapshot."""
+    again with each snapshot."""
     if pattern and snapshot.model.is_view(pattern[0].node):
         return (sids_of(snapshot.config),)
     return _of(snapshot.config, pattern)
@@ -60,7 +60,7 @@ class Rendering:
         return len(now) == len(self._of) and all(a is b for a, b in zip(now, self._of, strict=True))
 
     def cost(self, *, again: bool) -> float:
-        """Seconds that a sample takes; ``again``: none of the leaves is made anew."""
+        """Seconds that a sample takes; ``again``: none of the leaves is made again."""
         return len(self._leaves) * (PER_SENT_LEAF if again else PER_LEAF)
 
     def responses(

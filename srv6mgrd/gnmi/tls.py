@@ -22,7 +22,7 @@ _LOG = logging.getLogger(__name__)
 
 
 def credentials(config: Config) -> grpc.ServerCredentials:
-    """Server credentials that read their files anew for each connection.
+    """Server credentials that read their files again for each connection.
 
     So a certificate is rotated by replacing its files (gnmi-authentication.md); files that can't
     be used, half written ones among them, leave the last good certificate in service. gRPC

@@ -48,7 +48,7 @@ def encoding_name(encoding: int) -> str:
 
 
 def read_path(message: Any) -> Path:
-    """A Path message; the pre-0.4 ``element`` field is refused rather than ignored."""
+    """A Path message; the pre-0.4 ``element`` field is rejected rather than ignored."""
     if message.element and not message.elem:
         raise PathError("path: the field 'element' is obsolete; use 'elem'")
     found = []

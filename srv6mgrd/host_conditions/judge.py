@@ -96,7 +96,7 @@ def certificates(found: Iterable[Certificate], now: float) -> Iterator[Condition
     """Those that can't be read, end soon or have ended."""
     for one in found:
         what = f"the certificate of {one.northbound}, {one.file},"
-        # Both read the file again by themselves; what srv6-gnmid made it makes anew at a start.
+        # Both read the file again by themselves; what srv6-gnmid made it makes again at a start.
         remedy = "put a new certificate and its key there: they are used at once"
         if one.is_self_signed:
             remedy = f"remove it and restart {one.northbound}, or set certificate and key"

@@ -205,7 +205,7 @@ def _runs_program(obj: Object) -> bool:
 
 
 def _rejection(kernel: LinuxKernel, objects: Iterable[Object]) -> str:
-    """The kernel's words when it refuses one of these."""
+    """The kernel's words when it rejects one of these."""
     rejected = kernel.apply([Create(obj) for obj in objects])
     return rejected[0].message if rejected else ""
 

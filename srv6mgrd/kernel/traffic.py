@@ -1,4 +1,4 @@
-"""What SIDs have counted, read anew only where it can be otherwise than it was."""
+"""What SIDs have counted, read again only where it can be otherwise than it was."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class Object:
 
     @property
     def owned_lines(self) -> tuple[str, ...]:
-        """What the journal has to name of it, where it bears no mark."""
+        """What the journal has to name of it, where it has no mark."""
         return ()
 
     def create_command(self) -> str:

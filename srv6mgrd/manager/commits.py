@@ -164,7 +164,7 @@ class Commits:
             _LOG.warning("%s", warning)
 
     def aborted(self) -> None:
-        """Somebody else refused the commit after us: back to what was."""
+        """Somebody else rejected the commit after us: back to what was."""
         if self._held:
             # What stood is not known, so it is left as it is.
             self._hold_config(self._held)

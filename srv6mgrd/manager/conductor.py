@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 # Drift is looked at this long after its first event, so that a burst is one repair.
 _SETTLE = 0.02
-# What was refused is tried again after these many seconds, doubling.
+# What was rejected is tried again after these many seconds, doubling.
 _BACKOFF_FIRST, _BACKOFF_LAST = 1.0, 60.0
 # FRR is asked as often; less so where its answers take time: a share of it, but for the last.
 _FRR_POLL_PENDING, _FRR_POLL_SETTLED, _FRR_POLL_LAST = 0.25, 2.0, 5.0
@@ -146,7 +146,7 @@ class Manager:
         self._retry = loop.call_later(self._backoff.delay(), self.request_reconcile)
 
     async def run(self) -> None:
-        """Repair whenever disturbed; runs for ever."""
+        """Repair whenever disturbed; runs forever."""
         while True:
             await self._wake.wait()
             await asyncio.sleep(_SETTLE)
@@ -179,7 +179,7 @@ class Manager:
             self.request_reconcile()
 
     async def probe_every(self, seconds: float) -> None:
-        """Try out what the node offers now and then; runs for ever."""
+        """Try out what the node offers now and then; runs forever."""
         while True:
             await asyncio.sleep(seconds)
             try:

@@ -10,7 +10,7 @@ from srv6mgrd.model.prefix import number
 def is_locator_itself(sid: Sid, locator: Locator) -> bool:
     """A NEXT-C-SID ``End`` (uN) takes its whole locator: it shifts in the C-SID that follows, and
     longer prefixes, the locator's other SIDs, go before it (RFC 9800 section 4.1.1). An ``End.X``
-    can stand there instead (srv6_end_x_next_csid_l3vpn_test.sh)."""
+    can be there instead (srv6_end_x_next_csid_l3vpn_test.sh)."""
     return (
         sid.behavior in (Behavior.END, Behavior.END_X)
         and Flavor.NEXT_CSID in sid.flavors

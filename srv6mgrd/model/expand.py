@@ -8,7 +8,7 @@ follows from the VRF and its locator alone, never from what else is declared:
 where ``first`` is 0x100, or half of the functions where there are fewer than twice as many. A
 table belongs to one VRF, so two VRFs of a locator meet only where their table-ids differ by a
 multiple of the modulus. Then, and where a declared SID has the function, nothing gives way: the
-configuration is refused (``checks.bgp``), and the operator decides by an ``export-function``.
+configuration is rejected (``checks.bgp``), and the operator decides by an ``export-function``.
 Probing for the next free function would move a SID when the VRF or SID before it went.
 """
 

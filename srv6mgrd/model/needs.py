@@ -22,7 +22,7 @@ from srv6mgrd.model.rejection import RejectedError, Rejection
 from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.model.subset import stated, with_dependents
 
-# Tag of a refusal for want of something, whoever found it missing.
+# Tag of a rejection for want of something, whoever found it missing.
 MISSING = "capability-missing"
 _UNTRIED = "it was not found when probed"
 _ACCEPT = "or set unsupported to accept, to keep it until the node offers it"

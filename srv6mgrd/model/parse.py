@@ -127,7 +127,7 @@ def _kept(made: dict[str, Locator], known: Mapping[str, Locator]) -> dict[str, L
 
 
 def _sids(entries: Iterable[_Entry], known: Mapping[IPv6Network, Sid]) -> dict[IPv6Network, Sid]:
-    """By prefix. Few SIDs change at a time: to find one alike is cheaper than to make it anew."""
+    """By prefix. Few SIDs change at a time: to find one alike is cheaper than to make it again."""
     by_text = {str(prefix): sid for prefix, sid in known.items()}
     found = {}
     for e in entries:
@@ -245,7 +245,7 @@ def _sid(e: _Entry) -> Sid:
 
 
 def _behavior(e: _Entry) -> str:
-    # RFC 7951 section 6.8: the module name may stand before the identity.
+    # RFC 7951 section 6.8: the module name may be before the identity.
     name: str = e["behavior"].rpartition(":")[2]
     return name
 

@@ -38,7 +38,7 @@ class Prefix(IPv6Network):
 
     @classmethod
     def of(cls, packed: bytes, length: int) -> Prefix:
-        """From network order and length; no bits may stand behind the length."""
+        """From network order and length; no bits may be behind the length."""
         made = object.__new__(cls)
         made._packed, made._bits, made._hash, made._text = packed, length, None, ""
         return made

@@ -1,4 +1,4 @@
-"""Why a configuration is refused, in words an operator can act on."""
+"""Why a configuration is rejected, in words an operator can act on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Rejection:
 
     @property
     def app_tag(self) -> str:
-        """The error-app-tag; empty where nothing more is known than that it was refused."""
+        """The error-app-tag; empty where nothing more is known than that it was rejected."""
         return "" if self.tag == "refused" else self.tag
 
     def __str__(self) -> str:
@@ -33,7 +33,7 @@ class Rejection:
 
 
 class RejectedError(Exception):
-    """A configuration that is refused whole, with every reason found."""
+    """A configuration that is rejected whole, with every reason found."""
 
     def __init__(self, rejections: list[Rejection]) -> None:
         super().__init__("\n".join(map(str, rejections)))

@@ -30,7 +30,7 @@ class InstallStatus(IntEnum):
 
 
 class Kind(IntEnum):
-    """What kind of object: which YANG list it stands in."""
+    """What kind of object: which YANG list it is in."""
 
     LOCATOR = 1
     VRF = 2

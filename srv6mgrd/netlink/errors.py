@@ -1,4 +1,4 @@
-"""What the kernel refused, and what keeps us from talking to it."""
+"""What the kernel rejected, and what keeps us from talking to it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from srv6mgrd.ports import AdapterError
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The kernel's answer to one request it refused: errno and its words (extack or strerror)."""
+    """The kernel's answer to one request it rejected: errno and its words (extack or strerror)."""
 
     errno: int
     message: str

@@ -37,7 +37,7 @@ class NetlinkSocket:
             socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("@ll", _TIMEOUT_SECONDS, 0)
         )
         self._socket.setsockopt(wire.SOL_NETLINK, wire.NETLINK_GET_STRICT_CHK, 1)
-        # Words with a refusal; and don't echo the refused request.
+        # Words with a rejection; and don't echo the rejected request.
         self._socket.setsockopt(wire.SOL_NETLINK, wire.NETLINK_EXT_ACK, 1)
         self._socket.setsockopt(wire.SOL_NETLINK, wire.NETLINK_CAP_ACK, 1)
         self._socket.bind((0, 0))
@@ -91,7 +91,7 @@ class NetlinkSocket:
         Raises KernelError when the socket fails."""
         first = self._sequence + 1
         self._sequence += len(requests)
-        # The batch itself is refused under the number of its begin.
+        # The batch itself is rejected under the number of its begin.
         packed = number([begin], first)
         struct.pack_into("=H", packed, 6, wire.NLM_F_REQUEST)
         packed += number(requests, first) + end
@@ -140,7 +140,7 @@ class NetlinkSocket:
         Those of a ``comparable`` one are the same bytes each time while nothing changes: its
         messages have one sequence number for good.
 
-        Raises KernelError when the dump is refused, or interrupted again and again.
+        Raises KernelError when the dump is rejected, or interrupted again and again.
         """
         for attempt in range(_DUMP_TRIES):
             try:
@@ -222,7 +222,7 @@ def open_socket(family: int, buffer: int) -> socket.socket:
 def number(requests: Sequence[bytes], first: int) -> bytearray:
     """Requests joined, with sequence numbers from ``first``; only the last asks for an answer.
 
-    Refusals are answered anyhow, so one acknowledgement at the end confirms all the rest.
+    Rejections are answered anyhow, so one acknowledgement at the end confirms all the rest.
     """
     batch = bytearray().join(requests)
     size = len(requests[0])
@@ -254,7 +254,7 @@ def failure_of(body: memoryview, flags: int) -> Failure | None:
 def _message(body: memoryview, flags: int) -> str:
     if not flags & wire.NLM_F_ACK_TLVS:
         return ""
-    # Behind the error stands the refused message: its header only when capped.
+    # Behind the error stands the rejected message: its header only when capped.
     start = 4 + wire.NLMSGHDR.size
     if not flags & wire.NLM_F_CAPPED:
         (length,) = struct.unpack_from("=I", body, 4)

@@ -1,4 +1,4 @@
-"""What goes with an interface that is created anew, goes down, or enters or leaves a VRF, and has
+"""What goes with an interface that is created again, goes down, or enters or leaves a VRF, and has
 to be put again though it stood as declared. Pure."""
 
 from __future__ import annotations

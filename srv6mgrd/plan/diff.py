@@ -120,7 +120,7 @@ def plan(
 def _values(
     beside: Mapping[str, ObservedObject], actions: Sequence[Action]
 ) -> Iterator[tuple[str, Replace]]:
-    """Of devices that are removed or made anew, as they are now, by key."""
+    """Of devices that are removed or made again, as they are now, by key."""
     devices = {
         a.object.name: a.object.order
         for a in actions

@@ -8,7 +8,7 @@ from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 
 
 def differences(actions: Iterable[Action]) -> dict[str, str]:
-    """What each object's actions put right, by key. What was only made anew, since something else
+    """What each object's actions put right, by key. What was only made again, since something else
     was, did not differ."""
     found: dict[str, Action] = {}
     for action in actions:
@@ -23,7 +23,7 @@ def differences(actions: Iterable[Action]) -> dict[str, str]:
 
 
 def _went_along(action: Action) -> bool:
-    """Whether it writes a value once more that an interface made anew, or cycled, had taken along
+    """Whether it writes a value once more that an interface made again, or cycled, had taken along
     (``cascade.put_again``)."""
     obj = action.object
     return isinstance(action, Replace) and obj.is_kept and action.before == obj

@@ -11,7 +11,7 @@ from srv6mgrd.model.record import record
 
 @record
 class ObservedObject:
-    """An object as it stands; ``ours`` says that it bears our mark."""
+    """An object as it stands; ``ours`` says that it has our mark."""
 
     object: Object
     ours: bool
@@ -21,7 +21,7 @@ class ObservedObject:
 class Links:
     """All links: ifindex by name, and those on which packets from other nodes can come in for this
     one's own tables. ``down`` are those that are administratively down, ``bridged`` ports of a
-    bridge, bond or the like by name, with that device. ``ours`` bear our mark."""
+    bridge, bond or the like by name, with that device. ``ours`` have our mark."""
 
     indexes: Mapping[str, int] = field(default_factory=dict)
     receivers: frozenset[str] = frozenset()

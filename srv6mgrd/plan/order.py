@@ -49,7 +49,7 @@ def _order(action: Action) -> tuple[int, int, str]:
 
 
 def _make_room(puts: list[Create | Replace], deletes: list[Delete]) -> list[Delete]:
-    """Removals that come first: what is put in anew, the VRF on a table that another one takes,
+    """Removals that come first: what is put in again, the VRF on a table that another one takes,
     and what depends on them; interfaces that leave a VRF and would take what is put on them."""
     again = {a.object.key for a in puts}
     taken = {a.object.table for a in puts if isinstance(a.object, VrfDevice)}

@@ -46,7 +46,7 @@ class Declared:
 
 
 def declared(desired: Desired) -> list[Declared]:
-    """Those with a function behind them; others are refused."""
+    """Those with a function behind them; others are rejected."""
     return [Declared(sid, sid.proxy) for sid in desired.sids.values() if sid.proxy is not None]
 
 

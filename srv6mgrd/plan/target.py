@@ -164,7 +164,7 @@ def _is_plain(sid: Sid) -> bool:
 
 def vrf_ifindex(table: int) -> int:
     """Pinned ifindex of the VRF on this table. One VRF per table, so one index per VRF; tables
-    that differ only above bit 27 would collide, and the kernel would refuse the second."""
+    that differ only above bit 27 would collide, and the kernel would reject the second."""
     return _VRF_IFINDEX_BASE | (table & (_VRF_IFINDEX_BASE - 1))
 
 

@@ -57,7 +57,7 @@ def need_sid(t: Target, sid: Sid, desired: Desired, interfaces: Mapping[str, int
         t.need(FORWARD_IPV4, ref)
     vrf_table, lookup_table = _tables(sid, desired)
     if vrf_table is not None:
-        # End.DT* are refused without it (seg6_end_dt_vrf_build).
+        # End.DT* are rejected without it (seg6_end_dt_vrf_build).
         t.put(_STRICT_MODE_KEY, _STRICT_MODE, ref)
     if sid.behavior in (Behavior.END_DT4, Behavior.END_DT46) and sid.vrf is not None:
         # What comes out of the tunnel comes in on the VRF (end_dt_vrf_rcv), and leads back through

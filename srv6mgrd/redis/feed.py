@@ -3,7 +3,7 @@
 Srv6Orch (sonic-swss orchagent/srv6orch.cpp) drops a SID whose VRF it does not have, for good; it
 ignores another action for a SID that it has; and each SET of a SID that it has takes one more
 reference to the VRF, which is never given back. So: a SID waits for its VRF, is never SET twice,
-and is deleted, and seen to be taken, before it is SET anew. Segment lists come before SIDs and go
+and is deleted, and seen to be taken, before it is SET again. Segment lists come before SIDs and go
 after them. Rows that another writer made are left alone.
 """
 

@@ -67,7 +67,7 @@ class Publisher:
         self._row_cache = RowCache()
         self._projector = Projector(alone=alone)
         self._declared: tuple[Desired, Mapping[ObjectRef, ObjectStatus]] | None = None
-        # What was declared when it was absorbed; None when that has to be done anew.
+        # What was declared when it was absorbed; None when that has to be done again.
         self._absorbed: object = None
         self._sample: Mapping[str, SidCounters] | None = None
         self._sample_due = 0.0

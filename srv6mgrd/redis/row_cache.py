@@ -213,7 +213,7 @@ class RowCache:
         self._states = rows
 
     def concerns(self, keys: Iterable[str]) -> list[RowKey]:
-        """Which of our rows changed keys may be; a row that we could not claim is tried anew. Rows
+        """Which of our rows changed keys may be; a row that we could not claim is tried again. Rows
         of counters are not watched."""
         out = []
         for text in keys:
@@ -253,7 +253,7 @@ class RowCache:
             dirty.pop()
 
     def done(self, batch: Sequence[diff.Change], rejected: Iterable[int]) -> list[RowKey]:
-        """Note that a batch was carried out but for what was refused; return what was refused
+        """Note that a batch was carried out but for what was rejected; return what was rejected
         for the first time."""
         skipped = set(rejected)
         if not skipped and not self.foreign:

@@ -197,7 +197,7 @@ class Projector:
             return {}, None
         status = statuses.get(ObjectRef(Kind.SID, text), _UNKNOWN)
         lengths = _lengths(sid, desired.locators[sid.locator])
-        address = text.partition("/")[0]  # network_address would be formatted anew
+        address = text.partition("/")[0]  # network_address would be formatted again
         asic = "unsupported" if sid.behavior in _SAI_LACKS else None
         fields = _status_fields(status.status, status.reason, status.since, asic)
         shown = SID_STATUS.key(text), fields

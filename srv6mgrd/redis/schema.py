@@ -93,7 +93,7 @@ class Table:
         return RowKey(self.database, self.prefix + self.separator.join(map(str, parts)))
 
     def row(self, *parts: object, **fields: object) -> Row:
-        """A row; fields that are None are left out. Names that the schema lacks are refused."""
+        """A row; fields that are None are left out. Names that the schema lacks are rejected."""
         if unknown := fields.keys() - self.fields.keys():
             raise TypeError(f"{self.name} has no field {', '.join(sorted(unknown))}")
         return self.key(*parts), {n: str(v) for n, v in fields.items() if v is not None}

@@ -15,7 +15,7 @@ Operation = tuple[str | int | Sequence[str], ...]
 
 
 class WireError(Exception):
-    """Redis can't be reached, or refuses; worth another try later."""
+    """Redis can't be reached, or rejects; worth another try later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Wire(Protocol):
         ...
 
     async def write(self, db: str, operations: Sequence[Operation]) -> list[int]:
-        """Carry out operations on rows of one table; return the numbers of those refused because
+        """Carry out operations on rows of one table; return the numbers of those rejected because
         the row belongs to somebody else."""
         ...
 

@@ -17,7 +17,7 @@ FULL = "database or disk is full"
 
 class Fate:
     """``moments`` lie before and after every write. The process dies at ``death``; the kernel
-    refuses its write number ``rejection``; the disk fails at its write number ``full``, and from
+    rejects its write number ``rejection``; the disk fails at its write number ``full``, and from
     then on if ``stays_full``. All count from 1, from the last ``begin``."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Fate:
 
 
 class MortalKernel(FakeKernel):
-    """Refuses with ENOMEM."""
+    """Rejects with ENOMEM."""
 
     def __init__(self, fate: Fate, interfaces: dict[str, int]) -> None:
         super().__init__(interfaces)

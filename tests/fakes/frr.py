@@ -14,7 +14,7 @@ from srv6mgrd.ports import RejectedAction
 @dataclass(slots=True)
 class FakeFrr:
     """Holds lines per context. ``reject`` maps a piece of a line to the words FRR says about it;
-    with ``stuck`` it refuses what it has done, and does no more; ``unreachable`` with a reason
+    with ``stuck`` it rejects what it has done, and does no more; ``unreachable`` with a reason
     makes it out of reach; ``operator`` adds foreign lines. ``patched``: its routes name the table
     in which their outer header is looked up."""
 

@@ -96,7 +96,7 @@ class FakeKernel:
     def reject(
         self, predicate: Callable[[Action], bool], number: int = errno.EINVAL, message: str = ""
     ) -> None:
-        """Refuse every action that the predicate is true for."""
+        """Reject every action that the predicate is true for."""
         self._rejections.append(_Rejection(predicate, Failure.of(number, message)))
 
     def accept_all(self) -> None:

@@ -1,5 +1,5 @@
 """A machine that commits, repairs, restarts, and does what others may do, in any order: whatever
-is declared, whatever others do, whatever is refused, it ends as declared."""
+is declared, whatever others do, whatever is rejected, it ends as declared."""
 
 import pytest
 from hypothesis import assume, note
@@ -247,7 +247,7 @@ class Router(RuleBasedStateMachine):
 
 
 def refusable(action, standing):
-    """Whether the stand-in can refuse this one action, and nothing that stood before."""
+    """Whether the stand-in can reject this one action, and nothing that stood before."""
     block = action.object
     return not isinstance(block, FrrBlock) or any(ln not in standing for ln in block.lines)
 

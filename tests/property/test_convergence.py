@@ -1,4 +1,4 @@
-"""Random commits, drift, refusals and restarts on the stand-in for the kernel."""
+"""Random commits, drift, rejections and restarts on the stand-in for the kernel."""
 
 from hypothesis import assume, settings
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Whatever a client sends, the decoding of paths and values refuses it in words or takes it.
+"""Whatever a client sends, the decoding of paths and values rejects it in words or takes it.
 
 Two ways to it: messages made of what their fields may hold, and valid messages with broken bytes.
 Nothing but RpcError may come out, with a text for the operator; a Set that passes gives documents
@@ -197,7 +197,7 @@ def broken(draw: st.DrawFn, messages: st.SearchStrategy[Any]) -> Any:
     try:
         return type(message).FromString(bytes(data))
     except DecodeError:
-        return None  # gRPC refuses it before we see it
+        return None  # gRPC rejects it before we see it
 
 
 def in_words(error: RpcError) -> None:

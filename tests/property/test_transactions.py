@@ -1,4 +1,4 @@
-"""Every moment of every transition: a death, a refusal by the kernel, a journal that can't be
+"""Every moment of every transition: a death, a rejection by the kernel, a journal that can't be
 written. All is then as before or as declared, and what belongs to others is as it was."""
 
 import itertools
@@ -71,7 +71,7 @@ def test_a_journal_that_can_not_be_written_at_any_write(transition, stays_full):
 
 
 def rejection(world, state):
-    """Why the commit was refused; None when it was not."""
+    """Why the commit was rejected; None when it was not."""
     try:
         world.reconciler.commit(state)
     except RejectedError as rejected:

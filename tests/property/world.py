@@ -87,7 +87,7 @@ class World:
     # What must hold.
 
     def state(self) -> tuple[object, ...]:
-        """All that a refused commit must leave as it was. Sysctls are never set back."""
+        """All that a rejected commit must leave as it was. Sysctls are never set back."""
         journal = self.journal.checkpoint()
         return (
             dict(self.kernel.objects),

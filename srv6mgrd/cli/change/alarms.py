@@ -13,16 +13,16 @@ _DONE = {"ack": "is acknowledged", "closed": "is closed", "none": "is not taken 
 
 @click.command()
 @click.argument("alarm", shell_complete=complete_alarms)
-@click.option("--text", default="", help="A word for others.")
-@click.option("--close", "state", flag_value="closed", help="It is resolved, as far as you know.")
-@click.option("--undo", "state", flag_value="none", help="Nobody takes care of it.")
+@click.option("--text", default="", help="A note for others.")
+@click.option("--close", "state", flag_value="closed", help="Mark it as resolved.")
+@click.option("--undo", "state", flag_value="none", help="Remove the acknowledgement.")
 @json_option
 @pass_session
 def ack(session: Session, alarm: str, text: str, state: str | None) -> None:
-    """Acknowledge ALARM: say that somebody takes care of it.
+    """Acknowledge ALARM.
 
-    ALARM is named as `show alarms` does, or by its type where only one has it. It stays active
-    until its cause is gone.
+    ALARM is a number from `show alarms`, or a type that only one alarm has. The alarm stays
+    active until its cause is gone.
     """
     session.managed()
     state = state or "ack"

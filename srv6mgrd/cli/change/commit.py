@@ -24,7 +24,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 # srv6mgrd makes a transaction known right after the commit.
 _TIMEOUT = 5.0
 _LOOK = 0.01
-_UNDO = "Undo it after 90s, 10m, 1h unless it is confirmed."
+_UNDO = "Roll back after 90s, 10m, 1h unless it is confirmed."
 
 
 class Time(click.ParamType[int]):
@@ -48,8 +48,8 @@ def to_be_confirmed(command: _Command) -> _Command:
 
 @click.command()
 @click.argument("file")
-@click.option("--replace", is_flag=True, help="All that is not in FILE goes; else it is merged.")
-@click.option("--empty", is_flag=True, help="With --replace: FILE may declare nothing.")
+@click.option("--replace", is_flag=True, help="Remove everything that is not in FILE.")
+@click.option("--empty", is_flag=True, help="With --replace: accept a FILE that declares nothing.")
 @to_be_confirmed
 @json_option
 @pass_session
@@ -62,10 +62,10 @@ def apply(
     confirm_within: int | None,
     name: str | None,
 ) -> None:
-    """Make FILE part of the configuration, or with --replace all of it.
+    """Merge FILE into the configuration, or replace it with --replace.
 
-    FILE is RFC 7951 JSON, - is standard input. It is carried out in kernel and FRR when this
-    returns, or refused whole, with nothing changed.
+    FILE is RFC 7951 JSON, - is standard input. On return it is applied to kernel and FRR, or
+    rejected atomically with nothing changed.
     """
     name = named(name, confirm_within)
     raw, tree = document.read(file)
@@ -128,10 +128,10 @@ def carry_out(
 def rollback(
     session: Session, transaction: int | None, *, confirm_within: int | None, name: str | None
 ) -> None:
-    """Go back to the configuration after TRANSACTION.
+    """Restore the configuration after TRANSACTION.
 
-    Without TRANSACTION that is the one before the last commit. `diff TRANSACTION` shows
-    beforehand how it differs from the running configuration.
+    Without TRANSACTION, restore the one before the last commit. `diff TRANSACTION` previews the
+    difference from the running configuration.
     """
     name = named(name, confirm_within)
     session.managed()

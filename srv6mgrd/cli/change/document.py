@@ -28,7 +28,7 @@ class Removal(NamedTuple):
 
 def read(file: str) -> tuple[bytes, dict[str, Any]]:
     """Text and tree of a file, ``-`` for standard input. What is no configuration of srv6mgr is
-    refused here; whether it is a valid one is sysrepo's to judge. Raises Problem."""
+    rejected here; whether it is a valid one is sysrepo's to judge. Raises Problem."""
     name = "standard input" if file == "-" else file
     try:
         raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()

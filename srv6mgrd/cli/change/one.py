@@ -23,7 +23,7 @@ _WAITS = "no operation: kernel and FRR stay as they are"
 
 
 def _asked(command: _Command) -> _Command:
-    dry = click.option("--dry-run", is_flag=True, help="Show what it would do, and do nothing.")
+    dry = click.option("--dry-run", is_flag=True, help="Print the operations, and change nothing.")
     yes = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
     return dry(yes(command))
 
@@ -36,11 +36,11 @@ def _asked(command: _Command) -> _Command:
 @json_option
 @pass_session
 def set_(session: Session, /, path: Sequence[str], **options: Any) -> None:
-    """Make one object, or give its leaves other values: `set vrf red table-id 10`.
+    """Create one object, or set leaves of it: `set vrf red table-id 10`.
 
     PATH is an object and its leaves, each with its value, by words or by the path in the model
-    (vrfs/vrf[name=red] table-id 10). What differs and what would be done to kernel and FRR is
-    shown first, and carried out once you say yes.
+    (vrfs/vrf[name=red] table-id 10). The difference and the operations on kernel and FRR are
+    printed first, and carried out once you confirm.
     """
 
     def change(client: Client) -> Document:
@@ -58,7 +58,7 @@ def set_(session: Session, /, path: Sequence[str], **options: Any) -> None:
 def delete(session: Session, /, path: Sequence[str], **options: Any) -> None:
     """Delete one object, or a leaf of it: `delete vrf red`, `delete sid fcbb:0:1:64::/64`.
 
-    PATH and what is shown first are as in `set`.
+    PATH and the preview are those of `set`.
     """
 
     def change(client: Client) -> Removal:

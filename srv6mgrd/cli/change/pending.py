@@ -17,9 +17,9 @@ _ID = click.argument("name", metavar="[ID]", required=False, shell_complete=comp
 @json_option
 @pass_session
 def confirm(session: Session, name: str | None) -> None:
-    """Keep the commit that awaits confirmation.
+    """Confirm the pending commit.
 
-    Whatever door it came through; there is one at most, so that it need not be named.
+    There is at most one, of any northbound, so it need not be named.
     """
     name = _named(session, name)
     with session.client() as client:
@@ -32,7 +32,7 @@ def confirm(session: Session, name: str | None) -> None:
 @json_option
 @pass_session
 def cancel(session: Session, name: str | None) -> None:
-    """Undo the commit that awaits confirmation, now."""
+    """Roll back the pending commit now."""
     name = _named(session, name)
     with session.client() as client:
         client.cancel(name)
@@ -45,9 +45,9 @@ def cancel(session: Session, name: str | None) -> None:
 @json_option
 @pass_session
 def extend(session: Session, time: int, name: str | None) -> None:
-    """Give the commit that awaits confirmation more time, or less.
+    """Move the deadline of the pending commit.
 
-    It is undone TIME from now (90s, 10m, 1h) unless it is confirmed.
+    It is rolled back TIME from now (90s, 10m, 1h) unless it is confirmed.
     """
     name = _named(session, name)
     with session.client() as client:

@@ -12,9 +12,9 @@ from srv6mgrd.cli.problem import Exit, Problem
 from srv6mgrd.cli.session import Session, json_option, pass_session
 
 _EXIT_CODE = click.option(
-    "--exit-code", is_flag=True, help=f"End with status {Exit.FOUND} unless there is nothing."
+    "--exit-code", is_flag=True, help=f"End with status {Exit.FOUND} if there is a difference."
 )
-_REPLACE = click.option("--replace", is_flag=True, help="All that is not in FILE goes.")
+_REPLACE = click.option("--replace", is_flag=True, help="Remove everything that is not in FILE.")
 
 _NOTHING = "nothing to do: that is the running configuration already"
 _WAITS = (
@@ -30,10 +30,9 @@ _WAITS = (
 @json_option
 @pass_session
 def plan(session: Session, file: str, replace: bool, exit_code: bool) -> None:
-    """What `apply FILE` would do to kernel and FRR, as commands. Nothing is changed.
+    """Print what `apply FILE` would do to kernel and FRR, as commands. Nothing is changed.
 
-    FILE is RFC 7951 JSON, - is standard input. The plan is that of srv6mgrd, which judges the
-    configuration as in a commit.
+    FILE is RFC 7951 JSON, - is standard input. srv6mgrd checks the configuration as in a commit.
     """
     raw, _ = document.read(file)
     session.managed()
@@ -56,7 +55,7 @@ def plan(session: Session, file: str, replace: bool, exit_code: bool) -> None:
 def diff(
     session: Session, what: str | None, other: int | None, replace: bool, exit_code: bool
 ) -> None:
-    """How configurations differ, leaf by leaf.
+    """Compare configurations, leaf by leaf.
 
     \b
     diff          what the last commit changed

@@ -15,7 +15,7 @@ from srv6mgrd.model.status import Kind
 @json_option
 @pass_session
 def reconcile(session: Session) -> None:
-    """Compare kernel and FRR with what is declared now, and repair."""
+    """Compare kernel and FRR with the configuration now, and repair differences."""
     session.managed()
     with session.client() as client:
         found = client.reconcile()
@@ -27,7 +27,7 @@ def reconcile(session: Session) -> None:
 @json_option
 @pass_session
 def clear_counters(session: Session, sid: str | None) -> None:
-    """Count SID, or all, from 0 for readers. Kernel and totals are not touched."""
+    """Reset the counters of SID, or of all SIDs, for readers. Kernel and totals do not change."""
     session.managed()
     if sid is not None:
         sid = chosen(sid, {r.name for r in session.state.statuses() if r.kind is Kind.SID})

@@ -30,19 +30,19 @@ _STYLES = {"ok": "good", "note": "dim", "skip": "dim", "warn": "warn", "fail": "
 
 
 @click.command()
-@click.option("--quiet", "-q", is_flag=True, help="Show warnings and failures alone.")
+@click.option("--quiet", "-q", is_flag=True, help="Print only warnings and failures.")
 @click.option(
     "--probe", "probes", is_flag=True, help="Send packets through the VPNs, to each edge and back."
 )
 @json_option
 @pass_session
 def doctor(session: Session, quiet: bool, probes: bool) -> None:
-    """Look for what is wrong or missing on this node, and say what to do.
+    """Find faults on this router, and print their remedies.
 
     Services of VRFs, daemons, BGP sessions, measured paths, kernel, sysctls, links, rules, routes,
-    the boundary: nothing is changed. It works without srv6mgrd and without sysrepo, and says what
-    could not be looked at. Ends as monitoring plug-ins do: 0 all is well, 1 degraded (warnings), 2
-    down (failures), 3 unknown (the state of services could not be looked at).
+    the boundary. It changes nothing, and works without srv6mgrd and without sysrepo. The exit
+    status is that of monitoring plug-ins: 0 ok, 1 degraded (warnings), 2 down (failures), 3
+    unknown (the state of services could not be read).
     """
     found = []
     with session.one_look():

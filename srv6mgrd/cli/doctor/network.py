@@ -150,7 +150,7 @@ def _sysctls(
             continue
         device = _OF_DEVICE.fullmatch(obj.path)
         if device and device[1] != "all" and device[1] not in links:
-            continue  # it is told that the device is absent
+            continue  # it is notified that the device is absent
         name, value = obj.path.replace("/", "."), read(obj.path)
         if value is None:
             yield fail("sysctls", f"{name} does not exist", "see that the kernel has the feature")

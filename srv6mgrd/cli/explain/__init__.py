@@ -47,15 +47,15 @@ _STYLES = {"certain": "bad", "likely": "warn", "possible": "dim"}
     metavar="SECONDS",
     type=click.FloatRange(0, 3600),
     default=1.0,
-    help="How long counters and packets to the SID are looked at (1); 0 is not at all.",
+    help="Time to watch counters and packets to the SID (1); 0: do not watch.",
 )
 @json_option
 @pass_session
 def explain(session: Session, sid: str, seconds: float) -> None:
-    """How one SID is, and what the errors that it counts most likely mean; or how an interface is.
+    """Explain the state of a SID or an interface, and the likely causes of a SID's errors.
 
-    SID is its prefix, or an address within it. Ends with status 6 unless it is installed; for an
-    interface also when the kernel has it otherwise.
+    SID is a prefix, or an address within it. The exit status is 6 unless it is installed; for an
+    interface, also if the kernel's state differs.
     """
     from srv6mgrd.cli.explain.causes import causes
     from srv6mgrd.cli.explain.evidence import gather

@@ -1,7 +1,7 @@
 """What the error counter of a SID most likely means, and what to do. Pure.
 
 The kernel counts as an error each packet for which the behavior fails (seg6_local_input_core):
-what the behavior refuses, and what comes of the packet after it, within the same call.
+what the behavior rejects, and what comes of the packet after it, within the same call.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Cause(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The state of the node, as far as it bears on a SID. ``heard`` counts what packets to the SID
+    """The state of the node, as far as it concerns a SID. ``heard`` counts what packets to the SID
     had that it must drop, by the names of ``listen.verdict``; ``proxy`` are the errors of a proxy
     by reason; None is not known."""
 

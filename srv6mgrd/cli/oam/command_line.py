@@ -49,22 +49,22 @@ class _Segments(click.ParamType[tuple[IPv6Address, ...]]):
 
 _OPTIONS = (
     click.argument("target", metavar="SID|ADDRESS|PREFIX", shell_complete=sids),
-    click.option("--vrf", default="", metavar="VRF", help="Where the target is: inside of a VRF."),
+    click.option("--vrf", default="", metavar="VRF", help="VRF of the target."),
     click.option(
         "--segments",
         type=_Segments(),
         default="",
         metavar="SID,SID...",
-        help="SIDs on the way there, the first one first.",
+        help="SIDs on the way to the target, in order.",
     ),
-    click.option("--source", type=_Address(), metavar="ADDRESS", help="Address to send from."),
+    click.option("--source", type=_Address(), metavar="ADDRESS", help="Source address."),
     click.option(
         "--size",
         type=click.IntRange(0, _MOST_SIZE),
         default=56,
         metavar="BYTES",
         show_default=True,
-        help="Data in each probe.",
+        help="Size of the data in each probe.",
     ),
     click.option(
         "--encap",
@@ -78,7 +78,7 @@ _OPTIONS = (
         default=1.0,
         metavar="SECONDS",
         show_default=True,
-        help="How long each answer may take.",
+        help="Time to wait for each answer.",
     ),
 )
 

@@ -40,14 +40,14 @@ def ping(
     count: int,
     interval: float,
 ) -> None:
-    """Whether packets come through a SID and back, to an address, or into a VPN (RFC 9259).
+    """Send packets through a SID and back, to an address, or into a VPN (RFC 9259).
 
-    A SID that answers no echo, as none of Linux does, is shown to work by a packet that goes
-    through it and comes back. An address or a prefix in a VRF is probed twice: the SID that the VRF
-    has for it, from outside, and the address itself through the VRF.
+    SIDs of Linux answer no echo, so a packet goes through the SID and comes back. An address or a
+    prefix in a VRF is probed twice: the SID of its route from outside, and the address itself
+    through the VRF.
 
-    Ends with 0 when answers came, 1 when none came, 2 for an error. Needs root, and no service of
-    srv6mgr.
+    The exit status is 0 if answers came, 1 if none came, 2 after an error. It needs root, and no
+    service of srv6mgr.
     """
     with probing(target, options, timeout) as (found, exchange):
         legs = [Leg(forms) for forms in found.legs]

@@ -23,21 +23,20 @@ _HINT = "a SID that takes packets out for a VRF drops others: for such a one nam
 @probing_options
 @click.option(
     "--max-hops", type=click.IntRange(1, 255), default=30, metavar="N", show_default=True,
-    help="The most hops to probe.",
+    help="Largest number of hops to probe.",
 )  # fmt: skip
 @json_option
 @pass_session
 def trace(
     session: Session, target: str, options: Options, timeout: float, *, max_hops: int
 ) -> None:
-    """The routers on the way through SIDs, and where packets stop (RFC 9259).
+    """List the routers on the way through SIDs, and where packets stop (RFC 9259).
 
-    TO is where a packet was going to when it came to a router: the SID, or the container of
-    compressed SIDs as far as it was not used up, or the target. LEFT is how many segments were left
-    after it.
+    TO is the destination of the packet at that router: the SID, the rest of a container of
+    compressed SIDs, or the target. LEFT is the number of segments left after it.
 
-    Ends with 0 when packets arrive, 1 when they do not, 2 for an error. Needs root, and no service
-    of srv6mgr.
+    The exit status is 0 if packets arrive, 1 if they do not, 2 after an error. It needs root, and
+    no service of srv6mgr.
     """
     with probing(target, options, timeout) as (found, exchange):
         one = _Run(session, target, found, exchange, Limits(max_hops, timeout))

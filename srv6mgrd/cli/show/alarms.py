@@ -96,12 +96,12 @@ ALARMS: Table[_Alarm] = Table(
 
 
 @listed(ALARMS)
-@click.option("--all", "everything", is_flag=True, help="Alarms that are cleared, too.")
+@click.option("--all", "everything", is_flag=True, help="Include cleared alarms.")
 def alarms(session: Session, everything: bool) -> Iterable[_Alarm]:
-    """What is wrong now, the worst first, with what to do.
+    """Active alarms, the worst first, with their remedies.
 
-    PATTERN is the number of an alarm, which is then shown with its history. STATE is that of the
-    operator: `ack ALARM` says that somebody takes care.
+    PATTERN is the number of an alarm, which is then shown with its history. STATE is the
+    operator's: `ack ALARM` acknowledges one.
     """
     found = session.state.alarms()
     return sorted((a for a in found if everything or not a["is-cleared"]), key=_worst_first)

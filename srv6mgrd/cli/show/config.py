@@ -25,13 +25,14 @@ from srv6mgrd.cli.session import Session, json_option, pass_session
     "--datastore",
     type=click.Choice(("running", "startup")),
     default="running",
-    help="The running configuration, or that of the next boot.",
+    help="The running configuration, or the one of the next boot.",
 )
 @json_option
 @pass_session
 @watching.watched
 def config(session: Session, path: Sequence[str], *, form: str | None, datastore: str) -> None:
-    """What is declared, or below PATH: `vrf red`, `sid fcbb:0:1:64::/64`, `vrfs/vrf[name=red]`.
+    """The configuration, or the part below PATH: `vrf red`, `sid fcbb:0:1:64::/64`,
+    `vrfs/vrf[name=red]`.
 
     Secrets are hidden.
     """

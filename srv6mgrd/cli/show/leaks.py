@@ -42,7 +42,7 @@ LEAKS: Table[_Row] = Table(
 
 @listed(LEAKS)
 def leaks(session: Session) -> Iterable[_Row]:
-    """What VRFs import from other VRFs of the router."""
+    """Imports of VRFs from other VRFs of the router."""
     desired, statuses = session.desired(), session.state.statuses()
     return [
         _Row(leak, statuses.get(ObjectRef(Kind.ROUTE_LEAK, name), rows.UNKNOWN))

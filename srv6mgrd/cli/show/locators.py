@@ -48,7 +48,7 @@ LOCATORS: Table[_Row] = Table(
 
 @listed(LOCATORS)
 def locators(session: Session) -> Iterable[_Row]:
-    """Locators, and how many SIDs each has."""
+    """Locators, and the number of their SIDs."""
     desired, statuses = session.desired(), session.state.statuses()
     counts = Counter(sid.locator for sid in desired.sids.values())
     return [

@@ -98,7 +98,7 @@ PATHS: Table[_Row] = Table(
 
 @listed(PATHS)
 def paths(session: Session) -> Iterable[_Row]:
-    """Paths that are measured: state, loss, round-trip delay and jitter (median and 99%)."""
+    """Measured paths: state, loss, round-trip delay and jitter (median and 99%)."""
     declared = session.desired().path_measurement.sessions
     observed = session.state.observed().get(_MEMBER, {})
     states = {one["name"]: one["state"] for one in observed.get("session", ())}

@@ -18,7 +18,7 @@ _STATUSES = {"done": "good", "awaiting-confirmation": "warn", "rolled-back": "di
 @json_option
 @pass_session
 def capabilities(session: Session) -> None:
-    """What kernel and FRR of this node offer, and why they lack the rest."""
+    """Features of the kernel and FRR, and the reason if one is missing."""
     state: dict[str, Any] = session.state.node().get(CAPABILITIES, {})
     session.warn_if_stale()
     if session.out.as_json:
@@ -48,7 +48,7 @@ def _words(names: list[str], between: str = " ") -> str:
 @pass_session
 @watching.watched
 def commits(session: Session) -> None:
-    """The commit that is carried out now, how far it is, and the last commits."""
+    """The commit in progress, and the last commits."""
     state: dict[str, Any] = session.state.node().get(ACTIVITY, {})
     if session.out.as_json:
         session.warn_if_stale()
@@ -71,7 +71,7 @@ def commits(session: Session) -> None:
 @pass_session
 @watching.watched
 def transactions(session: Session) -> None:
-    """The last commits, the newest first, and the one that awaits confirmation."""
+    """The last commits, the newest first, and the pending one."""
     if session.out.as_json:
         session.warn_if_stale()
         session.out.json({"transactions": session.state.transactions()})
@@ -121,7 +121,7 @@ def _list(session: Session) -> None:
 @pass_session
 @watching.watched
 def statistics(session: Session) -> None:
-    """How the node is kept as declared: commits, compares, drift, repairs."""
+    """Counts of commits, comparisons, drift and repairs."""
     state: dict[str, Any] = session.state.node().get(STATISTICS, {})
     session.warn_if_stale()
     if session.out.as_json:

@@ -42,7 +42,7 @@ OSPF: Table[_Row] = Table(
 
 @listed(OSPF)
 def ospf(session: Session) -> Iterable[_Row]:
-    """OSPF of VRFs, and what it misses."""
+    """OSPF of VRFs, and what it is missing."""
     desired, statuses = session.desired(), session.state.statuses()
     found = []
     for ref in declared(desired):

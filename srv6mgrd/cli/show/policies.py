@@ -44,7 +44,7 @@ POLICIES: Table[_Row] = Table(
 
 @listed(POLICIES)
 def policies(session: Session) -> Iterable[_Row]:
-    """Routing policies, and what they are applied to."""
+    """Routing policies, and where they are applied."""
     desired, statuses = session.desired(), session.state.statuses()
     return [
         _Row(

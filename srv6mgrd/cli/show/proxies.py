@@ -61,7 +61,7 @@ PROXIES: Table[_Row] = Table(
 
 @listed(PROXIES)
 def proxies(session: Session) -> Iterable[_Row]:
-    """Service proxies: packets both ways, errors, the chain that is put back on."""
+    """Service proxies: packets both ways, errors, and the segment list that is restored."""
     desired, state = session.desired(), session.state
     statuses, reported = state.statuses(), state.proxies()
     found = []

@@ -141,12 +141,12 @@ ROUTES: Table[Row] = Table(
 
 
 @listed(ROUTES)
-@click.option("--all", "everything", is_flag=True, help="Those without a remote SID, too.")
+@click.option("--all", "everything", is_flag=True, help="Include routes without a remote SID.")
 def routes(session: Session, everything: bool) -> Iterable[Row]:
-    """Remote prefixes of VRFs: the SIDs to which they lead, next hops, state.
+    """Remote prefixes of VRFs: their SIDs, next hops and state.
 
-    As the kernel has them, whoever made them. PATTERN is a prefix, an address (the longest prefix
-    that has it), or has wildcards.
+    All routes of the kernel, regardless of their origin. PATTERN is a prefix, an address (the
+    longest matching prefix), or has wildcards.
     """
     patterns = asked("vrf")
     tables = {

@@ -79,7 +79,7 @@ SIDS: Table[_Row] = Table(
 
 @listed(SIDS)
 def sids(session: Session) -> Iterable[_Row]:
-    """Local SIDs, their status and what they counted.
+    """Local SIDs with status and counters.
 
     PATTERN is a prefix, an address within it, or has wildcards (fcbb:0:1:*).
     """

@@ -162,8 +162,8 @@ def _options(table: Table[R]) -> list[Callable[[Any], Any]]:
     return [
         json_option,
         watching.option,
-        click.option("--limit", "-n", type=click.IntRange(1), help="Show so many at most."),
-        click.option("--reverse", is_flag=True, help="The last ones first."),
+        click.option("--limit", "-n", type=click.IntRange(1), help="Print at most this many."),
+        click.option("--reverse", is_flag=True, help="Reverse the order."),
         click.option(
             "--sort",
             metavar="COLUMN",
@@ -172,7 +172,7 @@ def _options(table: Table[R]) -> list[Callable[[Any], Any]]:
         ),
         *(
             click.option(
-                f"--{name}", metavar="PATTERN", multiple=True, help=f"Those of this {name} alone."
+                f"--{name}", metavar="PATTERN", multiple=True, help=f"Only those with this {name}."
             )
             for name in reversed(list(table.filters))
         ),

@@ -27,7 +27,7 @@ class _Row(NamedTuple):
 
     @property
     def whole(self) -> ObjectStatus:
-        """Two objects and a service, one line: the one that is not well tells why."""
+        """Two objects and a service, one line: the one that is not well reports why."""
         of_bgp = self.bgp.reason if self.bgp is not None else ""
         reason = self.status.reason or of_bgp or services.reason(self.service)
         return replace(self.status, reason=reason)
@@ -99,7 +99,7 @@ VRFS: Table[_Row] = Table(
 def vrfs(session: Session) -> Iterable[_Row]:
     """VRFs, their interfaces, and the SID that each advertises.
 
-    Of one that is named: SIDs, neighbors, interfaces and numbers of routes, too.
+    A named VRF is shown with its SIDs, neighbors, interfaces and numbers of routes.
     """
     desired, statuses = session.desired(), session.state.statuses()
     judged = services.of_vrfs(session.state.observed())

@@ -39,8 +39,8 @@ _LOOK = 0.1
 def top(session: Session, interval: float, count: int | None) -> None:
     """Live rates of all SIDs.
 
-    Where output is no terminal, one sample is printed unless --count asks for more; with --json
-    each is one line. Keys: q quits, s changes the order, p pauses, up and down scroll.
+    If the output is not a terminal, one sample is printed unless --count asks for more; with
+    --json, each is one line. Keys: q quits, s changes the order, p pauses, up and down scroll.
     """
     if session.out.as_json:
         _lines(session.state, interval, count or 1)

@@ -56,7 +56,7 @@ class Listener:
         self._unlogged = 0
 
     async def accept(self, entrance: Entrance) -> None:
-        """Accept for ever."""
+        """Accept forever."""
         loop = asyncio.get_running_loop()
         entrance.listening.setblocking(False)
         while True:

@@ -130,7 +130,7 @@ def _decode(body: memoryview, names: Mapping[int, str]) -> ObservedObject | None
     return _observed(name, family, bytes(packed), length, ours)
 
 
-# The same ones are read at every compare, and to make them anew takes 60 us each.
+# The same ones are read at every compare, and to make them again takes 60 us each.
 @lru_cache(maxsize=1 << 16)
 def _observed(name: str, family: int, packed: bytes, length: int, ours: bool) -> ObservedObject:
     make = IPv6Interface if family == socket.AF_INET6 else IPv4Interface

@@ -190,7 +190,7 @@ class BoundaryTable:
         return self._commit([nft.delete_table(BOUNDARY_TABLE), *_whole(wanted)])
 
     def delete(self) -> Failure | None:
-        """Only a table that bears our mark."""
+        """Only a table that has our mark."""
         if self._socket is None:
             return None
         table = self._socket.read(nft.get_table(BOUNDARY_TABLE))

@@ -15,7 +15,7 @@ from srv6mgrd.plan.observed import ObservedObject
 
 
 class DummyDevices(KernelDevice[DummyDevice]):
-    """Also reads and deletes what bears our mark or a name of ours, and is no kind of device that
+    """Also reads and deletes what has our mark or a name of ours, and is no kind of device that
     we make."""
 
     kinds = (DummyDevice, UnknownLink)

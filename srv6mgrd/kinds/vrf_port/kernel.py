@@ -42,7 +42,7 @@ class VrfPorts(KernelKind):
     def dump(self, reader: Reader) -> Decode:
         def decode() -> dict[str, ObservedObject]:
             vrfs = {link.index: link.name for link in reader.links if link.kind == links.VRF}
-            # A port bears no mark: who put it there the kernel doesn't say.
+            # A port has no mark: who put it there the kernel doesn't say.
             return self.by_key(
                 [
                     ObservedObject(VrfPort(link.name, vrfs[link.master]), ours=False)

@@ -215,7 +215,7 @@ def test_a_watcher_has_what_was_committed_before(
     mark = client.edit(ALICE, (MODULE,), vrf("last"))
     assert followed.watch.wait_for(mark, 5)
     assert "last" in followed.names
-    # A new process gives the whole configuration anew.
+    # A new process gives the whole configuration again.
     manager.kill()
     before = len(followed.calls)
     started()

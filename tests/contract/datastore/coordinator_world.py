@@ -153,7 +153,7 @@ class World:
             self._commits = None
 
     async def edit(self, tree: Mapping[str, Any], *data: str) -> None:
-        """What another door does."""
+        """What another northbound does."""
 
         def replace() -> None:
             with self._connection.session_of("door", *data) as session:

@@ -114,7 +114,7 @@ class Pe:
         table = TABLES[name]
         self.node.run(["sysctl", "-qw", "net.vrf.strict_mode=1"])
         # The pinned ifindex is what FRR knows the VRF by: under another one, zebra may hold the
-        # SID for the VRF that was, and refuse it to the new one.
+        # SID for the VRF that was, and reject it to the new one.
         index = str(vrf_ifindex(table))
         self.ip("link", "add", name, "index", index, "type", "vrf", "table", str(table))
         self.ip("link", "set", name, "up")

@@ -36,7 +36,7 @@ def states(pe: Pe) -> list[str]:
 
 
 def test_bfd_goes_at_both_ends(with_bfdd: Pes) -> None:
-    """bgpd of the second one has ended the session when BFD went down, and does not begin anew
+    """bgpd of the second one has ended the session when BFD went down, and does not begin again
     while it is; nor did it when BFD was taken off, until the first one tried again."""
     one, two = pes = with_bfdd
     push(pes, "red")

@@ -1,4 +1,4 @@
-"""What FRR 10.3 takes, refuses, prints: configuration alone, on one PE."""
+"""What FRR 10.3 takes, rejects, prints: configuration alone, on one PE."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def test_what_the_locator_waits_for_is_reported(routers: tuple[Pe, Pe]) -> None:
 
     edge.stop(ISISD)
     assert "isisd can't be reached" in verdict(edge, EDGE)[1]
-    # Without it the rest of FRR is as ever, and what it should have is refused by name.
+    # Without it the rest of FRR is as ever, and what it should have is rejected by name.
     assert {a.object.key.split()[1] for a in edge.plan(EDGE)} == {ISISD}
     rejected = edge.push(EDGE)
     assert {"start frr and see that the daemon is enabled" in r.message for r in rejected} == {True}

@@ -34,7 +34,7 @@ _OPTIONS = [("grpc.max_receive_message_length", 64 << 20)]
 
 
 class Core:
-    """srv6mgrd's side: subscribed to changes, which it may refuse, and writing the store."""
+    """srv6mgrd's side: subscribed to changes, which it may reject, and writing the store."""
 
     def __init__(self, store: File) -> None:
         from srv6mgrd.commits.service import CommitService

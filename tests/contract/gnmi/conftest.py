@@ -85,7 +85,7 @@ class Server:
         return found
 
     def forget_peak(self) -> None:
-        """Begin the measurement of ``peak`` anew (proc(5), clear_refs)."""
+        """Begin the measurement of ``peak`` again (proc(5), clear_refs)."""
         Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
 
     def peak(self) -> int:
@@ -124,7 +124,7 @@ def whole_core(place: Path) -> Iterator[Core]:
 
 @pytest.fixture
 def core(whole_core: Core) -> Iterator[Core]:
-    """What srv6mgrd would do: accept or refuse changes, tell status and counters."""
+    """What srv6mgrd would do: accept or reject changes, tell status and counters."""
     whole_core.reset()
     yield whole_core
     whole_core.reset()

@@ -70,7 +70,7 @@ def test_a_write_needs_a_rule(guarded: Server, gnmi: Client, rules: Callable[...
         assert "ask for a NACM rule" in text
     assert gnmi.value(TABLE) == 101
     assert gnmi.value(f"/srv6/local-sids/sid[prefix={SID}]/vrf") == "red"
-    # What was refused to one hinders no other; root is under no rule, by password or by socket.
+    # What was rejected to one hinders no other; root is under no rule, by password or by socket.
     secure(guarded, user("root")).set(update={TABLE: 103})
     gnmi.set(delete=["/srv6/local-sids"])
 

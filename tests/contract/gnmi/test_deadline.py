@@ -45,7 +45,7 @@ def busy(core: Core, change: Callable[[], object]) -> Iterator[None]:
 
 
 def late(router: Client) -> str:
-    """What a Set is told that can't begin in time."""
+    """What a Set is notified that can't begin in time."""
     request = pb.SetRequest(update=[pb.Update(path=path(LENGTH), val=ietf(21))])
     status, words = failing(router.stub.Set, request, timeout=2)
     assert status is grpc.StatusCode.DEADLINE_EXCEEDED

@@ -1,4 +1,4 @@
-"""The door itself: TLS, credentials, health, reflection, start and stop."""
+"""The northbound itself: TLS, credentials, health, reflection, start and stop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Subscribe (gnmi-specification.md 3.5): modes, paths, encodings, and what is refused."""
+"""Subscribe (gnmi-specification.md 3.5): modes, paths, encodings, and what is rejected."""
 
 from __future__ import annotations
 

@@ -209,7 +209,7 @@ BOTH = frozenset({Flavor.PSP, Flavor.NEXT_CSID})
 @pytest.mark.usefixtures("onward")
 def test_psp_does_nothing_with_next_csid(router: Router) -> None:
     """Taken without a word, but the last C-SID ends as a plain End (end_next_csid_core). So the
-    model refuses both together."""
+    model rejects both together."""
     router.put(replace(sid(Behavior.END, flavors=BOTH, csid_lengths=(32, 16)), prefix=NODE))
     header = srh(IPV6, 1, "fc00:6::6", "fc00:1:2:3::")
     _, out = router.forward(ipv6(SOURCE, "fc00:1:2:3::", ROUTING, header + PACKET6))

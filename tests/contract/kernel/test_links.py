@@ -82,7 +82,7 @@ def test_vrf(kernel: LinuxKernel, run: Run) -> None:
 
 
 def test_new_devices_inherit_disabled_ipv6(kernel: LinuxKernel, run: Run) -> None:
-    """Hardened hosts set conf.default.disable_ipv6: SIDs are then refused until the device of the
+    """Hardened hosts set conf.default.disable_ipv6: SIDs are then rejected until the device of the
     SIDs is told otherwise, and a VRF takes no IPv6 address."""
     run("echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6")
     sid = dt(Behavior.END_DT46)

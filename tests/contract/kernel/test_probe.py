@@ -38,7 +38,7 @@ def test_what_every_kernel_has() -> None:
     found = probe()
     assert found.behaviors >= {Behavior.END, Behavior.END_X, Behavior.END_T, Behavior.END_DX4}
     assert "counters" in found.facilities
-    # Refused by seg6_flv_supp_ops_by_action; and not known to the action, so dropped.
+    # Rejected by seg6_flv_supp_ops_by_action; and not known to the action, so dropped.
     assert found.missing["End.X psp"] == "Unsupported Flavor operation(s)"
     assert found.missing["End.T psp"] == "the kernel ignores it"
     assert (Behavior.END, Flavor.NEXT_CSID) in found.flavors

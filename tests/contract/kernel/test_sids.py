@@ -1,4 +1,4 @@
-"""SID routes: written, read back, refused, counted."""
+"""SID routes: written, read back, rejected, counted."""
 
 from __future__ import annotations
 

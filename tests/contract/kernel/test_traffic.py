@@ -112,7 +112,7 @@ def test_routes_are_not_dumped_again_before_a_packet_comes_in(
     assert router.sid_counters()[SID.prefix][0] == 3
     wait_until(lambda: (dumped(), dumped()) == (0, 0), "no dump afterwards")
     assert router.sid_counters()[SID.prefix][0] == 3
-    # A second route, and the first one anew, without a packet.
+    # A second route, and the first one again, without a packet.
     another = dataclasses.replace(SID, prefix=IPv6Network("fc00:1::2/128"))
     assert router.apply([Create(another), Replace(SID, SID)]) == []
     assert dumped() == 0

@@ -132,7 +132,7 @@ def texts(tree: Any, xpath: str) -> list[str]:
 def rejected(
     call: Callable[[], Any], tag: str, words: str = "", *, app_tag: str = "", path: str = ""
 ) -> Any:
-    """``call()`` is refused like this; ``words`` is a regular expression."""
+    """``call()`` is rejected like this; ``words`` is a regular expression."""
     with pytest.raises(RPCError) as raised:
         call()
     error: Any = raised.value

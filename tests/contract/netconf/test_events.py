@@ -138,7 +138,7 @@ def test_replay_that_stops(client: Client) -> None:
     client.manager.create_subscription(start_time=start.isoformat(), stop_time=stop.isoformat())
     client.event_with("//mod:notificationComplete | //mod:replayComplete")
     client.event_with("//mod:notificationComplete")
-    # The session may subscribe anew.
+    # The session may subscribe again.
     client.manager.create_subscription()
 
 

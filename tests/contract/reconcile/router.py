@@ -79,7 +79,7 @@ _PICTURE = (
     "-j -4 route show table all",
     "-j -6 route show table all",
 )
-# What a device that is made anew has anew.
+# What a device that is made again has again.
 _ANEW = ("address", "ifindex", "link_index", "permaddr")
 # Long enough for the slowest machine.
 _SECONDS = 20

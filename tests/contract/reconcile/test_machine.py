@@ -1,4 +1,4 @@
-"""Random commits, drift, refusals and restarts on the real kernel."""
+"""Random commits, drift, rejections and restarts on the real kernel."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def guarded(server: Server, tmp_path: Path) -> Iterator[Server]:
     (tmp_path / "users.acl").write_text(f"{users}user default on nopass ~* &* +@all\n")
     server.start("--aclfile", str(tmp_path / "users.acl"), "--notify-keyspace-events", "AKE")
     yield server
-    # Whatever was refused was noted.
+    # Whatever was rejected was noted.
     denied = server.client("APPL_DB").execute_command("ACL", "LOG")
     assert not denied, denied
 

@@ -1,4 +1,4 @@
-"""libyang with our modules as a judge of documents, in the words that every door shows."""
+"""libyang with our modules as a judge of documents, in the words that every northbound shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever comes in: refused with the path of the offender, or accepted; never a crash.
+"""Whatever comes in: rejected with the path of the offender, or accepted; never a crash.
 
 A crash of libyang would end the process, so that these tests run in it.
 """

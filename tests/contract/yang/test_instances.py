@@ -1,4 +1,4 @@
-"""The instances below yang/instances: what is valid, what is refused, and in which words.
+"""The instances below yang/instances: what is valid, what is rejected, and in which words.
 
 ``invalid/expected.json`` gives each invalid instance's object, cause, remedy, tag and path; the tag
 is the error-app-tag where YANG has one. Together they cover every leaf and every constraint.
@@ -116,7 +116,7 @@ def leaves(modules: Any) -> Iterator[tuple[str, Any]]:
 
 
 def restricted(leaf: Any) -> bool:
-    """Whether some value of it is refused by its type; the range of the base type aside."""
+    """Whether some value of it is rejected by its type; the range of the base type aside."""
     from libyang.schema import Type
 
     declared = leaf.type()

@@ -33,7 +33,7 @@ class World:
     netconf: Netconf
     ctl: Ctl
     declared: frozenset[str] = frozenset()
-    # Counters begin anew then.
+    # Counters begin again then.
     rebooted: bool = False
     # Whether the last fault spares the path of the unaffected tenant.
     spared: bool = True

@@ -1,4 +1,4 @@
-"""Refusals as the operator reads them."""
+"""Rejections as the operator reads them."""
 
 import errno
 from ipaddress import IPv4Address, IPv4Network, IPv6Address

@@ -292,7 +292,7 @@ def test_a_directory_that_can_not_be_made_is_said(tmp_path):
 
 
 def test_damage_found_while_running_loses_nothing(path, journal):
-    """What is ours is known in memory: the file is begun anew with all of it."""
+    """What is ours is known in memory: the file is begun again with all of it."""
     journal.intend([ROUTE])
     journal._database._db.execute("pragma wal_checkpoint(truncate)")
     journal._database._db.execute("drop table owned")

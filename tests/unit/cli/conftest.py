@@ -1,4 +1,4 @@
-"""srv6ctl in one process, on a store that a test fills; sysrepo is a door of the test's."""
+"""srv6ctl in one process, on a store that a test fills; sysrepo is a northbound of the test's."""
 
 import contextlib
 import copy

@@ -20,7 +20,7 @@ class Daemons:
 
     def __init__(self, directory: Path) -> None:
         self.reject: dict[str, str] = {}
-        # Whether they refuse to take back, too.
+        # Whether they reject to take back, too.
         self.keeps = False
         self.running = ""
         self.manager = 0, ""

@@ -1,4 +1,4 @@
-"""Actions to commands, and commands to refusals."""
+"""Actions to commands, and commands to rejections."""
 
 from dataclasses import replace
 from ipaddress import IPv6Network

@@ -56,7 +56,7 @@ def test_ten_removals_within_five_seconds_are_a_loop() -> None:
     world = World()
     assert world.remove(RED[0], 9, 0.05) == []
     assert world.remove(RED[0], 1, 0.05) == ["red"]
-    # It is counted anew from there.
+    # It is counted again from there.
     assert world.remove(RED[0], 9, 0.05) == []
     assert world.remove(RED[0], 1, 0.05) == ["red"]
 

@@ -1,4 +1,4 @@
-"""Extensions: depth, master arbitration, and those that are refused."""
+"""Extensions: depth, master arbitration, and those that are rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Refusals from messages as libyang 3.13 and sysrepo 3.7 write them.
+"""Rejections from messages as libyang 3.13 and sysrepo 3.7 write them.
 
 ``libyang-messages.json`` was recorded: message, data path, and the words that we make of them.
 """

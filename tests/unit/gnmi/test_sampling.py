@@ -1,4 +1,4 @@
-"""The cost of sampling, and what of it is made anew."""
+"""The cost of sampling, and what of it is made again."""
 
 from __future__ import annotations
 

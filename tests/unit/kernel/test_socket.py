@@ -1,4 +1,4 @@
-"""Batches: numbered, acknowledged once, every refusal attributed."""
+"""Batches: numbered, acknowledged once, every rejection attributed."""
 
 from __future__ import annotations
 

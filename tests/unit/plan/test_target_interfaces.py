@@ -203,7 +203,7 @@ def test_an_address_of_somebody_else_is_used_and_left():
 
     assert plan(wanted, theirs, ()).actions == []
     assert plan({}, theirs, ()).actions == []
-    # Somebody put it there anew after it was ours.
+    # Somebody put it there again after it was ours.
     assert plan({}, theirs, wanted).actions == []
 
 

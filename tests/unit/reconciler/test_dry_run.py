@@ -76,7 +76,7 @@ def test_what_stands_goes_on_standing_whatever_the_node_is_said_to_lack(world):
     world.reconciler.capabilities = LESS
 
     assert world.repair().outcomes[DT46] == INSTALLED
-    # Not refused either, when something else is changed.
+    # Not rejected either, when something else is changed.
     world.commit(replace(VPN, encapsulation_source=None))
     assert world.reconciler.repair().outcomes[RED_BGP] == INSTALLED
     assert f"route6 table 8986 {DT46.name}" in world.kernel.objects

@@ -1,4 +1,4 @@
-"""Declared interfaces through commits, drift and refusals."""
+"""Declared interfaces through commits, drift and rejections."""
 
 import errno
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Refusals: of FRR, of the kernel, of checks, of what is foreign."""
+"""Rejections: of FRR, of the kernel, of checks, of what is foreign."""
 
 import errno
 from dataclasses import replace

@@ -36,7 +36,7 @@ class World:
         self.restart()
 
     def restart(self):
-        """The process starts anew; kernel, FRR and journal are still there."""
+        """The process starts again; kernel, FRR and journal are still there."""
         self.reconciler = Reconciler(self.kernel, self.frr, self.journal, render)
 
     def commit(self, state):

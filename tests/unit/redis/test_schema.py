@@ -23,7 +23,7 @@ def test_tables_are_reported_apart_by_their_keys() -> None:
 
 
 def test_watched_prefixes_do_not_overlap() -> None:
-    """CLIENT TRACKING refuses prefixes that begin with one another."""
+    """CLIENT TRACKING rejects prefixes that begin with one another."""
     watched = sorted({t.prefix for t in tables() if t.order and t.watched})
     assert not [(a, b) for a in watched for b in watched if a != b and b.startswith(a)]
 

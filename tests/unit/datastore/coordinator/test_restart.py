@@ -49,7 +49,7 @@ async def test_killed_at_any_write_to_disk_it_ends_old_or_new(
     world: World, write: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever write to the history is the last one, the configuration is one of both, and
-    nothing is pending for ever."""
+    nothing is pending forever."""
 
     class Killed(BaseException):
         pass

@@ -26,7 +26,7 @@ SECOND = 1_000_000_000
 
 
 class Manager:
-    """Refuses what it was told to refuse."""
+    """Rejects what it was told to reject."""
 
     def __init__(self) -> None:
         self.reject: set[str] = set()
@@ -72,7 +72,7 @@ class Running:
         asyncio.run_coroutine_threadsafe(in_loop(), self._loop).result(10)
 
     def commit(self, tree: str, origin: Origin) -> None:
-        """An edit through any door."""
+        """An edit through any northbound."""
         if tree == self.tree:
             return
         self.participant.change(ConfigChange(lambda: tree), origin)
