@@ -14,10 +14,10 @@
 /* The least that the kernel takes (kernel/sched/syscalls.c), in nanoseconds. */
 #define SHORT_SLICE 100000
 
-/* Of the time that it has slept and run, a thread that gives way runs a ninth, and it sleeps for a
+/* Of the time that it has slept and run, a thread that gives way runs a 17th, and it sleeps for a
  * second at most. A thread that waits less than twice as long as it runs may wait for the other
  * one of its user (turns.h). */
-#define SLEEP 8
+#define SLEEP 16
 #define MOST_SLEEP 1000000000ULL
 #define MUCH_WAITING 2
 

@@ -26,7 +26,7 @@ _SLICE_S = 0.005
 # How soon one that waits for its turn finds out that its client left.
 _LOOK_S = 0.1
 # Who asks for much has so much of the time while others come, and so long after they came last.
-_PART, _OTHERS_S = 0.2, 1.0
+_PART, _OTHERS_S = 0.1, 1.0
 # Seconds of requests beyond one at a time, from which on it is much; and what is remembered.
 _MUCH_S, _MOST_S = 3.0, 10.0
 _MOST_CLIENTS = 1000

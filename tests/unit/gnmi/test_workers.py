@@ -109,7 +109,7 @@ def test_who_asks_for_much_computes_a_part_of_the_time_beside_others() -> None:
         pass
     with turns.turn("many", "many", budget()):
         now += 0.1
-    # The others may come again: it waits for four times what it had.
+    # The others may come again: it waits for nine times what it had.
     ended = threading.Event()
 
     def again() -> None:
@@ -121,7 +121,7 @@ def test_who_asks_for_much_computes_a_part_of_the_time_beside_others() -> None:
     assert not ended.wait(0.3)
     with turns.turn("few", "few", budget()):
         assert not ended.is_set()
-    now += 0.5
+    now += 0.95
     assert ended.wait(5)
     thread.join(5)
 
