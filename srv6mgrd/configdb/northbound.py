@@ -25,6 +25,7 @@ from srv6mgrd.configdb.verdict import Status, Verdict, not_carried_out
 from srv6mgrd.datastore.connection import DatastoreError
 from srv6mgrd.jobs import until_one_ends
 from srv6mgrd.netlink.adjacencies import Neighbor
+from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.redis.rows import time_text
 from srv6mgrd.redis.schema import Fields
 from srv6mgrd.redis.wire import WireError
@@ -170,6 +171,10 @@ class Northbound:
                 await self._round(source, now)
             except DatastoreError as error:
                 self._note(f"sysrepo: {error}")
+                await backoff.wait()
+                continue
+            except KernelError as error:
+                self._note(f"the kernel's neighbors can't be read ({error})")
                 await backoff.wait()
                 continue
             except OSError as error:

@@ -85,16 +85,18 @@ class Part:
 
 def references(leaves: Leaves) -> Iterator[tuple[Kind, str]]:
     """Objects that an object's leaves name."""
-    proxy = leaves.get(PROXY, {})
-    bgp = leaves.get(BGP, {})
-    routes = leaves.get(STEERING, {}).get("route", ())
-    named = [
-        (Kind.LOCATOR, leaves.get("locator")),
-        (Kind.VRF, leaves.get("vrf")),
-        (Kind.SID, bgp.get("export-sid")),
-        (Kind.BGP, "" if BGP in leaves else None),
-        (Kind.SEGMENT_LIST, leaves.get("segment-list")),
-        (Kind.SEGMENT_LIST, proxy.get("segment-list")),
-        *((Kind.SEGMENT_LIST, route.get("segment-list")) for route in routes),
-    ]
-    return ((kind, str(name)) for kind, name in named if name is not None)
+    if "locator" in leaves:
+        yield Kind.LOCATOR, str(leaves["locator"])
+    if "vrf" in leaves:
+        yield Kind.VRF, str(leaves["vrf"])
+    if "segment-list" in leaves:
+        yield Kind.SEGMENT_LIST, str(leaves["segment-list"])
+    if BGP in leaves:
+        yield Kind.BGP, ""
+        if "export-sid" in leaves[BGP]:
+            yield Kind.SID, str(leaves[BGP]["export-sid"])
+    if "segment-list" in leaves.get(PROXY, ()):
+        yield Kind.SEGMENT_LIST, str(leaves[PROXY]["segment-list"])
+    if STEERING in leaves:
+        for route in leaves[STEERING].get("route", ()):
+            yield Kind.SEGMENT_LIST, str(route["segment-list"])

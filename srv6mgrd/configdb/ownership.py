@@ -208,7 +208,7 @@ class OwnershipIndex:
         # What refers to an object that is tried may come with it: a VRF and the SID that it exports
         # refer to each other.
         again = [c for c in out.changes if reasons[c.row] is not None]
-        while more := [c for c in again if self._rejected.concerns(c.row, tried)]:
+        while tried and (more := [c for c in again if self._rejected.concerns(c.row, tried)]):
             tried |= {c.object for c in more}
             again = [c for c in again if c.object not in tried]
         out.verdicts.update((c.row, not_carried_out(c, reasons[c.row] or "")) for c in again)
@@ -338,9 +338,11 @@ class OwnershipIndex:
     def _parts_of(self, obj: Object, around: Surroundings) -> list[Part]:
         """Those that count: routes and BGP of SONiC's bgp container do not, nor interfaces where
         VRFs are SONiC's."""
+        if obj not in self._parts:
+            return []
         return [
             part
-            for part in self._parts.get(obj, {}).values()
+            for part in self._parts[obj].values()
             if not (around.vrf_tables is not None and "interfaces" in part.content)
             and (not around.is_bgpcfgd or _is_of_interfaces(part))
         ]

@@ -15,6 +15,8 @@ from srv6mgrd.configdb.change import Change
 from srv6mgrd.configdb.objects import Kind, Object, references
 from srv6mgrd.configdb.running import Running
 
+# A VRF and the SID that it exports refer to each other.
+_MUTUAL = frozenset({Kind.VRF, Kind.SID, Kind.BGP})
 # As ``Object`` is written in messages.
 _NAMED = re.compile(rf"\b({'|'.join(Kind)}) (\S+)")
 
@@ -33,6 +35,8 @@ class _Rejected:
     change: Change
     reason: Reason
     objects: tuple[Object, ...]
+    # Those among them that may refer to this one in turn.
+    partners: tuple[Object, ...]
     # The configuration as far as it may matter, when the change was judged.
     circumstances: tuple[object, ...]
 
@@ -49,7 +53,8 @@ class RejectedChanges:
         referred = {Object(kind, name) for kind, name in references(change.leaves or {})}
         objects = (change.object, *sorted((named | referred) - {change.object}))
         known = _circumstances(change, objects, running)
-        self._by_row[change.row] = _Rejected(change, reason, objects, known)
+        partners = tuple(o for o in objects[1:] if o.kind in _MUTUAL)
+        self._by_row[change.row] = _Rejected(change, reason, objects, partners, known)
 
     def reason(self, change: Change, running: Running) -> str | None:
         """Why the change would be rejected as before; None when it has to be tried."""
@@ -64,8 +69,8 @@ class RejectedChanges:
         return None
 
     def concerns(self, row: str, objects: Collection[Object]) -> bool:
-        """Whether a rejected change refers to one of these, or its reason names one."""
-        return any(o in objects for o in self._by_row[row].objects)
+        """Whether a rejected change and one of these may refer to each other."""
+        return any(o in objects for o in self._by_row[row].partners)
 
     def forget(self, row: str) -> None:
         """Try it again: the row was written, or is gone."""
