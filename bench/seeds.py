@@ -1,6 +1,6 @@
 """The measurements of the four texts that started the project, again (docs/seeds.md).
 
-    make bench BENCH=seeds [PART="counters behaviors vrf"]
+    make bench BENCH=seeds [PART="counters behaviors vrf proxies footprint goodput"]
 
 This runs in the lab's root on the host's kernel. What needs kernels of the lab ran
 before (``bench.seeds_boots``), and left its runs to be read here (``bench.seeds_runs``).
