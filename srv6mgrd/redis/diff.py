@@ -59,12 +59,14 @@ class Rows:
         else:
             self._apart[key] = fields
 
-    def adopt(self, found: Mapping[RowKey, Fields]) -> None:
-        """These are all rows that there are."""
+    def adopt(self, found: dict[RowKey, Fields]) -> None:
+        """These are all rows that there are. Empties it: all freed at once would hold every
+        thread."""
         # A set operation on so many would hold every thread.
         self._apart = {key: None for key in self._all_wanted() if key not in found}
-        for key, fields in found.items():
-            self.know(key, dict(fields))
+        while found:
+            key, fields = found.popitem()
+            self.know(key, fields)
 
     def clear(self) -> None:
         """No row shall be."""

@@ -272,17 +272,21 @@ class Publisher:
                 log.warning("%s %s: made by another writer, left alone", key.db, key.key)
 
     async def _adopt(self, wire: Wire) -> None:
-        keys = [RowKey(db, key) for db in DATABASES for key in await wire.owned(db)]
+        keys = {db: await wire.owned(db) for db in DATABASES}
         names = await _read(wire, [NAME_ROW])
-        self._row_cache.adopt(await _read(wire, keys), names[NAME_ROW])
+        self._row_cache.adopt(await _rows(wire, keys), names[NAME_ROW])
 
 
 async def _read(wire: Wire, keys: Iterable[RowKey]) -> dict[RowKey, Fields]:
     by_database: dict[str, list[str]] = {}
     for key in keys:
         by_database.setdefault(key.db, []).append(key.key)
+    return await _rows(wire, by_database)
+
+
+async def _rows(wire: Wire, keys: Mapping[str, list[str]]) -> dict[RowKey, Fields]:
     rows: dict[RowKey, Fields] = {}
-    for db, texts in by_database.items():
+    for db, texts in keys.items():
         for first in range(0, len(texts), BATCH):
             found = await wire.read(db, texts[first : first + BATCH])
             rows.update((RowKey(db, key), fields) for key, fields in found.items())

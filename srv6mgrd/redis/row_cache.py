@@ -51,14 +51,15 @@ class RowCache:
         # Whether the identifiers are others than when they were wanted last.
         self._renamed = True
 
-    def adopt(self, rows: Mapping[RowKey, Fields], names: Fields) -> None:
-        """Take over what Redis holds: our rows, and all of COUNTERS_SRV6_NAME_MAP.
+    def adopt(self, rows: dict[RowKey, Fields], names: Fields) -> None:
+        """Take over what Redis holds: our rows, and all of COUNTERS_SRV6_NAME_MAP. Empties
+        ``rows``.
 
         An identifier that we hold already goes before the one that Redis remembers: SIDs keep
         theirs through a Redis that lost all, or came back with a past of its own.
         """
-        self._rows.adopt(rows)
         remembered = {n: o for n, o in rows.get(OID_ROW, {}).items() if _OID.fault(o) is None}
+        self._rows.adopt(rows)
         self._set_names(names, remembered)
         self._oids = {**remembered, **self._oids}
         self.foreign.clear()
