@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import lru_cache
 from ipaddress import IPv6Network
+from itertools import chain
 
 from srv6mgrd.counters import sonic
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
@@ -140,7 +141,9 @@ class Projector:
         rows: dict[RowKey, Fields | None] = {}
         counted: dict[str, str | None] = {}
         uncounted = set[str]()
-        for text, (was, sid) in self._otherwise(desired, statuses).items():
+        others = self._otherwise(desired, statuses)
+        while others:
+            text, (was, sid) = others.popitem()
             before, name_before = self._sid_rows(text, was, self._desired, self._statuses)
             now, name = self._sid_rows(text, sid, desired, statuses)
             rows.update(_exchange(before, now))
@@ -165,12 +168,17 @@ class Projector:
         """The SIDs whose rows may be otherwise, by prefix: as they were, as they are."""
         before, sids, locators = self._desired.sids, desired.sids, desired.locators
         found: dict[str, tuple[Sid | None, Sid | None]] = {}
-        if before is not sids:
-            found |= {str(p): (s, None) for p, s in before.items() if p not in sids}
-            found |= {str(p): (was, s) for p, s in sids.items() if (was := before.get(p)) is not s}
         known = self._desired.locators
-        if any(known.get(name) is not locator for name, locator in locators.items()):
-            found |= {str(p): (before.get(p), s) for p, s in sids.items()}
+        moved = any(known.get(name) is not locator for name, locator in locators.items())
+        # One by one: to merge 100,000 at once would hold every thread.
+        if before is not sids:
+            for prefix, was in before.items():
+                if prefix not in sids:
+                    found[str(prefix)] = was, None
+        if moved or before is not sids:
+            for prefix, sid in sids.items():
+                if (known_sid := before.get(prefix)) is not sid or moved:
+                    found[str(prefix)] = known_sid, sid
         if statuses is not self._statuses:
             was_reported = self._statuses
             reported = [
@@ -178,11 +186,11 @@ class Projector:
             ]
             # Not as a set operation, which holds every thread.
             gone = [ref for ref in was_reported if ref not in statuses]
-            for ref in [*reported, *gone]:
+            for ref in chain(reported, gone):
                 if ref.kind is Kind.SID and ref.name not in found:
-                    prefix = Prefix.parse(ref.name)
-                    if (sid := sids.get(prefix)) is not None:
-                        found[ref.name] = before.get(prefix), sid
+                    parsed = Prefix.parse(ref.name)
+                    if (declared := sids.get(parsed)) is not None:
+                        found[ref.name] = before.get(parsed), declared
         return found
 
     def _sid_rows(
