@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import struct
 import subprocess
@@ -279,6 +280,27 @@ def test_a_vrf_is_deleted_by_hand(pe: Pe) -> None:
         pe.node.run(["ip", "link", "del", "made"], check=False)
         pe.node.run(["ip", "route", "flush", "table", "77"], check=False)
     assert pe.frr.instances() == process
+
+
+def test_an_address_comes_back(pes: Pes) -> None:
+    """The address of the session, on an interface again, is the next hop again."""
+    push(pes, "red")
+    up(pes, "red")
+    one, two = pes
+    arrive(two, "-4", 10, "10.1.0.0/24", "fcbb:0:1:64::")
+    process = one.frr.instances()
+    shown = json.loads(one.frr.show(BGPD, "show bgp neighbors 2001:db8::2 json"))
+    established = shown["2001:db8::2"]["connectionsEstablished"]
+    one.ip("address", "del", "2001:db8::1/128", "dev", "lo")
+    try:
+        leave(two, "-4", 10, "10.1.0.0/24")
+    finally:
+        one.ip("address", "add", "2001:db8::1/128", "dev", "lo")
+    arrive(two, "-4", 10, "10.1.0.0/24", "fcbb:0:1:64::")
+    # The session was not reset for that.
+    shown = json.loads(one.frr.show(BGPD, "show bgp neighbors 2001:db8::2 json"))
+    assert shown["2001:db8::2"]["connectionsEstablished"] == established
+    assert one.frr.instances() == process
 
 
 def test_packets_leave_a_vrf_without_rules(pes: Pes) -> None:
