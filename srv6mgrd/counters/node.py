@@ -48,10 +48,23 @@ def publish(path: Path, content: Mapping[str, Any]) -> None:
 
 def publish_text(path: Path, text: str) -> None:
     """The same of JSON as text."""
+    _publish(path, text, 0o644, -1)
+
+
+def publish_secret(path: Path, content: Mapping[str, Any], group: int | None) -> None:
+    """The same for a group alone, or for nobody else."""
+    text = json.dumps(content, separators=(",", ":"))
+    _publish(path, text, *((0o640, group) if group is not None else (0o600, -1)))
+
+
+def _publish(path: Path, text: str, mode: int, group: int) -> None:
     fresh = path.with_name(path.name + ".new")
     try:
-        fresh.write_text(text)
-        fresh.chmod(0o644)
+        fresh.unlink(missing_ok=True)
+        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            os.chown(file.fileno(), -1, group)
+            os.chmod(file.fileno(), mode)
+            file.write(text)
         fresh.rename(path)
     except OSError:
         with suppress(OSError):

@@ -48,6 +48,7 @@ _SHAPES = {
     "ip-prefix": ("IP prefix", "10.0.0.0/8"),
     "source-address": ("IPv6 address", "fcbb:0:1::1"),
     "destination-address": ("IPv6 address", "2001:db8::2"),
+    "destination-node-address": ("IPv6 address", "2001:db8::2"),
     "allowed-prefix": ("IPv6 prefix", "2001:db8::/64"),
     "router-id": ("IPv4 address", "192.0.2.1"),
     "area": ("IPv4 address", "0.0.0.1"),

@@ -15,26 +15,44 @@ def path_measurement(e: _Entry) -> PathMeasurement:
     reflector: _Entry = e.get("reflector", {})
     return PathMeasurement(
         port=reflector.get("port", PORT),
-        allowed=tuple(sorted(map(_network, reflector.get("allowed-prefix", ())))),
+        allowed=_networks(reflector),
         sessions={one["name"]: _session(one) for one in e.get("session", ())},
+        vrfs={one["name"]: _networks(one) for one in reflector.get("vrf", ())},
+        key=_key(reflector),
+        return_paths=reflector.get("return-paths", False),
     )
 
 
-def _network(prefix: str) -> IPv6Network:
-    return IPv6Network(prefix, strict=False)
+def _networks(e: _Entry) -> tuple[IPv6Network, ...]:
+    return tuple(sorted(IPv6Network(one, strict=False) for one in e.get("allowed-prefix", ())))
+
+
+def _address(text: str | None) -> IPv6Address | None:
+    return IPv6Address(text) if text is not None else None
+
+
+def _key(e: _Entry) -> bytes | None:
+    authentication: _Entry = e.get("authentication", {})
+    if (text := authentication.get("keystring")) is not None:
+        return str(text).encode()
+    text = authentication.get("hexadecimal-string")
+    return bytes.fromhex(text.replace(":", "")) if text is not None else None
 
 
 def _session(e: _Entry) -> Session:
-    source = e.get("source-address")
     return Session(
         name=e["name"],
         destination=IPv6Address(e["destination-address"]),
         port=e.get("destination-port", PORT),
-        source=IPv6Address(source) if source is not None else None,
+        source=_address(e.get("source-address")),
         segment_list=e.get("segment-list"),
         interval=e.get("interval", 100),
         measurement_interval=e.get("measurement-interval", 60),
         thresholds=_thresholds(e.get("thresholds", {})),
+        vrf=e.get("vrf"),
+        node_address=_address(e.get("destination-node-address")),
+        return_segment_list=e.get("return-segment-list"),
+        key=_key(e),
     )
 
 

@@ -21,7 +21,9 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """``path-measurement/session``: ``interval`` in ms, ``measurement_interval`` in seconds."""
+    """``path-measurement/session``: ``interval`` in ms, ``measurement_interval`` in seconds. With a
+    ``key`` test packets are authenticated; ``return_segment_list`` and ``node_address`` are what
+    RFC 9503 adds to them."""
 
     name: str
     destination: IPv6Address
@@ -31,12 +33,25 @@ class Session:
     interval: int = 100
     measurement_interval: int = 60
     thresholds: Thresholds = Thresholds()
+    vrf: str | None = None
+    node_address: IPv6Address | None = None
+    return_segment_list: str | None = None
+    key: bytes | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class PathMeasurement:
-    """``/srv6/path-measurement``. Senders outside of ``allowed`` are not answered."""
+    """``/srv6/path-measurement``. Senders outside of ``allowed``, and of ``vrfs`` in a VRF, are not
+    answered; with a ``key`` none that does not have it."""
 
     port: int = PORT
     allowed: tuple[IPv6Network, ...] = ()
     sessions: Mapping[str, Session] = field(default_factory=dict)
+    vrfs: Mapping[str, tuple[IPv6Network, ...]] = field(default_factory=dict)
+    key: bytes | None = field(default=None, repr=False)
+    return_paths: bool = False
+
+    @property
+    def answers(self) -> bool:
+        """Whether somebody is answered."""
+        return bool(self.allowed or self.vrfs)

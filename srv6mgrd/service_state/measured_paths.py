@@ -1,4 +1,5 @@
-"""Measured paths. Which VRF a path carries is not declared: each that is in VPNs may be."""
+"""Measured paths. One that is measured within a VRF is that VRF's; which VRFs another one carries
+is not declared: each that is in VPNs may be."""
 
 from __future__ import annotations
 
@@ -27,5 +28,7 @@ def measured_paths(scope: Scope, paths: Mapping[str, PathEvidence]) -> Iterator[
             f" {found.reason}",
             f"srv6ctl show paths; see that {session.destination} is reachable, and that a STAMP"
             f" reflector runs there on port {session.port}",
-            dict.fromkeys(scope.vpn, ServiceState.DEGRADED),
+            dict.fromkeys(
+                scope.vpn if session.vrf is None else (session.vrf,), ServiceState.DEGRADED
+            ),
         )

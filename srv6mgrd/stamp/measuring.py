@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +19,8 @@ from srv6mgrd.stamp.sender import SessionSender
 from srv6mgrd.storage import Problems, read_text
 
 _LOG = logging.getLogger(__name__)
-_LOOK = 1.0
+# How often assignments and states are looked at, and what did not change is reported.
+_LOOK, _REPORT = 0.2, 1.0
 _IDS = (1 << 16) - 1
 
 
@@ -51,6 +53,9 @@ class Measuring:
         self._reflector = Reflector()
         self._running: dict[str, _Running] = {}
         self._last_id = 0
+        # When results were reported, and with which states.
+        self._said = 0.0
+        self._states: Mapping[str, Judgement] = {}
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -65,7 +70,7 @@ class Measuring:
     def step(self) -> None:
         """Once."""
         self._read()
-        self._reflector.configure(self._wanted.port, self._wanted.allowed)
+        self._reflector.configure(self._wanted.reflector)
         self._follow()
         self._report()
 
@@ -98,7 +103,7 @@ class Measuring:
 
     def _start(self, one: SessionAssignment) -> _Running:
         self._last_id = self._last_id % _IDS + 1
-        sender = SessionSender(one.session, self._last_id, one.source, one.segments)
+        sender = SessionSender(one, self._last_id)
         task = asyncio.create_task(sender.run())
         return _Running(one, sender, task, Judgement(), time.time_ns())
 
@@ -116,6 +121,9 @@ class Measuring:
                 one.since = wall
                 _LOG.info("%s is %s %s", name, found.state.value, found.reason)
             one.judgement = found
+        states = {name: one.judgement for name, one in self._running.items()}
+        if states == self._states and now - self._said < _REPORT * 1e9:
+            return
         reflector = self._reflector
         found_all = Results(
             wall,
@@ -125,3 +133,4 @@ class Measuring:
         )
         with self._problems.writing(self._reported, "make room there"):
             publish(self._reported, results.encode(found_all))
+            self._said, self._states = now, states

@@ -1,14 +1,19 @@
-"""STAMP test packets in unauthenticated mode (RFC 8762 section 4, RFC 8972). Pure."""
+"""STAMP test packets, with and without authentication (RFC 8762 section 4, RFC 8972). Pure."""
 
 from __future__ import annotations
 
+import hmac
 import struct
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
-from srv6mgrd.stamp.directions import Counters
+from srv6mgrd.stamp import tlvs
+from srv6mgrd.stamp.tlvs import Policy, Reflection, Tlv, TlvType
 
-# Both formats; what follows are TLVs (RFC 8972 section 4).
-LENGTH = 44
+# Of both formats; what follows are TLVs (RFC 8972 section 4). In authenticated mode an HMAC over
+# the six blocks before it ends the packet.
+LENGTH, AUTHENTICATED_LENGTH = 44, 112
+_HMAC_AT = AUTHENTICATED_LENGTH - tlvs.HMAC_LENGTH
 # Largest request that is answered: an Ethernet frame's worth.
 MOST = 1452
 
@@ -16,7 +21,8 @@ _SENDER = struct.Struct("!IQHH28x")
 _REFLECTED = struct.Struct("!IQHHQIQHxxBxxx")
 # Of a TWAMP Light reflector: the same without the last zeros (RFC 5357 section 4.2.1).
 _TWAMP = struct.Struct("!IQHHQIQHxxB")
-_TLV = struct.Struct("!BBH")
+_AUTHENTICATED_SENDER = struct.Struct("!I12xQHH68x")
+_AUTHENTICATED_REFLECTED = struct.Struct("!I12xQHH4xQ8xI12xQH6xB15x")
 
 # Seconds from 1900 to 1970 (RFC 5905).
 _NTP_EPOCH = 2_208_988_800
@@ -26,30 +32,25 @@ _ERA = 1 << 64
 # RFC 4656 section 4.1.2: not synchronized, scale 0, multiplier 1. A multiplier of 0 is not valid.
 ERROR_ESTIMATE = 0x0001
 
-# RFC 8972 section 4: flags and types of TLVs.
-UNRECOGNIZED, MALFORMED = 0x80, 0x40
-_EXTRA_PADDING, _DIRECT_MEASUREMENT = 1, 5
-# Its TLV: flags, type and length, and the counters of RFC 8972 section 4.5.
-_COUNTERS = struct.Struct("!BBHIII")
-_COUNTERS_LENGTH = 12
-# What a Session-Sender of ours sends.
-REQUEST_LENGTH = LENGTH + _COUNTERS.size
-_COUNTER = (1 << 32) - 1
-
 
 class PacketError(ValueError):
     """Not a STAMP test packet."""
 
 
+class AuthenticationError(PacketError):
+    """A test packet that was not made with our key."""
+
+
 @dataclass(frozen=True, slots=True)
 class SenderPacket:
     """What a Session-Sender sends; ``timestamp`` in ns since 1970, ``sent`` how many packets it
-    sent with this one."""
+    sent with this one. ``asked`` are further TLVs."""
 
     sequence: int
     timestamp: int
     session_id: int = 0
     sent: int = 0
+    asked: tuple[Tlv, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class ReflectedPacket:
     sender_timestamp: int
     sender_hop_limit: int = 0
     sender_error_estimate: int = ERROR_ESTIMATE
-    counters: Counters | None = None
+    answered: tlvs.Answered = tlvs.NOTHING
 
 
 def to_ntp(ns: int) -> int:
@@ -83,71 +84,83 @@ def from_ntp(stamp: int) -> int:
     return seconds * _NS + -(-fraction * _NS >> 32)
 
 
-def encode(packet: SenderPacket) -> bytes:
-    head = _SENDER.pack(
-        packet.sequence, to_ntp(packet.timestamp), ERROR_ESTIMATE, packet.session_id
-    )
-    sent = packet.sent & _COUNTER
-    return head + _COUNTERS.pack(
-        UNRECOGNIZED, _DIRECT_MEASUREMENT, _COUNTERS_LENGTH, sent, 0, 0
-    )  # fmt: skip
+def encode(packet: SenderPacket, key: bytes | None = None) -> bytes:
+    form = _SENDER if key is None else _AUTHENTICATED_SENDER
+    head = form.pack(packet.sequence, to_ntp(packet.timestamp), ERROR_ESTIMATE, packet.session_id)
+    extensions = (tlvs.counters(packet.sent), *packet.asked)
+    return _signed(head, key) + tlvs.sealed(extensions, head[:4], key)
 
 
-def decode_reflected(data: bytes) -> ReflectedPacket:
-    """Raises PacketError."""
-    if len(data) < _TWAMP.size:
-        raise PacketError(f"{len(data)} bytes are fewer than {_TWAMP.size}")
-    number, sent, _, session, received, of, stamp, estimate, hops = _TWAMP.unpack_from(data)
+def decode_reflected(
+    data: bytes, key: bytes | None = None, asked: Iterable[TlvType] = ()
+) -> ReflectedPacket:
+    """``asked`` are the TLVs whose fate matters. Raises PacketError."""
+    form = _TWAMP
+    if key is not None:
+        _verify(data, key)
+        form = _AUTHENTICATED_REFLECTED
+    if len(data) < form.size:
+        raise PacketError(f"{len(data)} bytes are fewer than {form.size}")
+    number, sent, _, session, received, of, stamp, estimate, hops = form.unpack_from(data)
     return ReflectedPacket(
         number, from_ntp(sent), session, from_ntp(received), of, from_ntp(stamp), hops, estimate,
-        _counters(data),
+        tlvs.answered(data[_length(key) :], data[:4], key, asked),
     )  # fmt: skip
 
 
-def session_id(data: bytes) -> int:
-    """Of a test packet (RFC 8972 section 3)."""
-    return int.from_bytes(data[14:16])
+def accept(data: bytes, key: bytes | None = None) -> int:
+    """The session identifier of a request that is answered (RFC 8972 section 3). Raises
+    PacketError."""
+    least = _length(key)
+    if not least <= len(data) <= MOST:
+        raise PacketError(f"{len(data)} bytes; a test packet has {least} to {MOST}")
+    if key is not None:
+        _verify(data, key)
+    at = 14 if key is None else 26
+    return int.from_bytes(data[at : at + 2])
 
 
-def reflect(
-    data: bytes, received: int, now: int, hop_limit: int, counted: tuple[int, int] = (0, 0)
-) -> bytes:
-    """The answer of a reflector: as long as the request, with its sequence number, its timestamp
-    bit for bit, and its TLVs. ``counted`` are the packets of the session that were received and
-    answered, this one included. Raises PacketError."""
-    if not LENGTH <= len(data) <= MOST:
-        raise PacketError(f"{len(data)} bytes; a test packet has {LENGTH} to {MOST}")
-    sequence, stamp, estimate, session = _SENDER.unpack_from(data)
-    return _REFLECTED.pack(
-        sequence, to_ntp(now), ERROR_ESTIMATE, session, to_ntp(received),
-        sequence, stamp, estimate, hop_limit,
-    ) + _reflect_tlvs(data[LENGTH:], counted)  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A request that is answered. The time of the answer is filled in last."""
+
+    request: bytes
+    received: int
+    hop_limit: int
+    key: bytes | None = field(repr=False)
+    reflection: Reflection
+
+    def pack(self, now: int) -> bytes:
+        """As long as the request, with its sequence number, its timestamp bit for bit, and its
+        TLVs."""
+        request = _SENDER if self.key is None else _AUTHENTICATED_SENDER
+        answer = _REFLECTED if self.key is None else _AUTHENTICATED_REFLECTED
+        sequence, stamp, estimate, session = request.unpack_from(self.request)
+        head = answer.pack(
+            sequence, to_ntp(now), ERROR_ESTIMATE, session, to_ntp(self.received),
+            sequence, stamp, estimate, self.hop_limit,
+        )  # fmt: skip
+        return _signed(head, self.key) + self.reflection.pack(head[:4], self.key)
+
+    def without_segments(self) -> Answer:
+        return replace(self, reflection=self.reflection.without_segments())
 
 
-def _reflect_tlvs(data: bytes, counted: tuple[int, int]) -> bytes:
-    """TLVs with their flags set; padding and counters are known. After a malformed one the rest is
-    copied as it is."""
-    out, at = bytearray(data), 0
-    while len(out) - at >= _TLV.size:
-        _, kind, length = _TLV.unpack_from(out, at)
-        if length > len(out) - at - _TLV.size:
-            out[at] = UNRECOGNIZED | MALFORMED
-            break
-        is_counters = (kind, length) == (_DIRECT_MEASUREMENT, _COUNTERS_LENGTH)
-        out[at] = 0 if kind == _EXTRA_PADDING or is_counters else UNRECOGNIZED
-        if is_counters:
-            out[at + 8 : at + 16] = b"".join((one & _COUNTER).to_bytes(4) for one in counted)
-        at += _TLV.size + length
-    return bytes(out)
+def reflect(data: bytes, received: int, hop_limit: int, policy: Policy) -> Answer:
+    """The answer of a reflector to what it accepted."""
+    reflection = tlvs.reflect(data[_length(policy.key) :], data[:4], policy)
+    return Answer(data, received, hop_limit, policy.key, reflection)
 
 
-def _counters(data: bytes) -> Counters | None:
-    """Those that a reflector filled in."""
-    at = LENGTH
-    while len(data) - at >= _COUNTERS.size:
-        flags, kind, length = _TLV.unpack_from(data, at)
-        if (kind, length) == (_DIRECT_MEASUREMENT, _COUNTERS_LENGTH):
-            _, _, _, *found = _COUNTERS.unpack_from(data, at)
-            return Counters(*found) if not flags & (UNRECOGNIZED | MALFORMED) else None
-        at += _TLV.size + length
-    return None
+def _length(key: bytes | None) -> int:
+    return LENGTH if key is None else AUTHENTICATED_LENGTH
+
+
+def _signed(head: bytes, key: bytes | None) -> bytes:
+    return head if key is None else head + tlvs.digest(key, head)
+
+
+def _verify(data: bytes, key: bytes) -> None:
+    made = tlvs.digest(key, data[:_HMAC_AT])
+    if not hmac.compare_digest(data[_HMAC_AT:AUTHENTICATED_LENGTH], made):
+        raise AuthenticationError("not authenticated with the declared key")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from srv6mgrd.model.path_measurement import Session, Thresholds
 from srv6mgrd.stamp.statistics import Measurement
+from srv6mgrd.stamp.tlvs import TlvType
 
 # Without an answer for so long, and so many packets, a path is down.
-_SILENCE_NS, _SILENT_PACKETS = 3_000_000_000, 5
+_SILENCE_NS, _SILENT_PACKETS = 2_000_000_000, 5
 _US, _MS = 1_000, 1_000_000
 
 
@@ -32,24 +34,35 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Times in ns of a monotonic clock; ``heard`` is None before the first answer. ``problem`` is
-    the error of the operating system for packets that could not be sent, or were refused."""
+    """``unanswered`` is when the first test packet was sent since the last answer, in ns of a
+    monotonic clock; None when there is none. ``problem`` is the error of the operating system for
+    packets that could not be sent, or were refused; ``unused`` what the reflector does not do."""
 
-    started: int
-    heard: int | None = None
+    was_heard: bool = False
+    unanswered: int | None = None
     measurement: Measurement | None = None
     problem: str = ""
+    unused: frozenset[TlvType] = frozenset()
 
 
 def judge(session: Session, found: Evidence, now: int) -> Judgement:
     silence = max(_SILENCE_NS, _SILENT_PACKETS * session.interval * _MS)
-    if now - (found.started if found.heard is None else found.heard) >= silence:
+    if found.unanswered is not None and now - found.unanswered >= silence:
         why = found.problem or "no answer: the path, or the reflector at its end, does not work"
         return Judgement(PathState.DOWN, why)
-    if found.heard is None:
+    if not found.was_heard:
         return Judgement(PathState.UNKNOWN, "no answer yet")
-    exceeded = "; ".join(_exceeded(session.thresholds, found.measurement))
-    return Judgement(PathState.DEGRADED, exceeded) if exceeded else Judgement(PathState.UP)
+    why = "; ".join(
+        (*_unused(session, found.unused), *_exceeded(session.thresholds, found.measurement))
+    )
+    return Judgement(PathState.DEGRADED, why) if why else Judgement(PathState.UP)
+
+
+def _unused(session: Session, found: Collection[TlvType]) -> Iterator[str]:
+    if TlvType.DESTINATION_NODE_ADDRESS in found:
+        yield f"the router that answers does not say that it has {session.node_address}"
+    if TlvType.RETURN_PATH in found:
+        yield "the reflector does not send its answers through the return path"
 
 
 def _exceeded(limits: Thresholds, found: Measurement | None) -> list[str]:

@@ -8,77 +8,154 @@ import logging
 import socket
 import time
 from collections.abc import Sequence
-from ipaddress import IPv6Network
+from functools import partial
+from ipaddress import IPv6Address, IPv6Network
 
 from srv6mgrd.stamp import packet, sockets
 from srv6mgrd.stamp.admission import Admission
+from srv6mgrd.stamp.assignments import ReflectorAssignment
 from srv6mgrd.stamp.session_counts import SessionCounts
+from srv6mgrd.stamp.tlvs import Policy
 
 _LOG = logging.getLogger(__name__)
 # Of one turn of the event loop, so that senders have theirs.
 _MOST = 64
+_NS = 1_000_000_000
+# How long it is remembered whether an address is ours, and of how many addresses.
+_ADDRESS_NS, _ADDRESSES = _NS, 256
+# A sender with another key is reported once in so long.
+_REPORT_NS = 60 * _NS
+
+
+class _Instance:
+    """One socket, of the router itself or of a VRF, and who is answered there."""
+
+    def __init__(
+        self, vrf: str, assignment: ReflectorAssignment, allowed: Sequence[IPv6Network]
+    ) -> None:
+        """Raises OSError."""
+        self._vrf = vrf or None
+        self._assignment = assignment
+        self._admission = Admission(allowed, time.monotonic_ns())
+        self._counts = SessionCounts()
+        self._own: dict[IPv6Address, tuple[int, bool]] = {}
+        self._reported = -_REPORT_NS
+        self._index = _index(vrf)
+        self._socket = sockets.reflector(assignment.port, self._vrf)
+        asyncio.get_running_loop().add_reader(self._socket, self._answer)
+
+    @property
+    def is_current(self) -> bool:
+        """False when the VRF was deleted, or made anew: the socket belongs to the one before."""
+        return self._index == _index(self._vrf or "")
+
+    def close(self) -> None:
+        asyncio.get_running_loop().remove_reader(self._socket)
+        self._socket.close()
+
+    def _answer(self) -> None:
+        # An answer that cannot be sent is a lost one.
+        with contextlib.suppress(OSError):
+            for request in sockets.receive(self._socket, _MOST):
+                self._reflect(request)
+
+    def _reflect(self, request: sockets.Datagram) -> None:
+        now = time.monotonic_ns()
+        if not self._admission.admits(request.peer[0], now):
+            return
+        key, data = self._assignment.key, request.data
+        try:
+            session = packet.accept(data, key)
+        except packet.AuthenticationError as error:
+            if now - self._reported >= _REPORT_NS:
+                self._reported = now
+                _LOG.warning("test packets of %s are %s: no answer", request.peer[0], error)
+            return
+        except packet.PacketError:
+            return
+        policy = Policy(
+            self._counts.received(request.peer, session),
+            partial(self._is_own, now),
+            self._assignment.return_paths,
+            IPv6Address(request.peer[0].partition("%")[0]),
+            key,
+        )
+        reflected = packet.reflect(data, request.at, request.hop_limit, policy)
+        if reflected.reflection.suppressed:
+            return
+        # An answer that cannot be sent is a lost one.
+        with contextlib.suppress(OSError):
+            self._send(reflected, request)
+            self._counts.answered(request.peer, session)
+
+    def _send(self, reflected: packet.Answer, request: sockets.Datagram) -> None:
+        found = reflected.reflection
+        if found.segments:
+            with contextlib.suppress(OSError):
+                made = reflected.pack(time.time_ns())
+                sockets.answer(self._socket, made, request, found.source, found.segments)
+                return
+            reflected = reflected.without_segments()
+        sockets.answer(self._socket, reflected.pack(time.time_ns()), request, found.source)
+
+    def _is_own(self, now: int, address: IPv6Address) -> bool:
+        known = self._own.get(address)
+        if known is None or now - known[0] > _ADDRESS_NS:
+            if len(self._own) >= _ADDRESSES:
+                self._own.clear()
+            known = self._own[address] = now, sockets.is_own(address, self._vrf)
+        return known[1]
+
+
+def _index(vrf: str) -> int:
+    if not vrf:
+        return 0
+    try:
+        return socket.if_nametoindex(vrf)
+    except OSError:
+        return -1
 
 
 class Reflector:
     """Answers test packets of declared senders; none when none is declared."""
 
     def __init__(self) -> None:
-        self._port = 0
-        self._allowed: tuple[IPv6Network, ...] = ()
-        self._socket: socket.socket | None = None
-        self._admission: Admission | None = None
-        self._counts = SessionCounts()
+        self._assignment = ReflectorAssignment()
+        self._instances: dict[str, _Instance] = {}
         # Why it does not listen, though it is to.
         self.problem = ""
 
     @property
     def is_listening(self) -> bool:
-        return self._socket is not None
+        return bool(self._instances)
 
-    def configure(self, port: int, allowed: Sequence[IPv6Network]) -> None:
+    def configure(self, assignment: ReflectorAssignment) -> None:
         """Listen, or go on with others; what failed is tried again with each call."""
-        wanted = tuple(allowed)
-        if (port, wanted) == (self._port, self._allowed) and not self.problem:
-            return
-        if port != self._port or not wanted or self.problem:
-            self.close()
-        self._port, self._allowed, self.problem = port, wanted, ""
-        self._admission = Admission(wanted, time.monotonic_ns())
-        if wanted and self._socket is None:
-            self._listen()
+        changed = assignment != self._assignment
+        self._assignment = assignment
+        for vrf, one in list(self._instances.items()):
+            if changed or not one.is_current:
+                one.close()
+                del self._instances[vrf]
+        problems = []
+        for vrf, allowed in assignment.allowed.items():
+            if vrf not in self._instances and (problem := self._listen(vrf, allowed)):
+                problems.append(problem)
+        if (problem := "; ".join(problems)) != self.problem and problem:
+            _LOG.error("%s", problem)
+        self.problem = problem
 
-    def _listen(self) -> None:
+    def _listen(self, vrf: str, allowed: Sequence[IPv6Network]) -> str:
+        """The problem, if there is one."""
+        port, where = self._assignment.port, f" of VRF {vrf}" if vrf else ""
         try:
-            self._socket = sockets.reflector(self._port)
+            self._instances[vrf] = _Instance(vrf, self._assignment, allowed)
         except OSError as error:
-            self.problem = f"port {self._port} cannot be used: {error.strerror}"
-            _LOG.error("%s", self.problem)
-            return
-        asyncio.get_running_loop().add_reader(self._socket, self._answer, self._socket)
-        _LOG.info("answers test packets at port %d", self._port)
+            return f"port {port}{where} cannot be used: {error.strerror}"
+        _LOG.info("answers test packets at port %d%s", port, where)
+        return ""
 
     def close(self) -> None:
-        if self._socket is not None:
-            asyncio.get_running_loop().remove_reader(self._socket)
-            self._socket.close()
-        self._socket = None
-
-    def _answer(self, one: socket.socket) -> None:
-        # An answer that cannot be sent is a lost one.
-        with contextlib.suppress(OSError):
-            for request in sockets.receive(one, _MOST):
-                self._reflect(one, request)
-
-    def _reflect(self, one: socket.socket, request: sockets.Datagram) -> None:
-        if self._admission is None:
-            return
-        if not self._admission.admits(request.peer[0], time.monotonic_ns()):
-            return
-        # A malformed packet is nobody's test packet; an answer that can't be sent is a lost one.
-        with contextlib.suppress(packet.PacketError, OSError):
-            counted = self._counts.received(request.peer, packet.session_id(request.data))
-            reflected = packet.reflect(
-                request.data, request.at, time.time_ns(), request.hop_limit, counted
-            )
-            sockets.answer(one, reflected, request)
-            self._counts.answered(request.peer, packet.session_id(request.data))
+        for one in self._instances.values():
+            one.close()
+        self._instances.clear()

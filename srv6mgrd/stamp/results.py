@@ -12,6 +12,7 @@ from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from srv6mgrd.counters.node import ABSENT, Version
 from srv6mgrd.stamp.directions import Directions
 from srv6mgrd.stamp.path_state import Judgement, PathState
 from srv6mgrd.stamp.statistics import Delay, Jitter, Measurement
@@ -76,6 +77,15 @@ def _encode(one: SessionResult) -> dict[str, Any]:
             "directions": found.directions and [*astuple(found.directions)],
         }
     return encoded
+
+
+def version(file: Path) -> Version:
+    """Moves when the file does; costs a stat."""
+    try:
+        status = file.stat()
+    except OSError:
+        return ABSENT
+    return status.st_ino, status.st_mtime_ns
 
 
 def read(file: Path) -> Results:

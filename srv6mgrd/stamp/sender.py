@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import socket
 import time
-from collections.abc import Sequence
-from ipaddress import IPv6Address
 
-from srv6mgrd.model.path_measurement import Session
-from srv6mgrd.stamp import packet, sockets
+from srv6mgrd.stamp import packet, sockets, tlvs
+from srv6mgrd.stamp.assignments import SessionAssignment
 from srv6mgrd.stamp.path_state import Evidence, Judgement, judge
 from srv6mgrd.stamp.statistics import Measurement, Statistics, first_end
+from srv6mgrd.stamp.tlvs import TlvType
 
 _LOG = logging.getLogger(__name__)
 _MS, _NS = 1_000_000, 1_000_000_000
@@ -30,17 +28,21 @@ class SessionSender:
     """Measures until it is closed. ``session_id`` tells sessions of this router apart (RFC 8972
     section 3)."""
 
-    def __init__(
-        self,
-        session: Session,
-        session_id: int,
-        source: IPv6Address | None = None,
-        segments: Sequence[IPv6Address] = (),
-    ) -> None:
-        self.session = session
+    def __init__(self, assignment: SessionAssignment, session_id: int) -> None:
+        session = self.session = assignment.session
+        self._assignment = assignment
         self._id = session_id
-        self._source = source
-        self._segments = tuple(segments)
+        asked = []
+        if session.node_address is not None:
+            asked.append(tlvs.node_address(session.node_address))
+        if assignment.return_segments:
+            asked.append(tlvs.return_path(assignment.return_segments))
+        self._asked = tuple(asked)
+        self._types = tuple(TlvType(one.kind) for one in asked)
+        # Of ours that the reflector does not follow.
+        self._unused: frozenset[TlvType] = frozenset()
+        # Of a test packet.
+        self._length = 0
         self._socket: socket.socket | None = None
         self._opened = 0
         self._sequence = 0
@@ -51,8 +53,9 @@ class SessionSender:
         now = time.monotonic_ns()
         length = session.measurement_interval * _NS
         self._statistics = Statistics(first_end(now, time.time_ns(), length), length)
-        self._started = now
         self._heard: int | None = None
+        # When the first test packet was sent that nothing was heard after.
+        self._unanswered: int | None = None
         self._problem = ""
         self.measurement: Measurement | None = None
         self.kernel_timestamps = False
@@ -74,17 +77,28 @@ class SessionSender:
         """State of the path at a time of the monotonic clock."""
         if (found := self._statistics.close(now, time.time_ns())) is not None:
             self.measurement = found
-        evidence = Evidence(self._started, self._heard, self.measurement, self._problem)
+        evidence = Evidence(
+            self._heard is not None,
+            self._unanswered,
+            self.measurement,
+            self._problem,
+            self._unused,
+        )
         return judge(self.session, evidence, now)
 
     def _send(self) -> None:
         sequence, now = self._sequence, time.monotonic_ns()
         self._sequence = (sequence + 1) % _SEQUENCES
         self._statistics.sent(sequence, now)
+        if self._unanswered is None:
+            self._unanswered = now
         try:
             one = self._open(now)
             wall = time.time_ns()
-            one.send(packet.encode(packet.SenderPacket(sequence, wall, self._id, self._left + 1)))
+            made = packet.SenderPacket(sequence, wall, self._id, self._left + 1, self._asked)
+            data = packet.encode(made, self.session.key)
+            self._length = len(data)
+            one.sendto(data, (str(self.session.destination), self.session.port))
             self._left += 1
         except OSError as error:
             self._fail(error)
@@ -99,8 +113,14 @@ class SessionSender:
             self._close()
         if self._socket is None:
             self._opened = now
-            destination = self.session.destination, self.session.port
-            self._socket = sockets.sender(self._source, destination, self._segments)
+            session, assigned = self.session, self._assignment
+            self._socket = sockets.sender(
+                assigned.source,
+                (session.destination, session.port),
+                assigned.segments,
+                session.vrf,
+                from_anyone=session.node_address is not None,
+            )
             asyncio.get_running_loop().add_reader(self._socket, self._receive, self._socket)
         return self._socket
 
@@ -121,7 +141,7 @@ class SessionSender:
             self._close()
 
     def _receive(self, one: socket.socket) -> None:
-        for sequence, at in sockets.sent(one):
+        for sequence, at in sockets.sent(one, self._length):
             if sequence in self._sent:
                 self._sent[sequence] = at
                 self.kernel_timestamps = True
@@ -132,15 +152,22 @@ class SessionSender:
             self._fail(error)
 
     def _take(self, answer: sockets.Datagram) -> None:
-        with contextlib.suppress(packet.PacketError):
-            found = packet.decode_reflected(answer.data)
-            # Reflectors of RFC 8762 without RFC 8972 put zeros in its place.
-            if found.session_id not in (0, self._id):
-                return
-            began = self._sent.pop(found.sender_sequence, None)
-            if began is None:
-                return
-            delay = answer.at - began - (found.timestamp - found.received)
-            now = time.monotonic_ns()
-            if self._statistics.answered(found.sender_sequence, delay, now, found.counters):
-                self._heard, self._problem = now, ""
+        try:
+            found = packet.decode_reflected(answer.data, self.session.key, self._types)
+        except packet.AuthenticationError as error:
+            self._problem = f"answers are {error}; see that both routers have the same key"
+            return
+        except packet.PacketError:
+            return
+        # Reflectors of RFC 8762 without RFC 8972 put zeros in its place.
+        if found.session_id not in (0, self._id):
+            return
+        began = self._sent.pop(found.sender_sequence, None)
+        if began is None:
+            return
+        delay = answer.at - began - (found.timestamp - found.received)
+        now = time.monotonic_ns()
+        counters = found.answered.counters
+        if self._statistics.answered(found.sender_sequence, delay, now, counters):
+            self._heard, self._unanswered, self._problem = now, None, ""
+            self._unused = found.answered.unused

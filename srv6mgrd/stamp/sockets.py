@@ -11,7 +11,6 @@ from ipaddress import IPv6Address
 from typing import NamedTuple
 
 from srv6mgrd.netlink import srh
-from srv6mgrd.stamp import packet
 
 # asm-generic/socket.h and linux/net_tstamp.h; Python's socket module has none of them.
 _SO_TIMESTAMPING = 37
@@ -23,6 +22,8 @@ _ORIGIN_TIMESTAMPING = 4
 _IPV6_RECVERR = 25
 _NS = 1_000_000_000
 _INT = struct.Struct("=i")
+# struct in6_pktinfo.
+_PACKET_INFO = struct.Struct("=16sI")
 _ROOM = 2048
 _ANCILLARY = 512
 _BUFFER = 1 << 20
@@ -43,17 +44,20 @@ def sender(
     source: IPv6Address | None,
     destination: tuple[IPv6Address, int],
     segments: Sequence[IPv6Address] = (),
+    vrf: str | None = None,
+    *,
+    from_anyone: bool = False,
 ) -> socket.socket:
-    """A socket of one session. Raises OSError."""
-    made = _udp()
+    """A socket of one session; ``from_anyone`` takes answers of other addresses than the
+    destination. Raises OSError."""
+    made = _udp(vrf)
     try:
         if segments:
-            # The kernel puts the destination in the place of the last segment.
-            header = srh.pack([*segments, destination[0]])
-            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RTHDR, header)
+            _route(made, [*segments, destination[0]])
         if source is not None:
             made.bind((str(source), 0))
-        made.connect((str(destination[0]), destination[1]))
+        if not from_anyone:
+            made.connect((str(destination[0]), destination[1]))
         # Before the queue of the interface, where customers' packets wait, too.
         _stamp(made, _TX_SCHED | _RX_SOFTWARE)
     except OSError:
@@ -62,9 +66,9 @@ def sender(
     return made
 
 
-def reflector(port: int) -> socket.socket:
-    """A socket that listens at every address of the router. Raises OSError."""
-    made = _udp()
+def reflector(port: int, vrf: str | None = None) -> socket.socket:
+    """A socket that listens at every address of the router, or of a VRF. Raises OSError."""
+    made = _udp(vrf)
     try:
         made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVPKTINFO, 1)
         made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVHOPLIMIT, 1)
@@ -76,11 +80,33 @@ def reflector(port: int) -> socket.socket:
     return made
 
 
-def _udp() -> socket.socket:
+def _udp(vrf: str | None = None) -> socket.socket:
     made = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
-    made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
+    try:
+        if vrf is not None:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, vrf.encode())
+        made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
+    except OSError:
+        made.close()
+        raise
     return made
+
+
+def _route(one: socket.socket, addresses: Sequence[IPv6Address]) -> None:
+    """Packets take these addresses one after the other. The kernel puts the destination in the
+    place of the last one."""
+    one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RTHDR, srh.pack(addresses))
+
+
+def is_own(address: IPv6Address, vrf: str | None = None) -> bool:
+    """Whether the router has the address, in this VRF."""
+    try:
+        with _udp(vrf) as one:
+            one.bind((str(address), 0))
+    except OSError:
+        return False
+    return True
 
 
 def _stamp(one: socket.socket, what: int) -> None:
@@ -107,15 +133,36 @@ def receive(one: socket.socket, most: int) -> Iterator[Datagram]:
         yield Datagram(data, peer, at, hop_limit, info)
 
 
-def answer(one: socket.socket, data: bytes, to: Datagram) -> None:
-    """From the address that was asked. Raises OSError."""
-    ancillary = [(socket.IPPROTO_IPV6, socket.IPV6_PKTINFO, to.info)] if to.info else []
-    one.sendmsg([data], ancillary, 0, to.peer)
+def answer(
+    one: socket.socket,
+    data: bytes,
+    to: Datagram,
+    source: IPv6Address | None = None,
+    segments: Sequence[IPv6Address] = (),
+) -> None:
+    """From the address that was asked, or from another one of the router. Raises OSError."""
+    ancillary = []
+    if to.info:
+        address, index = _PACKET_INFO.unpack(to.info)
+        # The way back need not be that on which the request came.
+        if not IPv6Address(address).is_link_local:
+            index = 0
+        info = _PACKET_INFO.pack(source.packed if source is not None else address, index)
+        ancillary.append((socket.IPPROTO_IPV6, socket.IPV6_PKTINFO, info))
+    if not segments:
+        one.sendmsg([data], ancillary, 0, to.peer)
+        return
+    # As ancillary data the kernel takes no segment routing header (ip6_datagram_send_ctl).
+    _route(one, [*segments, IPv6Address(to.peer[0])])
+    try:
+        one.sendmsg([data], ancillary, 0, to.peer)
+    finally:
+        one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RTHDR, b"")
 
 
-def sent(one: socket.socket) -> Iterator[tuple[int, int]]:
+def sent(one: socket.socket, length: int) -> Iterator[tuple[int, int]]:
     """Sequence numbers of test packets that left, each with when (ns since 1970). The kernel gives
-    the packet back with its headers: our part is the end of it."""
+    the packet back with its headers: our part is the end of it, so long."""
     while True:
         try:
             data, ancillary, _, _ = one.recvmsg(_ROOM, _ANCILLARY, socket.MSG_ERRQUEUE)
@@ -127,8 +174,8 @@ def sent(one: socket.socket) -> Iterator[tuple[int, int]]:
                 at = _time(value)
             elif (level, kind) == (socket.IPPROTO_IPV6, _IPV6_RECVERR):
                 ours = _EXTENDED_ERROR.unpack_from(value)[1] == _ORIGIN_TIMESTAMPING
-        if at and ours and len(data) >= packet.REQUEST_LENGTH:
-            ours_from = len(data) - packet.REQUEST_LENGTH
+        if at and ours and len(data) >= length:
+            ours_from = len(data) - length
             yield int.from_bytes(data[ours_from : ours_from + 4]), at
 
 

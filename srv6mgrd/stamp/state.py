@@ -28,7 +28,7 @@ def members(declared: PathMeasurement, found: Results, now: int) -> Mapping[str,
     else:
         results = dict.fromkeys(declared.sessions, SessionResult(Judgement(reason=_ABSENT)))
     made: dict[str, Any] = {}
-    if declared.allowed:
+    if declared.answers:
         up = fresh and found.listening
         made["reflector"] = {"state": {"oper-status": "up" if up else "down"}}
         reason = found.reflector_problem if fresh else _ABSENT

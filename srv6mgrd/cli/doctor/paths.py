@@ -22,7 +22,7 @@ def paths(
         number = counted(len(declared.sessions), "path")
         judged = list(_sessions(declared, states))
         yield from judged or [ok("paths", f"{number} measured, up")]
-    if declared.allowed:
+    if declared.answers:
         state = found.get("reflector", {}).get("state", {})
         if state.get("oper-status") != "up":
             cause, _, remedy = state.get("reason", "").partition("; ")

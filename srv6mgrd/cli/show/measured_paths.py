@@ -43,7 +43,9 @@ def _json(row: _Row) -> dict[str, Any]:
     return {
         "name": row.session.name,
         "destination-address": str(row.session.destination),
+        "vrf": row.session.vrf,
         "segment-list": row.session.segment_list,
+        "return-segment-list": row.session.return_segment_list,
         **row.state,
     }
 
@@ -78,7 +80,9 @@ PATHS: Table[_Row] = Table(
     (
         Field("PATH", lambda r: Cell(r.session.name, "name")),
         Field("DESTINATION", lambda r: str(r.session.destination)),
+        Field("VRF", lambda r: r.session.vrf or "", optional=True),
         Field("SEGMENT LIST", lambda r: r.session.segment_list or "-"),
+        Field("BACK", lambda r: r.session.return_segment_list or "", optional=True),
         Field("STATE", lambda r: Cell(r.state["path-state"], _STYLES[r.state["path-state"]])),
         Field("SINCE", lambda r: Cell(ago(r.changed, time.time_ns()) if r.changed else "-", "dim"),
               right=True, key=lambda r: -r.changed),
@@ -92,7 +96,7 @@ PATHS: Table[_Row] = Table(
     _json,
     none="no path is measured",
     name=lambda r: r.session.name,
-    filters={"status": lambda r: r.state["path-state"]},
+    filters={"status": lambda r: r.state["path-state"], "vrf": lambda r: r.session.vrf or ""},
 )  # fmt: skip
 
 

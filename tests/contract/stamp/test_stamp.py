@@ -10,15 +10,17 @@ import socket
 import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lab.waiting import wait_until_async
 from srv6mgrd.model.path_measurement import PORT, Session
 from srv6mgrd.stamp import assignments, packet, results
-from srv6mgrd.stamp.assignments import Assignments, SessionAssignment
+from srv6mgrd.stamp.assignments import Assignments, ReflectorAssignment, SessionAssignment
 from srv6mgrd.stamp.measuring import Measuring
 from srv6mgrd.stamp.path_state import PathState
 from srv6mgrd.stamp.reflector import Reflector
@@ -47,10 +49,19 @@ def addresses(namespace: None) -> None:
         ip(f"address add {address}/128 dev lo nodad")
 
 
+def to_here(*allowed: IPv6Network, **more: Any) -> ReflectorAssignment:
+    return ReflectorAssignment(allowed={"": allowed} if allowed else {}, **more)
+
+
+def session(one: Session = SHORT, **more: Any) -> SessionSender:
+    """From HERE unless told otherwise."""
+    return SessionSender(SessionAssignment(one, more.pop("source", HERE), **more), 1)
+
+
 @contextlib.asynccontextmanager
-async def reflecting(*allowed: IPv6Network, port: int = PORT) -> AsyncIterator[Reflector]:
+async def reflecting(*allowed: IPv6Network, **more: Any) -> AsyncIterator[Reflector]:
     reflector = Reflector()
-    reflector.configure(port, allowed)
+    reflector.configure(to_here(*allowed, **more))
     try:
         yield reflector
     finally:
@@ -91,11 +102,11 @@ async def measured(sender: SessionSender) -> Measurement:
 
 @pytest.mark.usefixtures("addresses")
 async def test_a_path_is_measured_with_the_kernels_times() -> None:
-    async with reflecting(LOCAL), sending(SessionSender(SHORT, 1, HERE)) as sender:
+    async with reflecting(LOCAL), sending(session()) as sender:
         await until(sender, PathState.UP)
         found = await measured(sender)
     assert sender.kernel_timestamps
-    assert found.sent > 100
+    assert found.sent > 50
     assert found.received == found.sent
     assert found.delay is not None
     assert found.jitter is not None
@@ -111,7 +122,7 @@ async def test_delay_is_that_of_the_link() -> None:
     )  # fmt: skip
     if shaped.returncode:
         pytest.skip(f"kernel without netem: {shaped.stderr.strip()}")
-    async with reflecting(LOCAL), sending(SessionSender(SHORT, 1, HERE)) as sender:
+    async with reflecting(LOCAL), sending(session()) as sender:
         found = await measured(sender)
     assert found.delay is not None
     # Both ways, and netem never sends early.
@@ -140,11 +151,11 @@ async def test_loss_is_that_of_each_direction() -> None:
     )
     if dropping.returncode:
         pytest.skip(f"no nftables: {dropping.stderr.strip()}")
-    async with reflecting(LOCAL), sending(SessionSender(SHORT, 1, HERE)) as sender:
+    async with reflecting(LOCAL), sending(session()) as sender:
         found = await measured(sender)
     there = [number % 8 == 3 for number in range(found.sent)]
     back = [number % 16 == 4 for number in range(found.sent)]
-    assert found.sent > 100
+    assert found.sent > 50
     assert found.sent - found.received == sum(there) + sum(back)
     # Each direction from the first answer on, to packet 0, up to the last one.
     directions = found.directions
@@ -189,7 +200,7 @@ def seg6_enabled(interface: str) -> None:
 async def test_segments_are_on_the_way() -> None:
     sid = "fcbb:0:3::/48"
     with router_between(sid) as there:
-        sender = SessionSender(SHORT, 1, HERE, [IPv6Address("fcbb:0:3::")])
+        sender = session(segments=(IPv6Address("fcbb:0:3::"),))
         async with reflecting(LOCAL), sending(sender):
             await until(sender, PathState.UP)
         shown = subprocess.run(
@@ -200,9 +211,115 @@ async def test_segments_are_on_the_way() -> None:
     assert " packets 0 " not in shown
 
 
+async def test_answers_take_the_return_path() -> None:
+    sid = "fcbb:0:3::/48"
+    with router_between(sid) as there:
+
+        def passed() -> str:
+            return subprocess.run(
+                f"nsenter --net=/proc/{os.getpid()}/fd/{there} ip -6 -s route show {sid}",
+                shell=True, check=True, capture_output=True, text=True,
+            ).stdout  # fmt: skip
+
+        back = (IPv6Address("fcbb:0:3::"),)
+        async with reflecting(LOCAL), sending(session(return_segments=back)) as sender:
+            await until(sender, PathState.DEGRADED, "the reflector does not send its answers")
+        assert " packets 0 " in passed()
+        async with (
+            reflecting(LOCAL, return_paths=True),
+            sending(session(return_segments=back)) as sender,
+        ):
+            await until(sender, PathState.UP)
+        assert " packets 0 " not in passed()
+
+
+@pytest.mark.usefixtures("addresses")
+async def test_only_with_the_same_key() -> None:
+    key, other = b"a key of a session", b"the key of another"
+    keyed = replace(SHORT, key=key)
+    async with (
+        reflecting(LOCAL, key=key) as reflector,
+        sending(session(keyed)) as sender,
+        sending(session()) as without,
+    ):
+        await until(sender, PathState.UP)
+        await until(without, PathState.DOWN, "no answer")
+        # The key of the reflector changes.
+        reflector.configure(to_here(LOCAL, key=other))
+        await until(sender, PathState.DOWN, "no answer")
+        reflector.configure(to_here(LOCAL))
+        await until(sender, PathState.DOWN, "answers are not authenticated with the declared")
+
+
+@pytest.mark.usefixtures("addresses")
+async def test_the_router_that_answers_is_the_one_that_is_asked_for() -> None:
+    """It answers from the address that was asked for (RFC 9503 section 3)."""
+    node = IPv6Address("2001:db8::22")
+    asked = replace(SHORT, node_address=node)
+    async with reflecting(LOCAL), sending(session(asked)) as sender:
+        await until(sender, PathState.DEGRADED, "the router that answers does not say that it has")
+        ip(f"address add {node}/128 dev lo nodad")
+        await until(sender, PathState.UP)
+
+
+async def test_answers_need_not_leave_by_the_interface_that_requests_come_from() -> None:
+    """The kernel sends packets with an interface in in6_pktinfo on that interface alone."""
+    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    with own_namespace():
+        there = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+        for name in ("a", "b"):
+            ip(f"link add far-{name} type veth peer name near-{name}")
+            ip(f"link set near-{name} netns /proc/{os.getpid()}/fd/{home}")
+            ip(f"link set far-{name} up")
+        ip("link set lo up")
+        ip(f"address add {OTHER}/128 dev lo nodad")
+        ip("address add fd00:a::2/64 dev far-a nodad")
+        ip("address add fd00:b::2/64 dev far-b nodad")
+        ip(f"-6 route add {HERE} via fd00:b::1 dev far-b")
+        reflector = Reflector()
+        reflector.configure(to_here(LOCAL))
+    try:
+        for name in ("a", "b"):
+            ip(f"link set near-{name} up")
+            ip(f"address add fd00:{name}::1/64 dev near-{name} nodad")
+        ip(f"address add {HERE}/128 dev lo nodad")
+        ip(f"-6 route add {OTHER} via fd00:a::2 dev near-a")
+        async with sending(session()) as sender:
+            await until(sender, PathState.UP)
+    finally:
+        reflector.close()
+        os.close(there)
+        os.close(home)
+
+
+async def test_a_path_within_a_vrf() -> None:
+    """Two VRFs of one router, with a link between them."""
+    made = subprocess.run(
+        "ip link add red type vrf table 10 && ip link add blue type vrf table 20",
+        shell=True, check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    if made.returncode:
+        pytest.skip(f"kernel without VRFs: {made.stderr.strip()}")
+    ip("link add to-blue type veth peer name to-red")
+    for vrf, port, address in (("red", "to-blue", HERE), ("blue", "to-red", OTHER)):
+        ip(f"link set {port} master {vrf}")
+        ip(f"link set {vrf} up")
+        ip(f"link set {port} up")
+        ip(f"address add {address}/64 dev {port} nodad")
+    reflector = Reflector()
+    try:
+        async with sending(session(replace(SHORT, vrf="red"), source=None)) as sender:
+            reflector.configure(to_here(LOCAL))
+            await until(sender, PathState.DOWN)
+            reflector.configure(ReflectorAssignment(allowed={"blue": (LOCAL,)}))
+            await until(sender, PathState.UP)
+    finally:
+        reflector.close()
+
+
 @pytest.mark.usefixtures("addresses")
 async def test_a_path_goes_down_and_comes_back() -> None:
-    async with sending(SessionSender(SHORT, 1, HERE)) as sender:
+    async with sending(session()) as sender:
         await until(sender, PathState.DOWN, f"{OTHER} answers at port 862 that nothing listens")
         async with reflecting(LOCAL):
             await until(sender, PathState.UP)
@@ -210,7 +327,7 @@ async def test_a_path_goes_down_and_comes_back() -> None:
 
 
 async def test_an_address_that_comes_later_is_used() -> None:
-    async with sending(SessionSender(SHORT, 1, HERE)) as sender, reflecting(LOCAL):
+    async with sending(session()) as sender, reflecting(LOCAL):
         await until(sender, PathState.DOWN, "test packets cannot be sent:")
         for address in (HERE, OTHER):
             ip(f"address add {address}/128 dev lo nodad")
@@ -254,9 +371,9 @@ async def test_no_stranger_is_answered_and_no_answer_is_longer_than_its_request(
 async def test_without_declared_senders_it_does_not_listen() -> None:
     async with reflecting() as reflector:
         assert not reflector.is_listening
-        reflector.configure(PORT, (LOCAL,))
+        reflector.configure(to_here(LOCAL))
         assert reflector.is_listening
-        reflector.configure(PORT, ())
+        reflector.configure(to_here())
         assert not reflector.is_listening
 
 
@@ -275,16 +392,16 @@ async def test_sessions_follow_what_is_assigned(tmp_path: Path) -> None:
 
     def assign(*sessions: Session) -> None:
         assigned = {one.name: SessionAssignment(one, HERE) for one in sessions}
-        made = assignments.encode(Assignments(PORT, (LOCAL,), assigned))
+        made = assignments.encode(Assignments(to_here(LOCAL), assigned))
         fresh = tmp_path / "fresh"
         fresh.write_text(json.dumps(made))
         fresh.rename(file)
 
-    def session(name: str) -> SessionResult | None:
+    def result(name: str) -> SessionResult | None:
         return results.read(reported).sessions.get(name)
 
     def is_up(name: str) -> bool:
-        found = session(name)
+        found = result(name)
         return found is not None and found.judgement.state is PathState.UP
 
     task = asyncio.create_task(measuring.run())
@@ -292,13 +409,13 @@ async def test_sessions_follow_what_is_assigned(tmp_path: Path) -> None:
         assign(SHORT)
         await wait_until_async(lambda: is_up("pe2"), "pe2 is up")
         assert results.read(reported).listening
-        since = session("pe2")
+        since = result("pe2")
         file.write_text("{")
         assign(SHORT, Session("again", OTHER))
         await wait_until_async(lambda: is_up("again"), "again is up")
         # The one that stays is not started anew.
         assert since is not None
-        assert (still := session("pe2")) is not None
+        assert (still := result("pe2")) is not None
         assert still.since == since.since
         assign()
         await wait_until_async(lambda: not results.read(reported).sessions, "no session")

@@ -42,8 +42,17 @@ def test_all_that_can_be_declared() -> None:
         interval=10,
         measurement_interval=5,
         thresholds=thresholds,
+        destination_node_address="2001:db8::22",
+        return_segment_list="BACK",
+        authentication={"keystring": "a-key-of-a-session"},
     )
-    reflector = {"port": 8621, "allowed-prefix": ["2001:db8:2::1/64", "2001:db8:1::/64"]}
+    reflector = {
+        "port": 8621,
+        "allowed-prefix": ["2001:db8:2::1/64", "2001:db8:1::/64"],
+        "vrf": [{"name": "red", "allowed-prefix": ["fd00::/8"]}],
+        "authentication": {"hexadecimal-string": "00:" * 15 + "ff"},
+        "return-paths": True,
+    }
     found = parsed(session=[one], reflector=reflector).path_measurement
     assert found == PathMeasurement(
         8621,
@@ -58,9 +67,17 @@ def test_all_that_can_be_declared() -> None:
                 10,
                 5,
                 Thresholds(5000, 500, 0.5),
+                None,
+                IPv6Address("2001:db8::22"),
+                "BACK",
+                b"a-key-of-a-session",
             )
         },
+        {"red": (IPv6Network("fd00::/8"),)},
+        bytes(15) + b"\xff",
+        return_paths=True,
     )
+    assert parsed(session=[session("r", vrf="red")]).path_measurement.sessions["r"].vrf == "red"
 
 
 @pytest.mark.parametrize(

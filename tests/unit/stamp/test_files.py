@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Mapping
+from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from srv6mgrd.model.desired import Desired, SegmentList
+from srv6mgrd.model.desired import Desired, SegmentList, Vrf
 from srv6mgrd.model.path_measurement import PathMeasurement, Session, Thresholds
 from srv6mgrd.stamp import assignments, results
 from srv6mgrd.stamp.directions import Directions
@@ -30,9 +32,19 @@ LISTED = Session(
     "listed", PE2, 8620, IPv6Address("2001:db8::11"), "LIST", 20, 5, Thresholds(5_000, 300, 0.5)
 )
 SEGMENTS = (IPv6Address("fcbb:0:3::"), IPv6Address("fcbb:0:2::"))
+KEY = b"a key of a session"
+IN_RED = Session("in-red", PE2, vrf="red", node_address=SOURCE, key=KEY)
+BACK = Session("back", PE2, return_segment_list="LIST")
+ALLOWED, OF_RED = (IPv6Network("2001:db8::/64"),), (IPv6Network("fd00::/8"),)
 DECLARED = PathMeasurement(
-    8621, (IPv6Network("2001:db8::/64"),), {"plain": PLAIN, "listed": LISTED}
+    8621,
+    ALLOWED,
+    {"plain": PLAIN, "listed": LISTED},
+    {"red": OF_RED},
+    KEY,
+    return_paths=True,
 )
+ALL = replace(DECLARED, sessions={**DECLARED.sessions, "in-red": IN_RED, "back": BACK})
 DESIRED = Desired(
     encapsulation_source=SOURCE,
     segment_lists={"LIST": SegmentList("LIST", SEGMENTS)},
@@ -70,19 +82,47 @@ def test_assignments_have_what_the_rest_of_the_configuration_says() -> None:
     assert found.sessions["listed"].segments == SEGMENTS
 
 
-def test_a_session_whose_segment_list_is_not_installed_waits() -> None:
-    found = assignments.assignments(Desired(path_measurement=DECLARED))
+def test_a_session_whose_segment_list_or_vrf_is_not_installed_waits() -> None:
+    found = assignments.assignments(Desired(path_measurement=ALL))
     assert list(found.sessions) == ["plain"]
+    assert found.reflector.allowed == {"": ALLOWED}
+
+
+def test_in_a_vrf_the_kernel_chooses_the_source() -> None:
+    desired = replace(DESIRED, path_measurement=ALL, vrfs={"red": Vrf("red", 10)})
+    found = assignments.assignments(desired)
+    assert found.sessions["in-red"].source is None
+    assert found.sessions["back"].return_segments == SEGMENTS
+    assert found.reflector.allowed == {"": ALLOWED, "red": OF_RED}
 
 
 def test_assignments_survive_the_file() -> None:
-    read = assignments.decode(json.dumps(assignments.encode(assignments.assignments(DESIRED))))
-    assert (read.port, read.allowed) == (DECLARED.port, DECLARED.allowed)
+    desired = replace(DESIRED, path_measurement=ALL, vrfs={"red": Vrf("red", 10)})
+    made = assignments.assignments(desired)
+    read = assignments.decode(json.dumps(assignments.encode(made)))
+    assert read.reflector == made.reflector
+    # srv6-stampd needs no names of segment lists.
+    assert read.sessions["in-red"] == made.sessions["in-red"]
+    assert read.sessions["back"].return_segments == SEGMENTS
     listed = read.sessions["listed"]
     assert (listed.source, listed.segments) == (LISTED.source, SEGMENTS)
     assert (listed.session.destination, listed.session.port) == (PE2, 8620)
     assert listed.session.thresholds == LISTED.thresholds
     assert (listed.session.interval, listed.session.measurement_interval) == (20, 5)
+
+
+def test_keys_are_for_srv6_stampd_alone(tmp_path: Path) -> None:
+    file = tmp_path / "stamp.json"
+    file.write_text("of the release before")
+    made = assignments.assignments(DESIRED)
+    assignments.write(file, made, None)
+    assert assignments.decode(file.read_text()).reflector.key == KEY
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assignments.write(file, made, os.getgid())
+    assert (stat.S_IMODE(file.stat().st_mode), file.stat().st_gid) == (0o640, os.getgid())
+    for shown in (made, DECLARED, IN_RED):
+        assert KEY.decode() not in repr(shown)
+        assert KEY.hex() not in repr(shown)
 
 
 def test_results_survive_the_file(tmp_path: Path) -> None:

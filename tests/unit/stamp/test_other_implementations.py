@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from srv6mgrd.stamp import packet
+from srv6mgrd.stamp.tlvs import Policy
 
 RECORDED = json.loads(Path(__file__).with_name("recorded.json").read_text())
 REFLECTORS, SENDERS = RECORDED["reflectors"], RECORDED["senders"]
@@ -26,14 +27,14 @@ def test_their_answers_are_read(name: str) -> None:
         found = packet.decode_reflected(bytes.fromhex(exchange["answer"]))
         assert found.sender_sequence == int.from_bytes(request[:4])
         assert packet.to_ntp(found.sender_timestamp) == int.from_bytes(request[4:12])
-        assert found.session_id in (0, packet.session_id(request))
+        assert found.session_id in (0, packet.accept(request))
         assert 0 <= found.timestamp - found.received < DAY_NS
 
 
 def test_a_reflector_that_counts() -> None:
     """stamp-suite counts answers without the one at hand; differences are the same."""
     counters = [
-        packet.decode_reflected(bytes.fromhex(exchange["answer"])).counters
+        packet.decode_reflected(bytes.fromhex(exchange["answer"])).answered.counters
         for exchange in REFLECTORS["stamp-suite, stateless"]
     ]
     for before, after in pairwise(counters):
@@ -45,22 +46,23 @@ def test_a_reflector_that_counts() -> None:
 @pytest.mark.parametrize("name", sorted(REFLECTORS.keys() - {"stamp-suite, stateless"}))
 def test_reflectors_that_do_not_count(name: str) -> None:
     for exchange in REFLECTORS[name]:
-        assert packet.decode_reflected(bytes.fromhex(exchange["answer"])).counters is None
+        found = packet.decode_reflected(bytes.fromhex(exchange["answer"]))
+        assert found.answered.counters is None
 
 
 @pytest.mark.parametrize("name", SENDERS)
 def test_their_requests_are_answered(name: str) -> None:
     for recorded in SENDERS[name]:
         request = bytes.fromhex(recorded)
-        answer = packet.reflect(request, 1, 2, 64, (5, 5))
+        packet.accept(request)
+        answer = packet.reflect(request, 1, 64, Policy((5, 5))).pack(2)
         assert len(answer) == len(request)
         assert packet.decode_reflected(answer).sender_sequence == int.from_bytes(request[:4])
 
 
 def test_a_sender_that_counts() -> None:
     for recorded in SENDERS["stamp-suite"]:
-        counters = packet.decode_reflected(
-            packet.reflect(bytes.fromhex(recorded), 1, 2, 64, (5, 4))
-        ).counters
+        answer = packet.reflect(bytes.fromhex(recorded), 1, 64, Policy((5, 4))).pack(2)
+        counters = packet.decode_reflected(answer).answered.counters
         assert counters is not None
         assert (counters.received, counters.answered) == (5, 4)

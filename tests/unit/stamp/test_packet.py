@@ -1,7 +1,8 @@
-"""Test packets, byte for byte (RFC 8762 figures 2 and 5, RFC 8972 section 4)."""
+"""Test packets, byte for byte (RFC 8762 figures 2, 3, 5 and 6)."""
 
 from __future__ import annotations
 
+import hmac
 import struct
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from srv6mgrd.stamp import packet
 from srv6mgrd.stamp.packet import SenderPacket
+from srv6mgrd.stamp.tlvs import Policy
 
 SENT, RECEIVED, NOW = (
     1_700_000_000_500_000_000,
@@ -19,13 +21,24 @@ SENT, RECEIVED, NOW = (
 TIMES = st.integers(0, 4_000_000_000 * 1_000_000_000)
 
 
-def request(tlvs: bytes = b"") -> bytes:
-    return packet.encode(SenderPacket(7, SENT, 0x1234))[: packet.LENGTH] + tlvs
+KEY, OTHER_KEY = b"a key of a session", b"the key of another"
+# The base of a request or an answer: all before its HMAC.
+SIGNED = 96
+ANYBODY = Policy()
+
+
+def request(extensions: bytes = b"", key: bytes | None = None) -> bytes:
+    length = packet.LENGTH if key is None else packet.AUTHENTICATED_LENGTH
+    return packet.encode(SenderPacket(7, SENT, 0x1234), key)[:length] + extensions
+
+
+def answer(data: bytes, hop_limit: int = 61, policy: Policy = ANYBODY) -> bytes:
+    packet.accept(data, policy.key)
+    return packet.reflect(data, RECEIVED, hop_limit, policy).pack(NOW)
 
 
 def test_a_request() -> None:
     data = packet.encode(SenderPacket(7, SENT, 0x1234, 5))
-    assert len(data) == packet.REQUEST_LENGTH
     # Direct Measurement, not recognized so far: how many packets were sent.
     assert data[44:] == bytes.fromhex("80 05 000c 00000005 00000000 00000000")
     seconds = 1_700_000_000 + 2_208_988_800
@@ -34,7 +47,7 @@ def test_a_request() -> None:
 
 
 def test_an_answer() -> None:
-    data = packet.reflect(request(), RECEIVED, NOW, hop_limit=61)
+    data = answer(request())
     assert len(data) == packet.LENGTH
     # The sender's own part comes back bit for bit, between our times and its hop limit.
     assert data[24:38] == request()[:14]
@@ -45,14 +58,60 @@ def test_an_answer() -> None:
     assert found.sender_hop_limit == 61
 
 
+def test_an_authenticated_request() -> None:
+    data = packet.encode(SenderPacket(7, SENT, 0x1234, 5), KEY)
+    seconds = 1_700_000_000 + 2_208_988_800
+    head = struct.pack("!I12xIIHH68x", 7, seconds, 1 << 31, 0x0001, 0x1234)
+    assert data[:SIGNED] == head
+    assert data[SIGNED:112] == hmac.digest(KEY, head, "sha256")[:16]
+    counters = bytes.fromhex("80 05 000c 00000005 00000000 00000000")
+    assert data[112:128] == counters
+    assert data[128:132] == bytes.fromhex("80 08 0010")
+    assert data[132:] == hmac.digest(KEY, head[:4] + counters, "sha256")[:16]
+
+
+def test_an_authenticated_answer() -> None:
+    made = packet.encode(SenderPacket(7, SENT, 0x1234, 5), KEY)
+    data = answer(made, policy=Policy((3, 2), key=KEY))
+    assert len(data) == len(made)
+    assert data[:SIGNED] == struct.pack(
+        "!I12xQHH4xQ8xI12xQH6xB15x",
+        7, packet.to_ntp(NOW), 1, 0x1234, packet.to_ntp(RECEIVED), 7, packet.to_ntp(SENT), 1, 61,
+    )  # fmt: skip
+    assert data[SIGNED:112] == hmac.digest(KEY, data[:SIGNED], "sha256")[:16]
+    found = packet.decode_reflected(data, KEY)
+    assert (found.sender_sequence, found.session_id, found.received) == (7, 0x1234, RECEIVED)
+    assert found.answered.counters == (5, 3, 2)
+
+
+def test_nobody_without_the_key_is_answered_or_heard() -> None:
+    made = packet.encode(SenderPacket(7, SENT), KEY)
+    for wrong in (made[:-17] + b"x" + made[-16:], request(), bytes(200)):
+        if wrong[:112] == made[:112]:
+            continue
+        with pytest.raises(packet.PacketError):
+            packet.accept(wrong, KEY)
+    with pytest.raises(packet.AuthenticationError):
+        packet.accept(made, OTHER_KEY)
+    data = answer(made, policy=Policy(key=KEY))
+    for at in (0, 30, 60, 95, 96, 111):
+        changed = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+        with pytest.raises(packet.AuthenticationError):
+            packet.decode_reflected(changed, KEY)
+    with pytest.raises(packet.AuthenticationError):
+        packet.decode_reflected(answer(request()), KEY)
+
+
 @pytest.mark.parametrize("length", [0, 13, 43, packet.MOST + 1])
 def test_what_is_no_test_packet_is_not_answered(length: int) -> None:
-    with pytest.raises(packet.PacketError):
-        packet.reflect(bytes(length), RECEIVED, NOW, 64)
+    for key in (None, KEY):
+        with pytest.raises(packet.PacketError):
+            packet.accept(bytes(length), key)
 
 
 def test_an_answer_of_twamp_light_is_shorter() -> None:
-    data = packet.reflect(request(), RECEIVED, NOW, hop_limit=61)
+    data = answer(request())
+    # It has no TLVs, either.
     assert packet.decode_reflected(data[:41]) == packet.decode_reflected(data)
 
 
@@ -62,43 +121,30 @@ def test_what_is_no_answer_is_not_read(length: int) -> None:
         packet.decode_reflected(bytes(length))
 
 
-@pytest.mark.parametrize(
-    ("tlvs", "reflected"),
-    [
-        pytest.param("80 01 0002 aabb", "00 01 0002 aabb", id="padding"),
-        pytest.param("80 09 0001 aa", "80 09 0001 aa", id="unknown"),
-        pytest.param("00 09 0000 80 01 0000", "80 09 0000 00 01 0000", id="several"),
-        pytest.param(
-            "80 05 000c 00000009 00000000 00000000",
-            "00 05 000c 00000009 00000008 00000007",
-            id="counters",
-        ),
-        pytest.param("80 05 0004 00000009", "80 05 0004 00000009", id="counters cut"),
-        pytest.param("80 01 0005 aabb", "c0 01 0005 aabb", id="longer than the packet"),
-        pytest.param("80 01 0000 aabb", "00 01 0000 aabb", id="less than a TLV behind it"),
-    ],
-)
-def test_tlvs_come_back_with_their_flags(tlvs: str, reflected: str) -> None:
-    data = packet.reflect(request(bytes.fromhex(tlvs)), RECEIVED, NOW, 64, (8, 7))
-    assert data[packet.LENGTH :] == bytes.fromhex(reflected)
-
-
 def test_counters_of_a_reflector_that_counts() -> None:
     data = packet.encode(SenderPacket(7, SENT, 0x1234, 9))
-    assert packet.session_id(data) == 0x1234
-    reflected = packet.reflect(data, RECEIVED, NOW, 64, (8, 7))
-    assert packet.decode_reflected(reflected).counters == (9, 8, 7)
+    assert packet.accept(data) == 0x1234
+    reflected = answer(data, policy=Policy((8, 7)))
+    assert packet.decode_reflected(reflected).answered.counters == (9, 8, 7)
     # One that knows no such TLV sends it back as it is, or not at all.
     unknown = reflected[: packet.LENGTH] + data[packet.LENGTH :]
-    assert packet.decode_reflected(unknown).counters is None
-    assert packet.decode_reflected(reflected[: packet.LENGTH]).counters is None
+    assert packet.decode_reflected(unknown).answered.counters is None
+    assert packet.decode_reflected(reflected[: packet.LENGTH]).answered.counters is None
 
 
 @given(st.binary(min_size=packet.LENGTH, max_size=packet.MOST))
 def test_an_answer_is_as_long_as_its_request(data: bytes) -> None:
-    reflected = packet.reflect(data, RECEIVED, NOW, 64)
+    reflected = answer(data)
     assert len(reflected) == len(data)
     assert packet.decode_reflected(reflected).sender_sequence == int.from_bytes(data[:4])
+
+
+@given(st.binary(max_size=300))
+def test_an_authenticated_answer_is_as_long_as_its_request(extensions: bytes) -> None:
+    data = request(extensions, KEY)
+    reflected = answer(data, policy=Policy(key=KEY))
+    assert len(reflected) == len(data)
+    assert packet.decode_reflected(reflected, KEY).sender_sequence == 7
 
 
 @given(TIMES)
