@@ -120,6 +120,19 @@ build/bin/vale:
 	    || echo "vale could not be built: prose is not checked"
 	@[ ! -x $(VALE_CACHE)/vale ] || install -D $(VALE_CACHE)/vale $@
 
+# A STAMP implementation that is not ours, from crates.io. Kept in the cache, for other checkouts.
+STAMP_SUITE := stamp-suite@0.8.0
+STAMP_SUITE_CACHE := $(CACHE)/$(subst @,-,$(STAMP_SUITE))
+build/bin/stamp-suite:
+	@[ -x $(STAMP_SUITE_CACHE)/stamp-suite ] || { \
+	    echo "== stamp-suite (once, 2 minutes of two CPUs): $(STAMP_SUITE_CACHE)"; \
+	    command -v cargo >/dev/null || { apt-get -qq update && apt-get -qq install -y cargo; }; \
+	    work=$$(mktemp -d); trap 'rm -rf $$work' EXIT; \
+	    CARGO_TARGET_DIR=$$work/target cargo install --locked --quiet --root $$work $(STAMP_SUITE) && \
+	    install -D $$work/bin/stamp-suite $(STAMP_SUITE_CACHE)/stamp-suite; } \
+	    || echo "stamp-suite could not be built: its tests are skipped"
+	@[ ! -x $(STAMP_SUITE_CACHE)/stamp-suite ] || install -D $(STAMP_SUITE_CACHE)/stamp-suite $@
+
 # A BGP speaker made of GoBGP; in the cache by what it is made of.
 GOBGP := tests/robot/gobgp
 GOBGP_KEY = $(shell cat $(GOBGP)/main.go $(GOBGP)/go.* | sha256sum | cut -c1-12)

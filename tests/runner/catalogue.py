@@ -76,6 +76,7 @@ NIGHTLY_SUITES = ("packages",)
 BUILD_LAB = "build/lab"
 BUILD_GNMI_CLI = "build/gnmi_cli"
 BUILD_GOBGP = "build/gobgp_peer"
+BUILD_STAMP = "build/stamp-suite"
 BUILD_FRR = "build/frr"
 
 
@@ -122,6 +123,7 @@ def _build() -> list[Job]:
         _job(BUILD_LAB, (LAB, "build"), limit=3600),
         _job(BUILD_GNMI_CLI, ("make", "build/bin/gnmi_cli")),
         _job(BUILD_GOBGP, ("make", "build/bin/gobgp_peer")),
+        _job(BUILD_STAMP, ("make", "build/bin/stamp-suite")),
     ]
 
 
@@ -187,9 +189,10 @@ def _contract() -> list[Job]:
 
 def _kernel_tests(name: str, arguments: Sequence[str]) -> list[Job]:
     """Two jobs: on the host's kernel, and in the lab what that one lacks."""
-    on_host = in_root(name, arguments)
+    on_host = in_root(name, arguments, (BUILD_LAB, BUILD_STAMP))
     if host_kernel() < OLDEST_KERNEL:
-        return [in_lab(f"{name}-lab", _pytest(arguments), topology=None)]
+        needs = (BUILD_LAB, BUILD_STAMP)
+        return [in_lab(f"{name}-lab", _pytest(arguments), needs, topology=None)]
     skipped = folder(on_host).relative_to(CHECKOUT) / "records.jsonl"
     rest = _pytest([*arguments, "--only-skipped-in", str(skipped)])
     in_the_lab = in_lab(f"{name}-lab", rest, topology=None)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.contract.kernel.conftest import own_namespace
+from tests.contract.stamp.sessions import HERE, OTHER, ip
 
 
 @pytest.fixture
@@ -16,3 +17,9 @@ def namespace() -> Iterator[None]:
         pytest.skip("needs root")
     with own_namespace():
         yield
+
+
+@pytest.fixture
+def addresses(namespace: None) -> None:
+    for address in (HERE, OTHER):
+        ip(f"address add {address}/128 dev lo nodad")

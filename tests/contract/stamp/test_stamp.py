@@ -9,11 +9,10 @@ import os
 import socket
 import subprocess
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv6Address
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,79 +24,25 @@ from srv6mgrd.stamp.measuring import Measuring
 from srv6mgrd.stamp.path_state import PathState
 from srv6mgrd.stamp.reflector import Reflector
 from srv6mgrd.stamp.results import SessionResult
-from srv6mgrd.stamp.sender import SessionSender
-from srv6mgrd.stamp.statistics import Measurement
 from srv6mgrd.storage import Problems
 from tests.contract.kernel.conftest import own_namespace
+from tests.contract.stamp.sessions import (
+    HERE,
+    LOCAL,
+    OTHER,
+    SHORT,
+    ip,
+    measured,
+    reflecting,
+    sending,
+    session,
+    to_here,
+    until,
+)
 
 pytestmark = pytest.mark.usefixtures("namespace")
 
-HERE, OTHER = IPv6Address("2001:db8::1"), IPv6Address("2001:db8::2")
-LOCAL = IPv6Network("2001:db8::/64")
 MS = 1_000_000
-# The shortest measurement that the model has.
-SHORT = Session("pe2", OTHER, interval=10, measurement_interval=5)
-
-
-def ip(command: str) -> None:
-    subprocess.run(f"ip {command}", shell=True, check=True)
-
-
-@pytest.fixture
-def addresses(namespace: None) -> None:
-    for address in (HERE, OTHER):
-        ip(f"address add {address}/128 dev lo nodad")
-
-
-def to_here(*allowed: IPv6Network, **more: Any) -> ReflectorAssignment:
-    return ReflectorAssignment(allowed={"": allowed} if allowed else {}, **more)
-
-
-def session(one: Session = SHORT, **more: Any) -> SessionSender:
-    """From HERE unless told otherwise."""
-    return SessionSender(SessionAssignment(one, more.pop("source", HERE), **more), 1)
-
-
-@contextlib.asynccontextmanager
-async def reflecting(*allowed: IPv6Network, **more: Any) -> AsyncIterator[Reflector]:
-    reflector = Reflector()
-    reflector.configure(to_here(*allowed, **more))
-    try:
-        yield reflector
-    finally:
-        reflector.close()
-
-
-@contextlib.asynccontextmanager
-async def sending(sender: SessionSender) -> AsyncIterator[SessionSender]:
-    task = asyncio.create_task(sender.run())
-    try:
-        yield sender
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
-
-async def until(sender: SessionSender, state: PathState, reason: str = "") -> None:
-    def judged() -> str:
-        found = sender.judgement(time.monotonic_ns())
-        return f"{found.state} {found.reason}"
-
-    await wait_until_async(
-        lambda: judged().startswith(f"{state} {reason}"), f"{state} {reason}", seen=judged
-    )
-
-
-async def measured(sender: SessionSender) -> Measurement:
-    """The first measurement interval."""
-
-    def done() -> bool:
-        sender.judgement(time.monotonic_ns())
-        return sender.measurement is not None
-
-    await wait_until_async(done, "a measurement")
-    assert sender.measurement is not None
-    return sender.measurement
 
 
 @pytest.mark.usefixtures("addresses")

@@ -69,7 +69,7 @@ It Goes Down With The Core
 
 It Goes Down With The Reflector
     When Set    pe2    delete ${MEASUREMENT}/reflector
-    Then Wait For The Path    down    7 s
+    Then Wait For The Path    down    5 s
     ${state}    The Path
     And Should Be Equal    ${state}[reason]    2001:db8::2 answers at port 862 that nothing listens
     When Set    pe2    ${REFLECTOR}

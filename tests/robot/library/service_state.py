@@ -17,8 +17,6 @@ from tests.robot.library.network import node
 _FILE, _ALARMS = "/run/srv6mgr/observed.json", "/run/srv6mgr/alarms.json"
 # A breakage is reported within so many seconds.
 _REPORTED = 5.0
-# A path is down after 3 s of silence, and its results are exchanged each second.
-_REPORTED_OF = {"path-down": 8.0}
 
 
 def observed(name: str) -> dict[str, Any]:
@@ -70,7 +68,7 @@ class ServiceStates:
         wait_until(
             is_so,
             f"{name}: {kind} {severity} {vrfs}",
-            _REPORTED_OF.get(kind, _REPORTED),
+            _REPORTED,
             0.05,
             seen=lambda: f"{states(name)} {alarms(name)}",
         )

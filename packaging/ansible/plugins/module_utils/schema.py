@@ -80,6 +80,7 @@ DEFAULTS = {
     "srv6/locators/locator/micro-segment": "false",
     "srv6/locators/locator/node-length": "16",
     "srv6/path-measurement/reflector/port": "862",
+    "srv6/path-measurement/reflector/return-paths": "false",
     "srv6/path-measurement/session/destination-port": "862",
     "srv6/path-measurement/session/interval": "100",
     "srv6/path-measurement/session/measurement-interval": "60",
