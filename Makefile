@@ -15,8 +15,8 @@ TOOLS_FOR := requirements/runtime.txt requirements/test.txt requirements/check.t
 TOOLS := $(CACHE)/tools-$(shell cat $(TOOLS_FOR) | sha256sum | cut -c1-12)
 PY := $(TOOLS)/bin
 
-.PHONY: help demo lab-shell test check quick unit contract robot near one job slow soak nightly deb bench frr \
-    docs format clean pictures terminals
+.PHONY: help demo lab-shell test check quick unit contract robot near one job slow soak nightly deb repo bench \
+    frr docs format clean pictures terminals
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -97,6 +97,9 @@ $(DOCS)/.ready:
 
 deb: ## the Debian packages, from a clean root: build/deb; TWICE=1: a second build must equal it; FRR=1: with the patched FRR
 	@$(LAB) deb $(if $(TWICE),--twice) $(if $(FRR),--frr) build/deb
+
+repo: ## a signed apt repository of the packages: build/repo; URL=where routers find it, SIGN_KEY=a key of gpg
+	@$(LAB) repo $(if $(URL),--url $(URL)) build/repo
 
 # A gNMI client that is not ours, beside pygnmi. Kept in the cache, for other checkouts.
 GNMI_CLI := github.com/openconfig/gnmi/cmd/gnmi_cli@v0.14.1

@@ -23,6 +23,7 @@ from lab import (
     packages,
     programs,
     pyenv,
+    repository,
     rootfs,
     server,
     sysrepo,
@@ -171,6 +172,19 @@ def deb(arguments: argparse.Namespace) -> int:
     if arguments.twice:
         packages.compare_with_another_build(made, progress)
         progress.say("a second build, elsewhere and at another time, gave the same bytes")
+    return 0
+
+
+def repo(arguments: argparse.Namespace) -> int:
+    progress = Progress()
+    out: Path = arguments.out.absolute()
+    url = arguments.url or f"file:{out}"
+    repository.make(packages.built(progress), out, url, progress)
+    print(
+        f"{out}: a signed repository\n"
+        f"  cp {out}/{repository.NAME}.sources /etc/apt/sources.list.d/\n"
+        f"  apt-get update && apt-get install srv6mgr"
+    )
     return 0
 
 
@@ -359,6 +373,11 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--frr", action="store_true", help="with FRR's, patched")
     one.add_argument("out", metavar="FOLDER", type=Path, help="where they are copied to")
     one.set_defaults(go=deb)
+
+    one = commands.add_parser("repo", help="make a signed apt repository of the packages")
+    one.add_argument("--url", help="where routers find it (default: file: and the folder)")
+    one.add_argument("out", metavar="FOLDER", type=Path)
+    one.set_defaults(go=repo)
 
     one = named("start", "bring up a network and leave it open")
     one.add_argument("file", metavar="FILE")

@@ -20,12 +20,16 @@ REQUIREMENTS = CHECKOUT / "packaging/deb/requirements.txt"
 BUILD = CHECKOUT / "packaging/deb/build.sh"
 # Of the source package: folders and files of the checkout.
 SOURCES = (
-    "docs/man", "netconfd", "orchagent", "pyproject.toml", "redis-schema", "srv6mgrd", "yang",
+    "docs/install.md", "docs/howto", "docs/man", "docs/tutorial",
+    "netconfd", "orchagent", "pyproject.toml", "redis-schema", "srv6mgrd", "yang",
     "packaging/deb/debian", "packaging/deb/requirements.txt",
     "examples", "frr-patches", "lab", "requirements", "tests",
 )  # fmt: skip
-# In the source package and in srv6mgr-tests alone, which the lab has as they are now.
-TESTING = ("packaging/deb/debian/tests", "examples", "frr-patches", "lab", "requirements", "tests")
+# Documentation, and what srv6mgr-tests alone has: the lab has them as they are now.
+TESTING = (
+    "packaging/deb/debian/tests", "docs/install.md", "docs/howto", "docs/tutorial", "examples",
+    "frr-patches", "lab", "requirements", "tests",
+)  # fmt: skip
 FRESH, DEBS = "/opt/fresh", "/opt/debs"
 # A Debian as its installer leaves it, as far as a router needs it.
 BASE = (

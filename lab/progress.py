@@ -27,12 +27,14 @@ class Progress:
         self._depth = 0
         self._guard = threading.Lock()
         self._forecast: Forecast | None = None
-        self._started = time.monotonic()
+        # Seconds of the parts so far, and when the running one began. Waiting is no work.
+        self._built = 0.0
+        self._begun: float | None = None
 
     def expect(self, kinds: Sequence[str]) -> None:
         """These parts will be built, in this order."""
         self._forecast = Forecast(kinds) if kinds else None
-        self._started = time.monotonic()
+        self._built = 0.0
 
     def line(self) -> None:
         """The running command has printed a line."""
@@ -42,12 +44,17 @@ class Progress:
     @contextmanager
     def part(self, kind: str) -> Iterator[None]:
         """A step that `expect` may have announced."""
-        with self.step(kind):
-            if self._forecast is not None:
-                self._forecast.begin(kind)
-            yield
-            if self._forecast is not None:
-                self._forecast.end()
+        if self._forecast is not None:
+            self._forecast.begin(kind)
+        self._begun = started = time.monotonic()
+        try:
+            with self.step(kind):
+                yield
+        finally:
+            self._begun = None
+        self._built += time.monotonic() - started
+        if self._forecast is not None:
+            self._forecast.end()
 
     @contextmanager
     def step(self, title: str) -> Iterator[None]:
@@ -99,8 +106,8 @@ class Progress:
 
     def _state(self, started: float) -> str:
         now = time.monotonic()
-        if self._forecast is not None:
-            return self._forecast.describe(now - self._started)
+        if self._forecast is not None and (begun := self._begun) is not None:
+            return self._forecast.describe(self._built + now - begun)
         return f"{now - started:.0f} s"
 
     def _write_line(self, line: str) -> None:

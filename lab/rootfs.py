@@ -27,6 +27,7 @@ PACKAGES = (
     # the kernel's own build
     "flex", "bison", "bc", "libelf-dev", "libssl-dev", "xz-utils",
 )  # fmt: skip
+PLAIN = ("ca-certificates",)
 DPKG_OPTIONS = (
     "path-exclude=/usr/share/man/*",
     "path-exclude=/usr/share/locale/*",
@@ -61,14 +62,26 @@ def build(target: Path, progress: Progress) -> None:
     shutil.rmtree(root / "var/cache/apt", ignore_errors=True)
 
 
+def plain_entry() -> Entry:
+    """A bare Debian, to install the packages in from a repository."""
+
+    def build(target: Path, progress: Progress) -> None:
+        bootstrap(target, "plain", PLAIN, progress, plain=True)
+
+    return Entry("plain", digest(SUITE, *PLAIN), 400, build)
+
+
 def bootstrap(
     target: Path,
     kind: str,
     packages: Sequence[str],
     progress: Progress,
     variant: str = "minbase",
+    *,
+    plain: bool = False,
 ) -> Path:
-    """Debian with the given packages in a folder of target."""
+    """Debian with the given packages in a folder of target. A ``plain`` one is as Debian's
+    installer leaves it: without backports, and with documentation."""
     host.require_tools({"mmdebstrap": "mmdebstrap"}, progress)
     mirror = host.debian_mirror()
     root = target / "root"
@@ -81,15 +94,18 @@ def bootstrap(
         "--mode=root",
         f"--include={','.join(packages)}",
     ]
-    settings = [*host.apt_settings(), 'Acquire::Languages "none";',
-                'APT::Install-Recommends "false";']  # fmt: skip
-    argv += [f"--aptopt={line}" for line in settings]
-    argv += [f"--dpkgopt={line}" for line in DPKG_OPTIONS]
-    argv += [
-        '--setup-hook=mkdir -p "$1/etc/apt/preferences.d"',
-        f"--setup-hook=copy-in {preferences} /etc/apt/preferences.d",
-        SUITE, str(root), f"deb {mirror} {SUITE} main", f"deb {mirror} {BACKPORTS} main",
-    ]  # fmt: skip
+    argv += [f"--aptopt={line}" for line in host.apt_settings()]
+    suites = [f"deb {mirror} {SUITE} main"]
+    if not plain:
+        smaller = ('Acquire::Languages "none";', 'APT::Install-Recommends "false";')
+        argv += [f"--aptopt={line}" for line in smaller]
+        argv += [f"--dpkgopt={line}" for line in DPKG_OPTIONS]
+        argv += [
+            '--setup-hook=mkdir -p "$1/etc/apt/preferences.d"',
+            f"--setup-hook=copy-in {preferences} /etc/apt/preferences.d",
+        ]
+        suites.append(f"deb {mirror} {BACKPORTS} main")
+    argv += [SUITE, str(root), *suites]
     host.run_logged(private_argv({}, argv), log_file(kind), progress, "root file system")
     for name in MOUNT_POINTS:
         (root / name).mkdir(parents=True, exist_ok=True)

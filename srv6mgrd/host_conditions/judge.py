@@ -142,7 +142,7 @@ def redis(place: str, problem: str) -> Iterator[Condition]:
             place,
             Severity.MINOR,
             f"Redis at {place} does not answer ({problem}): tables of SONiC are out of date",
-            'systemctl start redis-server; without Redis, set redis_socket = "" in srv6mgrd.toml',
+            'systemctl start srv6-redis; without Redis, set redis_socket = "" in srv6mgrd.toml',
         )
 
 

@@ -24,7 +24,7 @@ ${CERTIFICATE}    /var/lib/srv6mgr/gnmid/selfsigned
 @{ENABLED}        srv6-configdbd    srv6-orchagent    srv6-netconf-sshd
 ${NETWORKD}       /etc/systemd/networkd.conf.d
 @{SERVICES}       srv6mgrd    srv6-gnmid    srv6-stampd    srv6-netconfd
-...               redis-server@srv6mgr
+...               srv6-redis
 
 
 *** Test Cases ***
@@ -67,6 +67,7 @@ They Have No More Rights Than They Need
     [Documentation]    The scores that docs/install.md states.
     [Template]    The Exposure Is
     srv6mgrd          3.0
+    srv6-redis        1.1
     srv6-gnmid        2.2
     srv6-netconfd     1.5
     srv6-stampd       1.4

@@ -212,7 +212,7 @@ def redis(path: str) -> Iterator[Finding]:
         yield fail(
             "redis",
             f"it can't be reached at {path} ({error.strerror or error}): SONiC tables stand still",
-            "systemctl start redis-server, and see unixsocket in redis.conf; redis_socket ="
+            "systemctl start srv6-redis, and see unixsocket in redis.conf; redis_socket ="
             ' "" in srv6mgrd.toml does without it',
         )
         return

@@ -29,7 +29,7 @@ A Daemon That Died
 
 Redis Is Gone
     When Stop Service    pe1    redis
-    Then Alarm Is Raised    pe1    redis-unreachable    minor    does not answer    systemctl start redis-server
+    Then Alarm Is Raised    pe1    redis-unreachable    minor    does not answer    systemctl start srv6-redis
     When Start Service    pe1    redis
     Then Alarm Is Cleared    pe1    redis-unreachable
 

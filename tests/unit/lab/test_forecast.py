@@ -70,3 +70,14 @@ def test_an_announced_build_shows_no_output_of_compilers(monkeypatch: pytest.Mon
     assert lines[0] == "root ..."
     assert re.fullmatch(r"root: +\d+ %, (about \d+ min|less than a minute) left", lines[1])
     assert lines[-1].startswith("root: done, ")
+
+
+def test_waiting_for_another_build_is_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lab.progress.PLAIN_PERIOD", 0.001)
+    shown = io.StringIO()
+    progress = Progress(shown)
+    progress.expect(["root"])
+    with progress.step("wait for another build"):
+        while "0 s" not in shown.getvalue():
+            pass
+    assert "left" not in shown.getvalue()

@@ -67,7 +67,7 @@ def test_the_version_is_the_products():
 
 def test_dependencies_are_read_without_versions_and_without_ourselves():
     assert "debhelper" in packages.build_depends(CONTROL)
-    assert {"frr", "redis-server", "sysrepo"} <= packages.depends(CONTROL)
+    assert {"frr", "redis-tools", "sysrepo"} <= packages.depends(CONTROL)
     assert not any(name.startswith("srv6mgr") for name in packages.depends(CONTROL))
 
 
@@ -148,7 +148,7 @@ HARDENING = (
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda path: path.name)
 def test_every_unit_has_limits_and_is_hardened(unit: Path):
-    assert len(UNITS) == 8
+    assert len(UNITS) == 9
     settings = dict(re.findall(r"^(\w+)=(.*)$", unit.read_text(), re.M))
 
     assert [name for name in HARDENING if name not in settings] == []
@@ -169,3 +169,21 @@ def test_passwords_of_gnmi_clients_are_checked_by_a_service_that_is_installed():
     assert "anonymous_user" not in given
     # dh_installpam puts a file of this name into /etc/pam.d, under the name of the package.
     assert (packages.DEBIAN / f"{given['pam']}.pam").read_text().count("@include common-") == 2
+
+
+def test_a_router_needs_nothing_to_build_with() -> None:
+    assert not [name for name in packages.depends(CONTROL) if name.endswith("-dev")]
+    assert "redis-server" not in packages.depends(CONTROL)  # it listens on TCP port 6379
+
+
+def test_the_license_of_each_bundled_module_is_named() -> None:
+    stated = (packages.DEBIAN / "copyright").read_text()
+    patterns = re.findall(r"wheels/(\S+)-\*", stated)
+
+    packed = pinned(packages.REQUIREMENTS.read_text())
+
+    assert sorted(name.replace("_", "-") for name in patterns) == sorted(packed)
+    named = set(re.findall(r"^License: (.*)", stated, re.M))
+    assert "MPL-2.0" in named
+    texts = {part for line in named for part in line.split(" and ")}
+    assert all(f"License: {name}\n " in stated for name in texts)

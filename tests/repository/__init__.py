@@ -1,0 +1,1 @@
+"""The apt repository, used by a bare Debian."""
