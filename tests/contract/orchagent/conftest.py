@@ -25,7 +25,8 @@ class Agent:
         self._file = place / "orchagent.toml"
         self._file.write_text(
             f'redis_socket = "{server.socket}"\nruntime_directory = "{place}/orchagent"\n'
-            "compare_interval = 1.0\n"
+            # Each of them is a next hop of the view: those of the host are no part of the test.
+            "compare_interval = 1.0\nkernel_neighbors = false\n"
         )
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -40,6 +41,9 @@ class Agent:
 
     def start_alone(self) -> None:
         """Start it in a network namespace of its own, which has an interface v0."""
+        self._file.write_text(
+            self._file.read_text().replace("neighbors = false", "neighbors = true")
+        )
         links = "ip link add v0 type veth peer v1 && ip link set v1 up && ip link set v0 up"
         self.start("unshare", "-n", "sh", "-c", f'{links} && exec "$@"', "sh")
 
