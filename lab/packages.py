@@ -31,10 +31,11 @@ TESTING = (
     "frr-patches", "lab", "requirements", "tests",
 )  # fmt: skip
 FRESH, DEBS = "/opt/fresh", "/opt/debs"
-# A Debian as its installer leaves it, as far as a router needs it.
+# A Debian as its installer leaves it, as far as a router needs it, and the library that no field of
+# debian/control names: dpkg-shlibdeps finds it in srv6-netconfd.
 BASE = (
     "systemd-sysv", "dbus", "apt", "iproute2", "iputils-ping", "procps", "kmod", "nftables", "jq",
-    "zsh", "fish",
+    "zsh", "fish", "libnetconf2-4",
 )  # fmt: skip
 FETCH = """set -e
 python3 -m pip download --quiet --no-deps --no-build-isolation --require-hashes \\
