@@ -232,7 +232,7 @@ static bool let_in(const struct listener *listener) {
         return false;
     }
     if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) || !places_take(who.uid)) {
-        log_error("connection of user id %u: refused, it has %d sessions, or all have %d",
+        log_error("connection of user id %u: rejected, it has %d sessions, or all have %d",
                   (unsigned)who.uid, PLACES_OF_USER, PLACES);
         close(socket);
         return true;

@@ -19,7 +19,7 @@ static sr_subscription_ctx_t *served;
 
 static void put(struct lyd_node *parent, const char *path, const char *value) {
     if (lyd_new_path(parent, NULL, path, value, LYD_NEW_PATH_UPDATE, NULL)) {
-        log_error("state: %s can't be told", path);
+        log_error("state: %s can't be reported", path);
     }
 }
 

@@ -28,7 +28,7 @@ static void notify(const struct session *session, const char *name, bool ended) 
     int failed = sr_notif_send_tree(server.own, event, 0, 0);
     pthread_mutex_unlock(&server.own_lock);
     if (failed) {
-        log_error("session %u: %s can't be told: %s", session->id, name, sr_strerror(failed));
+        log_error("session %u: %s can't be reported: %s", session->id, name, sr_strerror(failed));
     }
     lyd_free_all(event);
 }

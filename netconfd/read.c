@@ -224,7 +224,7 @@ static struct reply *read_wanted(const struct session *session, const struct lyd
     }
     if (wanted->origins && wanted->datastore != SR_DS_OPERATIONAL) {
         return reply_error("invalid-value", "application",
-                           "get-data: only operational tells origins; leave with-origin and "
+                           "get-data: only operational has origins; leave with-origin and "
                            "origin-filter out");
     }
     if (config && wanted->datastore == SR_DS_OPERATIONAL) {

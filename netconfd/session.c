@@ -101,7 +101,7 @@ struct session *session_new(struct nc_session *nc, int socket, const char *user,
     session->wire.who = session;
     session->sr = session_sysrepo(session);
     if (!session->sr) {
-        log_error("session %u: sysrepo refuses a session", session->id);
+        log_error("session %u: sysrepo rejects a session", session->id);
         session_free(session);
         return NULL;
     }

@@ -96,7 +96,7 @@ class Database:
         set_aside(self._path, self._problems, error)
         self._writable = False
         self._db = self._readable()
-        return f"{self._path.name}: it was damaged ({error}) and is begun anew"
+        return f"{self._path.name}: it was damaged ({error}) and is created again"
 
     def _report(self, error: Exception) -> str:
         if self._path is None:

@@ -58,7 +58,7 @@ def start(
         memory.keep_freed()
         scheduling.take_short_turns()
         if not scheduling.take_short_slices():
-            logging.getLogger(name).debug("the kernel refuses short slices of the CPU")
+            logging.getLogger(name).debug("the kernel rejects short slices of the CPU")
         lock = (
             single_instance(Path(single_instance_in(settings)), name)
             if single_instance_in

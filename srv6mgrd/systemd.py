@@ -24,7 +24,7 @@ def notify(state: str) -> None:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as s:
             s.sendto(state.encode(), address)
     except OSError as error:
-        _LOG.warning("the service manager was not told %s: %s", state, error)
+        _LOG.warning("the service manager was not notified of %s: %s", state, error)
 
 
 # So often in the watchdog's time it is fed, if there is reason to.

@@ -87,7 +87,7 @@ static pid_t split(void) {
             close(listeners[i]);
         }
     } else if (process < 0) {
-        log_error("connection: no process for it: %s; it is refused", strerror(errno));
+        log_error("connection: no process for it: %s; it is rejected", strerror(errno));
     }
     return process;
 }

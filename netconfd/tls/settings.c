@@ -16,7 +16,7 @@
 
 static const char *read_path(char **into, const char *value) {
     if (*into) {
-        return "it stands there twice; keep one";
+        return "it is there twice; keep one";
     }
     if (*value != '/') {
         return "it is no absolute path; give one";
@@ -37,7 +37,7 @@ static const char *read_endpoint(struct endpoint *list, size_t *count, char *val
         colon[-1] = '\0';
         host++;
     } else if (strchr(host, ':')) {
-        return "an IPv6 address stands in brackets; write [2001:db8::1]:6513, say";
+        return "an IPv6 address is in brackets; write [2001:db8::1]:6513, say";
     }
     if (*count == MOST_ENDPOINTS) {
         return "there are more than 16; leave some out";
@@ -73,7 +73,7 @@ static const char *read_fingerprint(struct mapping *mapping, const char *value) 
     mapping->hash = hashes[octets[0]];
     mapping->length = (size_t)EVP_MD_get_size(mapping->hash);
     if (count - 1 != mapping->length) {
-        return "its fingerprint has not the length of its hash; copy it anew";
+        return "its fingerprint has not the length of its hash; copy it again";
     }
     memcpy(mapping->fingerprint, octets + 1, mapping->length);
     return NULL;

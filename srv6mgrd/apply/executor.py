@@ -170,7 +170,7 @@ class Executor:
             _LOG.error("%s", error)
         for failure in rejected:
             # Nobody to tell: the next compare finds and repairs it.
-            _LOG.error("undo of %s refused: %s", failure.action.object.key, failure.message)
+            _LOG.error("undo of %s rejected: %s", failure.action.object.key, failure.message)
 
 
 def _parts(actions: Iterable[Action]) -> Iterator[list[Action]]:

@@ -132,7 +132,7 @@ class Session:
     def warn_if_stale(self) -> None:
         """A word on standard error when what is shown is srv6mgrd's last one."""
         if not self.state.managed:
-            self.out.note("srv6ctl: srv6mgrd is not running: this is what it told last")
+            self.out.note("srv6ctl: srv6mgrd is not running: this is its last report")
 
 
 def _desired(tree: Mapping[str, Any]) -> Desired:

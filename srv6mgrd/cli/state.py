@@ -112,7 +112,7 @@ def _unreadable(error: Exception) -> Problem:
         return Problem.of("store", str(error), "run srv6ctl as root", Exit.DENIED)
     return Problem.of(
         "srv6mgrd",
-        f"it has told nothing yet ({error})".replace("; is srv6mgrd running?", ""),
+        f"it has reported nothing yet ({error})".replace("; is srv6mgrd running?", ""),
         "start it (systemctl start srv6mgrd)",
         Exit.UNREACHABLE,
     )

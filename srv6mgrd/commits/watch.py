@@ -131,7 +131,7 @@ class Watch:
             except (OSError, ProtocolError, DatastoreError) as error:
                 _LOG.debug("configuration: %s", error)
             except Exception:
-                _LOG.exception("the configuration is not followed; beginning anew")
+                _LOG.exception("the configuration is not followed; starting again")
             self._reach(-1)
             if not self._first.is_set():
                 self._begin_alone()

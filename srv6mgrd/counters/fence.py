@@ -38,7 +38,7 @@ def find(library: Path, machine: str) -> Fence:
             return _nothing
         raise StoreError(
             f"{library}: absent or of another release; on {machine} the store cannot be read or"
-            " written without it; install the package srv6mgr anew"
+            " written without it; reinstall the package srv6mgr"
         ) from None
     return found
 

@@ -354,7 +354,7 @@ class FrrSockets:
                 self.run(BGPD, clears)
         except VtyError as error:
             # They come up all the same, if late.
-            _LOG.debug("sessions are not begun anew: %s", error)
+            _LOG.debug("sessions are not restarted: %s", error)
 
     def _renew_locator(self, actions: Sequence[Action], rejected: _Rejected) -> None:
         """Make bgpd ask for its locator again after another one was removed from zebra.

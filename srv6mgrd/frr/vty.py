@@ -76,7 +76,9 @@ class Answer:
     def message(self) -> str:
         """FRR's words about a rejection, in one line."""
         lines = [line.strip().removeprefix("%").strip() for line in self.text.splitlines()]
-        return "; ".join(filter(None, lines)) or f"refused without a word (status {self.status})"
+        return (
+            "; ".join(filter(None, lines)) or f"rejected without a message (status {self.status})"
+        )
 
 
 class VtyError(OSError):

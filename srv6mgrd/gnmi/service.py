@@ -159,7 +159,7 @@ class Service:
         if operations and asked.confirmed is not None and asked.confirmed.step is not Step.BEGIN:
             raise RpcError(
                 grpc.StatusCode.INVALID_ARGUMENT,
-                f"extension commit: {asked.confirmed.step.value} stands alone; send the"
+                f"extension commit: {asked.confirmed.step.value} must be alone; send the"
                 " operations in another Set",
             )
         with as_status():

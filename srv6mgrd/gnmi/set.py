@@ -71,7 +71,7 @@ def ordered(request: Any) -> list[Operation]:
         if request.delete or request.replace or request.update:
             raise RpcError(
                 StatusCode.INVALID_ARGUMENT,
-                "union_replace: it stands alone; send delete, replace and update in another Set",
+                "union_replace: it must be alone; send delete, replace and update in another Set",
             )
         return [
             Operation(Op.REPLACE, u.path, u.val, result.UNION_REPLACE)

@@ -87,5 +87,5 @@ def _delete(batch: Batch, name: str, *, forced: bool = False) -> Failure | None:
     if found is None:
         return None
     if not (found.ours or forced):
-        return Failure(errno.EPERM, f"link {name} does not bear our alias")
+        return Failure(errno.EPERM, f"link {name} does not have our alias")
     return unless_gone(batch.one(links.delete(found.index)))

@@ -413,7 +413,7 @@ class FakeKernel:
             return None
         if not (seen.ours or not obj.bears_mark):
             if isinstance(obj, _LINKS):
-                return Failure(errno.EPERM, f"link {obj.name} does not bear our alias")
+                return Failure(errno.EPERM, f"link {obj.name} does not have our alias")
             # A deletion names our protocol: the foreign one is not hit.
             return None
         self._remove(seen.object)

@@ -42,8 +42,8 @@ ${NO_SESSION}    no BGP session with neighbors in the VRF: 10.1.0.10 is Active
 
 # robocop: off=LEN08
 ${ISIS}          update srv6mgr-isis:isis {"area": "49.0001", "system-id": "0000.0000.0001", "locator": "MAIN", "interface": [{"name": "lo", "passive": true}, {"name": "to-p", "point-to-point": true}]}
-${NO_ISISD}      FRR isisd 'interface lo': FRR refused it: isisd: isisd can't be reached at /run/frr/isisd.vty (No such file or directory); start frr and see that the daemon is enabled (at 'interface lo / ipv6 router isis srv6mgr'); correct the configuration, or FRR's own where it stands in the way
-${REFUSED_AS}    FRR bgpd 'router bgp 65001': FRR refused it: bgpd: BGP instance name and AS number mismatch; BGP instance is already running; AS is 65000 (at 'router bgp 65001 / bgp router-id 192.0.2.1'); correct the configuration, or FRR's own where it stands in the way
+${NO_ISISD}      FRR isisd 'interface lo': FRR refused it: isisd: isisd can't be reached at /run/frr/isisd.vty (No such file or directory); start frr and see that the daemon is enabled (at 'interface lo / ipv6 router isis srv6mgr'); correct the configuration, or FRR's own where it is in the way
+${REFUSED_AS}    FRR bgpd 'router bgp 65001': FRR refused it: bgpd: BGP instance name and AS number mismatch; BGP instance is already running; AS is 65000 (at 'router bgp 65001 / bgp router-id 192.0.2.1'); correct the configuration, or FRR's own where it is in the way
 
 
 *** Test Cases ***

@@ -26,7 +26,7 @@ SID Of A VRF That Does Not Exist
     ...    update local-sids/sid[prefix=fcbb:0:1:1::/64] {"locator": "MAIN", "behavior": "End.DT46", "vrf": "green"}
 
 Neighbor That FRR Refuses In The Middle Of A Commit
-    ABORTED    FRR bgpd 'router bgp 65000 vrf blue': FRR refused it: bgpd: Can not configure the local system as neighbor (at 'router bgp 65000 vrf blue / neighbor 10.1.0.1 remote-as 65100'); correct the configuration, or FRR's own where it stands in the way
+    ABORTED    FRR bgpd 'router bgp 65000 vrf blue': FRR refused it: bgpd: Can not configure the local system as neighbor (at 'router bgp 65000 vrf blue / neighbor 10.1.0.1 remote-as 65100'); correct the configuration, or FRR's own where it is in the way
     ...    update vrfs/vrf[name=green] {"table-id": 30, "srv6mgr-bgp:bgp": {"rd": "65000:130", "import-rt": ["65000:30"], "export-rt": ["65000:30"], "export-auto": [null], "locator": "MAIN"}}
     ...    update vrfs/vrf[name=blue]/srv6mgr-bgp:bgp {"neighbor": [{"address": "10.1.0.1", "remote-as": 65100}], "rd": "65000:125"}
     ...    update srv6mgr-bgp:bgp {"neighbor": [{"address": "2001:db8::9", "remote-as": 65000}]}

@@ -106,5 +106,5 @@ def _down(bgp: Bgp, states: dict[str, str]) -> Iterator[Finding]:
 
 
 def _alone() -> Finding:
-    message = "VRFs are in BGP, and there is no neighbor to tell"
+    message = "VRFs are in BGP, and there is no neighbor"
     return warn("bgp", message, "declare one below bgp/neighbors")

@@ -38,7 +38,7 @@ def devices(wanted: Iterable[Object], seen: host.Host) -> list[Finding]:
     """Ours are there and up, VRFs on their tables, interfaces in their VRFs."""
     wanted = list(wanted)
     found = [*_devices(wanted, seen.links), *_declared(wanted, seen)]
-    return or_ok("links", "the devices of srv6mgr stand", found)
+    return or_ok("links", "the devices of srv6mgr exist", found)
 
 
 def _declared(wanted: Iterable[Object], seen: host.Host) -> Iterator[Finding]:
@@ -170,7 +170,7 @@ def rp_filter(wanted: Iterable[Object], value: str | None) -> Iterator[Finding]:
 def rules(wanted: Mapping[str, Object], seen: host.Host) -> list[Finding]:
     """Ours stand, and no foreign one takes their packets."""
     found = [*_rules(wanted, seen.rules)]
-    return or_ok("rules", "those to the SIDs stand, and none in front", found)
+    return or_ok("rules", "those to the SIDs exist, and none takes precedence", found)
 
 
 def _rules(wanted: Mapping[str, Object], seen: Iterable[host.Rule]) -> Iterator[Finding]:

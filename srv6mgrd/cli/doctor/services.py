@@ -57,7 +57,7 @@ def srv6mgrd(session: Session) -> Iterator[Finding]:
         yield skip("status", str(problem))
         return
     if not state.managed:
-        yield skip("status", "what srv6mgrd told last may be out of date")
+        yield skip("status", "the last report of srv6mgrd may be out of date")
         return
     yield from _process(session)
     late = max(_STALE, 60 * session.settings.sample_interval)
@@ -211,7 +211,7 @@ def redis(path: str) -> Iterator[Finding]:
     except OSError as error:
         yield fail(
             "redis",
-            f"it can't be reached at {path} ({error.strerror or error}): SONiC tables stand still",
+            f"it can't be reached at {path} ({error.strerror or error}): SONiC tables are stale",
             "systemctl start srv6-redis, and see unixsocket in redis.conf; redis_socket ="
             ' "" in srv6mgrd.toml does without it',
         )

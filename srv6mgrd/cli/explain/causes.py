@@ -70,7 +70,7 @@ _PROXY = {
     ),
     "hop-limit": (
         "packets whose hop limit or TTL was used up",
-        "look for a loop: a SID that stands twice in a list, or a route back to the sender",
+        "look for a loop: a SID that is twice in a list, or a route back to the sender",
     ),
     "header-too-long": (
         "headers of more than 16 segments, or longer than can be kept",

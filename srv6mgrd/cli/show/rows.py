@@ -18,7 +18,7 @@ from srv6mgrd.model.times import time_text
 
 R = TypeVar("R")
 
-UNKNOWN = ObjectStatus(InstallStatus.PENDING, "srv6mgrd has not told of it yet")
+UNKNOWN = ObjectStatus(InstallStatus.PENDING, "srv6mgrd has not reported it yet")
 _PROXY = "srv6mgr-proxy:proxy"
 _PROXIES = frozenset(behavior.value for behavior in Behavior if behavior.is_proxy)
 # Leaves of a SID, and those of them that say where it leads.

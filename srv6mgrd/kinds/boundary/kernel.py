@@ -197,7 +197,7 @@ class BoundaryTable:
         if isinstance(table, Failure):
             return None if table.errno == errno.ENOENT else table
         if nft.comment_of_table(table) != LINK_ALIAS:
-            return Failure(errno.EPERM, f"table ip6 {BOUNDARY_TABLE} does not bear our comment")
+            return Failure(errno.EPERM, f"table ip6 {BOUNDARY_TABLE} does not have our comment")
         return self._commit([nft.delete_table(BOUNDARY_TABLE)])
 
     def _commit(self, requests: Sequence[bytes]) -> Failure | None:

@@ -90,7 +90,7 @@ class FrrBlock(Object):
     def remedy(self, code: int) -> str:
         if code in (errno.EPERM, errno.EACCES, errno.EOPNOTSUPP):
             return Object.remedy(self, code)
-        return "correct the configuration, or FRR's own where it stands in the way"
+        return "correct the configuration, or FRR's own where it is in the way"
 
     def __repr__(self) -> str:
         """For logs and tracebacks."""

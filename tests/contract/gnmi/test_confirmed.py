@@ -128,7 +128,7 @@ def test_what_could_not_be_carried_out_is_aborted(gnmi: Client, loop: Loop) -> N
         (step("one", "commit", 0), "rollback_duration is 0 s"),
         (step("one", "commit", 86_401), "rollback_duration is 86401 s"),
         (step("one", "set_rollback_duration"), "rollback_duration is missing"),
-        (step("one", "confirm"), "confirm stands alone"),
+        (step("one", "confirm"), "confirm must be alone"),
     ],
 )
 def test_bad_steps_are_rejected(gnmi: Client, extension: Any, words: str) -> None:

@@ -78,7 +78,7 @@ SEE = "see the kernel's words, correct the configuration and try again"
             "bgpd: Malformed rd (at 'rd x')",
             "FRR bgpd 'router bgp 65000 vrf red / address-family ipv4 unicast': "
             "FRR refused it: bgpd: Malformed rd (at 'rd x'); "
-            "correct the configuration, or FRR's own where it stands in the way",
+            "correct the configuration, or FRR's own where it is in the way",
         ),
         (
             RED,

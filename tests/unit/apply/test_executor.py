@@ -250,7 +250,7 @@ def test_what_can_not_be_taken_back_stays_ours_and_is_said(world, caplog):
         world.apply(Create(DUMMY), Create(ONE), Create(TWO))
 
     assert list(world.journal.keys) == [ONE.key]
-    assert f"undo of {ONE.key} refused" in caplog.text
+    assert f"undo of {ONE.key} rejected" in caplog.text
 
 
 def test_static_routes_of_a_vrf_that_goes_are_cleared_from_its_table():

@@ -297,7 +297,7 @@ def test_damage_found_while_running_loses_nothing(path, journal):
     journal._database._db.execute("pragma wal_checkpoint(truncate)")
     journal._database._db.execute("drop table owned")
 
-    with pytest.raises(StorageError, match="begun anew"):
+    with pytest.raises(StorageError, match="created again"):
         journal.intend([PORT])
     journal.intend([PORT])
 

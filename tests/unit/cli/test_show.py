@@ -51,7 +51,7 @@ def test_without_a_store_there_is_a_remedy(ctl, tmp_path):
     (tmp_path / "store").unlink()
     shown = ctl.run("show", "counters")
     assert shown.status == Exit.UNREACHABLE
-    assert shown.err.startswith("srv6ctl: srv6mgrd: it has told nothing yet")
+    assert shown.err.startswith("srv6ctl: srv6mgrd: it has reported nothing yet")
     assert shown.err.strip().endswith("start it (systemctl start srv6mgrd)")
 
 

@@ -188,7 +188,7 @@ def test_where_loads_and_stores_stay_in_order_it_may_be_absent(tmp_path: Path) -
 
 
 def test_elsewhere_the_store_is_not_used_without_it(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=r"absent.so: absent .* on aarch64 .* install the package"):
+    with pytest.raises(StoreError, match=r"absent.so: absent .* on aarch64 .* reinstall the"):
         find(tmp_path / "absent.so", "aarch64")
 
 

@@ -135,7 +135,7 @@ def no_descriptors() -> Iterator[None]:
 def test_words_are_frrs_without_decoration() -> None:
     assert Answer(13, "% Malformed rd\n").message == "Malformed rd"
     assert Answer(13, "a\nFailed: b\n").message == "a; Failed: b"
-    assert Answer(13, "").message == "refused without a word (status 13)"
+    assert Answer(13, "").message == "rejected without a message (status 13)"
 
 
 def test_many_questions_take_one_session(serve: Serve, path: Path) -> None:

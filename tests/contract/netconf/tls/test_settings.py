@@ -20,7 +20,7 @@ FINGERPRINT = "04" + 32 * ":ab"
         ("nonsense 1", "nonsense: there is no such setting; see srv6-netconf-tls(8)"),
         ("listen", "listen: it has no value; add one"),
         ("listen localhost", "listen: it is no host:port; write [2001:db8::1]:6513, say"),
-        ("listen ::1:6513", "listen: an IPv6 address stands in brackets; "),
+        ("listen ::1:6513", "listen: an IPv6 address is in brackets; "),
         ("listen 127.0.0.1:6513 more", "listen: there is more behind its value; remove that"),
         ("listen 192.0.2.1:6513", "listen 192.0.2.1:6513: Cannot assign requested address; "),
         ("certificate there.crt", "certificate: it is no absolute path; give one"),
