@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,9 +21,11 @@ from srv6mgrd.counters.alarms import MEMBERS, MODULE, TOP, beside
 from srv6mgrd.counters.node import NodeReader
 from srv6mgrd.datastore import caller
 from srv6mgrd.datastore.client_errors import of_error
-from srv6mgrd.datastore.connection import Connection
+from srv6mgrd.datastore.connection import Connection, DatastoreError
 from srv6mgrd.datastore.events import Reserve, process_in_loop
 from srv6mgrd.datastore.ffi import OperationalData
+from srv6mgrd.datastore.secrets import Secrets
+from srv6mgrd.datastore.user_groups import UserGroups
 from srv6mgrd.model.rejection import RejectedError, Rejection
 
 _LOG = logging.getLogger(__name__)
@@ -59,6 +62,8 @@ class AlarmSubscription:
         self._data = OperationalData(self._connection.session(), self._answer)
         self._session = self._connection.session()
         self._config, self._reader = self._connection.session(), self._connection.session()
+        # RFC 8632 leaves the actions to exec-default, which permits.
+        self._rights = Secrets(self._connection, UserGroups())
         self._reserve: Reserve | None = None
 
     def start(self, alarms: Alarms) -> bool:
@@ -82,7 +87,8 @@ class AlarmSubscription:
             f"{_LIST}/compress-alarms": self._compress,
         }
         for path, answer in actions.items():
-            self._session.subscribe_rpc_call(path, _answering(answer), asyncio_register=True)
+            called = _answering(self._rights.check_execute, answer)
+            self._session.subscribe_rpc_call(path, called, asyncio_register=True)
         self._reserve = process_in_loop(self._session)
         return True
 
@@ -145,13 +151,16 @@ def _name(identity: str) -> str:
     return identity.rpartition(":")[2]
 
 
-def _answering(answer: Callable[[str, Given], Answer]) -> Callable[..., Answer]:
-    def called(path: str, given: Given, event: str, _private: Any) -> Answer:
+def _answering(
+    check: Callable[[str, str], None], answer: Callable[[str, Given], Answer]
+) -> Callable[..., Awaitable[Answer]]:
+    async def called(path: str, given: Given, event: str, _private: Any) -> Answer:
         if event != "rpc":
             return {}
         try:
+            await asyncio.to_thread(check, caller.user(), path)
             return answer(path, given or {})
-        except RejectedError as error:
+        except (RejectedError, DatastoreError) as error:
             raise caller.failure(of_error(error)) from None
 
     return called

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from srv6mgrd.datastore.connection import (
     DatastoreError,
+    DeniedError,
     NonePendingError,
     OutdatedError,
     PendingError,
@@ -15,7 +16,7 @@ from srv6mgrd.datastore.error_info import CALLBACK_FAILED, OPERATION_FAILED, Err
 from srv6mgrd.model.rejection import NOT_CARRIED_OUT, RejectedError
 
 # sr_error_t (sysrepo_types.h), by which clients tell these from rejections.
-_NOT_FOUND, _LOCKED = 5, 12
+_NOT_FOUND, _UNAUTHORIZED, _LOCKED = 5, 11, 12
 
 # Of constraints (RFC 7950 section 15); northbounds tell more by the error-app-tag.
 _TAG, _TYPE = "operation-failed", "application"
@@ -35,6 +36,8 @@ def of_error(error: RejectedError | DatastoreError) -> list[ErrorInfo]:
             return _of_rejected(error)
         case PendingError():
             return [ErrorInfo(_LOCKED, str(error), "in-use", _TYPE, "commit-pending")]
+        case DeniedError():
+            return [ErrorInfo(_UNAUTHORIZED, str(error), "access-denied", _TYPE, "")]
         case NonePendingError():
             return [ErrorInfo(_NOT_FOUND, str(error), "data-missing", _TYPE, "commit-unknown")]
         case _:

@@ -114,6 +114,19 @@ class Secrets:
                     " it is now; leave it out, or ask for a NACM rule"
                 )
 
+    def check_execute(self, user: str, path: str) -> None:
+        """Raises DeniedError for an action (RFC 7950 section 7.15) that no rule permits to
+        ``user``, whatever ``exec-default`` says, UnavailableError when its groups are unknown. No
+        user is a process of root's."""
+        if user in ("", _RECOVERY):
+            return
+        nacm = self._nacm()
+        if not permits(nacm, groups_of(nacm, user, self._groups.of), path, "exec"):
+            raise DeniedError(
+                f"{path}: access is denied, no rule lets user {user} execute it; ask for a NACM"
+                " rule"
+            )
+
     def masked(self, user: str, given: str, running: str) -> str:
         """A configuration (RFC 7951 JSON) in which secrets that ``user`` may not read are those
         of the running one, where that has them: what is said of it tells nothing of them."""

@@ -124,10 +124,14 @@ def test_purge_reports_how_many(client: Client, alarms: Alarms) -> None:
 
 
 @pytest.mark.parametrize("group", ["", "srv6mgr-viewer", "srv6mgr-operator"])
-def test_who_acknowledges_by_the_rules_of_the_packages(
-    server: Server, client: Client, alarms: Alarms, group: str
+@pytest.mark.parametrize("own", [False, True], ids=["of the packages", "without the last list"])
+def test_who_acknowledges_by_the_rules(
+    server: Server, client: Client, alarms: Alarms, group: str, own: bool
 ) -> None:
+    """Without a rule nobody does, as of RPCs of ours: exec-default permits."""
     nacm = json.loads(RULES.read_text())[f"{MODULE}:nacm"]
+    if own:
+        nacm["rule-list"] = [one for one in nacm["rule-list"] if one["group"] != ["*"]]
     put({**nacm, "groups": {"group": [{"name": group or "others", "user-name": [USER]}]}})
     member = Client(server.socket, user=USER)
     try:
