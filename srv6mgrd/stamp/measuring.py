@@ -55,7 +55,7 @@ class Measuring:
         self._last_id = 0
         # When results were reported, and with which states.
         self._said = 0.0
-        self._states: Mapping[str, Judgement] = {}
+        self._states: tuple[bool, str, Mapping[str, Judgement]] | None = None
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -121,10 +121,14 @@ class Measuring:
                 one.since = wall
                 _LOG.info("%s is %s %s", name, found.state.value, found.reason)
             one.judgement = found
-        states = {name: one.judgement for name, one in self._running.items()}
+        reflector = self._reflector
+        states = (
+            reflector.is_listening,
+            reflector.problem,
+            {name: one.judgement for name, one in self._running.items()},
+        )
         if states == self._states and now - self._said < _REPORT * 1e9:
             return
-        reflector = self._reflector
         found_all = Results(
             wall,
             reflector.is_listening,

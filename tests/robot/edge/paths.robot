@@ -74,8 +74,7 @@ It Goes Down With The Reflector
     And Should Be Equal    ${state}[reason]    2001:db8::2 answers at port 862 that nothing listens
     When Set    pe2    ${REFLECTOR}
     Then Wait For The Path    up    20 s
-    ${reflector}    Value Of    pe2    ${MEASUREMENT}/reflector/state    state
-    And Should Be Equal    ${reflector}[oper-status]    up
+    And Wait Until Keyword Succeeds    5 s    0.2 s    The Reflector Is Up
 
 It Is Unknown Without The Daemon
     When Stop Service    pe1    srv6-stampd
@@ -117,6 +116,10 @@ The Path Is
     [Arguments]    ${path_state}
     ${state}    The Path
     Should Be Equal    ${state}[path-state]    ${path_state}
+
+The Reflector Is Up
+    ${reflector}    Value Of    pe2    ${MEASUREMENT}/reflector/state    state
+    Should Be Equal    ${reflector}[oper-status]    up
 
 The Delay Is
     [Documentation]    The median, in microseconds, within a share of it.
