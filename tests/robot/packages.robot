@@ -67,7 +67,7 @@ They Have No More Rights Than They Need
     [Documentation]    The scores that docs/install.md states.
     [Template]    The Exposure Is
     srv6mgrd          3.0
-    srv6-redis        1.1
+    srv6-redis        0.4
     srv6-gnmid        2.2
     srv6-netconfd     1.5
     srv6-stampd       1.4
