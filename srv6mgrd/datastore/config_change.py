@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# Characters of a diff from which on the configuration itself is read.
+# Bytes of a diff from which on the configuration itself is read.
 SMALL = 1 << 18
 
 
@@ -23,7 +23,8 @@ class ConfigChange:
     def small_diff(self) -> Mapping[str, Any] | None:
         """The diff, unless there is none or much of it."""
         text = self.diff()
-        if not text or len(text) >= SMALL:
+        # Letters of a description may take several bytes.
+        if not text or len(text.encode()) >= SMALL:
             return None
         diff: Mapping[str, Any] = json.loads(text)
         return diff
