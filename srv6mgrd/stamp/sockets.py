@@ -100,7 +100,10 @@ def _route(one: socket.socket, addresses: Sequence[IPv6Address]) -> None:
 
 
 def is_own(address: IPv6Address, vrf: str | None = None) -> bool:
-    """Whether the router has the address, in this VRF."""
+    """Whether the router has the address, in this VRF. Those that others have too do not count,
+    though a socket can be bound to them."""
+    if address.is_unspecified or address.is_loopback or address.is_multicast:
+        return False
     try:
         with _udp(vrf) as one:
             one.bind((str(address), 0))

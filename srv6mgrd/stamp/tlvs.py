@@ -58,7 +58,7 @@ class Tlv:
         return _HEAD.pack(self.flags, self.kind, len(self.value)) + self.value
 
 
-def digest(key: bytes, *parts: bytes) -> bytes:
+def digest(key: bytes, *parts: bytes | bytearray) -> bytes:
     """HMAC-SHA-256, truncated to 128 bits (RFC 8762 section 4.4)."""
     return hmac.digest(key, b"".join(parts), "sha256")[:HMAC_LENGTH]
 
@@ -126,12 +126,12 @@ class Reflection:
 
     def pack(self, sequence: bytes, key: bytes | None) -> bytes:
         """As long as the request. An HMAC is that of the answer: what it protects has changed."""
-        packed = b""
+        packed = bytearray()
         for one in self.tlvs:
             if one.kind == TlvType.HMAC and key is not None and one.is_understood:
                 one = replace(one, value=digest(key, sequence, packed))
             packed += one.pack()
-        return packed + self.rest
+        return bytes(packed + self.rest)
 
     def without_segments(self) -> Reflection:
         """The return path could not be used."""
@@ -162,7 +162,10 @@ def reflect(data: bytes, sequence: bytes, policy: Policy) -> Reflection:
         rest = bytes((UNRECOGNIZED | MALFORMED,)) + rest[1:]
     if policy.key is not None and not is_authentic(data, sequence, policy.key):
         return Reflection(tuple(replace(one, flags=INTEGRITY) for one in found), rest)
-    answer, paths = Reflection(rest=rest), 0
+    answer = Reflection(rest=rest)
+    # A packet has room for hundreds of them; of each kind that asks for something one is used.
+    answers: list[Tlv] = []
+    used = set[int]()
     for one in found:
         flags, value = 0, one.value
         match one.kind:
@@ -176,15 +179,14 @@ def reflect(data: bytes, sequence: bytes, policy: Policy) -> Reflection:
                     value = _COUNTERS.pack(sent, *(each & _COUNTER for each in policy.counted))
                 else:
                     flags = MALFORMED
-            case TlvType.DESTINATION_NODE_ADDRESS:
+            case TlvType.DESTINATION_NODE_ADDRESS if one.kind not in used:
                 if len(value) not in (4, _ADDRESS):
                     flags = MALFORMED
                 elif len(value) == _ADDRESS and policy.is_own(address := IPv6Address(value)):
                     answer = replace(answer, source=address)
                 else:
                     flags = UNRECOGNIZED
-            case TlvType.RETURN_PATH if not paths:
-                paths += 1
+            case TlvType.RETURN_PATH if one.kind not in used:
                 wanted = _wanted(value, policy)
                 if wanted is None:
                     flags = UNRECOGNIZED
@@ -192,8 +194,9 @@ def reflect(data: bytes, sequence: bytes, policy: Policy) -> Reflection:
                     answer = replace(answer, segments=wanted.segments, suppressed=wanted.suppressed)
             case _:
                 flags = UNRECOGNIZED
-        answer = replace(answer, tlvs=(*answer.tlvs, Tlv(one.kind, value, flags)))
-    return answer
+        used.add(one.kind)
+        answers.append(Tlv(one.kind, value, flags))
+    return replace(answer, tlvs=tuple(answers))
 
 
 def _wanted(value: bytes, policy: Policy) -> Reflection | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from ipaddress import IPv6Address
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -95,6 +97,32 @@ def test_a_return_path_needs_leave_and_is_one() -> None:
     twice = tlvs.reflect(path("80 04 0000") + RETURN_PATH, SEQUENCE, OPEN)
     assert twice.segments == ()
     assert not any(one.is_understood for one in twice.tlvs)
+
+
+def test_only_the_first_node_address_is_looked_up() -> None:
+    asked: list[IPv6Address] = []
+
+    def is_own(address: IPv6Address) -> bool:
+        asked.append(address)
+        return True
+
+    first, second = (tlvs.node_address(one).pack() for one in (PE2, PE1))
+    found = tlvs.reflect(first + second * 60, SEQUENCE, Policy(is_own=is_own))
+    assert (asked, found.source) == ([PE2], PE2)
+    assert [one.flags for one in found.tlvs] == [0] + 60 * [tlvs.UNRECOGNIZED]
+
+
+def test_many_tlvs_are_not_copied_with_each_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    copies: list[object] = []
+
+    def copied(one: Any, **changes: Any) -> Any:
+        copies.append(changes)
+        return replace(one, **changes)
+
+    monkeypatch.setattr(tlvs, "replace", copied)
+    found = tlvs.reflect(300 * PADDING, SEQUENCE, OPEN)
+    assert len(found.tlvs) == 300
+    assert len(copies) == 1
 
 
 def test_a_return_path_that_cannot_be_used_is_marked() -> None:
