@@ -108,6 +108,7 @@ class Northbound:
         self._lost: dict[str, float] = {}
         self._touched: set[str] = set()
         self._reported: dict[str, Fields] = {}
+        self._is_bgpcfgd = False
         self._all = True
         self._wake = asyncio.Event()
         self._problem = ""
@@ -150,6 +151,9 @@ class Northbound:
 
     async def _surroundings(self, source: Source) -> Surroundings:
         feature = await source.bgp_feature() if self._beside.yields else {}
+        # It is lost with the rows when CONFIG_DB is loaded anew, and bgpcfgd still runs then.
+        if feature or not self._lost:
+            self._is_bgpcfgd = serves_static_sids(feature)
         kernel, neighbors = self._beside.kernel, dict[str, list[tuple[str, str]]]()
         if kernel is not None and self._ownership.follows_kernel:
             for neighbor in kernel.read():
@@ -158,7 +162,7 @@ class Northbound:
                     found.append((neighbor.address, neighbor.mac))
         borrowed = kernel is not None and self._beside.borrows_vrfs
         tables = kernel.vrf_tables() if kernel is not None and borrowed else None
-        return Surroundings(neighbors, tables, serves_static_sids(feature))
+        return Surroundings(neighbors, tables, self._is_bgpcfgd)
 
     async def _work(self, source: Source) -> None:
         compare_at, backoff = 0.0, self._backoff()

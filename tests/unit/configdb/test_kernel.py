@@ -30,22 +30,27 @@ class Rows:
 
     def __init__(self) -> None:
         self.status: dict[str, Fields] = {}
+        self.held, self.feature = dict(ROWS), dict[str, str]()
+        self.flushed = asyncio.Event()
+        self.compares = 0
 
     async def changes(self) -> AsyncIterator[set[str] | None]:
-        await asyncio.Event().wait()
+        await self.flushed.wait()
         yield None
+        await asyncio.Event().wait()
 
     async def rows(self) -> dict[str, Content]:
-        return ROWS
+        self.compares += 1
+        return dict(self.held)
 
     async def look(self, keys: Sequence[str]) -> dict[str, Content]:
-        return {k: ROWS[k] for k in keys if k in ROWS}
+        return {k: self.held[k] for k in keys if k in self.held}
 
     async def bgp_feature(self) -> Fields:
-        return {}
+        return self.feature
 
     async def is_loaded(self) -> bool:
-        return True
+        return bool(self.held)
 
     async def reported(self) -> dict[str, Fields]:
         return {}
@@ -116,5 +121,29 @@ async def test_a_neighbor_that_comes_completes_a_ua(tmp_path: Path) -> None:
     kernel.changed.set()
     await wait_until_async(lambda: source.status[sid]["status"] == "accepted")
     assert running.written[sid]["next-hop"] == "fe80::1"
+    task.cancel()
+    await asyncio.wait([task])
+
+
+async def test_a_reload_of_config_db_does_not_take_sids_from_bgpcfgd(tmp_path: Path) -> None:
+    """`config reload` empties CONFIG_DB, and FEATURE|bgp is gone with all rows."""
+    source, running = Rows(), Running()
+    source.feature = {"state": "enabled"}
+
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Source]:
+        yield cast("Source", source)
+
+    memory = Memory(tmp_path / "objects.json", "boot")
+    northbound = Northbound(connect, running, memory, Timers(compare=0.05))
+    task = asyncio.create_task(northbound.run())
+    locator = "SRV6_MY_LOCATORS|MAIN"
+    await wait_until_async(lambda: source.status.get(locator, {}).get("status") == "left")
+    source.held, source.feature = {}, {}
+    source.flushed.set()
+    seen = source.compares
+    await wait_until_async(lambda: source.compares > seen + 2)
+    assert not running.written
+    assert source.status[locator]["status"] == "left"
     task.cancel()
     await asyncio.wait([task])
