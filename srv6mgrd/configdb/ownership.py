@@ -25,17 +25,13 @@ from srv6mgrd.configdb.objects import (
     references,
 )
 from srv6mgrd.configdb.rejected import Reason, RejectedChanges
-from srv6mgrd.configdb.rows import declare, is_passed_over, order
+from srv6mgrd.configdb.rows import declare, is_of_bgpcfgd, is_passed_over, order
 from srv6mgrd.configdb.running import Running
 from srv6mgrd.configdb.surroundings import Surroundings
 from srv6mgrd.configdb.verdict import ACCEPTED, LEFT_TO_BGPCFGD, Status, Verdict, not_carried_out
 
 # Tables of VRFs, as vrfmgrd gives them out (sonic-swss cfgmgr/vrfmgr.cpp).
 _TABLES = range(1001, 5097)
-
-
-# Kinds of objects that bgpcfgd makes of rows, too.
-_OF_BGPCFGD = frozenset({Kind.LOCATOR, Kind.SID, Kind.ENCAPSULATION, Kind.BGP})
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,17 +173,19 @@ class OwnershipIndex:
             declared = self._declared[row]
             if declared is None:
                 continue
+            left = around.is_bgpcfgd and is_of_bgpcfgd(row)
+            if left:
+                staying.discard(row)
             if isinstance(declared, Verdict):
-                out.verdicts[row] = declared
+                out.verdicts[row] = LEFT_TO_BGPCFGD if left else declared
             elif isinstance(declared, Part):
-                if around.is_bgpcfgd and not _is_of_interfaces(declared):
+                if left:
                     out.verdicts[row] = LEFT_TO_BGPCFGD
             elif (other := claimed.setdefault(declared.object, row)) != row:
                 reason = f"{declared.object}: {other} declares it already; remove one of both"
                 out.verdicts[row] = Verdict(Status.REJECTED, reason)
-            elif around.is_bgpcfgd and declared.object.kind in _OF_BGPCFGD:
+            elif left:
                 out.verdicts[row] = LEFT_TO_BGPCFGD
-                staying.discard(row)
             else:
                 whole = self._completed(declared, running, tables, around)
                 if isinstance(whole, Verdict):
@@ -342,9 +340,9 @@ class OwnershipIndex:
             return []
         return [
             part
-            for part in self._parts[obj].values()
+            for row, part in sorted(self._parts[obj].items())
             if not (around.vrf_tables is not None and "interfaces" in part.content)
-            and (not around.is_bgpcfgd or _is_of_interfaces(part))
+            and not (around.is_bgpcfgd and is_of_bgpcfgd(row))
         ]
 
     def _sids_by_address(self) -> dict[str, str]:
@@ -386,11 +384,6 @@ class OwnershipIndex:
             table = next((t for t in _TABLES if t not in tables), _TABLES[-1])
         tables.add(table)
         return replace(declared, leaves={**declared.leaves, "table-id": table})
-
-
-def _is_of_interfaces(part: Part) -> bool:
-    """Whether neither bgpcfgd nor frrcfgd serves it."""
-    return bool(part.content.keys() & {"interfaces", "routes"})
 
 
 def _lacks_next_hop(declared: Declared) -> bool:

@@ -42,6 +42,8 @@ def declare(row: str, content: Content) -> Declared | Part | None:
         )
     read = _READERS[found]
     parts = row.removeprefix(found.prefix).split("|", len(found.parts) - 1)
+    if found is vpn.NEIGHBORS and len(parts) == 1:
+        return None  # bgpcfgd's, which have no VRF in their key (managers_bgp.py)
     if len(parts) != len(found.parts) or not all(parts):
         shape = found.prefix + "|".join(f"<{p.name}>" for p in found.parts)
         raise RowError(f"{shown(row)}: the key is not {shape}; remove it and write that key")
@@ -156,6 +158,25 @@ _PREFIXES = tuple(t.prefix for t in TABLES)
 _OF_SONIC = frozenset(
     {vpn.GLOBALS, vpn.FAMILIES, vpn.NEIGHBORS, vpn.NEIGHBOR_FAMILIES, vpn.INTERFACES}
 )
+# Tables that bgpcfgd or frrcfgd make FRR's configuration of, and our own one that needs theirs.
+_OF_BGPCFGD = tuple(
+    t.prefix
+    for t in (
+        LOCATORS,
+        SIDS,
+        vpn.SOURCE,
+        extensions.VPNS,
+        vpn.GLOBALS,
+        vpn.FAMILIES,
+        vpn.NEIGHBORS,
+        vpn.NEIGHBOR_FAMILIES,
+    )
+)
+
+
+def is_of_bgpcfgd(row: str) -> bool:
+    """Whether a row is left to SONiC's bgp container where that runs."""
+    return row.startswith(_OF_BGPCFGD)
 
 
 def is_passed_over(row: str) -> bool:

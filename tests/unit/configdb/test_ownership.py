@@ -360,3 +360,36 @@ def test_a_vrf_waits_for_the_sid_that_it_exports() -> None:
     world.ownership.write("SRV6_MY_SIDS|MAIN|FCBB:0:1:F1::/64", sid)
     world.round()
     assert world.objects[VRF1]["srv6mgr-bgp:bgp"]["export-sid"] == "fcbb:0:1:f1::/64"
+
+
+def test_proxies_are_never_left_to_bgpcfgd() -> None:
+    """No daemon of SONiC reads SRV6MGR_PROXY."""
+    world, beside = World(), Surroundings(is_bgpcfgd=True)
+    world.objects[MAIN] = dict(PREFIX)
+    row = "SRV6MGR_PROXY|MAIN|fcbb:0:1:a1::/64"
+    world.ownership.write(row, {"behavior": "End.AD", "inner_type": "ethernet", "interface": "e"})
+    assert world.round(around=beside) == {row: (Status.ACCEPTED, "changed")}
+
+
+def test_rows_that_bgpcfgd_serves_are_not_judged() -> None:
+    world, beside = World(), Surroundings(is_bgpcfgd=True)
+    row = "SRV6_MY_SIDS|MAIN|fcbb:0:1:f1::/64"
+    world.ownership.write(row, {"action": "uDT46"})
+    assert world.round()[row][0] is Status.REJECTED
+    assert world.round(around=beside)[row][0] is Status.LEFT
+
+
+def test_the_order_in_which_rows_were_written_does_not_matter() -> None:
+    """Two rows that say of one VRF different things say the same after a restart."""
+    world = World()
+    world.ownership.write(VRF, {})
+    world.ownership.write("BGP_GLOBALS|default", {"local_asn": "1", "router_id": "1.1.1.1"})
+    family = "BGP_GLOBALS_AF|Vrf1|ipv4_unicast"
+    targets = {"rd_vpn_export": "1:1", "rt_vpn_both": "1:1"}
+    world.ownership.write(family, targets)
+    world.ownership.write("SRV6MGR_VPN|Vrf1", {"rd": "2:2", "rt_import": "1:1", "rt_export": "1:1"})
+    world.round()
+    before = dict(world.objects[VRF1])
+    world.ownership.write(family, targets)
+    world.round()
+    assert world.objects[VRF1] == before

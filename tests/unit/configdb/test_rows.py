@@ -125,6 +125,11 @@ def test_rejections_name_cause_and_remedy(row: str, content: Content, words: str
     assert words in str(error.value)
 
 
+def test_neighbors_of_bgpcfgd_are_passed_over() -> None:
+    """They have no VRF in their key."""
+    assert declare("BGP_NEIGHBOR|10.0.0.57", {"asn": "65200", "name": "ARISTA01T1"}) is None
+
+
 def test_rows_stand_behind_what_they_refer_to() -> None:
     rows = [SID, "VRF|Vrf1", LOCATOR]
     assert sorted(rows, key=order) == [LOCATOR, "VRF|Vrf1", SID]
