@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from enum import Enum, auto
 
 from orchagent import decap
-from orchagent.nodes import Fields, Kind, Node
+from orchagent.nodes import ROUTER, Fields, Kind, Node
 from orchagent.plans import is_srv6
 from srv6mgrd.redis.connection import Line, loads, text, track
 from srv6mgrd.redis.schema import Table, table
@@ -155,6 +155,8 @@ def node_of(kind: Kind, key: str) -> Node | None:
     """The node of a row; None where it is of no object of the view."""
     if kind is Kind.INTERFACE and (":" in key or key.startswith(("Loopback", "lo"))):
         return None  # an address; and loopbacks are no interfaces of next hops
+    if kind is Kind.VRF and key == ROUTER:
+        return None  # the switch has it without any row, and keeps it
     if kind is Kind.NEIGHBOR:
         interface, _, address = key.partition(":")
         return Node(kind, f"{address}@{interface}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_network
 
 from orchagent import sai
 from orchagent import sai_tunnels as tunnels
@@ -99,7 +99,7 @@ def of_row(node: Node, fields: Fields, modes: DecapModes) -> Plan:
             case Kind.INTERFACE:
                 return Plan((Node(Kind.ROUTER_INTERFACE, node.name),))
             case Kind.NEIGHBOR:
-                return Plan((Node(Kind.NEXT_HOP, node.name),))
+                return _neighbor(node)
             case Kind.SID_LIST:
                 return Plan(attributes=sai.sid_list(fields))
             case Kind.SID:
@@ -177,6 +177,16 @@ def words(node: Node) -> str:
     }
     word = kinds.get(node.kind, node.kind.name.lower().replace("_", " "))
     return f"{word} {node.name if len(node.name) <= _MOST else sai.shown(node.name)}"
+
+
+def _neighbor(node: Node) -> Plan:
+    try:
+        sai.plain_address(address(node))
+    except ValueError:
+        raise SaiError(
+            f"neighbor {sai.shown(address(node))} is no address; remove the row"
+        ) from None
+    return Plan((Node(Kind.NEXT_HOP, node.name),))
 
 
 def _sid(name: str, fields: Fields, modes: DecapModes) -> Plan:
@@ -318,6 +328,8 @@ def destination(key: str) -> tuple[str, str]:
     if key.startswith("Vrf"):
         vrf, _, prefix = key.partition(":")
     try:
+        if "%" in prefix:  # a zone
+            raise ValueError(prefix)
         return vrf, str(ip_network(prefix, strict=False))
     except ValueError:
         raise SaiError(f"key {sai.shown(key)} is not [<VRF>:]<prefix>; remove the row") from None
@@ -360,7 +372,7 @@ def _list(fields: Fields, name: str) -> list[str]:
 
 def _addresses(fields: Fields, name: str) -> list[str]:
     try:
-        return [str(ip_address(text)) for text in _list(fields, name)]
+        return [sai.plain_address(text) for text in _list(fields, name)]
     except ValueError:
         raise SaiError(
             f"{name} {sai.shown(fields[name])} holds something else than addresses; correct it"

@@ -204,11 +204,19 @@ def entry_key(key: str, switch: str, router: str) -> str:
     )
 
 
+def plain_address(text: str) -> str:
+    """An address as it is written shortest, without a zone: any text may stand in one. Raises
+    ValueError."""
+    if "%" in text:
+        raise ValueError(text)
+    return str(ip_address(text))
+
+
 def _check_next_hop(action: str, text: str) -> None:
     if not text:
         raise SaiError(f"{action} has no adj; add adj")
     try:
-        ip_address(text.partition("@")[0])
+        plain_address(text.partition("@")[0])
     except ValueError:
         raise SaiError(
             f"adj {shown(text)} is neither an address nor address@interface; correct it"

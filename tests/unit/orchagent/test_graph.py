@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchagent.consumer import node_of
 from orchagent.decap import DecapModes, modes
 from orchagent.graph import Graph
 from orchagent.nodes import Change, Create, Kind, Node, Operation, Remove, Status, referred
@@ -368,9 +369,40 @@ def test_segments_may_be_written_with_a_length() -> None:
 
 
 @pytest.mark.parametrize(
+    ("node", "fields", "words"),
+    [
+        (Node(Kind.NEIGHBOR, "x@Ethernet0"), {"neigh": "00:00:00:00:00:01"}, "remove the row"),
+        (Node(Kind.NEIGHBOR, "@Ethernet0"), {"neigh": "00:00:00:00:00:01"}, "remove the row"),
+        (Node(Kind.ROUTE, "::/0"), {"segment": "a", "seg_src": "::1%a|b"}, "than addresses"),
+        (Node(Kind.ROUTE, "::/0"), {**VPN, "vpn_sid": "::1%a b"}, "than addresses"),
+        (Node(Kind.ROUTE, "fe80::%a/64"), VPN, "remove the row"),
+        (SID, {"action": "ua", "adj": "fe80::1%a b@Ethernet0"}, "neither an address"),
+    ],
+)
+def test_addresses_that_are_none_are_rejected(
+    node: Node, fields: dict[str, str], words: str
+) -> None:
+    """Rows come from any program that may write to Redis."""
+    world = World()
+    world.put(node, **fields)
+    status, reason = world.state(node)
+    assert status is Status.FAILED
+    assert words in reason
+    world.drop(node)
+    assert world.backend.objects == {}
+
+
+def test_the_default_vrf_is_the_routers_own() -> None:
+    """A row of it that goes does not take down the router that all SIDs refer to."""
+    assert node_of(Kind.VRF, "default") is None
+    assert node_of(Kind.VRF, "Vrf1") == Node(Kind.VRF, "Vrf1")
+
+
+@pytest.mark.parametrize(
     ("node", "fields"),
     [
         (SID, {"action": "x" * 1_000_000}),
+        (Node(Kind.NEIGHBOR, f"{'x' * 1_000_000}@Ethernet0"), {"neigh": "00:00:00:00:00:01"}),
         (SID, {"action": "end.dt4", "vrf": "x" * 1_000_000}),
         (SID, {"action": "ua", "adj": "x" * 1_000_000}),
         (Node(Kind.SID, "x" * 1_000_000), {"action": "end"}),
