@@ -49,6 +49,8 @@ class Measuring:
         self._reported = reported
         self._problems = problems
         self._version: Version = ABSENT
+        # What is wrong with the assignments, as it was logged last.
+        self._unusable = ""
         self._wanted = Assignments()
         self._reflector = Reflector()
         self._running: dict[str, _Running] = {}
@@ -82,11 +84,18 @@ class Measuring:
             if version == self._version:
                 return
             self._wanted = assignments.decode(read_text(self._assigned))
-            self._version = version
+            self._version, self._unusable = version, ""
         except FileNotFoundError:
             return
         except (OSError, LookupError, TypeError, ValueError) as error:
-            _LOG.error("%s: %s", self._assigned, error)
+            found = f"{type(error).__name__}: {error}"
+            if found != self._unusable:
+                self._unusable = found
+                _LOG.error(
+                    "%s cannot be used: %s; restart srv6mgrd, which writes it",
+                    self._assigned,
+                    found,
+                )
 
     def _follow(self) -> None:
         wanted = self._wanted.sessions
