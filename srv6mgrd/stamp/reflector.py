@@ -122,7 +122,7 @@ class Reflector:
     def __init__(self) -> None:
         self._assignment = ReflectorAssignment()
         self._instances: dict[str, _Instance] = {}
-        # Why it does not listen, though it is to.
+        # Why it does not listen, there or in a VRF, though it is to.
         self.problem = ""
 
     @property
@@ -141,7 +141,7 @@ class Reflector:
         for vrf, allowed in assignment.allowed.items():
             if vrf not in self._instances and (problem := self._listen(vrf, allowed)):
                 problems.append(problem)
-        if (problem := "; ".join(problems)) != self.problem and problem:
+        if (problem := ", ".join(problems)) != self.problem and problem:
             _LOG.error("%s", problem)
         self.problem = problem
 

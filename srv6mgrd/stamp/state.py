@@ -32,7 +32,7 @@ def members(declared: PathMeasurement, found: Results, now: int) -> Mapping[str,
         up = fresh and found.listening
         made["reflector"] = {"state": {"oper-status": "up" if up else "down"}}
         reason = found.reflector_problem if fresh else _ABSENT
-        if reason and not up:
+        if reason:
             made["reflector"]["state"]["reason"] = reason
     sessions = [
         {"name": name, "state": _session(results[name])}

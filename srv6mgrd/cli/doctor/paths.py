@@ -10,6 +10,7 @@ from srv6mgrd.cli.units import counted
 from srv6mgrd.model import path_measurement
 
 _MEMBER = "srv6mgr-path-measurement:path-measurement"
+_LOG = "journalctl -u srv6-stampd says more"
 
 
 def paths(
@@ -29,8 +30,10 @@ def paths(
             yield fail(
                 "paths",
                 f"the reflector does not answer: {cause or 'srv6mgrd has not reported it yet'}",
-                remedy or "journalctl -u srv6-stampd says more",
+                remedy or _LOG,
             )
+        elif reason := state.get("reason"):
+            yield warn("paths", f"the reflector does not answer everywhere: {reason}", _LOG)
 
 
 def _sessions(

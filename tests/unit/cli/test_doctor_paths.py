@@ -59,6 +59,10 @@ def test_a_reflector_that_does_not_listen_fails():
         return list(paths(REFLECTOR, {MEMBER: {"reflector": {"state": state}}}))
 
     assert reflector({"oper-status": "up"}) == []
+    cause = "port 862 of VRF red cannot be used: No such device"
+    (found,) = reflector({"oper-status": "up", "reason": cause})
+    assert found.level is Level.WARN
+    assert found.message == f"the reflector does not answer everywhere: {cause}"
     (found,) = reflector({"oper-status": "down", "reason": ABSENT})
     assert found.level is Level.FAIL
     assert found.message == "the reflector does not answer: srv6-stampd does not run"

@@ -161,6 +161,10 @@ def test_state_of_sessions_and_reflector() -> None:
     found = members(DECLARED, FOUND, AT + S)[MEMBER]
     assert found["reflector"] == {"state": {"oper-status": "up"}}
     plain, listed = found["session"]
+    in_part = replace(FOUND, reflector_problem="port 8621 of VRF red cannot be used")
+    assert members(DECLARED, in_part, AT + S)[MEMBER]["reflector"] == {
+        "state": {"oper-status": "up", "reason": "port 8621 of VRF red cannot be used"}
+    }
     assert plain == {
         "name": "plain",
         "state": {
