@@ -7,6 +7,7 @@ sonic-swss-common common/warm_restart.cpp.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 
 from srv6mgrd.backoff import Backoff
@@ -14,6 +15,7 @@ from srv6mgrd.redis.connection import Line, text
 from srv6mgrd.redis.schema import table
 from srv6mgrd.redis.wire import DATABASES, Settings, WireError
 
+_LOG = logging.getLogger(__name__)
 _PROCESS = "srv6mgrd"
 _STATE = table("STATE_DB", "WARM_RESTART_TABLE").key(_PROCESS)
 _ENABLED = ("WARM_RESTART_ENABLE_TABLE|system", "WARM_RESTART_ENABLE_TABLE|srv6mgr")
@@ -29,12 +31,17 @@ class WarmRestart:
 
     async def run(self) -> None:
         backoff = Backoff(self._settings.backoff_first, self._settings.backoff_last)
+        problem = ""
         while True:
             line = Line(self._settings, "srv6mgrd-warm-restart")
             try:
                 await self._report(line)
                 return
-            except WireError:
+            except WireError as error:
+                if str(error) != problem:
+                    problem = str(error)
+                    where = self._settings.where
+                    _LOG.warning("Redis at %s: %s: %s; retrying", where, _STATE.key, problem)
                 await backoff.wait()
             finally:
                 await line.close()
