@@ -7,11 +7,12 @@ from ansible_collections.srv6mgr.router.plugins.module_utils.schema import DEFAU
 MODULE = "srv6mgr-srv6"
 
 
-def plain(tree, path="srv6", module=MODULE):
+def plain(tree, path="srv6", module=MODULE, *, defaults=False):
     """The same without what makes no difference: names of the module that a node is in already,
-    leaves with their defaults, containers with nothing in them, and the order of lists."""
+    leaves with their defaults, containers with nothing in them, and the order of lists. With
+    ``defaults`` those leaves stay."""
     if isinstance(tree, list):
-        entries = [plain(entry, path, module) for entry in tree]
+        entries = [plain(entry, path, module, defaults=defaults) for entry in tree]
         key = KEYS.get(path.rpartition("/")[2])
         keyed = key and all(isinstance(entry, dict) for entry in entries)
         return sorted(entries, key=lambda entry: str(entry.get(key))) if keyed else entries
@@ -21,11 +22,17 @@ def plain(tree, path="srv6", module=MODULE):
     for name in sorted(tree, key=lambda name: name.rpartition(":")[2]):
         own, _, local = name.rpartition(":")
         below = f"{path}/{local}"
-        value = plain(tree[name], below, own or module)
-        if value in ({}, []) or DEFAULTS.get(below) == _text(value):
+        value = plain(tree[name], below, own or module, defaults=defaults)
+        if value in ({}, []) or (not defaults and DEFAULTS.get(below) == _text(value)):
             continue
         found[local if own in ("", module) else name] = value
     return found
+
+
+def updated(held, given):
+    """``held``, which is plain, after an update with ``given``. A leaf that is given its default
+    has it afterwards, whatever it had."""
+    return plain(merged(held, plain(given, defaults=True)))
 
 
 def merged(held, given, name=""):

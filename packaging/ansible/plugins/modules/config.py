@@ -70,7 +70,7 @@ import json
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 from ansible_collections.srv6mgr.router.plugins.module_utils import gnmi
-from ansible_collections.srv6mgr.router.plugins.module_utils.tree import merged, plain
+from ansible_collections.srv6mgr.router.plugins.module_utils.tree import plain, updated
 
 
 def main():
@@ -91,17 +91,17 @@ def main():
 
 def changed(module, router):
     """Have the router's configuration as declared, and say what changed."""
-    given = plain(module.params["config"])
+    given = module.params["config"]
     replace = module.params["state"] == "replaced"
     before = running(router)
-    after = given if replace else merged(before, given)
+    after = plain(given) if replace else updated(before, given)
     if before == after:
         return {"changed": False}
     result = {"changed": True}
     if module.check_mode or module._diff:
         result["operations"] = router.plan(after)
     if not module.check_mode:
-        router.set(module.params["config"], replace=replace)
+        router.set(given, replace=replace)
         # The router's own form of values decides: 1::0/64 is 1::/64.
         after = running(router)
         result["changed"] = before != after
