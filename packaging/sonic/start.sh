@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prepares the container: settings of this namespace, and the YANG modules in sysrepo.
+# Prepares the container: settings of this namespace.
 set -eu
 
 out=${SRV6MGR_RUN:-/run/srv6mgr}
@@ -12,7 +12,8 @@ mkdir -p "$out"
 for daemon in srv6mgrd srv6-configdbd; do
     {
         # What an operator wrote goes first; what it says is not said again.
-        [ ! -f "$own/$daemon.toml" ] || cat "$own/$daemon.toml"
+        # Its last line may lack its end.
+        [ ! -f "$own/$daemon.toml" ] || { cat "$own/$daemon.toml" && echo; }
         for line in 'mode = "sonic"' "sonic_database_config = \"$config\"" \
             "sonic_namespace = \"$namespace\""; do
             name=${line%% *}

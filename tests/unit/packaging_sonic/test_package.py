@@ -128,7 +128,7 @@ def test_the_image_holds_what_the_manifest_names() -> None:
 def test_settings_are_made_for_the_namespace(tmp_path: Path, number: str, namespace: str) -> None:
     own, out = tmp_path / "etc", tmp_path / "run"
     own.mkdir()
-    (own / "srv6mgrd.toml").write_text('log_level = "debug"\nmode = "standalone"\n')
+    (own / "srv6mgrd.toml").write_text('mode = "standalone"\nlog_level = "debug"')
     environment = {"SRV6MGR_ETC": str(own), "SRV6MGR_RUN": str(out), "PATH": "/usr/bin:/bin"}
     environment |= {"NAMESPACE_ID": number} if number else {}
     subprocess.run(["sh", PACKAGE / "start.sh"], check=True, env=environment)
@@ -149,6 +149,20 @@ def test_the_dump_asks_what_srv6ctl_answers() -> None:
     assert len(commands) > 3
     for command in (*commands, "support-bundle"):
         assert re.search(rf"^\.SS {command}\b", manual.replace("\\-", "-"), re.MULTILINE), command
+
+
+def test_a_second_dump_has_a_bundle(tmp_path: Path) -> None:
+    """``srv6ctl support-bundle`` writes no file that exists already."""
+    bundle = tmp_path / "bundle.tar.gz"
+    bundle.write_text("of yesterday")
+    ctl = tmp_path / "srv6ctl"
+    ctl.write_text('#!/bin/sh\n[ "$1" != support-bundle ] || { set -C; echo new >"$2"; }\n')
+    ctl.chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SRV6MGR_BUNDLE": str(bundle)}
+    dump = ["sh", PACKAGE / "debug-dump"]
+    shown = subprocess.run(dump, check=True, env=environment, capture_output=True, text=True)
+    assert shown.stdout.splitlines()[-1] == f"== {bundle}"
+    assert bundle.read_text() == "new\n"
 
 
 def plugin(name: str) -> ModuleType:
