@@ -89,7 +89,7 @@ def groups_of(
 
 
 class Secrets:
-    """Used by one thread; everything blocks."""
+    """Used by one thread, but for ``check_execute``, which any thread calls; everything blocks."""
 
     def __init__(self, connection: Connection, groups: UserGroups) -> None:
         self._connection = connection
