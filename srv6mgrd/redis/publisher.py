@@ -70,7 +70,7 @@ class Publisher:
         # What was declared when it was absorbed; None when that has to be done again.
         self._absorbed: object = None
         self._sample: Mapping[str, SidCounters] | None = None
-        self._sample_due = 0.0
+        self._sample_due = self._states_due = 0.0
         self._poll = Poll()
         self._proxies: Mapping[IPv6Network, ProxyState] = {}
         self._proxies_shown: object = self._proxies
@@ -112,15 +112,15 @@ class Publisher:
         self._stir()
 
     def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None:
-        """The proxies that stand; only the latest is written, with the counters. The mapping must
-        not change afterwards."""
+        """The proxies that exist; only the latest is written, at most once per interval. The
+        mapping must not change afterwards."""
         if proxies != self._proxies:
             self._proxies = proxies
             self._stir()
 
     def publish_services(self, services: Mapping[ObjectRef, ServiceReport]) -> None:
-        """The state of services; only the latest is written, with the counters. The mapping must
-        not change afterwards."""
+        """The state of services; only the latest is written, at most once per interval. The
+        mapping must not change afterwards."""
         self._services = services
         self._stir()
 
@@ -180,18 +180,18 @@ class Publisher:
         return (
             self._declared is not None
             and self._declared is self._absorbed
-            and not self._has_counted
+            and not self._has_states
+            and self._sample is None
             and not self._touched
             and self._compare_due > 0
         )
 
     @property
-    def _has_counted(self) -> bool:
-        """Whether there are counters, or states of proxies or services, that are not written
-        yet."""
-        if self._proxies is not self._proxies_shown or self._services is not self._services_shown:
-            return True
-        return self._sample is not None
+    def _has_states(self) -> bool:
+        """Whether there are states of proxies or services that are not written yet."""
+        return (
+            self._proxies is not self._proxies_shown or self._services is not self._services_shown
+        )
 
     async def _pause(self) -> None:
         """Wait for something to do."""
@@ -199,7 +199,9 @@ class Publisher:
             await self._wake.wait()
             return
         due = self._compare_due
-        if self._has_counted:
+        if self._has_states:
+            due = min(due, self._states_due)
+        if self._sample is not None:
             due = min(due, self._sample_due)
         # Not wait_for: before Python 3.12 it may swallow a cancellation.
         with contextlib.suppress(TimeoutError):
@@ -241,13 +243,14 @@ class Publisher:
                 self._projector.again()
                 raise
             self._absorbed = declared
-        due = now >= self._sample_due and self._has_counted
-        if due:
-            self._sample_due = now + (self._poll.interval or self._settings.counter_interval)
+        interval = self._settings.counter_interval
+        if now >= self._states_due and self._has_states:
+            self._states_due = now + interval
             self._proxies_shown, self._services_shown = self._proxies, self._services
             row_cache.states({**proxy_rows(self._proxies), **service_rows(self._services)})
         await self._carry_out(wire, row_cache.changes())
-        if due and (sample := self._sample) is not None:
+        if now >= self._sample_due and (sample := self._sample) is not None:
+            self._sample_due = now + (self._poll.interval or interval)
             for prefixes, lines in row_cache.sample(sample):
                 await wire.count(lines)
                 self._writes += len(lines)
@@ -259,6 +262,8 @@ class Publisher:
     async def _read_poll(self, wire: Wire) -> None:
         """Whether counters are wanted, and how often."""
         before, self._poll = self._poll, poll((await _read(wire, [POLL_ROW]))[POLL_ROW])
+        if before.interval != self._poll.interval:
+            self._sample_due = 0.0
         if before.is_enabled != self._poll.is_enabled:
             self._projector.count(is_enabled=self._poll.is_enabled)
             self._absorbed = None

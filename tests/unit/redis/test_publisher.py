@@ -277,6 +277,24 @@ async def test_counterpoll_srv6(running: Running) -> None:
     assert counters[f"COUNTERS:{counters[MAP][A]}"]["SAI_COUNTER_STAT_PACKETS"] == "7"
 
 
+async def test_the_interval_of_counterpoll_is_that_of_sids_alone(running: Running) -> None:
+    """States of services do not wait for it, and a shorter one counts at once."""
+    config, counters = running.redis.db("CONFIG_DB"), running.redis.db("COUNTERS_DB")
+    config["FLEX_COUNTER_TABLE|SRV6"] = {"POLL_INTERVAL": "600000"}
+    await running.publish(declared(A))
+    running.publisher.publish_counters({A: SidCounters(1, 2, 3)})
+    await running.settled()
+    vrf = ObjectRef(Kind.VRF, "Vrf1")
+    running.publisher.publish_services({vrf: ServiceReport(ServiceState.UP, 0)})
+    await running.settled()
+    assert ("STATE_DB", "SRV6MGR_SERVICE|vrf|Vrf1") in rows_in(running.redis)
+    running.publisher.publish_counters({A: SidCounters(4, 5, 6)})
+    config["FLEX_COUNTER_TABLE|SRV6"] = {"POLL_INTERVAL": "100"}
+    running.redis.invalidate(["FLEX_COUNTER_TABLE|SRV6"])
+    await running.settled()
+    assert counters[f"COUNTERS:{counters[MAP][A]}"]["SAI_COUNTER_STAT_PACKETS"] == "4"
+
+
 @pytest.mark.parametrize(
     ("text", "interval"), [("", None), ("x", None), ("10000", 10.0), ("0", 0.1), ("9" * 30, None)]
 )
