@@ -12,6 +12,7 @@ import json
 import re
 import shlex
 import subprocess
+import tomllib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -128,8 +129,11 @@ def test_the_image_holds_what_the_manifest_names() -> None:
 def test_settings_are_made_for_the_namespace(tmp_path: Path, number: str, namespace: str) -> None:
     own, out = tmp_path / "etc", tmp_path / "run"
     own.mkdir()
+    (own / "gnmid.toml").write_text('listen = ["[::1]:9400"]')
     (own / "srv6mgrd.toml").write_text('mode = "standalone"\nlog_level = "debug"')
+    state = tmp_path / "state"
     environment = {"SRV6MGR_ETC": str(own), "SRV6MGR_RUN": str(out), "PATH": "/usr/bin:/bin"}
+    environment |= {"SRV6MGR_STATE": str(state)}
     environment |= {"NAMESPACE_ID": number} if number else {}
     subprocess.run(["sh", PACKAGE / "start.sh"], check=True, env=environment)
     from srv6mgrd import settings
@@ -138,7 +142,12 @@ def test_settings_are_made_for_the_namespace(tmp_path: Path, number: str, namesp
     assert (loaded.log_level, loaded.mode) == ("debug", "standalone")
     assert loaded.sonic_database_config == "/var/run/redis/sonic-db/database_config.json"
     assert loaded.sonic_namespace == namespace
-    assert 'mode = "sonic"' in (out / "srv6-configdbd.toml").read_text()
+    configdbd = tomllib.loads((out / "srv6-configdbd.toml").read_text())
+    assert configdbd["mode"] == "sonic"
+    # All containers have one /var/lib/srv6mgr.
+    assert Path(loaded.state_directory) == state / namespace
+    assert Path(configdbd["state_directory"]) == state / namespace / "configdb"
+    assert tomllib.loads((out / "gnmid.toml").read_text()) == {"listen": ["[::1]:9400"]}
 
 
 def test_the_dump_asks_what_srv6ctl_answers() -> None:
