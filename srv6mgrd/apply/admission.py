@@ -48,11 +48,11 @@ class Admission:
         self._expanded = Desired(), Desired()
 
     def commit(self, desired: Desired, before: Admitted) -> Admitted:
-        """A commit on top of ``before``. Raises RefusedError."""
+        """A commit on top of ``before``. Raises RejectedError."""
         return self._admitted(judge(desired, before.partition, self._rejections))
 
     def take(self, desired: Desired) -> Admitted:
-        """Of a configuration that is there already what is valid. Raises RefusedError when that
+        """Of a configuration that is there already what is valid. Raises RejectedError when that
         can't be told."""
         return self._admitted(partition(desired, self._rejections))
 

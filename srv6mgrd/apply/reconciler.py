@@ -149,7 +149,7 @@ class Reconciler:
         return self._current.partition.rejected.values()
 
     def commit(self, desired: Desired, *, rollback: bool = False) -> Report:
-        """Make ``desired`` the current state. Raises RefusedError, with all as it was before,
+        """Make ``desired`` the current state. Raises RejectedError, with all as it was before,
         when a check, the kernel or FRR rejects it. A ``rollback`` leads to a state that was the
         current one: what is invalid in it is left out, as by a start."""
         try:
@@ -199,7 +199,7 @@ class Reconciler:
         return self._pass(self._current, self._lacked, atomic=False)
 
     def dry_run(self, desired: Desired) -> Plan:
-        """The plan that a commit of ``desired`` would carry out. Raises RefusedError."""
+        """The plan that a commit of ``desired`` would carry out. Raises RejectedError."""
         admitted, lacking = self._checked(desired)
         now = self._compare(without(admitted.valid, lacking))
         excused = self._excused(now.target)
@@ -211,7 +211,7 @@ class Reconciler:
     def _checked(
         self, desired: Desired, *, rollback: bool = False
     ) -> tuple[Admitted, Mapping[ObjectRef, str]]:
-        """What a commit would carry out, and what the node lacks for it. Raises RefusedError."""
+        """What a commit would carry out, and what the node lacks for it. Raises RejectedError."""
         if rollback:
             admitted = self._admission.take(desired)
         else:
@@ -228,7 +228,7 @@ class Reconciler:
         }
 
     def _lacking(self, desired: Desired, *, accept: bool = False) -> Mapping[ObjectRef, str]:
-        """What the node lacks for the expanded ``desired``. Raises RefusedError, unless such
+        """What the node lacks for the expanded ``desired``. Raises RejectedError, unless such
         objects are accepted or ``accept`` is set.
 
         What stands as declared goes on standing, whatever became of a try: to take down what
@@ -375,7 +375,7 @@ class Reconciler:
         *,
         atomic: bool,
     ) -> tuple[list[RejectedAction], _Compared | None]:
-        """Write; what was rejected, and what stands then. Atomic: raises RefusedError with all
+        """Write; what was rejected, and what stands then. Atomic: raises RejectedError with all
         undone if anything was rejected or reads back otherwise."""
         if not actions:
             return [], None

@@ -64,7 +64,7 @@ class CommitClient:
         ``commit`` names the confirmed commit that the edits belong to; ``bare`` as in
         ``transaction.commit``. What has not begun after ``deadline`` seconds is not made, what is
         not done after ``timeout`` goes on. Raises
-        RefusedError or DatastoreError with nothing changed, unless the error says that the outcome
+        RejectedError or DatastoreError with nothing changed, unless the error says that the outcome
         is not known.
         """
         fields: list[Field] = [("module", module.encode()) for module in modules]
@@ -91,7 +91,7 @@ class CommitClient:
         *,
         timeout: float | None = None,
     ) -> dict[str, Any]:
-        """Call an RPC of srv6mgrd, with deadlines as in ``edit``. Raises RefusedError or
+        """Call an RPC of srv6mgrd, with deadlines as in ``edit``. Raises RejectedError or
         DatastoreError."""
         fields = [("path", path.encode()), ("data", json.dumps(given).encode())]
         found = self._ask("rpc", caller, fields, deadline, timeout)

@@ -28,7 +28,7 @@ _SEARCHES = 100
 
 
 class Commit(Protocol):
-    """One transaction. Raises RefusedError with nothing changed, or DatastoreError."""
+    """One transaction. Raises RejectedError with nothing changed, or DatastoreError."""
 
     def __call__(self, changes: Sequence[Change]) -> None: ...
 

@@ -151,7 +151,7 @@ class Confirmation:
         await self._awaited.result(self._pend(None))
 
     def check(self, token: str) -> None:
-        """Whether this is the token of the commit that awaits confirmation: raises RefusedError or
+        """Whether this is the token of the commit that awaits confirmation: raises RejectedError or
         DatastoreError when it is not."""
         self._found(token)
 
@@ -159,7 +159,7 @@ class Confirmation:
         self, token: str, timeout: int, new_token: str = "", commit_id: str = ""
     ) -> None:
         """Roll it back ``timeout`` seconds from now; with ``new_token``, that is its token from now
-        on. Raises RefusedError or DatastoreError when no such commit awaits confirmation, or when
+        on. Raises RejectedError or DatastoreError when no such commit awaits confirmation, or when
         it is being rolled back."""
         async with self._decided(token, commit_id) as pending:
             if pending.ended or self._going_back is not None:

@@ -164,7 +164,7 @@ class CommitCoordinator:
         ``origin`` may go on with it. With ``tree``, make it the running configuration.
         ``commit_id`` is what everybody may call it; made unless given.
 
-        Raises RefusedError or DatastoreError with all as it was before.
+        Raises RejectedError or DatastoreError with all as it was before.
         """
         await self._none_on_its_way()
         await self.confirmation.begin(origin, timeout, commit_id)
@@ -189,7 +189,7 @@ class CommitCoordinator:
         self, number: int, origin: Origin, timeout: int = 0, commit_id: str = ""
     ) -> None:
         """Make the configuration after a past transaction the running one; with a token it is
-        rolled back after ``timeout`` seconds unless confirmed. Raises RefusedError or
+        rolled back after ``timeout`` seconds unless confirmed. Raises RejectedError or
         DatastoreError."""
         tree = await self.configuration(number)
         if origin.token:

@@ -53,7 +53,7 @@ def migrate(
 ) -> Tree:
     """A saved configuration as the present modules read it; ``saved`` is left as it is.
 
-    Raises RefusedError when it is newer than the modules, or a step can't decide.
+    Raises RejectedError when it is newer than the modules, or a step can't decide.
     """
     tree, revisions = unwrap(saved)
     for module, revision in revisions.items():

@@ -45,7 +45,7 @@ class Participant:
 
     @memory.searched_later()
     def change(self, change: ConfigChange, origin: Origin) -> None:
-        """Carry out a commit. Raises RefusedError or PendingError with nothing changed."""
+        """Carry out a commit. Raises RejectedError or PendingError with nothing changed."""
         rollback = self._in_loop.ask(self._coordinator.admit, origin)
         try:
             configuration, actions = self._carried_out(change, rollback=rollback)

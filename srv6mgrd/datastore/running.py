@@ -34,7 +34,7 @@ class Running:
     def replace(self, tree: str, origin: Origin) -> None:
         """Make ``tree`` (RFC 7951 JSON) the running configuration, through all who take part.
 
-        Raises RefusedError or DatastoreError; nothing has changed then."""
+        Raises RejectedError or DatastoreError; nothing has changed then."""
         edit = Edit(Op.DELETE, TREE) if tree == "{}" else Edit(Op.REPLACE, TREE, tree.encode())
         with self._connection.session_of(origin.northbound, origin.user, origin.token) as session:
             commit(session, (MODULE,), [edit])

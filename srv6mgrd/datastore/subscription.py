@@ -46,7 +46,7 @@ class ConfigSubscription:
         on_abort: Callable[[], None],
     ) -> None:
         """Subscribe; all are called in the writer's thread from ``follow`` on, and sysrepo's client
-        waits for them. ``on_change`` gets the change and who makes it, and raises RefusedError
+        waits for them. ``on_change`` gets the change and who makes it, and raises RejectedError
         to reject;
         ``on_abort`` follows when somebody else rejected after it agreed; ``on_stored`` when the
         commit is through. Raises DatastoreError while a change of another program that uses

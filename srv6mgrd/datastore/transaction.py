@@ -206,7 +206,7 @@ def commit(
 
     Blocks until every subscriber has carried the change out. ``acting`` puts the session under
     the access rules of who asks. ``bare`` says that as good as nothing is configured: no matter
-    if that is wrong, it only is slower then. Raises RefusedError or a DatastoreError; nothing has
+    if that is wrong, it only is slower then. Raises RejectedError or a DatastoreError; nothing has
     changed then.
     """
     if not edits:
@@ -229,7 +229,7 @@ def commit(
 def preview(session: ffi.Session, modules: Sequence[str], edits: Sequence[Edit]) -> str:
     """The running configuration of ``modules`` as it would be after ``edits``, as RFC 7951 JSON.
 
-    Types are checked, constraints are not. Raises RefusedError or a DatastoreError.
+    Types are checked, constraints are not. Raises RejectedError or a DatastoreError.
     """
     rejected = _Rejected(session, modules, edits)
     try:

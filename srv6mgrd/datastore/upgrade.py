@@ -32,7 +32,7 @@ class Holder(Protocol):
 def upgrade(file: Path, *holders: Holder, seen: bool, problems: Problems) -> bool:
     """Migrate all that ``holders`` hold; whether anything changed. ``seen``: a release that kept no
     such file ran here last. Without that and without the file nothing is migrated: a file that was
-    lost must not open the boundary of the domain. Raises DatastoreError or RefusedError."""
+    lost must not open the boundary of the domain. Raises DatastoreError or RejectedError."""
     have = _revision(file) or (FIRST if seen else CURRENT)
     changed = False
     if have < CURRENT:

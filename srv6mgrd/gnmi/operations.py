@@ -15,7 +15,7 @@ from srv6mgrd.gnmi.rpc import Rpcs
 from srv6mgrd.gnmi.workers import Caller
 
 # An RPC of srv6mgr-operations by name, what is given to it, and the caller, who has to have the
-# right to execute it (``writer.Writer.call``). Blocks; raises RefusedError or a DatastoreError.
+# right to execute it (``writer.Writer.call``). Blocks; raises RejectedError or a DatastoreError.
 Call = Callable[[str, Mapping[str, Any], Caller], Mapping[str, Any]]
 
 # Their requests are short, but for a plan.

@@ -24,7 +24,7 @@ _RPCS = {Step.CONFIRM: "confirm", Step.CANCEL: "cancel", Step.EXTEND: "extend"}
 
 
 class Writer:
-    """Used by any thread. Everything blocks, and raises RefusedError or a DatastoreError with
+    """Used by any thread. Everything blocks, and raises RejectedError or a DatastoreError with
     nothing changed."""
 
     def __init__(

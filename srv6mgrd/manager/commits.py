@@ -103,7 +103,7 @@ class Commits:
     @memory.searched_later()
     def change(self, tree: Mapping[str, Any], *, rollback: bool = False) -> int:
         """Carry out a commit, or a ``rollback``, which may bring back what a start rejected; how
-        many actions it took. Raises RefusedError with nothing changed."""
+        many actions it took. Raises RejectedError with nothing changed."""
         known = self._declared or self._reconciler.desired
         return self._change(lambda: parse(tree, known), rollback) or 0
 
@@ -197,7 +197,7 @@ class Commits:
             self._conductor.request_reconcile()
 
     def plan(self, tree: Mapping[str, Any]) -> list[Action]:
-        """What a commit of this configuration would do. Raises RefusedError."""
+        """What a commit of this configuration would do. Raises RejectedError."""
         found = self._reconciler.dry_run(parse(tree))
         if found.conflicts:
             raise RejectedError([error_messages.of_conflict(c) for c in found.conflicts])

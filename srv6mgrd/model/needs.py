@@ -36,7 +36,7 @@ def check(
 ) -> dict[ObjectRef, str]:
     """The objects that this node can't carry, each with the reason; for ``without``.
 
-    Takes the expanded state. Raises RefusedError unless the operator accepts such objects. Those
+    Takes the expanded state. Raises RejectedError unless the operator accepts such objects. Those
     that need such an object are among them: the SID of a VRF that can't be. ``standing`` are
     objects that stand as declared, which shows that the node can carry them; ``known`` are those
     that were unsupported before, which is no reason to reject what else is declared.

@@ -61,7 +61,7 @@ class Partition:
 
 def partition(desired: Desired, check: Check) -> Partition:
     """The largest part that ``check`` passes when what it rejects is left out, with all that
-    depends on that. Raises RefusedError for what names no part of the configuration."""
+    depends on that. Raises RejectedError for what names no part of the configuration."""
     rejected: dict[Ref, Rejection] = {}
     valid = desired
     while rejections := check(valid):
@@ -77,7 +77,7 @@ def partition(desired: Desired, check: Check) -> Partition:
 
 
 def judge(desired: Desired, before: Partition, check: Check) -> Partition:
-    """A commit on top of what a start found. Raises RefusedError with what is wrong in what the
+    """A commit on top of what a start found. Raises RejectedError with what is wrong in what the
     commit adds or changes; what was rejected before and is as it was stays so, unless the commit
     made it valid."""
     known = {

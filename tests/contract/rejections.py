@@ -46,7 +46,7 @@ def document(config: Mapping[str, Any]) -> str:
 
 
 def judge(tree: Mapping[str, Any]) -> None:
-    """srv6mgrd's own checks. Raises RefusedError."""
+    """srv6mgrd's own checks. Raises RejectedError."""
     check(expand(parse(tree)))
 
 

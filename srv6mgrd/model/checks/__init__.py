@@ -33,7 +33,7 @@ __all__ = [
 
 
 def check(desired: Desired, passed: Desired | None = None) -> None:
-    """Raise RefusedError with every reason why this state can't be. SIDs that are made for a VRF
+    """Raise RejectedError with every reason why this state can't be. SIDs that are made for a VRF
     may be in it (``expand``) or not. What is the same in ``passed``, a state that passed, is not
     looked at again where nothing beside it matters."""
     if desired.malformed:

@@ -43,7 +43,7 @@ class Manager:
         self.cleared: list[str | None] = []
         self.rejection: Rejection | None = None
         self.change_rejection: Rejection | None = None
-        # Raises RefusedError for a configuration that it rejects.
+        # Raises RejectedError for a configuration that it rejects.
         self.judge: Callable[[Mapping[str, Any]], None] = lambda _: None
         self.warnings: tuple[str, ...] = ()
 

@@ -43,7 +43,7 @@ class Core:
         self.veto = ""
         # What each commit is answered with beside.
         self.warned: tuple[str, ...] = ()
-        # Raises RefusedError for a configuration that it rejects.
+        # Raises RejectedError for a configuration that it rejects.
         self.judge: Callable[[Mapping[str, Any]], None] | None = None
         # Called in the middle of each commit.
         self.hold: Callable[[], None] | None = None

@@ -328,7 +328,7 @@ CASES = (
 
 
 def judge(tree: Mapping[str, Any]) -> None:
-    """What srv6mgrd asks before it plans. Raises RefusedError."""
+    """What srv6mgrd asks before it plans. Raises RejectedError."""
     desired = expand(parse(tree))
     check(desired)
     if found := limits(desired):
