@@ -39,3 +39,10 @@ def test_a_default_that_is_there_already_changes_nothing(tree: dict[str, Any]) -
     before = {"locators": {"locator": [{"name": "MAIN", "prefix": "fcbb:0:1::/48"}]}}
     given = {"locators": {"locator": [{"name": "MAIN", "block-length": 32}]}}
     assert tree["updated"](before, given) == before
+
+
+def test_secrets_are_not_shown(tree: dict[str, Any]) -> None:
+    """The output of --diff goes into logs."""
+    session = {"address": "fd00::1", "password": "hush", "remote-as": 1}
+    shown = tree["masked"]({"srv6mgr-bgp:bgp": {"neighbor": [session]}})
+    assert shown == {"srv6mgr-bgp:bgp": {"neighbor": [{**session, "password": "********"}]}}

@@ -1,6 +1,7 @@
 # Written by packaging/ansible_schema.py.
 # ruff: noqa: E501
-"""Keys of lists by their names, and defaults of leaves by their paths, in srv6mgr's modules."""
+"""Keys of lists by their names, defaults of leaves by their paths, and names of leaves that nobody
+may read without a rule (RFC 8341 default-deny-all), in srv6mgr's modules."""
 
 from __future__ import annotations
 
@@ -141,4 +142,10 @@ DEFAULTS = {
     "srv6/vrfs/vrf/static-routes/route/next-hop/preference": "1",
     "srv6/vrfs/vrf/steering/route/behavior": "H.Encaps",
     "srv6/vrfs/vrf/steering/route/metric": "1024",
+}
+
+SECRETS = {
+    "hexadecimal-string",
+    "keystring",
+    "password",
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.srv6mgr.router.plugins.module_utils.schema import DEFAULTS, KEYS
+from ansible_collections.srv6mgr.router.plugins.module_utils.schema import DEFAULTS, KEYS, SECRETS
 
 MODULE = "srv6mgr-srv6"
 
@@ -53,6 +53,18 @@ def merged(held, given, name=""):
             entries[mine] = merged(entries[mine], entry) if mine in entries else entry
         return [entries[mine] for mine in sorted(entries)]
     return given
+
+
+def masked(tree):
+    """The same, with passwords and keys hidden."""
+    if isinstance(tree, list):
+        return [masked(entry) for entry in tree]
+    if not isinstance(tree, dict):
+        return tree
+    return {
+        name: "********" if name.rpartition(":")[2] in SECRETS else masked(value)
+        for name, value in tree.items()
+    }
 
 
 def _text(value):

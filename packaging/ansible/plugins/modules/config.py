@@ -10,6 +10,7 @@ description:
   - Declares VRFs, SIDs, locators, BGP and all else of the YANG module C(srv6mgr-srv6). A change is
     one transaction, which srv6mgrd applies whole or rejects whole.
   - In check mode nothing is changed. I(operations) are then those of srv6mgrd's own plan.
+  - Passwords and keys are hidden in the output of C(--diff).
 version_added: 0.1.0
 extends_documentation_fragment: srv6mgr.router.gnmi
 options:
@@ -70,7 +71,7 @@ import json
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 from ansible_collections.srv6mgr.router.plugins.module_utils import gnmi
-from ansible_collections.srv6mgr.router.plugins.module_utils.tree import plain, updated
+from ansible_collections.srv6mgr.router.plugins.module_utils.tree import masked, plain, updated
 
 
 def main():
@@ -120,7 +121,7 @@ def running(router):
 
 def text(tree):
     """As ``--diff`` shows it."""
-    return json.dumps(tree, indent=2) + "\n"
+    return json.dumps(masked(tree), indent=2) + "\n"
 
 
 if __name__ == "__main__":
