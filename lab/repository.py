@@ -22,6 +22,7 @@ NAME = "srv6mgr"
 COMPONENT = "main"
 ARCHITECTURE = "amd64"
 TOOLS = {"apt-ftparchive": "apt-utils", "gpg": "gnupg"}
+MEMBERS = {"dists", "pool", f"{NAME}.asc", f"{NAME}.sources"}
 KEY_VARIABLE = "SIGN_KEY"
 FETCH = """set -e
 cd /fetched
@@ -44,8 +45,7 @@ def make(debs: Path, out: Path, url: str, progress: Progress) -> None:
     root = cache.ensure(rootfs.entry(), progress) / "root"
     needed = cache.ensure(backports(root), progress)
     with progress.step("repository"):
-        shutil.rmtree(out, ignore_errors=True)
-        pool = cache.make_folder(out, "name another folder") / "pool" / COMPONENT
+        pool = emptied(out) / "pool" / COMPONENT
         pool.mkdir(parents=True)
         for package in (*debs.glob("*.deb"), *needed.glob("*.deb")):
             shutil.copy(package, pool)
@@ -55,6 +55,22 @@ def make(debs: Path, out: Path, url: str, progress: Progress) -> None:
         armored = _gpg(home, "--armor", "--export", key)
         (out / f"{NAME}.asc").write_text(armored)
         (out / f"{NAME}.sources").write_text(sources(url, armored))
+
+
+def emptied(out: Path) -> Path:
+    """The folder, without an earlier repository. LabError where it holds anything else."""
+    cache.make_folder(out, "name another folder")
+    foreign = {entry.name for entry in out.iterdir()} - MEMBERS
+    if foreign:
+        raise LabError(
+            str(out), f"holds {min(foreign)}, which is of no repository", "name another folder"
+        )
+    for entry in out.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+    return out
 
 
 def sources(url: str, armored: str) -> str:
