@@ -17,6 +17,7 @@ from orchagent.nodes import Kind, Node, State
 from srv6mgrd.backoff import Backoff
 from srv6mgrd.jobs import until_one_ends
 from srv6mgrd.netlink.adjacencies import Neighbor
+from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.redis.connection import Line, dumps, text
 from srv6mgrd.redis.rows import time_text
 from srv6mgrd.redis.schema import table
@@ -69,6 +70,8 @@ class Agent:
                 if not self._problem:  # it had loaded before
                     backoff.reset()
                 self._note(f"Redis at {self._redis.where}: {error}; retrying")
+            except KernelError as error:
+                self._note(f"{error}; retrying")
             except GuardError:
                 # Our own connection that was lost may not be gone yet.
                 if first or not self._problem:
