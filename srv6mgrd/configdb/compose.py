@@ -65,8 +65,10 @@ def _vrf_bgp(
                 " SRV6_MY_SIDS; write that row"
             )
         bgp["export-sid"] = sids[addresses[0]]
-    if any(f.get("connected") for f in families):
-        bgp["redistribute"] = {"connected": True}
+    # The model exports them by default; it has no choice for each family.
+    connected = [f["connected"] for f in families if "connected" in f]
+    if connected and not any(connected):
+        bgp["redistribute"] = {"connected": False}
     if paths := [f["ebgp"] for f in families if "ebgp" in f]:
         bgp["maximum-paths"] = {"ebgp": max(paths)}
     if neighbors := _neighbors(contents):

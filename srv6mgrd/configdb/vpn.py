@@ -76,8 +76,8 @@ def bgp_family(parts: list[str], r: Row) -> Part | None:
         "export-rt": sorted(set(exported)),
         "exports": r.fields.get("export_vpn", "true") == "true",
     }
-    if r.fields.get("redistribute_connected") == "true":
-        content["connected"] = True
+    if "redistribute_connected" in r.fields:
+        content["connected"] = r.fields["redistribute_connected"] == "true"
     if "max_ebgp_paths" in r.fields:
         content["ebgp"] = _number(r, "max_ebgp_paths", 1, 256)
     warnings = [

@@ -393,3 +393,18 @@ def test_the_order_in_which_rows_were_written_does_not_matter() -> None:
     world.ownership.write(family, targets)
     world.round()
     assert world.objects[VRF1] == before
+
+
+def test_connected_routes_are_kept_where_a_row_says_so() -> None:
+    """The model exports them unless it is told not to."""
+    world = World()
+    world.ownership.write(VRF, {})
+    world.ownership.write("BGP_GLOBALS|default", {"local_asn": "1", "router_id": "1.1.1.1"})
+    family = "BGP_GLOBALS_AF|Vrf1|ipv4_unicast"
+    targets = {"rd_vpn_export": "1:1", "rt_vpn_both": "1:1"}
+    world.ownership.write(family, targets | {"redistribute_connected": "false"})
+    world.round()
+    assert world.objects[VRF1]["srv6mgr-bgp:bgp"]["redistribute"] == {"connected": False}
+    world.ownership.write(family, targets | {"redistribute_connected": "true"})
+    world.round()
+    assert "redistribute" not in world.objects[VRF1]["srv6mgr-bgp:bgp"]
