@@ -15,7 +15,7 @@ TOOLS_FOR := requirements/runtime.txt requirements/test.txt requirements/check.t
 TOOLS := $(CACHE)/tools-$(shell cat $(TOOLS_FOR) | sha256sum | cut -c1-12)
 PY := $(TOOLS)/bin
 
-.PHONY: help demo lab-shell test check quick unit contract robot near one job slow soak nightly deb repo bench \
+.PHONY: help demo lab-shell test check quick unit contract robot near one job slow soak nightly deb repo image bench \
     frr docs format clean pictures terminals
 
 help: ## this list
@@ -100,6 +100,9 @@ deb: ## the Debian packages, from a clean root: build/deb; TWICE=1: a second bui
 
 repo: ## a signed apt repository of the packages: build/repo; URL=where routers find it, SIGN_KEY=a key of gpg
 	@$(LAB) repo $(if $(URL),--url $(URL)) build/repo
+
+image: ## a container image of a router, as an OCI archive: build/image
+	@$(LAB) image build/image
 
 # A gNMI client that is not ours, beside pygnmi. Kept in the cache, for other checkouts.
 GNMI_CLI := github.com/openconfig/gnmi/cmd/gnmi_cli@v0.14.1

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from lab import (
     cache,
+    container,
     frr,
     host,
     kernel,
@@ -92,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise LabError("--fresh", "needs a topology", "name one with --topology")
         wanted = wanted.with_fresh(arguments.fresh)
     out = output_folder(name)
-    made = image(progress, out=out, fresh=bool(arguments.fresh))
+    made = image(progress, out=out, fresh=bool(arguments.fresh), other=arguments.fresh_from)
     for _ in range(arguments.tries - 1):
         try:
             return run_once(made, wanted, out, arguments)
@@ -188,6 +189,19 @@ def repo(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def container_image(arguments: argparse.Namespace) -> int:
+    progress = Progress()
+    debs = packages.built(progress, but=packages.TESTING)
+    made = container.only(cache.ensure(container.archive(debs), progress), "*.tar")
+    out = cache.make_folder(arguments.out.absolute(), "name another folder") / made.name
+    shutil.copy(made, out)
+    print(
+        f"{out}: {out.stat().st_size // cache.MIB} MiB\n"
+        f"  docker load -i {out}     (or: podman load -i {out})"
+    )
+    return 0
+
+
 def start(arguments: argparse.Namespace) -> int:
     wanted = read_topology(arguments.file)
     assert wanted is not None
@@ -251,9 +265,14 @@ def on_node(
 
 
 def image(
-    progress: Progress, kernel_too: bool = True, out: Path | None = None, fresh: bool = False
+    progress: Progress,
+    kernel_too: bool = True,
+    out: Path | None = None,
+    fresh: bool = False,
+    other: Path | None = None,
 ) -> machine.Image:
-    """All that a machine is made of, built first where it is not in the cache."""
+    """All that a machine is made of, built first where it is not in the cache. ``fresh``: also the
+    fresh Debian and the packages, or ``other``, a folder with another root."""
     parts = [Part("out", out, "/lab/out")] if out else []
     if os.environ.get("LAB_ROOT") == "/":  # a lab inside a lab
         return machine.Image(Path("/"), None, ())
@@ -277,11 +296,13 @@ def image(
     if (patched := frr.packages(root)).path.is_dir():
         shown[frr.HOME] = patched
     own = [kernel.entry(root, source)] if kernel_too and wanted != "host" else []
-    if fresh:
+    if fresh and other is None:
         shown[packages.FRESH] = packages.fresh_root()
     cache.ensure_all([debian, *own, *shown.values()], progress)
     parts += [Part(entry.kind, entry.path, place) for place, entry in shown.items()]
-    if fresh:
+    if fresh and other is not None:
+        parts.append(Part("fresh", other.absolute(), packages.FRESH))
+    elif fresh:
         parts.append(Part("debs", packages.built(progress, but=packages.TESTING), packages.DEBS))
     binary = own[0].path / "linux" if own else None
     return machine.Image(root, binary, tuple(parts), memory)
@@ -358,6 +379,10 @@ def _parser() -> argparse.ArgumentParser:
         "--fresh", metavar="NODE", action="append", default=[],
         help="it boots a fresh Debian with systemd; /opt/debs has the product's packages",
     )  # fmt: skip
+    one.add_argument(
+        "--fresh-from", metavar="FOLDER", type=Path,
+        help="with --fresh: boot FOLDER/root instead, such as that of an image",
+    )  # fmt: skip
     one.add_argument("--tries", type=int, default=1, metavar="N", help="when the machine dies")
     one.add_argument("--limit", type=float, metavar="SECONDS", help="longer, and it hangs")
     one.add_argument("command", nargs="+")
@@ -378,6 +403,10 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--url", help="where routers find it (default: file: and the folder)")
     one.add_argument("out", metavar="FOLDER", type=Path)
     one.set_defaults(go=repo)
+
+    one = commands.add_parser("image", help="make a container image of a router")
+    one.set_defaults(go=container_image)
+    one.add_argument("out", metavar="FOLDER", type=Path, help="where the archive is copied to")
 
     one = named("start", "bring up a network and leave it open")
     one.add_argument("file", metavar="FILE")

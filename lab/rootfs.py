@@ -42,6 +42,9 @@ mkdir /lab/src
 mount -t hostfs -o "hostfs=$LAB_JOB/src" src /lab/src
 exec /bin/sh /lab/src/lab/guest/boot.sh
 """
+# mmdebstrap shows the host's /dev in the root: sysrepo, as a package installs modules, would leave
+# its shared memory on the host, and find that of others.
+OWN_MEMORY = 'mount -t tmpfs -o mode=1777 shm /dev/shm && exec "$@"'
 PREFERENCES = f"""Package: {FROM_BACKPORTS}
 Pin: release n={BACKPORTS}
 Pin-Priority: 990
@@ -79,9 +82,11 @@ def bootstrap(
     variant: str = "minbase",
     *,
     plain: bool = False,
+    sources: Sequence[str] = (),
+    mount_points: Sequence[str] = MOUNT_POINTS,
 ) -> Path:
-    """Debian with the given packages in a folder of target. A ``plain`` one is as Debian's
-    installer leaves it: without backports, and with documentation."""
+    """Debian with the given packages in a folder of target, some from further ``sources``. A
+    ``plain`` one is as Debian's installer leaves it: without backports, and with documentation."""
     host.require_tools({"mmdebstrap": "mmdebstrap"}, progress)
     mirror = host.debian_mirror()
     root = target / "root"
@@ -105,9 +110,10 @@ def bootstrap(
             f"--setup-hook=copy-in {preferences} /etc/apt/preferences.d",
         ]
         suites.append(f"deb {mirror} {BACKPORTS} main")
-    argv += [SUITE, str(root), *suites]
+    argv += [SUITE, str(root), *suites, *sources]
+    argv = ["sh", "-c", OWN_MEMORY, "sh", *argv]
     host.run_logged(private_argv({}, argv), log_file(kind), progress, "root file system")
-    for name in MOUNT_POINTS:
+    for name in mount_points:
         (root / name).mkdir(parents=True, exist_ok=True)
     preferences.unlink()
     return root

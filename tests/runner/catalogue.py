@@ -274,6 +274,8 @@ def nightly(seconds: float, seed: int) -> list[Job]:
     offered = _job("nightly/upstream", ("docs/upstream/check.sh", "pyroute2"))
     install = (sys.executable, "-m", "pytest", "-v", "-m", "", "tests/repository")
     packages.append(_job("nightly/repository", install, (BUILD_LAB,), limit=1800))
+    image = (sys.executable, "-m", "pytest", "-v", "-m", "", "tests/image")
+    packages.append(_job("nightly/image", image, (BUILD_LAB,), limit=2400))
     _, *soaked = soak(seconds, seed)
     frr = _job(BUILD_FRR, (LAB, "frr"), (BUILD_LAB,), limit=3600)
     jobs = [*all_jobs().values(), stable, offered, *packages, *soaked]
