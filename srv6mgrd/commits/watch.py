@@ -54,14 +54,18 @@ class Watchers:
                 _put(each, _END)
 
     def serve(self, connection: socket.socket, modules: Sequence[str]) -> None:
-        """Send changes until ``end``, or until the watcher leaves. Raises OSError then."""
+        """Send changes until ``end``, or until the watcher leaves. Raises OSError then, and where
+        the configuration cannot be followed."""
         waiting: queue.Queue[list[Field]] = queue.Queue(_MOST)
-        source = Connection(originator="srv6mgrd")
+        source = _connected()
         connection.settimeout(_STALLED)
         with self._lock:
             self._queues.append(waiting)
         try:
-            source.follow(modules, lambda diff: _put(waiting, [("data", diff.encode())]))
+            try:
+                source.follow(modules, lambda diff: _put(waiting, [("data", diff.encode())]))
+            except DatastoreError as error:
+                raise ConnectionAbortedError(str(error)) from error
             with self._lock:
                 _put(waiting, [("begin", b"")])
                 _put(waiting, [("mark", str(self._mark).encode())])
@@ -79,6 +83,16 @@ class Watchers:
             with self._lock:
                 self._queues.remove(waiting)
             source.close()
+
+
+def _connected() -> Connection:
+    """Raises OSError, from which the watcher begins again."""
+    from sysrepo.errors import SysrepoError
+
+    try:
+        return Connection(originator="srv6mgrd")
+    except (DatastoreError, SysrepoError) as error:
+        raise ConnectionAbortedError(str(error)) from error
 
 
 def _put(waiting: queue.Queue[list[Field]], fields: list[Field]) -> None:

@@ -26,6 +26,7 @@ from srv6mgrd.datastore.connection import (
     translated_errors,
 )
 from srv6mgrd.datastore.error_info import ErrorInfo, error_infos
+from srv6mgrd.datastore.events import IN_RESERVE, Reserve
 from srv6mgrd.datastore.secrets import Secrets
 from srv6mgrd.datastore.transaction import TIMEOUT_MS, Edit, Op, commit
 from srv6mgrd.datastore.user_groups import UserGroups
@@ -77,6 +78,9 @@ class Worker:
         self._groups = groups
         self._nacm = ffi.Nacm()
         self._secrets = Secrets(connection, groups)
+        # sysrepo opens a pipe to announce each event: it leaves a change half-way, stored and not
+        # announced, where it cannot.
+        self._reserve = Reserve(IN_RESERVE)
         self._works: dict[str, Callable[[Fields, Caller], list[Field]]] = {
             "edit": self._edit,
             "rpc": self._rpc,
@@ -91,6 +95,7 @@ class Worker:
 
     def close(self) -> None:
         self._nacm.close()
+        self._reserve.close()
 
     def carry_out(self, request: Fields, caller: Caller, owner: int) -> list[Field]:
         """The answer; a failure is one, too."""
@@ -106,7 +111,9 @@ class Worker:
             if name not in _READING:
                 sizes = (self._revisions.size() if name in _WRITING else 0, request.size)
                 check_room(max(sizes))
-            found = [*work(request, caller), ("revision", self._revisions.current().encode())]
+            with nullcontext() if name in _READING else self._reserve.set_free():
+                done = work(request, caller)
+            found = [*done, ("revision", self._revisions.current().encode())]
             return answer.ok([*found, *self._warnings(request)])
         except (RejectedError, DatastoreError) as error:
             return answer.of_error(error)

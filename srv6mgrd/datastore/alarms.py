@@ -22,7 +22,7 @@ from srv6mgrd.counters.node import NodeReader
 from srv6mgrd.datastore import caller
 from srv6mgrd.datastore.client_errors import of_error
 from srv6mgrd.datastore.connection import Connection, DatastoreError
-from srv6mgrd.datastore.events import Reserve, process_in_loop
+from srv6mgrd.datastore.events import InOwnThread, Reserve, process_in_loop
 from srv6mgrd.datastore.ffi import OperationalData
 from srv6mgrd.datastore.secrets import Secrets
 from srv6mgrd.datastore.user_groups import UserGroups
@@ -65,6 +65,7 @@ class AlarmSubscription:
         # RFC 8632 leaves the actions to exec-default, which permits.
         self._rights = Secrets(self._connection, UserGroups())
         self._reserve: Reserve | None = None
+        self._follower: InOwnThread | None = None
 
     def start(self, alarms: Alarms) -> bool:
         """Subscribe if the modules are there; whether they are. In the event loop."""
@@ -79,7 +80,10 @@ class AlarmSubscription:
         for member in MEMBERS:
             self._data.subscribe(MODULE, f"/{TOP}/{member}")
         self._configure()
-        self._config.subscribe_module_change(MODULE, _CONTROL, self._changed, done_only=True)
+        self._config.subscribe_module_change(
+            MODULE, _CONTROL, self._changed, done_only=True, no_thread=True
+        )
+        self._follower = InOwnThread(self._config)
         caller.follow()
         actions: dict[str, Callable[[str, Given], Answer]] = {
             f"{_LIST}/alarm/set-operator-state": self._act,
@@ -93,7 +97,7 @@ class AlarmSubscription:
         return True
 
     def _changed(self, _event: str, _request: int, _changes: Any, _private: Any) -> None:
-        """In a thread of sysrepo's."""
+        """In a thread of its own."""
         self._configure()
 
     def _configure(self) -> None:
@@ -107,6 +111,8 @@ class AlarmSubscription:
     def close(self) -> None:
         if self._reserve is not None:
             self._reserve.close()
+        if self._follower is not None:
+            self._follower.close()
         self._data.close()
         self._connection.close()
 

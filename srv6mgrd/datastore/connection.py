@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from srv6mgrd.datastore import ffi, shared_memory
 from srv6mgrd.datastore.error_info import ErrorInfo, error_infos
 from srv6mgrd.datastore.rejections import Complaint, Lookup, complaint, explain
 from srv6mgrd.model.rejection import RejectedError
+
+if TYPE_CHECKING:
+    from srv6mgrd.datastore.events import InOwnThread
 
 # The phrases by which a rejection of the commit clock is told from a lock, and from missing data.
 AWAITS = "awaits confirmation"
@@ -149,6 +152,7 @@ class Connection:
         self._conn: Any = sysrepo.SysrepoConnection()
         self._originator = originator
         self._sessions: list[Any] = []
+        self._followers: list[InOwnThread] = []
 
     def session(self, datastore: str = "running") -> ffi.Session:
         """A new session; a session must not be used by two threads at once."""
@@ -198,9 +202,11 @@ class Connection:
     def follow(self, modules: Sequence[str], on_change: Callable[[str], None]) -> None:
         """Call ``on_change`` with the JSON diff of the configuration as it is, then of each change.
 
-        The call comes from a thread of sysrepo, which the writer waits for: it must be short.
-        No change is lost or told twice between the first call and the later ones.
+        The call comes from a thread of its own, which the writer waits for: it must be short.
+        No change is lost or reported twice between the first call and the later ones. Raises
+        OSError without a file descriptor left.
         """
+        from srv6mgrd.datastore.events import InOwnThread
 
         def reported(session: Any, event: str, req_id: int, private_data: Any) -> None:
             if event == "done" and (diff := ffi.change_diff(session)) is not None:
@@ -210,11 +216,20 @@ class Connection:
         for module in modules:
             with translated_errors(session):
                 session.subscribe_module_change_unsafe(
-                    module, None, reported, passive=True, done_only=True, enabled=True
+                    module,
+                    None,
+                    reported,
+                    passive=True,
+                    done_only=True,
+                    enabled=True,
+                    no_thread=True,
                 )
+        self._followers.append(InOwnThread(session))
 
     def close(self) -> None:
         """Stop all sessions with their subscriptions, then disconnect."""
+        while self._followers:
+            self._followers.pop().close()
         while self._sessions:
             self._sessions.pop().stop()
         self._conn.disconnect()

@@ -1,5 +1,5 @@
-"""Events of sysrepo's subscriptions, in the event loop or in a thread of an executor, also after
-one could not be processed.
+"""Events of sysrepo's subscriptions, in the event loop, in a thread of an executor or in one of
+their own, also after one could not be processed.
 
 sysrepo empties the pipe that announces events before it opens what they need: without a file
 descriptor left the event would stay, and its writer wait, until another event comes. A few
@@ -13,6 +13,8 @@ import asyncio
 import contextlib
 import logging
 import os
+import select
+import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from functools import partial
@@ -24,7 +26,9 @@ _LOG = logging.getLogger(__name__)
 
 _RETRY = 0.5
 # sysrepo opens files of its shared memory and a pipe; a change that is carried out needs sockets.
-_IN_RESERVE = 16
+IN_RESERVE = 16
+# What a subscriber that only reads a change opens of these.
+_TO_READ = 8
 
 
 class Reserve:
@@ -59,7 +63,7 @@ def process_in_loop(session: Any) -> Reserve:
     made with ``asyncio_register``, whose reader gives up after a failure. The caller closes the
     reserve."""
     loop = asyncio.get_running_loop()
-    reserve = Reserve(_IN_RESERVE)
+    reserve = Reserve(IN_RESERVE)
     for subscription in session.subscriptions:
         loop.add_reader(subscription.fd, partial(_process, loop, subscription, reserve))
     return reserve
@@ -85,7 +89,7 @@ class InThread:
     def __init__(self, session: Any, executor: Executor) -> None:
         self._loop = asyncio.get_running_loop()
         self._executor = executor
-        self._reserve = Reserve(_IN_RESERVE)
+        self._reserve = Reserve(IN_RESERVE)
         self._listening = {s.get_fd(): s for s in session.subscriptions}
         for descriptor in self._listening:
             self._listen(descriptor)
@@ -117,6 +121,50 @@ class InThread:
         if not again:
             _LOG.error("sysrepo: an event cannot be processed: %s; retrying", error)
         self._loop.call_later(_RETRY, partial(self._begin, descriptor, again=True))
+
+
+class InOwnThread:
+    """Processes the events of all subscriptions of a session in a thread of its own, from its
+    making to ``close``. They were made with ``no_thread``: sysrepo's own thread forgets an event
+    that it cannot process, and the writer waits for it. Raises OSError without a descriptor."""
+
+    def __init__(self, session: Any) -> None:
+        self._subscriptions = {s.get_fd(): s for s in session.subscriptions}
+        self._closing = os.eventfd(0, os.EFD_CLOEXEC)
+        self._reserve = Reserve(_TO_READ)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="follower", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Blocks until the event that is processed is done."""
+        self._ended.set()
+        os.eventfd_write(self._closing, 1)
+        self._thread.join()
+        self._reserve.close()
+        os.close(self._closing)
+
+    def _run(self) -> None:
+        poll = select.poll()
+        for descriptor in (self._closing, *self._subscriptions):
+            poll.register(descriptor, select.POLLIN)
+        while not self._ended.is_set():
+            for descriptor, _ in poll.poll():
+                if (subscription := self._subscriptions.get(descriptor)) is not None:
+                    self._process(subscription)
+
+    def _process(self, subscription: Any) -> None:
+        reported = False
+        while not self._ended.is_set():
+            try:
+                _processed(subscription, self._reserve)
+            except sysrepo.SysrepoError as error:
+                if not reported:
+                    _LOG.error("sysrepo: an event cannot be processed: %s; retrying", error)
+                reported = True
+                self._ended.wait(_RETRY)
+            else:
+                return
 
 
 def _processed(subscription: Any, reserve: Reserve) -> None:

@@ -30,6 +30,7 @@ from srv6mgrd.datastore.connection import (
 from srv6mgrd.datastore.running import content
 from srv6mgrd.model.rejection import RejectedError
 from tests.contract.commits.conftest import ALICE, BOB, MODULE, Started, vrf
+from tests.contract.descriptors import exhausted
 
 
 def running() -> dict[str, int]:
@@ -235,6 +236,23 @@ def test_a_watcher_that_does_not_read_holds_nobody_up(
         for _n in range(20):
             client.edit(ALICE, (MODULE,), vrf("deaf"))
         assert time.monotonic() - begun < 5
+
+
+def test_watchers_have_what_is_committed_without_a_descriptor_left(
+    started: Started, client: CommitClient, place: Path
+) -> None:
+    """sysrepo forgets an event that it cannot announce or read, and its writer waits for it."""
+    manager = started()
+    followed = Followed(place)
+    client.edit(ALICE, (MODULE,), vrf("before"))
+    with exhausted(manager.process.pid):
+        for n in range(3):
+            began = time.monotonic()
+            mark = client.edit(ALICE, (MODULE,), vrf(f"exhausted{n}"))
+            assert time.monotonic() - began < 5
+            assert followed.watch.wait_for(mark, 5)
+            assert f"exhausted{n}" in followed.names
+    followed.watch.close()
 
 
 def test_a_stop_leaves_no_subscription_and_answers_nobody_late(

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import sysrepo
 
-from lab.waiting import wait_until_async
+from lab.waiting import wait_until, wait_until_async
 from srv6mgrd.datastore import events
 
 
@@ -167,3 +167,28 @@ async def test_the_loop_turns_while_an_event_is_processed(writer: ThreadPoolExec
 
     processing.close()
     go_on.set()
+
+
+def test_a_thread_of_its_own_processes_an_event_later() -> None:
+    subscription = InWriter(failures=3)
+    subscription.done = threading.Event()
+    following = events.InOwnThread(Session(subscription))
+    try:
+        for _ in range(2):
+            subscription.announce()
+            assert subscription.done.wait(5)
+            assert subscription.calls == 4
+            subscription.calls = 0
+            subscription.done.clear()
+    finally:
+        following.close()
+    assert subscription.thread == "follower"
+
+
+def test_a_thread_of_its_own_ends_while_an_event_fails() -> None:
+    subscription = InWriter(failures=10**9)
+    following = events.InOwnThread(Session(subscription))
+    subscription.announce()
+    wait_until(lambda: subscription.calls > 2)
+    following.close()
+    assert not any(thread.name == "follower" for thread in threading.enumerate())
