@@ -54,6 +54,10 @@ def put_or_skip(router: Router, route: EncapRoute) -> None:
         pytest.skip("the kernel ignores SEG6_IPTUNNEL_TABLE")
 
 
+# H.Insert is for the main table alone (model/checks).
+IN_VRFS = [each for each in Headend if each is not Headend.H_INSERT]
+
+
 def leaves(router: Router, packet: bytes, kind: int) -> bool:
     """Whether all of five packets come out."""
     try:
@@ -65,7 +69,7 @@ def leaves(router: Router, packet: bytes, kind: int) -> bool:
 
 @pytest.mark.usefixtures("in_vrf")
 @pytest.mark.parametrize("version", [4, 6])
-@pytest.mark.parametrize("behavior", list(Headend))
+@pytest.mark.parametrize("behavior", IN_VRFS)
 def test_by_table(router: Router, version: int, behavior: Headend) -> None:
     packet, kind, _ = PACKETS[version]
     route = EncapRoute(PREFIXES[version], 100, behavior, SEGMENTS)
