@@ -1,1 +1,1 @@
-"""Northbounds into sysrepo: sessions, changes, and the words in which it rejects."""
+"""Access to sysrepo: sessions, changes, and the messages with which it rejects."""
