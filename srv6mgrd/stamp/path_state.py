@@ -12,6 +12,9 @@ from srv6mgrd.stamp.tlvs import TlvType
 
 # Without an answer for so long, and so many packets, a path is down.
 _SILENCE_NS, _SILENT_PACKETS = 2_000_000_000, 5
+# A problem that was not seen for so long, and so many packets, is over. Routers limit their ICMP
+# errors, Linux to one a second for each peer (net.ipv6.icmp.ratelimit).
+_PROBLEM_NS, _PROBLEM_PACKETS = 5_000_000_000, 5
 _US, _MS = 1_000, 1_000_000
 
 
@@ -33,29 +36,44 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
+class Problem:
+    """Why test packets have no valid answer, and when that was seen last, in ns of a monotonic
+    clock."""
+
+    reason: str
+    seen: int
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """``unanswered`` is when the first test packet was sent since the last answer, in ns of a
-    monotonic clock; None when there is none. ``problem`` is the error of the operating system for
-    packets that could not be sent, or were refused; ``unused`` what the reflector does not do."""
+    monotonic clock; None when there is none. ``problem`` is the last one since that answer;
+    ``unused`` what the reflector does not do."""
 
     was_heard: bool = False
     unanswered: int | None = None
     measurement: Measurement | None = None
-    problem: str = ""
+    problem: Problem | None = None
     unused: frozenset[TlvType] = frozenset()
 
 
 def judge(session: Session, found: Evidence, now: int) -> Judgement:
     silence = max(_SILENCE_NS, _SILENT_PACKETS * session.interval * _MS)
     if found.unanswered is not None and now - found.unanswered >= silence:
-        why = found.problem or "no answer: the path, or the reflector at its end, does not work"
-        return Judgement(PathState.DOWN, why)
+        return Judgement(PathState.DOWN, _why_down(session, found.problem, now))
     if not found.was_heard:
         return Judgement(PathState.UNKNOWN, "no answer yet")
     why = "; ".join(
         (*_unused(session, found.unused), *_exceeded(session.thresholds, found.measurement))
     )
     return Judgement(PathState.DEGRADED, why) if why else Judgement(PathState.UP)
+
+
+def _why_down(session: Session, problem: Problem | None, now: int) -> str:
+    lasts = max(_PROBLEM_NS, _PROBLEM_PACKETS * session.interval * _MS)
+    if problem is not None and now - problem.seen < lasts:
+        return problem.reason
+    return "no answer: the path, or the reflector at its end, does not work"
 
 
 def _unused(session: Session, found: Collection[TlvType]) -> Iterator[str]:

@@ -9,7 +9,7 @@ import time
 
 from srv6mgrd.stamp import packet, sockets, tlvs
 from srv6mgrd.stamp.assignments import SessionAssignment
-from srv6mgrd.stamp.path_state import Evidence, Judgement, judge
+from srv6mgrd.stamp.path_state import Evidence, Judgement, Problem, judge
 from srv6mgrd.stamp.statistics import Measurement, Statistics, first_end
 from srv6mgrd.stamp.tlvs import TlvType
 
@@ -56,7 +56,7 @@ class SessionSender:
         self._heard: int | None = None
         # When the first test packet was sent that nothing was heard after.
         self._unanswered: int | None = None
-        self._problem = ""
+        self._problem: Problem | None = None
         self.measurement: Measurement | None = None
         self.kernel_timestamps = False
 
@@ -131,11 +131,12 @@ class SessionSender:
             self._socket = None
 
     def _fail(self, error: OSError) -> None:
-        self._problem = (
+        reason = (
             f"{self.session.destination} answers at port {self.session.port} that nothing listens"
             if isinstance(error, ConnectionRefusedError)
             else f"test packets cannot be sent: {error.strerror}"
         )
+        self._problem = Problem(reason, time.monotonic_ns())
         # The address may come, or the route: a new socket finds them.
         if not isinstance(error, ConnectionRefusedError):
             self._close()
@@ -155,7 +156,8 @@ class SessionSender:
         try:
             found = packet.decode_reflected(answer.data, self.session.key, self._types)
         except packet.AuthenticationError as error:
-            self._problem = f"answers are {error}; see that both routers have the same key"
+            reason = f"answers are {error}; see that both routers have the same key"
+            self._problem = Problem(reason, time.monotonic_ns())
             return
         except packet.PacketError:
             return
@@ -169,5 +171,5 @@ class SessionSender:
         now = time.monotonic_ns()
         counters = found.answered.counters
         if self._statistics.answered(found.sender_sequence, delay, now, counters):
-            self._heard, self._unanswered, self._problem = now, None, ""
+            self._heard, self._unanswered, self._problem = now, None, None
             self._unused = found.answered.unused

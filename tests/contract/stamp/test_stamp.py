@@ -271,6 +271,14 @@ async def test_a_path_goes_down_and_comes_back() -> None:
         await until(sender, PathState.DOWN)
 
 
+@pytest.mark.usefixtures("addresses")
+async def test_the_reason_changes_when_icmp_errors_end() -> None:
+    async with sending(session()) as sender:
+        await until(sender, PathState.DOWN, f"{OTHER} answers at port 862 that nothing listens")
+        async with reflecting(LOCAL, key=b"the key of another"):
+            await until(sender, PathState.DOWN, "no answer")
+
+
 async def test_an_address_that_comes_later_is_used() -> None:
     async with sending(session()) as sender, reflecting(LOCAL):
         await until(sender, PathState.DOWN, "test packets cannot be sent:")

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from lab.waiting import wait_until_async
 from srv6mgrd.stamp.path_state import PathState
 from tests.contract.stamp.sessions import (
     HERE,
@@ -43,10 +44,18 @@ async def started(*options: str) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(str(PROGRAM), *options, stdout=pipe, stderr=pipe)
 
 
+def listens() -> bool:
+    sockets = Path("/proc/thread-self/net/udp6").read_text().splitlines()[1:]
+    return any(one.split()[1].endswith(f":{ITS_PORT:04X}") for one in sockets)
+
+
 @contextlib.asynccontextmanager
 async def its_reflector(*options: str) -> AsyncIterator[None]:
     process = await started("-i", "-S", str(OTHER), "-o", str(ITS_PORT), *options)
     try:
+        # Packets before that would count as lost.
+        await wait_until_async(lambda: process.returncode is not None or listens(), "its reflector")
+        assert process.returncode is None
         yield
     finally:
         with contextlib.suppress(ProcessLookupError):

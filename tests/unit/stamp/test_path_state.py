@@ -8,7 +8,7 @@ from ipaddress import IPv6Address
 import pytest
 
 from srv6mgrd.model.path_measurement import Session, Thresholds
-from srv6mgrd.stamp.path_state import Evidence, Judgement, PathState, judge
+from srv6mgrd.stamp.path_state import Evidence, Judgement, PathState, Problem, judge
 from srv6mgrd.stamp.statistics import Delay, Jitter, Measurement
 from srv6mgrd.stamp.tlvs import TlvType
 
@@ -45,8 +45,18 @@ def test_it_is_no_silence_when_nothing_was_sent() -> None:
 
 
 def test_down_says_what_the_system_said() -> None:
-    found = judge(SESSION, Evidence(unanswered=0, problem="Network is unreachable"), 2 * S)
+    problem = Problem("Network is unreachable", seen=S)
+    found = judge(SESSION, Evidence(unanswered=0, problem=problem), 2 * S)
     assert found == Judgement(PathState.DOWN, "Network is unreachable")
+
+
+@pytest.mark.parametrize(("interval", "lasts"), [(100, 5 * S), (2_000, 10 * S)])
+def test_a_problem_that_is_not_seen_again_is_no_reason(interval: int, lasts: int) -> None:
+    """The reflector was started, with another key: ICMP errors end and answers do not begin."""
+    session = replace(SESSION, interval=interval)
+    failing = Evidence(unanswered=0, problem=Problem("nothing listens", seen=20 * S))
+    assert judge(session, failing, 20 * S + lasts - 1).reason == "nothing listens"
+    assert judge(session, failing, 20 * S + lasts).reason.startswith("no answer:")
 
 
 def test_rare_packets_take_longer_to_be_missed() -> None:
