@@ -102,6 +102,9 @@ def decode_reflected(
     if len(data) < form.size:
         raise PacketError(f"{len(data)} bytes are fewer than {form.size}")
     number, sent, _, session, received, of, stamp, estimate, hops = form.unpack_from(data)
+    if not received and not stamp:
+        # As a request it has zeros there, and the same HMAC.
+        raise PacketError("a test packet of a sender, which came back as it was sent")
     return ReflectedPacket(
         number, from_ntp(sent), session, from_ntp(received), of, from_ntp(stamp), hops, estimate,
         tlvs.answered(data[_length(key) :], data[:4], key, asked),

@@ -121,6 +121,13 @@ def test_what_is_no_answer_is_not_read(length: int) -> None:
         packet.decode_reflected(bytes(length))
 
 
+@pytest.mark.parametrize("key", [None, KEY])
+def test_a_request_that_comes_back_as_it_was_sent_is_no_answer(key: bytes | None) -> None:
+    """To the first one of a session it would be: its number is 0."""
+    with pytest.raises(packet.PacketError, match="came back as it was sent"):
+        packet.decode_reflected(packet.encode(SenderPacket(0, SENT, 1, 1), key), key)
+
+
 def test_counters_of_a_reflector_that_counts() -> None:
     data = packet.encode(SenderPacket(7, SENT, 0x1234, 9))
     assert packet.accept(data) == 0x1234
