@@ -7,9 +7,8 @@ import contextlib
 import logging
 import socket
 import time
-from collections.abc import Sequence
 from functools import partial
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv6Address
 
 from srv6mgrd.stamp import packet, sockets
 from srv6mgrd.stamp.admission import Admission
@@ -30,13 +29,12 @@ _REPORT_NS = 60 * _NS
 class _Instance:
     """One socket, of the router itself or of a VRF, and who is answered there."""
 
-    def __init__(
-        self, vrf: str, assignment: ReflectorAssignment, allowed: Sequence[IPv6Network]
-    ) -> None:
+    def __init__(self, vrf: str, assignment: ReflectorAssignment) -> None:
         """Raises OSError."""
         self._vrf = vrf or None
         self._assignment = assignment
-        self._admission = Admission(allowed, time.monotonic_ns())
+        self._allowed = assignment.allowed[vrf]
+        self._admission = Admission(self._allowed, time.monotonic_ns())
         self._counts = SessionCounts()
         self._own: dict[IPv6Address, tuple[int, bool]] = {}
         self._reported = -_REPORT_NS
@@ -44,10 +42,20 @@ class _Instance:
         self._socket = sockets.reflector(assignment.port, self._vrf)
         asyncio.get_running_loop().add_reader(self._socket, self._answer)
 
-    @property
-    def is_current(self) -> bool:
-        """False when the VRF was deleted, or made anew: the socket belongs to the one before."""
-        return self._index == _index(self._vrf or "")
+    def follow(self, assignment: ReflectorAssignment) -> bool:
+        """Go on as assigned, with the counters of sessions. False when that takes another socket:
+        for another port, or a VRF that was deleted, or made anew."""
+        vrf = self._vrf or ""
+        allowed = assignment.allowed.get(vrf)
+        if allowed is None or assignment.port != self._assignment.port:
+            return False
+        if self._index != _index(vrf):
+            return False
+        self._assignment = assignment
+        if allowed != self._allowed:
+            self._allowed = allowed
+            self._admission = Admission(allowed, time.monotonic_ns())
+        return True
 
     def close(self) -> None:
         asyncio.get_running_loop().remove_reader(self._socket)
@@ -120,7 +128,6 @@ class Reflector:
     """Answers test packets of declared senders; none when none is declared."""
 
     def __init__(self) -> None:
-        self._assignment = ReflectorAssignment()
         self._instances: dict[str, _Instance] = {}
         # Why it does not listen, there or in a VRF, though it is to.
         self.problem = ""
@@ -131,25 +138,23 @@ class Reflector:
 
     def configure(self, assignment: ReflectorAssignment) -> None:
         """Listen, or go on with others; what failed is tried again with each call."""
-        changed = assignment != self._assignment
-        self._assignment = assignment
         for vrf, one in list(self._instances.items()):
-            if changed or not one.is_current:
+            if not one.follow(assignment):
                 one.close()
                 del self._instances[vrf]
         problems = []
-        for vrf, allowed in assignment.allowed.items():
-            if vrf not in self._instances and (problem := self._listen(vrf, allowed)):
+        for vrf in assignment.allowed:
+            if vrf not in self._instances and (problem := self._listen(vrf, assignment)):
                 problems.append(problem)
         if (problem := ", ".join(problems)) != self.problem and problem:
             _LOG.error("%s", problem)
         self.problem = problem
 
-    def _listen(self, vrf: str, allowed: Sequence[IPv6Network]) -> str:
+    def _listen(self, vrf: str, assignment: ReflectorAssignment) -> str:
         """The problem, if there is one."""
-        port, where = self._assignment.port, f" of VRF {vrf}" if vrf else ""
+        port, where = assignment.port, f" of VRF {vrf}" if vrf else ""
         try:
-            self._instances[vrf] = _Instance(vrf, self._assignment, allowed)
+            self._instances[vrf] = _Instance(vrf, assignment)
         except OSError as error:
             return f"port {port}{where} cannot be used: {error.strerror}"
         _LOG.info("answers test packets at port %d%s", port, where)

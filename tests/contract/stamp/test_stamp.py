@@ -9,16 +9,16 @@ import os
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from ipaddress import IPv6Address
+from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
 
 import pytest
 
 from lab.waiting import wait_until_async
 from srv6mgrd.model.path_measurement import PORT, Session
-from srv6mgrd.stamp import assignments, packet, results
+from srv6mgrd.stamp import assignments, packet, results, sockets
 from srv6mgrd.stamp.assignments import Assignments, ReflectorAssignment, SessionAssignment
 from srv6mgrd.stamp.measuring import Measuring
 from srv6mgrd.stamp.path_state import PathState
@@ -207,6 +207,14 @@ async def test_the_router_that_answers_is_the_one_that_is_asked_for() -> None:
         await until(sender, PathState.UP)
 
 
+def test_an_address_is_not_ours_because_a_socket_can_be_bound_to_it(addresses: None) -> None:
+    Path("/proc/sys/net/ipv6/ip_nonlocal_bind").write_text("1")
+    ip("-6 route add local 2001:db8:a::/48 dev lo")
+    assert sockets.is_own(OTHER)
+    assert not sockets.is_own(IPv6Address("2001:db8::22"))
+    assert not sockets.is_own(IPv6Address("2001:db8:a::1"))
+
+
 async def test_answers_need_not_leave_by_the_interface_that_requests_come_from() -> None:
     """The kernel sends packets with an interface in in6_pktinfo on that interface alone."""
     home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
@@ -287,20 +295,28 @@ async def test_an_address_that_comes_later_is_used() -> None:
         await until(sender, PathState.UP)
 
 
-def answers(data: bytes, source: IPv6Address = HERE) -> Callable[[], bytes | None]:
-    """Sends a packet to the reflector; the function has what came back."""
-    one = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
-    one.bind((str(source), 0))
-    one.connect((str(OTHER), PORT))
-    one.send(data)
+class Peer:
+    """Sends packets to the reflector."""
 
-    def back() -> bytes | None:
+    def __init__(self, source: IPv6Address = HERE) -> None:
+        self._socket = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+        self._socket.bind((str(source), 0))
+        self._socket.connect((str(OTHER), PORT))
+
+    def send(self, data: bytes) -> None:
+        self._socket.send(data)
+
+    def answer(self) -> bytes | None:
         try:
-            return one.recv(2048)
+            return self._socket.recv(2048)
         except BlockingIOError:
             return None
 
-    return back
+    async def ask(self, data: bytes) -> bytes:
+        self.send(data)
+        found: list[bytes] = []
+        await wait_until_async(lambda: found.extend(filter(None, [self.answer()])) or bool(found))
+        return found[0]
 
 
 @pytest.mark.usefixtures("addresses")
@@ -308,16 +324,26 @@ async def test_no_stranger_is_answered_and_no_answer_is_longer_than_its_request(
     request = packet.encode(packet.SenderPacket(1, time.time_ns()))
     ip("address add 2001:db8:bad::1/128 dev lo nodad")
     async with reflecting(LOCAL):
-        strange = answers(request, IPv6Address("2001:db8:bad::1"))
-        short = answers(request[: packet.LENGTH - 1])
-        known = answers(request + bytes.fromhex("80 09 0001 aa"))
-        found: list[bytes] = []
-        await wait_until_async(lambda: found.extend(filter(None, [known()])) or bool(found))
+        strange, short = Peer(IPv6Address("2001:db8:bad::1")), Peer()
+        strange.send(request)
+        short.send(request[: packet.LENGTH - 1])
+        found = await Peer().ask(request + bytes.fromhex("80 09 0001 aa"))
         # The reflector takes packets in turn: it has had those before.
-        assert len(found[0]) == len(request) + 5
-        assert packet.decode_reflected(found[0]).sender_hop_limit == 64
-        assert strange() is None
-        assert short() is None
+        assert len(found) == len(request) + 5
+        assert packet.decode_reflected(found).sender_hop_limit == 64
+        assert strange.answer() is None
+        assert short.answer() is None
+
+
+@pytest.mark.usefixtures("addresses")
+async def test_a_change_of_the_reflector_keeps_what_it_counted() -> None:
+    """Senders take counters that begin anew for packets that were lost."""
+    request, peer = packet.encode(packet.SenderPacket(1, time.time_ns())), Peer()
+    async with reflecting(LOCAL) as reflector:
+        for count, more in enumerate(((), (IPv6Network("2001:db8:77::/48"),), ()), 1):
+            reflector.configure(to_here(LOCAL, *more))
+            counted = packet.decode_reflected(await peer.ask(request)).answered.counters
+            assert counted == (0, count, count)
 
 
 @pytest.mark.usefixtures("addresses")
