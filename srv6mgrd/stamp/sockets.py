@@ -25,6 +25,8 @@ _INT = struct.Struct("=i")
 # struct in6_pktinfo.
 _PACKET_INFO = struct.Struct("=16sI")
 _ROOM = 2048
+# A socket that is only connected sends nothing.
+_DISCARD = 9
 _ANCILLARY = 512
 _BUFFER = 1 << 20
 
@@ -101,15 +103,17 @@ def _route(one: socket.socket, addresses: Sequence[IPv6Address]) -> None:
 
 def is_own(address: IPv6Address, vrf: str | None = None) -> bool:
     """Whether the router has the address, in this VRF. Those that others have too do not count,
-    though a socket can be bound to them."""
+    though packets to them stay here."""
     if address.is_unspecified or address.is_loopback or address.is_multicast:
         return False
     try:
         with _udp(vrf) as one:
-            one.bind((str(address), 0))
+            # The kernel chooses the destination as source where it has that address (RFC 6724
+            # rule 1). With net.ipv6.ip_nonlocal_bind a socket can be bound to any address.
+            one.connect((str(address), _DISCARD))
+            return IPv6Address(one.getsockname()[0]) == address
     except OSError:
         return False
-    return True
 
 
 def _stamp(one: socket.socket, what: int) -> None:
