@@ -27,6 +27,8 @@ _PACE = struct.Struct("=6Q")
 _TAKER = struct.Struct("=Ii")
 # Between rates while the highest is not between two yet.
 _STEP = 1.15
+# Below the first nothing arrives at all, above the second nothing is ever lost: no limit to find.
+LOWEST, HIGHEST = 1_000.0, 1e8
 # Nobody takes anything any more when nothing arrived for so long.
 _QUIET, _LONGEST = 0.002, 1.0
 
@@ -91,14 +93,19 @@ def highest_rate(
     delivered: Callable[[float], float], around: float, precision: float = 0.005
 ) -> float:
     """The highest rate at which no more than LOSS is lost, to ``precision`` of itself: by steps
-    away from a guess, then by bisection between a rate that is low enough and one that is not."""
+    away from a guess, then by bisection between a rate that is low enough and one that is not.
+    RuntimeError where no rate has a limit."""
     low = high = around
     if delivered(around) >= 1 - LOSS:
         while delivered(high := low * _STEP) >= 1 - LOSS:
             low = high
+            if low > HIGHEST:
+                raise RuntimeError(f"no packet is lost at {low:.0f} packets per second either")
     else:
         while delivered(low := high / _STEP) < 1 - LOSS:
             high = low
+            if high < LOWEST:
+                raise RuntimeError(f"packets are lost at {high:.0f} packets per second as well")
     while high - low > precision * high:
         rate = (low + high) / 2
         if delivered(rate) >= 1 - LOSS:

@@ -9,14 +9,14 @@ Packets are injected as if they came in on ``eth0``; neighbors are permanent.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import socket
 import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from ipaddress import IPv6Address, IPv6Network, ip_address
 
+from bench import namespaces
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kinds.dummy.object import DummyDevice
 from srv6mgrd.kinds.sysctl.object import Sysctl
@@ -34,8 +34,6 @@ LAST = "fcbb:0:9::"
 IN_MAC, OUT_MAC = "02:00:00:00:00:01", "02:00:00:00:00:02"
 NEXT_HOPS = {"ipv6": "2001:db8:9::2", "ipv4": "10.9.0.2"}
 _FUNCTION_MAC, _OWN_MAC = "02:00:00:00:09:02", "02:00:00:00:09:01"
-_CLONE_NEWNET = 0x40000000
-_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def prefix(number: int) -> IPv6Network:
@@ -55,12 +53,7 @@ class Node:
         self.function = f"{self.name}-fn"
         self._far = f"{self.name}-far"
         for space in (self.name, self.function, self._far):
-            self._run(f"ip netns add {space}")
-            self.on(space, "sysctl -qw net.ipv6.conf.all.forwarding=1 net.ipv4.ip_forward=1"
-                           " net.ipv6.conf.default.accept_dad=0 net.ipv4.conf.all.rp_filter=0"
-                           " net.ipv4.conf.default.rp_filter=0 net.ipv6.conf.all.seg6_enabled=1"
-                           " net.ipv6.conf.default.seg6_enabled=1")  # fmt: skip
-            self.on(space, "ip link set lo up")
+            namespaces.create(space)
         for port in ("eth0", "eth1"):
             far = f"{port} netns {self._far} address {OUT_MAC}"
             self.on(self.name, f"ip link add {port} address {IN_MAC} type veth peer name {far}")
@@ -151,32 +144,19 @@ class Node:
         if isinstance(self._counting, int):
             os.close(self._counting)
         for space in (self.name, self.function, self._far):
-            subprocess.run(["ip", "netns", "delete", space], check=False, capture_output=True)
+            namespaces.delete(space)
 
     def on(self, space: str, command: str) -> str:
-        return self._run(f"ip netns exec {space} {command}")
-
-    @staticmethod
-    def _run(command: str) -> str:
-        done = subprocess.run(command, shell=True, check=False, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"{command}: {done.stdout}{done.stderr}")
-        return done.stdout
+        return namespaces.on(space, command)
 
     def _batch(self, space: str, lines: Sequence[str]) -> None:
         text = "\n".join(lines) + "\n"
         command = ["ip", "-6", "-n", space, "-batch", "-"]
         subprocess.run(command, input=text, check=True, text=True, capture_output=True)
 
-    @contextmanager
-    def entered(self) -> Iterator[None]:
+    def entered(self) -> AbstractContextManager[None]:
         """This thread in the node's namespace."""
-        with open("/proc/thread-self/ns/net") as home, open(f"/run/netns/{self.name}") as there:
-            _LIBC.setns(there.fileno(), _CLONE_NEWNET)
-            try:
-                yield
-            finally:
-                _LIBC.setns(home.fileno(), _CLONE_NEWNET)
+        return namespaces.entered(self.name)
 
 
 def declared(

@@ -11,12 +11,10 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import subprocess
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 
-from bench import header_overhead
+from bench import header_overhead, namespaces
 from bench.report import Goal
 
 # TCP sends again what a disturbed machine loses: the best counts.
@@ -39,12 +37,7 @@ class Nodes:
     def __init__(self) -> None:
         self._names = {node: f"goodput-{node}-{os.getpid()}" for node in ("a", "b", "c")}
         for name in self._names.values():
-            self._run(f"ip netns add {name}")
-        for node in self._names:
-            self.on(node, "sysctl -qw net.ipv6.conf.all.forwarding=1"
-                          " net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.all.seg6_enabled=1"
-                          " net.ipv6.conf.default.seg6_enabled=1")  # fmt: skip
-            self.on(node, "ip link set lo up")
+            namespaces.create(name)
         self._link("a", "b", 1)
         self._link("b", "c", 3)
         self.on("a", "ip -6 route add fcbb::/16 via 2001:db8:1::2")
@@ -66,7 +59,7 @@ class Nodes:
         # A packet on the wire for each that is counted.
         ends = [f"{name} netns {self._names[node]} gso_max_segs 1"
                 for name, node in zip(names, (near, far), strict=True)]  # fmt: skip
-        self._run(f"ip link add {ends[0]} type veth peer name {ends[1]}")
+        namespaces.run(f"ip link add {ends[0]} type veth peer name {ends[1]}")
         for place, node, name in ((1, near, names[0]), (2, far, names[1])):
             self.on(node, f"ip addr add 2001:db8:{number}::{place}/64 dev {name} nodad")
             self.on(node, f"ip link set {name} up")
@@ -78,13 +71,13 @@ class Nodes:
 
     def share(self) -> float:
         """Of the octets on the link, in percent."""
-        with self._entered("c"):
+        with namespaces.entered(self._names["c"]):
             server = socket.create_server((_SERVER, 5001), family=socket.AF_INET6)
         server.settimeout(30)
         taken = threading.Thread(target=_take, args=(server,))
         taken.start()
         octets, packets = self._sent()
-        with self._entered("a"):
+        with namespaces.entered(self._names["a"]):
             client = socket.create_connection((_SERVER, 5001), timeout=30)
         with client:
             client.sendall(bytes(OCTETS))
@@ -99,30 +92,12 @@ class Nodes:
         octets, packets = self.on("a", f"cat {counters}/tx_bytes {counters}/tx_packets").split()
         return int(octets), int(packets)
 
-    @contextmanager
-    def _entered(self, node: str) -> Iterator[None]:
-        with open("/proc/thread-self/ns/net") as home:
-            there = os.open(f"/run/netns/{self._names[node]}", os.O_RDONLY)
-            os.setns(there, os.CLONE_NEWNET)
-            os.close(there)
-            try:
-                yield
-            finally:
-                os.setns(home.fileno(), os.CLONE_NEWNET)
-
     def on(self, node: str, command: str) -> str:
-        return self._run(f"ip netns exec {self._names[node]} {command}")
-
-    @staticmethod
-    def _run(command: str) -> str:
-        done = subprocess.run(command, shell=True, check=False, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"{command}: {done.stdout}{done.stderr}")
-        return done.stdout
+        return namespaces.on(self._names[node], command)
 
     def close(self) -> None:
         for name in self._names.values():
-            subprocess.run(["ip", "netns", "delete", name], check=False, capture_output=True)
+            namespaces.delete(name)
 
 
 def _take(server: socket.socket) -> None:

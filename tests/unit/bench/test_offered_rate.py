@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench.offered_rate import LOSS, Trial, highest_rate
+from bench.offered_rate import HIGHEST, LOSS, LOWEST, Trial, highest_rate
 
 
 def router(limit: float) -> tuple[list[float], object]:
@@ -35,6 +35,21 @@ def test_a_good_guess_needs_few_trials():
     highest_rate(delivered, 440_000)
 
     assert len(asked) <= 8
+
+
+@pytest.mark.parametrize("limit", [0, LOWEST / 2], ids=["nothing arrives", "hardly anything"])
+def test_ends_where_packets_are_lost_at_any_rate(limit):
+    _, delivered = router(limit)
+
+    with pytest.raises(RuntimeError, match="packets are lost at"):
+        highest_rate(delivered, 200_000)
+
+
+def test_ends_where_no_packet_is_ever_lost():
+    _, delivered = router(HIGHEST * 1000)
+
+    with pytest.raises(RuntimeError, match="no packet is lost"):
+        highest_rate(delivered, 200_000)
 
 
 def test_delivery_ratio():
