@@ -46,6 +46,7 @@ pytestmark = [pytest.mark.contract, pytest.mark.usefixtures("onward")]
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples/bpf"
 TCP_NUMBER, UDP_NUMBER = 6, 17
+HOP_BY_HOP, FRAGMENT, AUTHENTICATION, OPTIONS = 0, 44, 51, 60
 AFTER = "fc00:6::6"
 
 
@@ -114,13 +115,31 @@ def v6(payload: bytes, protocol: int = UDP_NUMBER) -> bytes:
                 srh(IPV6, 1, AFTER, str(SID)) + ipv6(*INNER6, protocol, payload))  # fmt: skip
 
 
+def extension(following: int) -> bytes:
+    """Of eight octets: options, padded with PadN."""
+    return struct.pack("!BBBB4x", following, 0, 1, 4)
+
+
+def fragment(following: int, offset: int, *, more: bool) -> bytes:
+    return struct.pack("!BBHI", following, 0, offset & ~7 | more, 1)
+
+
+def authentication(following: int) -> bytes:
+    return struct.pack("!BBHII12x", following, 4, 0, 1, 1)
+
+
+def options(count: int, payload: bytes) -> bytes:
+    """So many headers in front of a datagram; OPTIONS is the number of the first."""
+    return extension(OPTIONS) * (count - 1) + extension(UDP_NUMBER) + payload
+
+
 def v4(payload: bytes) -> bytes:
     return ipv6(SOURCE, str(SID), ROUTING, srh(IPV4, 1, AFTER, str(SID)) + ipv4(*INNER4, payload))
 
 
-def inserted(payload: bytes) -> bytes:
+def inserted(payload: bytes, protocol: int = UDP_NUMBER) -> bytes:
     """As H.Insert makes it: the last segment is the destination."""
-    return ipv6(INNER6[0], str(SID), ROUTING, srh(UDP_NUMBER, 1, INNER6[1], str(SID)) + payload)
+    return ipv6(INNER6[0], str(SID), ROUTING, srh(protocol, 1, INNER6[1], str(SID)) + payload)
 
 
 MAPPED = tuple(f"::ffff:{address}" for address in INNER4)
@@ -135,9 +154,43 @@ MAPPED = tuple(f"::ffff:{address}" for address in INNER4)
         pytest.param(v4(datagram(53)), rule(*MAPPED, UDP_NUMBER, 53), id="IPv4"),
         pytest.param(inserted(datagram(53)), rule(*INNER6, UDP_NUMBER, 53), id="inserted header"),
         pytest.param(
-            v6(struct.pack("!BB6x", UDP_NUMBER, 0) + datagram(53), 60),
+            v6(options(1, datagram(53)), OPTIONS), rule(*INNER6, UDP_NUMBER, 53), id="options"
+        ),
+        pytest.param(
+            v6(options(6, datagram(53)), OPTIONS), rule(*INNER6, UDP_NUMBER, 53), id="six options"
+        ),
+        pytest.param(
+            v6(fragment(UDP_NUMBER, 0, more=True) + datagram(53), FRAGMENT),
             rule(*INNER6, UDP_NUMBER, 53),
-            id="behind options",
+            id="first fragment",
+        ),
+        pytest.param(
+            v6(fragment(UDP_NUMBER, 8, more=False) + datagram(53), FRAGMENT),
+            rule(*INNER6, UDP_NUMBER),
+            id="later fragment, any port",
+        ),
+        pytest.param(
+            v6(
+                extension(FRAGMENT) + fragment(OPTIONS, 0, more=True) + options(1, datagram(53)),
+                HOP_BY_HOP,
+            ),
+            rule(*INNER6, UDP_NUMBER, 53),
+            id="fragment between options",
+        ),
+        pytest.param(
+            v6(srh(UDP_NUMBER, 0, INNER6[1]) + datagram(53), ROUTING),
+            rule(*INNER6, UDP_NUMBER, 53),
+            id="routing header",
+        ),
+        pytest.param(
+            v6(authentication(UDP_NUMBER) + datagram(53), AUTHENTICATION),
+            rule(*INNER6, UDP_NUMBER, 53),
+            id="authentication",
+        ),
+        pytest.param(
+            inserted(fragment(UDP_NUMBER, 0, more=True) + datagram(53), FRAGMENT),
+            rule(*INNER6, UDP_NUMBER, 53),
+            id="inserted header, first fragment",
         ),
     ],
 )
@@ -175,8 +228,25 @@ def test_filter_passes_what_differs(router: Router, firewall: Example, key: byte
     assert router.counted()[0] == 1
 
 
-def test_filter_drops_what_it_cannot_read(router: Router, firewall: Example) -> None:
-    router.send(v6(b"\0\0"))
+@pytest.mark.parametrize(
+    "packet",
+    [
+        pytest.param(v6(b"\0\0"), id="short"),
+        pytest.param(
+            v6(fragment(TCP_NUMBER, 0, more=True) + b"\0\0", FRAGMENT), id="short fragment"
+        ),
+        pytest.param(v6(options(7, datagram(53)), OPTIONS), id="seven options"),
+        pytest.param(
+            v6(srh(UDP_NUMBER, 1, INNER6[0], INNER6[1]) + datagram(53), ROUTING),
+            id="segments left inside",
+        ),
+        pytest.param(
+            inserted(fragment(IPV6, 8, more=False) + PACKET6, FRAGMENT), id="outer fragment"
+        ),
+    ],
+)
+def test_filter_drops_what_it_cannot_read(router: Router, firewall: Example, packet: bytes) -> None:
+    router.send(packet)
     wait_until(lambda: router.counted() == (0, 0, 1), "a dropped packet")
 
 
