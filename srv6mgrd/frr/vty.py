@@ -103,8 +103,14 @@ def _connected(path: Path, timeout: float) -> socket.socket:
             " of srv6mgrd, or raise LimitNOFILE",
         ) from error
     try:
-        made.settimeout(timeout)
+        # Not settimeout: without room in the daemon's backlog, which is 3, that fails at once
+        # (unix_stream_connect), and a daemon that is busy with a thousand VRFs has none.
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _timeval(timeout))
         made.connect(str(path))
+    except BlockingIOError as error:
+        made.close()
+        cause = f"{path.stem} took no connection within {timeout:g} s"
+        raise VtyError(errno.ETIMEDOUT, f"{cause}; see its log") from error
     except OSError as error:
         made.close()
         raise VtyError(
@@ -113,6 +119,12 @@ def _connected(path: Path, timeout: float) -> socket.socket:
             " start frr and see that the daemon is enabled",
         ) from error
     return made
+
+
+def _timeval(seconds: float) -> bytes:
+    """struct timeval."""
+    whole, part = divmod(round(seconds * 1e6), 1_000_000)
+    return struct.pack("@ll", whole, part)
 
 
 class Shows(Protocol):

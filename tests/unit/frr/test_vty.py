@@ -1,9 +1,12 @@
 """The vty protocol against a scripted daemon."""
 
+import errno
 import gc
 import os
 import resource
+import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -79,6 +82,48 @@ def test_no_daemon(path: Path) -> None:
         Vty(path)
     assert "bgpd can't be reached" in str(caught.value)
     assert "start frr" in str(caught.value)
+
+
+def test_a_busy_daemon_is_waited_for(path: Path) -> None:
+    """Its backlog is full of those that wait already."""
+    began = time.monotonic()
+    with busy(path), pytest.raises(VtyError, match=r"took no connection within 0\.2 s") as caught:
+        Vty(path, timeout=0.2)
+    assert time.monotonic() - began >= 0.2
+    assert caught.value.errno == errno.ETIMEDOUT
+
+
+def test_a_daemon_that_is_no_longer_busy_answers(path: Path) -> None:
+    with busy(path) as listening:
+        answering = threading.Thread(target=_take_two, args=(listening,))
+        answering.start()
+        with Vty(path) as vty:
+            assert vty.run(["one"]) == [Answer(0, "")]
+        answering.join()
+
+
+@contextmanager
+def busy(path: Path) -> Iterator[socket.socket]:
+    """A socket whose backlog has no room."""
+    with (
+        socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening,
+        socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as waiting,
+    ):
+        listening.bind(str(path))
+        listening.listen(0)
+        waiting.connect(str(path))
+        yield listening
+
+
+def _take_two(listening: socket.socket) -> None:
+    """Takes who waits, then answers two commands of the next."""
+    listening.accept()[0].close()
+    session, _ = listening.accept()
+    with session:
+        for _ in range(2):
+            while not session.recv(1 << 10).endswith(b"\0"):
+                pass
+            session.sendall(b"\0\0\0\0")
 
 
 def test_daemon_dies_in_the_middle(serve: Serve, path: Path) -> None:
