@@ -46,7 +46,8 @@ _LOG = logging.getLogger(__name__)
 class Report:
     """What a pass did: the actions carried out, which declared objects are ``not_installed`` for
     what reason, and what was rejected. ``differences`` says of a repair how what it touched
-    differed."""
+    differed. ``is_outdated`` if another program changed something else while it wrote: the next
+    pass is due."""
 
     actions: list[Action] = field(default_factory=list)
     desired: Desired = field(default_factory=Desired)
@@ -54,6 +55,7 @@ class Report:
     touched: frozenset[ObjectRef] = frozenset()
     rejections: tuple[Rejection, ...] = ()
     differences: Mapping[ObjectRef, str] = field(default_factory=dict)
+    is_outdated: bool = False
 
     @property
     def outcomes(self) -> Mapping[ObjectRef, Outcome]:
@@ -346,7 +348,8 @@ class Reconciler:
         failures |= {r.action.object.key: error_messages.of_rejected(r) for r in rejected}
         failed = {r.action.object.key for r in rejected}
         done = [a for a in actions if a.object.key not in failed]
-        unread = _unread(after, failures) if after is not None else {}
+        unread = _unread(after, failures, actions) if after is not None else {}
+        outdated = after is not None and _has_others(after, failures, actions)
         if not atomic:
             self._retry_policy.repaired(done, unread)
         failures |= {key: rejection for key, (_, rejection) in unread.items()}
@@ -364,6 +367,7 @@ class Reconciler:
             frozenset(ref for a in done for ref in now.target.refs(a.object.key)),
             tuple(failures.values()),
             {} if atomic else _by_ref(differences(done), now.target),
+            outdated,
         )
 
     def _carry_out(
@@ -390,7 +394,7 @@ class Reconciler:
                 if atomic:
                     self._executor.undo(actions)
                 raise
-            unread = _unread(after, failed)
+            unread = _unread(after, failed, actions)
             if atomic and any(not isinstance(a.object, FrrBlock) for a, _ in unread.values()):
                 self._executor.undo(actions)
                 raise RejectedError([rejection for _, rejection in unread.values()])
@@ -458,14 +462,24 @@ def _in_frr(key: str) -> bool:
     return key.startswith("frr ")
 
 
-def _unread(after: _Compared, known: Container[str]) -> dict[str, tuple[Action, Rejection]]:
-    """What still differs after writing, beside what is known to have failed: kernels ignore
+def _unread(
+    after: _Compared, known: Container[str], written: Iterable[Action]
+) -> dict[str, tuple[Action, Rejection]]:
+    """What still differs after it was written, beside what is known to have failed: kernels ignore
     attributes that they don't know, without error."""
+    keys = {action.object.key for action in written}
     return {
         a.object.key: (a, error_messages.of_unread(a))
         for a in after.plan.actions
-        if a.object.key not in known
+        if a.object.key in keys and a.object.key not in known
     }
+
+
+def _has_others(after: _Compared, known: Container[str], written: Iterable[Action]) -> bool:
+    """Whether something differs that was not written: another program changed it meanwhile."""
+    keys = {action.object.key for action in written}
+    differing = (action.object.key for action in after.plan.actions)
+    return any(key not in keys and key not in known for key in differing)
 
 
 def _left(unread: Mapping[str, tuple[Action, Rejection]]) -> set[str]:

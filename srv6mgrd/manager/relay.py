@@ -77,6 +77,8 @@ class FromWriter:
     def report(self, report: Report, repaired: Iterable[ObjectRef] = ()) -> None:
         failed = self._state.submit(self._publish, report, frozenset(repaired)).result()
         self._in_loop.ask(self._loop.published, failed=failed)
+        if report.is_outdated:
+            self.request_reconcile()
 
     def _publish(self, report: Report, repaired: frozenset[ObjectRef]) -> bool:
         if not self._publication.is_of(report.desired):

@@ -147,6 +147,56 @@ def test_a_repair_says_how_it_differed(world):
     }
 
 
+class LosingKernel(FakeKernel):
+    """Another program removes objects while we write others."""
+
+    loses = ()
+
+    def apply(self, actions):
+        found = super().apply(actions)
+        for key in self.loses:
+            self.remove(key)
+        self.loses = ()
+        return found
+
+
+def test_what_is_removed_while_something_else_is_written_is_the_next_repairs():
+    world = World(LosingKernel({"eth1": 2, "eth2": 3}))
+    world.commit(VPN)
+    world.kernel.remove(END_KEY)
+    world.kernel.loses = ["port eth1"]
+
+    report = world.repair()
+
+    assert not report.rejections
+    assert report.outcomes[END] == INSTALLED
+    assert report.is_outdated
+    again = world.repair()
+    assert again.differences == {RED: "interface eth1 had left VRF red"}
+    assert not again.is_outdated
+
+
+def test_what_is_removed_during_a_commit_does_not_reject_it():
+    world = World(LosingKernel({"eth1": 2, "eth2": 3}))
+    world.commit(VPN)
+    world.kernel.loses = [END_KEY]
+
+    report = world.commit(replace(VPN, sids={**VPN.sids, **desired(sid("fcbb:0:1:2::/64")).sids}))
+
+    assert report.is_outdated
+    assert END_KEY not in world.kernel.objects
+    assert list(world.repair().differences) == [END]
+
+
+def test_what_is_removed_right_after_it_was_written_is_named():
+    world = World(LosingKernel({"eth1": 2, "eth2": 3}))
+    world.commit(VPN)
+    world.kernel.remove(END_KEY)
+    world.kernel.loses = [END_KEY]
+
+    assert "gone again right after it was written" in world.repair().outcomes[END].reason
+
+
 class KeepingFrr(FakeFrr):
     """Takes the first removals and goes on showing the lines, as mgmtd does (``frr.kept``)."""
 
