@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from srv6mgrd.counters.node import MAKE_ROOM, publish_text
 from srv6mgrd.storage import Problems
@@ -22,6 +22,19 @@ def beside(store: Path) -> Path:
     return store.with_name("observed.json")
 
 
+class _Part(NamedTuple):
+    members: Mapping[str, Any]
+    # Each of them as JSON.
+    encoded: Mapping[str, str]
+
+
+class _Joined(NamedTuple):
+    """A member of several parts as JSON, and that of each part that it was made of."""
+
+    sources: tuple[str, ...]
+    text: str
+
+
 class ObservedWriter:
     """Writes the file, whole and at once, when something changed. It has parts; members that
     several of them have are joined, their lists by key. The event loop publishes; what takes long
@@ -30,12 +43,12 @@ class ObservedWriter:
     def __init__(self, path: Path, problems: Problems | None = None) -> None:
         self._path = path
         self._problems = problems or Problems()
+        # Of all below that ``stage`` replaces.
         self._staging = Lock()
-        self._parts: dict[str, Mapping[str, Any]] = {}
-        # The members of a part, each encoded.
-        self._encoded: dict[str, dict[str, str]] = {}
-        # Members of several parts as they were joined last, with what they were made of.
-        self._joined: dict[str, tuple[list[str], str]] = {}
+        self._parts: Mapping[str, _Part] = {}
+        self._joined: Mapping[str, _Joined] = {}
+        # Counts the calls of ``stage``; and the one of which ``_staged`` is.
+        self._edition = self._staged_edition = 0
         self._staged = ""
         self._written: str | None = None
         self._problems.retry(path.name, self.publish)
@@ -45,17 +58,20 @@ class ObservedWriter:
         members must not change afterwards."""
         encoded = {name: _encode(value) for name, value in members.items()}
         with self._staging:
-            self._parts[part], self._encoded[part] = members, encoded
-            parts: dict[str, list[str]] = {}
-            for each in sorted(self._encoded):
-                for name in self._encoded[each]:
-                    parts.setdefault(name, []).append(each)
-            named = [f"{json.dumps(name)}:{self._member(name, of)}" for name, of in parts.items()]
-            self._staged = ",".join(named)
+            self._parts = {**self._parts, part: _Part(members, encoded)}
+            self._edition = edition = self._edition + 1
+            parts, joined = self._parts, self._joined
+        # Not under the lock: one part would wait until all of the others are encoded.
+        text, joined = _composed(parts, joined)
+        with self._staging:
+            # A later edition has this part, too.
+            if edition > self._staged_edition:
+                self._staged, self._joined, self._staged_edition = text, joined, edition
 
     def staged(self, part: str) -> Mapping[str, Any]:
         """What was staged last of a part."""
-        return self._parts.get(part, _NOTHING)
+        known = self._parts.get(part)
+        return known.members if known is not None else _NOTHING
 
     def publish(self) -> None:
         """Write what is staged, unless it is what was written last."""
@@ -67,17 +83,33 @@ class ObservedWriter:
             publish_text(self._path, f"{{{text}}}")
             self._written = text
 
-    def _member(self, name: str, parts: Sequence[str]) -> str:
-        sources = [self._encoded[part][name] for part in parts]
-        if len(sources) == 1:
-            return sources[0]
-        known = self._joined.get(name)
-        if known is None or known[0] != sources:
-            joined: Any = {}
-            for part in parts:
-                joined = _join(joined, self._parts[part][name])
-            known = self._joined[name] = sources, _encode(joined)
-        return known[1]
+
+def _composed(
+    parts: Mapping[str, _Part], known: Mapping[str, _Joined]
+) -> tuple[str, Mapping[str, _Joined]]:
+    """All members as JSON; and those that several parts have, with what was ``known`` of them."""
+    having: dict[str, list[_Part]] = {}
+    for _, part in sorted(parts.items()):
+        for name in part.encoded:
+            having.setdefault(name, []).append(part)
+    joined = {
+        name: _joined(name, of, known.get(name)) for name, of in having.items() if len(of) > 1
+    }
+    named = (
+        f"{json.dumps(name)}:{joined[name].text if name in joined else of[0].encoded[name]}"
+        for name, of in having.items()
+    )
+    return ",".join(named), joined
+
+
+def _joined(name: str, parts: Sequence[_Part], known: _Joined | None) -> _Joined:
+    sources = tuple(part.encoded[name] for part in parts)
+    if known is not None and known.sources == sources:
+        return known
+    whole: Any = {}
+    for part in parts:
+        whole = _join(whole, part.members[name])
+    return _Joined(sources, _encode(whole))
 
 
 _NOTHING: Mapping[str, Any] = {}

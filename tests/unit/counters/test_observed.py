@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from srv6mgrd.counters import observed
 from srv6mgrd.counters.node import NodeReader
 from srv6mgrd.counters.observed import ObservedWriter
 from srv6mgrd.storage import Problems
@@ -60,6 +63,39 @@ def test_what_is_published_is_encoded_before(
         patch.delattr(json, "dumps")
         writer.publish()
     assert json.loads(file.read_text()) == {"vrfs": {"vrf": [{"name": "red", "service": {}}]}}
+
+
+def test_a_part_that_takes_long_keeps_no_other_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "observed.json"
+    writer, join = ObservedWriter(file), observed._join
+    joining, may_end = threading.Event(), threading.Event()
+
+    def slowly(first: Any, second: Any) -> Any:
+        if threading.current_thread() is other:
+            joining.set()
+            may_end.wait(30)
+        return join(first, second)
+
+    monkeypatch.setattr(observed, "_join", slowly)
+    writer.stage("frr", {"vrfs": {"vrf": [{"name": "red", "bgp": {}}]}})
+    red = {"vrfs": {"vrf": [{"name": "red", "service": {}}]}}
+    other = threading.Thread(target=writer.stage, args=("service", red), daemon=True)
+    other.start()
+    assert joining.wait(30)
+    mine = threading.Thread(target=writer.stage, args=("interfaces", {"interfaces": {}}))
+    mine.start()
+    mine.join(30)
+    assert not mine.is_alive()
+    writer.publish()
+    whole = {"interfaces": {}, "vrfs": {"vrf": [{"name": "red", "bgp": {}, "service": {}}]}}
+    assert json.loads(file.read_text()) == whole
+    may_end.set()
+    other.join(30)
+    # What was staged earlier does not replace it.
+    writer.publish()
+    assert json.loads(file.read_text()) == whole
 
 
 def test_members_of_several_parts_are_joined_by_key(tmp_path: Path) -> None:
