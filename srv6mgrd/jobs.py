@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 from collections.abc import Callable, Coroutine, Iterable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from srv6mgrd.systemd import notify, watchdog
 
+_LOG = logging.getLogger(__name__)
+
 Job = Coroutine[Any, Any, object]
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def told_to_stop() -> asyncio.Event:
@@ -58,3 +63,22 @@ async def _end(tasks: Iterable[asyncio.Task[Any]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def to_its_end(call: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+    """``asyncio.to_thread`` for a call whose sockets are closed afterwards: when this is cancelled,
+    it waits for the call all the same."""
+    return await awaited(asyncio.ensure_future(asyncio.to_thread(call, *arguments, **named)))
+
+
+async def awaited(call: asyncio.Future[T], cancel: Callable[[], object] = lambda: None) -> T:
+    """The result of a call in a thread, which has ended by then in any case. ``cancel`` is called
+    when this is cancelled; a failure that nobody waits for then is logged."""
+    try:
+        return await asyncio.shield(call)
+    except asyncio.CancelledError:
+        cancel()
+        await asyncio.wait([call])
+        if not call.cancelled() and (error := call.exception()) is not None:
+            _LOG.error("failed while it was stopped: %s", error, exc_info=error)
+        raise

@@ -115,6 +115,26 @@ def searched_later() -> Iterator[None]:
         _waiting.end()
 
 
+class Hold:
+    """``searched_later`` for work that waits for another program in between, who may be slow: it
+    begins and ends as often as wanted. For one thread."""
+
+    def __init__(self) -> None:
+        self.is_held = False
+
+    def begin(self) -> None:
+        """The collector waits, if it does not yet."""
+        if not self.is_held:
+            self.is_held = True
+            _waiting.begin()
+
+    def end(self) -> None:
+        """It need not wait any more."""
+        if self.is_held:
+            self.is_held = False
+            _waiting.end()
+
+
 def let_go(tree: dict[str, Any]) -> None:
     """Free a tree of JSON entry by entry: all at once would hold every thread, 100,000 entries for
     0.1 s."""

@@ -7,9 +7,10 @@ import contextlib
 import importlib
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from ipaddress import IPv6Network
+from typing import TypeVar
 
 from srv6mgrd import memory
 from srv6mgrd.backoff import Backoff
@@ -28,11 +29,14 @@ from srv6mgrd.threads import one_thread
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
 Connect = Callable[[Settings], AbstractAsyncContextManager[Wire]]
 
 # Seconds that all rows together, and each batch of them, wait for a commit or a repair at most;
 # and from look to look whether it has ended.
 _ALL_LATE, _BATCH_LATE, _LOOK = 5.0, 0.5, 0.02
+# Seconds after which an answer of Redis is late: thousands of rows take less.
+_SLOW = 0.25
 
 
 @contextlib.asynccontextmanager
@@ -78,6 +82,7 @@ class Publisher:
         self._services_shown: object = self._services
         self._touched: set[str] = set()
         self._compare_due = 0.0
+        self._hold = memory.Hold()
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._problem: str | None = "not connected yet"
@@ -215,8 +220,20 @@ class Publisher:
 
     async def _round(self, wire: Wire) -> None:
         await self._give_way(_ALL_LATE)
-        with memory.searched_later():
+        self._hold.begin()
+        try:
             await self._make_so(wire)
+        finally:
+            self._hold.end()
+
+    async def _answer(self, coming: Awaitable[T]) -> T:
+        """An answer of Redis. The collector does not wait for one that takes long."""
+        late = asyncio.get_running_loop().call_later(_SLOW, self._hold.end)
+        try:
+            return await coming
+        finally:
+            late.cancel()
+            self._hold.begin()
 
     async def _make_so(self, wire: Wire) -> None:
         row_cache, now = self._row_cache, time.monotonic()
@@ -231,13 +248,14 @@ class Publisher:
             touched, self._touched = self._touched, set()
             if POLL_ROW.key in touched:
                 await self._read_poll(wire)
-            row_cache.reread(await _read(wire, row_cache.concerns(touched)))
+            row_cache.reread(await self._read(wire, row_cache.concerns(touched)))
         declared = self._declared
         if declared is not None and declared is not self._absorbed:
             changes = self._projector.project(*declared)
             try:
                 if names := row_cache.unnamed(changes):
-                    row_cache.name(names, await wire.allocate(len(names), row_cache.highest_index))
+                    allocated = wire.allocate(len(names), row_cache.highest_index)
+                    row_cache.name(names, await self._answer(allocated))
                 row_cache.absorb(changes)
             except BaseException:
                 self._projector.again()
@@ -252,7 +270,7 @@ class Publisher:
         if now >= self._sample_due and (sample := self._sample) is not None:
             self._sample_due = now + (self._poll.interval or interval)
             for prefixes, lines in row_cache.sample(sample):
-                await wire.count(lines)
+                await self._answer(wire.count(lines))
                 self._writes += len(lines)
                 row_cache.counted(prefixes)
             await self._carry_out(wire, row_cache.changes())
@@ -261,7 +279,7 @@ class Publisher:
 
     async def _read_poll(self, wire: Wire) -> None:
         """Whether counters are wanted, and how often."""
-        before, self._poll = self._poll, poll((await _read(wire, [POLL_ROW]))[POLL_ROW])
+        before, self._poll = self._poll, poll((await self._read(wire, [POLL_ROW]))[POLL_ROW])
         if before.interval != self._poll.interval:
             self._sample_due = 0.0
         if before.is_enabled != self._poll.is_enabled:
@@ -271,28 +289,27 @@ class Publisher:
     async def _carry_out(self, wire: Wire, batches: Iterable[tuple[str, list[Change]]]) -> None:
         for db, batch in batches:
             await self._give_way(_BATCH_LATE)
-            rejected = await wire.write(db, [operation for _, operation in batch])
+            written = wire.write(db, [operation for _, operation in batch])
+            rejected = await self._answer(written)
             self._writes += len(batch) - len(rejected)
             for key in self._row_cache.done(batch, rejected):
                 log.warning("%s %s: made by another writer, left alone", key.db, key.key)
 
     async def _adopt(self, wire: Wire) -> None:
-        keys = {db: await wire.owned(db) for db in DATABASES}
-        names = await _read(wire, [NAME_ROW])
-        self._row_cache.adopt(await _rows(wire, keys), names[NAME_ROW])
+        keys = {db: await self._answer(wire.owned(db)) for db in DATABASES}
+        names = await self._read(wire, [NAME_ROW])
+        self._row_cache.adopt(await self._rows(wire, keys), names[NAME_ROW])
 
+    async def _read(self, wire: Wire, keys: Iterable[RowKey]) -> dict[RowKey, Fields]:
+        by_database: dict[str, list[str]] = {}
+        for key in keys:
+            by_database.setdefault(key.db, []).append(key.key)
+        return await self._rows(wire, by_database)
 
-async def _read(wire: Wire, keys: Iterable[RowKey]) -> dict[RowKey, Fields]:
-    by_database: dict[str, list[str]] = {}
-    for key in keys:
-        by_database.setdefault(key.db, []).append(key.key)
-    return await _rows(wire, by_database)
-
-
-async def _rows(wire: Wire, keys: Mapping[str, list[str]]) -> dict[RowKey, Fields]:
-    rows: dict[RowKey, Fields] = {}
-    for db, texts in keys.items():
-        for first in range(0, len(texts), BATCH):
-            found = await wire.read(db, texts[first : first + BATCH])
-            rows.update((RowKey(db, key), fields) for key, fields in found.items())
-    return rows
+    async def _rows(self, wire: Wire, keys: Mapping[str, list[str]]) -> dict[RowKey, Fields]:
+        rows: dict[RowKey, Fields] = {}
+        for db, texts in keys.items():
+            for first in range(0, len(texts), BATCH):
+                found = await self._answer(wire.read(db, texts[first : first + BATCH]))
+                rows.update((RowKey(db, key), fields) for key, fields in found.items())
+        return rows

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from ipaddress import IPv6Network
 from typing import Protocol
 
+from srv6mgrd.jobs import awaited
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.proxy_state import ProxyState
 from srv6mgrd.model.service import ServiceReport
@@ -57,13 +58,14 @@ class InThread:
         thread = ThreadPoolExecutor(1, "redis")
         serving = asyncio.get_running_loop().run_in_executor(thread, self._serve)
         try:
-            await asyncio.shield(serving)
-        finally:
-            with contextlib.suppress(RuntimeError):  # it has ended by itself
-                self._loop.call_soon_threadsafe(self._cancel)
             # To wait in ``shutdown`` would hold this event loop.
-            await asyncio.wait([serving])
+            await awaited(serving, self._end)
+        finally:
             thread.shutdown()
+
+    def _end(self) -> None:
+        with contextlib.suppress(RuntimeError):  # it has ended by itself
+            self._loop.call_soon_threadsafe(self._cancel)
 
     def _serve(self) -> None:
         with (

@@ -1,14 +1,16 @@
 """Jobs that run and end together."""
 
 import asyncio
+import logging
 import os
 import signal
 import socket
+import threading
 
 import pytest
 
 from srv6mgrd.backoff import Backoff
-from srv6mgrd.jobs import told_to_stop, until_one_ends, until_stopped
+from srv6mgrd.jobs import to_its_end, told_to_stop, until_one_ends, until_stopped
 
 
 class Other:
@@ -109,3 +111,50 @@ async def test_tries_come_ever_later(monkeypatch):
     backoff.reset()
     await backoff.wait()
     assert slept == [0.1, 0.2, 0.3, 0.1]
+
+
+def test_a_call_in_a_thread_ends_before_who_waits_for_it():
+    begun, may_end, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def call():
+        begun.set()
+        may_end.wait(30)
+        ended.set()
+
+    async def run():
+        waiting = asyncio.create_task(to_its_end(call))
+        await asyncio.to_thread(begun.wait, 30)
+        waiting.cancel()
+        asyncio.get_running_loop().call_later(0.05, may_end.set)
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert ended.is_set()
+
+    asyncio.run(run())
+
+
+def test_the_result_of_a_call_in_a_thread():
+    assert asyncio.run(to_its_end(int, "7")) == 7
+    with pytest.raises(ValueError, match="seven"):
+        asyncio.run(to_its_end(int, "seven"))
+
+
+def test_a_call_that_fails_when_nobody_waits_any_more_is_logged(caplog):
+    begun, may_end = threading.Event(), threading.Event()
+
+    def call():
+        begun.set()
+        may_end.wait(30)
+        raise ValueError("it failed")
+
+    async def run():
+        waiting = asyncio.create_task(to_its_end(call))
+        await asyncio.to_thread(begun.wait, 30)
+        waiting.cancel()
+        asyncio.get_running_loop().call_later(0.05, may_end.set)
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+
+    asyncio.run(run())
+    (record,) = [r for r in caplog.records if r.levelno >= logging.ERROR]
+    assert record.getMessage() == "failed while it was stopped: it failed"

@@ -48,6 +48,19 @@ def test_it_waits_for_the_last_thread():
     assert gc.isenabled()
 
 
+def test_a_hold_begins_and_ends_as_often_as_wanted():
+    hold = memory.Hold()
+    hold.end()
+    assert gc.isenabled()
+    for _ in range(2):
+        hold.begin()
+        hold.begin()
+        assert not gc.isenabled()
+        hold.end()
+        hold.end()
+        assert gc.isenabled()
+
+
 def test_it_goes_on_after_a_failure_too():
     with pytest.raises(ZeroDivisionError), memory.searched_later():
         raise ZeroDivisionError

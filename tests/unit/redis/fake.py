@@ -19,6 +19,9 @@ class FakeRedis:
         self.lists: dict[str, set[str]] = {}
         self.counter = 0
         self.down = False
+        # Cleared: it writes nothing and does not answer.
+        self.answers = asyncio.Event()
+        self.answers.set()
         self.connections = 0
         self.log: list[tuple[str, Operation]] = []
         self._wire: FakeWire | None = None
@@ -73,6 +76,7 @@ class FakeWire:
         return first
 
     async def write(self, db: str, operations: Sequence[Operation]) -> list[int]:
+        await self.redis.answers.wait()
         self._alive()
         self.redis.log += [(db, o) for o in operations]
         return [n for n, o in enumerate(operations) if not self._do(db, o)]

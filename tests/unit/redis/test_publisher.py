@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from ipaddress import IPv6Address, IPv6Network
 
@@ -97,6 +98,20 @@ async def test_rows_give_way_to_a_commit(running: Running) -> None:
     running.is_writing = False
     await running.settled()
     assert f"SRV6MGR_SID|{B}" in running.redis.rows["STATE_DB"]
+
+
+async def test_the_garbage_collector_does_not_wait_for_redis(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publisher, "_SLOW", 0.01)
+    running.redis.answers.clear()
+    running.publisher.publish(*declared(A))
+    await wait_until_async(lambda: not gc.isenabled())
+    await wait_until_async(gc.isenabled)
+    running.redis.answers.set()
+    await running.settled()
+    assert f"SRV6MGR_SID|{A}" in running.redis.rows["STATE_DB"]
+    await wait_until_async(gc.isenabled)
 
 
 async def test_they_do_not_wait_for_ever(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import logging
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -74,6 +76,30 @@ async def test_its_failure_is_that_of_the_daemon() -> None:
 
     with pytest.raises(ValueError, match="it failed"):
         await asyncio.wait_for(redis.run(), 30)
+
+
+async def test_its_failure_while_it_is_stopped_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Failing(Outward):
+        async def run(self) -> None:
+            try:
+                await super().run()
+            finally:
+                raise ValueError("it failed at the end")
+
+    outward = Failing()
+    redis: Any = InThread(outward)
+    redis.publish(1, {})
+    running = asyncio.create_task(redis.run())
+    assert await asyncio.to_thread(outward.called.wait, 30)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+    gc.collect()  # an exception that nobody retrieved is reported then
+    errors = [r.getMessage() for r in caplog.records if r.levelno >= logging.ERROR]
+    assert errors == ["failed while it was stopped: it failed at the end"]
 
 
 async def test_the_loop_turns_while_the_thread_finishes_its_work() -> None:
