@@ -170,12 +170,10 @@ class _Session:
             # Others have their turn.
             await asyncio.sleep(0)
         if self._neighbors is not None:
-            self._graph.see(
-                {
-                    Node(Kind.NEIGHBOR, f"{n.address}@{n.interface}"): {"neigh": n.mac}
-                    for n in self._neighbors.read()
-                }
-            )
+            # In a thread: a fabric has thousands of them.
+            found = await asyncio.to_thread(self._neighbors.read)
+            resolved = {Node(Kind.NEIGHBOR, f"{n.address}@{n.interface}"): n.mac for n in found}
+            self._graph.see({node: {"neigh": mac} for node, mac in resolved.items()})
             await self._settle()
         await self._count()
 

@@ -51,7 +51,8 @@ class Timers:
 
 
 class Kernel(Protocol):
-    """The kernel's neighbors and VRFs (``netlink.adjacencies.KernelNeighbors``)."""
+    """The kernel's neighbors and VRFs (``netlink.adjacencies.KernelNeighbors``),
+    read in a thread."""
 
     def read(self) -> Sequence[Neighbor]: ...
 
@@ -156,12 +157,13 @@ class Northbound:
             self._is_bgpcfgd = serves_static_sids(feature)
         kernel, neighbors = self._beside.kernel, dict[str, list[tuple[str, str]]]()
         if kernel is not None and self._ownership.follows_kernel:
-            for neighbor in kernel.read():
+            for neighbor in await asyncio.to_thread(kernel.read):
                 if ":" in neighbor.address:
                     found = neighbors.setdefault(neighbor.interface, [])
                     found.append((neighbor.address, neighbor.mac))
-        borrowed = kernel is not None and self._beside.borrows_vrfs
-        tables = kernel.vrf_tables() if kernel is not None and borrowed else None
+        tables: Mapping[str, int] | None = None
+        if kernel is not None and self._beside.borrows_vrfs:
+            tables = await asyncio.to_thread(kernel.vrf_tables)
         return Surroundings(neighbors, tables, self._is_bgpcfgd)
 
     async def _work(self, source: Source) -> None:

@@ -15,11 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_interface
 from typing import Any, Protocol
 
+from srv6mgrd.jobs import to_its_end
 from srv6mgrd.kinds.address import kernel as addresses
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.netlink import links, wire
 from srv6mgrd.netlink.errors import KernelError
-from srv6mgrd.netlink.listening import listening
+from srv6mgrd.netlink.listening import discard, listening
 from srv6mgrd.netlink.socket import NetlinkSocket, answers
 
 _LOG = logging.getLogger(__name__)
@@ -37,7 +38,6 @@ _OPER = (
 )
 _GROUPS = (wire.RTNLGRP_LINK, wire.RTNLGRP_IPV4_IFADDR, wire.RTNLGRP_IPV6_IFADDR)
 _BUFFER = 1 << 20
-_DATAGRAM = 1 << 16
 # Changes come in bursts; what is declared is looked at as often in any case.
 _SETTLE, _LOOK = 0.05, 1.0
 # Of a CPU that may be spent on it.
@@ -122,10 +122,7 @@ class InterfaceStates:
                 loop.remove_reader(heard)
 
     def _hear(self, heard: socket.socket) -> None:
-        # Lost notifications (ENOBUFS) are a change, too.
-        with contextlib.suppress(OSError):
-            while heard.recv(_DATAGRAM):
-                pass
+        discard(heard)
         self._changed.set()
 
     async def _follow(self, requests: NetlinkSocket) -> None:
@@ -143,7 +140,7 @@ class InterfaceStates:
             known = desired = self._desired()
             began = time.monotonic()
             try:
-                await asyncio.to_thread(self._read, requests, desired)
+                await to_its_end(self._read, requests, desired)
             except (KernelError, OSError) as error:
                 _LOG.error("state of interfaces: %s", error)
                 known = None

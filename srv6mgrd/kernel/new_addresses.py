@@ -15,6 +15,8 @@ from srv6mgrd.netlink.listening import listening
 
 _BUFFER = 1 << 20
 _DATAGRAM = 1 << 16
+# Datagrams taken at once; the rest waits in the socket.
+_TAKE = 256
 _ADDRESSES = Path("/proc/self/net/if_inet6")
 
 
@@ -31,13 +33,13 @@ class NewAddresses:
         return self
 
     async def __anext__(self) -> set[str]:
-        """Waits for one; all that have come in since the last time are handed over at once."""
+        """Waits for one; those that have come in since the last time are handed over together."""
         loop = asyncio.get_running_loop()
         while True:
             try:
                 found = set(_names(await loop.sock_recv(self._socket, _DATAGRAM)))
                 with suppress(BlockingIOError):
-                    while True:
+                    for _ in range(_TAKE):
                         found.update(_names(self._socket.recv(_DATAGRAM)))
             except OSError as error:
                 if error.errno != errno.ENOBUFS:

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from ipaddress import IPv4Address, IPv6Address
 
+from srv6mgrd.jobs import to_its_end
 from srv6mgrd.kernel import packet_too_big
 from srv6mgrd.kernel.packet_too_big import PacketTooBig
 from srv6mgrd.model import domain
@@ -73,18 +74,16 @@ class PathMtu:
     async def run(self) -> None:
         """Until cancelled; ends at once without CAP_NET_RAW."""
         try:
-            with contextlib.closing(self._netlink), _Errors() as errors:
-                loop = asyncio.get_running_loop()
-                loop.add_reader(errors.received, self.take, errors)
-                try:
-                    await asyncio.Event().wait()
-                finally:
-                    loop.remove_reader(errors.received)
+            with contextlib.closing(self._netlink), Errors() as errors:
+                while True:
+                    await _readable(errors.received)
+                    # In a thread: each lookup waits for the kernel, with many VRFs for all of them.
+                    await to_its_end(self.take, errors)
         except PermissionError as error:
             _LOG.warning("senders don't learn what fits through tunnels: %s; CAP_NET_RAW", error)
 
-    def take(self, errors: _Errors) -> None:
-        """Pass on what has come in."""
+    def take(self, errors: Errors) -> None:
+        """Pass on what has come in. Asks the kernel: not for an event loop."""
         desired = self._desired()
         sources = domain.sources(desired)
         vrfs = [vrf_ifindex(vrf.table) for vrf in desired.vrfs.values()]
@@ -99,8 +98,9 @@ class PathMtu:
                     errors.teach(found, vrf)
 
     def _is_own(self, address: IPv4Address | IPv6Address, vrf: int) -> bool:
-        """Whether it is an IPv4 address of the router. Sockets of IPv6 get their errors."""
-        if address.version == 6:
+        """Whether it is an IPv4 address of the router, as far as lookups are left. Sockets of IPv6
+        get their errors."""
+        if address.version == 6 or not self._senders.may_ask(time.monotonic()):
             return False
         answer = self._netlink.read(_lookup(address, vrf))
         return not isinstance(answer, Failure) and _kind(answer) == wire.RTN_LOCAL
@@ -121,14 +121,12 @@ class Senders:
 
     def of(self, found: PacketTooBig, vrfs: Sequence[int], now: float) -> tuple[int, ...]:
         """Those among ``vrfs``, ifindexes; none when this second has no lookups left."""
-        if int(now) != self._second:
-            self._second, self._left = int(now), _LOOKUPS
         until, known = self._known.get(found.segment, (0.0, ()))
         if now < until:
-            matching = self._matching(found, known)
+            matching = self._matching(found, known) if self.may_ask(now, len(known)) else ()
             if matching or not known:
                 return matching
-        if self._left < len(vrfs):
+        if not self.may_ask(now, len(vrfs)):
             return ()
         matching = self._matching(found, vrfs)
         if len(self._known) >= _SEGMENTS:
@@ -136,14 +134,29 @@ class Senders:
         self._known[found.segment] = (now + (_FOUND if matching else _NOT_FOUND), matching)
         return matching
 
+    def may_ask(self, now: float, count: int = 1) -> bool:
+        """Whether so many lookups are left in this second; they are used up then."""
+        if int(now) != self._second:
+            self._second, self._left = int(now), _LOOKUPS
+        if self._left < count:
+            return False
+        self._left -= count
+        return True
+
     def _matching(self, found: PacketTooBig, vrfs: Sequence[int]) -> tuple[int, ...]:
-        if self._left < len(vrfs):
-            return ()
-        self._left -= len(vrfs)
         return tuple(v for v in vrfs if self._last_segment(found.receiver, v) == found.segment)
 
 
-class _Errors:
+async def _readable(one: socket.socket) -> None:
+    loop, ready = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(one, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(one)
+
+
+class Errors:
     """Raw sockets: errors come in on the one for ICMPv6, and go out on both. Raises
     PermissionError."""
 
@@ -157,7 +170,7 @@ class _Errors:
         # It sends only.
         self._icmp.setsockopt(_SOL_RAW, _ICMP_FILTER, _NOTHING)
 
-    def __enter__(self) -> _Errors:
+    def __enter__(self) -> Errors:
         return self
 
     def __exit__(self, *_: object) -> None:

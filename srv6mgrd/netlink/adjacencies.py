@@ -8,10 +8,12 @@ import errno
 import socket
 from collections.abc import AsyncIterator, Iterable, Iterator
 from ipaddress import ip_address
+from threading import Lock
 from typing import NamedTuple
 
 from srv6mgrd.netlink import links, neighbors, wire
-from srv6mgrd.netlink.socket import NetlinkSocket, answers, open_socket
+from srv6mgrd.netlink.listening import discard, listening
+from srv6mgrd.netlink.socket import NetlinkSocket, answers
 
 # linux/rtnetlink.h
 _RTNLGRP_LINK, _RTNLGRP_NEIGH = 1, 3
@@ -49,16 +51,17 @@ class KernelNeighbors:
 
     def __init__(self) -> None:
         self._asking = NetlinkSocket()
-        self._hearing = open_socket(wire.NETLINK_ROUTE, _BUFFER)
-        for group in (_RTNLGRP_NEIGH, _RTNLGRP_LINK):
-            self._hearing.setsockopt(wire.SOL_NETLINK, wire.NETLINK_ADD_MEMBERSHIP, group)
-        self._hearing.setblocking(False)
+        self._hearing = listening((_RTNLGRP_NEIGH, _RTNLGRP_LINK), _BUFFER)
+        # A thread that nobody awaits any more may still be asking.
+        self._turn = Lock()
 
     def read(self) -> list[Neighbor]:
-        """All that packets can go to now."""
-        # Not socket.if_nameindex: it opens a descriptor each time, of which there may be none left.
-        names = {link.index: link.name for link in links.read_all(self._asking)}
-        bodies = answers(self._asking.dump(neighbors.get_all()), wire.RTM_NEWNEIGH)
+        """All that packets can go to now. Thousands take a while: not for an event loop."""
+        with self._turn:
+            # Not socket.if_nameindex: it opens a descriptor each time, of which there may be none
+            # left.
+            names = {link.index: link.name for link in links.read_all(self._asking)}
+            bodies = answers(self._asking.dump(neighbors.get_all()), wire.RTM_NEWNEIGH)
         return [
             Neighbor(address, names[index], mac)
             for address, index, mac in usable(bodies)
@@ -66,8 +69,9 @@ class KernelNeighbors:
         ]
 
     def vrf_tables(self) -> dict[str, int]:
-        """Tables of the VRFs that exist, by name."""
-        return {link.name: link.table for link in links.read_all(self._asking) if link.table}
+        """Tables of the VRFs that exist, by name. Not for an event loop either."""
+        with self._turn:
+            return {link.name: link.table for link in links.read_all(self._asking) if link.table}
 
     async def changes(self) -> AsyncIterator[None]:
         """Whenever neighbors or links may have changed."""
@@ -79,19 +83,9 @@ class KernelNeighbors:
                 if error.errno != errno.ENOBUFS:
                     raise
             await asyncio.sleep(_SETTLE)
-            self._forget()
+            # The next read answers these, too.
+            discard(self._hearing)
             yield
-
-    def _forget(self) -> None:
-        """The next read answers these, too."""
-        while True:
-            try:
-                self._hearing.recv(_BUFFER)
-            except BlockingIOError:
-                return
-            except OSError as error:
-                if error.errno != errno.ENOBUFS:
-                    raise
 
     def close(self) -> None:
         self._asking.close()

@@ -3,6 +3,7 @@ costs neither a wake-up nor room in the receive buffer."""
 
 from __future__ import annotations
 
+import errno
 import socket
 import struct
 from collections.abc import Iterable
@@ -20,6 +21,10 @@ from srv6mgrd.netlink.classic_filter import (
     attach,
 )
 from srv6mgrd.netlink.socket import open_socket
+
+_DATAGRAM = 1 << 16
+# Datagrams discarded at once; the rest waits in the socket, which stays readable.
+_DISCARD = 256
 
 
 def program(ignore_port: int) -> bytes:
@@ -88,3 +93,16 @@ def listening(
         raise
     made.setblocking(False)
     return made
+
+
+def discard(netlink: socket.socket) -> None:
+    """Take what has come in, where it only matters that something did: no more than a part of it,
+    since others may send faster than this reads. Lost notifications (ENOBUFS) matter no more."""
+    for _ in range(_DISCARD):
+        try:
+            netlink.recv(_DATAGRAM)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            if error.errno != errno.ENOBUFS:
+                raise

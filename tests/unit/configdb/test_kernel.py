@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -86,6 +87,8 @@ class Kernel:
         self.changed = asyncio.Event()
 
     def read(self) -> Sequence[Neighbor]:
+        # A dump of thousands takes a while.
+        assert threading.current_thread() is not threading.main_thread()
         self.asked += 1
         if self.asked < 3:
             raise KernelError("neighbors", "the dump was interrupted", "it is tried again")

@@ -92,3 +92,12 @@ def test_segments_remembered_are_limited() -> None:
         senders.of(error(IPv6Address(n)), [0], float(n))
 
     assert len(senders._known) <= 1000
+
+
+def test_other_questions_use_up_lookups_too() -> None:
+    senders = Senders(Counting({}))
+
+    assert [senders.may_ask(1.0, 1000), senders.may_ask(1.5, 1000)] == [True, True]
+    assert not senders.may_ask(1.9)
+    assert senders.of(error(), VRFS, 1.9) == ()
+    assert senders.may_ask(2.0)

@@ -1,0 +1,47 @@
+"""Notifications of which only matters that there were any."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from typing import Any
+
+import pytest
+
+from srv6mgrd.netlink.listening import discard
+
+
+def test_all_that_waits_is_taken() -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    with ours, theirs:
+        ours.setblocking(False)
+        for _ in range(3):
+            theirs.send(b"changed")
+        discard(ours)
+        with pytest.raises(BlockingIOError):
+            ours.recv(1)
+
+
+class Endless:
+    """More comes in than can be read; some are lost meanwhile."""
+
+    def __init__(self, number: int = errno.ENOBUFS) -> None:
+        self.taken, self._number = 0, number
+
+    def recv(self, _: int) -> bytes:
+        self.taken += 1
+        if self.taken == 2:
+            raise OSError(self._number, "")
+        return b"changed"
+
+
+def test_it_ends_though_more_comes_in_than_is_read() -> None:
+    endless: Any = Endless()
+    discard(endless)
+    assert endless.taken == 256
+
+
+def test_other_errors_are_raised() -> None:
+    broken: Any = Endless(errno.EBADF)
+    with pytest.raises(OSError, match="9"):
+        discard(broken)
