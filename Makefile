@@ -123,8 +123,8 @@ build/bin/vale:
 	    { command -v go && command -v gcc; } >/dev/null || { \
 	        apt-get -qq update && apt-get -qq install -y golang-go gcc libc6-dev; }; \
 	    GOFLAGS=-buildvcs=false GOBIN=$(VALE_CACHE) go install $(VALE); } \
-	    || echo "vale could not be built: prose is not checked"
-	@[ ! -x $(VALE_CACHE)/vale ] || install -D $(VALE_CACHE)/vale $@
+	    || { echo "vale could not be built: it needs Go and a proxy of Go modules (GOPROXY)"; exit 1; }
+	@install -D $(VALE_CACHE)/vale $@
 
 # A STAMP implementation that is not ours, from crates.io. Kept in the cache, for other checkouts.
 STAMP_SUITE := stamp-suite@0.8.0

@@ -21,8 +21,8 @@ CHECKED = frozenset({".md"})
 
 def main() -> int:
     if not VALE.exists():
-        print(f"{VALE.relative_to(CHECKOUT)} is absent: prose is not checked")
-        return 0
+        print(f"{VALE} is missing, and checks prose: run make build/bin/vale")
+        return 1
     rules = digest(*sorted(file for file in RULES.rglob("*") if file.is_file()), VALE)
     clean = passed(rules)
     changed = {name: seen for name, seen in sources() if clean.get(name) != seen}

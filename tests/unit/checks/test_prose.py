@@ -8,9 +8,18 @@ import pytest
 
 from tests.checks import prose
 
-pytestmark = pytest.mark.skipif(not prose.VALE.exists(), reason="make build/bin/vale")
+with_vale = pytest.mark.skipif(not prose.VALE.exists(), reason="make build/bin/vale")
 
 
+def test_without_the_linter_the_check_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(prose, "VALE", tmp_path / "vale")
+    assert prose.main() == 1
+    assert "make build/bin/vale" in capsys.readouterr().out
+
+
+@with_vale
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
@@ -29,6 +38,7 @@ def test_bad_prose_is_found(tmp_path: Path, text: str, rule: str) -> None:
     assert any(f": {rule}: " in found for found in prose.findings(["page.md"], tmp_path))
 
 
+@with_vale
 @pytest.mark.parametrize(
     "text",
     [
