@@ -158,18 +158,13 @@ def chroot(arguments: argparse.Namespace) -> int:
 def deb(arguments: argparse.Namespace) -> int:
     progress = Progress()
     made = packages.built(progress)
-    out: Path = arguments.out
-    cache.make_folder(out, "name another folder")
-    for old in out.iterdir():
-        old.unlink()
     there = sorted(made.iterdir())
     if arguments.frr:
         root = cache.ensure(rootfs.entry(), progress) / "root"
         there += sorted((cache.ensure(frr.packages(root), progress) / "debs").iterdir())
-    for path in there:
-        shutil.copy(path, out)
+    for path in packages.copy_to(arguments.out, there):
         if path.suffix == ".deb":
-            progress.say(f"{path.stat().st_size / 2**20:6.1f} MiB  {out / path.name}")
+            progress.say(f"{path.stat().st_size / 2**20:6.1f} MiB  {path}")
     if arguments.twice:
         packages.compare_with_another_build(made, progress)
         progress.say("a second build, elsewhere and at another time, gave the same bytes")

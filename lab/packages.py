@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from lab import cache, host, rootfs
@@ -31,6 +31,8 @@ TESTING = (
     "frr-patches", "lab", "requirements", "tests",
 )  # fmt: skip
 FRESH, DEBS = "/opt/fresh", "/opt/debs"
+# Of the files that a build of packages leaves (dpkg-buildpackage(1)).
+SUFFIXES = frozenset({".deb", ".dsc", ".changes", ".buildinfo", ".xz"})
 # A Debian as its installer leaves it, as far as a router needs it, and the library that no field of
 # debian/control names: dpkg-shlibdeps finds it in srv6-netconfd.
 BASE = (
@@ -62,10 +64,10 @@ def build_depends(control: str) -> list[str]:
     return ["debhelper" if name == "debhelper-compat" else name for name in names]
 
 
-def fresh_root() -> Entry:
-    """A Debian to install the packages in: with systemd, and with what they say they depend on, as
-    the lab has no network to fetch it from."""
-    wanted = [*BASE, *sorted(depends((DEBIAN / "control").read_text()))]
+def fresh_root(others: Iterable[str] = ()) -> Entry:
+    """A Debian to install the packages in: with systemd, and with their dependencies and the other
+    packages named, as the lab has no network to fetch them from."""
+    wanted = [*BASE, *sorted(depends((DEBIAN / "control").read_text()) | set(others))]
 
     def build(target: Path, progress: Progress) -> None:
         rootfs.bootstrap(target, "fresh", wanted, progress)
@@ -89,6 +91,22 @@ def built(progress: Progress, *, but: Sequence[str] = ()) -> Path:
     whole = debs(root, fetched.path)
     wanted = whole if whole.path.is_dir() else debs(root, fetched.path, but)
     return cache.ensure_all([debian, fetched, wanted], progress)[-1]
+
+
+def copy_to(out: Path, debs: Sequence[Path]) -> list[Path]:
+    """Copy packages and their sources to a folder, in the place of others of the same names and of
+    any version. Other files of the folder stay."""
+    cache.make_folder(out, "name another folder")
+    names = {_name(deb) for deb in debs}
+    for old in out.iterdir():
+        if old.is_file() and old.suffix in SUFFIXES and _name(old) in names:
+            old.unlink()
+    return [Path(shutil.copy(deb, out)) for deb in debs]
+
+
+def _name(file: Path) -> str:
+    """The package of ``NAME_VERSION_ARCHITECTURE.deb`` or ``NAME_VERSION.dsc``."""
+    return file.name.partition("_")[0]
 
 
 def compare_with_another_build(made: Path, progress: Progress) -> None:

@@ -187,3 +187,30 @@ def test_the_license_of_each_bundled_module_is_named() -> None:
     assert "MPL-2.0" in named
     texts = {part for line in named for part in line.split(" and ")}
     assert all(f"License: {name}\n " in stated for name in texts)
+
+
+def test_a_folder_keeps_files_that_are_no_packages_of_ours(tmp_path: Path):
+    out = tmp_path / "out"
+    out.mkdir()
+    for name in ("notes.txt", "srv6mgr.md", "frr_10.3_amd64.deb", "srv6mgr_0.1.0_amd64.deb"):
+        (out / name).write_text("old")
+    deb = tmp_path / "srv6mgr_0.2.0_amd64.deb"
+    deb.write_text("new")
+
+    copied = packages.copy_to(out, [deb])
+
+    assert copied == [out / deb.name]
+    assert {file.name for file in out.iterdir()} == {
+        "notes.txt", "srv6mgr.md", "frr_10.3_amd64.deb", deb.name,
+    }  # fmt: skip
+
+
+def test_folders_in_the_target_are_left_alone(tmp_path: Path):
+    deb = tmp_path / "srv6mgr_0.2.0_amd64.deb"
+    deb.write_text("new")
+    folder = tmp_path / "out" / "srv6mgr_old.deb"
+    folder.mkdir(parents=True)
+
+    packages.copy_to(folder.parent, [deb])
+
+    assert folder.is_dir()
