@@ -1,4 +1,4 @@
-"""The key that libyang rejected. It tells only of which list, since it has no entry without a key;
+"""The key that libyang rejected. It names only the list, since it has no entry without a key;
 but an operator wants to know which of his thousand names is too long."""
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def find(context: Any, document: bytes, path: str) -> str | None:
 
 
 def _values(data: Any, names: list[str]) -> Iterator[str]:
-    """What stands at the end of these names, whatever entries lie on the way."""
+    """The node at the end of these names, whatever entries lie on the way."""
     if isinstance(data, list):
         for entry in data:
             yield from _values(entry, names)

@@ -15,10 +15,10 @@ from srv6mgrd.datastore.connection import (
 from srv6mgrd.datastore.error_info import CALLBACK_FAILED, OPERATION_FAILED, ErrorInfo
 from srv6mgrd.model.rejection import NOT_CARRIED_OUT, RejectedError
 
-# sr_error_t (sysrepo_types.h), by which clients tell these from rejections.
+# sr_error_t (sysrepo_types.h), by which clients distinguish these from rejections.
 _NOT_FOUND, _UNAUTHORIZED, _LOCKED = 5, 11, 12
 
-# Of constraints (RFC 7950 section 15); northbounds tell more by the error-app-tag.
+# Of constraints (RFC 7950 section 15); northbounds add the error-app-tag.
 _TAG, _TYPE = "operation-failed", "application"
 
 # As srv6-netconfd has them of edits (netconfd/commits.c).

@@ -80,7 +80,7 @@ class Confirmation:
         self._pending = history.pending
         self._timer: asyncio.TimerHandle | None = None
         self._going_back: asyncio.Task[None] | None = None
-        # Held while the disk, or sysrepo, is told what becomes of the pending commit.
+        # Held while the outcome of the pending commit goes to the disk, or to sysrepo.
         self._deciding = asyncio.Lock()
         # Why it could not be rolled back last.
         self.problem = ""

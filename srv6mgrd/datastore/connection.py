@@ -1,4 +1,4 @@
-"""A connection to sysrepo that owns its sessions, and the errors that northbounds tell apart."""
+"""A connection to sysrepo that owns its sessions, and the errors that northbounds distinguish."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from srv6mgrd.model.rejection import RejectedError
 if TYPE_CHECKING:
     from srv6mgrd.datastore.events import InOwnThread
 
-# The phrases by which a rejection of the commit clock is told from a lock, and from missing data.
+# Phrases that distinguish a rejection of the commit clock from a lock and from missing data.
 AWAITS = "awaits confirmation"
 NONE_AWAITS = f"no commit {AWAITS}"
 
@@ -78,7 +78,7 @@ def translated_errors(
     """Turn the bindings' exceptions into ours; the session's pending edit is dropped then.
 
     ``lookup`` and ``held`` as in ``explain``. The edit must go first: sysrepo would show it to
-    whoever reads the configuration through this session.
+    readers of the configuration through this session.
     """
     import libyang
     from sysrepo import errors as sr
@@ -123,7 +123,7 @@ def _error(error: Any, text: str) -> DatastoreError:
         case sr.SysrepoUnauthorizedError():
             return DeniedError(f"access: denied ({text}); ask for a NACM rule")
         case sr.SysrepoTimeOutError() if OVERDUE.search(text):
-            # sysrepo tells who carries it out that it is aborted, once that is done.
+            # sysrepo notifies its subscriber of the abort, once that is done.
             return TimedOutError(f"change: {TAKEN_BACK}; {SMALLER}")
         case sr.SysrepoTimeOutError():
             return TimedOutError(f"srv6mgrd: it didn't answer in time ({text}); see its log")
@@ -168,7 +168,7 @@ class Connection:
 
     @contextmanager
     def session_of(self, originator: str, *data: str) -> Iterator[ffi.Session]:
-        """A session that tells the receivers of its changes this originator and its data."""
+        """A session that passes this originator and its data to the receivers of its changes."""
         # Empty data is rejected by sysrepo; C reads them as strings.
         encoded = (f"{item}\0".encode() for item in data)
         with self.session_with(originator, *encoded) as session:

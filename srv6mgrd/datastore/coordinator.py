@@ -73,7 +73,7 @@ class CommitCoordinator:
         now: Callable[[], int] = time.time_ns,
         problems: Problems | None = None,
     ) -> None:
-        """``warnings`` has what whoever made the last commit should know; ``save``: what is
+        """``warnings`` are for the client that made the last commit; ``save``: what is
         committed for good becomes the startup configuration, too."""
         self._history = history
         self._warnings = warnings
@@ -127,7 +127,7 @@ class CommitCoordinator:
         await self._startup.close()
         await self._awaited.close()
 
-    # Commits (asked and told by the participant).
+    # Commits (called by the participant).
 
     def admit(self, origin: Origin) -> bool:
         """A commit may begin; whether it is a rollback of ours. ``stored`` or ``ended`` follows.
@@ -224,7 +224,7 @@ class CommitCoordinator:
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What whoever made the last commit should know. Any thread."""
+        """Warnings for the client that made the last commit. Any thread."""
         return self._warnings()
 
     async def since(self, revision: str) -> tuple[Sequence[Transaction], str | None, str]:

@@ -266,7 +266,7 @@ def _attach(event: Any, to: Any, document: str, *, strict: bool) -> None:
 
 
 def set_originator(session: Session, name: str, *data: bytes) -> None:
-    """Tell the receivers of this session's changes who makes them.
+    """Name the originator to the receivers of this session's changes.
 
     One originator name a session: sysrepo ties the data to it.
     """

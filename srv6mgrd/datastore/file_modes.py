@@ -61,7 +61,7 @@ def deny_others() -> None:
         os.fsdecode(ffi.string(path()))
         for path in (lib.sr_get_repo_path, lib.sr_get_shm_path, lib.sr_get_shm_prefix)
     )
-    # Whoever may read its lock files may lock them (fcntl(2)), and stop every connection.
+    # A user who may read its lock files may lock them (fcntl(2)), and stop every connection.
     _close(Path(repository))
     # Created by an earlier version, and kept by a process that outlived it.
     for left in Path(folder).glob(f"{prefix}sub_*"):

@@ -76,7 +76,7 @@ class IetfSubscription:
     """Serves the view from the store, in a thread of sysrepo's."""
 
     def __init__(self, store: Path, declared: Declared) -> None:
-        """``declared`` gives the SIDs that shall stand; it is called in that thread."""
+        """``declared`` returns the desired SIDs; it is called in that thread."""
         self._store = StoreReader(store)
         self._declared = declared
         self._connection = Connection(originator="srv6mgrd")

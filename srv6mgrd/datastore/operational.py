@@ -57,7 +57,7 @@ _LISTS = {
     "local-sids": ("sid", "prefix", Kind.SID),
 }
 _OF_NODE = (CAPABILITIES, STATISTICS, DAEMONS, STORAGE, ACTIVITY, TRANSACTIONS)
-# Of which nothing but ``counters.observed`` is told.
+# Of these only ``counters.observed`` is reported.
 _OBSERVED = (_BGP, _ISIS, _MEASUREMENT)
 MEMBERS = (*_LISTS, "vrfs", _STEERING, _DEFAULT, _ROUTING_POLICY, *_OBSERVED, *_OF_NODE)
 
@@ -100,7 +100,7 @@ EVERYTHING = Wanted()
 
 
 def wanted(member: str, asked: str) -> Wanted:
-    """What a reader asks for of a list; everything where it can't be told for sure."""
+    """The part of a list that a reader asks for; all of it where that is not certain."""
     entries, key, _ = _LISTS.get(member, ("vrf", "name", None))
     found = _PLAIN.fullmatch(asked)
     if not found or (found["member"], found["list"]) != (member, entries):

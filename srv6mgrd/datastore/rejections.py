@@ -1,7 +1,7 @@
 """libyang's and sysrepo's error texts in words an operator can act on. Pure.
 
 Every northbound shows these: ``VRF blue: table 100 is already used by VRF red; choose another
-table-id``. What srv6mgrd itself rejects is worded already and passes unchanged, as do the
+table-id``. Rejections by srv6mgrd itself are in these terms and pass unchanged, as do the
 error-messages of our YANG modules, which are cause and remedy. A text that isn't known here is
 shown as it came, behind the object that it is about.
 """
@@ -26,7 +26,7 @@ Lookup = Callable[[str], str | None]
 class Complaint:
     """One error of libyang or sysrepo: its text and the data path of the offender.
 
-    What srv6mgrd itself rejected is worded: ``app_tag`` is None for all others.
+    Rejections by srv6mgrd itself have an ``app_tag``; it is None for all others.
     """
 
     message: str
@@ -38,7 +38,7 @@ class Complaint:
 # So much of an overlong name is shown.
 _SHOWN = 40
 
-# What a leaf holds, and an example: libyang tells the pattern of its type.
+# The values of a leaf, and an example: libyang prints only the pattern of its type.
 _SHAPES = {
     "prefix": ("IPv6 prefix", "fcbb:0:1:64::/64"),
     "export-sid": ("IPv6 prefix", "fcbb:0:1:64::/64"),
@@ -170,7 +170,7 @@ def _translated(complaint: Complaint, lookup: Lookup) -> Rejection:
     tag = APP_TAGS.get(message, "refused")
     if not remedy:
         text, remedy = message.rstrip("."), "correct it and send it again"
-    # With a message of our own, libyang does not tell the value.
+    # With a message of our own, libyang leaves out the value.
     return Rejection(_named(path, lookup), text, remedy, tag, path)
 
 
@@ -358,7 +358,7 @@ def _key_missing(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> R
 
 
 def _unknown(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Rejection:
-    # The path is that of the parent; the model's spelling shows where the offender stands.
+    # The path is that of the parent; the model's spelling shows where the offender is.
     node = m["node"] or "''"
     where = f"{path.rstrip('/')}/{node}" if path else node
     return Rejection(

@@ -129,7 +129,7 @@ class Secrets:
 
     def masked(self, user: str, given: str, running: str) -> str:
         """A configuration (RFC 7951 JSON) in which secrets that ``user`` may not read are those
-        of the running one, where that has them: what is said of it tells nothing of them."""
+        of the running one, where that has them: messages about it reveal nothing of them."""
         if user in ("", _RECOVERY):
             return given
         paths = self._paths(given.encode(), "json")

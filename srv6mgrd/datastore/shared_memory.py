@@ -1,7 +1,7 @@
 """Room in /dev/shm, where sysrepo hands changes and state to its subscribers.
 
 libsysrepo grows its files there by ftruncate(2) and writes into the mapping: without room the
-kernel ends the writer with SIGBUS. So whoever writes there looks first. Two that look at the same
+kernel ends the writer with SIGBUS. So every writer looks first. Two that look at the same
 time see the same room, hence the reserve.
 """
 
@@ -17,7 +17,7 @@ _EACH = 6
 
 
 def free() -> int:
-    """Bytes that are left; as many as can be wanted where it can't be told."""
+    """Bytes that are left; more than anybody needs where that is unknown."""
     try:
         found = os.statvfs(PATH)
     except OSError:

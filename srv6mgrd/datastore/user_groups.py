@@ -13,7 +13,7 @@ _RECOVERY = "root"
 class UserGroups:
     """For any thread.
 
-    sysrepo asks the system itself, under locks that hold up everybody. Whoever acts in the name of
+    sysrepo asks the system itself, under locks that block all others. A caller that acts for
     a user has to ask here first, so that a directory that does not answer is found out before.
     """
 

@@ -64,7 +64,7 @@ class FrrSockets:
     """``ports.Frr`` on ``<directory>/<daemon>.vty``.
 
     Sessions last for one call: a restarted daemon is met by the next call, and no session of
-    ours stands among those that ``show`` commands of the operator list. That with mgmtd is kept
+    ours is among those that ``show`` commands of the operator list. That with mgmtd is kept
     (see ``kept``).
     """
 
@@ -138,7 +138,7 @@ class FrrSockets:
         """Carry out; the daemons' order of dependency goes before that of ``actions``.
 
         A rejected action is taken back as far as it went, and is in doubt where that is rejected,
-        too; the others stand. SIDs are allocated after this returns: ``status.vrf_status`` tells.
+        too; the others stand. SIDs are allocated after this returns: see ``status.vrf_status``.
         ``atomic`` as in ``daemons.absent``.
         """
         for action in actions:
@@ -173,7 +173,7 @@ class FrrSockets:
 
     @contextlib.contextmanager
     def _held(self, actions: Sequence[Action]) -> Iterator[None]:
-        """While SIDs move, neighbors are told nothing (see ``hold``)."""
+        """While SIDs move, neighbors get no updates (see ``hold``)."""
         if not moves_sids(actions):
             yield
             return
@@ -311,7 +311,7 @@ class FrrSockets:
 
     def _present(self, actions: Sequence[Action], rejected: _Rejected) -> dict[str, FrrBlock]:
         """What the daemons run whose instances these actions are about; when one does not say, the
-        actions that hang on it are rejected."""
+        actions that depend on it are rejected."""
         found: dict[str, FrrBlock] = {}
         blocks = [frr_block(a) for a in actions]
         for daemon in dict.fromkeys(b.daemon for b in blocks if is_instance(b)):

@@ -149,7 +149,7 @@ def block(
 
 
 def same(desired: FrrBlock, observed: FrrBlock) -> bool:
-    """All our lines stand in the observed context; what else stands there does not matter."""
+    """The observed context has all our lines; other lines in it do not matter."""
     return desired.key == observed.key and set(desired.lines) <= set(observed.lines)
 
 

@@ -1,7 +1,7 @@
 """SIDs of VRFs move without a withdrawal in between.
 
 bgpd 10.3 frees the SIDs of all VRFs with its locator, that of a VRF with its index, withdraws their
-VPN routes, and announces them anew when zebra has given it the new ones: packets on the way to such
+VPN routes, and announces them again when zebra has given it new ones: packets on the way to such
 a VRF are lost meanwhile. While the minimum route advertisement interval of a neighbor runs, bgpd
 keeps withdrawals back as well (bgp_generate_updgrp_packets: t_routeadv), and a withdrawal that is
 followed by an announcement is never sent. An announcement starts it that comes soon after another

@@ -25,7 +25,7 @@ _TIMERS = LspTimers(generation=30, refresh=900, lifetime=1200)
 _LEVELS = {"level-1": ["is-type level-1"], "level-2": ["is-type level-2-only"], "level-1-2": []}
 
 
-# Marks the routes of ours that isisd shall advertise. Mnemonic: RFC 8986.
+# Marks the routes of ours for isisd to advertise. Mnemonic: RFC 8986.
 _TAG = 8986
 _ROUTE_MAP = f"{TAG}-additional-locators"
 
@@ -33,7 +33,7 @@ _ROUTE_MAP = f"{TAG}-additional-locators"
 def blocks(isis: Isis, locators: Mapping[str, Locator]) -> list[FrrBlock]:
     """isisd's part, in exactly the lines that FRR 10.3 prints it with, and routes of staticd."""
     root = f"router isis {TAG}"
-    # The End SID of the locator that isisd advertises hangs on our device, not on a ``sr0``.
+    # The End SID of the locator that isisd advertises uses our device, not a ``sr0``.
     srv6 = [f"locator {isis.locator}", f"interface {SID_DEVICE}"]
     return [
         *_additional(isis, locators),

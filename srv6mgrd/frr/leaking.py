@@ -3,7 +3,7 @@
 bgpd 10.3 imports VPN routes of its own router like those of others, but forwards into their VRF
 without a tunnel; so a VRF exports with a route target of its own, and others import it. ``import
 vrf`` of FRR can't be used beside ``import vpn``. An import has one policy for all that comes; where
-those of a VRF have one of their own, a route map tells them apart and calls it.
+those of a VRF have one of their own, a route map matches each and calls it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Configuration through mgmtd, which takes commands otherwise than the other daemons do.
+"""Configuration through mgmtd, which takes commands differently from the other daemons.
 
 It loses what arrives together with a command that waits for its transaction (vtysh_read:
 CMD_SUSPEND), so each is sent after the answer to the one before. By default each is a transaction

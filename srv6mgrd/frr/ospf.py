@@ -1,6 +1,6 @@
 """OSPF of VRFs: lines of ospfd and ospf6d, and whether neighbors are there.
 
-Route maps are those of one daemon: a policy that OSPF applies stands in its daemon, too, as far as
+Route maps are those of one daemon: a policy that OSPF applies is in its daemon, too, as far as
 it is about its family.
 """
 

@@ -2,7 +2,7 @@
 
 FRR nests by one space per level. Most contexts end with ``exit``, some with a word of their own
 (``exit-address-family``), some with nothing (``encapsulation`` of zebra), so indentation decides
-and the words only tell an empty context from a line.
+and the words only distinguish an empty context from a line.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def tree(text: str) -> list[Node]:
 
 
 def parse(daemon: str, text: str) -> dict[str, FrrBlock]:
-    """All contexts below the top, by key, each with every line that stands in it."""
+    """All contexts below the top, by key, each with every line in it."""
     top = tree(text)
     blocks = _lists(daemon, top)
     _collect(daemon, top, (), blocks)
@@ -68,7 +68,7 @@ def is_datacenter(text: str) -> bool:
 
 
 def _lists(daemon: str, top: list[Node]) -> dict[str, FrrBlock]:
-    """Lists, which stand at the top with a line for each member."""
+    """Lists, which are at the top with a line for each member."""
     lines: dict[str, list[str]] = {}
     for node in top:
         if (found := list_line(node.line)) is not None:

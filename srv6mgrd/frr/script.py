@@ -99,8 +99,8 @@ def removals(actions: Sequence[Action], running: Mapping[str, FrrBlock]) -> list
     """Steps that take away, from ``Delete`` and from lines gone in ``Replace``.
 
     An instance of a protocol is removed as a whole only when nothing but the lines to be deleted
-    stands in it; otherwise our lines go one by one and those of others stay. ``running`` has to
-    hold what stands in those that ``is_instance`` tells.
+    is in it; otherwise our lines go one by one and those of others stay. ``running`` has to
+    hold the contents of those for which ``is_instance`` is true.
     """
     deletes = [a for a in actions if isinstance(a, Delete)]
     whole = _removable_instances(deletes, running)

@@ -10,7 +10,7 @@ bgpd shows its SIDs only all at once, which for each of many VRFs is quadratic w
 it hands each SID that it was given to zebra as a route, which zebra finds by its address. A SID is
 asked for twice, once for each family; the second answer must be through as well, or it makes bgpd
 ask twice more for the SID of the next VRF, and so on: twice as often for each. An instance that has
-just been made is told by zebra that its device is up, upon which bgpd goes through all routes as
+just been made hears from zebra that its device is up, upon which bgpd goes through all routes as
 well (bgp_ifp_up), and asks twice more if the SID has been asked for already: so that is waited for
 before.
 """

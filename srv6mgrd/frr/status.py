@@ -47,7 +47,7 @@ class _Facts:
     customers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     # By VRF and next hop: how many routes bgpd holds invalid because of it.
     unresolved: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    # Whether bfdd tells of its sessions, where neighbors are to be watched.
+    # Whether bfdd reports its sessions, where neighbors are to be watched.
     has_bfd: bool = True
     # By VRF, what is missing of its aggregates.
     aggregates: Mapping[str, str] = field(default_factory=dict)
@@ -143,7 +143,7 @@ def _source(desired: Desired, name: str, facts: _Facts) -> str:
 
 def sid_layout(frr: Shows) -> tuple[IPv6Address, int] | None:
     """How bgpd composes SIDs: the address of its locator, and how far to the left of its end the
-    function stands. None while bgpd has no locator."""
+    function begins. None while bgpd has no locator."""
     text = frr.show(BGPD, "show bgp segment-routing srv6")
     prefix = re.search(r"^  prefix: (\S+)/\d+$", text, re.MULTILINE)
     lengths = [re.search(rf"^  {n}-length: (\d+)$", text, re.MULTILINE) for n in _LENGTHS]
@@ -206,7 +206,7 @@ def _allocation(
 
 
 def _invalid(vrf: Vrf, sid: IPv6Network, facts: _Facts) -> str:
-    """Whether bgpd holds VPN routes of the VRF invalid. All that is exported stands by its next hop
+    """Whether bgpd holds VPN routes of the VRF invalid. Exported routes depend on their next hop
     in the VRF; that of an IPv6 route of a customer is the SID (``kinds.unreachable``)."""
     count = facts.unresolved.get(vrf.name, {}).get(address(sid.network_address), 0)
     if not count:
@@ -321,7 +321,7 @@ def _states(summary: Mapping[str, Any], families: Iterable[str]) -> dict[str, st
 
 
 def _unresolved(instances: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    """Next hops that bgpd knows no route to, with what hangs on them, by instance. Far fewer than
+    """Next hops that bgpd knows no route to, with their dependents, by instance. Far fewer than
     routes: one for each neighbor and SID."""
     return {
         name: hops

@@ -28,7 +28,7 @@ def script(owned: Owned, running: Mapping[str, FrrBlock]) -> list[str]:
     texts: list[str] = []
     for daemon in dict.fromkeys(block.daemon for block in running.values()):
         steps = [s for s in removals(leaving, running) if s.daemon == daemon]
-        # What a profile implies can't be told here, and is the same to who has no static routes.
+        # The effect of a profile is unknown here, and nil without static routes.
         steps = [s for s in steps if s.line not in RESOLUTION_VIA_DEFAULT]
         if steps:
             texts += ["configure terminal", *(c.text for c in commands(steps)), "end"]

@@ -1,4 +1,4 @@
-"""Waiting for what a daemon shall show: FRR tells nobody, so it is asked time and again."""
+"""Wait for a state of a daemon: FRR sends no notification, so it is polled."""
 
 from __future__ import annotations
 

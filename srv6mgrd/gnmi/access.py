@@ -93,7 +93,7 @@ class Access:
         return user
 
     async def _local(self, peer: Peer) -> str:
-        """The user at the other end of a UNIX socket, as the kernel tells; empty for others."""
+        """The user at the other end of a UNIX socket, as the kernel reports; empty for others."""
         if peer.uid is None:
             return ""
         known = self._users.get(peer.connection)

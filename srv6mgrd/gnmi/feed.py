@@ -84,7 +84,7 @@ class TelemetryFeed:
         return self.model.root
 
     def is_bare(self) -> bool:
-        """Whether as good as nothing is configured, as far as sysrepo has told; for any thread."""
+        """Whether almost nothing is configured, as far as sysrepo reported; for any thread."""
         return entries(self.model.root, self._config) < _BARE
 
     def follow(self, loop: asyncio.AbstractEventLoop) -> Callable[[Sequence[str], bool], None]:
@@ -311,8 +311,8 @@ class TelemetryFeed:
         self._report(Change(time.time_ns(), before, self.current(), touched))
 
     def _touch_node(self, was: Tree, touched: Touched) -> None:
-        """What of the state of the node came, changed or went; the parts of a member are told
-        apart leaf by leaf later."""
+        """Changes to the state of the node; parts of a member are compared
+        leaf by leaf later."""
         old, new = was.get(_TOP, {}), self._node.get(_TOP, {})
         top = self.model.root.child(_TOP)
         for member in {**old, **new}:
@@ -337,7 +337,7 @@ class TelemetryFeed:
         self._report(Change(counters.at, before, after, touched, counters=True))
 
     def _learn(self, proxies: NodeState) -> None:
-        """What proxies learned is told as status is; their counters to who listens to counters."""
+        """Neighbors that proxies learned go out like status; counters to counter subscribers."""
         old = self._proxies
         if proxies.version == old.version:
             return
@@ -365,7 +365,7 @@ class TelemetryFeed:
             since = differences(root, seen, observed.tree, of_state=True)
         self._observed = observed
         if self._listeners:
-            # What went with its configuration was told with that.
+            # State that went with its configuration was reported with that.
             gone = [at for at in since.deleted if before.has(at)]
             reported = Touched(since.updated, gone)
             self._report(Change(time.time_ns(), before, self.current(), reported))

@@ -133,8 +133,8 @@ def _packs(asked: Asked, model: Model, path: Path, patterns: list[Pattern]) -> R
 def packed(
     asked: Asked, requests: Sequence[Request], sample: Sample, budget: Budget
 ) -> bytes | None:
-    """The GetResponse; None when there is nothing to give for one of the paths, or rules tell one
-    SID from another."""
+    """The GetResponse; None when there is nothing to give for one of the paths, or rules differ
+    between SIDs."""
     permit = asked.chosen.permit
     if not sample.table.keys or (permit is not None and permit.is_keyed):
         return None

@@ -36,7 +36,7 @@ class _Places:
         self._waiting: dict[Who, deque[asyncio.Future[None]]] = {}
 
     async def take(self, who: Who) -> None:
-        # Whoever waits could have none either: each that is given back goes to who can.
+        # A waiting client could have none either: each that is returned goes to one that can.
         if self.try_take(who):
             return
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()

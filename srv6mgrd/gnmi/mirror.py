@@ -21,7 +21,7 @@ Tree = Mapping[str, Any]
 
 @dataclass(slots=True)
 class Touched:
-    """What a change did, as instance paths: branches or leaves, the highest that tells it."""
+    """What a change did, as instance paths: branches or leaves, the highest that covers it."""
 
     updated: list[Pattern] = field(default_factory=list)
     deleted: list[Pattern] = field(default_factory=list)
@@ -114,7 +114,7 @@ def _holds_lists(node: Node) -> bool:
 def apply(root: Node, tree: Tree, diff: Mapping[str, Any]) -> tuple[Tree, Touched]:
     """The tree after a change; ``diff`` is JSON with ``yang:operation`` metadata.
 
-    RFC 7952 section 5.2 says how metadata stand in JSON; libyang's diff knows the operations
+    RFC 7952 section 5.2 says how JSON encodes metadata; libyang's diff knows the operations
     create, delete, replace and none, which nodes below inherit.
     """
     change = _Change()
@@ -156,7 +156,7 @@ class _Change:
         return new
 
     def _leaf(self, at: Pattern, old: Any, new: Any, above: str) -> None:
-        # What is new with its branch is told once, at the top of the branch.
+        # New nodes of a new branch are reported once, at the top of the branch.
         if above == "create" or old == new:
             return
         (self.touched.deleted if new is None else self.touched.updated).append(at)

@@ -40,7 +40,7 @@ class Batch:
             if path in self.updates:
                 self.duplicates[path] = self.duplicates.get(path, 0) + 1
             self.updates[path] = value
-        # A branch that comes and goes while nobody reads is told once.
+        # A branch that comes and goes while nobody reads is reported once.
         self.deletes = list(dict.fromkeys((*self.deletes, *later.deletes)))
         self.sync |= later.sync
         self.at = later.at

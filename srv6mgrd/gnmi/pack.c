@@ -182,9 +182,9 @@ static uint8_t *put(uint8_t *p, const uint8_t *limit, const struct srv6_rows *r,
 }
 
 // Rows from..to as one message at the end of room; where it begins, or 0 when
-// there is nothing to tell. room holds size bytes, enough for the rows. last
-// and known, unless null, hold what was told of each record before: only what
-// differs is told.
+// there is nothing to report. room holds size bytes, enough for the rows. last
+// and known, unless null, hold what was last sent of each record: only what
+// differs is sent.
 size_t srv6_pack(const struct srv6_rows *r, const uint64_t *counters,
                  const uint64_t *cleared, uint64_t *last, uint8_t *known,
                  uint32_t from, uint32_t to, uint8_t *room, size_t size,

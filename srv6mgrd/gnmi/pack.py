@@ -90,7 +90,7 @@ class Table:
 
 
 class Request(NamedTuple):
-    """What is told: these leaves of each SID, so encoded; or with ``whole`` the container that they
+    """The contents: these leaves of each SID, so encoded; or with ``whole`` the container that they
     are in, as one JSON value with these members."""
 
     leaves: tuple[Node, ...]
@@ -103,7 +103,7 @@ class Request(NamedTuple):
 
 
 class Reported:
-    """What a subscriber that wants no repetition was told last, by record."""
+    """The last values sent to a subscriber that wants no repetition, by record."""
 
     def __init__(self) -> None:
         self._slots: Mapping[str, int] = {}
@@ -125,7 +125,7 @@ class Reported:
 
 
 class Packer(Protocol):
-    """Makes the message of some rows; empty when there is nothing to tell."""
+    """Makes the message of some rows; empty when there is nothing to report."""
 
     def __call__(
         self, table: Table, sample: Records, asked: Request, rows: range, reported: Reported | None

@@ -35,7 +35,7 @@ _QUEUE_OF_PEER, _QUEUE = 8, 64
 _FRESH_S = 300.0
 _MOST_KNOWN = 10_000
 _LONGEST = 1024
-# Answers to wrong passwords come at multiples of this: how long a check takes tells of its user.
+# Answers to wrong passwords come at multiples of this: the time of a check depends on its user.
 _GRAIN_S = 0.25
 # Rejecting is work, too: a client that guesses on waits for it.
 _PENALTY_S = 1.0

@@ -238,7 +238,7 @@ class _Walk:
         return list(self._found)
 
     def _closed(self, reached: _Reached) -> _Reached:
-        """With what is reached because a "..." stands for nothing; at the end of a path it stands
+        """With the nodes reached because a "..." matches nothing; at the end of a path it matches
         for one element or more."""
         for used in sorted(reached):
             if used < len(self.elems) - 1 and self.elems[used].name == DEEP:

@@ -16,7 +16,7 @@ from srv6mgrd.gnmi.schema import Node
 
 
 class Permit(Protocol):
-    """Whether a leaf, or the branch that is told as deleted, may be read."""
+    """Whether a leaf, or the branch that is reported as deleted, may be read."""
 
     def __call__(self, at: Pattern) -> bool: ...
 
@@ -208,7 +208,7 @@ class Rights:
 
     @property
     def is_keyed(self) -> bool:
-        """Whether rules tell list entries apart."""
+        """Whether rules differ between list entries."""
         policy = self._policy()
         if policy is not self._known:
             self._know(policy)

@@ -76,7 +76,7 @@ def certified_by(access: Access) -> Recheck:
 
 
 async def anyone(_context: Context) -> None:
-    """For RPCs that tell nothing: health, reflection."""
+    """For RPCs that reveal nothing: health, reflection."""
 
 
 async def everything(_user: str | None) -> bool:

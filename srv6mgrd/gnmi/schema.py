@@ -21,7 +21,7 @@ class Kind(Enum):
 
 
 class Base(Enum):
-    """What a value is, as far as the encodings tell it apart (RFC 7951 section 6)."""
+    """The kind of a value, as far as the encodings distinguish it (RFC 7951 section 6)."""
 
     STRING = auto()
     IDENTITY = auto()

@@ -123,7 +123,7 @@ def _delete(root: Node, path: Path) -> list[Edit]:
     try:
         patterns = resolve(root, asked)
     except UnknownPathError as e:
-        # 3.4.6 accepts what doesn't exist; a name that can't exist is a mistake to tell.
+        # 3.4.6 accepts what doesn't exist; a name that can't exist is a mistake to report.
         raise RpcError(StatusCode.NOT_FOUND, str(e)) from e
     if entry is not None:
         return [Edit(Op.DELETE, xpath_of_entry(p, entry)) for p in _leaf_lists(patterns, path)]

@@ -120,7 +120,7 @@ class _Encoder:
 
 @dataclass(slots=True)
 class _Watch:
-    """One subscription. ``interval`` 0: told on change."""
+    """One subscription. ``interval`` 0: sent on change."""
 
     path: Any
     name: str | None
@@ -219,7 +219,7 @@ class Subscription:
             end()
 
     async def _report(self, watches: list[_Watch], *, changed: bool = False) -> int:
-        """What is now; with ``changed`` only what was not told last. How many SIDs were read."""
+        """The values now; with ``changed`` only those not sent last. How many SIDs were read."""
         caller = self._caller.again()
         snapshot = replace(await self._feed.snapshot(), budget=caller.budget)
         try:
@@ -234,7 +234,7 @@ class Subscription:
     def _response(
         self, snapshot: Snapshot, watches: list[_Watch], *, changed: bool
     ) -> tuple[int, bytes]:
-        """How many SIDs were read, and the SubscribeResponse; empty when there is nothing to tell.
+        """How many SIDs were read, and the SubscribeResponse; empty when there is nothing new.
         In a thread beside the event loop: of many SIDs it takes long."""
         values = counters(snapshot, self._permit)
         encoder = _Encoder(values, self._asked.encoding, snapshot.budget)

@@ -27,7 +27,7 @@ from srv6mgrd.gnmi.view import Snapshot
 from srv6mgrd.gnmi.watch import SampleLimits, Watch, counts, origins
 from srv6mgrd.gnmi.workers import Caller, Workers
 
-# Whoever opens a stream and says nothing takes the place of another subscriber.
+# A stream without a request takes the place of another subscriber.
 _TIMEOUT_S = 60.0
 # What a leaf takes in memory until it is sent.
 _LEAF_BYTES = 400
@@ -70,7 +70,7 @@ class Subscription:
         self._outbox = Outbox()
         self._changes: asyncio.Queue[Change] = asyncio.Queue(_MOST_WAITING)
         self._lags = False
-        # Told on change, though it is sent as it is stored; what was told of it, and from what.
+        # Sent on change, though it is sent as it is stored; what was sent of it, and from what.
         self._followed: Watch | None = None
         self._reported = Reported()
         self._last: Sample | None = None
@@ -81,7 +81,7 @@ class Subscription:
 
     def _to_follow(self) -> Watch | None:
         """Counters of all SIDs on change: leaf by leaf a hundred thousand SIDs would hold up
-        everybody. Only where nothing else tells counters on change."""
+        everybody. Only where nothing else sends counters on change."""
         packed = [w for w in self._watches if w.is_packed]
         others = [w for w in self._watches if not (w.is_packed or w.interval)]
         if len(packed) != 1 or packed[0].interval or packed[0].heartbeat:
@@ -134,7 +134,7 @@ class Subscription:
         with contextlib.ExitStack() as held:
             grants = [held.enter_context(await self._admitted(w)) for w in sampled]
             first = await self._now(*self._watches)
-            # The event loop is not left in between, so no change is lost and none is told twice;
+            # The event loop is not left in between, so no change is lost and none is sent twice;
             # one that comes during the initial updates waits in the outbox.
             if listen:
                 held.callback(listen())
@@ -255,8 +255,8 @@ class Subscription:
         silent: bool = False,
     ) -> None:
         """The counters of all SIDs, as far as ``watch`` is to have them; ``silent``: they count as
-        told."""
-        if not (watch.is_packed or silent):  # since a rule tells one SID from another
+        sent."""
+        if not (watch.is_packed or silent):  # since a rule differs between SIDs
             await self._send(await self._feed.snapshot(), [watch])
         sample = sample or await self._feed.sample()
         if watch is self._followed:
@@ -338,7 +338,7 @@ class Subscription:
     async def _of_sample(
         self, now: Rendering, snapshot: Snapshot, since: Rendering | None, missed: int
     ) -> Iterable[bytes]:
-        """The messages of one sample; those that have to be made anew in the turn of the client."""
+        """The messages of one sample; those that have to be encoded in the turn of the client."""
         if since is None and not missed:
             return now.responses(snapshot, None, 0)
         made = partial(now.responses, snapshot, since, missed)

@@ -58,7 +58,7 @@ _STATEFUL = {
     f"{_POLICIES}/policy-definition": Object.ROUTING_POLICY,
 }
 _PROXY = "srv6mgr-proxy:proxy"
-# Routes and leaks are named by two keys. Some stand in two lists: of a VRF, and of none, which has
+# Routes and leaks are named by two keys. Some are in two lists: of a VRF, and of none, which has
 # a name here.
 _TOP = "/srv6mgr-srv6:srv6"
 _VRF = f"{_TOP}/vrfs/vrf"
@@ -87,7 +87,7 @@ class Model:
         sid = self._nodes.get(Object.SID)
         self._proxy = None if sid is None else sid.child(_PROXY)
         if self._proxy is not None and (state := self._proxy.child("state")) is not None:
-            # Its counters stand in containers of other names.
+            # Its counters are in containers of other names.
             for node in state.descendants():
                 node.counts = node.typedef == "counter64"
 
@@ -110,14 +110,14 @@ class Model:
         return None if name is None else ObjectRef(kind, name)
 
     def state_of(self, ref: ObjectRef) -> Pattern | None:
-        """Where the state of an object stands."""
+        """The path of the state of an object."""
         if ref.kind in _ROUTE_KINDS:
             return self._state_of_route(ref)
         node = self._nodes.get(ref.kind)
         state = None if node is None else node.child("state")
         if node is None or state is None:
             return None
-        # One list on the way: the object's own, or the VRF's that a VRF_BGP stands in.
+        # One list on the way: the object's own, or the VRF's that has a VRF_BGP.
         return (
             *(Step(n, (ref.name,) if n.kind is Kind.LIST else ()) for n in node.lineage()),
             Step(state),
@@ -128,7 +128,7 @@ class Model:
         return node is self._proxy
 
     def state_of_proxy(self, prefix: str) -> Pattern | None:
-        """Where the state of a SID's proxy stands."""
+        """The path of the state of a SID's proxy."""
         state = None if self._proxy is None else self._proxy.child("state")
         if self._proxy is None or state is None:
             return None
@@ -173,7 +173,7 @@ def _route(kind: Object, of: str | None, at: Pattern) -> ObjectRef | None:
 
 
 def is_counter(node: Node) -> bool:
-    """Whether a leaf counts: it changes all the time and is sampled, not told on change."""
+    """Whether a leaf counts: it changes all the time and is sampled, not sent on change."""
     return node.counts or (
         not node.config and node.parent is not None and node.parent.name == "counters"
     )
@@ -259,7 +259,7 @@ class Snapshot:
         return object_state(ref, status, self.counters.get(ref.name))
 
     def sid(self, prefix: str) -> Sid | None:
-        """What the views tell of a configured SID; None while nothing is known of it."""
+        """The views' report of a configured SID; None while nothing is known of it."""
         status = self.status.get(ObjectRef(Object.SID, prefix))
         config = sids_of(self.config).get((prefix,))
         if status is None or config is None:

@@ -32,7 +32,7 @@ class SampleLimits:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """One subscription, resolved: sampled when it has an interval, else told on change."""
+    """One subscription, resolved: sampled when it has an interval, else sent on change."""
 
     patterns: tuple[Pattern, ...]
     chosen: Selection
@@ -56,7 +56,7 @@ class Watch:
 
     @property
     def is_packed(self) -> bool:
-        """Rules that tell one SID from another take the long way."""
+        """Rules that differ between SIDs take the long way."""
         permit = self.chosen.permit
         return self.only_packed and (permit is None or not permit.is_keyed)
 
@@ -170,7 +170,7 @@ def _by_target(
     chosen: tuple[Selection, Selection],
     limits: SampleLimits,
 ) -> list[Watch]:
-    """What is told on change, and the counters, which are sampled."""
+    """The part that is sent on change, and the counters, which are sampled."""
     reported, counted = chosen
     interval, beat = intervals(item, path, limits)
     return [
@@ -197,7 +197,7 @@ def _joined(found: list[Watch]) -> list[Watch]:
 
 
 def intervals(item: Any, path: Path, limits: SampleLimits) -> tuple[float, float]:
-    """Seconds between samples, of counters if the mode is TARGET_DEFINED (0: told on change), and
+    """Seconds between samples, of counters if the mode is TARGET_DEFINED (0: sent on change), and
     between heartbeats (0: none)."""
     heartbeat, interval = item.heartbeat_interval / _NS, item.sample_interval / _NS
     if heartbeat and heartbeat < limits.fastest:

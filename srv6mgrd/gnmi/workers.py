@@ -31,7 +31,7 @@ class Caller:
     budget: Budget = field(default_factory=Budget)
     deadline: float | None = None
     address: str = ""
-    # Said beside the answer; whoever answers adds to it.
+    # Sent beside the answer; each handler adds to it.
     warnings: list[str] = field(default_factory=list, compare=False)
 
     @property

@@ -1,4 +1,4 @@
-"""srv6-gnmid's side of the listener: its sockets, its process, and what it is told."""
+"""srv6-gnmid's side of the listener: its sockets, its process, and the messages to it."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _SIDS = ("srv6mgr-srv6:srv6", "local-sids", "sid")
 
 @dataclass(frozen=True, slots=True)
 class Sid:
-    """What there is to tell of a SID; ``config`` in the shape of gnmi.mirror."""
+    """All that is reported of a SID; ``config`` in the shape of gnmi.mirror."""
 
     prefix: str
     config: Mapping[str, Any]
@@ -40,7 +40,7 @@ class View:
         return self.list[0].node
 
     def at(self, prefix: str) -> Pattern:
-        """Where the entry of a SID stands."""
+        """The path of the entry of a SID."""
         return (*self.list[:-1], Step(self.list[-1].node, (prefix,)))
 
 
@@ -50,7 +50,7 @@ class Entries(Mapping[tuple[str, ...], Any]):
     def __init__(
         self, view: View, sids: Mapping[tuple[str, ...], Any], read: Callable[[str], Sid | None]
     ) -> None:
-        """``sids`` is the configured list; ``read`` gives what there is to tell of one."""
+        """``sids`` is the configured list; ``read`` returns the report of one."""
         self._view, self._sids, self._read = view, sids, read
 
     def __getitem__(self, key: tuple[str, ...]) -> dict[str, Any]:
