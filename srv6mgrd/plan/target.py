@@ -87,9 +87,10 @@ def target(
         t.need(EncapSource(desired.encapsulation_source))
     if desired.flow_label != "copy" or _FLOW_LABEL.key in owned:
         t.need(Sysctl(_FLOW_LABEL.path, _FLOW_LABELS[desired.flow_label]))
+    served_by = _ServedBy(desired)
     for block in frr_blocks:
         if block.key != _FRR_SOURCE or desired.bgp is not None or block.key in owned:
-            t.need(block, *(block.serves or _served_by(block, desired)))
+            t.need(block, *(block.serves or served_by(block)))
     return t
 
 
@@ -231,12 +232,19 @@ def _vrf(t: Target, vrf: Vrf, interfaces: Mapping[str, int]) -> None:
         t.pending[ref] = f"interface {', '.join(missing)} does not exist yet"
 
 
-def _served_by(block: FrrBlock, desired: Desired) -> list[ObjectRef]:
+class _ServedBy:
     """The declared objects that an FRR context is for, by the names in its commands."""
-    if block.daemon == "isisd" and desired.isis is not None:
-        return [ObjectRef(Kind.LOCATOR, desired.isis.locator)]
-    words = {word for command in block.context for word in command.split()}
-    refs = [ObjectRef(Kind.VRF_BGP, v.name) for v in desired.vrfs.values() if v.bgp]
-    mine = [ref for ref in refs if ref.name in words]
-    locators = [ObjectRef(Kind.LOCATOR, name) for name in desired.locators if name in words]
-    return mine or locators or refs
+
+    def __init__(self, desired: Desired) -> None:
+        self._isis = desired.isis
+        named = [vrf.name for vrf in desired.vrfs.values() if vrf.bgp]
+        self._vrfs = {name: ObjectRef(Kind.VRF_BGP, name) for name in named}
+        self._locators = {name: ObjectRef(Kind.LOCATOR, name) for name in desired.locators}
+
+    def __call__(self, block: FrrBlock) -> Iterable[ObjectRef]:
+        if block.daemon == "isisd" and self._isis is not None:
+            return [ObjectRef(Kind.LOCATOR, self._isis.locator)]
+        words = dict.fromkeys(word for command in block.context for word in command.split())
+        mine = [self._vrfs[word] for word in words if word in self._vrfs]
+        locators = [self._locators[word] for word in words if word in self._locators]
+        return mine or locators or self._vrfs.values()
