@@ -7,6 +7,7 @@ import mmap
 import os
 import socket
 import struct
+import time
 from collections.abc import Iterator, Sequence
 
 from srv6mgrd.netlink import wire
@@ -25,6 +26,11 @@ _TIMEOUT_SECONDS = 30
 # The kernel handles a send within one system call; half a thousand messages are where Python
 # and the kernel are both as fast as they get.
 BATCH = 500
+# Seconds of the CPU that a send takes at most, by what messages of its type took before: a kernel
+# without preemption runs nothing else on this CPU meanwhile, and devices take 1 ms each or more.
+# The first send of a type has so many messages, none has fewer than the least.
+_SEND_SECONDS, _FIRST, _LEAST = 0.02, 32, 16
+_TYPE = struct.Struct("=4xH")
 
 
 class NetlinkSocket:
@@ -42,6 +48,8 @@ class NetlinkSocket:
         self._socket.setsockopt(wire.SOL_NETLINK, wire.NETLINK_CAP_ACK, 1)
         self._socket.bind((0, 0))
         self._sequence = 0
+        # Messages of a send, by the type of the first.
+        self._sizes: dict[int, int] = {}
         # Of its pages those take memory that were ever needed; a bytearray takes all.
         self._buffer = mmap.mmap(-1, _DATAGRAM, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
@@ -63,9 +71,16 @@ class NetlinkSocket:
         answers are lost, every request of that send is reported with ENOBUFS.
         """
         failures: dict[int, Failure] = {}
-        for start in range(0, len(requests), BATCH):
-            for position, failure in self._send(requests[start : start + BATCH]).items():
+        start = 0
+        while start < len(requests):
+            (kind,) = _TYPE.unpack_from(requests[start])
+            size = self._sizes.get(kind, _FIRST)
+            some = requests[start : start + size]
+            began = time.thread_time()
+            for position, failure in self._send(some).items():
                 failures[start + position] = failure
+            self._sizes[kind] = _fitting(size, len(some), time.thread_time() - began)
+            start += len(some)
         return failures
 
     def _send(self, requests: Sequence[bytes]) -> dict[int, Failure]:
@@ -203,6 +218,15 @@ class NetlinkSocket:
 # Above all that ``_send`` hands out.
 _COMPARABLE = 0xFFFFFFFF
 _EMPTY = frozenset({errno.ENOENT, errno.EAFNOSUPPORT, errno.EOPNOTSUPP})
+
+
+def _fitting(size: int, sent: int, seconds: float) -> int:
+    """How many messages to send next where ``size`` were allowed and so many took so long."""
+    if seconds > _SEND_SECONDS:
+        return max(_LEAST, int(sent * _SEND_SECONDS / seconds))
+    if sent == size and seconds < _SEND_SECONDS / 2:
+        return min(BATCH, 2 * size)
+    return size
 
 
 def open_socket(family: int, buffer: int) -> socket.socket:

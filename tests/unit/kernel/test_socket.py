@@ -99,9 +99,39 @@ def test_positions_across_batches(monkeypatch: pytest.MonkeyPatch) -> None:
         return [rejection(requests_of(data)[-1][0], errno.ENODEV)]
 
     kernel, seen = connected(monkeypatch, answer)
-    failures = kernel.write([wire.message(24, 0, b"")] * 1100)
-    assert sorted(failures) == [499, 999, 1099]
-    assert [len(requests_of(data)) for data in seen.sent] == [500, 500, 100]
+    taking(monkeypatch, lambda: 0.0)
+    failures = kernel.write([wire.message(24, 0, b"")] * 1600)
+    assert [len(requests_of(data)) for data in seen.sent] == [32, 64, 128, 256, 500, 500, 120]
+    assert sorted(failures) == [31, 95, 223, 479, 979, 1479, 1599]
+
+
+def test_a_send_of_what_takes_long_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the kernel is not preempted, nothing else runs on this CPU meanwhile."""
+    kernel, seen = connected(monkeypatch, lambda data: [rejection(requests_of(data)[-1][0], 0)])
+    taking(monkeypatch, lambda: 0.0005 * len(requests_of(seen.sent[-1])))
+    kernel.write([wire.message(wire.RTM_NEWRULE, 0, b"")] * 300)
+    assert [len(requests_of(data)) for data in seen.sent] == [32, 32, *[32] * 7, 12]
+    taking(monkeypatch, lambda: 0.005 * len(requests_of(seen.sent[-1])))
+    seen.sent.clear()
+    kernel.write([wire.message(wire.RTM_NEWRULE, 0, b"")] * 64)
+    assert [len(requests_of(data)) for data in seen.sent] == [32, 16, 16]
+    # Those of another type are not concerned.
+    taking(monkeypatch, lambda: 0.0)
+    seen.sent.clear()
+    kernel.write([wire.message(wire.RTM_NEWROUTE, 0, b"")] * 96)
+    assert [len(requests_of(data)) for data in seen.sent] == [32, 64]
+
+
+def taking(monkeypatch: pytest.MonkeyPatch, seconds: Callable[[], float]) -> None:
+    """What each send takes of the CPU, as the thread's clock has it."""
+    now, ends = 0.0, False
+
+    def thread_time() -> float:
+        nonlocal now, ends
+        now, ends = now + (seconds() if ends else 0.0), not ends
+        return now
+
+    monkeypatch.setattr(netlink.time, "thread_time", thread_time)
 
 
 def test_late_answers_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
