@@ -73,8 +73,9 @@ class Host:
                     stderr=log,
                 )
             self._children.append(child)
-            if ready.recv(100) != b"READY=1":
-                raise RuntimeError(f"{daemon} said something else before it was ready")
+            while (said := ready.recv(100)) != b"READY=1":
+                if not said.startswith(b"EXTEND_TIMEOUT_USEC="):
+                    raise RuntimeError(f"{daemon} said {said!r} before it was ready")
 
     def stop(self) -> None:
         while self._children:

@@ -73,7 +73,7 @@ from srv6mgrd.stages import stages
 from srv6mgrd.stamp.exchange import StampExchange
 from srv6mgrd.start import start
 from srv6mgrd.storage import Problems
-from srv6mgrd.systemd import extend_stop
+from srv6mgrd.systemd import extend_start, extend_stop
 from srv6mgrd.vitals import Vitals
 
 if TYPE_CHECKING:
@@ -101,6 +101,7 @@ async def _run(settings: Settings) -> None:
     in_loop, problems = InLoop(loop), Problems(in_loop=InLoop(loop))
     # docs/threads.md says what each does.
     writer, state_thread = ThreadPoolExecutor(1, "writer"), ThreadPoolExecutor(1, "state")
+    starting = asyncio.create_task(extend_start(Heartbeat(writer, lambda: progress.steps).is_alive))
     # Passwords of BGP sessions are among what is ours in FRR.
     with problems.writing(state, "make it a folder of root's that can be written"):
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -230,6 +231,7 @@ async def _run(settings: Settings) -> None:
             queues,
             is_busy=_is_writing,
         )
+    starting.cancel()
     try:
         with lease.held(store, settings.status_lease, lambda: manager.reported):
             await until_stopped(

@@ -47,15 +47,26 @@ async def watchdog(is_alive: Callable[[], bool] = lambda: True) -> None:
         await asyncio.sleep(int(microseconds) / 1e6 / _BEATS)
 
 
-# Microseconds that each message adds to the time to stop, and seconds between them.
-_EXTENSION, _STOP_BEAT = 30_000_000, 5.0
+# Microseconds that each message adds to the time to stop, and to that to start, and seconds between
+# them.
+_EXTENSION, _START_EXTENSION, _BEAT = 30_000_000, 120_000_000, 5.0
 # Seconds that a stop may take: the startup configuration of 100,000 SIDs is saved in it.
 _STOP_LIMIT = 300.0
 
 
-async def extend_stop(limit: float = _STOP_LIMIT, beat: float = _STOP_BEAT) -> None:
+async def extend_stop(limit: float = _STOP_LIMIT, beat: float = _BEAT) -> None:
     """Have the service manager wait for a stop that takes long, while the event loop turns.
     ``TimeoutStopSec`` is for one that does not."""
     for _ in range(max(1, round(limit / beat))):
         notify(f"EXTEND_TIMEOUT_USEC={_EXTENSION}")
         await asyncio.sleep(beat)
+
+
+async def extend_start(is_alive: Callable[[], bool], beat: float = _BEAT) -> None:
+    """Have the service manager wait for a start that takes long, such as the first with a thousand
+    VRFs, as long as it gets on; runs until it is cancelled. ``TimeoutStartSec`` is for one that
+    does not."""
+    while True:
+        await asyncio.sleep(beat)
+        if is_alive():
+            notify(f"EXTEND_TIMEOUT_USEC={_START_EXTENSION}")

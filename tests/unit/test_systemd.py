@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from srv6mgrd.systemd import extend_stop, notify, watchdog
+from srv6mgrd.systemd import extend_start, extend_stop, notify, watchdog
 
 
 def test_it_is_reported(tmp_path, monkeypatch):
@@ -53,6 +53,29 @@ async def test_a_long_stop_is_waited_for(tmp_path, monkeypatch):
         await asyncio.wait_for(extend_stop(limit=0.02, beat=0.01), 5)
 
         assert [manager.recv(100) for _ in range(2)] == [b"EXTEND_TIMEOUT_USEC=30000000"] * 2
+        with pytest.raises(BlockingIOError):
+            manager.recv(100)
+
+
+async def test_a_start_is_waited_for_as_long_as_it_gets_on(tmp_path, monkeypatch):
+    address = str(tmp_path / "notify")
+    monkeypatch.setenv("NOTIFY_SOCKET", address)
+    gets_on, asked = [True, False, True, False, False], asyncio.Event()
+
+    def is_alive():
+        if len(gets_on) == 1:
+            asked.set()
+            return gets_on[0]
+        return gets_on.pop(0)
+
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(address)
+        manager.setblocking(False)
+        extending = asyncio.create_task(extend_start(is_alive, beat=0.001))
+        await asyncio.wait_for(asked.wait(), 5)
+        extending.cancel()
+
+        assert [manager.recv(100) for _ in range(2)] == [b"EXTEND_TIMEOUT_USEC=120000000"] * 2
         with pytest.raises(BlockingIOError):
             manager.recv(100)
 
