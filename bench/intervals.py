@@ -6,11 +6,13 @@ import math
 from collections.abc import Sequence
 
 _CONFIDENCE = 0.95
+# Values that have an interval.
+FEWEST = 6
 
 
 def of_median(values: Sequence[float]) -> tuple[float, float]:
     """The interval that has the true median with at least 95 %, between two of the values: how many
-    are below it is binomial. With fewer than six values there is none, and all of them are in it.
+    are below it is binomial. With fewer than FEWEST values there is none, and all are in it.
     """
     ordered, count = sorted(values), len(values)
     outside, rank = 0.0, 0

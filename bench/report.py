@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from bench.intervals import of_median
+from bench.intervals import FEWEST, of_median
 
 OUTPUT = Path("build/bench")
 
@@ -37,8 +37,9 @@ class Goal:
     """``ours`` may be at most ``goal`` times ``peer``, or at least when ``more`` is better.
     Without a peer ``goal`` is a number of ``unit`` itself, and without a goal the line only tells.
     Of the runs the one counts that ``of`` names: all that disturbs adds, so the best by default.
-    "rounds": both ran in turn, and of the ratios of the rounds the median counts, with its
-    confidence interval; what disturbs for longer than a round disturbs both."""
+    "rounds": both ran in turn, and of the ratios of the rounds the median counts. Its confidence
+    interval is on one side of the goal, or the verdict is unclear. What disturbs for longer than a
+    round disturbs both."""
 
     name: str
     ours: list[float]
@@ -64,27 +65,34 @@ class Goal:
         return [ours / peer for ours, peer in zip(self.ours, self.peer, strict=True)]
 
     @property
-    def met(self) -> bool:
-        if self.goal is None:
-            return True
+    def interval(self) -> tuple[float, float]:
+        """The confidence interval of the ratio; the ratio twice, where too few rounds give none."""
+        if self.peer and self.of == "rounds" and len(self.ours) >= FEWEST:
+            return of_median(self.ratios())
         value = self.of_runs(self.ours) if self.ratio is None else self.ratio
-        return value >= self.goal if self.more else value <= self.goal
+        return value, value
+
+    @property
+    def verdict(self) -> str:
+        if self.goal is None:
+            return "no goal"
+        met = [end >= self.goal if self.more else end <= self.goal for end in self.interval]
+        return "met" if all(met) else "unclear" if any(met) else "short"
 
     def line(self, width: int) -> str:
         """name, ours, peer, ratio, its confidence interval, goal, verdict."""
         ours = self._number(self.of_runs(self.ours))
         peer = self._number(self.of_runs(self.peer)) if self.peer else "-"
         ratio = "-" if self.ratio is None else f"{self.ratio:.3f}"
-        goal, verdict = "-", "no goal"
+        goal = "-"
         if self.goal is not None:
             goal = f"{self.goal:.3f}" if self.peer else self._number(self.goal)
-            verdict = "met" if self.met else "short"
         within = ""
         if self.peer and self.of == "rounds":
             within = "{:.3f} .. {:.3f}".format(*of_median(self.ratios()))
         return (
             f"{self.name:{width}}  {ours:>14}  {peer:>14}  {ratio:>7}  {within:>14}"
-            f"  {goal:>12}  {verdict}"
+            f"  {goal:>12}  {self.verdict}"
         )
 
     def _number(self, value: float) -> str:
@@ -100,7 +108,7 @@ class Report:
     machine: str = ""
 
     def finish(self) -> int:
-        """Print and write; 1 when a goal is missed."""
+        """Print and write; 1 when a goal is missed for sure."""
         machine = self.machine or describe_machine()
         width = max(len(goal.name) for goal in self.goals)
         print(machine)
@@ -110,10 +118,10 @@ class Report:
             print(goal.line(width))
         OUTPUT.mkdir(parents=True, exist_ok=True)
         file = OUTPUT / f"{self.bench}.json"
-        goals = [{**asdict(g), "ratio": g.ratio, "met": g.met} for g in self.goals]
+        goals = [{**asdict(g), "ratio": g.ratio, "verdict": g.verdict} for g in self.goals]
         file.write_text(json.dumps({"machine": machine, "goals": goals}, indent=2) + "\n")
         print(f"runs: {file}")
-        return 0 if all(goal.met for goal in self.goals) else 1
+        return int(any(goal.verdict == "short" for goal in self.goals))
 
 
 def describe_machine() -> str:
