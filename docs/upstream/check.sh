@@ -15,6 +15,10 @@ applies() { # SOURCE PATCH...: one after the other, on copies of the files that 
         cp "$source/$file" "$work/tree/$file"
     done
     for patch in "$@"; do
+        if grep -E '^\+\+\+ .*\.(orig|rej)$' "$patch"; then
+            echo "$(basename "$patch") has a leftover of another patch" >&2
+            exit 1
+        fi
         patch -s -F0 -d "$work/tree" -p1 <"$patch"
         echo "$(basename "$patch") applies"
     done
