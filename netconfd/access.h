@@ -30,7 +30,7 @@ extern const char *const sid_leaves[SID_LEAVES]; /* their names */
 
 struct access;
 
-/* What the rules of the moment let the session's user read; to be freed. NULL: sysrepo refuses. */
+/* What the rules of the moment let the session's user read; to be freed. NULL: sysrepo failed. */
 struct access *access_of(const struct session *session);
 void access_free(struct access *access);
 

@@ -13,7 +13,7 @@
 #define LONGEST_TIMEOUT 86400 /* of srv6mgrd's clock, seconds */
 #define LONGEST_NAME 255
 
-/* What is asked for, and how it stands to the commit that awaits confirmation. */
+/* The request, and its relation to the commit that awaits confirmation. */
 struct wanted {
     bool confirmed;
     uint32_t seconds;

@@ -18,7 +18,7 @@
 #define RENEWAL_MS 200   /* between attempts to have a lock again after a restart */
 #define BACKLOG_FULL (-2)
 #define MOST_ERRORS 64
-#define MOST_TEXT 4096 /* bytes of a text; libyang tells whole values */
+#define MOST_TEXT 4096 /* bytes of a text; libyang prints whole values */
 #define MOST_BYTES (256u << 20)
 
 static const char *socket_path = "/run/srv6mgr/commit.sock";

@@ -1,4 +1,4 @@
-/* The one commit clock of all doors, which is srv6mgrd's (docs/adr/0011). */
+/* The one commit coordinator of all northbounds, which is srv6mgrd's (docs/adr/0011). */
 #ifndef CONFIRMED_H
 #define CONFIRMED_H
 

@@ -31,7 +31,7 @@ static struct reply *answered(const struct lyd_node *tree) {
     return copy ? reply_data(copy, LYD_PRINT_WD_EXPLICIT) : reply_ok();
 }
 
-/* Its own socket tells when srv6mgrd dies meanwhile. */
+/* Its own socket shows when srv6mgrd dies meanwhile. */
 static struct reply *forward_to_srv6mgrd(struct session *session, const struct lyd_node *top) {
     struct text request = commits_request(session, "send-tree"), answer = {0};
     struct lyd_node *tree = NULL, *node = NULL;

@@ -13,7 +13,7 @@ static void of_netconf(const struct nc_session *session, NC_VERB_LEVEL level, co
     }
 }
 
-/* What a client did wrong it is told; here is only what sysrepo itself can't do. */
+/* Clients get their own errors; here are only failures of sysrepo itself. */
 static void of_sysrepo(sr_log_level_t level, const char *text) {
     if (level == SR_LL_ERR && getenv("SRV6_NETCONFD_DEBUG")) {
         fprintf(stderr, "sysrepo: %s\n", text);

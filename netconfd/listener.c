@@ -41,7 +41,7 @@ struct connection {
     const char *transport;
 };
 
-/* Members of the group may connect, beside root: the kernel tells who it is, and NACM what they may
+/* Members of the group may connect, beside root: the kernel says who it is, and NACM what they may
  * do. Without the group root alone may. */
 static int give_to(const char *path, const char *name) {
     struct group entry, *found = NULL;
@@ -111,7 +111,7 @@ static void converse(struct session *session, uid_t user) {
     struct text message = {0};
     for (;;) {
         if (message.room > LONG) {
-            text_free(&message); /* one long message shall not be paid for ever after */
+            text_free(&message); /* keep no memory of one long message */
         }
         large_give_back(session);
         commits_keep_lock(session);

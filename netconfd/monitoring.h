@@ -1,4 +1,4 @@
-/* What the server tells of itself: state data (RFC 6022, 5277, 8639) and events (RFC 6470). */
+/* The server's report of itself: state data (RFC 6022, 5277, 8639) and events (RFC 6470). */
 #ifndef MONITORING_H
 #define MONITORING_H
 

@@ -116,7 +116,7 @@ static gid_t *ids_of(const char *user, gid_t first, int *count) {
     }
 }
 
-/* NULL: the name service failed. Blocks, maybe for ever. */
+/* NULL: the name service failed. Blocks, maybe forever. */
 static struct answer *ask(const char *user) {
     struct passwd passwd, *known = NULL;
     char room[ROOM];
@@ -249,7 +249,7 @@ bool name_service_learn(const char *user) {
     return is_known;
 }
 
-/* The answer about a user, and it is asked for anew beside; NULL: it was not learned. */
+/* The answer about a user, which is looked up again beside; NULL: it was not learned. */
 static const struct answer *known_of(const char *user) {
     struct entry *entry = find(user);
     if (!entry || !entry->answer) {

@@ -22,7 +22,7 @@
 #define MUCH_WAITING 2
 
 /* Of the thread: nanoseconds that it ran, and that it could have (sched-stats.rst); zeros where the
- * kernel does not tell. */
+ * kernel does not report it. */
 struct times {
     unsigned long long ran, waited;
 };

@@ -6,7 +6,7 @@
 
 #include "commits.h"
 
-#define MOST_ERRORS 64 /* that srv6mgrd is asked to word, which tells fewer */
+#define MOST_ERRORS 64 /* that srv6mgrd is asked to translate, which reports fewer */
 
 static const char *tag_of(sr_error_t code) {
     switch (code) {

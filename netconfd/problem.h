@@ -21,14 +21,14 @@ struct reply *problem_of_failures(const struct failure *all, size_t count);
 /* One error of libyang's, and where. */
 struct reply *problem_of_text(const char *message, const char *path);
 
-/* Errors that are worded. */
+/* Errors that srv6mgrd reported. */
 struct reply *problem_of_reported(const struct failure *all, size_t count);
 
-/* All errors that the sysrepo session tells of its last call. */
+/* All errors that the sysrepo session reports of its last call. */
 struct reply *problem_of_sysrepo(sr_session_ctx_t *sr);
 
 /* All errors that libyang keeps for this thread, which are then forgotten. path and element: where
- * the offender stood and what it is called, for those of which libyang does not tell it; or NULL.
+ * the offender was and its name, for those that libyang does not name; or NULL.
  */
 struct reply *problem_of_libyang(const struct ly_ctx *context, const char *type, const char *path,
                                  const char *element);

@@ -10,7 +10,7 @@ bool prune_is_marked(const struct lyd_node *node) {
     return node->priv == &mark;
 }
 
-/* left: levels below the node. What is marked itself begins anew. */
+/* left: levels below the node. A marked node starts over. */
 static void cut(struct lyd_node *node, uint32_t depth, uint32_t left) {
     struct lyd_node *child, *next;
     LY_LIST_FOR_SAFE(lyd_child_no_keys(node), next, child) {

@@ -18,7 +18,7 @@ struct error {
     char *bad_element;
     char *bad_attribute;
     char *bad_namespace;
-    bool with_session; /* lock-denied tells who holds it */
+    bool with_session; /* lock-denied names the holder */
     uint32_t session;
     struct error *next;
 };
@@ -29,7 +29,7 @@ struct reply {
     enum reply_kind kind;
     struct lyd_node *data;  /* the RPC or action with its output; owned */
     uint32_t with_defaults; /* LYD_PRINT_WD_* */
-    struct text xml;        /* what stands in the reply, ready made */
+    struct text xml;        /* the content of the reply, ready made */
     struct error *errors;   /* owned, in order */
 };
 

@@ -1,6 +1,6 @@
 /* The parameters of RPCs, read from their libyang tree.
  *
- * Functions that can refuse return the refusal, and NULL when all is well.
+ * Functions that can reject return the rejection, and NULL when all is well.
  */
 #ifndef REQUEST_H
 #define REQUEST_H

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-/* accept(2) failed for want of descriptors or memory: the connection stays in the backlog, and a
+/* accept(2) failed without descriptors or memory: the connection stays in the backlog, and a
  * loop that polls for it would spin. */
 static inline bool lacks_room(int error) {
     return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;

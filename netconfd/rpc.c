@@ -190,7 +190,7 @@ static struct reply *carry_out(struct session *session, struct lyd_node *rpc) {
     return reply ? reply : call(session, rpc);
 }
 
-/* The element that stands in <rpc>, for errors that tell no path. */
+/* The element in <rpc>, for errors without a path. */
 static const char *operation_name(const struct lyd_node *envelope) {
     const struct lyd_node *child = envelope ? lyd_child(envelope) : NULL;
     return child ? LYD_NAME(child) : NULL;

@@ -13,7 +13,7 @@
 
 #include "frame.h"
 
-/* sysrepo tells who changed what (netconf-config-change, RFC 6470) for this originator alone, whose
+/* sysrepo names who changed what (netconf-config-change, RFC 6470) for this originator alone, whose
  * data are the session's id, then the user. Behind the user come, each with its NUL, our own name
  * and that of the commit to be confirmed. */
 #define ORIGINATOR "netopeer2"
@@ -61,11 +61,11 @@ struct server {
 
 extern struct server server;
 
-/* The modules, which stay as they are while somebody holds them; NULL: sysrepo refuses. */
+/* The modules, which stay as they are while somebody holds them; NULL: sysrepo failed. */
 const struct ly_ctx *context_hold(void);
 void context_release(void);
 
-/* Takes nc, user and address are copied, transport stays. NULL: sysrepo refused, which is logged.
+/* Takes nc, user and address are copied, transport stays. NULL: sysrepo failed, which is logged.
  */
 struct session *session_new(struct nc_session *nc, int socket, const char *user,
                             const char *transport, const char *address);
@@ -86,7 +86,7 @@ void sessions_end(void);
 /* NETCONF session that uses this sysrepo session; 0 when none does. */
 uint32_t session_of_sysrepo(uint32_t id);
 
-/* A further sysrepo session with the user and the originator of the session; NULL: refused. */
+/* A further sysrepo session with the user and the originator of the session; NULL: failed. */
 sr_session_ctx_t *session_sysrepo(const struct session *session);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "reply.h"
 
-/* The rejection for want of room; NULL: there is some. */
+/* The rejection where no room is left; NULL: there is some. */
 struct reply *shm_lacks_room(void);
 
 #endif

@@ -42,7 +42,7 @@ static void add_modules(const struct session *session, struct text *paths) {
     }
 }
 
-/* A subtree filter's path stands in parentheses. */
+/* A subtree filter's path is in parentheses. */
 static bool is(const char *xpath, const char *path) {
     const bool enclosed = *xpath == '(';
     const size_t length = strlen(path);

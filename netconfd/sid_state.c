@@ -13,7 +13,7 @@
 #define COUNTERS ((1u << SID_LEAVES) - (1u << SID_IN_PKTS))
 #define STATE ((1u << SID_IN_PKTS) - 1)
 
-/* What of each SID is asked for, and may be told. */
+/* The leaves of each SID that are asked for, and may be read. */
 struct wanted {
     uint32_t leaves; /* bits 1 << SID_* */
     const struct access *access;
@@ -79,7 +79,7 @@ static const char *path_of_sid(const char *at, bool is_first, char **key) {
     return same ? at : NULL;
 }
 
-/* What follows the state, or a part of it, that is told in *leaves. */
+/* The path below the container state; *leaves: those that it selects. */
 static const char *path_of_state(const char *at, uint32_t *leaves) {
     const char *below = step(at, "counters");
     *leaves = below ? COUNTERS : STATE | COUNTERS;

@@ -52,7 +52,7 @@ static const char *const statuses[] = {"",        "pending",  "installed", "fail
 
 static const char *path;
 
-/* Mapped once for all sessions: each page of it is touched, by whoever looks for a SID. */
+/* Mapped once for all sessions: each lookup of a SID touches pages of it. */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static const struct header *map;
 static size_t length;

@@ -7,7 +7,7 @@
 
 #include "text.h"
 
-/* One SID as it is told: counters since they were cleared, times in nanoseconds, 0 is never. */
+/* One SID as it is reported: counters since they were cleared, times in nanoseconds, 0 is never. */
 struct sid {
     char prefix[65];
     char reason[217];

@@ -96,7 +96,7 @@ void subscription_notify(struct session *session, const struct lyd_node *event,
     text_free(&text);
 }
 
-/* RFC 5277 has notifications of its own for what RFC 8639 tells of a subscription. */
+/* RFC 5277 has notifications of its own for the events of a subscription in RFC 8639. */
 static void hand_on(struct subscription *subscription, const struct lyd_node *event,
                     const struct timespec *time) {
     const char *name = LYD_NAME(event);

@@ -40,7 +40,7 @@ void subscription_add(struct subscription *subscription);
 /* Call after the answer was sent, which comes before the first notification. */
 void subscriptions_start(struct session *session);
 
-/* End one; session NULL: of whichever. reason NULL: nothing is told. false: there is none. */
+/* End one; session NULL: of whichever. reason NULL: nothing is sent. false: there is none. */
 bool subscription_end(struct session *session, uint32_t id, const char *reason);
 void subscriptions_end(struct session *session);
 

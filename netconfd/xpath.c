@@ -10,7 +10,7 @@
 #define STEPS 20
 #define PREDICATES 8
 #define PATHS 16
-#define KEYS 16 /* of a list that are told apart */
+#define KEYS 16 /* of a list that are distinguished */
 #define EVERYTHING "/*"
 
 static const char *skip_blanks(const char *at) {

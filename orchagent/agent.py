@@ -1,4 +1,4 @@
-"""Rows in, operations out, what became of them told. One pass serves start, change and repair."""
+"""Rows in, operations out, their results reported. One pass serves start, change and repair."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class _Session:
         self.is_configured_anew = True
 
     async def load(self) -> None:
-        """Begin anew from what stands in Redis."""
+        """Start over from the contents of Redis."""
         self._begin()
         await self._read_reported()
         await self._view.begin()

@@ -27,7 +27,7 @@ _ROOM = (1 << 32) - 1
 _BATCH = 500
 _T = TypeVar("_T")
 
-# SAI inc/saitypes.h: the number of each object type, which stands in its identifiers.
+# SAI inc/saitypes.h: the number of each object type, which is part of its identifiers.
 _TYPES: Mapping[Kind, tuple[str, int]] = {
     Kind.VRF: ("SAI_OBJECT_TYPE_VIRTUAL_ROUTER", 0x03),
     Kind.ROUTER_INTERFACE: ("SAI_OBJECT_TYPE_ROUTER_INTERFACE", 0x06),
@@ -42,7 +42,7 @@ _TYPES: Mapping[Kind, tuple[str, int]] = {
     Kind.SID_LIST: ("SAI_OBJECT_TYPE_SRV6_SIDLIST", 0x3D),
     Kind.COUNTER: ("SAI_OBJECT_TYPE_COUNTER", 0x54),
 }
-# Objects without an identifier: what they are stands in their key.
+# Objects without an identifier: their key describes them.
 _KEYED = frozenset({Kind.NEIGHBOR_ENTRY, Kind.SID, Kind.ROUTE})
 # An attribute that is a list of objects.
 _LISTS = frozenset({"SAI_TUNNEL_ATTR_ENCAP_MAPPERS"})
@@ -53,12 +53,12 @@ _ROUTER = Node(Kind.VRF, ROUTER)
 
 
 class AsicView:
-    """Rows of ASIC_DB, ours by the list that stands beside them."""
+    """Rows of ASIC_DB, ours by the list beside them."""
 
     def __init__(self, line: Line) -> None:
         self._line = line
         self._oids: dict[str, str] = {}
-        # Rows as they stood when this began and nobody has asked for since; rows as they are.
+        # Rows from before the start that nobody has asked for since; rows as they are.
         self._old: set[str] = set()
         self._rows: dict[str, Mapping[str, str]] = {}
 
@@ -159,7 +159,7 @@ class AsicView:
             flat = [w for n in names for w in (n, fresh[n])]
             await self._line.call(("SELECT", DATABASES[_DB]), ("HSET", _OIDS.name, *flat))
         self._oids |= fresh
-        # Those of srv6mgrd's SIDs stand in the name map already, or are about to.
+        # Those of srv6mgrd's SIDs are in the name map already, or soon will be.
         await self._name((n, "", self._oids[_name(n)]) for n in counters if n not in given)
 
     def _numbered(self, aggs: Sequence[str]) -> dict[str, str]:

@@ -70,7 +70,7 @@ async def _numsub(line: Line, channel: str) -> tuple[str, int]:
 
 
 class Consumer:
-    """One connection to work on, one to be told on."""
+    """One connection to work on, one for notifications."""
 
     def __init__(self, work: Line, watch: Line) -> None:
         self._work, self._watch = work, watch

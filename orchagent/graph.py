@@ -249,7 +249,7 @@ class Graph:
         return seen
 
     def _leaving(self, concerned: Iterable[Node]) -> set[Node]:
-        """What is taken down; also what is made anew, with all that refers to it."""
+        """Objects to take down; also those to create again, with all that refers to them."""
         leaving, anew = set[Node](), set[Node]()
         for node in concerned:
             if (before := self._built.get(node)) is None:
@@ -276,7 +276,7 @@ class Graph:
         )
 
     def _can_stay(self, node: Node) -> bool:
-        """Whether it need not be made anew to become as planned."""
+        """Whether it can become as planned without being created again."""
         before, after = self._built[node], self._attributes(node)
         return before == after or sai.can_be_changed(before, after)
 

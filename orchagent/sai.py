@@ -45,7 +45,7 @@ _SID = "SAI_MY_SID_ENTRY_ATTR"
 _BEHAVIOR, _FLAVOR = f"{_SID}_ENDPOINT_BEHAVIOR", f"{_SID}_ENDPOINT_BEHAVIOR_FLAVOR"
 VRF, NEXT_HOP_ID, COUNTER_ID = f"{_SID}_VRF", f"{_SID}_NEXT_HOP_ID", f"{_SID}_COUNTER_ID"
 TUNNEL_ID = f"{_SID}_TUNNEL_ID"
-# Attributes that are changed in place, as orchagent does; all else is made anew.
+# Attributes that are changed in place, as orchagent does; others need a new object.
 _CHANGEABLE = frozenset(
     {
         VRF,
@@ -205,7 +205,7 @@ def entry_key(key: str, switch: str, router: str) -> str:
 
 
 def plain_address(text: str) -> str:
-    """An address as it is written shortest, without a zone: any text may stand in one. Raises
+    """An address as it is written shortest, without a zone: any text may be in one. Raises
     ValueError."""
     if "%" in text:
         raise ValueError(text)

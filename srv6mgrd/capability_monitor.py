@@ -1,4 +1,4 @@
-"""What the node offers, kept current while srv6mgrd runs, and told when something is lost."""
+"""The node's capabilities, kept current while srv6mgrd runs; reports those that are lost."""
 
 from __future__ import annotations
 

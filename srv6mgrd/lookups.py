@@ -98,7 +98,7 @@ class Lookups(Generic[K, T]):
                 return known, None
             if (lookup := self._running.get(key)) is None:
                 lookup = _Lookup(key, now)
-                # Whoever stops waiting must not cancel it for others.
+                # A caller that stops waiting must not cancel it for others.
                 lookup.future.set_running_or_notify_cancel()
                 self._start(lookup)
             return known, lookup

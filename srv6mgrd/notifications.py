@@ -41,7 +41,7 @@ class Notifier(Protocol):
 
 
 def status_changes(before: Statuses, after: Statuses) -> Iterator[Notification]:
-    """SIDs whose status or its reason changed, and those that something foreign stands in for."""
+    """SIDs whose status or its reason changed, and those that something foreign replaces."""
     for ref, now in after.items():
         if ref.kind is not Kind.SID:
             continue
@@ -57,7 +57,7 @@ def status_changes(before: Statuses, after: Statuses) -> Iterator[Notification]:
 
 
 def collisions(rejections: Iterable[Rejection]) -> Iterator[Notification]:
-    """Rejections of a commit because something foreign stands in the place of a SID."""
+    """Rejections of a commit because something foreign is in the place of a SID."""
     for rejection in rejections:
         kind, _, prefix = rejection.object.partition(" ")
         if rejection.tag == _FOREIGN_TAG and kind == "SID":
@@ -67,7 +67,7 @@ def collisions(rejections: Iterable[Rejection]) -> Iterator[Notification]:
 
 
 def _found(reason: str) -> str:
-    """What stands there, as the reason says it in brackets."""
+    """The foreign object, as the reason has it in brackets."""
     for cause in _FOREIGN:
         _, _, rest = reason.partition(f"{cause} (")
         if found := rest.partition(");")[0].removesuffix(")"):
@@ -102,7 +102,7 @@ def commit_rolled_back(name: str) -> Notification:
 
 
 def commit_warnings(transaction: int, warnings: Iterable[str]) -> Iterator[Notification]:
-    """What whoever made a commit should know of what is running now."""
+    """Warnings about the running configuration for the client that made a commit."""
     for warning in warnings:
         yield Notification("commit-warning", {"transaction": str(transaction), "warning": warning})
 

@@ -1,4 +1,4 @@
-"""What the core asks of the world: a Protocol per adapter, so that tests can stand in for it."""
+"""What the core asks of the world: a Protocol per adapter, so that tests can replace it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class AdapterError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RejectedAction:
-    """An action that was refused: errno (0 when there is none) and words.
+    """An action that was rejected: errno (0 when there is none) and message.
 
-    ``by`` says who refused it, when that is neither the kernel nor FRR; ``in_doubt`` that the
+    ``by`` says who rejected it, when that is neither the kernel nor FRR; ``in_doubt`` that the
     answer was lost, so that it may have been carried out; ``remedy`` is what helps, where that is
     known.
     """
@@ -59,7 +59,7 @@ class Kernel(Protocol):
         ...
 
     def apply(self, actions: Sequence[Action]) -> list[RejectedAction]:
-        """Carry out actions on kernel objects in order; return those refused, the rest is done."""
+        """Carry out actions on kernel objects in order; return those rejected, the rest is done."""
         ...
 
     def clear_static_routes(
@@ -99,8 +99,8 @@ class Frr(Protocol):
         ...
 
     def apply(self, actions: Sequence[Action], *, atomic: bool = False) -> list[RejectedAction]:
-        """Carry out actions on FrrBlocks in order; return those refused. ``atomic`` ones belong to
-        a commit: what FRR would accept in vain is refused, too."""
+        """Carry out actions on FrrBlocks in order; return those rejected. ``atomic`` ones belong to
+        a commit: what FRR would accept in vain is rejected, too."""
         ...
 
     def meet(self, vrfs: Sequence[str]) -> None:

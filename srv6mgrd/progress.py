@@ -1,4 +1,4 @@
-"""How far a commit or a repair is, and the proof that whoever carries it out gets on.
+"""How far a commit or a repair is, and the proof that its thread makes progress.
 
 Written by the writer's thread, read by the event loop: what is read is replaced as a whole.
 """

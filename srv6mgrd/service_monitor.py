@@ -188,7 +188,7 @@ class ServiceMonitor:
             await asyncio.sleep(_SETTLE)
 
     async def look(self) -> None:
-        """Once: read what is stale, and judge if anything is otherwise than it was."""
+        """Once: read what is stale, and judge if anything changed."""
         self._kernel.hear()
         now = self._clock()
         if full := now >= self._full_due:
@@ -247,7 +247,7 @@ class ServiceMonitor:
             return judge(self._scope, evidence, held.active, held.waiting)
 
     def _is_begun_only(self, judged: Judgement, now: float) -> bool:
-        """Whether a service whose state was published is not known yet: a restart is no news."""
+        """Whether a service whose state was published is not known yet: a restart is no change."""
         return now < self._judging_until and any(
             verdict.state is ServiceState.UNKNOWN and ObjectRef(Kind.VRF, name) in self._published
             for name, verdict in judged.vrfs.items()

@@ -1,7 +1,7 @@
 """Only one srv6mgrd manages a network namespace.
 
-The locks are files that only their owner may open: whoever may read a file may lock it (flock(2)),
-and whoever may bind an abstract socket may take its name.
+The locks are files that only their owner may open: a reader of one could lock it (flock(2)),
+and any process that binds abstract sockets could take their name.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _locked(path: Path, name: str) -> Iterator[None]:
         return
     try:
         _lock(file, path)
-        with contextlib.suppress(OSError):  # for whoever looks: no room is no reason to stay away
+        with contextlib.suppress(OSError):  # for people: no room is no reason to stay away
             os.ftruncate(file, 0)
             os.pwrite(file, f"{os.getpid()}\n".encode(), 0)
         yield

@@ -58,7 +58,7 @@ class Stages:
     def __init__(
         self, clock: Callable[[], float] = time.perf_counter, progress: Progress | None = None
     ) -> None:
-        """``progress`` is told of the stages of the writer."""
+        """``progress`` gets the stages of the writer."""
         self._clock = clock
         self._progress = progress or Progress()
         self._lock = threading.Lock()

@@ -39,9 +39,9 @@ def start(
     options: Callable[[argparse.ArgumentParser], object] | None = None,
 ) -> None:
     """Run a daemon until it ends. Its settings, and ``failures``, end it with one line that says
-    why; of whatever else goes wrong the whole trace is told.
+    why; any other exception is logged with its whole trace.
 
-    ``single_instance_in`` tells the folder of its lock, if there may be one of its name only;
+    ``single_instance_in`` is the folder of its lock, if there may be one of its name only;
     ``options`` adds those that do something else than start."""
     parser = argparse.ArgumentParser(prog=name, description=description)
     parser.add_argument("--config", type=Path, help=f"settings, see {name}(8)")

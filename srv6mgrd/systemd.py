@@ -13,7 +13,7 @@ _LOG = logging.getLogger(__name__)
 
 
 def notify(state: str) -> None:
-    """Tell the service manager, for example ``READY=1``. One that no longer listens is no reason
+    """Notify the service manager, for example ``READY=1``. One that no longer listens is no reason
     to leave anything undone."""
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:
@@ -32,7 +32,7 @@ _BEATS = 8
 
 
 async def watchdog(is_alive: Callable[[], bool] = lambda: True) -> None:
-    """Tell the service manager that the event loop still turns, and whatever ``is_alive`` asks
+    """Notify the service manager while the event loop turns, and whatever ``is_alive`` asks
     after; ends at once where there is no watchdog. What did not get on for all of the watchdog's
     time ends the process."""
     microseconds = os.environ.get("WATCHDOG_USEC", "")

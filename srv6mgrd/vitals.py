@@ -37,7 +37,7 @@ class Vitals:
         is_busy: Callable[[], bool] = lambda: True,
         now: Callable[[], int] = time.time_ns,
     ) -> None:
-        """``queues`` tell their lengths."""
+        """``queues`` report their lengths."""
         self._is_busy = is_busy
         self._name = name
         self._node = node

@@ -117,7 +117,7 @@ static int become(const struct passwd *user, const char *path, int client) {
     return made;
 }
 
-/* A socket of srv6-netconfd's in the name of the user; -1: refused, which is logged. */
+/* A socket of srv6-netconfd's in the name of the user; -1: rejected, which is logged. */
 static int enter(const struct settings *settings, int client, const char *who, SSL *ssl,
                  struct place *place) {
     STACK_OF(X509) *chain = SSL_get0_verified_chain(ssl);

@@ -212,7 +212,7 @@ static int prepare(const char *path) {
         return -1;
     }
     SSL_CTX *context =
-        secure_context(&settings); /* mistakes are told now, not to the first client */
+        secure_context(&settings); /* mistakes are reported now, not to the first client */
     if (!context) {
         return -1;
     }

@@ -112,7 +112,7 @@ void relay(SSL *ssl, int client, int server) {
             continue;
         }
         if (out.over) {
-            wait[1].fd = -1; /* it would go on to tell that it has gone */
+            wait[1].fd = -1; /* it would go on to report that it has gone */
         }
         int ready = poll(wait, 2, out.over ? CLOSING_MS : -1);
         bool gone = ready > 0 && wait[0].revents & (POLLERR | POLLHUP | POLLNVAL);

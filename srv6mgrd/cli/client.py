@@ -1,4 +1,4 @@
-"""srv6ctl's door to sysrepo: the running configuration, edits of it, and the RPCs of srv6mgrd."""
+"""srv6ctl's client of sysrepo: the running configuration, edits of it, and the RPCs of srv6mgrd."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Client:
     def __init__(
         self, connection: Connection, commits: CommitClient, warn: Callable[[str], object]
     ) -> None:
-        """``warn`` gets what whoever makes a change should know."""
+        """``warn`` gets the warnings for the client that makes a change."""
         self._connection = connection
         self._warn = warn
         self._commits = commits

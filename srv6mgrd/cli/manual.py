@@ -110,7 +110,7 @@ def _options(command: click.Command, context: click.Context) -> Iterator[str]:
     options = [p for p in command.get_params(context) if isinstance(p, click.Option)]
     shown = {}
     for option in options:
-        # These are everywhere, and told once.
+        # These are everywhere, and described once.
         if {"--help", "--json"} & {*option.opts} and command is not srv6ctl:
             continue
         if _OF_TABLES & {*option.opts}:

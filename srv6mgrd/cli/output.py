@@ -32,7 +32,7 @@ class Cell(NamedTuple):
 
 
 class Column(NamedTuple):
-    """Heading of a column; numbers stand to the right."""
+    """Heading of a column; numbers are right-aligned."""
 
     title: str
     right: bool = False
@@ -85,7 +85,7 @@ class Output:
         if (cut := len(lines) - size.lines + 1) > 0:
             del lines[size.lines - 2 :]
             lines.append(f"... {cut + 1} more lines")
-        # Home, long lines cut, each line without what stood behind it, nothing below.
+        # Home, long lines cut, each line cleared to its end, nothing below.
         body = "".join(f"{line}\033[K\n" for line in lines)
         shown.write(f"\033[H\033[?7l{body}\033[J\033[?7h")
         shown.flush()
@@ -99,7 +99,7 @@ class Output:
         print("".join(self._paint(_cell(part)) for part in parts), file=self._stream)
 
     def item(self, head: Sequence[Cell | str], text: str) -> None:
-        """Text behind a head; on a terminal its further lines stand below its first."""
+        """Text behind a head; on a terminal its further lines are below its first."""
         cells = [_cell(part) for part in head]
         start = sum(len(cell.text) for cell in cells)
         first, *others = self._folded(text, start)
@@ -109,7 +109,7 @@ class Output:
 
     def _folded(self, text: str, start: int) -> list[str]:
         """Lines of a text that begins in column ``start``; the first is empty where there is no
-        room for it, and the others stand below."""
+        room for it, and the others are below."""
         room = self._width - start
         if not self._width or len(text) <= room:
             return [text]
@@ -119,7 +119,7 @@ class Output:
 
     def table(self, columns: Sequence[Column], rows: Iterable[Row], indent: str = "") -> None:
         """Columns as wide as their widest cell, two blanks between; on a terminal the last one is
-        as wide as there is room, or stands below its row."""
+        as wide as there is room, or is below its row."""
         # Column by column, and printed in one piece: there may be ten thousand rows.
         cells: list[Row] = list(zip(*rows, strict=True)) or [()] * len(columns)
         if any(column.title for column in columns):

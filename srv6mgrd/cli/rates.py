@@ -1,4 +1,4 @@
-"""Rates of counters: what two samples tell. Pure."""
+"""Rates of counters, from two samples. Pure."""
 
 from __future__ import annotations
 

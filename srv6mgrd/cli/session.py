@@ -1,4 +1,4 @@
-"""What all commands share: settings, output, where the node's state is read, the door to sysrepo.
+"""Shared by all commands: settings, output, the files of the node's state, the client of sysrepo.
 
 Nothing is opened or imported before it is asked for: most commands need little.
 """
@@ -37,7 +37,7 @@ class Session:
 
     @property
     def state(self) -> State:
-        """What srv6mgrd tells of the node, without asking it."""
+        """The state of the node as srv6mgrd publishes it in files."""
         from srv6mgrd.cli.state import State
 
         return State(Path(self.settings.runtime_directory))

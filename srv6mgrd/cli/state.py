@@ -1,4 +1,4 @@
-"""What srv6mgrd tells of the node in files beside its store; read without asking anybody."""
+"""The state of the node in files beside srv6mgrd's store; read without any daemon."""
 
 from __future__ import annotations
 

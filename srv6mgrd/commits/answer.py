@@ -1,6 +1,6 @@
 """The result of a request, as fields of a message and back. Pure.
 
-Clients in Python get the exceptions of the datastore room; srv6-netconfd gets what stands in an
+Clients in Python get the exceptions of the datastore room; srv6-netconfd gets the content of an
 rpc-error.
 """
 

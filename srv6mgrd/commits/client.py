@@ -35,7 +35,7 @@ _DIED = (
 )
 
 
-# Takes what whoever makes a change should know of what is running now.
+# Takes the warnings about the running configuration for the client that makes a change.
 Warn = Callable[[str], object]
 
 

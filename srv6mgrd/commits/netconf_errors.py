@@ -26,7 +26,7 @@ from srv6mgrd.model.rejection import Rejection
 # Of one answer; a mistake in each of 10,000 entries is one mistake.
 _MOST = 20
 _UNAUTHORIZED = 11
-# error-tag by sr_error_t (sysrepo_types.h), where the words tell no more; else operation-failed.
+# error-tag by sr_error_t (sysrepo_types.h), where the message says no more; else operation-failed.
 _BY_CODE = {
     1: "invalid-value",
     4: "resource-denied",
@@ -73,7 +73,7 @@ def read(request: Fields) -> list[ErrorInfo]:
 def reported(
     infos: Sequence[ErrorInfo], lookup: Lookup = lambda _: None, held: Lookup = lambda _: None
 ) -> list[ErrorInfo]:
-    """The errors worded, framing left out; ``lookup`` and ``held`` as in ``explain``."""
+    """The errors, without their framing; ``lookup`` and ``held`` as in ``explain``."""
     telling = [info for info in infos if not is_framing(info.message)] or list(infos)
     found: list[ErrorInfo] = []
     for info in telling:

@@ -22,7 +22,7 @@ class Reported:
     element: str = ""
 
 
-# libyang 3.13, sysrepo 3.7. In cause and element stand groups of the pattern.
+# libyang 3.13, sysrepo 3.7. Cause and element have groups of the pattern.
 _TEXTS = {
     r'(?:RPC|Action) "(?P<element>[^"]*)" not found.*': Reported(
         "operation-not-supported", "", "{element} is no operation here",

@@ -49,7 +49,7 @@ class Revisions:
         return self._coordinator.size
 
     def warnings(self) -> Sequence[str]:
-        """What whoever made the last commit should know."""
+        """Warnings for the client that made the last commit."""
         return self._coordinator.warnings
 
     def pending(self) -> list[Field]:

@@ -1,1 +1,1 @@
-"""CONFIG_DB as a door: rows of SONiC, declared in the model that all doors share."""
+"""CONFIG_DB as a northbound: rows of SONiC, declared in the model that all northbounds share."""

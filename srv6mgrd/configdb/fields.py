@@ -67,7 +67,7 @@ class Row:
         return int(text)
 
     def only(self, name: str, value: str, why: str) -> None:
-        """Refuse a field that says anything else."""
+        """Reject a field with any other value."""
         if (said := self.fields.get(name, value)) != value:
             raise self.error(f"{name} {shown(said)} {why}", f"remove {name}, or write {value}")
 

@@ -1,4 +1,4 @@
-"""Which objects rows made, on disk: a restart tells them from those of other doors."""
+"""Which objects rows made, on disk: after a restart they differ from those of other northbounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The door itself: when rows are read, and when they are carried over."""
+"""The northbound: when rows are read, and when they are declared."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from srv6mgrd.redis.schema import Fields
 
-# A hash, or the name of the Redis type that stands there in place of one.
+# A hash, or the name of the Redis type that is there in place of one.
 Content = Fields | str
 # Members of a list entry or container as RFC 7951 has them, but for the key.
 Leaves = Mapping[str, Any]

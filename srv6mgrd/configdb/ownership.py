@@ -1,7 +1,7 @@
 """Which rows there are, what became of them, and which objects are theirs. Pure.
 
-Who wins between doors: what another door declared or changed is that door's. A row makes an object
-that nobody has, changes and removes it while it still is as the row made it, and is refused
+Precedence: an object that another northbound declared or changed belongs to it. A row makes one
+that nobody has, changes and removes it while it still is as the row made it, and is rejected
 otherwise.
 """
 
@@ -100,7 +100,7 @@ class OwnershipIndex:
         self._adjacencies.discard(row)
 
     def retry_temporary(self) -> None:
-        """Try again what something else than the configuration stood in the way of."""
+        """Try objects again that something else than the configuration prevented."""
         self._rejected.retry_temporary()
 
     def _read(self, row: str, content: Content) -> None:
@@ -281,7 +281,7 @@ class OwnershipIndex:
             gone = tuple(sorted(n for n, v in mine.leaves.items() if goes(v, leaves.get(n))))
             out.changes.append(Change(row, obj, leaves, gone))
         elif holds(entry, leaves):
-            # Also where another door declared the same: then it stays that door's.
+            # Also where another northbound declared the same: then it stays that one's.
             if mine is not None:
                 self.owned[obj] = Owned(row, leaves)
             self._rewritten.discard(row)
@@ -296,7 +296,7 @@ class OwnershipIndex:
     def _remove(self, obj: Object, mine: Owned, running: Running, out: Judgement) -> None:
         entry = running.get(obj)
         if entry is None or not holds(entry, mine.leaves):
-            del self.owned[obj]  # another door's by now, or nobody's
+            del self.owned[obj]  # another northbound's by now, or nobody's
             return
         key = obj.kind.path[2]
         more = sorted(n for n in entry if n not in mine.leaves and n != key)

@@ -1,6 +1,6 @@
 """Rows of CONFIG_DB to what they declare. Pure.
 
-What the model can judge it judges; refused here is only what can't be said in it.
+The model judges what it can; only values that it can't express are rejected here.
 """
 
 from __future__ import annotations

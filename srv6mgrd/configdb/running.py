@@ -12,7 +12,7 @@ _ROOT = "srv6mgr-srv6:srv6"
 
 
 class Running:
-    """Objects of the kinds that rows declare, whoever declared them."""
+    """Objects of the kinds that rows declare, of all northbounds."""
 
     def __init__(self, tree: Mapping[str, Any]) -> None:
         srv6 = tree.get(_ROOT, {})

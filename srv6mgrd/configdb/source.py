@@ -1,4 +1,4 @@
-"""Redis as the door sees it: rows of CONFIG_DB in, what became of them out to STATE_DB."""
+"""Redis as the northbound sees it: rows of CONFIG_DB in, their results out to STATE_DB."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _SCAN, _BATCH = 1000, 500
 
 
 class Source:
-    """One connection to work on, one that Redis tells on."""
+    """One connection to work on, one for notifications."""
 
     def __init__(self, work: Line, watch: Line) -> None:
         self._work, self._watch = work, watch
 
     async def listen(self) -> None:
-        """Have Redis tell of changes from now on: by keyspace events, as SONiC's own daemons hear
-        of them, and by tracking, which tells of FLUSHALL too and needs no notifications."""
+        """Have Redis report changes from now on: by keyspace events, as SONiC's own daemons hear
+        of them, and by tracking, which reports FLUSHALL too and needs no notifications."""
         await track(self._work, self._watch, [*(t.prefix for t in TABLES), _FEATURE])
         space = f"__keyspace@{DATABASES[_DB]}__:"
         patterns = [*(f"{t.prefix}*" for t in TABLES), _FEATURE]
@@ -69,7 +69,7 @@ class Source:
         return bool((await self._work.call(select, exists))[-1])
 
     async def reported(self) -> dict[str, Fields]:
-        """What we last told of each row."""
+        """The last result of each row."""
         keys = sorted(await self._keys(_STATE.database, _STATE.prefix))
         out: dict[str, Fields] = {}
         for first in range(0, len(keys), _BATCH):
@@ -81,7 +81,7 @@ class Source:
         return out
 
     async def report(self, rows: Iterable[tuple[str, Fields | None]]) -> None:
-        """Tell this of rows; with None nothing more."""
+        """Write the results of rows; with None remove them."""
         todo = list(rows)
         for first in range(0, len(todo), _BATCH):
             commands: list[tuple[object, ...]] = [("SELECT", DATABASES[_STATE.database])]
@@ -110,7 +110,7 @@ class Source:
 
 
 def state_key(row: str) -> RowKey:
-    """Where is told what became of a row; its key's first separator parts table and row."""
+    """The key of the result of a row; its key's first separator parts table and row."""
     name, _, rest = row.partition("|")
     return _STATE.key(name, rest)
 

@@ -1,7 +1,7 @@
 """Changes to edits of the running configuration. Everything blocks.
 
-One transaction for all; where that is refused, the rows that the refusal speaks of are left out
-and told why, and the others go on.
+One transaction for all; where that is rejected, the rows that the rejection names are left out
+with the reason as their result, and the others go on.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def split(changes: Sequence[Change], commit: Commit) -> dict[str, Reason]:
                 rejected |= {c.row: Reason(str(error), is_final=False) for c in group}
             else:
                 searches += 1
-                # What goes first is what the rest stands on.
+                # Dependencies go first.
                 half = len(group) // 2
                 todo += [group[half:], group[:half]]
     return rejected

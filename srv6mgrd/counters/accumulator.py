@@ -64,7 +64,7 @@ class Accumulator:
     def replaced(self, sids: Iterable[str]) -> None:
         """The routes of these SIDs count from 0 again.
 
-        Only this tells when a new route counts more than the old one before it is sampled.
+        Only this shows when a new route counts more than the old one before it is sampled.
         """
         for sid in sids:
             if (total := self.totals.get(sid)) is not None:

@@ -31,13 +31,13 @@ _SHOWN = (CAPABILITIES, TRANSACTIONS)
 
 MAKE_ROOM = "readers see what it was before; make room there"
 
-# Which inode it is, and when it was written: what tells one version of the file from another.
+# Which inode it is, and when it was written: these distinguish versions of the file.
 Version = tuple[int, int]
 ABSENT: Version = (0, 0)
 
 
 def beside(store: Path) -> Path:
-    """Where the file stands, given the store."""
+    """The path of the file, given the store."""
     return store.with_name("node.json")
 
 

@@ -18,7 +18,7 @@ from srv6mgrd.storage import Problems
 
 
 def beside(store: Path) -> Path:
-    """Where the file stands, given the store."""
+    """The path of the file, given the store."""
     return store.with_name("proxies.json")
 
 

@@ -26,7 +26,7 @@ def merge(
 ) -> dict[ObjectRef, ObjectStatus]:
     """Status of every declared object; ``since`` moves only when status or reason does.
 
-    ``repaired`` are objects that stood before and were put back; ``now`` in nanoseconds.
+    ``repaired`` are objects that were installed before and were put back; ``now`` in nanoseconds.
     """
     merged = {}
     # Thousands of SIDs have the same.
@@ -37,7 +37,7 @@ def merge(
         again = old is not None and ref in repaired
         detail = details.get(ref, "")
         if old is not None and same and not again and old.detail == detail:
-            # The very one, so that ``is`` tells who goes through them what changed.
+            # The very one, so that a reader finds changes by ``is``.
             merged[ref] = old
             continue
         made = ObjectStatus(

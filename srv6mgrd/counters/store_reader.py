@@ -177,7 +177,7 @@ class StoreReader:
             if before % 2 == 0:
                 try:
                     value = read(m)
-                except (KeyError, ValueError):  # torn; the lock tells
+                except (KeyError, ValueError):  # torn; the lock shows it
                     if self._lock(m) == before:
                         raise
                 else:

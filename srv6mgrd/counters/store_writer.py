@@ -151,7 +151,7 @@ class StoreWriter:
     def _with(
         self, at: int, record: struct.Struct, values: Iterable[tuple[str, tuple[int, ...]]]
     ) -> bytearray:
-        """The records of all SIDs that stand there, with these among them."""
+        """The records of all SIDs of the store, with these among them."""
         made = bytearray(self._map.bytes[at : at + self._used * record.size])
         for prefix, numbers in values:
             slot = self._slots.get(ObjectRef(Kind.SID, prefix))

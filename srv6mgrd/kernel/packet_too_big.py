@@ -63,7 +63,7 @@ def read(message: bytes) -> PacketTooBig | None:
         if len(header) < 8:
             return None
         if following == _ROUTING and header[2] == _SRH and len(header) >= 24:
-            # The last segment stands first (RFC 8754 section 2).
+            # The last segment comes first (RFC 8754 section 2).
             segment = bytes(header[8:24])
         following, at = header[0], at + len(header)
     inner = bytes(packet[at:])

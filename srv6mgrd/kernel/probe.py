@@ -35,7 +35,7 @@ from srv6mgrd.plan.actions import Create
 _IGNORED = "the kernel ignores it"
 _CLONE_NEWNET = 0x40000000
 _LIBC = ctypes.CDLL(None, use_errno=True)
-# What stands in where the kernel has no dummy device: no packet will come.
+# The substitute where the kernel has no dummy device: no packet will come.
 _LOOPBACK, _LOOPBACK_INDEX = "lo", 1
 
 _VRF = VrfDevice("probe", 100, 1000)

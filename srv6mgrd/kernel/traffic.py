@@ -1,4 +1,4 @@
-"""What SIDs have counted, read again only where it can be otherwise than it was."""
+"""Counters of SIDs, read again only where traffic may have changed them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _RECEIVED, _SENT = "InReceives", "OutRequests"
 
 def packets(net: Path = _NET) -> int | None:
     """IP packets that came in, in any VRF, and that this node sent itself; None where the kernel
-    does not tell.
+    does not say.
 
     A SID counts IPv6 packets that came in (ip6_rcv_core counts them before it looks a route up),
     and packets that this node encapsulates to it: IPv4 packets that came in (ip_rcv_core), and what

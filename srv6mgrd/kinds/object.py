@@ -14,7 +14,7 @@ class Object:
     """Something in the kernel or in FRR, as a frozen value.
 
     Two objects with the same ``key`` are the same thing in two states; equal objects need no write.
-    ``rank`` orders creation (removal runs backwards): what others stand on comes first; ``order``
+    ``rank`` orders creation (removal runs backwards): dependencies come first; ``order``
     does so among those of one rank.
     """
 
@@ -69,7 +69,7 @@ class Object:
 
     @property
     def declared(self) -> ObjectRef | None:
-        """The declared object that it is for and nothing else, where the object itself tells."""
+        """The declared object that it is for and nothing else, where the object itself says."""
         return None
 
     @property

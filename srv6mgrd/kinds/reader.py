@@ -23,8 +23,8 @@ class Reader:
         self._netlink = netlink
         self._dumps: dict[bytes, list[bytes]] = {}
         self.sysctls = sysctls
-        # Tables in which there may be routes of ours, beside that of our SIDs; and what tells the
-        # kinds of such routes.
+        # Tables that may have routes of ours, beside that of our SIDs; and the decoders of
+        # such routes.
         self.tables = {MAIN_TABLE}
         self.route_decoders: list[RouteDecoder] = []
 

@@ -28,17 +28,17 @@ class Route(Object):
 
     @property
     def place(self) -> Place:
-        """What the kernel tells routes apart by: two with the same place replace each other."""
+        """The kernel's key of a route: two with the same place replace each other."""
         raise NotImplementedError
 
     @property
     def options(self) -> str:
-        """What ``ip route`` is told behind the metric."""
+        """Arguments of ``ip route`` behind the metric."""
         return ""
 
     @property
     def type(self) -> str:
-        """What ``ip route`` is told before the prefix."""
+        """Arguments of ``ip route`` before the prefix."""
         return ""
 
     def create_command(self) -> str:
@@ -139,7 +139,7 @@ class UnknownRoute(Route, Unknown):
 
 
 def route_key(place: Place) -> str:
-    """The key of a route that its metric tells apart from others."""
+    """The key of a route that its metric distinguishes from others."""
     table, metric, prefix = place
     return f"route{prefix.version} table {table} {prefix} metric {metric}"
 

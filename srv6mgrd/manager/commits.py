@@ -56,9 +56,9 @@ class Commits:
         self._put_off = False
         # Why the running configuration is not taken over; empty when it is.
         self._held = ""
-        # What whoever committed last should know of the running configuration.
+        # Warnings about the running configuration for the client of the last commit.
         self.warnings: tuple[str, ...] = ()
-        # Told when nobody says what became of a commit that was agreed to.
+        # Called when nobody reports the outcome of a commit that was accepted.
         self.given_up: Callable[[], None] = _nobody
 
     @property
@@ -109,8 +109,8 @@ class Commits:
 
     @memory.searched_later()
     def change_sids(self, changes: Sequence[SidChange], *, rollback: bool = False) -> int | None:
-        """The same for a commit that changes SIDs alone; None, with nothing done, when what is
-        declared then can't be told from the changes."""
+        """The same for a commit that changes SIDs alone; None, with nothing done, when
+        the changes do not say what is declared then."""
         known = self._declared
         if known is None:
             return None
@@ -166,7 +166,7 @@ class Commits:
     def aborted(self) -> None:
         """Somebody else rejected the commit after us: back to what was."""
         if self._held:
-            # What stood is not known, so it is left as it is.
+            # The state before is not known, so it is left as it is.
             self._hold_config(self._held)
         elif self._before is not None:
             self._conductor.report(self._reconciler.repair(self._before))

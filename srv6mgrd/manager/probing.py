@@ -27,6 +27,6 @@ class Probing:
         return True
 
     def changed_after(self, rejections: Iterable[Rejection]) -> bool:
-        """The same, if something was rejected for want of a capability: a module may have been
+        """The same, if something was rejected without a capability: a module may have been
         loaded since, or something is gone that was there."""
         return any(rejection.tag == MISSING for rejection in rejections) and self.changed()

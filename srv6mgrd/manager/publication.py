@@ -29,11 +29,11 @@ class Publication:
         self._outward = outward
         self._notify = notify
         self._advertised: statuses.Advertised = {}
-        # Of what did not come to stand; all else is installed.
+        # Of objects that are not installed; all others are.
         self._outcomes: Mapping[ObjectRef, Outcome] = {}
         # Replaced, never changed: any thread may look into it.
         self._statuses: Mapping[ObjectRef, ObjectStatus] = store.statuses()
-        # What was declared when statuses were told last, and for which objects that differs by
+        # The declared state when statuses were last reported, and for which objects that differs by
         # what FRR or a report says.
         self._published: Desired | None = None
         self._reported: frozenset[ObjectRef] = frozenset()

@@ -88,7 +88,7 @@ class Sampling:
         self._in_doubt = frozenset(obj.prefix for _, obj in written if _counts(obj))
 
     def count_anew(self, carried_out: Sequence[Action]) -> None:
-        """What was just put in place counts from 0. Told at once, before the next sample."""
+        """A newly installed SID counts from 0. Called at once, before the next sample."""
         self._sampled, self._in_doubt = None, frozenset()
         self._accumulator.replaced(
             str(obj.prefix)

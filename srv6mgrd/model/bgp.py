@@ -13,7 +13,7 @@ NO_AS = -1
 
 
 class PeerKind(StrEnum):
-    """The YANG list that a neighbor stands in."""
+    """The YANG list of a neighbor."""
 
     NEIGHBOR = "neighbor"
     UNNUMBERED = "unnumbered-neighbor"

@@ -1,6 +1,6 @@
 """Conditions: faults that exist now, with cause and remedy. Pure.
 
-A condition is to an alarm (RFC 8632) what a measurement is to a log: whoever watches something
+A condition is to an alarm (RFC 8632) what a measurement is to a log: a monitor of something
 reports all conditions that exist, again and again, and one that is no longer reported is over.
 """
 

@@ -27,7 +27,7 @@ _FIRST = 0x100
 def expand(desired: Desired) -> Desired:
     """With the End.DT46 that each such VRF exports among the SIDs and as its ``export_sid``.
 
-    ``export_function`` and ``export_auto`` stay: they tell a made SID from a declared one. A VRF
+    ``export_function`` and ``export_auto`` stay: they mark a SID as made, not declared. A VRF
     whose SID can't be made stays as it is; ``check`` says why. Expanding twice changes nothing.
     """
     makers = [vrf for vrf in desired.vrfs.values() if vrf.bgp is not None and is_made(vrf.bgp)]

@@ -156,7 +156,7 @@ def _entry(path: str, key: str, group: str = "name") -> str:
 
 
 def _list(path: str, key: str) -> str:
-    """The same, or the list alone: libyang tells of a bad key before it knows the entry."""
+    """The same, or the list alone: libyang reports a bad key before it knows the entry."""
     return rf"(?:{_entry(path, key)}|{path}(?![\w-]))"
 
 

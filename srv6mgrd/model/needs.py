@@ -22,7 +22,7 @@ from srv6mgrd.model.rejection import RejectedError, Rejection
 from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.model.subset import stated, with_dependents
 
-# Tag of a rejection for want of something, whoever found it missing.
+# Tag of a rejection because something is missing, in all places that find it.
 MISSING = "capability-missing"
 _UNTRIED = "it was not found when probed"
 _ACCEPT = "or set unsupported to accept, to keep it until the node offers it"
@@ -38,7 +38,7 @@ def check(
 
     Takes the expanded state. Raises RejectedError unless the operator accepts such objects. Those
     that need such an object are among them: the SID of a VRF that can't be. ``standing`` are
-    objects that stand as declared, which shows that the node can carry them; ``known`` are those
+    objects installed as declared, which shows that the node can carry them; ``known`` are those
     that were unsupported before, which is no reason to reject what else is declared.
     """
     wants = [want for want in _wants(desired, capabilities) if want[0] not in standing]
@@ -95,7 +95,7 @@ def _unguarded(
         return None
     kept_out = [name for name, role in desired.roles.items() if role is Role.CUSTOMER]
     behind = [*map(interface_ref, kept_out), *(ObjectRef(Kind.VRF, n) for n in desired.vrfs)]
-    # They stand only where the filter does.
+    # They are installed only where the filter is.
     if any(ref in standing for ref in behind):
         return None
     remedy = "remove SRv6"

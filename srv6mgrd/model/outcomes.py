@@ -38,7 +38,7 @@ def declared(desired: Desired) -> list[ObjectRef]:
 
 
 def exports(desired: Desired) -> list[ObjectRef]:
-    """What FRR is told of VRFs."""
+    """The configuration of VRFs in FRR."""
     return [ObjectRef(Kind.VRF_BGP, v.name) for v in desired.vrfs.values() if v.bgp]
 
 

@@ -41,7 +41,7 @@ class ProxyCounts:
 
 @dataclass(frozen=True, slots=True)
 class FlowChain:
-    """One of the chains of a proxy whose flows have one each; ``digest`` tells it from others."""
+    """One of the chains of a proxy whose flows have one each; ``digest`` identifies it."""
 
     digest: int
     source: IPv6Address

@@ -2,7 +2,7 @@
 
 # Table of our own SIDs; a VRF must not use it. Mnemonic: RFC 8986.
 SID_TABLE = 8986
-# Device of our own that the SIDs hang on.
+# Device of our own that the SIDs use.
 SID_DEVICE = "srv6mgr"
 
 # Our mark on routes, rules and addresses (rtm_protocol, FRA_PROTOCOL, IFA_PROTO). Mnemonic: RFC

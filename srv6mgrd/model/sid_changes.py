@@ -1,5 +1,5 @@
 """A change of the configuration that adds, changes and removes local SIDs and nothing else: one SID
-among 100,000 is told by a few lines, without reading the others. Pure.
+among 100,000 is described by a few lines, without reading the others. Pure.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _explicit(node: Members) -> dict[str, Any]:
 
 def declared_with(known: Desired, changes: Sequence[SidChange]) -> Desired | None:
     """What ``parse`` makes of the configuration of ``known`` with these changes; None when that
-    can't be told from them."""
+    does not follow from them."""
     if known.malformed:
         return None
     sids = dict(known.sids)
@@ -125,7 +125,7 @@ def declared_with(known: Desired, changes: Sequence[SidChange]) -> Desired | Non
 
 
 def _after(before: Sid | None, change: SidChange) -> Members | None:
-    """The entry of a SID after its change, empty when it goes; None: it can't be told."""
+    """The entry of a SID after its change, empty when it goes; None: not certain."""
     if change.leaves is None or before is None:
         return change.whole or {}
     entry = parse.entry(before)

@@ -62,7 +62,7 @@ class ObjectRef(NamedTuple):
 
 @record
 class ObjectStatus:
-    """Times are nanoseconds since the epoch; 0 is never. ``detail`` tells the SIDs that a VRF_BGP
+    """Times are nanoseconds since the epoch; 0 is never. ``detail`` has the SIDs that a VRF_BGP
     advertises (``yang.advertised``); it is empty for other kinds."""
 
     status: InstallStatus

@@ -100,7 +100,7 @@ def without(desired: Desired, refs: Collection[Ref]) -> Desired:
             lost = bgp_ref(vrf) in refs
             vrfs[vrf.name] = replace(vrf, bgp=None) if lost else vrf
         else:
-            # Who stands before a VRF that can't be is a customer all the same.
+            # An interface of a VRF that can't be installed is a customer's all the same.
             roles |= dict.fromkeys(vrf.interfaces, Role.CUSTOMER)
     roles |= desired.roles
     return replace(

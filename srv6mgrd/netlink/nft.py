@@ -169,7 +169,7 @@ def new_rule(table: str, chain: str, expressions: Sequence[bytes], comment: str)
 
 
 def new_set(table: str, name: str, kind: SetType, number: int) -> bytes:
-    """``number`` tells the sets of one transaction apart."""
+    """``number`` distinguishes the sets of one transaction."""
     attributes = wire.nla_text(NFTA_TABLE_NAME, table) + wire.nla_text(_NFTA_SET_NAME, name)
     attributes += _be32(_NFTA_SET_FLAGS, _NFT_SET_INTERVAL if kind.interval else 0)
     attributes += _be32(_NFTA_SET_KEY_TYPE, kind.number)

@@ -43,7 +43,7 @@ class RouteMessage:
 
     @property
     def place(self) -> tuple[int, int, IPv4Network | IPv6Network]:
-        """What the kernel tells routes apart by."""
+        """The kernel's key of a route."""
         return self.table, self.metric, self.prefix
 
     @staticmethod

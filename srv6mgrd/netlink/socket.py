@@ -278,7 +278,7 @@ def failure_of(body: memoryview, flags: int) -> Failure | None:
 def _message(body: memoryview, flags: int) -> str:
     if not flags & wire.NLM_F_ACK_TLVS:
         return ""
-    # Behind the error stands the rejected message: its header only when capped.
+    # The rejected message follows the error: its header only when capped.
     start = 4 + wire.NLMSGHDR.size
     if not flags & wire.NLM_F_CAPPED:
         (length,) = struct.unpack_from("=I", body, 4)

@@ -14,7 +14,7 @@ _TYPE = 4  # IPV6_SRCRT_TYPE_4
 
 
 def pack(segments: Sequence[IPv6Address]) -> bytes:
-    """An SRH of these segments, the first one first. On the wire the last one stands first;
+    """An SRH of these segments, the first one first. On the wire the last one comes first;
     segments_left points at the one that becomes the destination (__seg6_do_srh_encap)."""
     last = len(segments) - 1
     head = _HEAD.pack(0, 2 * len(segments), _TYPE, last, last, 0, 0)

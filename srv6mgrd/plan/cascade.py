@@ -1,5 +1,5 @@
 """What goes with an interface that is created again, goes down, or enters or leaves a VRF, and has
-to be put again though it stood as declared. Pure."""
+to be put again though it was installed as declared. Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def put_again(
     wanted: Mapping[str, Object],
     observed: Mapping[str, ObservedObject],
 ) -> list[Action]:
-    """Writes of what stood as wanted and goes with what these actions do."""
+    """Writes of objects that were installed as wanted and that these actions remove."""
     cycled = {a.object.interface for a in actions if isinstance(a.object, VrfPort)}
     states = [a.object for a in actions if isinstance(a.object, AdminState)]
     downed = {state.interface for state in states if not state.up}

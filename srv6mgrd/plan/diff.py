@@ -25,7 +25,7 @@ from srv6mgrd.plan.shadow import Shadow, shadows
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Something foreign stands where ``wanted`` shall stand, or a foreign VRF has its table; it is
+    """Something foreign is in the place of ``wanted``, or a foreign VRF has its table; it is
     not touched."""
 
     wanted: Object
@@ -34,8 +34,8 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """``actions`` in the order to carry them out; ``shadows`` are in front of what is wanted, once
-    it stands; ``staying`` are the keys of what stands beside it and is left there. ``values`` put
+    """``actions`` in the order to carry them out; ``shadows`` match before wanted objects, once
+    they exist; ``staying`` are the keys of objects beside them that are left there. ``values`` put
     back what changes along with devices and ports, should that be undone."""
 
     actions: list[Action] = field(default_factory=list)
@@ -60,10 +60,10 @@ def plan(
 ) -> Plan:
     """Actions that turn observed into wanted.
 
-    ``owned`` are the keys of what stands as the journal has it. Only what is both journaled and
+    ``owned`` are the keys of installed objects in the journal. Only what is both journaled and
     marked is removed; kinds without a mark go by the journal. ``named`` are all its keys, whatever
-    stands there now. ``some`` are the keys that are looked at, if not all: SID routes may be left
-    out that are known to stand as wanted; all other kinds matter to others.
+    is there now. ``some`` are the keys that are looked at, if not all: SID routes may be left
+    out that are known to be as wanted; all other kinds matter to others.
     """
     everything = wanted
     if some is not None:

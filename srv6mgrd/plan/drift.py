@@ -1,4 +1,4 @@
-"""How what stood differed from what is declared, by object. Pure."""
+"""How the observed state differed from the declared one, by object. Pure."""
 
 from __future__ import annotations
 

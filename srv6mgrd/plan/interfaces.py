@@ -99,7 +99,7 @@ def wanted(desired: Desired, one: Interface, indexes: Mapping[str, int], links: 
 
 
 def _is_up(desired: Desired, vlan: Vlan, links: Links) -> bool:
-    """Whether the parent of a VLAN is up once all stands as declared."""
+    """Whether the parent of a VLAN is up once all is installed as declared."""
     parent = desired.interfaces.get(vlan.parent)
     if parent is None or (parent.enabled is None and not parent.is_created):
         return vlan.parent not in links.down

@@ -1,4 +1,4 @@
-"""What stands in the kernel and in FRR, in the plan's terms."""
+"""The observed state of the kernel and of FRR, in the plan's terms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from srv6mgrd.model.record import record
 
 @record
 class ObservedObject:
-    """An object as it stands; ``ours`` says that it has our mark."""
+    """An observed object; ``ours`` says that it has our mark."""
 
     object: Object
     ours: bool
@@ -39,8 +39,8 @@ class Observed:
     of a VRF table, plus the sysctls asked for; rules in the order in which the kernel asks them.
     ``interfaces`` are the names of all links, with their ifindex. ``overruled`` are the keys of
     sysctls that others make of no effect, with the words for it. ``changed`` are the keys of what
-    may be otherwise than at the last time, gone included: all but routes of the SID table that
-    nothing was told of. None: of all.
+    may differ from the last time, gone included: all but routes of the SID table that
+    no notification named. None: of all.
     """
 
     objects: Mapping[str, ObservedObject] = field(default_factory=dict)

@@ -23,7 +23,7 @@ _SORTED_AT_ONCE = 5000
 
 
 def in_order(actions: Sequence[Action]) -> list[Action]:
-    """What others stand on is put first and removed last. New comes before old goes, except for
+    """Dependencies are created first and removed last. New comes before old goes, except for
     what has to make room."""
     puts = [a for a in actions if not isinstance(a, Delete)]
     deletes = [a for a in actions if isinstance(a, Delete)]

@@ -1,4 +1,4 @@
-"""Foreign routes and rules that take packets of ours: they stand in front, and are not ours to
+"""Foreign routes and rules that take packets of ours: they match first, and are not ours to
 remove. Pure."""
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Shadow:
 def shadows(
     wanted: Mapping[str, Object], observed: Iterable[str], beside: Mapping[str, Object]
 ) -> Iterator[Shadow]:
-    """``beside`` is what stands and stays beside what is wanted, by key; ``observed`` the keys of
-    all that stands, rules in the order in which the kernel asks them."""
+    """``beside``: observed objects that stay beside the wanted ones, by key; ``observed``: keys of
+    all observed objects, rules in the order in which the kernel asks them."""
     yield from _of_sids(wanted, beside.values())
     yield from _of_rules(wanted, observed, beside)
 

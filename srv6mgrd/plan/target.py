@@ -1,4 +1,4 @@
-"""Desired state to the set of objects that shall stand in the kernel and in FRR."""
+"""Desired state to the set of desired objects of the kernel and of FRR."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def target(
     lookup_tables: bool = False,
     bgp_lookup_tables: bool = False,
 ) -> Target:
-    """What shall stand, given the links that exist (their ifindexes may do). ``owned`` are the
+    """The desired objects, given the links that exist (their ifindexes may do). ``owned`` are the
     keys in the journal, of which VALUES_KEPT matter. ``borrowed`` as in Target. With
     ``lookup_tables`` the kernel takes SEG6_IPTUNNEL_TABLE, with ``bgp_lookup_tables`` FRR sets it
     in the routes of BGP."""
@@ -214,7 +214,7 @@ def _vrf(t: Target, vrf: Vrf, interfaces: Mapping[str, int]) -> None:
         if vrf.name not in interfaces:
             t.pending[ref] = not_borrowed(vrf.name)
             return
-        # As it stands, there is nothing to be done about it.
+        # There is nothing to be done about it.
         index = interfaces[vrf.name]
     t.need(VrfDevice(vrf.name, vrf.table, index), ref)
     t.need(L3mdevRule(4), ref)

@@ -35,7 +35,7 @@ class Target:
     tell itself (``refs``); ``pending`` holds what can't be put in place yet, with the reason. With
     ``borrowed`` VRFs are another's: they are waited for, never made, changed or removed. With
     ``vrf_rules``, rules take what VRFs encapsulate out of them. ``differs`` are the keys in which
-    it is otherwise than the one that it was made of (``with_sids``)."""
+    it differs from the one that it was made of (``with_sids``)."""
 
     objects: dict[str, Object] = field(default_factory=dict)
     serves: dict[str, list[ObjectRef]] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Target:
         return () if own is None else (own,)
 
     def meet(self, observed: Mapping[str, ObservedObject], some: Iterable[str] | None) -> None:
-        """Have the observed objects where they are equal, so that next time ``is`` tells: to
+        """Have the observed objects where they are equal, so that next time ``is`` suffices: to
         compare a hundred thousand objects by value takes several times as long. ``some`` are the
         keys to look at, if not all."""
         for key in self.objects if some is None else some:

@@ -52,7 +52,7 @@ class Proxies:
     # Reading.
 
     def observe(self, found: Sequence[Link]) -> Iterator[ObservedObject]:
-        """What stands, given all links."""
+        """The observed proxies, given all links."""
         self._map_index = None
         self._links = {link.name: link for link in found}
         names = {link.index: link.name for link in found}
@@ -74,7 +74,7 @@ class Proxies:
                     hook = ProxyHook(
                         name,
                         program or (TOWARD_LOCAL if egress else TOWARD_FUNCTION),
-                        # Programs that are not intact are loaded anew: these are old ones then.
+                        # Programs that are not intact are loaded again: these are old ones then.
                         current=program is not None and intact,
                     )
                     yield ObservedObject(hook, ours=True)
@@ -304,7 +304,7 @@ class Proxies:
         return self._fit()
 
     def _fit(self) -> Failure | None:
-        """Tell the programs what of this node they have to know, if that changed."""
+        """Write the facts about this node to the programs' maps, if they changed."""
         opened = self._opened()
         if opened is None:
             return _not_loaded()
@@ -322,7 +322,7 @@ class Proxies:
             failure = self._programs.hooks.hang(link.index, _side(hook), program)
         finally:
             os.close(program)
-        # An interface that has gone meanwhile has nothing that it could hang on.
+        # An interface that has gone meanwhile has nothing to attach to.
         failure = _unless(failure, {errno.ENODEV})
         return failure or (self._fit() if hook.interface == SID_DEVICE else None)
 

@@ -15,7 +15,7 @@ from srv6mgrd.proxy.programs import Maps
 
 
 class MapIndex:
-    """Reads and writes the maps ``proxies`` and ``passes``, and ``nodes``, which tells of them."""
+    """Reads and writes the maps ``proxies`` and ``passes``, and ``nodes``, which describes them."""
 
     def __init__(self, maps: Maps) -> None:
         self._maps = maps
@@ -70,7 +70,7 @@ class MapIndex:
         return None
 
     def fit(self, sid_device: int) -> Failure | None:
-        """Tell the programs which lengths and kinds of SIDs there are, and the SID device."""
+        """Write to the maps which lengths and kinds of SIDs there are, and the SID device."""
         try:
             node = self._node(sid_device)
         except ValueError as error:

@@ -1,7 +1,7 @@
 """Removes secrets from what goes into a support bundle. Pure.
 
 Twice: what is known to be a secret, because the schema or a setting says so, is removed wherever
-it turns up, in whatever text; and lines in which secrets are written are cut whoever wrote them,
+it turns up, in whatever text; and lines in which secrets are written are cut, of any program,
 since FRR and the settings hold secrets that srv6mgr does not know.
 """
 

@@ -19,7 +19,7 @@ def without_secrets(context: Any, configuration: str) -> str:
     tree = _parsed(context, configuration)
     try:
         for node in [node for path in paths for node in tree.find_all(path)]:
-            # What stands there instead need not be a value that the model permits.
+            # The placeholder need not be a value that the model permits.
             tree.new_path(node.path(), SECRET, opt_update=True, opt_store_only=True)
         return str(tree.print_mem("json", with_siblings=True, pretty=False))
     finally:

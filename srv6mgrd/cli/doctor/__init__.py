@@ -171,7 +171,7 @@ def _network(desired: Desired | None, why: str, offered: Mapping[str, Any]) -> I
 
 
 def _filter() -> Boundary | UnknownBoundary | None:
-    """The filter at the boundary, as it stands."""
+    """The filter at the boundary, as installed."""
     from srv6mgrd.kinds.boundary.kernel import BoundaryTable
     from srv6mgrd.kinds.boundary.object import Boundary, UnknownBoundary
 

@@ -1,4 +1,4 @@
-"""What the kernel offers, and which of its options stand behind what it lacks."""
+"""The kernel's capabilities, and the options that it lacks for others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links, rules, routes, sysctls and the boundary: what stands beside what shall. Pure, but for the
+"""Links, rules, routes, sysctls and the boundary: observed and desired. Pure, but for the
 sysctls and the boundary's table, which are handed in."""
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _interface(name: str, desired: Desired, link: host.Link | None) -> Finding |
     one = desired.interfaces.get(name)
     if link is None:
         if one is not None and one.is_created:
-            return None  # it is told with the devices of srv6mgr
+            return None  # it is reported with the devices of srv6mgr
         return warn("interfaces", f"{name} does not exist", "create it, or remove it here")
     if one is not None and one.enabled is False:
         return None
@@ -168,7 +168,7 @@ def rp_filter(wanted: Iterable[Object], value: str | None) -> Iterator[Finding]:
 
 
 def rules(wanted: Mapping[str, Object], seen: host.Host) -> list[Finding]:
-    """Ours stand, and no foreign one takes their packets."""
+    """Ours are installed, and no foreign one takes their packets."""
     found = [*_rules(wanted, seen.rules)]
     return or_ok("rules", "those to the SIDs exist, and none takes precedence", found)
 
@@ -208,7 +208,7 @@ def _key(name: str, rule: host.Rule) -> str:
 
 
 def routes(wanted: Mapping[str, Object], seen: host.Host) -> list[Finding]:
-    """Those of the SIDs stand, and no foreign one takes their packets."""
+    """Those of the SIDs are installed, and no foreign one takes their packets."""
     sids = [o for o in wanted.values() if isinstance(o, SidRoute)]
     found = [*_routes(wanted, sids, seen.routes)]
     return or_ok("routes", f"{counted(len(sids), 'SID')} in table {SID_TABLE}", found)

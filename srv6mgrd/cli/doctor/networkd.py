@@ -15,7 +15,7 @@ _DROP_IN = "/etc/systemd/networkd.conf.d/srv6mgr.conf"
 
 
 def networkd(root: Path = Path("/")) -> Iterator[Finding]:
-    """It does not run, or was told to keep its hands off."""
+    """It does not run, or its configuration leaves foreign routes alone."""
     if not (root / "run/systemd/netif/state").exists():
         yield ok("networkd", "systemd-networkd does not run")
         return

@@ -35,7 +35,7 @@ _MODULES = frozenset(
         "alarms",
     )
 )
-# So long the sampler may take before it is told: 60 times its interval, at least this.
+# A slower sampler is reported: 60 times its interval, at least this.
 _STALE = 60.0
 _TIMEOUT = 2.0
 _SHOWN = 5
@@ -43,7 +43,7 @@ _WRONG = frozenset({InstallStatus.FAILED, InstallStatus.REJECTED})
 
 
 def srv6mgrd(session: Session) -> Iterator[Finding]:
-    """It runs, what it told is fresh, and what is declared is installed."""
+    """It runs, its reports are fresh, and declared objects are installed."""
     state = session.state
     if not state.managed:
         yield fail(

@@ -195,7 +195,7 @@ def _of_node(sid: Sid, facts: Facts) -> Iterator[Cause]:
 
 
 def _of_behavior(sid: Sid, seen: Collection[str]) -> Iterator[Cause]:
-    """What it may be as well; what was ``seen`` is told already."""
+    """Other possible causes; those ``seen`` are reported already."""
     usual = ("inner", "segments-left") if sid.behavior in INNER else ("no-srh", "no-segments-left")
     for kind in usual:
         if kind not in seen:

@@ -1,4 +1,4 @@
-"""What is known of one SID: declared, told by srv6mgrd, read from the node."""
+"""The facts about one SID: declared, reported by srv6mgrd, read from the node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes of the kernel that lead through SIDs, whoever wrote them."""
+"""Routes of the kernel that lead through SIDs, of any protocol."""
 
 from __future__ import annotations
 

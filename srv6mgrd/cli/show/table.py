@@ -25,7 +25,7 @@ _OF_VIEW = ("pattern", "sort", "reverse", "limit")
 @dataclass(frozen=True, slots=True)
 class Field(Generic[R]):
     """A column: its heading, the text of a row, and what rows are sorted by (the text if it is
-    not given). Numbers stand to the right. An optional one is left out where it says nothing of
+    not given). Numbers are right-aligned. An optional one is left out where it says nothing of
     any row (``-``, or no text)."""
 
     title: str

@@ -19,7 +19,7 @@ from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """What hangs on a VRF. ``routes`` are numbers by family, and of those that lead to a remote
+    """The dependents of a VRF. ``routes`` are numbers by family, and of those that lead to a remote
     SID; None where the kernel can't be asked."""
 
     sids: Mapping[str, tuple[Mapping[str, Any], ObjectStatus]]

@@ -96,7 +96,7 @@ def _live(session: Session, interval: float, count: int | None) -> None:
     statuses: Mapping[ObjectRef, ObjectStatus] = {}
     names: Sequence[str] = ()
     bad = 0
-    state.sample()  # a store that is not there is told before the screen is taken
+    state.sample()  # a missing store is reported before the screen is taken
     with Keys() as keys, Live(console=console, screen=True, auto_refresh=False) as live:
         due = time.monotonic()
         while count is None or samples <= count:

@@ -25,7 +25,7 @@ class Boundary(Object):
     sources (RFC 8754 section 5.1).
 
     In the kernel's order: names and addresses sorted, prefixes merged; ``boundary`` makes it so.
-    It stands before a VRF gets its ports and goes after them.
+    It is installed before a VRF gets its ports and removed after them.
     """
 
     rank: ClassVar[int] = 5

@@ -21,7 +21,7 @@ class FrrBlock(Object):
     ``context`` is the path of commands that enters it, outermost first, for example
     ``("router bgp 65000 vrf red", "address-family ipv4 unicast")``. ``lines`` are ours alone;
     other lines there are the operator's. ``order`` orders blocks: enclosing contexts first.
-    ``part`` tells apart blocks of one context: the lines that begin with it.
+    ``part`` distinguishes blocks of one context: the lines that begin with it.
     """
 
     daemon: str

@@ -23,7 +23,7 @@ _FAMILIES: dict[int, L3mdevRule] = {
     socket.AF_INET: L3mdevRule(4),
     socket.AF_INET6: L3mdevRule(6),
 }
-# Whoever moves the rule may do so: up to our rule for SIDs, and to the main table (32766).
+# Others may move the rule: up to our rule for SIDs, and to the main table (32766).
 _BEFORE: dict[int, int] = {socket.AF_INET: 32766, socket.AF_INET6: SID_RULE_PRIORITY}
 # struct fib_rule_hdr: family, dst_len, src_len, tos, table, 2 reserved, action, flags.
 _HEADER = 12

@@ -16,7 +16,7 @@ class NextHopRoute(DeviceRoute):
 
     Without it the kernel makes a route again for each packet (ip6_pol_route: FLOWI_FLAG_KNOWN_NH
     and no gateway), and End.DX4 asks the link for the inner destination instead of the next hop
-    (ip_route_input; a route without a gateway has none to ask for). It stands in the main table:
+    (ip_route_input; a route without a gateway has none to ask for). It is in the main table:
     seg6_lookup_any_nexthop and input_action_end_dx4_finish look up as for a packet that came in on
     the underlay, whose rules lead there. ``address`` is what the SID names; ``via`` the neighbour.
     """

@@ -1,7 +1,7 @@
 """What the kernel says of every change in the SID table, ours included, message by message.
 
 ``inet6_rt_notify`` runs within the request: when a write is acknowledged, its notification is in
-our socket. So what stands is what stood, and what has been told since.
+our socket. So the observed state is the earlier one plus the notifications since.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class SidNotices:
         self._socket.close()
 
     def take(self, at_most: int) -> list[Notice] | None:
-        """What has been told since the last time; None when something was lost, or when it is more
+        """Notifications since the last time; None when some were lost, or when there are more
         than ``at_most``: then it is not even looked at."""
         found: list[Notice] = []
         while len(found) <= at_most:

@@ -13,7 +13,7 @@ from srv6mgrd.model.prefix import packed
 from srv6mgrd.netlink import wire
 from srv6mgrd.netlink.routes import rtmsg
 
-# RTA_DST stands first, so that the address has one place in all requests for SIDs.
+# RTA_DST comes first, so that the address has one place in all requests for SIDs.
 _ADDRESS_AT = wire.NLMSGHDR.size + wire.RTMSG.size + 4
 
 # What the requests for SIDs of one kind have in common beside prefix and device.
@@ -64,7 +64,7 @@ def delete(route: SidRoute) -> bytes:
 
 @lru_cache(maxsize=4096)
 def _put_template(flags: int, length: int, ifindex: int, shape: _Shape) -> tuple[bytes, bytes]:
-    """What stands before and behind the address; the same for all SIDs of one kind."""
+    """The bytes before and behind the address; the same for all SIDs of one kind."""
     action, table, metric, counters, vrf_table, lookup_table, next_hop, oif, extras, program = shape
     encap = seg6local.pack(
         action,

@@ -3,7 +3,7 @@
 A hundred thousand SIDs have a handful of message layouts (rt6_fill_node writes attributes in a
 fixed order). The first message of each layout is walked attribute by attribute; from it a template
 is made that unpacks all others of that layout in bulk, after comparing every byte that is not one
-of the values that tell SIDs apart. Whatever fits none is walked again.
+of the values that distinguish SIDs. A route that fits none is walked again.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _COUNTERS = {
     wire.SEG6_LOCAL_CNT_BYTES: "bytes",
     wire.SEG6_LOCAL_CNT_ERRORS: "errors",
 }
-# Attributes whose values tell SIDs of one layout apart, by their names in Row and struct codes.
+# Attributes whose values distinguish SIDs of one layout, by their names in Row and struct codes.
 _VARYING = {
     wire.SEG6_LOCAL_ACTION: ("action", "I"),
     wire.SEG6_LOCAL_TABLE: ("lookup_table", "I"),
@@ -60,7 +60,7 @@ Get = Callable[[tuple[Any, ...]], Any]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One route: what tells SIDs apart. None: the attribute is not there; ``extras`` is what all
+    """One route: what distinguishes SIDs. None: the attribute is not there; ``extras`` is what all
     routes of a layout share; ``unknown`` says what we don't model, empty when all is modelled."""
 
     address: bytes

@@ -19,7 +19,7 @@ from srv6mgrd.model.prefix import Prefix, packed
 from srv6mgrd.model.reserved import ROUTE_PROTOCOL
 from srv6mgrd.plan.observed import ObservedObject
 
-# By what tells the SIDs of a template apart.
+# By the values that distinguish the SIDs of a template.
 _Items = dict[tuple[object, ...], ObservedObject]
 
 
@@ -41,7 +41,7 @@ class SidTable:
     def __init__(self) -> None:
         self._counted: tuple[bytes, dict[IPv6Network, Counters]] = b"", {}
         self._stood: tuple[bytes, dict[str, ObservedObject]] = b"", {}
-        # Whether notifications can tell what became of it.
+        # Whether notifications show what became of it.
         self._followable = False
         # By length and address: a pair for each would take as much as the rest of it.
         self._prefixes: dict[int, dict[bytes, Prefix]] = {}
@@ -56,7 +56,7 @@ class SidTable:
         return _FEW + len(self._stood[1]) // 4 if self._followable else 0
 
     def recognise(self, routes: Iterable[SidRoute]) -> None:
-        """What is found like these is to be told with these very objects: there are many of them,
+        """Equal objects of a dump are returned as these very ones: there are many of them,
         so one serves all who hold it, and to compare is cheaper than to make. Those that are not in
         the next dump are forgotten."""
         for route in routes:
@@ -157,7 +157,7 @@ class SidTable:
                 known_items.popitem()
         while self._expected:
             self._expected.popitem()
-        # Where several lead to one prefix, a notification does not tell which is left.
+        # Where several lead to one prefix, a notification does not say which is left.
         self._followable = whole and not several
         self._stood = (digest, dict(objects)) if whole else (b"", {})
         return objects
@@ -165,8 +165,8 @@ class SidTable:
     def followed(
         self, notices: Iterable[Notice], devices: Mapping[int, str]
     ) -> tuple[dict[str, ObservedObject], set[str]] | None:
-        """What ``observed`` would give, from what it gave last and what was told since, with the
-        keys of what was told. None when that does not tell it for certain: then a dump has to."""
+        """What ``observed`` would give, from its last result and the notifications since, with the
+        keys of the notifications. None when that is not certain: then a dump has to."""
         _, objects = self._stood
         if not self._followable or any(devices.get(i) != n for i, n in self._devices.items()):
             return None
@@ -183,7 +183,7 @@ class SidTable:
     def _follow(
         self, objects: dict[str, ObservedObject], notice: Notice, devices: Mapping[int, str]
     ) -> str | None:
-        """Take one in; its key, or None when it leaves in doubt what then stands. It may be older
+        """Take one in; its key, or None when it leaves the observed state in doubt. It may be older
         than the dump: then those that follow it end where the dump is."""
         row = decode(memoryview(notice.message))
         item = self._build(row, devices)

@@ -1,4 +1,4 @@
-"""Checks that XPath can't express, or only quadratically. Pure: desired state in, refusals out."""
+"""Checks that XPath can't express, or only in quadratic time. Pure: state in, rejections out."""
 
 from __future__ import annotations
 

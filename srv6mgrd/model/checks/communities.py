@@ -1,4 +1,4 @@
-"""Route distinguishers and route targets: they fit their 6 bytes, and tell VRFs apart."""
+"""Route distinguishers and route targets: they fit their 6 bytes, and distinguish VRFs."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def _vlans(desired: Desired) -> Iterator[Rejection]:
 
 
 def _mtus_of_proxies(desired: Desired) -> Iterator[Rejection]:
-    """A link has one MTU, whoever sets it."""
+    """A link has one MTU, in all places that set it."""
     for sid in desired.sids.values():
         proxy = sid.proxy
         if proxy is None or proxy.mtu is None:

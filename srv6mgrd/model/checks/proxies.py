@@ -1,4 +1,4 @@
-"""Service proxies: what comes back from a function has to tell which proxy it belongs to."""
+"""Service proxies: a returning packet has to show which proxy it belongs to."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _returns(proxies: list[tuple[Sid, Proxy]]) -> Iterator[Rejection]:
 
 
 def _mtus(proxies: list[tuple[Sid, Proxy]]) -> Iterator[Rejection]:
-    """A link has one MTU, whoever shares it."""
+    """A link has one MTU, for all proxies that share it."""
     given: dict[str, tuple[Sid, int]] = {}
     for sid, proxy in sorted(proxies, key=lambda p: p[0].prefix):
         if proxy.mtu is None:

@@ -80,7 +80,7 @@ static __always_inline long push(struct __sk_buff *skb, __u32 length, __u32 inne
     return bpf_skb_adjust_room(skb, length - 20, BPF_ADJ_ROOM_MAC, BPF_F_ADJ_ROOM_FIXED_GSO);
 }
 
-/* VLAN tags as they stand in a frame. */
+/* VLAN tags as a frame has them. */
 struct tags {
     __u32 count;
     __be16 words[2 * MAX_TAGS];
@@ -205,7 +205,7 @@ static __always_inline int demasquerade(struct __sk_buff *skb, __u32 header)
     __u32 length = (srh->length + 1) * 8;
     if ((void *)srh + length > end_of(skb) && pull(skb, ETH_HLEN + at + MAX_HEADER))
         return NEXT;
-    /* Read anew, or the verifier loses what they are where the ways meet. */
+    /* Read again, or the verifier loses their types where the branches join. */
     barrier_var(skb);
     outer = start_of(skb) + ETH_HLEN;
     srh = (void *)outer + at;

@@ -63,7 +63,7 @@ static __always_inline bool resolve(struct __sk_buff *skb, const struct proxy *p
     }
     if (bpf_fib_lookup(skb, &route, sizeof(route), BPF_FIB_LOOKUP_OUTPUT))
         return false;
-    /* A gateway before it stands in its place. */
+    /* A gateway before it takes its place. */
     direct = route.ifindex == proxy->interface && route.ipv6_dst[0] == next[0];
     if (proxy->inner != INNER_IPV4)
         direct = direct && route.ipv6_dst[1] == next[1] && route.ipv6_dst[2] == next[2] &&

@@ -123,7 +123,7 @@ struct flow_chain_key {
     __u64 digest;
 };
 
-/* Never written to once it stands there; another one in its place has another digest. */
+/* Never written to once it is there; another one in its place has another digest. */
 struct flow_chain {
     __u64 learned;
     struct slot slot;

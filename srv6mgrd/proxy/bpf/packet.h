@@ -42,7 +42,7 @@ struct srh {
     struct in6_addr segments[];
 };
 
-/* Make the first bytes readable, so far as there are any; packet pointers have to be taken anew. */
+/* Make the first bytes readable, so far as there are any; packet pointers have to be read again. */
 static __always_inline int pull(struct __sk_buff *skb, __u32 bytes)
 {
     return bpf_skb_pull_data(skb, bytes < skb->len ? bytes : skb->len);

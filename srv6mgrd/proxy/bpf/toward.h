@@ -251,7 +251,7 @@ static __always_inline int toward(struct __sk_buff *skb, enum arrival arrival)
     if (start_of(skb) + ETH_HLEN + length + sizeof(*outer) > end_of(skb) &&
         pull(skb, ETH_HLEN + length + sizeof(*outer)))
         goto error;
-    /* The pointers are read anew, or the verifier loses what they are where the ways meet. */
+    /* Read again, or the verifier loses the pointers' types where the branches join. */
     barrier_var(skb);
     outer = start_of(skb) + ETH_HLEN;
     srh = (void *)outer + at;
