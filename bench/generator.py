@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from srv6mgrd.ebpf import libbpf
+from srv6mgrd.ebpf.libbpf import Map
 from srv6mgrd.kinds.sid import bpf
 from srv6mgrd.netlink.errors import Failure
-from srv6mgrd.proxy import libbpf
-from srv6mgrd.proxy.libbpf import Map
 
 SOURCE = Path(__file__).with_name("generator.bpf.c")
 MAX_FRAME = 320

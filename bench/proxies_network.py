@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager
 from ipaddress import IPv6Address, IPv6Network, ip_address
 
 from bench import namespaces
+from srv6mgrd.ebpf import libbpf
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kinds.dummy.object import DummyDevice
 from srv6mgrd.kinds.sysctl.object import Sysctl
@@ -27,7 +28,6 @@ from srv6mgrd.model.reserved import LINK_ALIAS
 from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.plan.diff import plan
 from srv6mgrd.plan.target import target
-from srv6mgrd.proxy import libbpf
 
 LOCATOR = IPv6Network("fcbb:0:1::/48")
 LAST = "fcbb:0:9::"

@@ -14,8 +14,8 @@ from bench.generator import Generator
 from bench.proxies import PINS, Bench, install
 from bench.proxies_network import declared
 from bench.report import Goal
+from srv6mgrd.ebpf import libbpf
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.proxy import libbpf
 
 FUNCTIONS, TIMES = 1000, 9
 ROUNDS, PACKETS = 60, 20_000

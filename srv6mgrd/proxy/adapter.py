@@ -9,6 +9,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from ipaddress import IPv6Network, ip_network
 
+from srv6mgrd.ebpf import libbpf
 from srv6mgrd.kinds.proxy.object import (
     TOWARD_FUNCTION,
     TOWARD_LOCAL,
@@ -25,7 +26,7 @@ from srv6mgrd.netlink.links import Link
 from srv6mgrd.netlink.socket import NetlinkSocket
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.observed import ObservedObject
-from srv6mgrd.proxy import layout, libbpf
+from srv6mgrd.proxy import layout
 from srv6mgrd.proxy.layout import ChainValue, FlowChainValue, ProxyValue
 from srv6mgrd.proxy.map_index import MapIndex, values
 from srv6mgrd.proxy.programs import Maps, Programs

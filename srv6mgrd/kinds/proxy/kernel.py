@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
+from srv6mgrd.ebpf.hooks import haste
 from srv6mgrd.kinds.batch import Batch
 from srv6mgrd.kinds.kernel_kind import Decode, Host, KernelKind
 from srv6mgrd.kinds.proxy.object import ProxyEntry, ProxyHook, ProxyPrograms
@@ -12,7 +13,6 @@ from srv6mgrd.kinds.reader import Reader
 from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.proxy.adapter import Proxies
-from srv6mgrd.proxy.hooks import haste
 
 
 class ServiceProxies(KernelKind):

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from lab.waiting import wait_until
+from srv6mgrd.ebpf import libbpf
+from srv6mgrd.ebpf.libbpf import Map
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.netlink import srh as segments
 from srv6mgrd.netlink.errors import Failure
-from srv6mgrd.proxy import libbpf
-from srv6mgrd.proxy.libbpf import Map
 from tests.contract.kernel.test_forwarding import (
     INNER4,
     INNER6,

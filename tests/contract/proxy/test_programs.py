@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from srv6mgrd.ebpf import libbpf
 from srv6mgrd.kinds.proxy.object import TOWARD_FUNCTION, ProxyHook, ProxyPrograms
 from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.plan.actions import Create, Replace
-from srv6mgrd.proxy import layout, libbpf
+from srv6mgrd.proxy import layout
 from srv6mgrd.proxy.programs import Programs
 from tests.contract.proxy.conftest import UNDERLAY, Node, proxy
 from tests.contract.proxy.packets import REDIRECT, inner6, routed

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from srv6mgrd.proxy import hooks
+from srv6mgrd.ebpf import hooks
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""eBPF programs in the kernel: loading, pins, maps as bytes, links to tcx."""
