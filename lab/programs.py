@@ -1,4 +1,4 @@
-"""The proxies' eBPF programs, compiled once in the root."""
+"""The eBPF programs, compiled once in the root."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ from lab.cache import Entry, digest, log_file
 from lab.enclosure import CHECKOUT, Enclosure, Part
 from lab.progress import Progress
 
-SOURCES = CHECKOUT / "srv6mgrd/proxy/bpf"
+SOURCES = [CHECKOUT / f"srv6mgrd/{room}/bpf" for room in ("proxy", "accounting")]
 MOUNT_POINT = "/usr/lib/srv6mgr"
 
 
 def entry(root: Path) -> Entry:
-    sources = sorted(path for path in SOURCES.iterdir() if path.suffix in (".c", ".h", ".sh"))
+    sources = [
+        path
+        for folder in SOURCES
+        for path in sorted(folder.iterdir())
+        if path.suffix in (".c", ".h", ".sh")
+    ]
     contents = [text for path in sources for text in (path.name, path.read_bytes())]
     key = digest(root.parent.name, *contents)
 

@@ -20,8 +20,9 @@ from srv6mgrd.capability_monitor import CapabilityMonitor
 from srv6mgrd.commits.paths import commit_socket
 from srv6mgrd.commits.revisions import Revisions
 from srv6mgrd.commits.service import CommitService
+from srv6mgrd.counters import accounting, lease, observed, proxies
 from srv6mgrd.counters import alarms as alarm_list
-from srv6mgrd.counters import lease, observed, proxies
+from srv6mgrd.counters.accounting import AccountingWriter
 from srv6mgrd.counters.node import NodeReader, NodeWriter, beside
 from srv6mgrd.counters.observed import ObservedWriter
 from srv6mgrd.counters.proxies import ProxiesWriter
@@ -154,6 +155,7 @@ async def _run(settings: Settings) -> None:
             notifier=notifier,
             capability_monitor=capability_monitor,
             proxies=ProxiesWriter(proxies.beside(runtime / "store"), problems),
+            accounting=AccountingWriter(accounting.beside(runtime / "store"), problems),
             observed=seen,
         )
         history, running = History(state / "history.sqlite", problems=problems), Running()

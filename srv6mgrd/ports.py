@@ -8,6 +8,7 @@ from ipaddress import IPv4Network, IPv6Network
 from typing import Protocol
 
 from srv6mgrd.kinds.frr_block.object import FrrBlock
+from srv6mgrd.model.accounting import Accounted
 from srv6mgrd.model.proxy_state import ProxyState
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.observed import Links, Observed
@@ -77,6 +78,10 @@ class Kernel(Protocol):
 
     def proxies(self) -> Mapping[IPv6Network, ProxyState]:
         """Counters and present chain of every service proxy of ours."""
+        ...
+
+    def accounted(self) -> Accounted:
+        """What accounting counted."""
         ...
 
     @property

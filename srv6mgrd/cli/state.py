@@ -10,7 +10,7 @@ from srv6mgrd import single_instance
 from srv6mgrd.cli.problem import Exit, Problem
 from srv6mgrd.cli.rates import Sample
 from srv6mgrd.cli.units import NS
-from srv6mgrd.counters import alarms, observed, proxies
+from srv6mgrd.counters import accounting, alarms, observed, proxies
 from srv6mgrd.counters.node import TRANSACTIONS, NodeReader, beside
 from srv6mgrd.counters.store_file import EXPIRED, StoreError
 from srv6mgrd.counters.store_reader import StoreReader
@@ -29,6 +29,7 @@ class State:
         self._node = NodeReader(beside(runtime / "store"))
         self._proxies = NodeReader(proxies.beside(runtime / "store"))
         self._observed = NodeReader(observed.beside(runtime / "store"))
+        self._accounting = NodeReader(accounting.beside(runtime / "store"))
         self._alarms = NodeReader(alarms.beside(runtime / "store"))
 
     @property
@@ -100,6 +101,11 @@ class State:
         """State of sessions, adjacencies and interfaces: members of ``/srv6mgr-srv6:srv6``. Nothing
         when srv6mgrd no longer vouches for it. Raises Problem."""
         return {} if self.generation & EXPIRED else dict(self._observed.read().members)
+
+    def accounting(self) -> dict[str, Any]:
+        """The container ``accounting/statistics``; empty while accounting is not enabled."""
+        member: dict[str, Any] = self._accounting.read().members.get(accounting.ACCOUNTING, {})
+        return dict(member.get("statistics", {}))
 
     def alarms(self) -> list[dict[str, Any]]:
         """Entries of the list ``alarm``, as srv6mgrd wrote them last."""

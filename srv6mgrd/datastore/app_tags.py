@@ -100,4 +100,5 @@ APP_TAGS: Final = {
     "ttl-security says how far away the neighbor may be, and so does ebgp-multihop; keep one of them": "bgp-ttl-security-multihop",
     "with H.Insert packets keep their source address; remove source-address or choose H.Encaps": "route-insert-source",
     "with NEXT-C-SID the kernel leaves the SRH where it is, and PSP would do nothing; remove one of the two flavors": "sid-flavor-psp-next-csid",
+    "without a source address no packet of this router is known; set encapsulation/source-address": "accounting-source-missing",
 }

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from srv6mgrd.counters import observed, proxies
+from srv6mgrd.counters import accounting, observed, proxies
+from srv6mgrd.counters.accounting import ACCOUNTING
 from srv6mgrd.counters.node import (
     ACTIVITY,
     CAPABILITIES,
@@ -59,7 +60,10 @@ _LISTS = {
 _OF_NODE = (CAPABILITIES, STATISTICS, DAEMONS, STORAGE, ACTIVITY, TRANSACTIONS)
 # Of these only ``counters.observed`` is reported.
 _OBSERVED = (_BGP, _ISIS, _MEASUREMENT)
-MEMBERS = (*_LISTS, "vrfs", _STEERING, _DEFAULT, _ROUTING_POLICY, *_OBSERVED, *_OF_NODE)
+MEMBERS = (
+    *(*_LISTS, "vrfs", _STEERING, _DEFAULT, _ROUTING_POLICY),
+    *(*_OBSERVED, ACCOUNTING, *_OF_NODE),
+)
 
 
 # A plain path: names, and a key of the list. Steps may name their module, as the reader likes.
@@ -245,6 +249,7 @@ class OperationalSubscription:
         self._node = NodeReader(beside(store))
         self._proxies = NodeReader(proxies.beside(store))
         self._observed = NodeReader(observed.beside(store))
+        self._accounting = NodeReader(accounting.beside(store))
         self._generation = -1
         self._records: Records | None = None
         self._objects: Objects = {}
@@ -271,6 +276,9 @@ class OperationalSubscription:
         if member in _OF_NODE:
             found: Member = self._node.read().members.get(member, {})
             return found
+        if member == ACCOUNTING:
+            counted: Member = self._accounting.read().members.get(member, {})
+            return counted
         seen: Member = self._observed.read().members.get(member, {})
         if member in _OBSERVED:
             return seen

@@ -67,7 +67,7 @@ class Hooks:
                 yield pin, found
 
     def _pin(self, ifindex: int, side: int) -> Path:
-        # A name with a dot, which an interface's may have, is refused (bpf_lookup).
+        # The kernel rejects a name with a dot, which an interface's may have (bpf_lookup).
         return self._folder / f"{ifindex}-{ {INGRESS: 'ingress', EGRESS: 'egress'}[side] }"
 
 

@@ -95,7 +95,7 @@ def _library() -> tuple[cffi.FFI, Any]:
         library: Any = ffi.dlopen(_LIBRARY)
     except OSError as error:
         raise KernelError("libbpf", str(error), "install libbpf1") from None
-    # It writes to stderr; what fails is told by its errno.
+    # It writes to stderr; failures are reported by errno.
     library.libbpf_set_print(ffi.NULL)
     return ffi, library
 
@@ -128,7 +128,7 @@ class Map:
         return bytes(self._ffi.buffer(self._value))
 
     def put(self, key: bytes, value: bytes, *, locked: bool = False) -> Failure | None:
-        """Why the kernel refuses it; ``locked`` writes an element in place, under its lock."""
+        """Why the kernel rejects it; ``locked`` writes an element in place, under its lock."""
         flags = _BPF_F_LOCK if locked else 0
         for _ in range(_TRIES):
             code = self._library.bpf_map_update_elem(self._fd, key, value, flags)
@@ -250,7 +250,7 @@ def load(path: Path, maps: Path | None) -> dict[str, int] | Failure:
     there; without a folder all are new and go with the programs.
     """
     ffi, library = _library()
-    # Filled only when the kernel refuses a program: libbpf then loads it again, with the log.
+    # Filled only when the kernel rejects a program: libbpf then loads it again, with the log.
     log = ffi.new("char[]", _LOG)
     handle = _opened(path, log)
     if isinstance(handle, Failure):
@@ -358,7 +358,7 @@ def update_link(fd: int, program: int) -> Failure | None:
 
 
 def detach_link(fd: int) -> None:
-    """The program no longer runs there, whoever holds the link."""
+    """The program no longer runs there, even if another process holds the link."""
     _library()[1].bpf_link_detach(fd)
 
 

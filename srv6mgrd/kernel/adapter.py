@@ -9,7 +9,9 @@ from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import TypeVar
 
+from srv6mgrd.accounting.programs import AccountingPrograms
 from srv6mgrd.kernel.traffic import Counted, Traffic
+from srv6mgrd.kinds.accounting.kernel import TrafficAccounting
 from srv6mgrd.kinds.batch import Batch
 from srv6mgrd.kinds.kernel_kind import Host, KernelKind
 from srv6mgrd.kinds.proxy.kernel import ServiceProxies
@@ -18,6 +20,7 @@ from srv6mgrd.kinds.registry import KINDS
 from srv6mgrd.kinds.sid.kernel import SidRoutes
 from srv6mgrd.kinds.sid.notices import SidNotices
 from srv6mgrd.kinds.sysctl.kernel import overruled
+from srv6mgrd.model.accounting import Accounted
 from srv6mgrd.model.proxy_state import ProxyState
 from srv6mgrd.netlink import links, routes
 from srv6mgrd.netlink.socket import NetlinkSocket
@@ -42,20 +45,22 @@ class LinuxKernel:
         proc_sys: Path = _PROC_SYS,
         programs: Programs | None = None,
         notices: SidNotices | None = None,
+        accounting: AccountingPrograms | None = None,
     ) -> None:
-        """``programs``: those of the proxies, unless they are where the package puts them. With
-        ``notices`` what is in the SID table is kept up with what the kernel reports, and dumped
-        only where that is not enough."""
+        """``programs``: those of the proxies, unless they are where the package puts them, and
+        ``accounting`` likewise. With ``notices`` what is in the SID table is kept up with what the
+        kernel reports, and dumped only where that is not enough."""
         # The keys of all but routes in the SID table, the last time.
         self._others: frozenset[str] = frozenset()
         self._lock = threading.Lock()
         self._netlink = NetlinkSocket()
         self._proc_sys = proc_sys
-        host = Host(self._netlink, proc_sys, programs, notices)
+        host = Host(self._netlink, proc_sys, programs, accounting, notices)
         self._kinds = [kind(host) for kind in KINDS]
         self._writers = {cls: kind for kind in self._kinds for cls in kind.kinds}
         self._sids = self._kind(SidRoutes)
         self._proxies = self._kind(ServiceProxies).proxies
+        self._accounting = self._kind(TrafficAccounting).accounting
         self._traffic = Traffic()
         self._writes = 0
 
@@ -90,6 +95,10 @@ class LinuxKernel:
     def proxies(self) -> Mapping[IPv6Network, ProxyState]:
         with self._lock:
             return self._proxies.states()
+
+    def accounted(self) -> Accounted:
+        with self._lock:
+            return self._accounting.accounted()
 
     def links(self) -> Links:
         with self._lock:

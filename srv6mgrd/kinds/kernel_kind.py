@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
+from srv6mgrd.accounting.programs import AccountingPrograms
 from srv6mgrd.kinds.kernel_event import KernelEvent
 from srv6mgrd.kinds.object import Object
 from srv6mgrd.netlink.errors import Failure
@@ -30,12 +31,13 @@ Decode = Callable[[], dict[str, ObservedObject]]
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """What kinds read and write with. ``programs`` are those of the proxies; with ``notices`` the
-    SID table is kept up with what the kernel reports."""
+    """What kinds read and write with. ``programs`` are those of the proxies, ``accounting``
+    those of accounting; with ``notices`` the SID table is kept up with what the kernel reports."""
 
     netlink: NetlinkSocket
     proc_sys: Path
     programs: Programs | None = None
+    accounting: AccountingPrograms | None = None
     notices: SidNotices | None = None
 
 

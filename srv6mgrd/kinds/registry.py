@@ -3,6 +3,7 @@ device comes before the first that asks for links (``Reader``)."""
 
 from __future__ import annotations
 
+from srv6mgrd.kinds.accounting.kernel import TrafficAccounting
 from srv6mgrd.kinds.address.kernel import InterfaceAddresses
 from srv6mgrd.kinds.admin_state.kernel import AdminStates
 from srv6mgrd.kinds.boundary.kernel import Boundaries
@@ -40,6 +41,7 @@ KINDS: tuple[type[KernelKind], ...] = (
     # What these two don't know.
     MarkedRoutes,
     ServiceProxies,
+    TrafficAccounting,
     EncapSources,
     Boundaries,
     Sysctls,

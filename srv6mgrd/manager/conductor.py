@@ -17,7 +17,7 @@ from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.duty_cycle import DutyCycle
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.manager.commits import Commits
-from srv6mgrd.manager.ports import CapabilityMonitor, Node, Observed, Outward, Proxies
+from srv6mgrd.manager.ports import Accounting, CapabilityMonitor, Node, Observed, Outward, Proxies
 from srv6mgrd.manager.probing import Probing
 from srv6mgrd.manager.publication import Publication
 from srv6mgrd.manager.relay import FromWriter, NotifierInLoop
@@ -65,13 +65,15 @@ class Manager:
         notifier: Notifier | None = None,
         capability_monitor: CapabilityMonitor | None = None,
         proxies: Proxies | None = None,
+        accounting: Accounting | None = None,
         observed: Observed | None = None,
     ) -> None:
         """``advertised`` asks FRR (in a thread), ``running`` reads the running configuration (in
         the writer's); ``node`` gets the statistics, ``proxies`` the state of service proxies,
-        ``notifier`` the notifications; ``capability_monitor`` probes again where
-        something turns out to be missing; ``observed`` gets what else is seen of what is declared,
-        that of FRR from ``advertised``. ``writer`` and ``state`` have one thread each."""
+        ``accounting`` the rows of accounting, ``notifier`` the notifications;
+        ``capability_monitor`` probes again where something turns out to be missing; ``observed``
+        gets what else is seen of what is declared, that of FRR from ``advertised``. ``writer`` and
+        ``state`` have one thread each."""
         self._reconciler = reconciler
         self._advertised_now = advertised
         self._node = node
@@ -82,7 +84,13 @@ class Manager:
         # Made in their thread, since they read the store, which is that thread's.
         self.publication = state.submit(Publication, store, outward, reported.put).result()
         self.sampling = state.submit(
-            Sampling, kernel, store, outward, proxies, lambda: reconciler.desired
+            Sampling,
+            kernel,
+            store,
+            outward,
+            lambda: reconciler.desired,
+            proxies=proxies,
+            accounting=accounting,
         ).result()
         rooms = self.sampling, self.publication
         conductor = FromWriter(self, in_loop, reported, state, rooms)

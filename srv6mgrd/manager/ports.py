@@ -26,6 +26,8 @@ class Outward(Protocol):
 
     def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None: ...
 
+    def publish_accounting(self, found: Mapping[str, Any]) -> None: ...
+
 
 class Node(Protocol):
     """State of the node as a whole (``counters.node.NodeWriter``)."""
@@ -40,6 +42,12 @@ class Proxies(Protocol):
     """State of the service proxies (``counters.proxies.ProxiesWriter``)."""
 
     def write(self, proxies: Mapping[IPv6Network, ProxyState]) -> None: ...
+
+
+class Accounting(Protocol):
+    """Rows of accounting (``counters.accounting.AccountingWriter``)."""
+
+    def write(self, found: Mapping[str, Any] | None) -> None: ...
 
 
 class Observed(Protocol):

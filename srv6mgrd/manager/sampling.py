@@ -1,4 +1,4 @@
-"""Samples: what SIDs and proxies count, from the kernel to the store and outward."""
+"""Samples: counters of SIDs, proxies and accounting, from the kernel to the store and outward."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from ipaddress import IPv6Network
 from typing import TypeGuard
 
+from srv6mgrd.counters.accounting import statistics
 from srv6mgrd.counters.accumulator import Accumulator
 from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.duty_cycle import Cost
 from srv6mgrd.kinds.object import Object
 from srv6mgrd.kinds.proxy.object import ProxyEntry
 from srv6mgrd.kinds.sid.object import SidRoute
-from srv6mgrd.manager.ports import Outward, Proxies
+from srv6mgrd.manager.ports import Accounting, Outward, Proxies
+from srv6mgrd.model.accounting import Accounted
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.plan.actions import Action, Create, Replace
 from srv6mgrd.ports import Kernel
@@ -30,13 +32,18 @@ class Sampling:
         kernel: Kernel,
         store: StoreWriter,
         outward: Outward,
-        proxies: Proxies | None,
         desired: Callable[[], Desired],
+        *,
+        proxies: Proxies | None,
+        accounting: Accounting | None,
     ) -> None:
         self._kernel = kernel
         self._store = store
         self._outward = outward
         self._proxies = proxies
+        self._accounting = accounting
+        # As it was last read; None while accounting is not enabled.
+        self._accounted: Accounted | None = None
         self._desired = desired
         self._accumulator = Accumulator(store.counters(), store.bases())
         # The last sample, as long as the next one may be compared with it; and whether the store
@@ -56,6 +63,25 @@ class Sampling:
 
     def sample(self) -> bool:
         """Read all counters into totals, store and SONiC tables; whether any moved."""
+        has_accounted = self._account()
+        return self._sample_sids() or has_accounted
+
+    def _account(self) -> bool:
+        """Read the rows of accounting; whether any moved."""
+        desired = self._desired()
+        found = self._kernel.accounted() if desired.accounting.enabled else None
+        if self._accounting is None or found == self._accounted:
+            return False
+        self._accounted = found
+        shown = None
+        if found is not None:
+            lists, locators = desired.segment_lists.values(), desired.locators.values()
+            shown = statistics(found, lists, locators)
+        self._accounting.write(shown)
+        self._outward.publish_accounting(shown or {})
+        return True
+
+    def _sample_sids(self) -> bool:
         sids = self._desired().sids
         if self._proxies is not None:
             found = self._kernel.proxies()

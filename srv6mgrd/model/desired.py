@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
+from srv6mgrd.model.accounting import Accounting
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.bgp import Bgp, VrfBgp
 from srv6mgrd.model.interfaces import Interface
@@ -165,6 +166,7 @@ class Desired:
     main_redistribute: tuple[str, ...] = ()
     routing_policy: RoutingPolicy = field(default_factory=RoutingPolicy)
     path_measurement: PathMeasurement = field(default_factory=PathMeasurement)
+    accounting: Accounting = field(default_factory=Accounting)
 
     @property
     def is_empty(self) -> bool:

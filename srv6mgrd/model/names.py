@@ -195,6 +195,7 @@ _OBJECTS: tuple[tuple[str, Callable[..., str] | str], ...] = (
     (rf"{_ROOT}{_BGP}\b", "BGP"),
     (rf"{_ROOT}{_ISIS}\b", "IS-IS"),
     (rf"{_ROOT}{_MEASUREMENT}/reflector\b", "measurement reflector"),
+    (rf"{_ROOT}/srv6mgr-accounting:accounting\b", "accounting"),
     (rf"{_ROOT}/encapsulation\b", "encapsulation"),
     (rf"{_ROOT}/boundary\b", "boundary"),
     (rf"{_ROOT}\b", "SRv6"),

@@ -19,6 +19,7 @@ from srv6mgrd.model import (
     parse_policy,
     parse_routing,
 )
+from srv6mgrd.model.accounting import Accounting
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.desired import (
     Desired,
@@ -46,6 +47,7 @@ STEERING = "srv6mgr-steering:steering"
 ROUTING_POLICY = "srv6mgr-routing-policy:routing-policy"
 PROXY = "srv6mgr-proxy:proxy"
 PATH_MEASUREMENT = "srv6mgr-path-measurement:path-measurement"
+ACCOUNTING = "srv6mgr-accounting:accounting"
 
 _Entry = Mapping[str, Any]
 _NOTHING = Desired()
@@ -118,6 +120,7 @@ def parse(config: _Entry, known: Desired = _NOTHING) -> Desired:
         default_role=Role(srv6.get("boundary", {}).get("default-role", Role.CUSTOMER)),
         routing_policy=parse_policy.routing_policy(srv6.get(ROUTING_POLICY, {})),
         path_measurement=parse_measurement.path_measurement(srv6.get(PATH_MEASUREMENT, {})),
+        accounting=Accounting(srv6.get(ACCOUNTING, {}).get("enabled", False)),
         accept_unsupported=srv6.get("unsupported", "refuse") == "accept",
     )
 

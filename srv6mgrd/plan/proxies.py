@@ -16,11 +16,11 @@ from srv6mgrd.kinds.proxy.object import (
     ProxyHook,
 )
 from srv6mgrd.kinds.sid.object import SidRoute
-from srv6mgrd.model import domain
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.desired import Desired, Proxy, Sid
 from srv6mgrd.model.reserved import SID_DEVICE
+from srv6mgrd.plan.underlay import underlay
 
 # seg6local behaviors that hand over what is inside: super-packets, which the kernel itself takes
 # apart best. One that meets a packet with segments left, as after a hook was lost, drops it.
@@ -92,11 +92,9 @@ def arrivals(desired: Desired, receivers: Collection[str]) -> list[ProxyHook]:
     functions; and the SID device, for what the node itself sends. The hook comes before the filter
     at the boundary, so a customer's interface must have none (RFC 8754 section 5.1)."""
     behind = {name for d in declared(desired) for name in d.interfaces}
-    ports = {name for vrf in desired.vrfs.values() for name in vrf.interfaces}
-    found = set(receivers) - behind - ports - domain.customers(desired) - {SID_DEVICE}
-    names = sorted(found & domain.core(desired) if domain.is_closed(desired) else found)
+    names = underlay(desired, receivers) - behind
     return [
         ProxyHook(SID_DEVICE, TOWARD_AGAIN),
         ProxyHook(SID_DEVICE, TOWARD_LOCAL),
-        *(ProxyHook(name, TOWARD_FUNCTION) for name in names),
+        *(ProxyHook(name, TOWARD_FUNCTION) for name in sorted(names)),
     ]

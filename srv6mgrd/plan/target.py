@@ -23,6 +23,7 @@ from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan import interfaces as declared_interfaces
 from srv6mgrd.plan import proxies
 from srv6mgrd.plan.observed import Links
+from srv6mgrd.plan.target_accounting import need_accounting
 from srv6mgrd.plan.target_boundary import need_boundary
 from srv6mgrd.plan.target_objects import (
     FORWARD_IPV4,
@@ -77,6 +78,7 @@ def target(
     for vrf in desired.vrfs.values():
         _vrf(t, vrf, interfaces)
     need_boundary(t, desired, interfaces)
+    need_accounting(t, desired, links.receivers)
     for sid in desired.sids.values():
         if not sid.behavior.is_proxy:
             need_sid(t, sid, desired, interfaces)
@@ -106,7 +108,7 @@ def met(desired: Desired, links: Links, *, borrowed: bool = False) -> Links:
     indexes = links.indexes
     return Links(
         {name: indexes[name] for name in names if name is not None and name in indexes},
-        links.receivers if declared else frozenset(),
+        links.receivers if declared or desired.accounting.enabled else frozenset(),
         links.down & parents,
         {name: links.bridged[name] for name in desired.interfaces if name in links.bridged},
     )

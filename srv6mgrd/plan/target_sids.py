@@ -22,6 +22,7 @@ from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan import interfaces as declared_interfaces
 from srv6mgrd.plan import proxies
 from srv6mgrd.plan.proxies import Declared
+from srv6mgrd.plan.target_accounting import need_accounted_sid
 from srv6mgrd.plan.target_objects import (
     FORWARD_IPV4,
     FORWARD_IPV6,
@@ -92,6 +93,7 @@ def need_sid(t: Target, sid: Sid, desired: Desired, interfaces: Mapping[str, int
         csid_lengths=_csid_lengths(sid, desired.locators[sid.locator]),
     )
     t.objects[route.key] = route
+    need_accounted_sid(t, sid, desired)
 
 
 def need_proxies(

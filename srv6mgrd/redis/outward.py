@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from ipaddress import IPv6Network
+from typing import Any
 
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.proxy_state import ProxyState
@@ -38,6 +39,9 @@ class BesideSonic:
 
     def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None:
         self.publisher.publish_proxies(proxies)
+
+    def publish_accounting(self, found: Mapping[str, Any]) -> None:
+        self.publisher.publish_accounting(found)
 
     def publish_services(self, services: Mapping[ObjectRef, ServiceReport]) -> None:
         self.publisher.publish_services(services)

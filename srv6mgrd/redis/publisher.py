@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from ipaddress import IPv6Network
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from srv6mgrd import memory
 from srv6mgrd.backoff import Backoff
@@ -22,7 +22,7 @@ from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.redis.counterpoll import POLL_ROW, Poll, poll
 from srv6mgrd.redis.diff import BATCH, DATABASES, Change
 from srv6mgrd.redis.row_cache import NAME_ROW, RowCache
-from srv6mgrd.redis.rows import Projector, proxy_rows, service_rows
+from srv6mgrd.redis.rows import Projector, accounting_rows, proxy_rows, service_rows
 from srv6mgrd.redis.schema import Fields, RowKey
 from srv6mgrd.redis.wire import Settings, Wire, WireError
 from srv6mgrd.threads import one_thread
@@ -78,6 +78,8 @@ class Publisher:
         self._poll = Poll()
         self._proxies: Mapping[IPv6Network, ProxyState] = {}
         self._proxies_shown: object = self._proxies
+        self._accounting: Mapping[str, Any] = {}
+        self._accounting_shown: object = self._accounting
         self._services: Mapping[ObjectRef, ServiceReport] = {}
         self._services_shown: object = self._services
         self._touched: set[str] = set()
@@ -122,6 +124,12 @@ class Publisher:
         if proxies != self._proxies:
             self._proxies = proxies
             self._stir()
+
+    def publish_accounting(self, found: Mapping[str, Any]) -> None:
+        """The container ``accounting/statistics``; only the latest is written, at most once per
+        interval. It must not change afterwards."""
+        self._accounting = found
+        self._stir()
 
     def publish_services(self, services: Mapping[ObjectRef, ServiceReport]) -> None:
         """The state of services; only the latest is written, at most once per interval. The
@@ -193,9 +201,12 @@ class Publisher:
 
     @property
     def _has_states(self) -> bool:
-        """Whether there are states of proxies or services that are not written yet."""
+        """Whether there are states of proxies or services, or rows of accounting, that are not
+        written yet."""
         return (
-            self._proxies is not self._proxies_shown or self._services is not self._services_shown
+            self._proxies is not self._proxies_shown
+            or self._services is not self._services_shown
+            or self._accounting is not self._accounting_shown
         )
 
     async def _pause(self) -> None:
@@ -265,7 +276,14 @@ class Publisher:
         if now >= self._states_due and self._has_states:
             self._states_due = now + interval
             self._proxies_shown, self._services_shown = self._proxies, self._services
-            row_cache.states({**proxy_rows(self._proxies), **service_rows(self._services)})
+            self._accounting_shown = self._accounting
+            row_cache.states(
+                {
+                    **proxy_rows(self._proxies),
+                    **service_rows(self._services),
+                    **accounting_rows(self._accounting),
+                }
+            )
         await self._carry_out(wire, row_cache.changes())
         if now >= self._sample_due and (sample := self._sample) is not None:
             self._sample_due = now + (self._poll.interval or interval)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from ipaddress import IPv6Network
 from itertools import chain
+from typing import Any
 
 from srv6mgrd.counters import sonic
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
@@ -29,6 +30,7 @@ SID_STATUS = table("STATE_DB", "SRV6MGR_SID")
 VRF_STATUS = table("STATE_DB", "SRV6MGR_VRF")
 SERVICE = table("STATE_DB", "SRV6MGR_SERVICE")
 PROXY = table("STATE_DB", "SRV6MGR_PROXY")
+ACCOUNTING = table("STATE_DB", "SRV6MGR_ACCOUNTING")
 COUNTERS = table(sonic.DATABASE, "COUNTERS")
 NAME_MAP = table("COUNTERS_DB", "COUNTERS_SRV6_NAME_MAP")
 SID_OID = table("COUNTERS_DB", "SRV6MGR_SID_OID")
@@ -257,6 +259,26 @@ def _proxy(prefix: str, p: ProxyState) -> Row:
         learned=time_text(p.learned) if p.learned else None,
         owner=OWNER,
     )
+
+
+_COUNTED = ("packets", "inner_octets", "outer_octets")
+
+
+def accounting_rows(found: Mapping[str, Any]) -> dict[RowKey, Fields]:
+    """Rows of accounting; ``found`` is the container ``accounting/statistics``."""
+    rows = []
+    for direction, remote in (("sent", "segments"), ("received", "source")):
+        for e in found.get(direction, ()):
+            key = (direction, e["vrf"], e["address-family"], e[remote].replace(" ", ","))
+            rows.append(ACCOUNTING.row(*key, **_accounted(e)))
+    for e in found.get("other", ()):
+        rows.append(ACCOUNTING.row(e["direction"], "-", e["address-family"], "-", **_accounted(e)))
+    return dict(rows)
+
+
+def _accounted(e: Mapping[str, Any]) -> dict[str, str]:
+    counted = {name: e[name.replace("_", "-")] for name in _COUNTED}
+    return {**counted, "owner": OWNER}
 
 
 def service_rows(services: Mapping[ObjectRef, ServiceReport]) -> dict[RowKey, Fields]:

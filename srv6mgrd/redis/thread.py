@@ -8,7 +8,7 @@ import contextlib
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from ipaddress import IPv6Network
-from typing import Protocol
+from typing import Any, Protocol
 
 from srv6mgrd.jobs import awaited
 from srv6mgrd.model.desired import Desired
@@ -25,6 +25,8 @@ class Outward(Protocol):
     def publish_counters(self, counters: Mapping[str, SidCounters]) -> None: ...
 
     def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None: ...
+
+    def publish_accounting(self, found: Mapping[str, Any]) -> None: ...
 
     def publish_services(self, services: Mapping[ObjectRef, ServiceReport]) -> None: ...
 
@@ -49,6 +51,9 @@ class InThread:
 
     def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None:
         self._loop.call_soon_threadsafe(self._outward.publish_proxies, proxies)
+
+    def publish_accounting(self, found: Mapping[str, Any]) -> None:
+        self._loop.call_soon_threadsafe(self._outward.publish_accounting, found)
 
     def publish_services(self, services: Mapping[ObjectRef, ServiceReport]) -> None:
         self._loop.call_soon_threadsafe(self._outward.publish_services, services)
@@ -93,6 +98,8 @@ class Nowhere:
     def publish_counters(self, counters: Mapping[str, SidCounters]) -> None: ...
 
     def publish_proxies(self, proxies: Mapping[IPv6Network, ProxyState]) -> None: ...
+
+    def publish_accounting(self, found: Mapping[str, Any]) -> None: ...
 
     def publish_services(self, services: Mapping[ObjectRef, ServiceReport]) -> None: ...
 

@@ -28,6 +28,7 @@ from srv6mgrd.kinds.sysctl.object import Sysctl
 from srv6mgrd.kinds.vlan.object import VlanDevice
 from srv6mgrd.kinds.vrf.object import VrfDevice
 from srv6mgrd.kinds.vrf_port.object import VrfPort
+from srv6mgrd.model.accounting import Accounted
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.proxy_state import ProxyCounts, ProxyState
 from srv6mgrd.netlink.errors import Failure
@@ -186,6 +187,9 @@ class FakeKernel:
                 or (isinstance(seen.object, SidRoute) and seen.object.counters)
             )
         }
+
+    def accounted(self) -> Accounted:
+        return Accounted()
 
     def proxies(self) -> Mapping[IPv6Network, ProxyState]:
         return {

@@ -31,6 +31,7 @@ _MODULES = frozenset(
         "proxy",
         "interfaces",
         "path-measurement",
+        "accounting",
         "operations",
         "alarms",
     )

@@ -23,6 +23,7 @@ _COMMANDS = {
     "neighbors": f"{_ROOM}.neighbors",
     "bgp": f"{_ROOM}.neighbors",
     "paths": f"{_ROOM}.measured_paths",
+    "accounting": f"{_ROOM}.accounting",
     "alarms": f"{_ROOM}.alarms",
     "counters": f"{_ROOM}.counters",
     "capabilities": f"{_ROOM}.node",

@@ -31,6 +31,7 @@ def test_capabilities_name_models_encodings_and_version(gnmi: Client) -> None:
         ("srv6mgr-proxy", "srv6mgr"),
         ("srv6mgr-interfaces", "srv6mgr"),
         ("srv6mgr-path-measurement", "srv6mgr"),
+        ("srv6mgr-accounting", "srv6mgr"),
         ("srv6mgr-operations", "srv6mgr"),
         ("srv6mgr-alarms", "srv6mgr"),
         ("ietf-alarms", "IETF CCAMP Working Group"),
@@ -134,6 +135,7 @@ def test_an_empty_router_has_defaults_alone(gnmi: Client) -> None:
         "unsupported": "refuse",
         "encapsulation": {"flow-label": "copy"},
         "boundary": {"default-role": "customer"},
+        "srv6mgr-accounting:accounting": {"enabled": False},
     }
     assert gnmi.value("/") == {"srv6mgr-srv6:srv6": defaults}
 

@@ -155,6 +155,8 @@ class Router:
 
     def publish_proxies(self, _: Mapping[IPv6Network, ProxyState]) -> None: ...
 
+    def publish_accounting(self, _: Mapping[str, Any]) -> None: ...
+
     def status(self, ref: ObjectRef) -> ObjectStatus:
         reader = StoreReader(self._path / "store")
         try:

@@ -33,6 +33,7 @@ LINES = {
     "show neighbors": (),
     "show paths": (),
     "show proxies": (),
+    "show accounting": (),
     "show counters": ("--no-rates",),
     "show alarms": ("--all",),
     "show capabilities": (),

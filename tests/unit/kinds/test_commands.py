@@ -4,6 +4,13 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_int
 
 import pytest
 
+from srv6mgrd.kinds.accounting.object import (
+    AccountedSid,
+    AccountedVrf,
+    AccountingHook,
+    AccountingPrograms,
+    AccountingSources,
+)
 from srv6mgrd.kinds.address.object import InterfaceAddress
 from srv6mgrd.kinds.admin_state.object import AdminState
 from srv6mgrd.kinds.boundary.object import Boundary
@@ -23,6 +30,7 @@ from srv6mgrd.kinds.unreachable.object import UnreachableDefault, UnreachableSid
 from srv6mgrd.kinds.vlan.object import VlanDevice
 from srv6mgrd.kinds.vrf.object import VrfDevice
 from srv6mgrd.kinds.vrf_port.object import VrfPort
+from srv6mgrd.model.accounting import Family
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.plan.actions import Create, Delete, Replace
 from tests.kinds import every_kind
@@ -69,6 +77,19 @@ CREATED = [
      "bpftool map update pinned /sys/fs/bpf/srv6mgr/maps/proxies key fcbb:0:1:64::/64"
      " value End.AS ethernet dev eth1 back eth1 src fcbb:0:2:: segs fcbb:0:2::,fcbb:0:3::"
      " transparent"),
+    (AccountingPrograms(),
+     "bpftool prog loadall /usr/lib/srv6mgr/accounting.bpf.o /sys/fs/bpf/srv6mgr-accounting"
+     " pinmaps /sys/fs/bpf/srv6mgr-accounting/maps"),
+    (AccountingSources(SEGMENTS),
+     "bpftool map update pinned /sys/fs/bpf/srv6mgr-accounting/maps/nodes key 0"
+     " value source fcbb:0:2::,fcbb:0:3::"),
+    (AccountedVrf("red", 268435466),
+     "bpftool map update pinned /sys/fs/bpf/srv6mgr-accounting/maps/vrfs key 268435466 value red"),
+    (AccountedSid(NET, "red", (Family.IPV4, Family.IPV6)),
+     "bpftool map update pinned /sys/fs/bpf/srv6mgr-accounting/maps/sids key fcbb:0:1:64::/64"
+     " value vrf red families ipv4,ipv6"),
+    (AccountingHook("eth0", "sent"),
+     "bpftool net attach tcx_egress pinned /sys/fs/bpf/srv6mgr-accounting/sent dev eth0"),
     (LinkMtu("eth1", 1420), "ip link set dev eth1 mtu 1420"),
     (VlanDevice("eth1.5", "eth1", 5),
      "ip link add link eth1 name eth1.5 alias srv6mgr type vlan id 5"),

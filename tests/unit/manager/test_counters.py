@@ -217,3 +217,19 @@ async def test_counters_go_on_over_a_restart(world):
     world.manager.sampling.sample()
 
     assert world.reader.counters()[END.name].packets == 9
+
+
+@in_virtual_time
+async def test_accounting_is_read_while_it_is_enabled(world):
+    config = tree(export=False)
+    members = config["srv6mgr-srv6:srv6"]
+    members["srv6mgr-accounting:accounting"] = {"enabled": True}
+    members["encapsulation"] = {"source-address": "2001:db8::1"}
+    world.commit(config)
+    world.manager.sampling.sample()
+    assert world.accounted == {"discontinuity-time": "1970-01-01T00:00:00.000000000+00:00"}
+    assert world.outward.accounting == world.accounted
+
+    world.commit(tree(export=False))
+    world.manager.sampling.sample()
+    assert (world.outward.accounting, world.accounted) == ({}, None)

@@ -85,6 +85,9 @@ class Outward:
     def publish_proxies(self, proxies):
         self.proxies = proxies
 
+    def publish_accounting(self, found):
+        self.accounting = found
+
 
 class World:
     def __init__(self, path, writer=None, state=None, in_loop=None):
@@ -104,6 +107,8 @@ class World:
         self.advertised = {}
         # What FRR says of locators.
         self.reached = {}
+        # Rows of accounting.
+        self.accounted = None
         # How often what FRR says beside that was published.
         self.rounds = 0
         self.restart()
@@ -131,6 +136,7 @@ class World:
             **self.threads,
             notifier=SimpleNamespace(put=lambda some, left_out=0: self.reported.extend(some)),
             proxies=self,
+            accounting=SimpleNamespace(write=lambda found: setattr(self, "accounted", found)),
             observed=self,
         )
 

@@ -1,0 +1,1 @@
+"""Accounting of tunnelled packets: eBPF programs, their maps and hooks."""

@@ -1,0 +1,143 @@
+"""The configuration of accounting in its maps, as it was read and since written: one SID more needs
+no look at the others."""
+
+from __future__ import annotations
+
+import errno
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from ipaddress import IPv6Address, IPv6Network
+from typing import NamedTuple
+
+from srv6mgrd.accounting import layout
+from srv6mgrd.accounting.programs import Maps
+from srv6mgrd.model.accounting import Family
+from srv6mgrd.netlink.errors import Failure
+
+# Number of the default VRF.
+NO_VRF = 0
+
+
+class AccountedName(NamedTuple):
+    """A VRF; ``ifindex`` is 0 while it is not declared. Its number stays: made again under its name
+    it goes on counting, and no other VRF gets what it counted."""
+
+    name: str
+    ifindex: int
+
+
+class Tables:
+    """Reads and writes all maps but those of the counters."""
+
+    def __init__(self, maps: Maps) -> None:
+        self.maps = maps
+
+    @cached_property
+    def vrfs(self) -> dict[int, AccountedName]:
+        """By number."""
+        return {
+            layout.number_of(key): AccountedName(*layout.vrf_of(value))
+            for key, value in self.maps.names.items(layout.NUMBER_SIZE)
+        }
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {vrf.name: number for number, vrf in self.vrfs.items()}
+
+    @cached_property
+    def _lengths(self) -> Counter[int]:
+        keys = self.maps.sids.items(layout.PREFIX_SIZE)
+        return Counter(layout.prefix_of(key).prefixlen for key, _ in keys)
+
+    # Reading.
+
+    def accounted_vrfs(self) -> Iterator[tuple[str, int]]:
+        """Name and ifindex of VRFs that the programs know."""
+        for number, vrf in self.vrfs.items():
+            if self.maps.vrfs.get(layout.number(vrf.ifindex)) == layout.number(number):
+                yield vrf.name, vrf.ifindex
+
+    def sids(self) -> Iterator[tuple[IPv6Network, str | None, tuple[Family, ...]]]:
+        """Prefix, VRF (None: the default one) and families."""
+        for key, value in self.maps.sids.items(layout.PREFIX_SIZE):
+            number, families = layout.sid_of(value)
+            vrf = self.vrfs.get(number)
+            yield layout.prefix_of(key), None if vrf is None else vrf.name, families
+
+    def sources(self) -> tuple[IPv6Address, ...]:
+        first = layout.first_source(self.maps.nodes.get(layout.FIRST) or bytes(layout.NODE_SIZE))
+        if not int(first):
+            return ()
+        more = (IPv6Address(key) for key, _ in self.maps.sources.items(layout.ADDRESS_SIZE))
+        return first, *sorted(more)
+
+    # Writing.
+
+    def put_vrf(self, name: str, ifindex: int) -> Failure | None:
+        number = self._numbers.get(name)
+        if number is None:
+            number = max(self.vrfs, default=NO_VRF) + 1
+        elif self.vrfs[number].ifindex not in (0, ifindex):
+            self.maps.vrfs.delete(layout.number(self.vrfs[number].ifindex))
+        return self._name(number, AccountedName(name, ifindex)) or self.maps.vrfs.put(
+            layout.number(ifindex), layout.number(number)
+        )
+
+    def take_vrf(self, name: str, ifindex: int) -> None:
+        if (number := self._numbers.get(name)) is None:
+            return
+        self._name(number, AccountedName(name, 0))
+        key = layout.number(ifindex)
+        # Another VRF may have taken over its table, and its ifindex with that.
+        if self.maps.vrfs.get(key) == layout.number(number):
+            self.maps.vrfs.delete(key)
+
+    def _name(self, number: int, vrf: AccountedName) -> Failure | None:
+        if failure := self.maps.names.put(layout.number(number), layout.vrf(*vrf)):
+            return failure
+        self.vrfs[number] = vrf
+        self._numbers[vrf.name] = number
+        return None
+
+    def put_sid(
+        self, prefix: IPv6Network, vrf: str | None, families: Sequence[Family]
+    ) -> Failure | None:
+        number = NO_VRF if vrf is None else self._numbers.get(vrf)
+        if number is None:
+            return Failure(errno.ENOENT, f"VRF {vrf} is not accounted")
+        key, lengths = layout.prefix_key(prefix), self._lengths
+        known = self.maps.sids.get(key) is not None
+        if failure := self.maps.sids.put(key, layout.sid(number, families)):
+            return failure
+        lengths[prefix.prefixlen] += not known
+        return self._write_node(self.sources()) if lengths[prefix.prefixlen] == 1 else None
+
+    def take_sid(self, prefix: IPv6Network) -> None:
+        key, lengths = layout.prefix_key(prefix), self._lengths
+        if self.maps.sids.get(key) is None:
+            return
+        self.maps.sids.delete(key)
+        lengths[prefix.prefixlen] -= 1
+        if not lengths[prefix.prefixlen]:
+            self._write_node(self.sources())
+
+    def put_sources(self, addresses: Sequence[IPv6Address]) -> Failure | None:
+        wanted = {address.packed for address in addresses[1:]}
+        known = {key for key, _ in self.maps.sources.items(layout.ADDRESS_SIZE)}
+        for key in wanted - known:
+            if failure := self.maps.sources.put(key, layout.FIRST):
+                return failure
+        if failure := self._write_node(addresses):
+            return failure
+        for key in known - wanted:
+            self.maps.sources.delete(key)
+        return None
+
+    def _write_node(self, sources: Sequence[IPv6Address]) -> Failure | None:
+        try:
+            node = layout.node(+self._lengths, sources)
+        except ValueError as error:
+            return Failure(errno.E2BIG, str(error))
+        nodes = self.maps.nodes
+        return None if nodes.get(layout.FIRST) == node else nodes.put(layout.FIRST, node)
