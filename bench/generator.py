@@ -101,10 +101,12 @@ def pinned_map(pin: Path, size: int) -> Map:
 
 @contextlib.contextmanager
 def undisturbed(core: int) -> Iterator[None]:
-    """On this core, before all ordinary processes."""
+    """On this core, before all ordinary processes where the kernel grants that: a cgroup without
+    time for real-time processes has none (CONFIG_RT_GROUP_SCHED)."""
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {core})
-    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    with contextlib.suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     try:
         yield
     finally:
