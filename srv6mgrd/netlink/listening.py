@@ -24,7 +24,7 @@ from srv6mgrd.netlink.socket import open_socket
 
 _DATAGRAM = 1 << 16
 # Datagrams discarded at once; the rest waits in the socket, which stays readable.
-_DISCARD = 256
+_DISCARD = 64
 
 
 def program(ignore_port: int) -> bytes:
