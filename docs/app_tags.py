@@ -2,7 +2,7 @@
 
     python docs/app_tags.py [--check]
 
-libyang tells an error's message and its tag; sysrepo passes the message on, and no tag.
+libyang reports an error's message and its tag; sysrepo passes the message on, and no tag.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ _CALL = "/src/examples/pygnmi_call.py"
 
 
 class GnmiError(Exception):
-    """The server refused: ``code`` is the gRPC status, the message its words."""
+    """The server rejected a request: ``code`` is the gRPC status, with its message."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)

@@ -68,7 +68,7 @@ class Enclosure:
         while True:
             try:
                 status = child.wait()
-            except KeyboardInterrupt:  # the terminal told the child, too
+            except KeyboardInterrupt:  # the child got the signal, too
                 continue
             return status if status >= 0 else 128 - status
 

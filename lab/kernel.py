@@ -57,7 +57,7 @@ NEWEST = Source("kernel", rootfs.BACKPORTS, (7, 2))
 STABLE = Source("stable-kernel", rootfs.SUITE, (6, 12))
 # Where each function begins must not depend on what is before it: that moved a path by 6 %.
 _COMPARABLE = ("CONFIG_DEBUG_FORCE_FUNCTION_ALIGN_64B=y",)
-# Peers of benches, not for tests: without two of the changes that the project stands on, and
+# Peers of benches, not for tests: without two of the changes that the project needs, and
 # without the third, for which there is an option.
 VANILLA = Source(
     "vanilla-kernel", NEWEST.suite, NEWEST.oldest,

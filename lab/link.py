@@ -38,7 +38,7 @@ class Kind(enum.IntEnum):
     SIGNAL = 8
     SIZE = 9  # of the terminal: rows, columns
     EXIT = 10  # guest -> host: status, or error
-    HANGUP = 11  # whoever wanted the job is gone
+    HANGUP = 11  # the client that wanted the job is gone
     OFF = 12  # client -> server of an open lab: end it
     CREDIT = 13  # guest -> host: bytes of the link read
 

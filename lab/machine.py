@@ -245,7 +245,7 @@ def _host_kernel(image: Image, end: int) -> tuple[list[str], dict[str, str]]:
 
 
 def host_kernel_lacks() -> list[str]:
-    """Needed parts of the running kernel that are not there, as far as it tells."""
+    """Needed parts of the running kernel that are not there, as far as it is known."""
     for text in _kernel_configs():
         return [name for name in HOST_OPTIONS if not re.search(rf"^{name}=[ym]$", text, re.M)]
     return [name for name, device in (("CONFIG_NET_VRF", "vrf"),) if not _can_create(device)]

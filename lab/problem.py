@@ -18,4 +18,4 @@ class LabError(Exception):
 
 
 class MachineError(LabError):
-    """The machine died or hangs: nothing that ran in it is to blame."""
+    """The machine died or hangs: no fault of anything that ran in it."""

@@ -247,7 +247,7 @@ class Server:
         except BlockingIOError:
             pass
         except OSError:
-            return  # reading tells that it left
+            return  # reading shows that it left
         events = selectors.EVENT_READ | (selectors.EVENT_WRITE if guest.pending else 0)
         self._selector.modify(guest.socket, events, guest)
 

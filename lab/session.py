@@ -31,7 +31,7 @@ class Peer(Protocol):
 
 
 class Interrupted(Exception):
-    """The user pressed Ctrl-C, or this process was told to end."""
+    """The user pressed Ctrl-C, or this process got SIGTERM."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)

@@ -193,7 +193,7 @@ class _Session:
             self._used = used
 
     async def _report(self, states: list[tuple[str, State | None]]) -> None:
-        """Report what differs from what was told."""
+        """Report the differences to the last report."""
         stamp = time_text(time.time_ns())
         notifications = [(r, s) for r, s in states if self._reported.get(r) != _shown(s)]
         for first in range(0, len(notifications), _BATCH):
@@ -225,7 +225,7 @@ class _Session:
 
 
 def _fields(state: State | None, stamp: str) -> list[str]:
-    """Fields and values of a row of STATE_DB; none when there is nothing to tell."""
+    """Fields and values of a row of STATE_DB; none when there is nothing to report."""
     if state is None:
         return []
     reason = ["reason", state.reason] if state.reason else []

@@ -50,8 +50,8 @@ class Kernel(Protocol):
         ...
 
     def observe(self, sysctls: Iterable[str]) -> Observed:
-        """One consistent dump; dumps that the kernel interrupted are taken again. What is told to
-        have changed is so since the last call: one asks."""
+        """One consistent dump; dumps that the kernel interrupted are taken again. Its changes are
+        those since the last call: it has one caller."""
         ...
 
     def force_full_resync(self) -> None:

@@ -1,4 +1,4 @@
-"""The host's hand inside the lab: starts jobs, moves their bytes, tells how they ended."""
+"""The host's hand inside the lab: starts jobs, moves their bytes, reports how they ended."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ class Job:
         os.close(self._pidfd)
         self._unwatch_outputs()
         # What is left in the pipes belongs to the job; a daemon it left behind may hold the pipe
-        # open for ever, so what is there now is all that is waited for.
+        # open forever, so what is there now is all that is waited for.
         for output in list(self._outputs):
             while self._read(output):
                 pass

@@ -48,7 +48,7 @@ Ready = Callable[[Node], bool]
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What to run and how to tell that it is ready; ready None: it says so itself (notify)."""
+    """What to run and how to see that it is ready; ready None: it says so itself (notify)."""
 
     name: str
     argv: tuple[str, ...]

@@ -54,7 +54,7 @@ class Problem(Exception):
 
 
 def complaint_of(text: str, object: str = "srv6mgr", remedy: str = "see its log") -> Complaint:
-    """The parts of a message ``object: cause; remedy``; ``object`` and ``remedy`` stand in for
+    """The parts of a message ``object: cause; remedy``; ``object`` and ``remedy`` replace
     those that it lacks."""
     head, _, tail = text.rpartition("; ")
     if not head:

@@ -123,7 +123,7 @@ class Northbound:
         while True:
             try:
                 async with self._connect() as source:
-                    # What happened meanwhile nobody told us.
+                    # Changes meanwhile gave no notification.
                     self._all = True
                     kernel = self._beside.kernel
                     watching = [self._watch(kernel)] if kernel is not None else []
@@ -152,7 +152,7 @@ class Northbound:
 
     async def _surroundings(self, source: Source) -> Surroundings:
         feature = await source.bgp_feature() if self._beside.yields else {}
-        # It is lost with the rows when CONFIG_DB is loaded anew, and bgpcfgd still runs then.
+        # It is lost with the rows when CONFIG_DB is reloaded, and bgpcfgd still runs then.
         if feature or not self._lost:
             self._is_bgpcfgd = serves_static_sids(feature)
         kernel, neighbors = self._beside.kernel, dict[str, list[tuple[str, str]]]()

@@ -138,7 +138,7 @@ class FrrSockets:
         """Carry out; the daemons' order of dependency goes before that of ``actions``.
 
         A rejected action is taken back as far as it went, and is in doubt where that is rejected,
-        too; the others stand. SIDs are allocated after this returns: see ``status.vrf_status``.
+        too; the others stay. SIDs are allocated after this returns: see ``status.vrf_status``.
         ``atomic`` as in ``daemons.absent``.
         """
         for action in actions:

@@ -112,7 +112,7 @@ def is_list(context: tuple[str, ...]) -> bool:
 
 
 def is_policy(obj: FrrBlock) -> bool:
-    """Whether others refer to it by name and go on without it, otherwise than meant, when it is
+    """Whether others refer to it by name and go on without it, with another effect, when it is
     gone: it is changed before they stop to refer to it, and removed after."""
     return is_list(obj.context) or obj.context[0].startswith(ROUTE_MAP)
 

@@ -83,8 +83,8 @@ def vrf_status(desired: Desired, frr: Shows) -> dict[str, Verdict]:
 
 
 def export_problems(desired: Desired, frr: Shows) -> dict[str, str]:
-    """Per VRF that exports: why bgpd does not export its routes with the declared SIDs, whoever
-    gets them; empty where it does. Raises VtyError."""
+    """Per VRF that exports: why bgpd does not export its routes with the declared SIDs, to
+    any neighbor; empty where it does. Raises VtyError."""
     facts = _read(frr, {}, watched=False)
     return {
         name: "; ".join(filter(None, _export_problems(desired, vrf, facts)))

@@ -133,7 +133,7 @@ class Shows(Protocol):
     def show(self, daemon: str, command: str) -> str: ...
 
 
-# Told of answers; one that hears nothing may not have come to an end.
+# Called with answers; one that hears nothing may not have come to an end.
 Answered = Callable[[], None]
 
 

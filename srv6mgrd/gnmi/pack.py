@@ -143,7 +143,7 @@ class Sample:
     def response(self, asked: Request) -> bytes:
         """All of it as a GetResponse with one Notification, which has the bytes of a
         SubscribeResponse with it; several are one with all of theirs. Empty when there is nothing
-        to tell."""
+        to report."""
         return self._pack(self.table, self.records, asked, range(len(self.table.keys)), None)
 
     def messages(self, asked: Request, reported: Reported | None = None) -> Iterator[bytes]:

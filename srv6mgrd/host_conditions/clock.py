@@ -15,7 +15,7 @@ _TIMEX = 256
 
 
 def is_synchronized() -> bool | None:
-    """What the kernel was told by a time service; None where it may not be asked, as with the
+    """The kernel's state as set by a time service; None where it may not be asked, as with the
     ProtectClock of systemd. Nothing is changed."""
     libc = ctypes.CDLL(None, use_errno=True)
     found = int(libc.adjtimex(ctypes.create_string_buffer(_TIMEX)))

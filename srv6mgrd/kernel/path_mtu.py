@@ -50,7 +50,7 @@ _MESSAGE, _ANCILLARY = 1 << 11, 1 << 8
 # Errors taken at once; the rest waits in the socket, or is lost there.
 _TAKE = 64
 # Routes looked up in a second; an error that comes when they are used up is lost. Each that is
-# passed on tells a sender what holds for minutes.
+# passed on gives a sender a value that holds for minutes.
 _LOOKUPS = 2000
 # What a search through all VRFs found, or that it found nothing, is remembered for so many seconds.
 _FOUND, _NOT_FOUND = 30.0, 1.0
@@ -196,7 +196,7 @@ class Errors:
         try:
             by.sendmsg([message], [in_vrf] if vrf else [], 0, (str(to), 0))
         except OSError as error:
-            # The sender's own route may be gone; the next packet tells again.
+            # The sender's own route may be gone; the next packet reports it again.
             _LOG.debug("packet too big for %s: %s", to, error)
 
     def teach(self, found: PacketTooBig, vrf: int) -> None:

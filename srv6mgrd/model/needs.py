@@ -31,18 +31,18 @@ _ACCEPT = "or set unsupported to accept, to keep it until the node offers it"
 def check(
     desired: Desired,
     capabilities: Capabilities,
-    standing: Container[ObjectRef] = (),
+    installed: Container[ObjectRef] = (),
     known: Container[ObjectRef] = (),
 ) -> dict[ObjectRef, str]:
     """The objects that this node can't carry, each with the reason; for ``without``.
 
     Takes the expanded state. Raises RejectedError unless the operator accepts such objects. Those
-    that need such an object are among them: the SID of a VRF that can't be. ``standing`` are
+    that need such an object are among them: the SID of a VRF that can't be. ``installed`` are
     objects installed as declared, which shows that the node can carry them; ``known`` are those
     that were unsupported before, which is no reason to reject what else is declared.
     """
-    wants = [want for want in _wants(desired, capabilities) if want[0] not in standing]
-    unguarded = _unguarded(desired, capabilities, standing)
+    wants = [want for want in _wants(desired, capabilities) if want[0] not in installed]
+    unguarded = _unguarded(desired, capabilities, installed)
     rejections = [rejection for ref, rejection in wants if ref not in known]
     if unguarded and not all(ref in known for ref in _open(desired)):
         rejections.append(unguarded)
@@ -87,7 +87,7 @@ def _wants(desired: Desired, node: Capabilities) -> Iterator[_Want]:
 
 
 def _unguarded(
-    desired: Desired, node: Capabilities, standing: Container[ObjectRef]
+    desired: Desired, node: Capabilities, installed: Container[ObjectRef]
 ) -> Rejection | None:
     """Why the boundary of the domain can't be guarded, if it has to be: without that nothing is
     put in place which a customer could reach."""
@@ -96,7 +96,7 @@ def _unguarded(
     kept_out = [name for name, role in desired.roles.items() if role is Role.CUSTOMER]
     behind = [*map(interface_ref, kept_out), *(ObjectRef(Kind.VRF, n) for n in desired.vrfs)]
     # They are installed only where the filter is.
-    if any(ref in standing for ref in behind):
+    if any(ref in installed for ref in behind):
         return None
     remedy = "remove SRv6"
     if not domain.customers(desired):

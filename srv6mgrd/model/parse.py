@@ -65,8 +65,8 @@ _BEHAVIORS: Mapping[str, Behavior] = {behavior.value: behavior for behavior in B
 def parse(config: _Entry, known: Desired = _NOTHING) -> Desired:
     """Desired state of a configuration tree; defaults of the YANG model filled in.
 
-    SIDs and locators that ``known`` has alike are those of ``known``, so that ``is`` tells whoever
-    goes through many of them what changed.
+    SIDs and locators that ``known`` has alike are those of ``known``, so that a
+    reader of many finds changes by ``is``.
     """
     srv6: _Entry = config.get(SRV6, {})
     encapsulation: _Entry = srv6.get("encapsulation", {})

@@ -32,7 +32,7 @@ FORWARD_IPV6 = Sysctl("net/ipv6/conf/all/forwarding", "1")
 @dataclass(slots=True)
 class Target:
     """``objects`` by key; ``serves`` says which declared objects each of them is for that does not
-    tell itself (``refs``); ``pending`` holds what can't be put in place yet, with the reason. With
+    name itself (``refs``); ``pending`` holds what can't be put in place yet, with the reason. With
     ``borrowed`` VRFs are another's: they are waited for, never made, changed or removed. With
     ``vrf_rules``, rules take what VRFs encapsulate out of them. ``differs`` are the keys in which
     it differs from the one that it was made of (``with_sids``)."""

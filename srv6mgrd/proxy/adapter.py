@@ -349,8 +349,8 @@ def _forget_flows(maps: Maps, value: ProxyValue) -> None:
 
 
 def _rounded(ns: int) -> int:
-    """To a tenth of a second: two clocks are not read at once, and what was learned once is to be
-    told once."""
+    """To a tenth of a second: two clocks are not read at once, and a neighbor learned once is to be
+    reported once."""
     return round(ns / _TENTH) * _TENTH
 
 

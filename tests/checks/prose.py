@@ -1,4 +1,4 @@
-"""Check the prose of documentation with Vale.
+"""Check the prose of documentation, comments and docstrings with Vale.
 
 The rules are in docs/prose. A file that passed is not checked again until it or the rules change.
 """
@@ -16,7 +16,12 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 RULES = CHECKOUT / "docs/prose"
 VALE = CHECKOUT / "build/bin/vale"
 CACHE = CHECKOUT / "build/prose.json"
-CHECKED = frozenset({".md"})
+CHECKED = frozenset({".md", ".py", ".c", ".h"})
+# Comments that do not pass yet. Remove a line when its folder does.
+NOT_YET = (
+    "srv6mgrd/alarms/", "srv6mgrd/apply/", "srv6mgrd/redis/", "srv6mgrd/service_state/",
+    "srv6mgrd/stamp/", "bench/", "tests/",
+)  # fmt: skip
 
 
 def main() -> int:
@@ -43,7 +48,8 @@ def sources() -> Iterator[tuple[str, str]]:
     names = subprocess.run(listed, cwd=CHECKOUT, check=True, capture_output=True, text=True).stdout
     for name in names.split("\0"):
         file = CHECKOUT / name
-        if file.suffix in CHECKED and file.is_file():
+        passes = file.suffix == ".md" or not name.startswith(NOT_YET)
+        if file.suffix in CHECKED and passes and file.is_file():
             yield name, digest(file)
 
 

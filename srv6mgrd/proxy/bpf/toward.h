@@ -68,8 +68,8 @@ static __always_inline int hand_over(struct __sk_buff *skb, const struct proxy *
 }
 
 /* Whether the SID's seg6local route takes this packet: it does better with super-packets
- * (skb->encapsulation), and what is too big for the function's link it cuts to fragments or tells
- * the inner sender of. It counts the inner hop itself. */
+ * (skb->encapsulation), and fragments packets that are too big for the function's link, or
+ * sends Packet Too Big to the inner sender. It counts the inner hop itself. */
 static __always_inline bool leave_to_kernel(struct __sk_buff *skb, const struct proxy *proxy,
                                             const struct hop *hop, __u32 octets)
 {

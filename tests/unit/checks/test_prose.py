@@ -40,6 +40,27 @@ def test_bad_prose_is_found(tmp_path: Path, text: str, rule: str) -> None:
 
 @with_vale
 @pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("a.py", '"""Clients are told why."""\n'),
+        ("a.py", "count = 1  # of what stands\n"),
+        ("a.c", "/* The door for others. */\nint door;\n"),
+        ("a.h", "// refuses all\nint refuses(void);\n"),
+    ],
+)
+def test_comments_and_docstrings_are_prose(tmp_path: Path, name: str, code: str) -> None:
+    (tmp_path / name).write_text(code)
+    assert len(list(prose.findings([name], tmp_path))) == 1
+
+
+@with_vale
+def test_code_is_no_prose(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text('told = stands("door")  # fine\n')
+    assert list(prose.findings(["a.py"], tmp_path)) == []
+
+
+@with_vale
+@pytest.mark.parametrize(
     "text",
     [
         "Foreign routes are never changed. What does it do?",
