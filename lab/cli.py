@@ -22,6 +22,7 @@ from lab import (
     machine,
     netconfd,
     packages,
+    previous,
     programs,
     pyenv,
     repository,
@@ -47,7 +48,7 @@ FAILURE = 125  # of the lab itself, as with env(1) and chroot(1); not of the com
 
 def main(arguments: Sequence[str]) -> int:
     parsed = _parser().parse_args(arguments)
-    # Told to end, it ends as after Ctrl-C: with everything taken down.
+    # SIGTERM ends it as Ctrl-C does: with everything taken down.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         host.require_host()
@@ -93,7 +94,8 @@ def run(arguments: argparse.Namespace) -> int:
             raise LabError("--fresh", "needs a topology", "name one with --topology")
         wanted = wanted.with_fresh(arguments.fresh)
     out = output_folder(name)
-    made = image(progress, out=out, fresh=bool(arguments.fresh), other=arguments.fresh_from)
+    fresh = fresh_debian(arguments, progress) if arguments.fresh else []
+    made = image(progress, out=out, more=fresh)
     for _ in range(arguments.tries - 1):
         try:
             return run_once(made, wanted, out, arguments)
@@ -134,7 +136,7 @@ def record_boot(out: Path, part: str, seconds: float) -> None:
 
 
 def doing(running: machine.Machine) -> str:
-    """What the machine's processes do, as far as it still tells."""
+    """The activity of the machine's processes, as far as it still answers."""
     said = bytearray()
     try:
         Session(running, 3).run(["sh", "-c", DOING], stdin=b"", collect=said, limit=15)
@@ -263,11 +265,9 @@ def image(
     progress: Progress,
     kernel_too: bool = True,
     out: Path | None = None,
-    fresh: bool = False,
-    other: Path | None = None,
+    more: Sequence[Part] = (),
 ) -> machine.Image:
-    """All that a machine is made of, built first where it is not in the cache. ``fresh``: also the
-    fresh Debian and the packages, or ``other``, a folder with another root."""
+    """All that a machine is made of, built first where it is not in the cache."""
     parts = [Part("out", out, "/lab/out")] if out else []
     if os.environ.get("LAB_ROOT") == "/":  # a lab inside a lab
         return machine.Image(Path("/"), None, ())
@@ -291,16 +291,25 @@ def image(
     if (patched := frr.packages(root)).path.is_dir():
         shown[frr.HOME] = patched
     own = [kernel.entry(root, source)] if kernel_too and wanted != "host" else []
-    if fresh and other is None:
-        shown[packages.FRESH] = packages.fresh_root()
     cache.ensure_all([debian, *own, *shown.values()], progress)
     parts += [Part(entry.kind, entry.path, place) for place, entry in shown.items()]
-    if fresh and other is not None:
-        parts.append(Part("fresh", other.absolute(), packages.FRESH))
-    elif fresh:
-        parts.append(Part("debs", packages.built(progress, but=packages.TESTING), packages.DEBS))
+    parts += more
     binary = own[0].path / "linux" if own else None
     return machine.Image(root, binary, tuple(parts), memory)
+
+
+def fresh_debian(arguments: argparse.Namespace, progress: Progress) -> list[Part]:
+    """The root of routers with a Debian of their own, and the packages that they install."""
+    if arguments.fresh_from is not None:
+        return [Part("fresh", arguments.fresh_from.absolute(), packages.FRESH)]
+    others = previous.dependencies() if arguments.previous else ()
+    root = cache.ensure(packages.fresh_root(others), progress)
+    parts = [Part("fresh", root, packages.FRESH)]
+    if arguments.previous:
+        earlier = cache.ensure(previous.packages(), progress)
+        parts.append(Part("previous", earlier, previous.DEBS))
+    debs = packages.built(progress, but=packages.TESTING)
+    return [*parts, Part("debs", debs, packages.DEBS)]
 
 
 def memory_mib() -> int:
@@ -377,6 +386,10 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument(
         "--fresh-from", metavar="FOLDER", type=Path,
         help="with --fresh: boot FOLDER/root instead, such as that of an image",
+    )  # fmt: skip
+    one.add_argument(
+        "--previous", action="store_true",
+        help="with --fresh: /opt/previous has the packages of an earlier state (once, 15 minutes)",
     )  # fmt: skip
     one.add_argument("--tries", type=int, default=1, metavar="N", help="when the machine dies")
     one.add_argument("--limit", type=float, metavar="SECONDS", help="longer, and it hangs")

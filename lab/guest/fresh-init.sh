@@ -33,7 +33,7 @@ mount -t tmpfs -o mode=1777 shm "$root/dev/shm"
 mount -t tmpfs -o mode=755 run "$root/run"
 mount -t tmpfs -o mode=1777 tmp "$root/tmp"
 # What the tests bring along: themselves, a gNMI client, the packages unless the root has them.
-for part in /src /opt/pygnmi /opt/debs /lab/out; do
+for part in /src /opt/pygnmi /opt/debs /opt/previous /lab/out; do
     [ -d "$part" ] || continue
     mkdir -p "$root$part"
     mount --bind "$part" "$root$part"
