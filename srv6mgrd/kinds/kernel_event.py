@@ -12,6 +12,7 @@ class EventKind(StrEnum):
     ROUTE = "route"
     RULE = "rule"
     BOUNDARY = "boundary"
+    SYSCTL = "sysctl"
     LOST = "lost"
 
 

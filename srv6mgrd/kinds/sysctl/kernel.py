@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import errno
 import os
+import socket
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 
 from srv6mgrd.kinds.batch import Batch
+from srv6mgrd.kinds.kernel_event import EventKind, KernelEvent
 from srv6mgrd.kinds.kernel_kind import Decode, KernelKind, not_ours_to_write
 from srv6mgrd.kinds.reader import Reader
 from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.netlink import wire
 from srv6mgrd.netlink.errors import Failure, KernelError
 from srv6mgrd.plan.actions import Action, Delete
 from srv6mgrd.plan.observed import ObservedObject
 
 _STRICT_MODE = "net/vrf/strict_mode"
+_NETCONFMSG = 4
 _RP_FILTER_OF_ONE = "net/ipv4/conf/*/rp_filter"
 _RP_FILTER_OF_ALL = "net/ipv4/conf/all/rp_filter"
 
 
 class Sysctls(KernelKind):
     kinds = (Sysctl,)
+    groups = MappingProxyType(
+        {wire.NETLINK_ROUTE: (wire.RTNLGRP_IPV4_NETCONF, wire.RTNLGRP_IPV6_NETCONF)}
+    )
 
     def write(self, batch: Batch, action: Action) -> Failure | None:
         wanted = action.object
@@ -33,6 +41,25 @@ class Sysctls(KernelKind):
 
     def dump(self, reader: Reader) -> Decode:
         return lambda: self.by_key([*read(reader.sysctls, self._host.proc_sys)])
+
+    @staticmethod
+    def event(message: int, body: memoryview) -> KernelEvent | None:
+        """Forwarding that was switched off, or a reverse path filter, which may overrule another
+        one. Of most others the kernel reports nothing (inet_netconf_notify_devconf)."""
+        if message != wire.RTM_NEWNETCONF:
+            return None
+        # struct netconfmsg: the family, padded.
+        found = wire.attribute_map(body, _NETCONFMSG)
+        forwarding = found.get(wire.NETCONFA_FORWARDING)
+        if forwarding is not None and not wire.u32(forwarding):
+            return KernelEvent(EventKind.SYSCTL, _names(body[0], "forwarding"))
+        if wire.NETCONFA_RP_FILTER in found:
+            return KernelEvent(EventKind.SYSCTL, _names(body[0], "rp_filter"))
+        return None
+
+
+def _names(family: int, name: str) -> str:
+    return f"sysctl net/{'ipv4' if family == socket.AF_INET else 'ipv6'}/conf/*/{name}"
 
 
 def read(paths: Iterable[str], root: Path) -> Iterator[ObservedObject]:

@@ -95,6 +95,25 @@ def test_noise_is_not_reported(events: KernelEvents, run: Run) -> None:
     assert events.take() == []
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "key"),
+    [
+        ("net.ipv4.ip_forward", "0", "sysctl net/ipv4/conf/*/forwarding"),
+        ("net.ipv6.conf.all.forwarding", "0", "sysctl net/ipv6/conf/*/forwarding"),
+        ("net.ipv4.conf.all.rp_filter", "1", "sysctl net/ipv4/conf/*/rp_filter"),
+        ("net.ipv4.conf.all.rp_filter", "0", "sysctl net/ipv4/conf/*/rp_filter"),
+        ("net.ipv4.conf.srv6mgr.rp_filter", "2", "sysctl net/ipv4/conf/*/rp_filter"),
+    ],
+)
+def test_sysctls_that_packets_depend_on(
+    events: KernelEvents, run: Run, name: str, value: str, key: str
+) -> None:
+    run(f"sysctl -qw {name}={1 - bool(int(value))}")
+    events.take()
+    run(f"sysctl -qw {name}={value}")
+    assert events.take() == [KernelEvent(EventKind.SYSCTL, key)]
+
+
 def test_rule_and_defaults(events: KernelEvents, run: Run) -> None:
     run("ip -6 rule add pref 2000 to fc00:1::/48 lookup 8986 proto 86")
     run("ip route add unreachable default table 100 metric 4278198272")
