@@ -11,25 +11,34 @@ from srv6mgrd.frr.vty import Shows, VtyError
 
 class Remembered:
     """FRR as it answers within one round: who asks the same again gets the same answer, and
-    bgpd prints its neighbors once for all who look at them."""
+    bgpd prints its neighbors once for all who look at them. What is printed as in the round before
+    is not parsed again."""
 
-    def __init__(self, frr: Shows) -> None:
+    def __init__(self, frr: Shows, before: Remembered | None = None) -> None:
         self._frr = frr
-        self._shown: dict[tuple[str, str], str] = {}
+        # What was printed, by daemon and command.
+        self.shown: dict[tuple[str, str], str] = {}
         self._parsed: dict[tuple[str, str], Any] = {}
+        self._before = {} if before is None else before.answers()
+
+    def answers(self) -> dict[tuple[str, str], tuple[str, Any]]:
+        """What was printed and parsed, by daemon and command."""
+        return {asked: (self.shown[asked], found) for asked, found in self._parsed.items()}
 
     def show(self, daemon: str, command: str) -> str:
         """Output of a show command; ``VtyError`` as from FRR itself."""
         asked = daemon, command
-        if asked not in self._shown:
-            self._shown[asked] = self._frr.show(daemon, command)
-        return self._shown[asked]
+        if asked not in self.shown:
+            self.shown[asked] = self._frr.show(daemon, command)
+        return self.shown[asked]
 
     def json(self, daemon: str, command: str) -> Any:
         """The same, parsed."""
         asked = daemon, command
         if asked not in self._parsed:
-            self._parsed[asked] = _parsed(self, daemon, command)
+            text, found = self._before.pop(asked, ("", None))
+            same = found is not None and text == self.show(daemon, command)
+            self._parsed[asked] = found if same else _parsed(self, daemon, command)
         return self._parsed[asked]
 
 

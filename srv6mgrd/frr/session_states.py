@@ -25,7 +25,7 @@ from srv6mgrd.model.times import time_text
 _LOG = logging.getLogger(__name__)
 
 SUMMARY = "show bgp vrf all summary json"
-_FAILED = "show bgp vrf all summary failed json"
+FAILED = "show bgp vrf all summary failed json"
 _DEFAULT = "default"
 _UP = "established"
 _NS = 1_000_000_000
@@ -199,7 +199,7 @@ class SessionStates:
 def failed_summaries(frr: Shows) -> dict[str, Any]:
     """Why sessions are down; nothing where bgpd 10.3 gives no JSON, since one is shut down."""
     try:
-        return show_json(frr, BGPD, _FAILED)
+        return show_json(frr, BGPD, FAILED)
     except VtyError as error:
         _LOG.debug("why BGP sessions ended: %s", error)
         return {}

@@ -2,43 +2,119 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Any
 
 from srv6mgrd.frr.adjacencies import Adjacencies
+from srv6mgrd.frr.blocks import BGPD
 from srv6mgrd.frr.json_shows import Remembered
 from srv6mgrd.frr.service_evidence import bgp_evidence
-from srv6mgrd.frr.session_states import SessionStates
+from srv6mgrd.frr.session_states import FAILED, SUMMARY, SessionStates
 from srv6mgrd.frr.status import Reported, reported
-from srv6mgrd.frr.vty import Shows
+from srv6mgrd.frr.vty import Shows, VtyError
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.service_state.evidence import BgpEvidence
 
+# A daemon that is asked for so many seconds, and so many times as long as a round takes, hangs. The
+# session with it is given up much later (``vty.Vty``).
+_SILENCE, _TIMES = 1.5, 5
+# A whole round is this part of the time, and due after so many seconds at the latest.
+_SHARE, _LATEST = 0.005, 30.0
 _BGP, _ISIS = "srv6mgr-bgp:bgp", "srv6mgr-isis:isis"
 
 
 class FrrState:
     """``reported`` of the last round, and the state of sessions and adjacencies beside it. Used by
-    one thread at a time."""
+    one thread at a time.
 
-    def __init__(self, frr: Shows) -> None:
-        self._frr = frr
+    The summary of all sessions is large, and has counters that differ each time. Where a round
+    takes long, one in between asks for the sessions that are down in its place, and nothing is done
+    unless that or another answer differs from the whole round before.
+    """
+
+    def __init__(self, frr: Shows, clock: Callable[[], float] = time.monotonic) -> None:
+        self._frr = _Watched(frr)
+        self._clock = clock
+        # When the round under way began, and how long the last two took: of a daemon that hung one
+        # says nothing of the next.
+        self._began: float | None = None
+        self._seconds = 0.0, 0.0
+        self._silent = BgpEvidence()
+        self._round: Remembered | None = None
+        # The whole round before: what was declared, the sessions that were down, the result, and
+        # when the next one is due.
+        self._desired: Desired | None = None
+        self._failed: str | None = None
+        self._found: Reported = {}
+        self._whole_due = 0.0
         self._sessions = SessionStates()
         self._adjacencies = Adjacencies()
         # State below ``/srv6mgr-srv6:srv6``, in RFC 7951 form.
         self.observed: dict[str, Any] = {}
         # Replaced when it differs, never changed: any thread may look into it.
-        self.bgp_evidence: BgpEvidence | None = None
+        self._bgp_evidence: BgpEvidence | None = None
+
+    @property
+    def bgp_evidence(self) -> BgpEvidence | None:
+        """Of the last round, unless the one under way does not end. For the event loop."""
+        began = self._began
+        if began is None or self._clock() - began < max(_SILENCE, _TIMES * min(self._seconds)):
+            return self._bgp_evidence
+        problem = (
+            f"{self._frr.asked} does not answer; see why it hangs: its log, and"
+            f" ps -C {self._frr.asked} -o stat,wchan"
+        )
+        if self._silent.problem != problem:
+            self._silent = BgpEvidence(problem, is_silent=True)
+        return self._silent
 
     def ask(self, desired: Desired) -> Reported:
         """What became of declared objects; ``observed`` and ``bgp_evidence`` are of the same
         moment."""
-        frr = Remembered(self._frr)
+        self._began = began = self._clock()
+        try:
+            if desired is self._desired and began < self._whole_due and self._is_as_before():
+                return self._found
+            self._desired, self._found = None, self._ask(desired)
+            self._desired = desired
+            took = self._clock() - began
+            self._whole_due = self._clock() + min(took / _SHARE, _LATEST)
+            return self._found
+        finally:
+            self._seconds = self._seconds[1], self._clock() - began
+            self._began = None
+
+    def _ask(self, desired: Desired) -> Reported:
+        # Before the summary: a session that goes down in between differs in the next round.
+        self._failed = self._down()
+        frr = self._round = Remembered(self._frr, self._round)
+        if self._failed is not None:
+            frr.shown[BGPD, FAILED] = self._failed
         found = reported(desired, frr)
         self.observed = self._observe(desired, frr)
         evidence = bgp_evidence(desired, frr)
-        if evidence != self.bgp_evidence:
-            self.bgp_evidence = evidence
+        if evidence != self._bgp_evidence:
+            self._bgp_evidence = evidence
         return found
+
+    def _is_as_before(self) -> bool:
+        if self._round is None or self._failed is None or self._failed != self._down():
+            return False
+        try:
+            return all(
+                self._frr.show(*asked) == text
+                for asked, text in self._round.shown.items()
+                if asked not in ((BGPD, SUMMARY), (BGPD, FAILED))
+            )
+        except VtyError:
+            return False
+
+    def _down(self) -> str | None:
+        try:
+            return self._frr.show(BGPD, FAILED)
+        except VtyError:
+            return None
 
     def _observe(self, desired: Desired, frr: Shows) -> dict[str, Any]:
         sessions = self._sessions.lists(desired, frr)
@@ -56,3 +132,15 @@ class FrrState:
         if vrfs:
             observed["vrfs"] = {"vrf": vrfs}
         return observed
+
+
+class _Watched:
+    """Knows which daemon was asked last."""
+
+    def __init__(self, frr: Shows) -> None:
+        self._frr = frr
+        self.asked = ""
+
+    def show(self, daemon: str, command: str) -> str:
+        self.asked = daemon
+        return self._frr.show(daemon, command)

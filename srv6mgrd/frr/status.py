@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network
 from typing import Any
 
@@ -337,10 +338,12 @@ def _unresolved(instances: Mapping[str, Any]) -> dict[str, dict[str, int]]:
     }
 
 
+@lru_cache(maxsize=1)
 def segment_routing(
     text: str,
 ) -> tuple[str | None, dict[str, dict[int | None, IPv6Address]]]:
-    """``show bgp segment-routing srv6``, which has no JSON: bgpd's locator and the VRFs' SIDs."""
+    """``show bgp segment-routing srv6``, which has no JSON: bgpd's locator and the VRFs' SIDs.
+    Mostly it is what it was."""
     prefix = re.search(r"^  prefix: (\S+)$", text, re.MULTILINE)
     families = {_SID: None} | {head: family for family, head in _FAMILY_SID.items()}
     sids: dict[str, dict[int | None, IPv6Address]] = {}

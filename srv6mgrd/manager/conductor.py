@@ -108,7 +108,7 @@ class Manager:
         )
         self._wake = asyncio.Event()
         self._ask_frr = asyncio.Event()
-        # What the last question to FRR took, and when one that was asked for is due.
+        # What a question to FRR takes, and when one that was asked for is due.
         self._frr_seconds = 0.0
         self._hint: asyncio.TimerHandle | None = None
         self._retry: asyncio.TimerHandle | None = None
@@ -244,6 +244,7 @@ class Manager:
         # Once more when nothing is left, so that nothing is said of what was there; and at the
         # start, when readers have what the process before said.
         asked = True
+        before = 0.0
         while True:
             desired = self._reconciler.desired
             refs = carried(desired)
@@ -251,7 +252,9 @@ class Manager:
                 asked = bool(refs) or desired.bgp is not None
                 began = time.monotonic()
                 found = await asyncio.to_thread(self._advertised_now, desired)
-                self._frr_seconds = time.monotonic() - began
+                # One alone may have waited for a daemon that hung.
+                seconds = time.monotonic() - began
+                self._frr_seconds, before = min(before, seconds), seconds
                 if not self.commits.is_under_way and await self._run(
                     self._state, self.publication.advertise, found, refs
                 ):

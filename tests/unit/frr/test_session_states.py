@@ -215,11 +215,12 @@ def test_nothing_is_asked_without_neighbors_and_nothing_said_without_bgpd() -> N
 
 def test_a_round_asks_each_command_once() -> None:
     daemons = Daemons(speaker={"ipv4Vpn": {"2001:db8::2": up(7, 8)}})
-    state = FrrState(daemons)
+    # A round that takes no time is a whole one.
+    state = FrrState(daemons, lambda: 0.0)
     quiet = replace(DESIRED, vrfs={})
     state.ask(quiet)
     state.ask(quiet)
-    assert daemons.asked == [SUMMARY] * 2
+    assert daemons.asked == [FAILED, SUMMARY] * 2
     assert list(state.observed) == ["srv6mgr-bgp:bgp"]
     state.ask(Desired())
     assert state.observed == {}

@@ -1,0 +1,107 @@
+"""A daemon that hangs is noticed while it is asked."""
+
+from __future__ import annotations
+
+import json
+
+from srv6mgrd.frr.session_states import FAILED, SUMMARY
+from srv6mgrd.frr.state import FrrState
+from srv6mgrd.frr.vty import VtyError
+from srv6mgrd.service_state.evidence import SPEAKER
+from tests.unit.service_state.samples import DESIRED
+
+
+class Hanging:
+    """FRR that answers nothing, and takes its time."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+        self.seconds = 0.0
+        self.state = FrrState(self, lambda: self.time)
+        # What is known while it is asked.
+        self.seen: list[str] = []
+
+    def show(self, daemon: str, command: str) -> str:
+        self.time += self.seconds
+        self.seen.append(self.problem)
+        raise VtyError(110, f"{daemon} gave no answer")
+
+    @property
+    def problem(self) -> str:
+        found = self.state.bgp_evidence
+        return found.problem if found is not None else ""
+
+    def ask(self, seconds: float) -> list[str]:
+        self.seconds = seconds
+        self.seen.clear()
+        self.state.ask(DESIRED)
+        return self.seen
+
+
+class Answering:
+    """FRR with one session; the summary counts packets."""
+
+    def __init__(self) -> None:
+        self.time, self.seconds = 0.0, 0.1
+        self.state = FrrState(self, lambda: self.time)
+        self.asked: list[str] = []
+        self.packets = 0
+        self.session = "Established"
+
+    def show(self, daemon: str, command: str) -> str:
+        self.time += self.seconds
+        self.asked.append(command)
+        peers = {"2001:db8::2": {"state": self.session, "msgRcvd": self.packets}}
+        if command == SUMMARY:
+            self.packets += 1
+            return json.dumps({"default": {"ipv4Vpn": {"peers": peers}}})
+        if command == FAILED and self.session != "Established":
+            return json.dumps({"default": {"ipv4Vpn": {"peers": {"2001:db8::2": {}}}}})
+        return "{}"
+
+    def ask(self) -> list[str]:
+        self.asked.clear()
+        self.state.ask(DESIRED)
+        return self.asked
+
+    @property
+    def is_established(self) -> bool:
+        found = self.state.bgp_evidence
+        assert found is not None
+        return found.sessions[SPEAKER, "2001:db8::2"].is_established
+
+
+def test_the_summary_of_sessions_is_not_asked_for_while_nothing_changes() -> None:
+    frr = Answering()
+    assert SUMMARY in frr.ask()
+    assert SUMMARY not in frr.ask()
+    frr.session = "Active"
+    assert SUMMARY in frr.ask()
+    assert not frr.is_established
+    assert SUMMARY not in frr.ask()
+    frr.time += 30
+    assert SUMMARY in frr.ask()
+    # What is asked for quickly is asked as a whole each time.
+    frr.seconds = 0.0
+    frr.time += 30
+    assert SUMMARY in frr.ask()
+    assert SUMMARY in frr.ask()
+
+
+def test_a_daemon_that_hangs_is_named_before_it_is_given_up() -> None:
+    frr = Hanging()
+    assert not any(frr.ask(0.0))
+    began = frr.problem
+    assert "gave no answer" in began
+    found = frr.ask(2.5)
+    assert found[0].partition("; ")[0].endswith(" does not answer")
+    assert frr.problem == began
+    # It hung; a round does not take as long.
+    assert any("does not answer" in problem for problem in frr.ask(2.5))
+
+
+def test_a_round_that_takes_as_long_as_the_one_before_is_no_silence() -> None:
+    frr = Hanging()
+    frr.ask(1.0)
+    frr.ask(1.0)
+    assert not any("does not answer" in problem for problem in frr.ask(1.5))
