@@ -188,6 +188,7 @@ async def _run(settings: Settings) -> None:
                 peer=peer,
                 ask_frr=manager.ask_frr_soon,
                 lost_return_paths=lambda: return_paths.lost,
+                silent_neighbors=lambda: return_paths.silent,
             ),
             service_evidence,
             seen,

@@ -1,8 +1,9 @@
-"""Whether the core leads back to the locators of this router.
+"""Whether the core leads to the neighbors that VPN routes are exchanged with, and from them back
+to the locators of this router.
 
-The neighbors that VPN routes are exchanged with are asked for echoes, from the usual address and
-from one of each locator. Who answers the first alone has no route to the locator: packets of its
-customers do not arrive.
+They are asked for echoes, from the usual address and from one of each locator. Who answers the
+first alone has no route to the locator: packets of its customers do not arrive. Who stopped
+answering either is cut off, long before its session ends.
 """
 
 from __future__ import annotations
@@ -40,10 +41,11 @@ class Echoes(Protocol):
         ...
 
 
-@one_thread(but=("lost",))
+@one_thread(but=("lost", "silent"))
 class ReturnPaths:
-    """Lives in the event loop. ``lost`` are the neighbors without a way back to a locator: one
-    reference that is replaced as a whole."""
+    """Lives in the event loop. ``lost`` are the neighbors without a way back to a locator,
+    ``silent`` those that answered and do not any more: references that are replaced as a
+    whole."""
 
     def __init__(self, desired: Callable[[], Desired], echoes: Echoes) -> None:
         self._desired = desired
@@ -54,6 +56,9 @@ class ReturnPaths:
         self._asked = 0
         self._missed: dict[ReturnPath, int] = {}
         self.lost: frozenset[ReturnPath] = frozenset()
+        # How often those that have answered missed since.
+        self._unanswered: dict[IPv6Address, int] = {}
+        self.silent: frozenset[IPv6Address] = frozenset()
 
     async def run(self) -> None:
         """Until cancelled; ends at once without CAP_NET_RAW."""
@@ -90,20 +95,29 @@ class ReturnPaths:
         asked = {ReturnPath(n, name) for n in neighbors for name in self._sources}
         self._missed = {path: count for path, count in self._missed.items() if path in asked}
         self.lost = self.lost & asked
+        self._unanswered = {n: count for n, count in self._unanswered.items() if n in neighbors}
+        self.silent = self.silent.intersection(neighbors)
 
     def _judge(self, probes: Iterable[Probe], answered: set[Probe]) -> None:
-        """A neighbor that answers nothing says nothing of the way back."""
+        """A neighbor that answers nothing says nothing of the way back; one that never did may
+        answer nobody."""
         for probe in probes:
             path = ReturnPath(probe.neighbor, probe.locator)
             if not probe.locator:
-                continue
-            if probe in answered:
+                if probe in answered:
+                    self._unanswered[probe.neighbor] = 0
+                elif probe.neighbor in self._unanswered:
+                    self._unanswered[probe.neighbor] += 1
+            elif probe in answered:
                 self._missed.pop(path, None)
             elif Probe(probe.neighbor) in answered:
                 self._missed[path] = self._missed.get(path, 0) + 1
         lost = frozenset(path for path, count in self._missed.items() if count >= _MISSED)
         if lost != self.lost:
             self.lost = lost
+        silent = frozenset(n for n, count in self._unanswered.items() if count >= _MISSED)
+        if silent != self.silent:
+            self.silent = silent
 
 
 def probe_sources(desired: Desired) -> dict[str, IPv6Address]:

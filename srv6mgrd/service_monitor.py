@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from ipaddress import IPv6Address
 from typing import Any, Protocol
 
 from srv6mgrd.duty_cycle import Cost, DutyCycle
@@ -93,6 +94,7 @@ class _Seen:
     statuses: Statuses
     paths: Mapping[str, Any]
     lost_return_paths: frozenset[ReturnPath]
+    silent_neighbors: frozenset[IPv6Address]
 
     def is_same(self, other: _Seen | None) -> bool:
         return other is not None and all(
@@ -111,6 +113,7 @@ class Sources:
     peer: PeerName
     ask_frr: Callable[[], None]
     lost_return_paths: Callable[[], frozenset[ReturnPath]]
+    silent_neighbors: Callable[[], frozenset[IPv6Address]]
 
 
 @one_thread()
@@ -201,6 +204,7 @@ class ServiceMonitor:
             self._sources.statuses(),
             self._writer.staged(_PATHS),
             self._sources.lost_return_paths(),
+            self._sources.silent_neighbors(),
         )
         due = self._due is not None and now >= self._due
         if not (due or self._kernel.is_stale) and seen.is_same(self._seen):
@@ -239,7 +243,12 @@ class ServiceMonitor:
                 }
             kernel = self._kernel.read(seen.desired)
             evidence = Evidence(
-                seen.bgp, kernel, not_installed, _paths(seen.paths), seen.lost_return_paths
+                seen.bgp,
+                kernel,
+                not_installed,
+                _paths(seen.paths),
+                seen.lost_return_paths,
+                seen.silent_neighbors,
             )
             held = self._holds.sort(findings(self._scope, evidence, self._sources.peer), now)
             self._due = None if held.due is None else now + held.due

@@ -10,7 +10,7 @@ import contextlib
 import errno
 import socket
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from ipaddress import IPv4Address, IPv6Address
 
 from srv6mgrd.kernel import reachability
@@ -63,7 +63,7 @@ class KernelServiceEvidence:
         # What was read.
         self._names: Mapping[int, str] = {}
         self._found_links: Mapping[str, LinkEvidence] = {}
-        self._found_addresses: frozenset[IPv4Address | IPv6Address] = frozenset()
+        self._found_addresses: Mapping[IPv4Address | IPv6Address, frozenset[int]] = {}
         self._failed: frozenset[tuple[str, IPv4Address | IPv6Address]] = frozenset()
         self._tunnels: tunnels.Tunnels = {}
         self._reachability: dict[IPv6Address, Reachability] = {}
@@ -146,11 +146,11 @@ class KernelServiceEvidence:
         self._read_addresses()
         self._read_neighbors()
         self._read_tunnels()
-        found = self._by_vrf(desired)
-        self._read_reachability(desired, found)
+        found, usable = self._by_vrf(desired), self._usable_addresses()
+        self._read_reachability(desired, found, usable)
         return KernelEvidence(
             self._found_links,
-            self._found_addresses,
+            usable,
             found,
             dict(self._reachability),
             self._failed,
@@ -174,18 +174,24 @@ class KernelServiceEvidence:
     def _read_addresses(self) -> None:
         if not self._addresses:
             return
-        found: set[IPv4Address | IPv6Address] = set()
+        found: dict[IPv4Address | IPv6Address, frozenset[int]] = {}
         for family in addresses.FAMILIES:
             for body in answers(self._netlink.dump(addresses.get_all(family)), wire.RTM_NEWADDR):
                 attributes = wire.attribute_map(body, wire.IFADDRMSG.size)
                 local = attributes.get(wire.IFA_LOCAL, attributes.get(wire.IFA_ADDRESS, b""))
-                found.add(
+                address = (
                     IPv4Address(bytes(local))
                     if family == socket.AF_INET
                     else IPv6Address(bytes(local))
                 )
-        self._found_addresses = frozenset(found)
+                index = wire.IFADDRMSG.unpack_from(body)[4]
+                found[address] = found.get(address, frozenset()) | {index}
+        self._found_addresses = found
         self._addresses = False
+
+    def _usable_addresses(self) -> frozenset[IPv4Address | IPv6Address]:
+        up = {i for i, name in self._names.items() if self._found_links[name].is_up}
+        return frozenset(a for a, on in self._found_addresses.items() if on & up)
 
     def _read_neighbors(self) -> None:
         if self._neighbors:
@@ -216,10 +222,13 @@ class KernelServiceEvidence:
         return dict(found)
 
     def _read_reachability(
-        self, desired: Desired, found: Mapping[str, Mapping[IPv6Address, int]]
+        self,
+        desired: Desired,
+        found: Mapping[str, Mapping[IPv6Address, int]],
+        addresses: Container[IPv4Address | IPv6Address],
     ) -> None:
         source = desired.encapsulation_source
-        if source not in self._found_addresses:
+        if source not in addresses:
             source = None
         known = {} if self._routes or source != self._source else self._reachability
         wanted = {sid for routes in found.values() for sid in routes}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from ipaddress import IPv6Address
 
 from srv6mgrd.model import names
@@ -10,8 +10,9 @@ from srv6mgrd.model.bgp import Neighbor
 from srv6mgrd.model.condition import ConditionType
 from srv6mgrd.model.paths import bgp_path
 from srv6mgrd.model.service import ServiceState
+from srv6mgrd.service_state import core
 from srv6mgrd.service_state.evidence import SPEAKER, BgpEvidence, BgpSession, KernelEvidence
-from srv6mgrd.service_state.finding import CONVERGENCE, FIRST_CONTACT, Finding
+from srv6mgrd.service_state.finding import AT_ONCE, CONVERGENCE, FIRST_CONTACT, Finding
 from srv6mgrd.service_state.scope import Scope, expected
 
 _UNKNOWN = BgpSession("not known to bgpd")
@@ -21,16 +22,18 @@ PeerName = Callable[[Neighbor], str]
 
 
 def daemon(scope: Scope, bgp: BgpEvidence, kernel: KernelEvidence | None) -> Iterator[Finding]:
-    """bgpd itself. Routes that are left in the kernel go on forwarding."""
+    """bgpd itself, or zebra. Routes that are left in the kernel go on forwarding."""
     if bgp.problem and scope.vpn:
         cause, _, remedy = bgp.problem.partition("; ")
         yield Finding(
             ConditionType.ROUTING_DAEMON_DOWN,
             bgp_path(None),
             cause,
-            f"{remedy or 'start frr'}; systemctl status frr says why it ended",
+            remedy
+            if bgp.is_silent
+            else f"{remedy or 'start frr'}; systemctl status frr says why it ended",
             {vrf: _without_updates(vrf, kernel) for vrf in scope.vpn},
-            hold=CONVERGENCE,
+            hold=AT_ONCE if bgp.is_silent else CONVERGENCE,
             is_shared=True,
         )
 
@@ -64,23 +67,40 @@ def sessions(
             yield _finding(vrf.name, neighbor, session, {vrf.name: state})
 
 
-def unreachable(scope: Scope, bgp: BgpEvidence, kernel: KernelEvidence) -> Iterator[Finding]:
-    """A session lives on for its hold time when the route to the neighbor has gone."""
+def unreachable(
+    scope: Scope, bgp: BgpEvidence, kernel: KernelEvidence, silent: Collection[IPv6Address]
+) -> Iterator[Finding]:
+    """A session lives on for its hold time when nothing gets to the neighbor any more."""
     if scope.desired.bgp is None:
         return
+    cut_off = core.is_cut_off(scope, kernel)
     for neighbor in expected(scope.desired.bgp.neighbors):
         session = bgp.sessions.get((SPEAKER, neighbor.address))
         address = IPv6Address(neighbor.address) if ":" in neighbor.address else None
         found = kernel.reachability.get(address) if address is not None else None
-        if found is None or not found.failure or session is None or not session.is_established:
+        if session is None or not session.is_established:
+            continue
+        name, hold = names.bgp_neighbor(neighbor.address), CONVERGENCE
+        if found is not None and found.failure:
+            cause = f"{found.failure} to {name}: its session will end"
+            remedy = f"restore the underlay's route to it: ip -6 route get {neighbor.address}"
+        elif address in silent and not cut_off:
+            # Several echoes in a row are missing by now.
+            hold = AT_ONCE
+            cause = f"{name} answers no echo any more: its session will end"
+            remedy = (
+                f"see where packets to it end: traceroute {neighbor.address}; and that it runs and"
+                " answers echoes"
+            )
+        else:
             continue
         yield Finding(
             ConditionType.BGP_NEIGHBOR_UNREACHABLE,
             f"{bgp_path(None)}/{neighbor.step}",
-            f"{found.failure} to {names.bgp_neighbor(neighbor.address)}: its session will end",
-            f"restore the underlay's route to it: ip -6 route get {neighbor.address}",
+            cause,
+            remedy,
             dict.fromkeys(scope.vpn, ServiceState.DEGRADED),
-            hold=CONVERGENCE,
+            hold=hold,
         )
 
 

@@ -47,6 +47,11 @@ def link_problem(name: str, kernel: KernelEvidence) -> tuple[str, str] | None:
     return None
 
 
+def is_cut_off(scope: Scope, kernel: KernelEvidence) -> bool:
+    """All interfaces to the core are down: that is reported, rather than each of its effects."""
+    return bool(scope.core) and all(link_problem(name, kernel) for name in scope.core)
+
+
 def mtus(scope: Scope, kernel: KernelEvidence) -> Iterator[Finding]:
     """A packet as large as a customer's interface takes has to fit into the core with its outer
     headers. Where only those are too much, senders learn the path MTU (``kernel.path_mtu``)."""

@@ -40,6 +40,7 @@ class UnresolvedNextHop:
 @dataclass(frozen=True, slots=True)
 class BgpEvidence:
     """What bgpd reports. ``problem`` says why it can't be asked; then nothing else is known.
+    ``is_silent``: a daemon of FRR has been asked for long, and does not answer.
     ``sessions`` are keyed by VRF, ``SPEAKER`` for none, and the peer's name in FRR; ``exports``
     say by VRF why its routes are not exported as declared, empty where they are."""
 
@@ -47,6 +48,7 @@ class BgpEvidence:
     sessions: Mapping[tuple[str, str], BgpSession] = field(default_factory=dict)
     exports: Mapping[str, str] = field(default_factory=dict)
     unresolved: tuple[UnresolvedNextHop, ...] = ()
+    is_silent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,8 @@ class Reachability:
 class KernelEvidence:
     """``tunnels`` are the first segments that the routes of a VRF encapsulate to, by VRF, each
     with the number of these routes. ``unanswered`` are neighbors, by interface and address, whose
-    link-layer address can't be resolved (NUD_FAILED)."""
+    link-layer address can't be resolved (NUD_FAILED). ``addresses`` are those of interfaces that
+    are up: packets to others are not delivered."""
 
     links: Mapping[str, LinkEvidence] = field(default_factory=dict)
     addresses: frozenset[IPv4Address | IPv6Address] = frozenset()
@@ -101,10 +104,12 @@ class ReturnPath:
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """All of it. ``not_installed`` are the objects that are not installed as declared,
-    ``lost_return_paths`` are of neighbors that answer, but not to the locator."""
+    ``lost_return_paths`` are of neighbors that answer, but not to the locator, and
+    ``silent_neighbors`` answered and do not any more."""
 
     bgp: BgpEvidence | None = None
     kernel: KernelEvidence | None = None
     not_installed: Mapping[ObjectRef, ObjectStatus] = field(default_factory=dict)
     paths: Mapping[str, PathEvidence] = field(default_factory=dict)
     lost_return_paths: frozenset[ReturnPath] = frozenset()
+    silent_neighbors: frozenset[IPv6Address] = frozenset()

@@ -10,7 +10,7 @@ from srv6mgrd.model.condition import ConditionType
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.paths import vrf_path
 from srv6mgrd.model.service import ServiceState
-from srv6mgrd.service_state.core import link_problem
+from srv6mgrd.service_state.core import is_cut_off, link_problem
 from srv6mgrd.service_state.evidence import BgpEvidence, KernelEvidence, Reachability
 from srv6mgrd.service_state.finding import CONVERGENCE, Finding
 from srv6mgrd.service_state.scope import Scope
@@ -47,7 +47,7 @@ def unreachable(scope: Scope, kernel: KernelEvidence) -> Iterator[Finding]:
     # Where there are several ways into the core, those packets of a SID may get there that take
     # another one than the kernel's lookup gave.
     others = len([name for name in scope.core if not link_problem(name, kernel)]) > 1
-    if not problems or _is_cut_off(scope, kernel):
+    if not problems or is_cut_off(scope, kernel):
         return
     lost = {}
     for vrf, tunnels in kernel.tunnels.items():
@@ -64,7 +64,7 @@ def unreachable(scope: Scope, kernel: KernelEvidence) -> Iterator[Finding]:
 def unresolved(scope: Scope, bgp: BgpEvidence, kernel: KernelEvidence | None) -> Iterator[Finding]:
     """FRR 10.3 resolves the SID of a route in place of its next hop, and takes the route away when
     it can't: the kernel does not know of the SID then."""
-    if kernel is not None and _is_cut_off(scope, kernel):
+    if kernel is not None and is_cut_off(scope, kernel):
         return
     by_vrf: dict[str, dict[str, int]] = {}
     for hop in bgp.unresolved:
@@ -101,11 +101,6 @@ def left(vrf: str, kernel: KernelEvidence | None) -> ServiceState:
 def counted(routes: Iterable[int]) -> str:
     count = sum(routes)
     return "1 imported route" if count == 1 else f"{count} imported routes"
-
-
-def _is_cut_off(scope: Scope, kernel: KernelEvidence) -> bool:
-    """All interfaces to the core are down: that is reported, rather than each of its effects."""
-    return bool(scope.core) and all(link_problem(name, kernel) for name in scope.core)
 
 
 def _problem(found: Reachability, kernel: KernelEvidence, core: Iterable[str]) -> str:

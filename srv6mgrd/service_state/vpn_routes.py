@@ -49,9 +49,10 @@ def next_hop_of_sessions(scope: Scope, kernel: KernelEvidence) -> Iterator[Findi
         yield Finding(
             ConditionType.BGP_NEXT_HOP_LOST,
             bgp_path(None),
-            f"{source}, which BGP sessions are bound to and routes are announced with, is no"
-            " address of this router: other routers hold the routes invalid",
-            f"ip address add {source}/128 dev lo; srv6mgrd then resets the sessions that need it",
+            f"{source}, which BGP sessions are bound to and routes are announced with, is on no"
+            " interface of this router that is up: other routers hold the routes invalid",
+            f"ip link set lo up; ip address add {source}/128 dev lo; srv6mgrd then resets the"
+            " sessions that need it",
             dict.fromkeys(scope.vpn, state),
             hold=CONVERGENCE,
             is_shared=True,

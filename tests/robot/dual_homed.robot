@@ -11,6 +11,7 @@ Documentation     A site behind two provider edges outlives one of them.
 Resource          srv6.resource
 Library           tests.robot.library.full_mesh.FullMesh
 Library           tests.robot.library.page.Page
+Library           tests.robot.library.service_state.ServiceStates
 
 Suite Setup       The Site Is Behind Both
 Suite Teardown    All Is As Before
@@ -40,6 +41,13 @@ ${DEAF}        SEPARATOR=;
 
 
 *** Test Cases ***
+Its Edges Report Nothing
+    [Documentation]    The backup of a site is no fault of a service.
+    FOR    ${name}    IN    pe1    pe2    pe3
+        All Services Are Up    ${name}    60
+        Services Stay Up    ${name}    ${3}
+    END
+
 The Page That Explains It Is Right
     Follow Page    docs/howto/dual-home-a-site.md
 

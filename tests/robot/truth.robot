@@ -38,11 +38,15 @@ ${SITE_OF_BLUE}     SEPARATOR=
 ${SITE_OF_CE}       SEPARATOR=
 ...                 ip link set eth0 up; ip -6 address replace fd00:1::10/64 dev eth0 nodad;
 ...                 ip -6 route replace default via fd00:1::1; ip route replace default via 10.1.0.1
+${LOOPBACK}         ip link set lo up; ip -6 address replace 2001:db8::1/128 dev lo nodad; ip -6 address replace ::1/128 dev lo nodad
+${TWO_PATHS}        nexthop via 2001:db8:1::2 nexthop via 2001:db8:1::22
 ${LOCATOR}          fcbb:0:2::/48 via 2001:db8:1::2
 ${PEER}             vtysh -c 'conf t' -c 'router bgp 65000' -c
 ${NO_ROUTE}         remote-sid-unreachable major down
+${NO_ANSWER}        routing-daemon-down minor degraded
 ${NO_WAY_BACK}      locator-unreachable critical down
 ${NO_PEER}          bgp-neighbor-unreachable minor degraded
+${DROP_ALL}         nft 'table ip6 silent { chain f { type filter hook forward priority 0; policy drop; }; }'
 ${NO_RED}           vrf-interface-down major down
 ${STAMP}            srv6mgr-path-measurement:path-measurement
 ${NEW_VRF}          update vrfs/vrf[name=new] {"table-id": 31, "srv6mgr-bgp:bgp": {"rd": "65000:131", "import-rt": ["65000:31"], "export-rt": ["65000:31"]}}
@@ -76,6 +80,14 @@ The Core Has No Way Back
     p    ip -6 route del fcbb:0:1::/48    ${NO_WAY_BACK}    ip -6 route replace fcbb:0:1::/48 via 2001:db8:1::1
     pe2    ip -6 route add blackhole fcbb:0:1::/48 metric 1    ${NO_WAY_BACK}    ip -6 route del blackhole fcbb:0:1::/48 metric 1
 
+The Core Is Silent
+    [Documentation]    Links stay up and BGP sessions last for their hold time.
+    [Template]    It Is Reported
+    p    ${DROP_ALL}    ${NO_PEER}    nft delete table ip6 silent
+    pe1    tc qdisc add dev to-p root netem loss 100%    ${NO_PEER}    tc qdisc del dev to-p root
+    pe1    ip -6 neigh replace 2001:db8:1::2 lladdr 02:00:00:00:00:99 dev to-p nud permanent    ${NO_PEER}    ip -6 neigh del 2001:db8:1::2 dev to-p
+    p    ip link set to-pe2 down    ${NO_PEER}    ${FAR_CORE_OF_P}
+
 The Core Gets Narrow
     [Template]    It Is Reported
     pe1    ip link set to-p mtu 1400    core-mtu-too-small minor degraded    ip link set to-p mtu 9000
@@ -86,6 +98,7 @@ The Core Gets Narrow
 BGP Breaks
     [Template]    It Is Reported
     pe1    ip address del 2001:db8::1/128 dev lo    bgp-next-hop-lost critical down    ip address add 2001:db8::1/128 dev lo
+    pe1    ip link set lo down    bgp-next-hop-lost critical down    ${LOOPBACK}
     pe2    ${PEER} 'neighbor 2001:db8::1 shutdown'    bgp-session-down critical down    ${PEER} 'no neighbor 2001:db8::1 shutdown'
     pe2    ip address del 2001:db8::2/128 dev lo    route-unresolved major down    ip address add 2001:db8::2/128 dev lo
     pe1    ${PEER} 'neighbor 2001:db8::2 shutdown'    bgp-session-down critical down    ${PEER} 'no neighbor 2001:db8::2 shutdown'
@@ -96,6 +109,12 @@ A Daemon Of FRR Dies
     pe1    bgpd    routing-daemon-down critical down
     pe2    bgpd    bgp-session-down critical down
     pe1    zebra    routing-daemon-down minor degraded
+
+A Daemon Of FRR Hangs
+    [Documentation]    Its sockets are there, and nobody answers.
+    [Template]    It Is Reported
+    pe1    kill -STOP $(cat /run/frr/bgpd.pid)    ${NO_ANSWER}    kill -CONT $(cat /run/frr/bgpd.pid)
+    pe1    kill -STOP $(cat /run/frr/zebra.pid)    ${NO_ANSWER}    kill -CONT $(cat /run/frr/zebra.pid)
 
 A Customer Is Cut Off
     [Template]    It Is Reported
@@ -109,6 +128,7 @@ A Customer Is Cut Off
 Something Foreign Is In The Way
     [Template]    It Is Reported
     pe1    ip -6 route add blackhole ${RED1} table 8986 metric 7    not-installed major down    ip -6 route del ${RED1} table 8986 metric 7
+    pe1    sysctl -w net.ipv4.conf.all.rp_filter=1    not-installed major down    sysctl -w net.ipv4.conf.all.rp_filter=0
     pe1    ip -6 rule add pref 100 to ${RED1} blackhole    not-installed minor degraded    ip -6 rule del pref 100
 
 What A SID Sends To Is Gone
@@ -124,6 +144,12 @@ A Measured Path Breaks
     p    ip -6 route del 2001:db8::1/128    path-down minor degraded    ip -6 route replace 2001:db8::1/128 via 2001:db8:1::1
     p    ip -6 route add unreachable 2001:db8::2/128 metric 1    path-down minor degraded    ip -6 route del unreachable 2001:db8::2/128 metric 1
     [Teardown]    The Path Is Measured No More
+
+A Switch That Forwarding Needs Is Put Back
+    [Template]    It Is Put Back
+    net.ipv4.ip_forward    1
+    net.ipv6.conf.all.forwarding    1
+    net.ipv4.conf.red.rp_filter    0
 
 The Host Breaks
     [Documentation]    Each row: a service of pe1, and the alarm.
@@ -169,6 +195,18 @@ What Is Healthy Stays Up
     vtysh -c 'clear bgp 2001:db8::2 soft'    true
     ip route add blackhole 192.0.2.0/24 table 10    ip route del blackhole 192.0.2.0/24 table 10
 
+Several Paths Through The Core Are Healthy
+    [Documentation]    ECMP to the SIDs and the address of the other edge; one path alone is as good.
+    Given Run On    p    ip -6 address add 2001:db8:1::22/64 dev to-pe1 nodad
+    When Run On    pe1    for to in 2001:db8::2/128 fcbb:0:2::/48; do ip -6 route replace $to ${TWO_PATHS}; done
+    Then Services Stay Up    pe1    ${3}
+    And Wait For Traffic    ce-red1    ${SITE2}
+    When Run On    pe1    for to in 2001:db8::2/128 fcbb:0:2::/48; do ip -6 route replace $to via 2001:db8:1::22; done
+    Then Services Stay Up    pe1    ${3}
+    [Teardown]    Run Keywords    Run On    pe1    ${CORE_OF_PE1}
+    ...    AND    Run On    p    ip -6 address del 2001:db8:1::22/64 dev to-pe1
+    ...    AND    All Services Are Up    pe1    60
+
 
 *** Keywords ***
 It Is Reported
@@ -178,6 +216,13 @@ It Is Reported
     Condition Is Reported    pe1    ${type}    ${severity}    red=${state}
     Run On    ${name}    ${repair}
     All Services Are Up    pe1    60
+
+It Is Put Back
+    [Documentation]    Long before the next compare.
+    [Arguments]    ${name}    ${value}
+    Run On    pe1    sysctl -w ${name}=${{1 - int($value)}}
+    Wait Until Keyword Succeeds    5 s    0.1 s    Run On    pe1    test $(sysctl -n ${name}) = ${value}
+    All Services Are Up    pe1    30
 
 Its Absence Is An Alarm
     [Arguments]    ${service}    ${expected}

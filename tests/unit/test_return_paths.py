@@ -85,6 +85,21 @@ async def test_who_answers_nothing_says_nothing(core: Core, paths: ReturnPaths) 
     assert await ask(paths, 5) == {ReturnPath(NEAR, "MAIN")}
 
 
+async def test_who_answered_and_stops_is_silent(core: Core, paths: ReturnPaths) -> None:
+    core.silent = {FAR}
+    await ask(paths, 5)
+    # It may answer nobody.
+    assert paths.silent == frozenset()
+    core.silent = {NEAR}
+    await ask(paths, 2)
+    assert paths.silent == frozenset()
+    await ask(paths, 1)
+    assert paths.silent == {NEAR}
+    core.silent = set()
+    await ask(paths, 1)
+    assert paths.silent == frozenset()
+
+
 async def test_who_is_asked_no_more_is_forgotten(core: Core) -> None:
     now = [DESIRED]
     paths = ReturnPaths(lambda: now[0], core)
@@ -93,8 +108,12 @@ async def test_who_is_asked_no_more_is_forgotten(core: Core) -> None:
     assert DESIRED.bgp is not None
     now[0] = replace(DESIRED, bgp=replace(DESIRED.bgp, neighbors=DESIRED.bgp.neighbors[:1]))
     assert await ask(paths, 1) == {ReturnPath(NEAR, "MAIN")}
+    core.silent = {NEAR}
+    await ask(paths, 3)
+    assert paths.silent == {NEAR}
     now[0] = Desired()
     assert await ask(paths, 1) == frozenset()
+    assert paths.silent == frozenset()
 
 
 async def test_many_neighbors_are_asked_in_turn(core: Core) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from ipaddress import IPv6Address
 from typing import Any
 
 import pytest
@@ -50,6 +51,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.lost_return_paths = frozenset[ReturnPath]()
+        self.silent_neighbors = frozenset[IPv6Address]()
         sources = Sources(
             desired=lambda: self.desired,
             statuses=lambda: self.statuses,
@@ -57,6 +59,7 @@ class World:
             peer=peer,
             ask_frr=self.ask_frr,
             lost_return_paths=lambda: self.lost_return_paths,
+            silent_neighbors=lambda: self.silent_neighbors,
         )
         self.monitor = ServiceMonitor(
             sources, self, self, self, self, published=self.before, clock=lambda: self.time

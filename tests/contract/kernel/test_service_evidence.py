@@ -116,6 +116,18 @@ def test_the_route_to_a_sid_goes(
     assert heard(evidence).reachability[SID].failure == failure
 
 
+def test_an_address_of_an_interface_that_is_down_is_none(
+    evidence: KernelServiceEvidence, run: Run
+) -> None:
+    """It stays with ``keep_addr_on_down``, and one of ``lo`` without."""
+    address = IPv6Address("2001:db8::1")
+    assert address in evidence.read(DESIRED).addresses
+    run("sysctl -qw net.ipv6.conf.lo.keep_addr_on_down=1; ip link set lo down")
+    assert address not in heard(evidence).addresses
+    run("ip link set lo up")
+    assert address in heard(evidence).addresses
+
+
 def test_links_addresses_and_path_mtus(evidence: KernelServiceEvidence, run: Run) -> None:
     run(tunnel("10.1.0.0/24", str(SID)))
     evidence.read(DESIRED)

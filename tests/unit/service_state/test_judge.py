@@ -48,6 +48,7 @@ from tests.unit.service_state.samples import (
 
 DOWN = replace(UP, is_up=False, has_carrier=False)
 DARK = replace(UP, has_carrier=False)
+PE2 = frozenset({IPv6Address("2001:db8::2")})
 NO_ROUTE = Reachability("no route (Network is unreachable)")
 BOTH_DOWN = {"red": "down", "blue": "down"}
 BOTH_DEGRADED = {"red": "degraded", "blue": "degraded"}
@@ -105,6 +106,22 @@ BROKEN: Mapping[str, tuple[Evidence, str, str, Mapping[str, str]]] = {
             reachability={**KERNEL.reachability, IPv6Address("2001:db8::2"): NO_ROUTE}
         ),
         "bgp-neighbor-unreachable", "minor", BOTH_DEGRADED,
+    ),
+    "a neighbor that was heard": (
+        replace(HEALTHY, silent_neighbors=PE2), "bgp-neighbor-unreachable", "minor",
+        BOTH_DEGRADED,
+    ),
+    "all core interfaces, and so neighbors": (
+        replace(with_links(core1=None, core2=DARK), silent_neighbors=PE2), "core-interface-down",
+        "critical", BOTH_DOWN,
+    ),
+    "a neighbor that was heard, whose session has ended": (
+        replace(with_sessions(pe2=ACTIVE), silent_neighbors=PE2), "bgp-session-down", "minor",
+        BOTH_DEGRADED,
+    ),
+    "bgpd, which hangs": (
+        with_bgp(problem="bgpd does not answer; see why", is_silent=True), "routing-daemon-down",
+        "minor", BOTH_DEGRADED,
     ),
     "the address of the sessions": (
         with_kernel(addresses=frozenset()), "bgp-next-hop-lost", "critical", BOTH_DOWN,
