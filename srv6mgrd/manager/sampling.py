@@ -75,8 +75,12 @@ class Sampling:
         self._accounted = found
         shown = None
         if found is not None:
-            lists, locators = desired.segment_lists.values(), desired.locators.values()
-            shown = statistics(found, lists, locators)
+            shown = statistics(
+                found,
+                desired.segment_lists.values(),
+                desired.locators.values(),
+                desired.routes.values(),
+            )
         self._accounting.write(shown)
         self._outward.publish_accounting(shown or {})
         return True
