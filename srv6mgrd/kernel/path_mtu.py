@@ -23,7 +23,7 @@ from srv6mgrd.kernel.packet_too_big import PacketTooBig
 from srv6mgrd.model import domain
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.netlink import wire
-from srv6mgrd.netlink.errors import Failure
+from srv6mgrd.netlink.errors import Failure, KernelError
 from srv6mgrd.netlink.routes import family_of
 from srv6mgrd.netlink.socket import NetlinkSocket
 from srv6mgrd.plan.target import vrf_ifindex
@@ -54,6 +54,8 @@ _TAKE = 64
 _LOOKUPS = 2000
 # What a search through all VRFs found, or that it found nothing, is remembered for so many seconds.
 _FOUND, _NOT_FOUND = 30.0, 1.0
+# Seconds after a failure.
+_AGAIN = 1.0
 _SEGMENTS = 1000
 
 # The last segment that packets to an address get in the VRF of this ifindex, 0 for none.
@@ -77,10 +79,18 @@ class PathMtu:
             with contextlib.closing(self._netlink), Errors() as errors:
                 while True:
                     await _readable(errors.received)
-                    # In a thread: each lookup waits for the kernel, with many VRFs for all of them.
-                    await to_its_end(self.take, errors)
+                    await self._take(errors)
         except PermissionError as error:
             _LOG.warning("senders don't learn what fits through tunnels: %s; CAP_NET_RAW", error)
+
+    async def _take(self, errors: Errors) -> None:
+        try:
+            # In a thread: each lookup waits for the kernel, with many VRFs for all of them.
+            await to_its_end(self.take, errors)
+        except (KernelError, OSError) as error:
+            # Senders learn later what fits; all else goes on.
+            _LOG.error("errors about packets that are too big: %s", error)
+            await asyncio.sleep(_AGAIN)
 
     def take(self, errors: Errors) -> None:
         """Pass on what has come in. Asks the kernel: not for an event loop."""

@@ -1,9 +1,19 @@
 """Which VRF a packet in a tunnel came from."""
 
+import asyncio
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv6Address
 
+import pytest
+
+from srv6mgrd.kernel import path_mtu
 from srv6mgrd.kernel.packet_too_big import PacketTooBig
-from srv6mgrd.kernel.path_mtu import Senders
+from srv6mgrd.kernel.path_mtu import PathMtu, Senders
+from srv6mgrd.model.desired import Desired
+from srv6mgrd.netlink.errors import KernelError
 
 SID, OTHER = IPv6Address("fcbb:0:2:64::"), IPv6Address("fcbb:0:2:c8::")
 HOST = IPv4Address("10.2.0.10")
@@ -101,3 +111,38 @@ def test_other_questions_use_up_lookups_too() -> None:
     assert not senders.may_ask(1.9)
     assert senders.of(error(), VRFS, 1.9) == ()
     assert senders.may_ask(2.0)
+
+
+async def test_a_failure_in_the_thread_is_logged_and_the_next_error_is_taken(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    threads, taken = list[threading.Thread](), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    class Errors:
+        received = ours
+
+    @contextlib.contextmanager
+    def errors() -> Iterator[Errors]:
+        with ours, theirs:
+            yield Errors()
+
+    def take(_: object, found: Errors) -> None:
+        threads.append(threading.current_thread())
+        if len(threads) == 1:
+            raise KernelError("netlink", "it failed", "try again")
+        found.received.recv(1)
+        loop.call_soon_threadsafe(taken.set)
+
+    monkeypatch.setattr(path_mtu, "Errors", errors)
+    monkeypatch.setattr(path_mtu, "_AGAIN", 0.0)
+    monkeypatch.setattr(PathMtu, "take", take)
+    theirs.send(b"too big")
+    running = asyncio.create_task(PathMtu(Desired).run())
+    await asyncio.wait_for(taken.wait(), 30)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert "it failed" in caplog.text
+    assert threading.main_thread() not in threads
