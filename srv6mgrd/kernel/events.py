@@ -17,12 +17,10 @@ from collections.abc import AsyncIterator, Iterator
 from srv6mgrd.kinds.kernel_event import EventKind, KernelEvent
 from srv6mgrd.kinds.registry import KINDS
 from srv6mgrd.netlink import wire
-from srv6mgrd.netlink.listening import listening, program
+from srv6mgrd.netlink.listening import listening, program, turn
 
 _BUFFER = 32 << 20
 _DATAGRAM = 1 << 16
-# Datagrams taken at once, which takes some 10 ms; the rest waits in the socket.
-_TAKE = 256
 # Kinds of devices share one.
 _EVENTS = tuple(dict.fromkeys(kind.event for kind in KINDS))
 
@@ -84,7 +82,7 @@ class KernelEvents:
         events: dict[tuple[EventKind, str], KernelEvent] = {}
         for netlink in self._sockets:
             with contextlib.suppress(BlockingIOError):
-                for _ in range(_TAKE):
+                for _ in turn():
                     for event in _received(netlink):
                         events[event.kind, event.key] = event
         return list(events.values())

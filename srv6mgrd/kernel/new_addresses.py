@@ -11,12 +11,10 @@ from ipaddress import IPv6Address
 from pathlib import Path
 
 from srv6mgrd.netlink import wire
-from srv6mgrd.netlink.listening import listening
+from srv6mgrd.netlink.listening import listening, turn
 
 _BUFFER = 1 << 20
 _DATAGRAM = 1 << 16
-# Datagrams taken at once; the rest waits in the socket.
-_TAKE = 256
 _ADDRESSES = Path("/proc/self/net/if_inet6")
 
 
@@ -39,7 +37,7 @@ class NewAddresses:
             try:
                 found = set(_names(await loop.sock_recv(self._socket, _DATAGRAM)))
                 with suppress(BlockingIOError):
-                    for _ in range(_TAKE):
+                    for _ in turn():
                         found.update(_names(self._socket.recv(_DATAGRAM)))
             except OSError as error:
                 if error.errno != errno.ENOBUFS:

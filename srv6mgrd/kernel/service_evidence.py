@@ -26,14 +26,12 @@ from srv6mgrd.netlink.classic_filter import (
     all_of,
     assembled,
 )
-from srv6mgrd.netlink.listening import listening
+from srv6mgrd.netlink.listening import listening, turn
 from srv6mgrd.netlink.socket import NetlinkSocket, answers
 from srv6mgrd.service_state.evidence import KernelEvidence, LinkEvidence, Reachability
 from srv6mgrd.service_state.scope import neighbor_addresses
 
 _BUFFER, _DATAGRAM = 1 << 21, 1 << 16
-# Datagrams heard at once, which takes some 10 ms; the rest waits in the socket.
-_TAKE = 500
 _UNDERLAY = (
     wire.RTNLGRP_LINK,
     wire.RTNLGRP_IPV4_IFADDR,
@@ -99,7 +97,7 @@ class KernelServiceEvidence:
         take: Callable[[int, memoryview], None],
         lost: Callable[[], None],
     ) -> None:
-        for _ in range(_TAKE):
+        for _ in turn():
             try:
                 datagram = heard.recv(_DATAGRAM)
             except BlockingIOError:

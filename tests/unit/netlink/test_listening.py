@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from srv6mgrd.netlink.listening import discard
+from srv6mgrd.netlink.listening import discard, turn
 
 
 def test_all_that_waits_is_taken() -> None:
@@ -35,10 +35,20 @@ class Endless:
         return b"changed"
 
 
-def test_it_ends_though_more_comes_in_than_is_read() -> None:
+def test_it_ends_though_more_comes_in_than_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A datagram takes a millisecond here."""
     endless: Any = Endless()
+    monkeypatch.setattr(
+        "srv6mgrd.netlink.listening.time.thread_time", lambda: 0.001 * endless.taken
+    )
     discard(endless)
-    assert endless.taken == 64
+    assert endless.taken == 10
+
+
+def test_a_turn_takes_one_at_least(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([0.0, 60.0])
+    monkeypatch.setattr("srv6mgrd.netlink.listening.time.thread_time", lambda: next(times))
+    assert len(list(turn())) == 1
 
 
 def test_other_errors_are_raised() -> None:
