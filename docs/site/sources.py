@@ -20,6 +20,7 @@ PAGES = (
 )  # fmt: skip
 LINKED = (
     "LICENSE",
+    "docs/site/iframe-worker.js",
     "docs/site/style.css",
     "docs/figures/*.svg",
     "docs/images/*.svg",
