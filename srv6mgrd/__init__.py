@@ -1,3 +1,3 @@
 """srv6mgr: a declarative SRv6 service for Linux routers."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

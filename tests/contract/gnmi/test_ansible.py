@@ -37,7 +37,7 @@ def ansible(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     for command in (
         ["ansible-galaxy", "collection", "build", str(COLLECTION), "--output-path", str(place)],
         ["ansible-galaxy", "collection", "install", "--offline", "-p", str(place),
-         str(place / "srv6mgr-router-0.1.0.tar.gz")],
+         str(place / "srv6mgr-router-0.2.0.tar.gz")],
     ):  # fmt: skip
         subprocess.run(command, env=environment, check=True, capture_output=True, timeout=60)
     return environment
