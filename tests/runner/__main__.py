@@ -25,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     one.set_defaults(jobs=lambda given: catalogue.of_stages(given.stage))
 
     one = commands.add_parser("job", help="run jobs by name")
-    one.add_argument("name", nargs="+", choices=sorted(catalogue.all_jobs()), metavar="NAME")
+    one.add_argument("name", nargs="+", choices=sorted(catalogue.by_name()), metavar="NAME")
     one.set_defaults(jobs=lambda given: catalogue.with_needs(given.name))
 
     one = commands.add_parser("suite", help="run system suites on one network")

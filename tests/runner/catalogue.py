@@ -71,7 +71,9 @@ SUITES = (
 # The network of a suite, where it is another one.
 TOPOLOGIES = {"dual_homed": "lab/topologies/dual-homed.toml"}
 # These need a topology or packages of their own and run in `make nightly`.
-NIGHTLY_SUITES = ("packages",)
+NIGHTLY_SUITES = ("packages", "upgrade")
+# Of these, those that begin with packages of an earlier state.
+UPGRADES = frozenset({"upgrade"})
 
 BUILD_LAB = "build/lab"
 BUILD_GNMI_CLI = "build/gnmi_cli"
@@ -91,6 +93,12 @@ def all_jobs() -> dict[str, Job]:
     return {job.name: job for job in jobs}
 
 
+def by_name() -> dict[str, Job]:
+    """All that can be run by its name: what needs no seed."""
+    nightly_jobs = {job.name: job for job in nightly(0, 0) if job.stage != "soak"}
+    return {**nightly_jobs, **all_jobs()}
+
+
 def of_stages(stages: Iterable[str]) -> list[Job]:
     """The jobs of these stages, and what they need."""
     wanted = set(stages)
@@ -104,7 +112,7 @@ def quick() -> list[Job]:
 
 def with_needs(names: Iterable[str]) -> list[Job]:
     """Jobs by name, each with all that it needs, in the order of the catalogue."""
-    jobs = all_jobs()
+    jobs = by_name()
     wanted: set[str] = set()
 
     def take(name: str) -> None:
@@ -214,10 +222,17 @@ def suites(names: Sequence[str], *options: str) -> Job:
     name = f"robot/{'-'.join(names).replace('/', '-')}"
     command = ("tests/robot/run", *names, *(("--", *options) if options else ()))
     fresh = ("pe1", "pe2") if set(names) & set(NIGHTLY_SUITES) else ()
+    options_of_lab = ("--previous",) if set(names) & UPGRADES else ()
     peers = (BUILD_GOBGP,) if any("interoperation" in one for one in names) else ()
     (topology,) = {TOPOLOGIES.get(one.partition("/")[0], TOPOLOGY) for one in names}
     return in_lab(
-        name, command, limit=1500, fresh=fresh, after=(BUILD_LAB, *peers), topology=topology
+        name,
+        command,
+        limit=1500,
+        fresh=fresh,
+        after=(BUILD_LAB, *peers),
+        topology=topology,
+        options=options_of_lab,
     )
 
 
@@ -324,13 +339,14 @@ def in_lab(
     topology: str | None = TOPOLOGY,
     limit: float = 1200.0,
     fresh: Sequence[str] = (),
+    options: Sequence[str] = (),
     env: Mapping[str, str] | None = None,
 ) -> Job:
     """A command in a lab with a kernel of its own; what it writes to ``$LAB_OUT`` is kept."""
     network = ("--topology", topology) if topology else ()
     argv = (
         LAB, "run", "--tries", "2", "--limit", f"{limit:.0f}", *network,
-        *(word for node in fresh for word in ("--fresh", node)),
+        *(word for node in fresh for word in ("--fresh", node)), *options,
         "--env", f"{records.VARIABLE}=/lab/out/records.jsonl", "--", *command,
     )  # fmt: skip
     out = str(OUT / name.replace("/", "-"))

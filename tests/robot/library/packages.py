@@ -9,12 +9,14 @@ from pathlib import Path
 
 from robot.api.deco import library
 
+from lab import previous
 from lab.guest.nodes import Node
 from lab.waiting import wait_until
 from tests.robot.library.network import node
 
 DEBS = "/opt/debs"
 REDIS = "/run/redis-srv6mgr/redis.sock"
+MODULES = "/usr/share/yang/modules/srv6mgr"
 NEXT = "/src/tests/robot/library/next-version.sh"
 LOGIN = """set -e
 mkdir -p -m 700 /root/.ssh
@@ -35,6 +37,21 @@ NETWORKD_ENDS = """systemctl stop systemd-networkd.socket systemd-networkd
 rm -r /run/systemd/network /run/udev/data
 rm -f /etc/systemd/networkd.conf.d/50-srv6mgr.conf
 """
+# Services stop in order; then the node has what a kernel and an initial root file system start
+# with. Addresses and the underlay's routes stay: the lab made them, not a file.
+SHUT_DOWN = """set -e
+systemctl stop graphical.target multi-user.target
+systemctl stop 'srv6*' 'frr*' 'redis*' 'sysrepo*'
+for link in $(ip -br link show type vrf | cut -d' ' -f1); do ip link delete $link; done
+for version in -4 -6; do
+    for protocol in 86 bgp; do ip $version route flush table all proto $protocol; done
+    ip $version rule flush protocol 86
+done
+nft flush ruleset
+find /dev/shm /tmp /sys/fs/bpf -mindepth 1 -delete
+rm -rf /run/srv6mgr /run/redis* /run/frr
+"""
+BOOT = "systemd-tmpfiles --create --boot --remove; systemctl start default.target"
 # What each shell offers for "srv6ctl ro", from where it looks for completions by itself.
 COMPLETING = {
     "bash": ". /usr/share/bash-completion/completions/srv6ctl;"
@@ -64,6 +81,22 @@ class Packages:
     def install_packages(self, *names: str) -> None:
         """Install a router's packages, on all at the same time; nothing is fetched."""
         on_all(names, f"{APT} install $(ls {DEBS}/*.deb | grep -v tests_)")
+
+    def install_the_previous_packages(self, *names: str) -> None:
+        """Install a router's packages of an earlier state, with what they recommend."""
+        on_all(names, f"{APT} install $(ls {previous.DEBS}/*.deb | grep -v tests_)")
+
+    def install_the_packages(self, name: str) -> None:
+        """Upgrade to the packages of this state."""
+        on_all([name], f"{APT} install $(ls {DEBS}/*.deb | grep -v tests_)")
+
+    def shut_down(self, name: str) -> None:
+        """Leave the node with its disk, links and addresses alone."""
+        on_all([name], SHUT_DOWN)
+
+    def boot(self, name: str) -> None:
+        """Start what a boot starts."""
+        on_all([name], BOOT)
 
     def install_the_tests(self, name: str) -> None:
         """Install the package that is not for routers."""
@@ -200,6 +233,20 @@ class Packages:
         """Revisions of our modules in sysrepo."""
         shown = node(name).run(["sysrepoctl", "--list"]).stdout
         return dict(re.findall(r"^(srv6mgr-\S+) +\| (\S+)", shown, re.M))
+
+    def the_modules_are_those_of_the_packages(self, name: str) -> None:
+        """sysrepo has each of our modules in the revision of the file that the package has."""
+        command = f"cd {MODULES} && grep -m 1 -E '^  revision ' srv6mgr*.yang"
+        shown = node(name).run(["sh", "-c", command]).stdout
+        packed = dict(
+            re.findall(r"^(srv6mgr[a-z0-9-]*)\.yang: +revision \"?([0-9-]+)", shown, re.M)
+        )
+        found = self.modules_of_ours(name)
+        differ = {
+            module: found.get(module) for module in packed if found.get(module) != packed[module]
+        }
+        if differ or not packed:
+            raise AssertionError(f"{name}: sysrepo has {differ}, the package {packed}")
 
     def files_of_ours(self, name: str) -> list[str]:
         """Files and folders whose names say that they are ours, and are not packages' lists."""

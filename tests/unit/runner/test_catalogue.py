@@ -44,6 +44,13 @@ def test_all_that_a_job_needs_is_run_too() -> None:
     assert [job.name for job in jobs] == ["build/lab", "build/gnmi_cli", "contract/gnmi"]
 
 
+def test_jobs_of_the_night_run_by_name_too() -> None:
+    jobs = catalogue.with_needs(["nightly/image"])
+    assert [job.name for job in jobs] == ["build/lab", "nightly/image"]
+    (upgrade,) = (job for job in catalogue.with_needs(["robot/upgrade"]) if job.stage == "robot")
+    assert "--previous" in upgrade.argv
+
+
 def test_quick_checks_need_no_lab() -> None:
     names = [job.name for job in catalogue.quick()]
     assert "check/ruff" in names
