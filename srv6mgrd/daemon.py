@@ -116,20 +116,20 @@ async def _run(settings: Settings) -> None:
         store = StoreWriter(runtime / "store", problems=problems)
         problems.retry("store", lambda: state_thread.submit(store.publish))
         node = NodeWriter(beside(runtime / "store"), time.time_ns(), problems)
-        notifier = Notifier()
+        notifier, publisher = Notifier(), _outward(settings)
         alarms = Alarms(
             alarm_list.beside(runtime / "store"),
             AlarmFile(state / "alarms.json", problems),
             notifier,
             in_loop=in_loop,
             problems=problems,
+            outward=publisher,
         )
         capability_monitor = CapabilityMonitor(
             probe, frr, node=node, notifier=notifier, in_loop=in_loop
         )
         seen = ObservedWriter(observed.beside(runtime / "store"), problems)
         frr_state = FrrState(frr)
-        publisher = _outward(settings)
         datastore = ConfigSubscription()
         deny_others()
         reconciler = Reconciler(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from srv6mgrd.model.active_alarm import ActiveAlarm
 from srv6mgrd.model.condition import Condition, Severity
 
 # Type and resource (``Condition.key``).
@@ -31,6 +32,10 @@ class StatusChange:
     severity: Severity | None
     cause: str
     remedy: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.cause}; {self.remedy}" if self.remedy else self.cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,17 @@ class Alarm:
     @property
     def operator_state(self) -> OperatorState:
         return self.actions[0].state if self.actions else OperatorState.NONE
+
+    @property
+    def text(self) -> str:
+        """Cause and remedy."""
+        return self.changes[0].text
+
+    @property
+    def active(self) -> ActiveAlarm:
+        is_seen = self.operator_state in (OperatorState.ACK, OperatorState.CLOSED)
+        seen = self.actions[0].time if is_seen else None
+        return ActiveAlarm(self.type, self.resource, self.severity, self.text, self.raised, seen)
 
     def says(self, condition: Condition) -> bool:
         """Report if it has the severity and the text of a condition."""

@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from srv6mgrd.alarms import yang
 from srv6mgrd.alarms.alarm import Alarm, Key, OperatorState
@@ -17,6 +18,7 @@ from srv6mgrd.alarms.kept import AlarmFile
 from srv6mgrd.alarms.published import PublishedAlarms
 from srv6mgrd.alarms.selection import Selection
 from srv6mgrd.in_loop import InLoop
+from srv6mgrd.model.active_alarm import ActiveAlarm
 from srv6mgrd.model.condition import Condition, Severity
 from srv6mgrd.notifications import Notifier
 from srv6mgrd.storage import Problems
@@ -40,6 +42,12 @@ def now() -> Now:
     return Now(time.time_ns(), time.monotonic())
 
 
+class Outward(Protocol):
+    """Where active alarms go beside the list (``redis.thread.InThread``); never waits."""
+
+    def publish_alarms(self, alarms: Sequence[ActiveAlarm]) -> None: ...
+
+
 @one_thread(but=("report", "configure"))
 class Alarms:
     """In the event loop; ``report`` and ``configure`` may be called by any thread."""
@@ -52,14 +60,18 @@ class Alarms:
         *,
         in_loop: InLoop,
         problems: Problems,
+        outward: Outward | None = None,
         clock: Callable[[], Now] = now,
     ) -> None:
-        """``published`` is the file that readers have the list from. Reads ``kept``."""
+        """``published`` is the file that readers have the list from; ``outward`` gets the active
+        alarms. Reads ``kept``."""
         self._file = PublishedAlarms(published, problems)
         self._kept = kept
         self._notifier = notifier
         self._in_loop = in_loop
         self._clock = clock
+        self._outward = outward
+        self._active: list[ActiveAlarm] = []
         saved = kept.read()
         self._list = AlarmList(saved, clock().steady)
         self._saved: Sequence[Alarm] = tuple(saved)
@@ -118,6 +130,7 @@ class Alarms:
                     await asyncio.to_thread(_log, found)
                 # One file after the other, each whole: nothing here is in a hurry.
                 await asyncio.to_thread(self._file.write, self._list.alarms, self._list.changed)
+                self._publish_active()
                 await self._save()
         finally:
             await asyncio.to_thread(self._kept.write, self._list.alarms)
@@ -142,6 +155,12 @@ class Alarms:
             _LOG.error("%d alarms have no room in the alarm list", self._list.left_out)
         self._left_out = self._list.left_out
         return found
+
+    def _publish_active(self) -> None:
+        active = [alarm.active for alarm in self._list.alarms if not alarm.is_cleared]
+        if active != self._active and self._outward is not None:
+            self._active = active
+            self._outward.publish_alarms(active)
 
     async def _save(self) -> None:
         alarms, moment = self._list.alarms, self._clock().steady

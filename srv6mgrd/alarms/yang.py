@@ -28,7 +28,7 @@ def entry(alarm: Alarm) -> dict[str, Any]:
         "last-raised": time_text(alarm.raised),
         "last-changed": time_text(alarm.changed),
         "perceived-severity": alarm.severity.text,
-        "alarm-text": _text(alarm.changes[0]),
+        "alarm-text": alarm.text,
         f"{_TYPES}:remedy": alarm.remedy,
         "status-change": [_status_change(change) for change in alarm.changes],
     }
@@ -132,13 +132,9 @@ def _status_change(change: StatusChange) -> dict[str, str]:
     return {
         "time": time_text(change.time),
         "perceived-severity": "cleared" if change.severity is None else change.severity.text,
-        "alarm-text": _text(change),
+        "alarm-text": change.text,
         f"{_TYPES}:remedy": change.remedy,
     }
-
-
-def _text(change: StatusChange) -> str:
-    return f"{change.cause}; {change.remedy}" if change.remedy else change.cause
 
 
 def _quoted(value: str) -> str:

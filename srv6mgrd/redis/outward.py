@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from ipaddress import IPv6Network
 from typing import Any
 
+from srv6mgrd.model.active_alarm import ActiveAlarm
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.proxy_state import ProxyState
 from srv6mgrd.model.service import ServiceReport
@@ -45,6 +46,9 @@ class BesideSonic:
 
     def publish_services(self, services: Mapping[ObjectRef, ServiceReport]) -> None:
         self.publisher.publish_services(services)
+
+    def publish_alarms(self, alarms: Sequence[ActiveAlarm]) -> None:
+        self.publisher.publish_alarms(alarms)
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:

@@ -7,7 +7,7 @@ import contextlib
 import importlib
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from ipaddress import IPv6Network
 from typing import Any, TypeVar
@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from srv6mgrd import memory
 from srv6mgrd.backoff import Backoff
 from srv6mgrd.jobs import until_one_ends
+from srv6mgrd.model.active_alarm import ActiveAlarm
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.proxy_state import ProxyState
 from srv6mgrd.model.service import ServiceReport
@@ -22,7 +23,13 @@ from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.redis.counterpoll import POLL_ROW, Poll, poll
 from srv6mgrd.redis.diff import BATCH, DATABASES, Change
 from srv6mgrd.redis.row_cache import NAME_ROW, RowCache
-from srv6mgrd.redis.rows import Projector, accounting_rows, proxy_rows, service_rows
+from srv6mgrd.redis.rows import (
+    Projector,
+    accounting_rows,
+    alarm_rows,
+    proxy_rows,
+    service_rows,
+)
 from srv6mgrd.redis.schema import Fields, RowKey
 from srv6mgrd.redis.wire import Settings, Wire, WireError
 from srv6mgrd.threads import one_thread
@@ -82,6 +89,8 @@ class Publisher:
         self._accounting_shown: object = self._accounting
         self._services: Mapping[ObjectRef, ServiceReport] = {}
         self._services_shown: object = self._services
+        self._alarms: Sequence[ActiveAlarm] = ()
+        self._alarms_shown: object = self._alarms
         self._touched: set[str] = set()
         self._compare_due = 0.0
         self._hold = memory.Hold()
@@ -135,6 +144,12 @@ class Publisher:
         """The state of services; only the latest is written, at most once per interval. The
         mapping must not change afterwards."""
         self._services = services
+        self._stir()
+
+    def publish_alarms(self, alarms: Sequence[ActiveAlarm]) -> None:
+        """The active alarms; only the latest are written, at most once per interval. The sequence
+        must not change afterwards."""
+        self._alarms = alarms
         self._stir()
 
     async def settled(self) -> None:
@@ -201,12 +216,13 @@ class Publisher:
 
     @property
     def _has_states(self) -> bool:
-        """Whether there are states of proxies or services, or rows of accounting, that are not
-        written yet."""
+        """Whether there are states of proxies or services, rows of accounting, or alarms, that are
+        not written yet."""
         return (
             self._proxies is not self._proxies_shown
             or self._services is not self._services_shown
             or self._accounting is not self._accounting_shown
+            or self._alarms is not self._alarms_shown
         )
 
     async def _pause(self) -> None:
@@ -276,12 +292,13 @@ class Publisher:
         if now >= self._states_due and self._has_states:
             self._states_due = now + interval
             self._proxies_shown, self._services_shown = self._proxies, self._services
-            self._accounting_shown = self._accounting
+            self._accounting_shown, self._alarms_shown = self._accounting, self._alarms
             row_cache.states(
                 {
                     **proxy_rows(self._proxies),
                     **service_rows(self._services),
                     **accounting_rows(self._accounting),
+                    **alarm_rows(self._alarms),
                 }
             )
         await self._carry_out(wire, row_cache.changes())

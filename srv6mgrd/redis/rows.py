@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any
 
 from srv6mgrd.counters import sonic
+from srv6mgrd.model.active_alarm import ActiveAlarm
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.desired import Desired, Locator, Sid
 from srv6mgrd.model.prefix import Prefix
@@ -29,6 +30,7 @@ STATE_VRF = table("STATE_DB", "VRF_TABLE")
 SID_STATUS = table("STATE_DB", "SRV6MGR_SID")
 VRF_STATUS = table("STATE_DB", "SRV6MGR_VRF")
 SERVICE = table("STATE_DB", "SRV6MGR_SERVICE")
+ALARM = table("STATE_DB", "SRV6MGR_ALARM")
 PROXY = table("STATE_DB", "SRV6MGR_PROXY")
 ACCOUNTING = table("STATE_DB", "SRV6MGR_ACCOUNTING")
 COUNTERS = table(sonic.DATABASE, "COUNTERS")
@@ -299,6 +301,26 @@ def _service(ref: ObjectRef, report: ServiceReport) -> Row:
         since=time_text(report.since),
         owner=OWNER,
     )
+
+
+def alarm_rows(alarms: Iterable[ActiveAlarm]) -> dict[RowKey, Fields]:
+    """Rows of alarms."""
+    return dict(_alarm(one) for one in alarms)
+
+
+def _alarm(one: ActiveAlarm) -> Row:
+    # Names of fields are SONiC's, which has hyphens in them.
+    fields = {
+        "type-id": one.type,
+        "resource": one.resource,
+        "text": one.text,
+        "severity": one.severity.text.upper(),
+        "time-created": one.raised,
+        "acknowledged": "true" if one.acknowledged is not None else "false",
+        "acknowledge-time": one.acknowledged,
+        "owner": OWNER,
+    }
+    return ALARM.row(one.type, one.resource, **fields)
 
 
 def counters_key(oid: str) -> RowKey:

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ipaddress import IPv6Network
 from typing import Any, Protocol
 
 from srv6mgrd.jobs import awaited
+from srv6mgrd.model.active_alarm import ActiveAlarm
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.proxy_state import ProxyState
 from srv6mgrd.model.service import ServiceReport
@@ -29,6 +30,8 @@ class Outward(Protocol):
     def publish_accounting(self, found: Mapping[str, Any]) -> None: ...
 
     def publish_services(self, services: Mapping[ObjectRef, ServiceReport]) -> None: ...
+
+    def publish_alarms(self, alarms: Sequence[ActiveAlarm]) -> None: ...
 
     async def run(self) -> None: ...
 
@@ -57,6 +60,9 @@ class InThread:
 
     def publish_services(self, services: Mapping[ObjectRef, ServiceReport]) -> None:
         self._loop.call_soon_threadsafe(self._outward.publish_services, services)
+
+    def publish_alarms(self, alarms: Sequence[ActiveAlarm]) -> None:
+        self._loop.call_soon_threadsafe(self._outward.publish_alarms, alarms)
 
     async def run(self) -> None:
         """Keep Redis as was published; in another event loop. Ends when it is cancelled."""
@@ -102,5 +108,7 @@ class Nowhere:
     def publish_accounting(self, found: Mapping[str, Any]) -> None: ...
 
     def publish_services(self, services: Mapping[ObjectRef, ServiceReport]) -> None: ...
+
+    def publish_alarms(self, alarms: Sequence[ActiveAlarm]) -> None: ...
 
     async def run(self) -> None: ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Network
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.waiting import wait_until_async
+from srv6mgrd.model.active_alarm import ActiveAlarm
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.condition import Condition, ConditionType, Severity
 from srv6mgrd.model.desired import Desired
@@ -374,6 +376,34 @@ async def test_a_proxy_is_shown_as_long_as_it_stands(running: Running) -> None:
     running.publisher.publish_proxies({})
     await running.settled()
     assert ("STATE_DB", f"SRV6MGR_PROXY|{A}") not in rows_in(running.redis)
+
+
+async def test_active_alarms(running: Running) -> None:
+    await running.publish(declared(A))
+    at = 1_800_000_000_000_000_000
+    path = "/srv6mgr-srv6:srv6/vrfs/vrf[name='red|blue']"
+    one = ActiveAlarm("bgp-session-down", path, Severity.MAJOR, "idle; see its peer", at)
+    running.publisher.publish_alarms([one])
+    await running.settled()
+    key = "STATE_DB", f"SRV6MGR_ALARM|bgp-session-down|{path}"
+    row = rows_in(running.redis)[key]
+    assert rows.ALARM.faults(key[1], row) == []
+    assert row == {
+        "type-id": "bgp-session-down",
+        "resource": path,
+        "text": "idle; see its peer",
+        "severity": "MAJOR",
+        "time-created": str(at),
+        "acknowledged": "false",
+        "owner": "srv6mgr",
+    }
+    running.publisher.publish_alarms([replace(one, acknowledged=at + 1)])
+    await running.settled()
+    row = rows_in(running.redis)[key]
+    assert (row["acknowledged"], row["acknowledge-time"]) == ("true", str(at + 1))
+    running.publisher.publish_alarms([])
+    await running.settled()
+    assert key not in rows_in(running.redis)
 
 
 async def test_state_of_services(running: Running) -> None:
