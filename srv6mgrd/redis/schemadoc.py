@@ -28,9 +28,9 @@ what Redis runs for us.
 - **Rows** are what SONiC's `Table` class makes (sonic-swss-common `common/table.cpp`): one hash per
   row, `HSET` and `DEL`, keys `<table><separator><key>`. A table marked *consumed* is written by
   the protocol of `ProducerStateTable` (`producer.lua`) while somebody subscribes to its channel
-  `<table>_CHANNEL@<id>`; `pop.lua` is the consumer's side. What waits for a consumer that is gone
+  `<table>_CHANNEL@<id>`; `pop.lua` is the consumer's side. A row for a consumer that is gone
   becomes a plain row with the next write.
-- **Ownership.** Each key that srv6mgrd writes stands in `SRV6MGR_OWNED` of its database, and only
+- **Ownership.** Each key that srv6mgrd writes is in `SRV6MGR_OWNED` of its database, and only
   those are ever changed or removed. A row that another writer made first is left alone and
   reported. Of `COUNTERS_SRV6_NAME_MAP`, which is shared, only fields that lead to our own objects
   are ours.
