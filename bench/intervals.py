@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-_CONFIDENCE = 0.95
+# One in so many intervals may be without the median.
+_WRONG = 20
 # Values that have an interval.
 FEWEST = 6
 
@@ -15,11 +15,13 @@ def of_median(values: Sequence[float]) -> tuple[float, float]:
     are below it is binomial. With fewer than FEWEST values there is none, and all are in it.
     """
     ordered, count = sorted(values), len(values)
-    outside, rank = 0.0, 0
+    # Of 2 ** count ways: those with so many below the median, and those with fewer on either side.
+    outside, ways, rank = 0, 1, 0
     while rank < count // 2:
-        outside += 2 * math.comb(count, rank) / 2**count
-        if outside > 1 - _CONFIDENCE:
+        outside += 2 * ways
+        if outside * _WRONG > 1 << count:
             break
+        ways = ways * (count - rank) // (rank + 1)
         rank += 1
     rank = max(rank, 1)
     return ordered[rank - 1], ordered[count - rank]

@@ -59,6 +59,12 @@ def goals() -> Iterator[Goal]:
         for name in boots[0]:
             of_boots = [percentile(runs[name], _UNDISTURBED) for runs in boots]
             yield scenario(f"End.DT46 and counters: {name}, {kernel}", of_boots)
+        for name in list(boots[0])[1:]:
+            shares = _beside_plain(boots, name)
+            title = (
+                f"as parts of {PLAIN}: {name}, {kernel} (std. dev. {statistics.stdev(shares):.3f})"
+            )
+            yield Goal(title, shares, [], None, "", of="mean")
     # Where functions begin decides about as much as what is compared, so also with those aligned.
     for kernel, boots in (("lab's kernel", read("behaviors", NEWEST)), ("aligned", patched)):
         for name, ours, peer, goal in (

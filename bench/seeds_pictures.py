@@ -66,7 +66,7 @@ def main() -> int:
         *_draw("partial-drop-rates", curves.get("rates"), _partial_drop_rates),
         *_draw("rules", curves.get("rates"), _rules),
         *_draw("goodput", _starting(runs, "SRNK: goodput, "), _goodput),
-        *_draw("behaviors", _starting(runs, "End.DT46 and counters: "), _behaviors),
+        *_draw("behaviors", _starting(runs, "as parts of IPv6: "), _behaviors),
     ]
     print(f"pictures: {', '.join(drawn) or 'no runs to draw'}")
     return 0
@@ -130,7 +130,7 @@ def _throughput(
 def _partial_drop_rates(rates: Runs, theme: Theme, axes: Axes) -> None:
     """As Tables II and III."""
     names = [name for name in rates if "one of" not in name and "rules for" not in name]
-    _bars(axes, names, [rates[name] for name in names], theme)
+    _bars(axes, names, [[rate / _K for rate in rates[name]] for name in names], theme)
     axes.set_xlabel("PDR at 0.5 % loss [kpps]")
 
 
@@ -160,9 +160,12 @@ def _goodput(runs: Runs, theme: Theme, axes: Axes) -> None:
 
 
 def _behaviors(runs: Runs, theme: Theme, axes: Axes) -> None:
-    """As the tables of the two commit messages."""
-    _bars(axes, list(runs), list(runs.values()), theme)
-    axes.set_xlabel("throughput [kpps]")
+    """The scenarios of the two commit messages. Other load changes from boot to boot, so each is a
+    share of plain forwarding at the same time."""
+    # Both kernels of a scenario side by side.
+    names = sorted(runs, key=lambda name: name.partition(", ")[0])
+    _bars(axes, names, [[100 * share for share in runs[name]] for name in names], theme)
+    axes.set_xlabel("packets per second [% of plain IPv6 forwarding]")
 
 
 def _number(name: str) -> str:
@@ -180,11 +183,11 @@ def _line(
 
 def _bars(axes: Axes, names: Sequence[str], runs: Sequence[Sequence[float]], theme: Theme) -> None:
     """From top to bottom, so that long names have room."""
-    middle = [statistics.fmean(values) / _K for values in runs]
-    spread = [statistics.stdev(values) / _K for values in runs]
+    middle = [statistics.fmean(values) for values in runs]
+    spread = [statistics.stdev(values) for values in runs]
     bars = axes.barh(names, middle, xerr=spread, height=0.62, color=theme.colors[1],
                      ecolor=theme.ink, capsize=3)  # fmt: skip
-    axes.bar_label(bars, fmt="%.0f", label_type="center", color=theme.inside)
+    axes.bar_label(bars, fmt="%.3g", label_type="center", color=theme.inside)
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
     axes.grid(axis="x", linewidth=0.6)

@@ -20,7 +20,7 @@ PAGE = "docs/seeds.md"
 RECORDS = "build/durations.jsonl"
 
 HEADING = "| | it says |"
-VERDICTS = ("met", "short", "rejected", "open")
+VERDICTS = ("met", "short", "unclear", "rejected", "open")
 # In place of a test, each with the verdict that it needs.
 WITHOUT_TEST = {"nothing yet": "open", "nothing, by choice": "rejected"}
 _COLUMNS = 7

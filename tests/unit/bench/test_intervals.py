@@ -18,6 +18,12 @@ def test_ranks(count: int, below: int, above: int) -> None:
     assert of_median(range(count)) == (below, above)
 
 
+def test_of_many_values() -> None:
+    """Exact, and soon done: the normal distribution has the same."""
+    low, high = of_median(range(50_000))
+    assert (low, high) == pytest.approx((25_000 - 219, 25_000 + 219), abs=2)
+
+
 def test_it_has_the_median_as_often_as_it_says() -> None:
     drawn = random.Random(1)
     inside = 0
