@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -155,12 +155,21 @@ def below(node: Any, path: str) -> Iterator[tuple[str, str, str]]:
 
 
 def errors() -> str:
-    text = f"{ERRORS_HEAD}\n## Rules of the models\n\n| tag | cause; remedy |\n|---|---|\n"
-    by_tag = sorted((tag, message) for message, tag in APP_TAGS.items())
-    text += "".join(f"| `{tag}` | {cell(message)} |\n" for tag, message in by_tag)
-    text += "\n## Rules that srv6mgrd checks\n\n| tag | cause | remedy |\n|---|---|---|\n"
+    text = f"{ERRORS_HEAD}\n## Rules of the models\n\n{table_of_errors(of_models())}"
     found = {row for file in sorted((ROOT / "srv6mgrd").rglob("*.py")) for row in rejections(file)}
-    return text + "".join(f"| `{t}` | {cell(c)} | {cell(r)} |\n" for t, c, r in sorted(found))
+    return f"{text}\n## Rules that srv6mgrd checks\n\n{table_of_errors(found)}"
+
+
+def of_models() -> Iterator[tuple[str, str, str]]:
+    """Tag, cause and remedy of each error-message of the models."""
+    for message, tag in APP_TAGS.items():
+        cause, _, remedy = message.rpartition("; ")
+        yield tag, cause, remedy
+
+
+def table_of_errors(found: Iterable[tuple[str, str, str]]) -> str:
+    rows = "".join(f"| `{t}` | {cell(c)} | {cell(r)} |\n" for t, c, r in sorted(found))
+    return f"| tag | cause | remedy |\n|---|---|---|\n{rows}"
 
 
 def cell(text: str) -> str:
