@@ -30,6 +30,8 @@ from srv6mgrd.netlink.socket import NetlinkSocket
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.observed import ObservedObject
 
+# Rows that are taken before those of VRFs that are not declared make room.
+_FULL = 0.9
 _SIDES = {SENT: libbpf.EGRESS, RECEIVED: libbpf.INGRESS}
 
 
@@ -93,11 +95,17 @@ class Accounting:
         vrfs = {number: vrf.name for number, vrf in tables.vrfs.items() if vrf.ifindex}
         vrfs[NO_VRF] = DEFAULT_VRF
         rows: dict[Direction, dict[Row, Count]] = {direction: {} for direction in Direction}
+        used = unseen = 0
         for key, value in maps.rows.items(layout.KEY_SIZE):
+            used += 1
             number, direction, family, digest, remote = layout.key_of(key)
-            if (vrf := vrfs.get(number)) is not None:
-                segments = self._segments(maps, digest) if digest else ()
-                rows[direction][Row(vrf, family, remote, segments)] = layout.count_of(value)
+            if (vrf := vrfs.get(number)) is None:
+                unseen += 1
+                continue
+            segments = self._segments(maps, digest) if digest else ()
+            rows[direction][Row(vrf, family, remote, segments)] = layout.count_of(value)
+        if unseen and used > _FULL * layout.MAX_ROWS:
+            tables.forget()
         return Accounted(self._since(), rows, _others(maps))
 
     def _segments(self, maps: Maps, digest: bytes) -> tuple[IPv6Address, ...]:

@@ -9,6 +9,7 @@ from ipaddress import IPv6Address, IPv6Network
 from srv6mgrd.model.accounting import Count, Direction, Family
 
 MAX_ROWS = 131072
+MAX_VRFS = 16384
 MAX_LENGTHS = 8
 MAX_SEGMENTS = 16
 OTHERS = 6
@@ -107,6 +108,11 @@ def key_of(key: bytes) -> tuple[int, Direction, Family, bytes, IPv6Address]:
         struct.pack("=Q", digest) if digest else b"",
         IPv6Address(remote),
     )
+
+
+def vrf_of_key(key: bytes) -> int:
+    """Number of the VRF in ``struct key``."""
+    return number_of(key[:NUMBER_SIZE])
 
 
 def count_of(value: bytes) -> Count:

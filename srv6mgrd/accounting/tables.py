@@ -75,6 +75,8 @@ class Tables:
     # Writing.
 
     def put_vrf(self, name: str, ifindex: int) -> Failure | None:
+        if len(self.vrfs) >= layout.MAX_VRFS:
+            self.forget()
         number = self._numbers.get(name)
         if number is None:
             number = max(self.vrfs, default=NO_VRF) + 1
@@ -99,6 +101,16 @@ class Tables:
         self.vrfs[number] = vrf
         self._numbers[vrf.name] = number
         return None
+
+    def forget(self) -> None:
+        """Make room: VRFs that are not declared lose their rows."""
+        gone = {number for number, vrf in self.vrfs.items() if not vrf.ifindex}
+        for key in [k for k, _ in self.maps.rows.items(layout.KEY_SIZE)]:
+            if layout.vrf_of_key(key) in gone:
+                self.maps.rows.delete(key)
+        for number in gone:
+            self.maps.names.delete(layout.number(number))
+            del self._numbers[self.vrfs.pop(number).name]
 
     def put_sid(
         self, prefix: IPv6Network, vrf: str | None, families: Sequence[Family]

@@ -27,7 +27,7 @@ from srv6mgrd.kinds.accounting.object import (
 )
 from srv6mgrd.kinds.accounting.object import AccountingPrograms as ProgramsObject
 from srv6mgrd.model.accounting import Accounted, Count, Direction, Family, Row
-from srv6mgrd.plan.actions import Create
+from srv6mgrd.plan.actions import Create, Delete
 from tests.contract.kernel.conftest import Run
 from tests.contract.proxy.packets import FRAME, MAC, NEXT_FILTER, Runner
 
@@ -226,3 +226,23 @@ def test_a_scan_fills_the_table_and_all_is_counted(loaded: Programs) -> None:
     assert (len(rows), sum(count.packets for count in rows)) == (layout.MAX_ROWS, layout.MAX_ROWS)
     other = Count(5, 5 * len(inner()), 5 * (len(packet) - 14))
     assert found.others == {(Direction.RECEIVED, Family.IPV6): other}
+
+
+def test_rows_of_vrfs_that_are_gone_make_room(loaded: Programs) -> None:
+    maps = loaded.programs.maps()
+    assert maps is not None
+    nothing, red = bytes(maps.rows.value_size), AccountedVrf(VRF, IFINDEX)
+    loaded.run(SENT, sent([str(REMOTE)], inner()), interface=1)
+    for n in range(layout.MAX_ROWS * 95 // 100):
+        source = IPv6Address((0xFD << 120) + n)
+        key = layout.key(1, Direction.RECEIVED, Family.IPV6, source)
+        assert maps.rows.put(key, nothing) is None
+    assert len(loaded.rows(Direction.RECEIVED)) > layout.MAX_ROWS * 9 // 10
+
+    assert loaded.kernel.apply([Delete(red)]) == []
+    assert loaded.rows(Direction.RECEIVED) == {}
+    left = [key for key, _ in maps.rows.items(layout.KEY_SIZE)]
+    assert [layout.vrf_of_key(key) for key in left] == [0]
+    assert loaded.kernel.apply([Create(red)]) == []
+    loaded.run(SENT, sent([str(REMOTE)], inner()))
+    assert {row.vrf for row in loaded.rows(Direction.SENT)} == {"default", VRF}
