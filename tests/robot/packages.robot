@@ -11,6 +11,7 @@ Documentation     The Debian packages, in a fresh Debian with systemd: install, 
 Resource          srv6.resource
 Library           tests.robot.library.access.Access
 Library           tests.robot.library.packages.Packages
+Library           tests.robot.library.page.Page
 
 Suite Setup       Install Packages    pe1    pe2
 Suite Teardown    Keep Journal    pe1    pe2
@@ -108,8 +109,16 @@ Shells Complete What Is Typed
     pe2    zsh
     pe2    fish
 
-The VPN Comes Up
+The Tutorial Leads To Counted Packets Within Ten Minutes
+    [Documentation]    With the time that the installation took.
+    [Timeout]    11 minutes
     Given Start BGP    pe1    pe2
+    ${before}    Get Time    epoch
+    When Follow Page    docs/tutorial/first-vpn.md
+    ${after}    Get Time    epoch
+    Then It Took With The Installation At Most    ${{ ${after} - ${before} }}    600
+
+The VPN Comes Up
     When Configure    pe1
     And Configure    pe2
     Then The VPN Has Converged

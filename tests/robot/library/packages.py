@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import subprocess
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from robot.api import logger
 from robot.api.deco import library
 
 from lab import previous
@@ -78,9 +80,20 @@ def listeners(shown: str) -> list[str]:
 class Packages:
     """What apt and systemd do."""
 
+    def __init__(self) -> None:
+        self._installed_in = 0.0
+
     def install_packages(self, *names: str) -> None:
         """Install a router's packages, on all at the same time; nothing is fetched."""
+        started = time.monotonic()
         on_all(names, f"{APT} install $(ls {DEBS}/*.deb | grep -v tests_)")
+        self._installed_in = time.monotonic() - started
+
+    def it_took_with_the_installation_at_most(self, seconds: float, most: float) -> None:
+        """The sum of the time of the installation and of what came after."""
+        logger.info(f"installation {self._installed_in:.0f} s, then {seconds:.0f} s")
+        if self._installed_in + seconds > most:
+            raise AssertionError(f"{self._installed_in:.0f} s + {seconds:.0f} s > {most:.0f} s")
 
     def install_the_previous_packages(self, *names: str) -> None:
         """Install a router's packages of an earlier state, with what they recommend."""

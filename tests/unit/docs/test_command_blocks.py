@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -86,3 +87,13 @@ def test_every_page_is_followed_by_a_suite() -> None:
     pages = [*DOCS.glob("tutorial/*.md"), *DOCS.glob("howto/*.md")]
     with_commands = [page for page in pages if list(blocks(page.read_text()))]
     assert [p.name for p in with_commands if f"docs/{p.relative_to(DOCS)}\n" not in followed] == []
+
+
+def test_the_way_to_the_first_vpn_has_twelve_commands() -> None:
+    page = (DOCS / "tutorial/first-vpn.md").read_text()
+    install = re.search(r"(?s)## Install.*?```text\n(.*?)```", page)
+    assert install is not None
+    followed = "".join(block.commands for block in blocks(page))
+    without_files = re.sub(r"(?m)^(.*)<<'EOF'$[\s\S]*?^EOF$", r"\1", followed)
+    assert len(install[1].splitlines()) == 4
+    assert len(without_files.splitlines()) == 8
