@@ -143,7 +143,7 @@ def with_sids(before: Target, old: Desired, new: Desired) -> Target | None:
         need_sid(alone, sid, old, {})
     gone = alone.objects.keys()
     for key in gone:
-        leaving = set(alone.refs(key))
+        leaving = set(alone.serves.get(key, ()))
         left = [ref for ref in t.serves.get(key, ()) if ref not in leaving]
         if left:
             t.serves[key] = left

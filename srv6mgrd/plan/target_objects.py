@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv6Address
+from ipaddress import IPv6Address, IPv6Network
 
 from srv6mgrd.kinds.object import Object
 from srv6mgrd.kinds.sysctl.object import Sysctl
 from srv6mgrd.model.desired import Desired
-from srv6mgrd.model.status import ObjectRef
+from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan.observed import ObservedObject
 
 # After the l3mdev rule (1000): packets of a VRF meet their own table first and end at its
@@ -32,13 +32,14 @@ FORWARD_IPV6 = Sysctl("net/ipv6/conf/all/forwarding", "1")
 @dataclass(slots=True)
 class Target:
     """``objects`` by key; ``serves`` says which declared objects each of them is for that does not
-    name itself (``refs``); ``pending`` holds what can't be put in place yet, with the reason. With
-    ``borrowed`` VRFs are another's: they are waited for, never made, changed or removed. With
-    ``vrf_rules``, rules take what VRFs encapsulate out of them. ``differs`` are the keys in which
-    it differs from the one that it was made of (``with_sids``)."""
+    name itself (``refs``), SIDs by their prefixes alone where all of them need it; ``pending``
+    holds what can't be put in place yet, with the reason. With ``borrowed`` VRFs are another's:
+    they are waited for, never made, changed or removed. With ``vrf_rules``, rules take what VRFs
+    encapsulate out of them. ``differs`` are the keys in which it differs from the one that it was
+    made of (``with_sids``)."""
 
     objects: dict[str, Object] = field(default_factory=dict)
-    serves: dict[str, list[ObjectRef]] = field(default_factory=dict)
+    serves: dict[str, list[ObjectRef | IPv6Network]] = field(default_factory=dict)
     pending: dict[ObjectRef, str] = field(default_factory=dict)
     borrowed: bool = False
     vrf_rules: bool = False
@@ -47,7 +48,7 @@ class Target:
     def need(self, obj: Object, *refs: ObjectRef) -> None:
         self.put(obj.key, obj, *refs)
 
-    def put(self, key: str, obj: Object, *refs: ObjectRef) -> None:
+    def put(self, key: str, obj: Object, *refs: ObjectRef | IPv6Network) -> None:
         """``need`` with the key at hand."""
         self.objects[key] = obj
         # A declared object is done before the next one, so it is the last one if it is there;
@@ -61,7 +62,10 @@ class Target:
         """The declared objects that the object of this key is for. One list for each of a hundred
         thousand SID routes would take 20 MiB."""
         if (found := self.serves.get(key)) is not None:
-            return found
+            return [
+                one if isinstance(one, ObjectRef) else ObjectRef(Kind.SID, str(one))
+                for one in found
+            ]
         own = obj.declared if (obj := self.objects.get(key)) is not None else None
         return () if own is None else (own,)
 

@@ -53,13 +53,14 @@ def need_sid(t: Target, sid: Sid, desired: Desired, interfaces: Mapping[str, int
     if t.borrowed and sid.vrf is not None and sid.vrf not in interfaces:
         t.pending[ref] = not_borrowed(sid.vrf)
         return
-    t.put(_DUMMY_KEY, _DUMMY, ref)
+    # Its prefix is there in any case: a reference for each of a hundred thousand takes 7 MiB.
+    t.put(_DUMMY_KEY, _DUMMY, sid.prefix)
     if sid.behavior is Behavior.END_DX4:
         t.need(FORWARD_IPV4, ref)
     vrf_table, lookup_table = _tables(sid, desired)
     if vrf_table is not None:
         # End.DT* are rejected without it (seg6_end_dt_vrf_build).
-        t.put(_STRICT_MODE_KEY, _STRICT_MODE, ref)
+        t.put(_STRICT_MODE_KEY, _STRICT_MODE, sid.prefix)
     if sid.behavior in (Behavior.END_DT4, Behavior.END_DT46) and sid.vrf is not None:
         # What comes out of the tunnel comes in on the VRF (end_dt_vrf_rcv), and leads back through
         # the underlay: no reverse path would do, not even a loose one on a device without

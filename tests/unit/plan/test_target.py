@@ -168,7 +168,9 @@ def test_what_serves_many_is_not_searched_for_each(monkeypatch):
 
     monkeypatch.setattr(ObjectRef, "__eq__", equal)
 
-    assert len(target(many, {}).serves["link srv6mgr"]) == 200
+    refs = target(many, {}).refs("link srv6mgr")
+    assert set(refs) == {ObjectRef(Kind.SID, str(prefix)) for prefix in many.sids}
+    assert len(refs) == 200
     assert len(compared) < 1000
 
 
