@@ -53,7 +53,7 @@ ACCOUNTING: Table[_Row] = Table(
         rows.number("OUTER OCTETS", lambda r: r.counted("outer-octets")),
     ),
     lambda r: {"direction": r.direction, **r.entry},
-    none="no packet was accounted",
+    none="no packet was accounted; srv6ctl set accounting enabled true begins it",
     name=lambda r: r.remote,
     filters={
         "direction": lambda r: r.direction,
@@ -68,9 +68,6 @@ ACCOUNTING: Table[_Row] = Table(
 def accounting(session: Session) -> Iterable[_Row]:
     """Tunnelled packets by VRF and remote router: packets sent by remote SID, packets received by
     outer source."""
-    if not session.desired().accounting.enabled:
-        session.out.note("srv6ctl: accounting is not enabled (srv6ctl set accounting enabled true)")
-        return []
     found = session.state.accounting()
     counted = [
         _Row(direction, entry)
