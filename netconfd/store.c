@@ -264,6 +264,8 @@ bool store_objects(struct text *objects) {
 }
 
 uint64_t store_revision(void) {
+    /* Beside the store, each replaced as a whole. */
+    static const char *const files[] = {"node.json", "observed.json", "alarms.json"};
     uint64_t revision = 0;
     struct stat status;
     if (!path || !hold()) {
@@ -272,10 +274,13 @@ uint64_t store_revision(void) {
     revision = __atomic_load_n(&map->generation, __ATOMIC_ACQUIRE) ^ (uint64_t)inode << 40;
     pthread_rwlock_unlock(&lock);
     const char *end = strrchr(path, '/');
-    char *node = must_format("%.*s/node.json", end ? (int)(end - path) : 0, path);
-    if (!stat(node, &status)) { /* it is replaced as a whole */
-        revision ^= (uint64_t)status.st_ino << 20 ^ (uint64_t)status.st_mtim.tv_nsec;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char *file = must_format("%.*s/%s", end ? (int)(end - path) : 0, path, files[i]);
+        if (!stat(file, &status)) {
+            revision =
+                revision * 31 ^ (uint64_t)status.st_ino << 20 ^ (uint64_t)status.st_mtim.tv_nsec;
+        }
+        free(file);
     }
-    free(node);
     return revision;
 }

@@ -14,6 +14,7 @@
 #include "text.h"
 
 #define MODULE "srv6mgr-srv6"
+#define ALARMS "ietf-alarms"
 #define EVERYTHING "/" MODULE ":srv6"
 #define LOOK_MS 100
 #define SHARE 5 /* of the time at most one part of so many goes into reading */
@@ -33,12 +34,13 @@ struct watch {
     bool started, stops;
 };
 
-/* Counters change all the time. */
+/* Counters change all the time; changes of other modules go unnoticed. */
 static void drop_counters(struct lyd_node **siblings) {
     struct lyd_node *node, *next;
     LY_LIST_FOR_SAFE(*siblings, next, node) {
         const bool is_state = node->schema && node->schema->flags & LYS_CONFIG_R;
-        if (node->schema && !lyd_parent(node) && strcmp(node->schema->module->name, MODULE) != 0) {
+        const char *module = node->schema ? node->schema->module->name : MODULE;
+        if (!lyd_parent(node) && strcmp(module, MODULE) != 0 && strcmp(module, ALARMS) != 0) {
             *siblings = *siblings == node ? next : *siblings;
             lyd_free_tree(node);
         } else if (is_state &&

@@ -17,11 +17,13 @@ Key = tuple[str, str]
 
 
 class OperatorState(StrEnum):
-    """``al:writable-operator-state``."""
+    """``al:operator-state``; the last two are the server's."""
 
     NONE = "none"
     ACK = "ack"
     CLOSED = "closed"
+    SHELVED = "shelved"
+    UNSHELVED = "un-shelved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +89,19 @@ class Alarm:
         return self.actions[0].state if self.actions else OperatorState.NONE
 
     @property
+    def is_shelved(self) -> bool:
+        return self.operator_state is OperatorState.SHELVED
+
+    @property
     def text(self) -> str:
         """Cause and remedy."""
         return self.changes[0].text
 
     @property
     def active(self) -> ActiveAlarm:
-        is_seen = self.operator_state in (OperatorState.ACK, OperatorState.CLOSED)
-        seen = self.actions[0].time if is_seen else None
+        state, actions = self.operator_state, self.actions
+        is_seen = state in (OperatorState.ACK, OperatorState.CLOSED)
+        seen = actions[0].time if is_seen else None
         return ActiveAlarm(self.type, self.resource, self.severity, self.text, self.raised, seen)
 
     def says(self, condition: Condition) -> bool:

@@ -24,6 +24,8 @@ SILENT = 300.0
 # Alarms in the list. When it is full, cleared ones leave it first, then the least severe.
 MOST = 1000
 _MOST_ACTIONS = 32
+# Whose word it is that an alarm is shelved.
+_SERVER = "srv6mgrd"
 
 
 class Now(NamedTuple):
@@ -60,7 +62,8 @@ class AlarmList:
             for source in alarm.sources if not alarm.is_cleared and alarm.type in types else ():
                 self._reported.setdefault(source, {})[alarm.key] = _condition(alarm)
                 self._awaited[source] = started + SILENT
-        self.control = Control()
+        self._control = Control()
+        self._is_configured = False
         # Active conditions for whose alarms there is no room.
         self.left_out = 0
         # When anything in the list last changed.
@@ -68,7 +71,17 @@ class AlarmList:
 
     @property
     def alarms(self) -> tuple[Alarm, ...]:
+        """All of them, the shelved ones too."""
         return tuple(self._alarms.values())
+
+    @property
+    def control(self) -> Control:
+        return self._control
+
+    @control.setter
+    def control(self, control: Control) -> None:
+        """``settle`` is due."""
+        self._control, self._is_configured = control, True
 
     def get(self, key: Key) -> Alarm | None:
         return self._alarms.get(key)
@@ -97,6 +110,10 @@ class AlarmList:
             if (found := self._with(key, condition, sources, now)) is not None:
                 changed.append(found)
         self.left_out = sum(key not in self._alarms for key in existing)
+        if self._shelve(now):
+            # As they are now.
+            changed = [Changed(c.before, self._alarms.get(c.after.key, c.after)) for c in changed]
+            self.changed = now.wall
         if changed:
             self.changed = now.wall
         return changed
@@ -113,26 +130,40 @@ class AlarmList:
     ) -> Alarm | None:
         """The alarm with an operator's state; None: there is no such alarm."""
         alarm = self._alarms.get(key)
-        if alarm is None:
+        if alarm is None or alarm.is_shelved:
             return None
         action = OperatorAction(wall, operator, state, text)
         self._alarms[key] = alarm = alarm.acted_on(action, _MOST_ACTIONS)
         self.changed = wall
         return alarm
 
-    def purge(self, selection: Selection, wall: int) -> int:
-        """Remove alarms; how many. Those whose condition exists are raised anew by ``settle``."""
-        gone = [key for key, alarm in self._alarms.items() if selection.takes(alarm, wall)]
+    def purge(self, selection: Selection, wall: int, *, shelved: bool = False) -> int:
+        """Remove alarms of one of the two lists; how many. Those whose condition exists are raised
+        anew by ``settle``."""
+        gone = [
+            key
+            for key, alarm in self._alarms.items()
+            if alarm.is_shelved is shelved and selection.takes(alarm, wall)
+        ]
         for key in gone:
             self._drop(self._alarms[key])
         self.changed = wall if gone else self.changed
         return len(gone)
 
-    def compress(self, resource: str | None, type_: str | None, qualifier: str | None) -> int:
+    def compress(
+        self,
+        resource: str | None,
+        type_: str | None,
+        qualifier: str | None,
+        *,
+        shelved: bool = False,
+    ) -> int:
         """Forget all but the latest change of status of alarms; of how many."""
         count = 0
         for key, alarm in self._alarms.items():
             matches = resource in (None, alarm.resource) and type_ in (None, alarm.type)
+            if alarm.is_shelved is not shelved:
+                continue
             if matches and not qualifier and len(alarm.changes) > 1:
                 self._alarms[key] = alarm.compressed()
                 count += 1
@@ -140,7 +171,25 @@ class AlarmList:
 
     @property
     def _most_changes(self) -> int:
-        return self.control.most_changes
+        return self._control.most_changes
+
+    def _shelve(self, now: Now) -> bool:
+        """Have alarms on the shelves that take them. Report if any was moved. Before the
+        configuration is known those of before a restart stay where they are."""
+        moved = False
+        for key, alarm in self._alarms.items() if self._is_configured else ():
+            shelf = self._control.shelf(alarm)
+            text = f"shelf {shelf.name}" if shelf is not None else ""
+            if shelf is None and alarm.is_shelved:
+                text = alarm.actions[0].text
+                action = OperatorAction(now.wall, _SERVER, OperatorState.UNSHELVED, text)
+            elif shelf is not None and not (alarm.is_shelved and alarm.actions[0].text == text):
+                action = OperatorAction(now.wall, _SERVER, OperatorState.SHELVED, text)
+            else:
+                continue
+            self._alarms[key] = alarm.acted_on(action, _MOST_ACTIONS)
+            moved = True
+        return moved
 
     def _existing(self) -> dict[Key, tuple[Condition, frozenset[str]]]:
         """Of several sources that report the same condition the worst one counts."""

@@ -12,12 +12,20 @@ _WARNING, _MINOR, _MAJOR, _CRITICAL = Severity
 
 @dataclass(frozen=True, slots=True)
 class AlarmType:
-    """``description`` is that of the identity in srv6mgr-alarms."""
+    """``description`` is that of the identity in srv6mgr-alarms, and ``base`` the one that it is
+    derived from."""
 
     description: str
     severities: tuple[Severity, ...]
 
+    @property
+    def base(self) -> str:
+        return "service-alarm" if self.severities == _SERVICE else "host-alarm"
 
+
+# What all types are derived from, and those that are known: of newer ones nothing else is.
+_ABSTRACT = ("srv6mgr-alarm", "alarm-type-id")
+_KINDS = frozenset(ConditionType)
 _SERVICE = (_WARNING, _MINOR, _MAJOR, _CRITICAL)
 
 CATALOGUE: Mapping[ConditionType, AlarmType] = {
@@ -25,7 +33,9 @@ CATALOGUE: Mapping[ConditionType, AlarmType] = {
         "A BGP session that is declared and enabled is not established.", _SERVICE
     ),
     ConditionType.BGP_NEIGHBOR_UNREACHABLE: AlarmType(
-        "This router has no route to a BGP neighbor whose session is still up.", _SERVICE
+        "This router has no route to a BGP neighbor whose session is still up, or the neighbor"
+        " stopped answering echoes.",
+        _SERVICE,
     ),
     ConditionType.BGP_NEXT_HOP_LOST: AlarmType(
         "A BGP session lives on, though the address that it advertises as next hop is gone from"
@@ -59,7 +69,7 @@ CATALOGUE: Mapping[ConditionType, AlarmType] = {
     ),
     ConditionType.NOT_INSTALLED: AlarmType("A declared object is not installed.", _SERVICE),
     ConditionType.ROUTING_DAEMON_DOWN: AlarmType(
-        "A daemon of FRR that the configuration needs does not run.", _SERVICE
+        "A daemon of FRR that the configuration needs does not run, or does not answer.", _SERVICE
     ),
     ConditionType.ROLLBACK_FAILED: AlarmType(
         "A commit that was not confirmed in time could not be rolled back; srv6mgrd goes on"
@@ -89,3 +99,10 @@ CATALOGUE: Mapping[ConditionType, AlarmType] = {
         (_WARNING,),
     ),
 }
+
+
+def is_derived(kind: str, identity: str) -> bool:
+    """Report if the type of an alarm is an identity, or derived from it."""
+    known = CATALOGUE.get(ConditionType(kind)) if kind in _KINDS else None
+    bases = _ABSTRACT if known is None else (known.base, *_ABSTRACT)
+    return identity == kind or identity in bases

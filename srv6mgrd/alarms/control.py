@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from srv6mgrd.alarms import shelving
 from srv6mgrd.alarms.alarm import Alarm
+from srv6mgrd.alarms.shelving import Shelf
 from srv6mgrd.model.condition import Severity
 
 # Of one alarm in memory and on disk, whatever is configured: "infinite" too.
@@ -29,9 +31,16 @@ class Control:
     most_changes: int = 32
     notify: Notify = Notify.ALL
     level: Severity = Severity.WARNING
+    shelves: tuple[Shelf, ...] = ()
+
+    def shelf(self, alarm: Alarm) -> Shelf | None:
+        """The first that takes the alarm."""
+        return next((shelf for shelf in self.shelves if shelf.takes(alarm)), None)
 
     def notifies(self, before: Alarm | None, after: Alarm) -> bool:
         """Report if a change of status is to be notified."""
+        if after.is_shelved:
+            return False
         was_active = before is not None and not before.is_cleared
         if after.is_cleared or self.notify is Notify.ALL:
             return True
@@ -53,5 +62,6 @@ def parse(control: Mapping[str, Any]) -> Control:
         most_changes=min(max(known, 1), MOST_CHANGES),
         notify=Notify(control.get("notify-status-changes", Notify.ALL)),
         # Nothing is "indeterminate" here.
+        shelves=shelving.parse(control),
         level=Severity.WARNING if level == "indeterminate" else Severity[level.upper()],
     )

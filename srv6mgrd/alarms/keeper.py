@@ -95,6 +95,7 @@ class Alarms:
 
     def _take_control(self, control: Control) -> None:
         self._list.control = control
+        self._wake.set()
 
     def act(self, key: Key, state: OperatorState, operator: str, text: str) -> bool:
         """Set the operator's state of an alarm. Report if there is such an alarm."""
@@ -108,13 +109,20 @@ class Alarms:
         self._wake.set()
         return True
 
-    def purge(self, selection: Selection) -> int:
+    def purge(self, selection: Selection, *, shelved: bool = False) -> int:
         self._wake.set()
-        return self._list.purge(selection, self._clock().wall)
+        return self._list.purge(selection, self._clock().wall, shelved=shelved)
 
-    def compress(self, resource: str | None, type_: str | None, qualifier: str | None) -> int:
+    def compress(
+        self,
+        resource: str | None,
+        type_: str | None,
+        qualifier: str | None,
+        *,
+        shelved: bool = False,
+    ) -> int:
         self._wake.set()
-        return self._list.compress(resource, type_, qualifier)
+        return self._list.compress(resource, type_, qualifier, shelved=shelved)
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -157,7 +165,9 @@ class Alarms:
         return found
 
     def _publish_active(self) -> None:
-        active = [alarm.active for alarm in self._list.alarms if not alarm.is_cleared]
+        active = [
+            alarm.active for alarm in self._list.alarms if not alarm.is_cleared | alarm.is_shelved
+        ]
         if active != self._active and self._outward is not None:
             self._active = active
             self._outward.publish_alarms(active)
@@ -173,6 +183,8 @@ class Alarms:
 
 def _log(found: Iterable[Changed]) -> None:
     for before, after in found:
+        if after.is_shelved:
+            continue
         if after.is_cleared:
             _LOG.info("alarm %s on %s is cleared: %s", after.type, after.resource, after.cause)
             continue

@@ -39,16 +39,27 @@ class PublishedAlarms:
             known = self._texts.get(alarm.key)
             same = known is not None and known[0] is alarm
             texts[alarm.key] = (
-                known if same and known is not None else (alarm, _json(yang.entry(alarm)))
+                known if same and known is not None else (alarm, _json(_entry(alarm)))
             )
         self._texts = texts
-        head = _json(yang.alarm_list(len(alarms), changed))[:-1]
-        listed = ",".join(text for _, text in texts.values())
-        entries = f',"alarm":[{listed}]' if listed else ""
+        shelved = [text for alarm, text in texts.values() if alarm.is_shelved]
+        listed = [text for alarm, text in texts.values() if not alarm.is_shelved]
+        found = _with(yang.alarm_list(len(listed), changed), "alarm", listed)
+        aside = _with(yang.shelved_alarms(len(shelved), changed), "shelved-alarm", shelved)
         return (
-            f'{{"alarm-list":{head}{entries}}},"alarm-inventory":{self._inventory},'
-            f'"summary":{_json(yang.summary(alarms))}}}'
+            f'{{"alarm-list":{found},"shelved-alarms":{aside},'
+            f'"alarm-inventory":{self._inventory},"summary":{_json(yang.summary(alarms))}}}'
         )
+
+
+def _entry(alarm: Alarm) -> Mapping[str, Any]:
+    return yang.shelved_entry(alarm) if alarm.is_shelved else yang.entry(alarm)
+
+
+def _with(container: Mapping[str, Any], name: str, entries: Sequence[str]) -> str:
+    """The container with a list of what is encoded already."""
+    text = _json(container)
+    return f'{text[:-1]},"{name}":[{",".join(entries)}]}}' if entries else text
 
 
 def _json(value: Mapping[str, Any]) -> str:

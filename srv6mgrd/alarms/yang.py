@@ -16,6 +16,7 @@ from srv6mgrd.model.times import time_text
 from srv6mgrd.notifications import Notification
 
 _TYPES = "srv6mgr-alarms"
+_LISTED_ONLY = ("time-created", f"{_TYPES}:remedy")
 _LIST = "/ietf-alarms:alarms/alarm-list"
 
 
@@ -45,6 +46,24 @@ def entry(alarm: Alarm) -> dict[str, Any]:
     return made
 
 
+def shelved_entry(alarm: Alarm) -> dict[str, Any]:
+    """Of the list ``shelved-alarm``, which lacks the time of its creation and our own leaves."""
+    made = {name: value for name, value in entry(alarm).items() if name not in _LISTED_ONLY}
+    made["status-change"] = [
+        {name: value for name, value in change.items() if name not in _LISTED_ONLY}
+        for change in made["status-change"]
+    ]
+    return {**made, "shelf-name": alarm.actions[0].text.removeprefix("shelf ")}
+
+
+def shelved_alarms(count: int, changed: int) -> dict[str, Any]:
+    """The container ``shelved-alarms`` without its list."""
+    made: dict[str, Any] = {"number-of-shelved-alarms": count}
+    if changed:
+        made["shelved-alarms-last-changed"] = time_text(changed)
+    return made
+
+
 def alarm_list(count: int, changed: int) -> dict[str, Any]:
     """The container ``alarm-list`` without its list."""
     made: dict[str, Any] = {"number-of-alarms": count}
@@ -54,7 +73,7 @@ def alarm_list(count: int, changed: int) -> dict[str, Any]:
 
 
 def summary(alarms: Iterable[Alarm]) -> dict[str, Any]:
-    """The container ``summary``."""
+    """The container ``summary``: of all alarms but those on shelves, which it says there are."""
     counts = {
         severity: dict.fromkeys(
             (
@@ -70,14 +89,18 @@ def summary(alarms: Iterable[Alarm]) -> dict[str, Any]:
         )
         for severity in reversed(Severity)
     }
+    shelved = False
     for alarm in alarms:
+        if alarm.is_shelved:
+            shelved = True
+            continue
         found = counts[alarm.severity]
         status = "cleared" if alarm.is_cleared else "not-cleared"
         closed = "closed" if alarm.operator_state == "closed" else "not-closed"
         for leaf in ("total", status, f"{status}-{closed}"):
             found[leaf] += 1
     listed = [{"severity": severity.text, **found} for severity, found in counts.items()]
-    return {"alarm-summary": listed}
+    return {"alarm-summary": listed, **({"shelves-active": [None]} if shelved else {})}
 
 
 def inventory() -> dict[str, Any]:

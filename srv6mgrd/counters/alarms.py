@@ -11,7 +11,7 @@ from pathlib import Path
 # The module, its top and the container's name in RFC 7951.
 MODULE = "ietf-alarms"
 TOP = f"{MODULE}:alarms"
-MEMBERS = ("alarm-list", "alarm-inventory", "summary")
+MEMBERS = ("alarm-list", "shelved-alarms", "alarm-inventory", "summary")
 
 
 def beside(store: Path) -> Path:

@@ -31,7 +31,7 @@ from srv6mgrd.model.rejection import RejectedError, Rejection
 _LOG = logging.getLogger(__name__)
 
 _TYPES = "srv6mgr-alarms"
-_LIST, _CONTROL = f"/{TOP}/alarm-list", f"/{TOP}/control"
+_LIST, _SHELVED, _CONTROL = f"/{TOP}/alarm-list", f"/{TOP}/shelved-alarms", f"/{TOP}/control"
 # One key of the list, whose value may hold the other kind of quote.
 _KEY = re.compile(r"\[(?:[\w-]+:)?([\w-]+)=(?:'([^']*)'|\"([^\"]*)\")\]")
 _REMEDY = "see srv6ctl show alarms --all"
@@ -45,9 +45,16 @@ class Alarms(Protocol):
 
     def act(self, key: Key, state: OperatorState, operator: str, text: str) -> bool: ...
 
-    def purge(self, selection: Selection) -> int: ...
+    def purge(self, selection: Selection, *, shelved: bool = False) -> int: ...
 
-    def compress(self, resource: str | None, type_: str | None, qualifier: str | None) -> int: ...
+    def compress(
+        self,
+        resource: str | None,
+        type_: str | None,
+        qualifier: str | None,
+        *,
+        shelved: bool = False,
+    ) -> int: ...
 
     def configure(self, control: Control) -> None: ...
 
@@ -89,6 +96,8 @@ class AlarmSubscription:
             f"{_LIST}/alarm/set-operator-state": self._act,
             f"{_LIST}/purge-alarms": self._purge,
             f"{_LIST}/compress-alarms": self._compress,
+            f"{_SHELVED}/purge-shelved-alarms": self._purge,
+            f"{_SHELVED}/compress-shelved-alarms": self._compress,
         }
         for path, answer in actions.items():
             called = _answering(self._rights.check_execute, answer)
@@ -134,15 +143,17 @@ class AlarmSubscription:
             )
         return {}
 
-    def _purge(self, _path: str, given: Given) -> Answer:
-        return {"purged-alarms": self._alarms.purge(selection.parse(given))}
+    def _purge(self, path: str, given: Given) -> Answer:
+        shelved = path.startswith(_SHELVED)
+        return {"purged-alarms": self._alarms.purge(selection.parse(given), shelved=shelved)}
 
-    def _compress(self, _path: str, given: Given) -> Answer:
+    def _compress(self, path: str, given: Given) -> Answer:
         type_ = given.get("alarm-type-id")
         count = self._alarms.compress(
             given.get("resource"),
             None if type_ is None else _name(str(type_)),
             given.get("alarm-type-qualifier"),
+            shelved=path.startswith(_SHELVED),
         )
         return {"compressed-alarms": count}
 

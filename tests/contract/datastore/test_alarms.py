@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -212,7 +212,8 @@ async def test_resources_are_read_as_they_are_reported(world: World) -> None:
         await world.call(f"{path}/set-operator-state", {"state": "ack"})
 
 
-async def test_which_changes_are_notified_is_configured(world: World) -> None:
+@contextmanager
+def configuring() -> Iterator[Callable[..., None]]:
     connection = Connection(originator="operator")
     session = connection.session()
 
@@ -222,17 +223,49 @@ async def test_which_changes_are_notified_is_configured(world: World) -> None:
             tree = context.parse_data_mem(text, "json", parse_only=True, strict=True)
         session.replace_config_ly(tree, "ietf-alarms")
 
-    await asyncio.to_thread(
-        configure,
-        **{"notify-status-changes": "severity-level", "notify-severity-level": "major"},
-    )
     try:
+        yield configure
+    finally:
+        configure()
+        connection.close()
+
+
+async def test_alarms_are_shelved(world: World) -> None:
+    shelf = {
+        "name": "work",
+        "resource": [RED.resource],
+        "alarm-type": [
+            {"alarm-type-id": "srv6mgr-alarms:service-alarm", "alarm-type-qualifier-match": ".*"}
+        ],
+    }
+    with configuring() as configure:
+        await asyncio.to_thread(configure, **{"alarm-shelving": {"shelf": [shelf]}})
+        await wait_until_async(lambda: bool(world.alarms._list.control.shelves))
+        world.alarms.report("test", [RED, DISK])
+        await wait_until_async(lambda: len(world.heard) == 1)
+        found = await world.read()
+        assert await world.active() == [DISK.resource]
+        assert found["summary"]["shelves-active"] == [None]
+        (red,) = found["shelved-alarms"]["shelved-alarm"]
+        assert (red["resource"], red["shelf-name"]) == (RED.resource, "work")
+        purge = "/ietf-alarms:alarms/shelved-alarms/purge-shelved-alarms"
+        given = {"alarm-clearance-status": "any"}
+        assert await world.call(purge, given) == {"purged-alarms": 1}
+        await asyncio.to_thread(configure)
+        await wait_until_async(lambda: not world.alarms._list.control.shelves)
+        world.alarms.report("test", [RED])
+        await wait_until_async(lambda: len(world.heard) == 2)
+
+
+async def test_which_changes_are_notified_is_configured(world: World) -> None:
+    with configuring() as configure:
+        await asyncio.to_thread(
+            configure,
+            **{"notify-status-changes": "severity-level", "notify-severity-level": "major"},
+        )
         await wait_until_async(lambda: world.alarms._list.control.level is Severity.MAJOR)
         world.alarms.report("test", [DISK])
         world.alarms.report("test", [DISK, RED])
         await wait_until_async(lambda: len(world.heard) == 1)
         assert world.heard[0][1]["resource"] == RED.resource
         assert set(await world.active()) == {RED.resource, DISK.resource}
-    finally:
-        await asyncio.to_thread(configure)
-        await asyncio.to_thread(connection.close)

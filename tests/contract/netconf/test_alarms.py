@@ -24,6 +24,7 @@ from tests.contract.netconf.conftest import Router, Server
 from tests.contract.netconf.data import ROUTER
 from tests.contract.netconf.test_access import USER
 from tests.contract.netconf.test_groups import MODULE, RULES, put
+from tests.contract.netconf.test_push import ON_CHANGE, to_datastore
 
 DOWN = Condition(
     ConditionType.BGP_SESSION_DOWN, vrf_path("red"), Severity.MAJOR, "it is idle", "see its peer"
@@ -117,6 +118,17 @@ def test_a_cleared_alarm_is_notified(client: Client, alarms: Alarms) -> None:
     alarms.report("test", [])
     event = client.event_with("//al:alarm-notification[al:perceived-severity='cleared']")
     assert texts(event, "//al:alarm-text") == ["it is idle; see its peer"]
+
+
+def test_changes_are_pushed(client: Client, alarms: Alarms) -> None:
+    path = "/al:alarms/al:alarm-list"
+    filter_ = f"<yp:datastore-xpath-filter>{path}</yp:datastore-xpath-filter>"
+    to_datastore(client, ON_CHANGE, filter_, "operational")
+    first = client.event_with("//yp:push-update")
+    assert texts(first, "//al:alarm/al:is-cleared") == ["false"]
+    alarms.report("test", [])
+    change = client.event_with("//yp:push-change-update")
+    assert "true" in texts(change, "//al:is-cleared")
 
 
 def test_purge_reports_how_many(client: Client, alarms: Alarms) -> None:

@@ -11,13 +11,13 @@ from srv6mgrd.model.condition import ConditionType
 ROOT = Path(__file__).parents[3]
 MODULE = (ROOT / "yang/srv6mgr-alarms.yang").read_text()
 _IDENTITY = re.compile(
-    r'identity ([\w-]+) \{\s+base (?:service|host)-alarm;\s+description\s+"([^"]*)";'
+    r'identity ([\w-]+) \{\s+base ((?:service|host)-alarm);\s+description\s+"([^"]*)";'
 )
 
 
 def test_identities_are_the_types_with_their_descriptions() -> None:
-    found = {name: " ".join(text.split()) for name, text in _IDENTITY.findall(MODULE)}
-    assert found == {str(name): known.description for name, known in CATALOGUE.items()}
+    found = {name: (base, " ".join(text.split())) for name, base, text in _IDENTITY.findall(MODULE)}
+    assert found == {str(n): (known.base, known.description) for n, known in CATALOGUE.items()}
     assert set(CATALOGUE) == set(ConditionType)
 
 

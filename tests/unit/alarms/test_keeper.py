@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from lab.waiting import wait_until_async
+from srv6mgrd.alarms import control
 from srv6mgrd.alarms.alarm import OperatorState
 from srv6mgrd.alarms.keeper import Alarms
 from srv6mgrd.alarms.kept import AlarmFile
 from srv6mgrd.in_loop import InLoop
+from srv6mgrd.model.active_alarm import ActiveAlarm
 from srv6mgrd.model.condition import Condition, ConditionType, Severity
 from srv6mgrd.notifications import Notification
 from srv6mgrd.storage import DAMAGED, Problems
@@ -29,6 +31,7 @@ class World:
         self.published, self.kept = folder / "alarms.json", folder / "state" / "alarms.json"
         self.problems = Problems()
         self.sent: list[Notification] = []
+        self.active: Sequence[ActiveAlarm] = ()
         self.start()
 
     def start(self) -> None:
@@ -38,11 +41,15 @@ class World:
             self,
             in_loop=InLoop(asyncio.get_running_loop()),
             problems=self.problems,
+            outward=self,
         )
         self.job = asyncio.create_task(self.alarms.run())
 
     def put(self, notifications: Iterable[Notification], left_out: int = 0) -> None:
         self.sent += notifications
+
+    def publish_alarms(self, alarms: Sequence[ActiveAlarm]) -> None:
+        self.active = alarms
 
     async def stop(self) -> None:
         self.job.cancel()
@@ -103,6 +110,19 @@ async def test_without_room_the_list_is_kept_in_memory(folder: Path) -> None:
     world.kept.with_name("alarms.json.new").rmdir()
     await world.stop()
     assert "x does not run" in world.kept.read_text()
+
+
+async def test_active_alarms_are_published_beside_the_list(folder: Path) -> None:
+    world = World(folder)
+    world.alarms.report("test", [DOWN])
+    await wait_until_async(lambda: len(world.active) == 1)
+    (found,) = world.active
+    assert (found.type, found.resource, found.acknowledged) == (*DOWN.key, None)
+    assert world.alarms.act(DOWN.key, OperatorState.ACK, "alice", "")
+    await wait_until_async(lambda: world.active[0].acknowledged is not None)
+    world.alarms.configure(control.parse({"alarm-shelving": {"shelf": [{"name": "all"}]}}))
+    await wait_until_async(lambda: not world.active)
+    await world.stop()
 
 
 async def test_nothing_is_written_while_nothing_changes(folder: Path) -> None:
