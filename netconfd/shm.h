@@ -1,5 +1,6 @@
 /* Room in /dev/shm, into which libsysrepo writes: without it the kernel ends the writer (SIGBUS).
- * As in srv6mgrd/datastore/shared_memory.py. */
+ * And files there: it ends the process where a store fails (sr_modinfo_data_store frees the change,
+ * sr_modinfo_erase once more). As in srv6mgrd/datastore/shared_memory.py and new_files.py. */
 #ifndef SHM_H
 #define SHM_H
 

@@ -16,7 +16,6 @@ from typing import Any, Protocol, Self
 from srv6mgrd.commits import answer, netconf_errors
 from srv6mgrd.commits.fields import Field, Fields, ProtocolError
 from srv6mgrd.commits.locks import Caller, Locks
-from srv6mgrd.datastore import ffi
 from srv6mgrd.datastore.connection import (
     Connection,
     DatastoreError,
@@ -27,6 +26,8 @@ from srv6mgrd.datastore.connection import (
 )
 from srv6mgrd.datastore.error_info import ErrorInfo, error_infos
 from srv6mgrd.datastore.events import IN_RESERVE, Reserve
+from srv6mgrd.datastore.ffi import Session
+from srv6mgrd.datastore.nacm import Nacm
 from srv6mgrd.datastore.secrets import Secrets
 from srv6mgrd.datastore.transaction import TIMEOUT_MS, Edit, Op, commit
 from srv6mgrd.datastore.user_groups import UserGroups
@@ -76,7 +77,7 @@ class Worker:
         self._locks = locks
         self._revisions = revisions
         self._groups = groups
-        self._nacm = ffi.Nacm()
+        self._nacm = Nacm()
         self._secrets = Secrets(connection, groups)
         # sysrepo opens a pipe to announce each event: it leaves a change half-way, stored and not
         # announced, where it cannot.
@@ -108,11 +109,12 @@ class Worker:
                 raise LockedError(
                     f"running configuration: locked by {lock}; try again when it is unlocked"
                 )
-            if name not in _READING:
-                sizes = (self._revisions.size() if name in _WRITING else 0, request.size)
-                check_room(max(sizes))
-            with nullcontext() if name in _READING else self._reserve.set_free():
+            if name in _READING:
                 done = work(request, caller)
+            else:
+                with self._reserve.set_free():
+                    check_room(max(self._revisions.size() if name in _WRITING else 0, request.size))
+                    done = work(request, caller)
             found = [*done, ("revision", self._revisions.current().encode())]
             return answer.ok([*found, *self._warnings(request)])
         except (RejectedError, DatastoreError) as error:
@@ -244,18 +246,18 @@ class Worker:
 
     # Sessions.
 
-    def _acting(self, session: ffi.Session, caller: Caller) -> AbstractContextManager[None]:
+    def _acting(self, session: Session, caller: Caller) -> AbstractContextManager[None]:
         if not caller.is_restricted:
             return nullcontext()
         # The request may have waited long since it was asked for it.
         self._groups.of(caller.user)
         return self._nacm.acting(session, caller.user)
 
-    def _session(self, caller: Caller, name: str = "") -> AbstractContextManager[ffi.Session]:
+    def _session(self, caller: Caller, name: str = "") -> AbstractContextManager[Session]:
         return self._connection.session_of(caller.northbound, caller.user, name, caller.address)
 
     @contextmanager
-    def _netconf(self, caller: Caller, name: str = "", data: bytes = b"") -> Iterator[ffi.Session]:
+    def _netconf(self, caller: Caller, name: str = "", data: bytes = b"") -> Iterator[Session]:
         """A session whose errors reach the client with all that RFC 6241 says of them; ``data``
         is what it is about to write, as XML."""
         from libyang import LibyangError
@@ -287,7 +289,7 @@ def _commits(request: Fields) -> bool:
 class _Values:
     """Leaves of what was sent and of the running configuration, for the words of an error."""
 
-    def __init__(self, session: ffi.Session, data: bytes) -> None:
+    def __init__(self, session: Session, data: bytes) -> None:
         self._session, self._data = session, data
         self._tree: Any = None
 
@@ -321,7 +323,7 @@ class _Values:
 class _SysrepoFailure(Exception):
     """sysrepo's errors, read while the session still has them."""
 
-    def __init__(self, session: ffi.Session, error: Any, values: _Values) -> None:
+    def __init__(self, session: Session, error: Any, values: _Values) -> None:
         super().__init__(str(error))
         seen = getattr(error, "infos", None) or error_infos(session)
         infos = seen or [ErrorInfo(int(error.rc), str(error.msg))]
@@ -342,7 +344,7 @@ def _called(call: Callable[[], Any]) -> Any:
         return None
 
 
-def _parsed(session: ffi.Session, data: bytes) -> Any:
+def _parsed(session: Session, data: bytes) -> Any:
     """An edit: its nodes may be opaque, such as a leaf without value that is deleted."""
     with session.get_ly_ctx() as context:
         return context.parse_data_mem(data, "xml", parse_only=True, opaq=True)

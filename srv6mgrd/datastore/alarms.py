@@ -23,7 +23,8 @@ from srv6mgrd.datastore import caller
 from srv6mgrd.datastore.client_errors import of_error
 from srv6mgrd.datastore.connection import Connection, DatastoreError
 from srv6mgrd.datastore.events import InOwnThread, Reserve, process_in_loop
-from srv6mgrd.datastore.ffi import OperationalData
+from srv6mgrd.datastore.ffi import subscriptions
+from srv6mgrd.datastore.operational_data import OperationalData
 from srv6mgrd.datastore.secrets import Secrets
 from srv6mgrd.datastore.user_groups import UserGroups
 from srv6mgrd.model.rejection import RejectedError, Rejection
@@ -60,7 +61,7 @@ class Alarms(Protocol):
 
 
 class AlarmSubscription:
-    """Serves the list from the file that srv6mgrd writes, in a thread of sysrepo's; answers the
+    """Serves the list from the file that srv6mgrd writes, in a thread of its own; answers the
     actions in the event loop."""
 
     def __init__(self, store: Path) -> None:
@@ -84,13 +85,12 @@ class AlarmSubscription:
             _LOG.error("alarms: %s; srv6ctl doctor says which YANG modules are missing", error)
             return False
         self._alarms = alarms
-        for member in MEMBERS:
-            self._data.subscribe(MODULE, f"/{TOP}/{member}")
+        self._data.subscribe(MODULE, *(f"/{TOP}/{member}" for member in MEMBERS))
         self._configure()
         self._config.subscribe_module_change(
             MODULE, _CONTROL, self._changed, done_only=True, no_thread=True
         )
-        self._follower = InOwnThread(self._config)
+        self._follower = InOwnThread("follower", *subscriptions(self._config))
         caller.follow()
         actions: dict[str, Callable[[str, Given], Answer]] = {
             f"{_LIST}/alarm/set-operator-state": self._act,

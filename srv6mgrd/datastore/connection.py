@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from srv6mgrd.datastore import ffi, shared_memory
+from srv6mgrd.datastore import ffi, new_files, shared_memory
 from srv6mgrd.datastore.error_info import ErrorInfo, error_infos
 from srv6mgrd.datastore.rejections import Complaint, Lookup, complaint, explain
 from srv6mgrd.model.rejection import RejectedError
@@ -131,9 +132,22 @@ def _error(error: Any, text: str) -> DatastoreError:
             return DatastoreError(f"sysrepo: {text}; see its log")
 
 
+# Bytes; the temporary file's head, and directories.
+_LEAST_STARTUP = 64 << 10
+
+
 def check_room(octets: int = 0) -> None:
-    """Raises DatastoreError when a change of so many bytes of JSON may find no room."""
-    if problem := shared_memory.lacks(octets):
+    """Raises DatastoreError when a change of so many bytes of JSON may find no room, or no file can
+    be made for it."""
+    if problem := shared_memory.lacks(octets) or new_files.lacks(Path(shared_memory.PATH)):
+        raise DatastoreError(problem)
+
+
+def check_startup(octets: int) -> None:
+    """The same for a startup configuration of so many bytes."""
+    check_room(octets)
+    repository, _, _ = ffi.places()
+    if problem := new_files.lacks(repository / "data", _LEAST_STARTUP + octets):
         raise DatastoreError(problem)
 
 
@@ -224,7 +238,7 @@ class Connection:
                     enabled=True,
                     no_thread=True,
                 )
-        self._followers.append(InOwnThread(session))
+        self._followers.append(InOwnThread("follower", *ffi.subscriptions(session)))
 
     def close(self) -> None:
         """Stop all sessions with their subscriptions, then disconnect."""

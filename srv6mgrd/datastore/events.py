@@ -18,7 +18,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import sysrepo
 
@@ -26,8 +26,8 @@ _LOG = logging.getLogger(__name__)
 
 _RETRY = 0.5
 # sysrepo opens files of its shared memory and a pipe; a change that is carried out needs sockets.
-IN_RESERVE = 16
-# What a subscriber that only reads a change opens of these.
+IN_RESERVE = 32
+# Of these, for a subscriber that only reads a change or answers a reader.
 _TO_READ = 8
 
 
@@ -123,21 +123,43 @@ class InThread:
         self._loop.call_later(_RETRY, partial(self._begin, descriptor, again=True))
 
 
-class InOwnThread:
-    """Processes the events of all subscriptions of a session in a thread of its own, from its
-    making to ``close``. They were made with ``no_thread``: sysrepo's own thread forgets an event
-    that it cannot process, and the writer waits for it. Raises OSError without a descriptor."""
+class Subscription(Protocol):
+    """As the binding has it."""
 
-    def __init__(self, session: Any) -> None:
-        self._subscriptions = {s.get_fd(): s for s in session.subscriptions}
+    def get_fd(self) -> int: ...
+
+    def process_events(self) -> None: ...
+
+
+class Ending(Subscription, Protocol):
+    """``ffi.Subscriptions``."""
+
+    def end(self) -> None: ...
+
+
+class InOwnThread:
+    """Processes the events of subscriptions in a thread of its own, from its making to ``close``.
+    They were made with ``no_thread``: sysrepo's own thread forgets an event that it cannot process,
+    and its writer or reader waits for it. Raises OSError without a descriptor."""
+
+    def __init__(self, name: str, *subscriptions: Ending) -> None:
+        self._subscriptions = {s.get_fd(): s for s in subscriptions}
         self._closing = os.eventfd(0, os.EFD_CLOEXEC)
         self._reserve = Reserve(_TO_READ)
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="follower", daemon=True)
-        self._thread.start()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        try:
+            self._thread.start()
+        except RuntimeError as error:
+            self._reserve.close()
+            os.close(self._closing)
+            raise OSError(f"thread {name}: {error}; see that TasksMax permits one more") from error
 
     def close(self) -> None:
-        """Blocks until the event that is processed is done."""
+        """End the subscriptions, then the thread. Blocks until no commit is under way, which
+        waits for this thread."""
+        for subscription in self._subscriptions.values():
+            _end(subscription)
         self._ended.set()
         os.eventfd_write(self._closing, 1)
         self._thread.join()
@@ -153,7 +175,7 @@ class InOwnThread:
                 if (subscription := self._subscriptions.get(descriptor)) is not None:
                     self._process(subscription)
 
-    def _process(self, subscription: Any) -> None:
+    def _process(self, subscription: Subscription) -> None:
         reported = False
         while not self._ended.is_set():
             try:
@@ -167,7 +189,18 @@ class InOwnThread:
                 return
 
 
-def _processed(subscription: Any, reserve: Reserve) -> None:
+def _end(subscription: Ending) -> None:
+    while True:
+        try:
+            return subscription.end()
+        except sysrepo.SysrepoTimeOutError:
+            continue  # a commit that takes longer than sysrepo waits for its lock
+        except sysrepo.SysrepoError as error:
+            _LOG.error("sysrepo: a subscription cannot be ended: %s", error)
+            return None
+
+
+def _processed(subscription: Subscription, reserve: Reserve) -> None:
     try:
         subscription.process_events()
     except sysrepo.SysrepoError:

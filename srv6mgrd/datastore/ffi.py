@@ -6,18 +6,12 @@ as integers. Errors are raised as the sysrepo binding's own exceptions.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import os
 from functools import cache
-from threading import Lock
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any
 
 import cffi
-
-from srv6mgrd.datastore import shared_memory
-
-_LOG = logging.getLogger(__name__)
 
 _SYSREPO = "libsysrepo.so.7"
 _LIBYANG = "libyang.so.3"
@@ -28,6 +22,12 @@ int sr_nacm_init(void *session, uint32_t opts, void **subscription);
 void sr_nacm_destroy(void);
 int sr_nacm_set_user(void *session, const char *user);
 int sr_unsubscribe(void *subscription);
+int sr_unsubscribe_sub(void *subscription, uint32_t sub_id);
+const char *sr_get_repo_path(void);
+const char *sr_get_shm_path(void);
+const char *sr_get_shm_prefix(void);
+int sr_get_event_pipe(void *subscription, int *event_pipe);
+int sr_subscription_process_events(void *subscription, void *session, void *wake_up_in);
 int sr_session_push_orig_data(void *session, uint32_t size, const void *data);
 int sr_session_get_orig_data(void *session, uint32_t idx, uint32_t *size, const void **data);
 int sr_session_set_orig_name(void *session, const char *name);
@@ -51,7 +51,7 @@ Session = Any
 
 
 @cache
-def _library() -> tuple[cffi.FFI, Any]:
+def library() -> tuple[cffi.FFI, Any]:
     ffi = cffi.FFI()
     ffi.cdef(_DECLARATIONS)
     return ffi, ffi.dlopen(_SYSREPO)
@@ -64,14 +64,14 @@ def _libyang() -> tuple[cffi.FFI, Any]:
     return ffi, ffi.dlopen(_LIBYANG)
 
 
-def _pointer(cdata: Any) -> Any:
+def pointer(cdata: Any) -> Any:
     """A pointer of the binding as one of ours."""
     import _sysrepo
 
-    return _library()[0].cast("void *", int(_sysrepo.ffi.cast("uintptr_t", cdata)))
+    return library()[0].cast("void *", int(_sysrepo.ffi.cast("uintptr_t", cdata)))
 
 
-def _check(session: Session, function: str, code: int) -> None:
+def check(session: Session, function: str, code: int) -> None:
     if code:
         from sysrepo.errors import SysrepoError
 
@@ -89,8 +89,8 @@ def change_diff(session: Session, *, tagged: bool = False, most: int = -1) -> st
     """
     import _libyang
 
-    ffi, lib = _library()
-    diff = lib.sr_get_change_diff(_pointer(session.cdata))
+    ffi, lib = library()
+    diff = lib.sr_get_change_diff(pointer(session.cdata))
     if diff == ffi.NULL:
         return None
     node = _libyang.ffi.cast("struct lyd_node *", int(ffi.cast("uintptr_t", diff)))
@@ -119,150 +119,58 @@ def errors(session: Session) -> tuple[str, ...]:
     return tuple(ffi.string(m).decode(errors="replace") for m in found if m)
 
 
-class Nacm:
-    """NETCONF access control (RFC 8341) for sessions of this process.
+class Subscriptions:
+    """Those that libsysrepo keeps together, with one pipe that announces their events. Made with
+    SR_SUBSCR_NO_THREAD."""
 
-    sysrepo has it once per process: the first of these begins it on a connection of its own, the
-    last one that is closed ends it.
-    """
+    def __init__(self, session: Session, made: Any = None) -> None:
+        """``made``: a subscription of the binding, which frees it itself. Else libsysrepo puts them
+        into ``held``."""
+        ffi = library()[0]
+        self.session = session
+        self.held = ffi.new("void **", ffi.NULL if made is None else pointer(made.cdata))
+        self._is_ours = made is None
 
-    _guard: ClassVar[Lock] = Lock()
-    _users: ClassVar[int] = 0
-    _held: ClassVar[tuple[Any, Session, Any]]
+    def get_fd(self) -> int:
+        """The pipe's end that is readable when there is an event."""
+        ffi, lib = library()
+        descriptor = ffi.new("int *")
+        code = lib.sr_get_event_pipe(self.held[0], descriptor)
+        check(self.session, "sr_get_event_pipe", code)
+        return int(descriptor[0])
 
-    def __init__(self) -> None:
-        ffi, self._lib = _library()
-        with Nacm._guard:
-            if not Nacm._users:
-                import sysrepo
+    def process_events(self) -> None:
+        """Blocks. Raises SysrepoError; sysrepo has emptied the pipe then."""
+        ffi, lib = library()
+        code = lib.sr_subscription_process_events(self.held[0], ffi.NULL, ffi.NULL)
+        check(self.session, "sr_subscription_process_events", code)
 
-                connection = sysrepo.SysrepoConnection()
-                session = connection.start_session("running")
-                held = ffi.new("void **")
-                code = self._lib.sr_nacm_init(_pointer(session.cdata), 0, held)
-                _check(session, "sr_nacm_init", code)
-                Nacm._held = connection, session, held[0]
-            Nacm._users += 1
-
-    def set_user(self, session: Session, user: str | None) -> None:
-        """From now on the rules for ``user`` filter reads and reject writes; None: no rules."""
-        ffi = _library()[0]
-        name = ffi.NULL if user is None else user.encode()
-        _check(
-            session, "sr_nacm_set_user", self._lib.sr_nacm_set_user(_pointer(session.cdata), name)
-        )
-
-    @contextmanager
-    def acting(self, session: Session, user: str) -> Iterator[None]:
-        """The rules for ``user`` within, none afterwards."""
-        from sysrepo.errors import SysrepoError
-
-        from srv6mgrd.datastore.error_info import error_infos
-
-        self.set_user(session, user)
-        try:
-            yield
-        except SysrepoError as error:
-            # The next call takes them from the session.
-            error.infos = error_infos(session)
-            raise
-        finally:
-            self.set_user(session, None)
+    def end(self) -> None:
+        """End them while another thread processes their events: a writer waits for each subscriber,
+        and none ends while it does. Raises SysrepoError."""
+        check(self.session, "sr_unsubscribe_sub", library()[1].sr_unsubscribe_sub(self.held[0], 0))
 
     def close(self) -> None:
-        with Nacm._guard:
-            Nacm._users -= 1
-            if not Nacm._users:
-                connection, session, subscription = Nacm._held
-                self._lib.sr_unsubscribe(subscription)
-                self._lib.sr_nacm_destroy()
-                session.stop()
-                connection.disconnect()
+        ffi, lib = library()
+        if self._is_ours and self.held[0]:
+            lib.sr_unsubscribe(self.held[0])
+        self.held[0] = ffi.NULL
 
 
-class OperationalData:
-    """Answers to readers of the operational datastore, as JSON text.
-
-    The binding takes Python objects only, which are slow to make and to convert.
-    """
-
-    def __init__(
-        self, session: Session, answer: Callable[[str, str], str | None], *, strict: bool = True
-    ) -> None:
-        """``answer`` gives, for the path of a subscription and the xpath that a reader asked for,
-        a document from the root down; it is called in a thread of sysrepo's, one at a time.
-        Unless ``strict``, what the schema does not know is left out of it."""
-        ffi, self._lib = _library()
-        self._session = session
-        self._held = ffi.new("void **")
-
-        @ffi.callback("sr_oper_get_items_cb")
-        def called(
-            event: Any, _sub: Any, _module: Any, path: Any, asked: Any, _id: Any, to: Any, _p: Any
-        ) -> int:
-            import _sysrepo
-
-            try:
-                document = answer(_text(path), _text(asked) if asked else "")
-                # sysrepo writes it into shared memory.
-                if document is not None and (problem := shared_memory.lacks(len(document))):
-                    _LOG.error("operational data of %s: %s", _text(path), problem)
-                    return int(_sysrepo.lib.SR_ERR_CALLBACK_FAILED)
-                if document is not None:
-                    _attach(event, to, document, strict=strict)
-            except Exception:
-                # No exception may pass into C.
-                _LOG.exception("operational data of %s", _text(path))
-                return int(_sysrepo.lib.SR_ERR_CALLBACK_FAILED)
-            return 0
-
-        self._called = called
-
-    def subscribe(self, module: str, path: str) -> None:
-        """Answer for what is at ``path``, beside the configuration that is there."""
-        import _sysrepo
-
-        code = self._lib.sr_oper_get_subscribe(
-            _pointer(self._session.cdata),
-            module.encode(),
-            path.encode(),
-            self._called,
-            _library()[0].NULL,
-            _sysrepo.lib.SR_SUBSCR_OPER_MERGE,
-            self._held,
-        )
-        _check(self._session, "sr_oper_get_subscribe", code)
-
-    def close(self) -> None:
-        if self._held[0]:
-            self._lib.sr_unsubscribe(self._held[0])
-            self._held[0] = _library()[0].NULL
+def places() -> tuple[Path, Path, str]:
+    """sysrepo's repository, the folder of its shared memory and how the names of its files begin
+    there."""
+    ffi, lib = library()
+    repository, folder, prefix = (
+        os.fsdecode(ffi.string(path()))
+        for path in (lib.sr_get_repo_path, lib.sr_get_shm_path, lib.sr_get_shm_prefix)
+    )
+    return Path(repository), Path(folder), prefix
 
 
-def _text(pointer: Any) -> str:
-    raw = _library()[0].string(pointer)
-    return raw.decode() if isinstance(raw, bytes) else raw
-
-
-def _attach(event: Any, to: Any, document: str, *, strict: bool) -> None:
-    """Hand a document to the reader of an event: a tree, or a part of the one at ``to``."""
-    import _libyang
-    import _sysrepo
-    import libyang
-    from sysrepo.session import SysrepoSession
-
-    ffi = _library()[0]
-    address = int(ffi.cast("uintptr_t", event))
-    session = SysrepoSession(_sysrepo.ffi.cast("sr_session_ctx_t *", address), True)
-    with session.get_ly_ctx() as context:
-        tree = context.parse_data_mem(document, "json", parse_only=True, strict=strict)
-        if tree is None:
-            return
-        if to[0] == ffi.NULL:
-            to[0] = ffi.cast("void *", int(_libyang.ffi.cast("uintptr_t", tree.cdata)))
-            return
-        parent = _libyang.ffi.cast("struct lyd_node *", int(ffi.cast("uintptr_t", to[0])))
-        libyang.DNode.new(context, parent).root().merge(tree, destruct=True)
+def subscriptions(session: Session) -> list[Subscriptions]:
+    """Those of a session of the binding."""
+    return [Subscriptions(session, made) for made in session.subscriptions]
 
 
 def set_originator(session: Session, name: str, *data: bytes) -> None:
@@ -270,20 +178,18 @@ def set_originator(session: Session, name: str, *data: bytes) -> None:
 
     One originator name a session: sysrepo ties the data to it.
     """
-    lib, pointer = _library()[1], _pointer(session.cdata)
-    _check(
-        session, "sr_session_set_orig_name", lib.sr_session_set_orig_name(pointer, name.encode())
-    )
+    lib, of = library()[1], pointer(session.cdata)
+    check(session, "sr_session_set_orig_name", lib.sr_session_set_orig_name(of, name.encode()))
     for item in data:
-        code = lib.sr_session_push_orig_data(pointer, len(item), item)
-        _check(session, "sr_session_push_orig_data", code)
+        code = lib.sr_session_push_orig_data(of, len(item), item)
+        check(session, "sr_session_push_orig_data", code)
 
 
 def originator_data(session: Session, index: int) -> bytes | None:
     """Data ``index`` that the originator of an event pushed; None when there is none."""
-    ffi, lib = _library()
+    ffi, lib = library()
     size, data = ffi.new("uint32_t *"), ffi.new("const void **")
-    if lib.sr_session_get_orig_data(_pointer(session.cdata), index, size, data):
+    if lib.sr_session_get_orig_data(pointer(session.cdata), index, size, data):
         return None
     return bytes(ffi.buffer(data[0], size[0]))
 

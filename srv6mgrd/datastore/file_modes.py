@@ -20,13 +20,12 @@ from typing import Any
 
 import cffi
 
+from srv6mgrd.datastore.ffi import places
+
 _DECLARATIONS = """
 struct sock_fprog { unsigned short len; void *filter; };
 int prctl(int option, unsigned long, unsigned long, unsigned long, unsigned long);
 long syscall(long number, ...);
-const char *sr_get_repo_path(void);
-const char *sr_get_shm_path(void);
-const char *sr_get_shm_prefix(void);
 """
 
 _LOG = logging.getLogger(__name__)
@@ -56,15 +55,11 @@ def deny_others() -> None:
     with O_CREAT (sr_ext, sr_main_lock) keep the mode that libsysrepo insists on. Best effort: a
     kernel without seccomp is no reason to leave the router without its manager.
     """
-    ffi, lib = _library()
-    repository, folder, prefix = (
-        os.fsdecode(ffi.string(path()))
-        for path in (lib.sr_get_repo_path, lib.sr_get_shm_path, lib.sr_get_shm_prefix)
-    )
+    repository, folder, prefix = places()
     # A user who may read its lock files may lock them (fcntl(2)), and stop every connection.
-    _close(Path(repository))
+    _close(repository)
     # Created by an earlier version, and kept by a process that outlived it.
-    for left in Path(folder).glob(f"{prefix}sub_*"):
+    for left in folder.glob(f"{prefix}sub_*"):
         _close(left)
     os.umask(os.umask(_OTHERS) | _OTHERS)
     try:
@@ -88,7 +83,7 @@ def _close(path: Path) -> None:
 def _library() -> tuple[cffi.FFI, Any]:
     ffi = cffi.FFI()
     ffi.cdef(_DECLARATIONS)
-    return ffi, ffi.dlopen("libsysrepo.so.7")
+    return ffi, ffi.dlopen(None)
 
 
 @cache

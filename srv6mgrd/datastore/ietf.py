@@ -17,7 +17,7 @@ from typing import Any
 from srv6mgrd.counters import ietf
 from srv6mgrd.counters.store_reader import StoreReader
 from srv6mgrd.datastore.connection import Connection
-from srv6mgrd.datastore.ffi import OperationalData
+from srv6mgrd.datastore.operational_data import OperationalData
 from srv6mgrd.model.desired import Sid
 from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
 
@@ -73,7 +73,7 @@ def tree(
 
 
 class IetfSubscription:
-    """Serves the view from the store, in a thread of sysrepo's."""
+    """Serves the view from the store, in a thread of its own."""
 
     def __init__(self, store: Path, declared: Declared) -> None:
         """``declared`` returns the desired SIDs; it is called in that thread."""

@@ -1,7 +1,7 @@
 """State in sysrepo's operational datastore, for NETCONF and ``sysrepocfg -X -d operational``.
 
 Asked once for each container of lists, not once for each entry; answered from the store, in a
-thread of sysrepo's, so that a reader neither waits for a commit nor holds one up. Of what a reader
+thread of its own, so that a reader neither waits for a commit nor holds one up. Of what a reader
 asks for by a plain path nothing else is made: each node of an answer is printed, parsed, merged and
 filtered by sysrepo, which takes most of the time.
 """
@@ -30,7 +30,7 @@ from srv6mgrd.counters.node import (
 from srv6mgrd.counters.store_reader import Records, StoreReader, since
 from srv6mgrd.counters.yang import object_state, sid_counters
 from srv6mgrd.datastore.connection import Connection
-from srv6mgrd.datastore.ffi import OperationalData
+from srv6mgrd.datastore.operational_data import OperationalData
 from srv6mgrd.model.leaking import DEFAULT_VRF
 from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
 
@@ -257,8 +257,7 @@ class OperationalSubscription:
         self._data = OperationalData(self._connection.session(), self._answer)
 
     def start(self) -> None:
-        for member in MEMBERS:
-            self._data.subscribe(MODULE, f"{_TOP}/{member}")
+        self._data.subscribe(MODULE, *(f"{_TOP}/{member}" for member in MEMBERS))
 
     def close(self) -> None:
         self._data.close()

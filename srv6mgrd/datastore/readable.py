@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from threading import Lock
 
-from srv6mgrd.datastore import ffi
 from srv6mgrd.datastore.connection import Connection, translated_errors
+from srv6mgrd.datastore.nacm import Nacm
 from srv6mgrd.datastore.running import read
 from srv6mgrd.datastore.user_groups import UserGroups
 
@@ -21,7 +21,7 @@ class Readable:
         self._connection = connection
         self._groups = groups
         self._lock = Lock()
-        self._nacm: ffi.Nacm | None = None
+        self._nacm: Nacm | None = None
 
     def part_of(self, configuration: str, user: str) -> str:
         """The part of a configuration (RFC 7951 JSON) that ``user`` may read; all of it for a
@@ -34,7 +34,7 @@ class Readable:
 
     def _part_of(self, configuration: str, user: str) -> str:
         if self._nacm is None:
-            self._nacm = ffi.Nacm()
+            self._nacm = Nacm()
         with self._connection.session_of("srv6mgrd") as session, translated_errors(session):
             with session.get_ly_ctx() as context:
                 tree = context.parse_data_mem(

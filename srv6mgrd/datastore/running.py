@@ -8,7 +8,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from srv6mgrd.datastore import ffi
-from srv6mgrd.datastore.connection import Connection, translated_errors
+from srv6mgrd.datastore.connection import (
+    Connection,
+    check_room,
+    check_startup,
+    translated_errors,
+)
+from srv6mgrd.datastore.events import IN_RESERVE, Reserve
 from srv6mgrd.datastore.transaction import TIMEOUT_MS, Edit, Op, commit
 
 if TYPE_CHECKING:
@@ -26,6 +32,7 @@ class Running:
         self._connection = Connection(originator="srv6mgrd")
         self._session = self._connection.session()
         self._startup = self._connection.session("startup")
+        self._reserve = Reserve(IN_RESERVE)
 
     def read(self) -> str:
         """As RFC 7951 JSON."""
@@ -36,6 +43,11 @@ class Running:
 
         Raises RejectedError or DatastoreError; nothing has changed then."""
         edit = Edit(Op.DELETE, TREE) if tree == "{}" else Edit(Op.REPLACE, TREE, tree.encode())
+        with self._reserve.set_free():
+            check_room(len(tree))
+            self._carry_out(edit, origin)
+
+    def _carry_out(self, edit: Edit, origin: Origin) -> None:
         with self._connection.session_of(origin.northbound, origin.user, origin.token) as session:
             commit(session, (MODULE,), [edit])
 
@@ -46,6 +58,7 @@ class Running:
         for session in (self._session, self._startup):
             before = read(session)
             if before != "{}" and (made := convert(before)) != before:
+                check_startup(len(made))
                 commit(session, (MODULE,), [Edit(Op.REPLACE, TREE, made.encode())])
                 changed = True
         return changed
@@ -59,11 +72,21 @@ class Running:
         """Make the running configuration the one that the next start begins with.
 
         Raises DatastoreError."""
-        with translated_errors(self._startup):
+        with self._reserve.set_free(), translated_errors(self._startup):
+            check_startup(_stored_size())
             self._startup.copy_config("running", MODULE, TIMEOUT_MS)
 
     def close(self) -> None:
+        self._reserve.close()
         self._connection.close()
+
+
+def _stored_size() -> int:
+    """Bytes of the running configuration as sysrepo stores it (srpjson_get_path)."""
+    _, folder, prefix = ffi.places()
+    with suppress(FileNotFoundError):
+        return (folder / f"{prefix}_{MODULE}.running").stat().st_size
+    return 0
 
 
 def read(session: ffi.Session, path: str = TREE) -> str:

@@ -17,6 +17,7 @@ from lab.waiting import wait_until
 from srv6mgrd.commits import client as client_module
 from srv6mgrd.commits.client import CommitClient
 from srv6mgrd.commits.fields import encode, receive
+from srv6mgrd.commits.locks import Caller
 from srv6mgrd.commits.paths import commit_socket
 from srv6mgrd.commits.watch import Watch
 from srv6mgrd.datastore.connection import (
@@ -28,9 +29,14 @@ from srv6mgrd.datastore.connection import (
     UnavailableError,
 )
 from srv6mgrd.datastore.running import content
+from srv6mgrd.datastore.transaction import Edit, Op
 from srv6mgrd.model.rejection import RejectedError
 from tests.contract.commits.conftest import ALICE, BOB, MODULE, Started, vrf
 from tests.contract.descriptors import exhausted
+
+NACM = "ietf-netconf-acm"
+# A recovery session (RFC 8341 section 2.4): no rule denies it anything.
+ROOT = Caller("test", "root")
 
 
 def running() -> dict[str, int]:
@@ -253,6 +259,44 @@ def test_watchers_have_what_is_committed_without_a_descriptor_left(
             assert followed.watch.wait_for(mark, 5)
             assert f"exhausted{n}" in followed.names
     followed.watch.close()
+
+
+def by_default(action: str) -> list[Edit]:
+    """NACM permits or denies writes without a rule."""
+    document = {f"{NACM}:nacm": {"write-default": action}}
+    return [Edit(Op.REPLACE, f"/{NACM}:nacm/write-default", json.dumps(document).encode())]
+
+
+def test_rules_that_changed_without_a_descriptor_left_are_followed(
+    started: Started, client: CommitClient
+) -> None:
+    manager, nobody = started(), Caller("test", "nobody", is_restricted=True)
+    client.edit(ROOT, (NACM,), by_default("permit"))
+    client.edit(nobody, (MODULE,), vrf("permitted"))
+    with exhausted(manager.process.pid):
+        began = time.monotonic()
+        client.edit(ROOT, (NACM,), by_default("deny"))
+        assert time.monotonic() - began < 5
+    try:
+        with pytest.raises(DeniedError):
+            client.edit(nobody, (MODULE,), vrf("denied"))
+    finally:
+        client.edit(ROOT, (NACM,), by_default("permit"))
+
+
+def test_a_watcher_that_ends_in_a_commit_holds_nobody_up(
+    started: Started, client: CommitClient, place: Path
+) -> None:
+    """sysrepo's writer waits for each subscriber, and a subscription can't end while it does."""
+    manager = started(hold=1)
+    for n in range(3):
+        with socket.socket(socket.AF_UNIX) as watcher:
+            watcher.connect(str(commit_socket(place)))
+            watcher.sendall(encode([("request", b"watch"), ("module", MODULE.encode())]))
+            assert receive(watcher) is not None
+            edit = later(client.edit, ALICE, (MODULE,), vrf(f"ending{n}"))
+            manager.says("commit")
+        edit.result(10)
 
 
 def test_a_stop_leaves_no_subscription_and_answers_nobody_late(

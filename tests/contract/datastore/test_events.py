@@ -115,12 +115,23 @@ async def test_an_event_is_processed_without_a_descriptor_left(
 class InWriter(Subscription):
     """Notes the thread."""
 
+    ends = 0
+
     def get_fd(self) -> int:
         return self.fd
 
     def process_events(self) -> None:
         self.thread = threading.current_thread().name
         super().process_events()
+
+    def end(self) -> None:
+        """As sysrepo: not before a writer has its answer, nor at the first try."""
+        self.ends += 1
+        if self.ends == 1:
+            raise sysrepo.SysrepoTimeOutError("Locking a rwlock failed")
+        calls = self.calls
+        self.announce()
+        wait_until(lambda: self.calls > calls)
 
 
 @pytest.fixture
@@ -172,7 +183,7 @@ async def test_the_loop_turns_while_an_event_is_processed(writer: ThreadPoolExec
 def test_a_thread_of_its_own_processes_an_event_later() -> None:
     subscription = InWriter(failures=3)
     subscription.done = threading.Event()
-    following = events.InOwnThread(Session(subscription))
+    following = events.InOwnThread("follower", subscription)
     try:
         for _ in range(2):
             subscription.announce()
@@ -183,11 +194,12 @@ def test_a_thread_of_its_own_processes_an_event_later() -> None:
     finally:
         following.close()
     assert subscription.thread == "follower"
+    assert subscription.ends == 2
 
 
 def test_a_thread_of_its_own_ends_while_an_event_fails() -> None:
     subscription = InWriter(failures=10**9)
-    following = events.InOwnThread(Session(subscription))
+    following = events.InOwnThread("follower", subscription)
     subscription.announce()
     wait_until(lambda: subscription.calls > 2)
     following.close()

@@ -5,11 +5,12 @@ The daemon itself, as a process of its own, on a sysrepo of its own.
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,8 +19,9 @@ import pytest
 from lab.waiting import wait_until
 from srv6mgrd.counters.node import TRANSACTIONS
 from srv6mgrd.datastore.connection import DatastoreError
+from srv6mgrd.datastore.running import MODULE
 from srv6mgrd.model.rejection import RejectedError
-from tests.contract.datastore.daemon import CALLER, DECLARED, MORE, Manager
+from tests.contract.datastore.daemon import CALLER, DECLARED, MORE, Manager, document
 
 
 @pytest.fixture(scope="module")
@@ -149,6 +151,8 @@ def mounted(folder: Path, size: str) -> Iterator[None]:
         yield
     finally:
         subprocess.run(["umount", folder], check=True)
+        folder.rmdir()
+        copy.rename(folder)
 
 
 def fill(folder: Path) -> None:
@@ -158,6 +162,12 @@ def fill(folder: Path) -> None:
                 filler.write(bytes(4096))
         except OSError:
             pass
+
+
+def take_inodes(folder: Path) -> None:
+    with suppress(OSError):
+        for n in itertools.count():
+            (folder / f"filler{n}").touch()
 
 
 def read_only(folder: Path) -> None:
@@ -222,3 +232,25 @@ def test_a_full_runtime_directory_ends_nothing(world: World, at: str) -> None:
             wait_until((manager.runtime / "store").exists, timeout=30)
             wait_until(lambda: "node.json: written again" in manager.log, timeout=30)
             wait_until(lambda: manager.problems == {}, timeout=30)
+
+
+@pytest.mark.parametrize("lacking", ["blocks", "inodes"])
+def test_a_full_disk_of_the_startup_configuration_ends_nothing(world: World, lacking: str) -> None:
+    """libsysrepo frees a change twice whose store fails, and keeps a file that was cut short."""
+    manager, folder = world.manager, Path(os.environ["SYSREPO_REPOSITORY_PATH"]) / "data"
+    many = document(
+        **{f"L{n}": {"name": f"L{n}", "prefix": f"fcbb:1:{n:x}::/48"} for n in range(1000)}
+    )
+    with mounted(folder, "16m,nr_inodes=400"), manager.running():
+        manager.client.rpc(CALLER, "/srv6mgr-operations:cancel", {"id": "secret"})
+        before = (folder / f"{MODULE}.startup").read_bytes()
+        fill(folder) if lacking == "blocks" else take_inodes(folder)
+        manager.declare(many)
+        wait_until(lambda: "startup configuration" in manager.problems, timeout=30)
+        assert "No space left on device" in manager.problems["startup configuration"]
+        assert (folder / f"{MODULE}.startup").read_bytes() == before
+        for filler in folder.glob("filler*"):
+            filler.unlink()
+        wait_until(lambda: manager.problems == {}, timeout=30)
+        assert b"L999" in (folder / f"{MODULE}.startup").read_bytes()
+        manager.declare(DECLARED)

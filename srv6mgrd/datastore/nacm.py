@@ -1,0 +1,68 @@
+"""NETCONF access control (RFC 8341) for sessions of this process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import ClassVar
+
+import _sysrepo
+import sysrepo
+
+from srv6mgrd.datastore.error_info import error_infos
+from srv6mgrd.datastore.events import InOwnThread
+from srv6mgrd.datastore.ffi import Session, Subscriptions, check, library, pointer
+
+
+class Nacm:
+    """sysrepo has it once per process: the first of these begins it on a connection of its own, the
+    last one that is closed ends it. A change of the rules is never missed."""
+
+    _guard: ClassVar[Lock] = Lock()
+    _users: ClassVar[int] = 0
+    _held: ClassVar[tuple[sysrepo.SysrepoConnection, Subscriptions, InOwnThread]]
+
+    def __init__(self) -> None:
+        self._lib = library()[1]
+        with Nacm._guard:
+            if not Nacm._users:
+                connection = sysrepo.SysrepoConnection()
+                session = connection.start_session("running")
+                rules = Subscriptions(session)
+                code = self._lib.sr_nacm_init(
+                    pointer(session.cdata), _sysrepo.lib.SR_SUBSCR_NO_THREAD, rules.held
+                )
+                check(session, "sr_nacm_init", code)
+                Nacm._held = connection, rules, InOwnThread("nacm", rules)
+            Nacm._users += 1
+
+    def set_user(self, session: Session, user: str | None) -> None:
+        """From now on the rules for ``user`` filter reads and reject writes; None: no rules."""
+        name = library()[0].NULL if user is None else user.encode()
+        code = self._lib.sr_nacm_set_user(pointer(session.cdata), name)
+        check(session, "sr_nacm_set_user", code)
+
+    @contextmanager
+    def acting(self, session: Session, user: str) -> Iterator[None]:
+        """The rules for ``user`` within, none afterwards."""
+        self.set_user(session, user)
+        try:
+            yield
+        except sysrepo.SysrepoError as error:
+            # The next call takes them from the session.
+            error.infos = error_infos(session)
+            raise
+        finally:
+            self.set_user(session, None)
+
+    def close(self) -> None:
+        with Nacm._guard:
+            Nacm._users -= 1
+            if not Nacm._users:
+                connection, rules, following = Nacm._held
+                following.close()
+                rules.close()
+                self._lib.sr_nacm_destroy()
+                rules.session.stop()
+                connection.disconnect()
