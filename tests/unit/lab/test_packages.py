@@ -214,3 +214,8 @@ def test_folders_in_the_target_are_left_alone(tmp_path: Path):
     packages.copy_to(folder.parent, [deb])
 
     assert folder.is_dir()
+
+
+def test_descriptions_fit_a_terminal():
+    # lintian, which fails a build after many minutes: extended-description-line-too-long.
+    assert [line for line in CONTROL.splitlines() if len(line) > 80] == []
