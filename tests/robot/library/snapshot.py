@@ -38,6 +38,8 @@ _TEXTS = {
     ],
 }  # fmt: skip
 _SERVICE = "SRV6MGR_SERVICE"
+# Raised by what happens to the node, whatever is configured.
+_ALARM = "SRV6MGR_ALARM"
 # Between the outputs of two commands.
 _END = "\f"
 # What moves although nobody changes the configuration.
@@ -87,14 +89,18 @@ def rows_as_lines(rows: Mapping[str, Any]) -> list[str]:
     """A Redis that lost all counts identifiers anew, and a service that was down is up since
     then."""
     return [
-        f"{key} {json.dumps(_without_since(value) if _SERVICE in key else value, sort_keys=True)}"
+        f"{key} {json.dumps(_lasting(key, value), sort_keys=True)}"
         for key, value in rows.items()
-        if "VIDCOUNTER" not in key
+        if "VIDCOUNTER" not in key and _ALARM not in key
     ]
 
 
-def _without_since(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {field: value for field, value in row.items() if field != "since"}
+def _lasting(key: str, value: Any) -> Any:
+    if _SERVICE in key:
+        return {field: member for field, member in value.items() if field != "since"}
+    if isinstance(value, list):  # names of our rows
+        return [name for name in value if not str(name).startswith(_ALARM)]
+    return value
 
 
 def read(name: str) -> Snapshot:
