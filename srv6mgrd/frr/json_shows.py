@@ -18,6 +18,8 @@ class Remembered:
         self._frr = frr
         # What was printed, by daemon and command.
         self.shown: dict[tuple[str, str], str] = {}
+        # What got no answer at all.
+        self.unanswered: set[tuple[str, str]] = set()
         self._parsed: dict[tuple[str, str], Any] = {}
         self._before = {} if before is None else before.answers()
 
@@ -29,7 +31,11 @@ class Remembered:
         """Output of a show command; ``VtyError`` as from FRR itself."""
         asked = daemon, command
         if asked not in self.shown:
-            self.shown[asked] = self._frr.show(daemon, command)
+            try:
+                self.shown[asked] = self._frr.show(daemon, command)
+            except VtyError:
+                self.unanswered.add(asked)
+                raise
         return self.shown[asked]
 
     def json(self, daemon: str, command: str) -> Any:

@@ -101,6 +101,9 @@ class FrrState:
     def _is_as_before(self) -> bool:
         if self._round is None or self._failed is None or self._failed != self._down():
             return False
+        if self._round.unanswered:
+            # A daemon that was away may be back.
+            return False
         try:
             return all(
                 self._frr.show(*asked) == text

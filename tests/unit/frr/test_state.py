@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from srv6mgrd.frr.blocks import BGPD
 from srv6mgrd.frr.session_states import FAILED, SUMMARY
 from srv6mgrd.frr.state import FrrState
 from srv6mgrd.frr.vty import VtyError
@@ -47,10 +48,15 @@ class Answering:
         self.asked: list[str] = []
         self.packets = 0
         self.session = "Established"
+        self.away = ""
+        self.daemons: set[str] = set()
 
     def show(self, daemon: str, command: str) -> str:
         self.time += self.seconds
         self.asked.append(command)
+        self.daemons.add(daemon)
+        if daemon == self.away:
+            raise VtyError(111, f"{daemon} does not run")
         peers = {"2001:db8::2": {"state": self.session, "msgRcvd": self.packets}}
         if command == SUMMARY:
             self.packets += 1
@@ -86,6 +92,19 @@ def test_the_summary_of_sessions_is_not_asked_for_while_nothing_changes() -> Non
     frr.time += 30
     assert SUMMARY in frr.ask()
     assert SUMMARY in frr.ask()
+
+
+def test_a_daemon_that_comes_back_is_seen_at_once() -> None:
+    frr = Answering()
+    frr.ask()
+    others = {daemon for daemon in frr.daemons if daemon != BGPD}
+    assert others
+    for frr.away in others:
+        frr.time += 30
+        assert SUMMARY in frr.ask()
+        frr.away = ""
+        assert SUMMARY in frr.ask()
+        assert SUMMARY not in frr.ask()
 
 
 def test_a_daemon_that_hangs_is_named_before_it_is_given_up() -> None:
