@@ -9,7 +9,7 @@
 #define PATH "/dev/shm"
 #define RESERVE (4ull << 20)
 /* More than libsysrepo has open at a time to announce and store a change. */
-#define FILES 12
+#define FILES 8
 
 /* Why no file can be made there now, as errno says it; 0: one can. */
 static int lacks_files(void) {

@@ -25,9 +25,9 @@ from srv6mgrd.datastore.connection import (
     translated_errors,
 )
 from srv6mgrd.datastore.error_info import ErrorInfo, error_infos
-from srv6mgrd.datastore.events import IN_RESERVE, Reserve
 from srv6mgrd.datastore.ffi import Session
 from srv6mgrd.datastore.nacm import Nacm
+from srv6mgrd.datastore.reserve import IN_RESERVE, Reserve
 from srv6mgrd.datastore.secrets import Secrets
 from srv6mgrd.datastore.transaction import TIMEOUT_MS, Edit, Op, commit
 from srv6mgrd.datastore.user_groups import UserGroups

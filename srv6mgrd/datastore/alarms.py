@@ -22,9 +22,10 @@ from srv6mgrd.counters.node import NodeReader
 from srv6mgrd.datastore import caller
 from srv6mgrd.datastore.client_errors import of_error
 from srv6mgrd.datastore.connection import Connection, DatastoreError
-from srv6mgrd.datastore.events import InOwnThread, Reserve, process_in_loop
+from srv6mgrd.datastore.events import InOwnThread, process_in_loop
 from srv6mgrd.datastore.ffi import subscriptions
 from srv6mgrd.datastore.operational_data import OperationalData
+from srv6mgrd.datastore.reserve import Reserve
 from srv6mgrd.datastore.secrets import Secrets
 from srv6mgrd.datastore.user_groups import UserGroups
 from srv6mgrd.model.rejection import RejectedError, Rejection

@@ -10,52 +10,21 @@ one is lacking for something else.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import os
 import select
 import threading
-from collections.abc import Iterator
 from concurrent.futures import Executor
 from functools import partial
 from typing import Any, Protocol
 
 import sysrepo
 
+from srv6mgrd.datastore.reserve import IN_RESERVE, TO_READ, Reserve
+
 _LOG = logging.getLogger(__name__)
 
 _RETRY = 0.5
-# sysrepo opens files of its shared memory and a pipe; a change that is carried out needs sockets.
-IN_RESERVE = 32
-# Of these, for a subscriber that only reads a change or answers a reader.
-_TO_READ = 8
-
-
-class Reserve:
-    """File descriptors that can be set free for something that must not fail."""
-
-    def __init__(self, count: int) -> None:
-        self._count = count
-        self._held: list[int] = []
-        self._fill()
-
-    def _fill(self) -> None:
-        with contextlib.suppress(OSError):
-            while len(self._held) < self._count:
-                self._held.append(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
-
-    def close(self) -> None:
-        while self._held:
-            os.close(self._held.pop())
-
-    @contextlib.contextmanager
-    def set_free(self) -> Iterator[None]:
-        """Until the ``with`` ends; what is taken meanwhile is missing afterwards."""
-        self.close()
-        try:
-            yield
-        finally:
-            self._fill()
 
 
 def process_in_loop(session: Any) -> Reserve:
@@ -145,7 +114,7 @@ class InOwnThread:
     def __init__(self, name: str, *subscriptions: Ending) -> None:
         self._subscriptions = {s.get_fd(): s for s in subscriptions}
         self._closing = os.eventfd(0, os.EFD_CLOEXEC)
-        self._reserve = Reserve(_TO_READ)
+        self._reserve = Reserve(TO_READ)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         try:

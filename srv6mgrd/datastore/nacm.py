@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import ClassVar
-
-import _sysrepo
-import sysrepo
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from srv6mgrd.datastore.error_info import error_infos
-from srv6mgrd.datastore.events import InOwnThread
 from srv6mgrd.datastore.ffi import Session, Subscriptions, check, library, pointer
+
+if TYPE_CHECKING:
+    from srv6mgrd.datastore.events import InOwnThread
 
 
 class Nacm:
@@ -21,12 +20,17 @@ class Nacm:
 
     _guard: ClassVar[Lock] = Lock()
     _users: ClassVar[int] = 0
-    _held: ClassVar[tuple[sysrepo.SysrepoConnection, Subscriptions, InOwnThread]]
+    _held: ClassVar[tuple[Any, Subscriptions, InOwnThread]]
 
     def __init__(self) -> None:
         self._lib = library()[1]
         with Nacm._guard:
             if not Nacm._users:
+                import _sysrepo
+                import sysrepo
+
+                from srv6mgrd.datastore.events import InOwnThread
+
                 connection = sysrepo.SysrepoConnection()
                 session = connection.start_session("running")
                 rules = Subscriptions(session)
@@ -46,10 +50,12 @@ class Nacm:
     @contextmanager
     def acting(self, session: Session, user: str) -> Iterator[None]:
         """The rules for ``user`` within, none afterwards."""
+        from sysrepo.errors import SysrepoError
+
         self.set_user(session, user)
         try:
             yield
-        except sysrepo.SysrepoError as error:
+        except SysrepoError as error:
             # The next call takes them from the session.
             error.infos = error_infos(session)
             raise

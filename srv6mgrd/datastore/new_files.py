@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 # More than libsysrepo has open at a time to announce and store a change.
-_FILES = 12
+_FILES = 8
 # File systems without O_TMPFILE (open(2)), as NFS, are not tried.
 _UNTRIED = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT})
 

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Any
-
-import _libyang
-import _sysrepo
-import libyang
-from sysrepo.session import SysrepoSession
+from typing import TYPE_CHECKING, Any
 
 from srv6mgrd.datastore import shared_memory
-from srv6mgrd.datastore.events import InOwnThread
 from srv6mgrd.datastore.ffi import Session, Subscriptions, check, library, pointer
+
+if TYPE_CHECKING:
+    from srv6mgrd.datastore.events import InOwnThread
 
 _LOG = logging.getLogger(__name__)
 
@@ -37,6 +34,8 @@ class OperationalData:
         def called(
             event: Any, _sub: Any, _module: Any, path: Any, asked: Any, _id: Any, to: Any, _p: Any
         ) -> int:
+            import _sysrepo
+
             try:
                 document = answer(_text(path), _text(asked) if asked else "")
                 # sysrepo writes it into shared memory.
@@ -56,6 +55,10 @@ class OperationalData:
     def subscribe(self, module: str, *paths: str) -> None:
         """Answer for each of the paths, beside the configuration that is there. Once. Raises
         OSError without a file descriptor left."""
+        import _sysrepo
+
+        from srv6mgrd.datastore.events import InOwnThread
+
         ffi, lib = library()
         session = self._questions.session
         for path in paths:
@@ -85,6 +88,11 @@ def _text(raw: Any) -> str:
 
 def _attach(event: Any, to: Any, document: str, *, strict: bool) -> None:
     """Hand a document to the reader of an event: a tree, or a part of the one at ``to``."""
+    import _libyang
+    import _sysrepo
+    import libyang
+    from sysrepo.session import SysrepoSession
+
     ffi = library()[0]
     address = int(ffi.cast("uintptr_t", event))
     session = SysrepoSession(_sysrepo.ffi.cast("sr_session_ctx_t *", address), True)

@@ -22,10 +22,11 @@ from srv6mgrd.datastore.connection import Connection, DatastoreError, of_libyang
 from srv6mgrd.datastore.coordinator import CommitCoordinator
 from srv6mgrd.datastore.differences import differences
 from srv6mgrd.datastore.error_info import ErrorInfo
-from srv6mgrd.datastore.events import Reserve, process_in_loop
+from srv6mgrd.datastore.events import process_in_loop
 from srv6mgrd.datastore.history import Origin
 from srv6mgrd.datastore.readable import Readable
 from srv6mgrd.datastore.rejections import explain
+from srv6mgrd.datastore.reserve import Reserve
 from srv6mgrd.datastore.secrets import Secrets
 from srv6mgrd.datastore.user_groups import UserGroups
 from srv6mgrd.model.rejection import RejectedError

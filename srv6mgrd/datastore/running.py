@@ -14,7 +14,7 @@ from srv6mgrd.datastore.connection import (
     check_startup,
     translated_errors,
 )
-from srv6mgrd.datastore.events import IN_RESERVE, Reserve
+from srv6mgrd.datastore.reserve import IN_RESERVE, Reserve
 from srv6mgrd.datastore.transaction import TIMEOUT_MS, Edit, Op, commit
 
 if TYPE_CHECKING:

@@ -30,12 +30,13 @@ def cpu(pid: int) -> float:
 
 
 @contextmanager
-def exhausted(pid: int) -> Iterator[None]:
-    """No process of the family can open anything."""
+def exhausted(pid: int, but: int = 0) -> Iterator[None]:
+    """No process of the family can open anything ``but`` so many files."""
     before = {member: resource.prlimit(member, resource.RLIMIT_NOFILE) for member in family(pid)}
     for member, (_, hard) in before.items():
         taken = {int(name) for name in os.listdir(f"/proc/{member}/fd")}
-        lowest = next(n for n in itertools.count() if n not in taken)
+        free = (n for n in itertools.count() if n not in taken)
+        lowest = next(itertools.islice(free, but, None))
         resource.prlimit(member, resource.RLIMIT_NOFILE, (lowest, hard))
     try:
         yield
