@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -26,20 +26,32 @@ class Nacm:
         self._lib = library()[1]
         with Nacm._guard:
             if not Nacm._users:
-                import _sysrepo
-                import sysrepo
-
-                from srv6mgrd.datastore.events import InOwnThread
-
-                connection = sysrepo.SysrepoConnection()
-                session = connection.start_session("running")
-                rules = Subscriptions(session)
-                code = self._lib.sr_nacm_init(
-                    pointer(session.cdata), _sysrepo.lib.SR_SUBSCR_NO_THREAD, rules.held
-                )
-                check(session, "sr_nacm_init", code)
-                Nacm._held = connection, rules, InOwnThread("nacm", rules)
+                Nacm._held = self._begun()
             Nacm._users += 1
+
+    def _begun(self) -> tuple[Any, Subscriptions, InOwnThread]:
+        """Nothing stays of one that fails, as without a descriptor left: sr_nacm_init fails where
+        it was called before."""
+        import _sysrepo
+        import sysrepo
+
+        from srv6mgrd.datastore.events import InOwnThread
+
+        with ExitStack() as undone:
+            connection = sysrepo.SysrepoConnection()
+            undone.callback(connection.disconnect)
+            session = connection.start_session("running")
+            undone.callback(session.stop)
+            rules = Subscriptions(session)
+            code = self._lib.sr_nacm_init(
+                pointer(session.cdata), _sysrepo.lib.SR_SUBSCR_NO_THREAD, rules.held
+            )
+            check(session, "sr_nacm_init", code)
+            undone.callback(self._lib.sr_nacm_destroy)
+            undone.callback(rules.close)
+            following = InOwnThread("nacm", rules)
+            undone.pop_all()
+        return connection, rules, following
 
     def set_user(self, session: Session, user: str | None) -> None:
         """From now on the rules for ``user`` filter reads and reject writes; None: no rules."""
