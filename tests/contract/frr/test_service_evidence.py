@@ -78,9 +78,8 @@ def test_the_other_edge_loses_the_address_of_its_sessions(pes: Pes) -> None:
     one, two = pes
     two.ip("address", "del", "2001:db8::2/128", "dev", "lo")
     try:
-        wait_until(lambda: evidence(one).unresolved, "an unresolved next hop", DEADLINE,
+        wait_until(lambda: [(hop.address, hop.routes) for hop in evidence(one).unresolved]
+                   == [("10.0.0.2", BOTH)], "an unresolved next hop of all routes", DEADLINE,
                    seen=lambda: evidence(one))  # fmt: skip
-        (hop,) = evidence(one).unresolved
-        assert (hop.address, hop.routes) == ("10.0.0.2", BOTH)
     finally:
         two.ip("address", "add", "2001:db8::2/128", "dev", "lo")

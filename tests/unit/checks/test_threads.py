@@ -22,6 +22,9 @@ PAGE = (CHECKOUT / "docs/threads.md").read_text()
 # Python's own: of the event loop, and of its default executor.
 OWN = {"MainThread", "asyncio_"}
 
+# Callees that start a thread, and which of their arguments names it.
+_NAMED_BY = {"_thread": 1, "InOwnThread": 0}
+
 
 def calls() -> Iterator[tuple[Path, ast.Call, str]]:
     """Each call in the product, with the name of what is called."""
@@ -49,9 +52,10 @@ def started() -> set[str]:
             assert len(call.args) > 1, f"{where}: threads without a name"
             assert isinstance(call.args[1], ast.Constant)
             found.add(call.args[1].value)
-        elif function == "_thread":
-            assert isinstance(call.args[1], ast.Constant), where
-            found.add(call.args[1].value)
+        elif function in _NAMED_BY:
+            named_by = call.args[_NAMED_BY[function]]
+            assert isinstance(named_by, ast.Constant), where
+            found.add(named_by.value)
     return {str(name) for name in found}
 
 
