@@ -78,6 +78,8 @@ class Row:
             enabled = [f"net.ipv6.conf.{link}.seg6_enabled" for link in links]
             for key in [*_SYSCTLS.split(), *enabled]:
                 self.on(node, f"sysctl -qw {key}=1")
+            # A second error to the same peer may else not be sent (icmpv6_xrlim_allow).
+            self.on(node, "sysctl -qw net.ipv6.icmp.ratelimit=0")
         # A carrier is reported within a second (linkwatch_do_dev).
         wait_until(lambda: self.ctl("ping 2001:db8::2 -c1 --timeout 0.2").status == 0, "b is there")
 
