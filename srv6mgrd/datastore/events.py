@@ -159,14 +159,15 @@ class InOwnThread:
 
 
 def _end(subscription: Ending) -> None:
+    """Again while a commit takes longer than sysrepo waits for its lock."""
     while True:
         try:
-            return subscription.end()
+            subscription.end()
         except sysrepo.SysrepoTimeOutError:
-            continue  # a commit that takes longer than sysrepo waits for its lock
+            continue
         except sysrepo.SysrepoError as error:
             _LOG.error("sysrepo: a subscription cannot be ended: %s", error)
-            return None
+        return
 
 
 def _processed(subscription: Subscription, reserve: Reserve) -> None:

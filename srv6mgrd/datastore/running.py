@@ -45,11 +45,9 @@ class Running:
         edit = Edit(Op.DELETE, TREE) if tree == "{}" else Edit(Op.REPLACE, TREE, tree.encode())
         with self._reserve.set_free():
             check_room(len(tree))
-            self._carry_out(edit, origin)
-
-    def _carry_out(self, edit: Edit, origin: Origin) -> None:
-        with self._connection.session_of(origin.northbound, origin.user, origin.token) as session:
-            commit(session, (MODULE,), [edit])
+            opened = self._connection.session_of(origin.northbound, origin.user, origin.token)
+            with opened as session:
+                commit(session, (MODULE,), [edit])
 
     def convert(self, convert: Callable[[str], str]) -> bool:
         """Replace the running and the startup configuration by what ``convert`` makes of each;

@@ -113,6 +113,16 @@ async def test_tries_come_ever_later(monkeypatch):
     assert slept == [0.1, 0.2, 0.3, 0.1]
 
 
+async def cancelled_in(call, begun, may_end):
+    """Wait for a call in a thread, and give up in the middle of it."""
+    waiting = asyncio.create_task(to_its_end(call))
+    await asyncio.to_thread(begun.wait, 30)
+    waiting.cancel()
+    asyncio.get_running_loop().call_later(0.05, may_end.set)
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+
+
 def test_a_call_in_a_thread_ends_before_who_waits_for_it():
     begun, may_end, ended = threading.Event(), threading.Event(), threading.Event()
 
@@ -122,12 +132,8 @@ def test_a_call_in_a_thread_ends_before_who_waits_for_it():
         ended.set()
 
     async def run():
-        waiting = asyncio.create_task(to_its_end(call))
-        await asyncio.to_thread(begun.wait, 30)
-        waiting.cancel()
-        asyncio.get_running_loop().call_later(0.05, may_end.set)
-        with pytest.raises(asyncio.CancelledError):
-            await waiting
+        await cancelled_in(call, begun, may_end)
+        # Before the loop ends, which waits for its threads.
         assert ended.is_set()
 
     asyncio.run(run())
@@ -147,14 +153,6 @@ def test_a_call_that_fails_when_nobody_waits_any_more_is_logged(caplog):
         may_end.wait(30)
         raise ValueError("it failed")
 
-    async def run():
-        waiting = asyncio.create_task(to_its_end(call))
-        await asyncio.to_thread(begun.wait, 30)
-        waiting.cancel()
-        asyncio.get_running_loop().call_later(0.05, may_end.set)
-        with pytest.raises(asyncio.CancelledError):
-            await waiting
-
-    asyncio.run(run())
+    asyncio.run(cancelled_in(call, begun, may_end))
     (record,) = [r for r in caplog.records if r.levelno >= logging.ERROR]
     assert record.getMessage() == "failed while it was stopped: it failed"

@@ -9,7 +9,6 @@ far one, as it is on the wire.
 from __future__ import annotations
 
 import ctypes
-import os
 import socket
 import subprocess
 import sys
@@ -28,6 +27,7 @@ from srv6mgrd.model.desired import Desired, Locator, Role, SegmentList, Sid, Ste
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.diff import plan
 from srv6mgrd.plan.target import target
+from tests.contract.nodes import Nodes
 
 OWN = IPv6Address("fcbb:0:1::1")
 FAR = IPv6Address("fcbb:0:3::1")
@@ -82,23 +82,11 @@ def _site(inner: str) -> IPv4Network | IPv6Network:
     return ip_network(f"{SITE[inner]}/{length}", strict=False)
 
 
-class Network:
+class Network(Nodes):
     def __init__(self, kernel: LinuxKernel, programs: AccountingPrograms) -> None:
         self.kernel = kernel
         self.programs = programs
         self.desired = Desired()
-
-    def run(self, command: str) -> str:
-        done = subprocess.run(command, shell=True, check=False, capture_output=True, text=True)
-        if done.returncode:
-            raise AssertionError(f"{command}: {done.stdout}{done.stderr}")
-        return done.stdout
-
-    def name(self, node: str) -> str:
-        return f"{node}-{os.getpid()}"
-
-    def on(self, node: str, command: str) -> str:
-        return self.run(f"ip netns exec {self.name(node)} {command}")
 
     def build(self) -> None:
         at_once = "sysctl -qw net.ipv6.conf.default.accept_dad=0"

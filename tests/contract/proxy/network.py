@@ -37,6 +37,7 @@ from srv6mgrd.model.reserved import LINK_ALIAS
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.diff import plan
 from srv6mgrd.plan.target import target
+from tests.contract.nodes import Nodes
 
 LOCATOR = IPv6Network("fcbb:0:1::/48")
 PREFIX = IPv6Network("fcbb:0:1:ad::/64")
@@ -134,23 +135,11 @@ def _snmp(shown: str) -> dict[str, int]:
     return found
 
 
-class Network:
+class Network(Nodes):
     def __init__(self, kernel: LinuxKernel) -> None:
         self.kernel = kernel
         self._desired = Desired()
         self._passed = 0
-
-    def run(self, command: str) -> str:
-        done = subprocess.run(command, shell=True, check=False, capture_output=True, text=True)
-        if done.returncode:
-            raise AssertionError(f"{command}: {done.stdout}{done.stderr}")
-        return done.stdout
-
-    def name(self, node: str) -> str:
-        return f"{node}-{os.getpid()}"
-
-    def on(self, node: str, command: str) -> str:
-        return self.run(f"ip netns exec {self.name(node)} {command}")
 
     def build(self) -> None:
         # Addresses serve at once.
