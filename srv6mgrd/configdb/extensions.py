@@ -44,6 +44,8 @@ def route(parts: list[str], r: Row) -> Declared | Part:
             leaves["interface"] = r.interface(name)
         return Declared(Object(Kind.ROUTE, prefix), leaves)
     name = r.vrf("VRF", vrf)
+    if "interface" in r.fields:
+        raise r.error("interface means nothing to a route of a VRF", "remove interface")
     return Part(Object(Kind.VRF, name), f"VRF|{name}", {"routes": {prefix: leaves}})
 
 
@@ -54,9 +56,9 @@ def vpn(parts: list[str], r: Row) -> Part:
         "families": [
             {
                 "family": "ipv4-unicast",
-                "rd": r.need("rd"),
-                "import-rt": sorted(set(r.need("rt_import").split())),
-                "export-rt": sorted(set(r.need("rt_export").split())),
+                "rd": r.route_target("rd", r.need("rd")),
+                "import-rt": r.route_targets("rt_import", r.need("rt_import")),
+                "export-rt": r.route_targets("rt_export", r.need("rt_export")),
                 "exports": True,
             }
         ]

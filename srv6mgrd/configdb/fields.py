@@ -17,6 +17,7 @@ _SHOWN = 40
 _NAME = re.compile(r"[a-zA-Z0-9_][a-zA-Z0-9_.\-]*")
 _VRF_NAMES_OF_THE_KERNEL = frozenset({"all", "default", "lo"})
 _INTERFACE = re.compile(r"[^/\s]{1,15}")
+_ROUTE_TARGET = re.compile(r"[0-9]{1,10}:[0-9]{1,10}|[0-9]{1,3}(\.[0-9]{1,3}){3}:[0-9]{1,5}")
 DEFAULT_VRF = "default"
 
 
@@ -77,9 +78,22 @@ class Row:
         return self.name(what, text, 15)
 
     def interface(self, text: str) -> str:
-        if _INTERFACE.fullmatch(text) is None:
+        if _INTERFACE.fullmatch(text) is None or not text.isprintable():
             raise self.error(f"interface '{shown(text)}' is no name of an interface", "correct it")
         return text
+
+    def route_target(self, what: str, text: str) -> str:
+        """A route target or distinguisher."""
+        if _ROUTE_TARGET.fullmatch(text) is None:
+            raise self.error(
+                f"{what} '{shown(text)}' is not AS:number or IPv4-address:number",
+                "write it like 65000:100",
+            )
+        return text
+
+    def route_targets(self, what: str, text: str) -> list[str]:
+        """Route targets, separated by blanks."""
+        return sorted({self.route_target(what, word) for word in text.split()})
 
     def parsed(self, what: str, text: str, parse: Callable[[str], Any], wanted: str) -> Any:
         try:

@@ -13,6 +13,8 @@ _DEFAULTS: Leaves = {
     "node-length": 16,
     "function-length": 16,
     "argument-length": 0,
+    # Of steered routes; behavior of a SID is mandatory.
+    "behavior": "H.Encaps",
 }
 
 
@@ -24,7 +26,7 @@ def holds(entry: Mapping[str, Any], leaves: Leaves) -> bool:
 def _has(found: Any, value: Any) -> bool:
     """The same of a member, which may be a container or a list."""
     if isinstance(value, Mapping):
-        return isinstance(found, Mapping) and all(_has(found.get(n), v) for n, v in value.items())
+        return isinstance(found, Mapping) and holds(found, value)
     if isinstance(value, list) and isinstance(found, list):
         return len(found) == len(value) and all(any(_has(f, v) for f in found) for v in value)
     return bool(found == value)

@@ -25,10 +25,16 @@ from srv6mgrd.configdb.objects import (
     references,
 )
 from srv6mgrd.configdb.rejected import Reason, RejectedChanges
-from srv6mgrd.configdb.rows import declare, is_of_bgpcfgd, is_passed_over, order
+from srv6mgrd.configdb.rows import (
+    declare,
+    is_of_bgpcfgd,
+    is_passed_over,
+    left_to_bgpcfgd,
+    order,
+)
 from srv6mgrd.configdb.running import Running
 from srv6mgrd.configdb.surroundings import Surroundings
-from srv6mgrd.configdb.verdict import ACCEPTED, LEFT_TO_BGPCFGD, Status, Verdict, not_carried_out
+from srv6mgrd.configdb.verdict import ACCEPTED, Status, Verdict, not_carried_out
 
 # Tables of VRFs, as vrfmgrd gives them out (sonic-swss cfgmgr/vrfmgr.cpp).
 _TABLES = range(1001, 5097)
@@ -126,7 +132,10 @@ class OwnershipIndex:
     def _take_out(self, row: str) -> None:
         """A part of an object is another one now, or none."""
         if isinstance(part := self._declared.get(row), Part):
-            del self._parts[part.object][row]
+            others = self._parts[part.object]
+            del others[row]
+            if not others:
+                del self._parts[part.object]
             self._rejected.forget(part.base)
 
     def verdicts_of_parts(self, verdicts: Mapping[str, Verdict]) -> dict[str, Verdict]:
@@ -177,15 +186,15 @@ class OwnershipIndex:
             if left:
                 staying.discard(row)
             if isinstance(declared, Verdict):
-                out.verdicts[row] = LEFT_TO_BGPCFGD if left else declared
+                out.verdicts[row] = left_to_bgpcfgd(row) if left else declared
             elif isinstance(declared, Part):
                 if left:
-                    out.verdicts[row] = LEFT_TO_BGPCFGD
+                    out.verdicts[row] = left_to_bgpcfgd(row)
             elif (other := claimed.setdefault(declared.object, row)) != row:
                 reason = f"{declared.object}: {other} declares it already; remove one of both"
                 out.verdicts[row] = Verdict(Status.REJECTED, reason)
             elif left:
-                out.verdicts[row] = LEFT_TO_BGPCFGD
+                out.verdicts[row] = left_to_bgpcfgd(row)
             else:
                 whole = self._completed(declared, running, tables, around)
                 if isinstance(whole, Verdict):
@@ -273,7 +282,9 @@ class OwnershipIndex:
             mine = self._settle(obj, mine, entry)
         if entry is None:
             if mine is not None and row not in self._rewritten:
-                reason = f"{obj}: another door removed it; write the row again to declare it anew"
+                reason = (
+                    f"{obj}: another northbound removed it; write the row again to declare it anew"
+                )
                 out.verdicts[row] = Verdict(Status.REJECTED, reason)
             else:
                 out.changes.append(Change(row, obj, leaves))
@@ -289,7 +300,8 @@ class OwnershipIndex:
         else:
             self.owned.pop(obj, None)
             reason = (
-                f"{obj}: another door declares it otherwise; remove it there, or remove this row"
+                f"{obj}: another northbound declares it otherwise; remove it there, or remove this"
+                " row"
             )
             out.verdicts[row] = Verdict(Status.REJECTED, reason)
 
@@ -304,7 +316,9 @@ class OwnershipIndex:
             more = []  # a container of which there is always one
         if more:
             names = ", ".join(n.rpartition(":")[2] for n in more)
-            reason = f"{obj}: another door added {names}; remove that there, and this goes too"
+            reason = (
+                f"{obj}: another northbound added {names}; remove that there, and this goes too"
+            )
             out.verdicts[mine.row] = Verdict(Status.REMOVED, reason)
         else:
             out.changes.append(Change(mine.row, obj, None))

@@ -13,6 +13,7 @@ from typing import Any
 from srv6mgrd.configdb import extensions, vpn
 from srv6mgrd.configdb.fields import DEFAULT_VRF, Row, RowError, ipv6_network, printable, shown
 from srv6mgrd.configdb.objects import Content, Declared, Kind, Object, Part
+from srv6mgrd.configdb.verdict import SERVED_BY_BGPCFGD, WITHOUT_BGP, Verdict
 from srv6mgrd.redis.schema import Table, table
 
 LOCATORS = table("CONFIG_DB", "SRV6_MY_LOCATORS")
@@ -177,6 +178,11 @@ _OF_BGPCFGD = tuple(
 def is_of_bgpcfgd(row: str) -> bool:
     """Whether a row is left to SONiC's bgp container where that runs."""
     return row.startswith(_OF_BGPCFGD)
+
+
+def left_to_bgpcfgd(row: str) -> Verdict:
+    """On such a row."""
+    return WITHOUT_BGP if row.startswith(extensions.VPNS.prefix) else SERVED_BY_BGPCFGD
 
 
 def is_passed_over(row: str) -> bool:

@@ -25,11 +25,19 @@ class Verdict:
 
 
 ACCEPTED = Verdict(Status.ACCEPTED)
-LEFT_TO_BGPCFGD = Verdict(
+_ONE_MASTER = 'disable that feature, or set static_sids = "srv6mgr" in srv6-configdbd.toml'
+# Of tables that the bgp container reads.
+SERVED_BY_BGPCFGD = Verdict(
     Status.LEFT,
     "the bgp container makes FRR's configuration of it, as FEATURE|bgp is enabled; to have srv6mgr"
-    ' serve it, disable that feature, or set static_sids = "srv6mgr" in srv6-configdbd.toml and'
-    " keep the row from bgpcfgd",
+    f" serve it, {_ONE_MASTER} and keep the row from bgpcfgd",
+)
+# Of our own tables, which need BGP and SIDs.
+WITHOUT_BGP = Verdict(
+    Status.LEFT,
+    "nobody serves it: BGP is the bgp container's, as FEATURE|bgp is enabled, and that does not"
+    " read this table; declare the VPN in BGP_GLOBALS and BGP_GLOBALS_AF, or"
+    f" {_ONE_MASTER}",
 )
 
 

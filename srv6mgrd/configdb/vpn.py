@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
+from unicodedata import category
 
-from srv6mgrd.configdb.fields import DEFAULT_VRF, Row
+from srv6mgrd.configdb.fields import DEFAULT_VRF, Row, shown
 from srv6mgrd.configdb.objects import Declared, Kind, Object, Part
 from srv6mgrd.redis.schema import table
 
@@ -23,6 +24,8 @@ INTERFACES = table("CONFIG_DB", "INTERFACE")
 
 # SONiC's fixtures write 255; the model, as FRR counts, has one less.
 _MOST_HOPS = 254
+# Of FRR (lib/vty.h, bgpd/bgp_vty.c).
+_DESCRIPTION = 80
 _VPN = frozenset({"ipv4_vpn", "ipv6_vpn"})
 _UNICAST = {"ipv4_unicast": "ipv4-unicast", "ipv6_unicast": "ipv6-unicast"}
 SPEAKER = Object(Kind.BGP)
@@ -61,9 +64,11 @@ def bgp_family(parts: list[str], r: Row) -> Part | None:
     vrf, family = parts
     if vrf == DEFAULT_VRF or family not in _UNICAST or "rd_vpn_export" not in r.fields:
         return None
-    both = r.fields.get("rt_vpn_both", "").split()
-    imported = [*r.fields.get("rt_vpn_import", "").split(), *both]
-    exported = [*r.fields.get("rt_vpn_export", "").split(), *both]
+    both, imported, exported = (
+        r.route_targets(name, r.fields.get(name, ""))
+        for name in ("rt_vpn_both", "rt_vpn_import", "rt_vpn_export")
+    )
+    imported, exported = sorted({*imported, *both}), sorted({*exported, *both})
     if not imported or not exported:
         raise r.error(
             "a VPN imports and exports by route targets",
@@ -71,9 +76,9 @@ def bgp_family(parts: list[str], r: Row) -> Part | None:
         )
     content: dict[str, Any] = {
         "family": _UNICAST[family],
-        "rd": r.fields["rd_vpn_export"].strip(),
-        "import-rt": sorted(set(imported)),
-        "export-rt": sorted(set(exported)),
+        "rd": r.route_target("rd_vpn_export", r.fields["rd_vpn_export"].strip()),
+        "import-rt": imported,
+        "export-rt": exported,
         "exports": r.fields.get("export_vpn", "true") == "true",
     }
     if "redistribute_connected" in r.fields:
@@ -96,8 +101,15 @@ def bgp_neighbor(parts: list[str], r: Row) -> Part | None:
         return None
     address = str(r.parsed("neighbor", text, ip_address, "IP address"))
     neighbor: dict[str, Any] = {"remote-as": _asn(r, "asn", r.fields["asn"])}
+    warnings: tuple[str, ...] = ()
     if name := r.fields.get("name"):
-        neighbor["description"] = name
+        if _is_description(name):
+            neighbor["description"] = name
+        else:
+            warnings = (
+                f"name '{shown(name)}' has no effect: a description has {_DESCRIPTION} characters"
+                " at most, in words with one blank between them",
+            )
     if local := r.fields.get("local_addr"):
         neighbor["update-source"] = str(r.parsed("local_addr", local, ip_address, "IP address"))
     if r.fields.get("ebgp_multihop") == "true":
@@ -108,8 +120,17 @@ def bgp_neighbor(parts: list[str], r: Row) -> Part | None:
         neighbor["enabled"] = False
     content = {"neighbors": {address: neighbor}}
     if vrf == DEFAULT_VRF:
-        return Part(SPEAKER, _SPEAKER_ROW, content)
-    return _vrf_part(r, vrf, content)
+        return Part(SPEAKER, _SPEAKER_ROW, content, warnings)
+    return _vrf_part(r, vrf, content, *warnings)
+
+
+def _is_description(text: str) -> bool:
+    """Whether FRR takes it for a description (srv6mgr-bgp.yang): bytes that are no UTF-8 are none
+    either."""
+    words = text.split(" ")
+    return len(text) <= _DESCRIPTION and all(
+        word and all(category(character)[0] in "LNPS" for character in word) for word in words
+    )
 
 
 def bgp_neighbor_family(parts: list[str], r: Row) -> Part | None:

@@ -114,7 +114,9 @@ def of_system(system: System, settings: Settings) -> list[Source]:
         for service in SERVICES
     ]
     runtime = Path(settings.runtime_directory)
-    patterns = (*FILES, f"{runtime}/node.json", f"{runtime}/proxies.json")
+    # Settings are there in the container of SONiC, which makes them.
+    made = (f"{runtime}/node.json", f"{runtime}/proxies.json", f"{runtime}/*.toml")
+    patterns = (*FILES, *made)
     paths = dict.fromkeys(path for pattern in patterns for path in system.files(pattern))
     found += [Source(f"files{path}", partial(system.file, path)) for path in paths]
     return found

@@ -69,7 +69,7 @@ class Daemon:
 
 
 class Northbound:
-    """Both sides of the door."""
+    """Both sides of the northbound."""
 
     def __init__(self, server: Server, daemon: Daemon, core: Core) -> None:
         from srv6mgrd.datastore.connection import Connection
@@ -106,7 +106,7 @@ class Northbound:
         return found
 
     def other_northbound(self, path: str, document: Any = None) -> None:
-        """An edit through another door."""
+        """An edit through another northbound."""
         from srv6mgrd.datastore.transaction import Edit, Op, commit
 
         edit = (

@@ -213,11 +213,11 @@ def test_who_wins_between_northbounds(northbound: Northbound) -> None:
     declare(northbound)
     northbound.wait(SID, "accepted")
     sid = {"prefix": PREFIX, "locator": "MAIN", "behavior": "End"}
-    # Changed by another door: it is that door's.
+    # Changed by another northbound: it belongs to that one now.
     northbound.other_northbound(f"/local-sids/sid[prefix='{PREFIX}']")
-    northbound.wait(SID, "refused", "another door removed it")
+    northbound.wait(SID, "refused", "another northbound removed it")
     northbound.other_northbound("/local-sids", {"local-sids": {"sid": [sid]}})
-    northbound.wait(SID, "refused", "another door declares it otherwise")
+    northbound.wait(SID, "refused", "another northbound declares it otherwise")
     northbound.config.hset(SID, mapping={"action": "uDT4"})
     northbound.config.hset("VRF|Vrf2", mapping={"NULL": "NULL"})
     northbound.wait("VRF|Vrf2", "accepted")
@@ -226,7 +226,7 @@ def test_who_wins_between_northbounds(northbound: Northbound) -> None:
     northbound.other_northbound(f"/local-sids/sid[prefix='{PREFIX}']")
     northbound.wait(SID, "accepted")
     assert northbound.running("local-sids", "sid")[PREFIX]["behavior"] == "End.DT4"
-    # What another door declared first, and what it adds to ours.
+    # What another northbound declared first, and what it adds to ours.
     northbound.other_northbound("/vrfs", {"vrfs": {"vrf": [{"name": "Vrf7", "table-id": 7}]}})
     northbound.other_northbound(
         "/vrfs", {"vrfs": {"vrf": [{"name": "Vrf2", "interface": ["eth9"]}]}}
@@ -234,7 +234,7 @@ def test_who_wins_between_northbounds(northbound: Northbound) -> None:
     northbound.config.hset("VRF|Vrf7", mapping={"NULL": "NULL"})
     northbound.wait("VRF|Vrf7", "accepted")
     northbound.config.delete("VRF|Vrf7", "VRF|Vrf2")
-    northbound.wait("VRF|Vrf2", "removed", "another door added interface")
+    northbound.wait("VRF|Vrf2", "removed", "another northbound added interface")
     assert {"Vrf7", "Vrf2"} <= northbound.running("vrfs", "vrf").keys()
 
 

@@ -1,9 +1,12 @@
-"""Who wins between doors, and what is done about it."""
+"""Who wins between northbounds, and what is done about it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
+
+import pytest
 
 from srv6mgrd.configdb.change import Change
 from srv6mgrd.configdb.objects import Kind, Object
@@ -54,7 +57,7 @@ class World:
             entry = self.objects.setdefault(change.object, {})
             for name in change.gone:
                 del entry[name]
-            entry |= change.leaves
+            entry |= deepcopy(dict(change.leaves))
 
 
 def test_a_row_makes_its_object_and_takes_it_away() -> None:
@@ -85,7 +88,7 @@ def test_a_row_that_changes_takes_back_what_it_no_longer_says() -> None:
     world.objects |= {MAIN: dict(PREFIX), VRF1: {"table-id": 1001}}
     world.ownership.write(row, {"action": "uDT46", "decap_vrf": "Vrf1"})
     world.round()
-    world.objects[sid]["counters"] = False  # another door's
+    world.objects[sid]["counters"] = False  # another northbound's
     world.ownership.write(row, {"action": "uN"})
     world.round()
     assert world.objects[sid] == {
@@ -108,7 +111,7 @@ def test_what_another_northbound_declared_stays_its_own() -> None:
     world.ownership.write(LOCATOR, PREFIX)
     ((status, reason),) = world.round().values()
     assert status is Status.REJECTED
-    assert "another door declares it otherwise" in reason
+    assert "another northbound declares it otherwise" in reason
     assert world.objects[MAIN] == {"prefix": "fcbb:0:9::/48"}
     # It is the row's turn once that goes.
     del world.objects[MAIN]
@@ -149,7 +152,7 @@ def test_what_another_northbound_added_to_is_not_removed() -> None:
     world.ownership.remove(VRF)
     ((status, reason),) = world.round().values()
     assert status is Status.REMOVED
-    assert reason.startswith("VRF Vrf1: another door added bgp")
+    assert reason.startswith("VRF Vrf1: another northbound added bgp")
     del world.objects[VRF1]["srv6mgr-bgp:bgp"]
     world.round()
     assert world.objects == {}
@@ -377,6 +380,35 @@ def test_rows_that_bgpcfgd_serves_are_not_judged() -> None:
     world.ownership.write(row, {"action": "uDT46"})
     assert world.round()[row][0] is Status.REJECTED
     assert world.round(around=beside)[row][0] is Status.LEFT
+
+
+def test_what_is_left_says_who_serves_it() -> None:
+    world, beside = World(), Surroundings(is_bgpcfgd=True)
+    world.ownership.write(LOCATOR, PREFIX)
+    vpn = {"rd": "1:1", "rt_import": "1:1", "rt_export": "1:1"}
+    world.ownership.write("SRV6MGR_VPN|Vrf1", vpn)
+    left = world.round(around=beside)
+    assert left[LOCATOR][1].startswith("the bgp container makes FRR's configuration of it")
+    # bgpcfgd does not know this table.
+    assert left["SRV6MGR_VPN|Vrf1"][0] is Status.LEFT
+    assert left["SRV6MGR_VPN|Vrf1"][1].startswith("nobody serves it")
+
+
+@pytest.mark.parametrize("vrf", ["default", "Vrf1"])
+def test_defaults_of_yang_are_no_difference(vrf: str) -> None:
+    """The running configuration leaves them out."""
+    world = World()
+    world.ownership.write(VRF, {})
+    world.ownership.write("SRV6MGR_SEGMENT_LIST|a", {"path": "::1"})
+    row = f"SRV6MGR_STEERING|{vrf}|10.0.0.0/8"
+    world.ownership.write(row, {"segment_list": "a", "behavior": "H.Encaps"})
+    world.round()
+    routes = world.objects.get(Object(Kind.ROUTE, "10.0.0.0/8"))
+    if routes is None:
+        (routes,) = world.objects[VRF1]["srv6mgr-steering:steering"]["route"]
+    assert routes.pop("behavior") == "H.Encaps"
+    again = world.round()
+    assert again == dict.fromkeys(again, (Status.ACCEPTED, ""))
 
 
 def test_the_order_in_which_rows_were_written_does_not_matter() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from srv6mgrd.configdb.fields import RowError, printable
-from srv6mgrd.configdb.objects import Content, Declared, Kind, Object
+from srv6mgrd.configdb.objects import Content, Declared, Kind, Object, Part
 from srv6mgrd.configdb.rows import TABLES, declare, order
 
 SID = "SRV6_MY_SIDS|MAIN|fcbb:bbbb:20:f1::/64"
@@ -82,6 +82,22 @@ def test_the_key_of_a_sid_is_canonical() -> None:
         ("SRV6MGR_SEGMENT_LIST|a", {"path": "::1,x"}, "segment 'x' is no IPv6 address"),
         ("SRV6MGR_SEGMENT_LIST|a", {"path": ",".join(["::1"] * 17)}, "17 segments"),
         ("SRV6MGR_STEERING|default|x", {"segment_list": "a"}, "prefix 'x' is no prefix"),
+        (
+            "SRV6MGR_STEERING|Vrf1|::/0",
+            {"segment_list": "a", "interface": "e"},
+            "interface means nothing to a route of a VRF; remove interface",
+        ),
+        (
+            "SRV6MGR_VPN|Vrf1",
+            {"rd": "\udcff", "rt_import": "1:1", "rt_export": "1:1"},
+            "write it like 65000:100",
+        ),
+        (
+            "BGP_GLOBALS_AF|Vrf1|ipv4_unicast",
+            {"rd_vpn_export": "1:1", "rt_vpn_both": "1:1 x"},
+            "rt_vpn_both 'x' is not AS:number",
+        ),
+        ("INTERFACE|e\udcff", {"vrf_name": "Vrf1"}, "no name of an interface"),
         ("SRV6MGR_INTERFACE|eth0", {"role": "x"}, "write one of core, customer"),
         (
             "SRV6MGR_PROXY|MAIN|fcbb::/64",
@@ -128,6 +144,18 @@ def test_rejections_name_cause_and_remedy(row: str, content: Content, words: str
 def test_neighbors_of_bgpcfgd_are_passed_over() -> None:
     """They have no VRF in their key."""
     assert declare("BGP_NEIGHBOR|10.0.0.57", {"asn": "65200", "name": "ARISTA01T1"}) is None
+
+
+@pytest.mark.parametrize("name", ["\udcff", "a  b", "a\nb", "x" * 81])
+def test_a_name_that_is_no_description_is_warned_of(name: str) -> None:
+    """Bytes of Redis that are no UTF-8 arrive as surrogates, which JSON can't carry."""
+    declared = declare("BGP_NEIGHBOR|Vrf1|10.0.0.1", {"asn": "1", "name": name})
+    assert isinstance(declared, Part)
+    assert declared.content == {"neighbors": {"10.0.0.1": {"remote-as": 1}}}
+    assert "has no effect" in declared.warnings[0]
+    fine = declare("BGP_NEIGHBOR|Vrf1|10.0.0.1", {"asn": "1", "name": "ARISTA01T1 (spine)"})
+    assert isinstance(fine, Part)
+    assert not fine.warnings
 
 
 def test_rows_stand_behind_what_they_refer_to() -> None:

@@ -165,12 +165,18 @@ def test_a_second_dump_has_a_bundle(tmp_path: Path) -> None:
     bundle = tmp_path / "bundle.tar.gz"
     bundle.write_text("of yesterday")
     ctl = tmp_path / "srv6ctl"
-    ctl.write_text('#!/bin/sh\n[ "$1" != support-bundle ] || { set -C; echo new >"$2"; }\n')
+    # As srv6ctl, which does not find the settings of the container by itself.
+    ctl.write_text(
+        '#!/bin/sh\n[ "$1 $2" = "--config /run/own/srv6mgrd.toml" ] || exit 2\nshift 2\n'
+        '[ "$1" != support-bundle ] || { set -C; echo new >"$2"; }\n'
+    )
     ctl.chmod(0o755)
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SRV6MGR_BUNDLE": str(bundle)}
+    environment["SRV6MGR_RUN"] = "/run/own"
     dump = ["sh", PACKAGE / "debug-dump"]
     shown = subprocess.run(dump, check=True, env=environment, capture_output=True, text=True)
     assert shown.stdout.splitlines()[-1] == f"== {bundle}"
+    assert "ended with status" not in shown.stdout
     assert bundle.read_text() == "new\n"
 
 
