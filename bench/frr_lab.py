@@ -206,7 +206,7 @@ def _afterwards(size: str, one: Cost, gone: Cost, flaps: float) -> list[Goal]:
 
 
 def _through_srv6mgr(pe1: Edge, pe2: Edge, count: int) -> tuple[Cost, Cost, Cost, float]:
-    """Of all VRFs, of one more, of taking all away; and how often the session came up anew."""
+    """Of all VRFs, of one more, of taking all away; and how often the session came up again."""
     base, whole, more = (declaration(1, n) for n in (0, count, count + 1))
     _fresh(pe1, pe2, base)
     before = pe2.established()
@@ -217,7 +217,7 @@ def _through_srv6mgr(pe1: Edge, pe2: Edge, count: int) -> tuple[Cost, Cost, Cost
 
 
 def _fresh(pe1: Edge, pe2: Edge, base: Desired) -> None:
-    """FRR of pe1 anew, with its session and no VRF."""
+    """FRR of pe1, restarted, with its session and no VRF."""
     pe1.restart()
     wait_until(lambda: pe1.frr.observe() is not None, "FRR", 60)
     # bgpd rejects a locator until it is connected to zebra (bgp_zebra_srv6_manager_get_locator).
@@ -266,7 +266,7 @@ def _apply(edge: Edge, actions: Sequence[Action]) -> None:
 
 
 def creations(wanted: Desired, standing: Desired | None = None) -> list[Action]:
-    """What stands in one and not in the other: VRFs change nothing of what is around them."""
+    """What is in one and not in the other: VRFs change nothing of what is around them."""
     there = {b.key: b for b in render(standing)} if standing else {}
     return [Create(b) for b in render(wanted) if b.key not in there]
 

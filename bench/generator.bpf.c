@@ -33,7 +33,7 @@ struct {
 } alternated SEC(".maps");
 
 /* Run by BPF_PROG_TEST_RUN with live frames, which come back with whatever the
- * stack has left in them: all of the frame is written anew. */
+ * stack has left in them: all of the frame is written again. */
 static __always_inline int make(struct xdp_md *context) {
   __u32 first = 0;
   struct frame *frame = bpf_map_lookup_elem(&frames, &first);

@@ -155,7 +155,7 @@ def _get(folder: Path) -> list[Goal]:
         with ours(folder) as server:
             options = [("grpc.max_receive_message_length", -1)]
             with grpc.insecure_channel(server.plain, options=options) as channel:
-                # Whoever decodes it takes longer than the server.
+                # Decoding it takes longer than the server does.
                 get = channel.unary_unary("/gnmi.gNMI/Get")
                 for encoding in (pb.PROTO, pb.JSON_IETF):
                     request = pb.GetRequest(path=[path], encoding=encoding).SerializeToString()

@@ -93,7 +93,7 @@ def _subscribe(stub: Any) -> Iterator[None]:
 
 
 def _set(stub: Any) -> Iterator[None]:
-    """Changes of every kind, and some that are refused."""
+    """Changes of every kind, and some that are rejected."""
     vrf = _path("srv6", "vrfs", "vrf", name="blue")
     calls: list[Callable[[int], Any]] = [
         lambda n: pb.SetRequest(update=[_update(vrf, {"table-id": 1000 + n % 100})]),

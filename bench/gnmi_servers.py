@@ -146,7 +146,7 @@ def _free_port() -> int:
 
 
 class Feeder:
-    """Stands in for srv6mgrd: counts every SID of the store once in an interval.
+    """In the place of srv6mgrd: counts every SID of the store once in an interval.
 
     A sample is there shortly before it is due for the subscriber that ``keep_step`` names, so
     that what a reader sees as delay is not how the two happen to be offset.

@@ -1,6 +1,6 @@
 """What a Set of ten thousand SIDs takes, from the request to the kernel, wherever the daemons run.
 
-Beside it stands what sysrepo takes for the same commit without anybody of ours: the part of it that
+Beside it is what sysrepo takes for the same commit without anybody of ours: the part of it that
 nobody can take away.
 """
 

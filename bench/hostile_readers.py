@@ -38,7 +38,7 @@ Waits = dict[str, list[float]]
 
 
 def gnmi(target: Target, end: float) -> Waits:
-    """Reads one SID's counters, comes anew, subscribes, and has all counters sampled."""
+    """Reads one SID's counters, connects again, subscribes, and has all counters sampled."""
     waits: Waits = {"Get": [], "connect": [], "subscribe": [], "sample late": []}
     names = ("srv6", "local-sids", "sid", "state", "counters")
     everything = pb.Path(elem=[pb.PathElem(name=name) for name in names])

@@ -104,7 +104,7 @@ class Fortress(Host):
         self._children.clear()
 
     def dead(self) -> list[str]:
-        """Daemons that ended though nobody told them to."""
+        """Daemons that ended though nobody stopped them."""
         names = list(self._argv)
         return [names[n] for n, child in enumerate(self._children) if child.poll() is not None]
 

@@ -2,9 +2,9 @@
 
     make bench BENCH=netconf [PART="edit stages read stall"]
 
-The doors' share is measured: srv6mgrd does not take part, nor the kernel (``bench.gnmi`` has the
-whole). sysrepo alone is the same edit by one session, from its text to the acknowledgement: what
-no door can take away.
+The share of the northbounds is measured: srv6mgrd does not take part, nor the kernel
+(``bench.gnmi`` has the whole). sysrepo alone is the same edit by one session, from its text to the
+acknowledgement: what no northbound can take away.
 """
 
 from __future__ import annotations
@@ -235,7 +235,7 @@ def _get(xpath: str) -> str:
 
 
 def measure_read(folder: Path) -> list[Goal]:
-    """Beside NETCONF stand gNMI, and who asks sysrepo and so srv6mgrd."""
+    """Beside NETCONF are gNMI, and a client of sysrepo and so of srv6mgrd."""
     counters = "/s:srv6/s:local-sids/s:sid{}/s:state/s:counters"
     name = address(MANY // 2)
     asked = {"all": "", "one": f"[s:prefix='{name}']"}

@@ -1,7 +1,7 @@
 """Where sysrepo spends an edit of many SIDs: by its calls, and by what is in the model.
 
 The model's share is measured without the statements of one kind, in a copy of it in a repository of
-its own. CPU time, which a machine shared with others tells better than the clock.
+its own. CPU time, which says more than the clock on a machine that is shared.
 """
 
 from __future__ import annotations

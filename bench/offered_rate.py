@@ -35,7 +35,7 @@ _QUIET, _LONGEST = 0.002, 1.0
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Packets in a second, offered and arrived; ``stalls`` is how often the machine stood still."""
+    """Packets in a second, offered and arrived; ``stalls`` is how often the machine stopped."""
 
     offered: float
     throughput: float

@@ -7,7 +7,7 @@
 /* How long a packet can wait to be made: bpf_loop's bound, at 20 ns a turn, is
  * 0.17 s. */
 #define MAX_TURNS (1 << 23)
-/* Behind by more, as after the machine stood still, the rate starts again: no
+/* Behind by more, as after the machine stopped, the rate starts again: no
  * burst makes up. */
 #define MAX_LATE 50000
 

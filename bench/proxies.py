@@ -102,7 +102,7 @@ class Bench:
         """``packets`` of each scenario in each round."""
         for number in range(rounds):
             print(f"\rround {number + 1} of {rounds}", end="", file=sys.stderr, flush=True)
-            # To and fro: whoever comes after which one does not go to the same one's account.
+            # To and fro, so that no server always runs after the same other one.
             for scenario in self.scenarios[:: 1 if number % 2 else -1]:
                 scenario.measure(self.generator, packets)
         print(file=sys.stderr)

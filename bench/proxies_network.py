@@ -209,7 +209,7 @@ class Installed:
     def __init__(self, kernel: LinuxKernel, run: Node) -> None:
         self.kernel = kernel
         self.folder = kernel._proxies._programs.folder
-        # Where the kernel has no dummy device, a veth stands in.
+        # Where the kernel has no dummy device, a veth takes its place.
         run.on(run.name, f"ip link add {SID_DEVICE} type veth peer name sids")
         run.on(run.name, f"ip link set {SID_DEVICE} alias {LINK_ALIAS} up")
 

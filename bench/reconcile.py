@@ -1,7 +1,7 @@
 """SIDs by the ten and hundred thousand: put into the kernel, dumped, and kept.
 
 This part runs on the host's kernel, in a network namespace of its own: what netlink costs, where a
-veth stands in for the device of the SIDs should there be no dummy, and what a running srv6mgrd
+veth takes the place of the device of the SIDs should there be no dummy, and what a running srv6mgrd
 takes there (``bench.reconcile_host``). That is measured in the lab, too (``bench.reconcile_lab``),
 where VRFs and FRR are but every page fault and system call is dear; its runs are read from the file
 that it left. ``make bench BENCH=reconcile`` does both, PART="rates vrf 10k 100k vrfs" the parts
@@ -36,7 +36,7 @@ from srv6mgrd.model.reserved import MAIN_TABLE, ROUTE_PROTOCOL, SID_DEVICE
 from srv6mgrd.plan.actions import Action, Create, Delete
 
 ROUNDS = 3
-# pyroute2 takes its time; a sample tells the rate.
+# pyroute2 takes its time; a sample gives the rate.
 _SAMPLE = 1000
 FROM_LAB = Path("build/lab/bench/reconcile.json")
 

@@ -1,6 +1,6 @@
 """What a running srv6mgrd takes for its work, wherever it runs.
 
-Beside what a commit takes stands what sysrepo takes for the same commit without srv6mgrd: that part
+Beside what a commit takes is what sysrepo takes for the same commit without srv6mgrd: that part
 nobody can take away.
 """
 
@@ -92,7 +92,7 @@ def goals_of(place: Place, count: int) -> list[Goal]:
 
 
 def vrf_goals_of(place: Place, count: int) -> list[Goal]:
-    """What many VRFs with BGP take, and how long the event loop stood still meanwhile."""
+    """What many VRFs with BGP take, and how long the event loop was blocked meanwhile."""
     goals: list[Goal] = []
 
     def goal(what: str, *runs: Any, **named: Any) -> None:

@@ -4,10 +4,10 @@
 ``change COUNT TIMES``   seconds of commits of one more SID each
 ``vrfs COUNT``           the same as ``configure``, of VRFs with BGP
 ``vrf COUNT TIMES``      the same as ``change``, of VRFs with BGP
-``compare TIMES``        seconds of compares that find all as it shall be
+``compare TIMES``        seconds of compares that find all as desired
 ``repair COUNT TIMES``   seconds from the deletion of a SID by hand to its return
 ``idle SECONDS``         percent of a CPU used, and MiB resident
-``gap``                  milliseconds that srv6mgrd's event loop stood still, at most
+``gap``                  milliseconds that srv6mgrd's event loop was blocked, at most
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ _OF: dict[str, Callable[[Sequence[float]], float]] = {
 @dataclass(frozen=True, slots=True)
 class Goal:
     """``ours`` may be at most ``goal`` times ``peer``, or at least when ``more`` is better.
-    Without a peer ``goal`` is a number of ``unit`` itself, and without a goal the line only tells.
+    Without a peer ``goal`` is a number of ``unit`` itself, and without a goal it is only reported.
     Of the runs the one counts that ``of`` names: all that disturbs adds, so the best by default.
     "rounds": both ran in turn, and of the ratios of the rounds the median counts. Its confidence
     interval is on one side of the goal, or the verdict is unclear. What disturbs for longer than a

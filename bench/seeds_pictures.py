@@ -27,7 +27,7 @@ Runs = Mapping[str, Sequence[float]]
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """Colors that are told apart with any kind of color vision (Okabe and Ito)."""
+    """Colors that differ for any kind of color vision (Okabe and Ito)."""
 
     name: str
     ink: str

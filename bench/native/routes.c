@@ -48,7 +48,7 @@ static size_t put(char *at, int type, const void *value, size_t size) {
   return NLA_ALIGN(head->nla_len);
 }
 
-// One request with the address still zero; says where the address stands.
+// One request with the address still zero; says where the address is.
 static size_t request(char *at, int add, uint32_t table, uint32_t device,
                       size_t *address) {
   struct nlmsghdr *head = (void *)at;

@@ -138,8 +138,8 @@ class AlarmList:
         return alarm
 
     def purge(self, selection: Selection, wall: int, *, shelved: bool = False) -> int:
-        """Remove alarms of one of the two lists; how many. Those whose condition exists are raised
-        anew by ``settle``."""
+        """Remove alarms of one of the two lists; how many. ``settle`` raises those again whose
+        condition exists."""
         gone = [
             key
             for key, alarm in self._alarms.items()

@@ -52,8 +52,8 @@ class Admission:
         return self._admitted(judge(desired, before.partition, self._rejections))
 
     def take(self, desired: Desired) -> Admitted:
-        """Of a configuration that is there already what is valid. Raises RejectedError when that
-        can't be told."""
+        """The valid part of a configuration that is there already. Raises RejectedError when it
+        cannot be determined."""
         return self._admitted(partition(desired, self._rejections))
 
     def _admitted(self, found: Partition) -> Admitted:

@@ -39,7 +39,7 @@ def _code(number: int) -> str:
 
 
 def of_conflict(conflict: Conflict) -> Rejection:
-    """Something foreign is where an object of ours shall be."""
+    """A foreign object is in the place of one of ours."""
     return conflict.wanted.conflict(conflict.found)
 
 
@@ -76,7 +76,7 @@ def of_unread(action: Action) -> Rejection:
 
 
 def of_unreachable(error: AdapterError) -> Rejection:
-    """The kernel can't be read, so nothing can be said of what stands."""
+    """The kernel can't be read, so it is not known what is installed."""
     return Rejection(error.what, error.cause, error.remedy, "unreachable")
 
 

@@ -118,8 +118,8 @@ class Executor:
         return _vrfs(a for a in actions if isinstance(a, Create) and a.object.key in self._known)
 
     def take_carried_out(self) -> list[Action]:
-        """What was carried out since the last ``apply`` began, what was undone included; told once,
-        for it may be much."""
+        """Actions carried out since the last ``apply`` began, undone ones included. Returned once,
+        because they may be many."""
         carried_out, self._carried_out = self._carried_out, []
         self._known = {}
         return carried_out
@@ -145,7 +145,7 @@ class Executor:
             _LOG.error("%s", error)
 
     def undo(self, done: Sequence[Action]) -> None:
-        """Take back actions of the last ``apply`` that were carried out. What stood before has
+        """Take back actions of the last ``apply`` that were carried out. What was there before has
         its dependencies too, so this is ordered like any plan. The journal still names all of
         it."""
         gone, undone = _removed(done), {a.object.key for a in done}
@@ -169,7 +169,7 @@ class Executor:
         except StorageError as error:
             _LOG.error("%s", error)
         for failure in rejected:
-            # Nobody to tell: the next compare finds and repairs it.
+            # There is no caller to report to: the next compare finds and repairs it.
             _LOG.error("undo of %s rejected: %s", failure.action.object.key, failure.message)
 
 
@@ -196,7 +196,7 @@ def _rounds(actions: Iterable[Action]) -> Iterator[list[Action]]:
 
 
 def _put_again(actions: Sequence[Action], undone: Sequence[Action]) -> list[Action]:
-    """Of actions not carried out, what stood before: what was done may have taken it along."""
+    """Of actions not carried out, what was there before: other actions may have removed it."""
     known = {id(action) for action in undone}
     gone = _removed(undone)
     return [
@@ -235,7 +235,7 @@ def _static_routes(
 
 
 def _written(action: Create | Replace) -> Object:
-    """What is ours of an object that is put: lines that stood before are whosever they were."""
+    """Our part of a written object: lines that were there before keep their owner."""
     obj = action.object
     if isinstance(action, Replace) and isinstance(obj, FrrBlock):
         assert isinstance(action.before, FrrBlock)
@@ -248,7 +248,7 @@ def _gone(actions: Iterable[Action], failed: Container[int]) -> set[str]:
     gone = set()
     for action in actions:
         rejected = id(action) in failed
-        # A rejected Create left nothing of ours; what stands there belongs to somebody else.
+        # A rejected Create left nothing of ours; an object of that key is somebody else's.
         if isinstance(action, Create if rejected else Delete):
             gone.add(action.object.key)
         elif not rejected:

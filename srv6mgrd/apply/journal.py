@@ -44,7 +44,7 @@ class Journal:
         self._lines: dict[str, tuple[str, ...]] = {}
         # Keys of what was adopted and could not be written yet.
         self._unwritten: set[str] = set()
-        # None: nothing was ever declared, as far as the journal can tell.
+        # None: nothing was ever declared, as far as the journal knows.
         self._declares: bool | None = None
         self._database = Database(path, self._load, problems or Problems(), connect)
 
@@ -91,7 +91,7 @@ class Journal:
         return key in self._lines
 
     def owns(self, obj: Object) -> bool:
-        """Whether this is what we put there, or were about to, as far as the journal can tell."""
+        """Whether this is what we put there, or were about to, as far as the journal knows."""
         known = self._lines.get(obj.key)
         return known is not None and set(obj.owned_lines) <= set(known)
 

@@ -22,7 +22,7 @@ def outcomes(
     frr_up: bool,
 ) -> dict[ObjectRef, Outcome]:
     """Status of every declared object that is not installed, from the failures of the objects
-    that serve it, and from what stands in front of them, by their keys; ``left_out`` are those
+    that serve it, and from what blocks them, by their keys; ``left_out`` are those
     that are not tried."""
     out: dict[ObjectRef, Outcome] = {}
     for ref, reason in t.pending.items():

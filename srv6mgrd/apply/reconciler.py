@@ -65,8 +65,8 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """What shall stand, what stands, and the difference. ``some`` are the keys that were looked
-    at, if not all: the others stood as they shall, and nothing has changed in them."""
+    """The target, the observed state, and the difference. ``some`` are the keys that were looked
+    at, if not all: the others were as desired, and nothing has changed in them."""
 
     target: Target
     observed: Mapping[str, ObservedObject]
@@ -82,7 +82,7 @@ _TargetOf = tuple[Desired, Links, list[FrrBlock], frozenset[str], bool, bool, Ta
 
 
 class _Owned:
-    """The keys of what stands as the journal has it."""
+    """The keys of objects that are as the journal has them."""
 
     def __init__(self, journal: Journal, observed: Mapping[str, ObservedObject]) -> None:
         self._journal = journal
@@ -125,14 +125,14 @@ class Reconciler:
         self._executor = Executor(kernel, frr, journal)
         self._retry_policy = RetryPolicy(clock)
         self._last_target: _TargetOf | None = None
-        # Keys of what was not as it shall at the last compare; None: everything may be otherwise.
+        # Keys of objects that were not as desired at the last compare; None: any object may differ.
         self._unsettled: set[str] | None = None
         # The last state that lacks nothing here, and of what; and what the current one lacks.
         self._carried: tuple[Desired, Capabilities] | None = None
         self._lacked: Mapping[ObjectRef, str] = {}
         # What could not be put in place, with the reason, by key.
         self._failed: Mapping[str, tuple[Object, Rejection]] = {}
-        # Told what is about to be written, and what then was, undone actions included.
+        # Called with the actions to be written, and then with those written, undone ones included.
         self.before_writing: Callable[[Sequence[Action]], None] = _nobody
         self.after_writing: Callable[[Sequence[Action]], None] = _nobody
         # The journal was lost: what is declared and present is ours, though it has no mark.
@@ -233,8 +233,8 @@ class Reconciler:
         """What the node lacks for the expanded ``desired``. Raises RejectedError, unless such
         objects are accepted or ``accept`` is set.
 
-        What stands as declared goes on standing, whatever became of a try: to take down what
-        forwards because something else failed would be the greater fault.
+        Objects that are as declared stay, whatever became of a try: to remove what forwards
+        because something else failed would be the greater fault.
         """
         carried = self._carried
         if carried is not None and carried[0] is desired and carried[1] is self.capabilities:
@@ -284,7 +284,7 @@ class Reconciler:
         self, desired: Desired, links: Links, blocks: list[FrrBlock]
     ) -> tuple[Target, frozenset[str] | None]:
         """The target, the last one when nothing that it depends on has changed; and the keys in
-        which it is otherwise than the last one, None when that is not known."""
+        which it differs from the last one, None when that is not known."""
         kept = frozenset(key for key in VALUES_KEPT if key in self._journal)
         links = without_leaving(desired, links, self._journal)
         links = met(desired, links, borrowed=self._borrowed)
@@ -379,7 +379,7 @@ class Reconciler:
         *,
         atomic: bool,
     ) -> tuple[list[RejectedAction], _Compared | None]:
-        """Write; what was rejected, and what stands then. Atomic: raises RejectedError with all
+        """Write; what was rejected, and what is there then. Atomic: raises RejectedError with all
         undone if anything was rejected or reads back otherwise."""
         if not actions:
             return [], None

@@ -98,7 +98,7 @@ class Line:
 
 
 class RedisWire:
-    """Two connections: one to work on, one on which Redis tells of changes."""
+    """Two connections: one to work on, one on which Redis reports changes."""
 
     def __init__(self, work: Line, watch: Line) -> None:
         self._work = work
@@ -137,7 +137,7 @@ class RedisWire:
             yield None if keys is None else [text(key) for key in keys]
 
     async def watch(self) -> None:
-        """Have Redis tell of changes from now on."""
+        """Have Redis report changes from now on."""
         await track(self._work, self._watch, _WATCHED)
 
     async def close(self) -> None:
@@ -149,8 +149,8 @@ class RedisWire:
 
 
 async def track(work: Line, watch: Line, prefixes: Iterable[str]) -> None:
-    """Have Redis tell on ``watch`` of keys with these prefixes that others than ``work`` change,
-    whichever way they do. Needs Redis 6."""
+    """Have Redis report on ``watch`` which keys with these prefixes others than ``work`` change,
+    in whichever way. Needs Redis 6."""
     (client,) = await watch.call(("CLIENT", "ID"))
     await watch.call(("SUBSCRIBE", "__redis__:invalidate"))
     named = [word for prefix in prefixes for word in ("PREFIX", prefix)]
@@ -176,7 +176,7 @@ def _connection(settings: Settings, name: str) -> Connection:
         "password": settings.password,
         "socket_timeout": None,
         "socket_connect_timeout": None,
-        # Version 3 would mix news of changes into the replies.
+        # Version 3 would mix notifications of changes into the replies.
         "protocol": 2,
         "retry": Retry(NoBackoff(), 0),
         "client_name": name,

@@ -1,4 +1,4 @@
-"""From rows as they are to rows as they shall be: operations, in an order that readers stand."""
+"""From present rows to desired rows: operations, in an order that readers tolerate."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ForeignTableError(Exception):
 
 
 class Rows:
-    """Rows as they shall be, and as they are known to be: one entry where that is the same."""
+    """Desired rows, and rows as they are known to be: one entry where both are the same."""
 
     def __init__(self) -> None:
         # By database and key: a pair for each of 300,000 rows would take 20 MiB.
@@ -40,11 +40,11 @@ class Rows:
 
     @property
     def apart(self) -> Set[RowKey]:
-        """Rows that are otherwise than they shall be."""
+        """Rows that differ from the desired ones."""
         return self._apart.keys()
 
     def want(self, key: RowKey, fields: Fields | None) -> None:
-        """None: the row shall not be."""
+        """None: no such row is desired."""
         known = self.known(key)
         if fields is None:
             self._wanted[key.db].pop(key.key, None)
@@ -69,7 +69,7 @@ class Rows:
             self.know(key, fields)
 
     def clear(self) -> None:
-        """No row shall be."""
+        """No row is desired."""
         keys = chain(self._all_wanted(), list(self._apart))
         self._apart = {key: f for key in keys if (f := self.known(key))}
         self._wanted = {db: {} for db in DATABASES}

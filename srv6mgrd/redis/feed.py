@@ -26,7 +26,7 @@ _LOG = logging.getLogger(__name__)
 _NAME = "srv6mgrd-feed"
 _DB = MY_SID.database
 _OWNED = table(_DB, "SRV6MGR_FED").name
-# VRFOrch tells here that it has a VRF (sonic-swss orchagent/vrforch.cpp).
+# VRFOrch reports here that it has a VRF (sonic-swss orchagent/vrforch.cpp).
 _READY = "VRF_OBJECT_TABLE|"
 _ROUTER = "default"
 _BATCH = 500
@@ -34,7 +34,7 @@ _BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A row as it stands: whether something of it waits for orchagent, its fields once that has
+    """A row as it is: whether something of it waits for orchagent, its fields once that has
     been taken, and whether it is on our list."""
 
     waits: bool
@@ -108,7 +108,7 @@ def _is_free(now: Seen) -> bool:
 
 
 class OrchagentFeed:
-    """``want`` says what shall be, at once; ``run`` makes it so."""
+    """``want`` says at once what is desired; ``run`` makes it so."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

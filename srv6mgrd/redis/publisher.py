@@ -1,4 +1,4 @@
-"""Keeps rows in Redis as they shall be, whatever happens to Redis, and never makes anyone wait."""
+"""Keeps the desired rows in Redis, whatever happens to Redis, and never makes anyone wait."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def _redis(settings: Settings) -> AsyncIterator[Wire]:
 
 @one_thread()
 class Publisher:
-    """``publish`` and ``publish_counters`` say what shall be, at once; ``run`` makes it so.
+    """``publish`` and ``publish_counters`` say at once what is desired; ``run`` makes it so.
 
     Nothing is removed from Redis before the first ``publish``. All methods are for one event
     loop; ``run`` ends by being cancelled, and leaves the rows where they are.
@@ -111,7 +111,7 @@ class Publisher:
 
     @property
     def foreign(self) -> frozenset[RowKey]:
-        """Rows that shall be but are left alone, in whole or part: another writer made them."""
+        """Desired rows that are left alone, in whole or part: another writer made them."""
         return frozenset(key for key, _ in self._row_cache.foreign)
 
     def publish(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> None:

@@ -1,4 +1,4 @@
-"""What shall stand in Redis and what does, as far as it is ours. No I/O: the publisher's memory."""
+"""Our rows in Redis, the desired and the present ones. No I/O: the publisher's memory."""
 
 from __future__ import annotations
 
@@ -96,8 +96,7 @@ class RowCache:
         self._highest = first_index + len(names) - 1
 
     def absorb(self, changes: Changes) -> None:
-        """Take over what shall be otherwise, and empty it. Every counted SID has an identifier by
-        now."""
+        """Take over the changes, and empty them. Every counted SID has an identifier by now."""
         if changes.whole:
             self._rows.clear()
             for key, fields in self._states.items():
@@ -164,7 +163,7 @@ class RowCache:
             self._rows.want(key, fields)  # ours from before a restart; the first sample is to come
 
     def sample(self, counters: Mapping[str, SidCounters]) -> Iterator[tuple[list[str], list[str]]]:
-        """Take over counters by SID prefix; batches of SIDs whose rows stand already, and what
+        """Take over counters by SID prefix; batches of SIDs whose rows exist already, and what
         they count as ``Wire.count`` takes it. Those that were written are reported to ``counted``.
         Rows that are yet to be made are among the next ``changes``.
 
@@ -240,7 +239,7 @@ class RowCache:
             self._dirty.add(key)
 
     def _reported_alike(self, fields: Fields) -> dict[str, str]:
-        """The identifiers that these fields tell as we hold them: our own texts, not theirs."""
+        """The identifiers in these fields, as the texts that we hold and not as new ones."""
         return {n: o for n, o in self._oids.items() if fields.get(n) == o}
 
     def changes(self) -> Iterator[tuple[str, list[diff.Change]]]:

@@ -1,4 +1,4 @@
-"""Desired state and statuses to rows. Pure: what shall stand in Redis, not how it gets there."""
+"""Desired state and statuses to rows. Pure: what Redis has to hold, not how it gets there."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ _INDEX_MASK = (1 << 39) - 1
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """What shall stand in Redis: rows, and the SIDs that have counters.
+    """What Redis has to hold: rows, and the SIDs that have counters.
 
     ``counted`` leads from a SID's prefix to its name in COUNTERS_SRV6_NAME_MAP. The rows of the
     counters are not among ``rows``: their keys hold identifiers that Redis gives out.
@@ -99,10 +99,10 @@ class Projection:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What of a projection is otherwise than in the one before: None for a row that goes, and for
-    a SID that has no counters any more. ``uncounted`` are names that no SID has any more;
-    ``whole``: there is nothing else than this. Whoever takes ``rows`` over empties it: all freed at
-    once would hold every thread."""
+    """How a projection differs from the one before: None for a row that goes, and for a SID that
+    has no counters any more. ``uncounted`` are names that no SID has any more; ``whole``: there is
+    nothing else than this. The caller that takes ``rows`` over empties it: all freed at once would
+    hold every thread."""
 
     rows: dict[RowKey, Fields | None]
     counted: Mapping[str, str | None]
@@ -120,8 +120,8 @@ def project(desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> Pro
 
 
 class Projector:
-    """``project`` again and again: rows are made of what is another object only. Which rows there
-    were is told by what they were made of: kept, they took as much memory as all objects."""
+    """``project`` again and again: rows are made of changed objects only. Former rows are made
+    again from the former objects: kept, they took as much memory as all objects."""
 
     def __init__(self, *, alone: bool = True) -> None:
         """``alone`` False: beside SONiC's own daemons, whose rows are left to them."""
@@ -138,7 +138,7 @@ class Projector:
         self.again()
 
     def again(self) -> None:
-        """The last projection came to nothing: the next one tells all."""
+        """The last projection came to nothing: the next one has all."""
         self._desired, self._statuses, self._few, self._whole = Desired(), {}, {}, True
 
     def project(self, desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> Changes:
@@ -246,7 +246,7 @@ def fed(desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> dict[Ro
 
 
 def proxy_rows(proxies: Mapping[IPv6Network, ProxyState]) -> dict[RowKey, Fields]:
-    """Rows of the proxies that stand; they change with any packet."""
+    """Rows of the installed proxies; they change with any packet."""
     return dict(_proxy(str(prefix), state) for prefix, state in proxies.items())
 
 

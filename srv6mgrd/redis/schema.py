@@ -23,7 +23,7 @@ class RowKey(NamedTuple):
     key: str
 
 
-# First line of a script that stands on another one.
+# First line of a script that needs another one.
 _WITH = "-- with "
 
 Fields = Mapping[str, str]

@@ -1,5 +1,5 @@
 """Redis in a thread with an event loop of its own: to work out the rows of a hundred thousand SIDs
-takes seconds, for which no other event loop may stand still."""
+takes seconds, for which no other event loop may be blocked."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Wire(Protocol):
 
     async def count(self, lines: Sequence[str]) -> None:
         """Write counters into rows that are ours: ``<key> <packets> <octets> <errors>\\n`` each.
-        One that is not ours any more is passed over: what took it away is told by ``changes``."""
+        One that is not ours any more is passed over: ``changes`` reports what took it away."""
         ...
 
     async def allocate(self, count: int, floor: int) -> int:

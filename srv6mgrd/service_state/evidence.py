@@ -1,4 +1,4 @@
-"""What is seen of the parts that a service needs. Whoever gathers it knows nothing of services.
+"""What is seen of the parts that a service needs. Who gathers it knows nothing of services.
 
 A part that has not been read yet is None: nothing is concluded from it.
 """

@@ -20,7 +20,7 @@ class Held:
 
 class HoldTimes:
     """Remembers since when each finding has been there. One that is away for a moment begins
-    anew."""
+    again."""
 
     def __init__(self) -> None:
         self._since: dict[tuple[ConditionType, str], float] = {}

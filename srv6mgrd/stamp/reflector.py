@@ -44,7 +44,7 @@ class _Instance:
 
     def follow(self, assignment: ReflectorAssignment) -> bool:
         """Go on as assigned, with the counters of sessions. False when that takes another socket:
-        for another port, or a VRF that was deleted, or made anew."""
+        for another port, or a VRF that was deleted, or created again."""
         vrf = self._vrf or ""
         allowed = assignment.allowed.get(vrf)
         if allowed is None or assignment.port != self._assignment.port:

@@ -25,7 +25,7 @@ _REPLACE_NS = 3_000_000_000
 
 
 class SessionSender:
-    """Measures until it is closed. ``session_id`` tells sessions of this router apart (RFC 8972
+    """Measures until it is closed. ``session_id`` distinguishes sessions of this router (RFC 8972
     section 3)."""
 
     def __init__(self, assignment: SessionAssignment, session_id: int) -> None:

@@ -123,7 +123,7 @@ def _stamp(one: socket.socket, what: int) -> None:
 
 
 def receive(one: socket.socket, most: int) -> Iterator[Datagram]:
-    """Up to ``most`` datagrams that wait. Raises OSError for one that the other end refused."""
+    """Up to ``most`` datagrams that wait. Raises OSError for one that the other end rejected."""
     for _ in range(most):
         try:
             data, ancillary, _, peer = one.recvmsg(_ROOM, _ANCILLARY)
