@@ -3,8 +3,8 @@
 Srv6Orch (sonic-swss orchagent/srv6orch.cpp) drops a SID whose VRF it does not have, for good; it
 ignores another action for a SID that it has; and each SET of a SID that it has takes one more
 reference to the VRF, which is never given back. So: a SID waits for its VRF, is never SET twice,
-and is deleted, and seen to be taken, before it is SET again. Segment lists come before SIDs and go
-after them. Rows that another writer made are left alone.
+and is deleted, and seen to be taken, before it is SET again. Segment lists come before SIDs and
+routes and go after them. Rows that another writer made are left alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from srv6mgrd.backoff import Backoff
 from srv6mgrd.jobs import until_one_ends
 from srv6mgrd.redis.connection import Line, dumps, loads, text, track
-from srv6mgrd.redis.rows import MY_SID, SID_LIST
+from srv6mgrd.redis.rows import FED, MY_SID, ROUTE, SID_LIST
 from srv6mgrd.redis.schema import Fields, RowKey, table
 from srv6mgrd.redis.wire import DATABASES, Settings, WireError
 
@@ -29,6 +29,10 @@ _OWNED = table(_DB, "SRV6MGR_FED").name
 # VRFOrch reports here that it has a VRF (sonic-swss orchagent/vrforch.cpp).
 _READY = "VRF_OBJECT_TABLE|"
 _ROUTER = "default"
+# As RouteOrch distinguishes VRFs from prefixes (sonic-swss orchagent/routeorch.cpp).
+_VRF_NAMES = "Vrf"
+# fpmsyncd has many routes: to hear of each costs more than to look again while one of ours waits.
+_ROUTES_WAIT = 0.2
 _BATCH = 500
 
 
@@ -62,41 +66,74 @@ def step(wanted: Mapping[str, Fields], seen: Mapping[str, Seen], ready: Iterable
     drops: list[str] = []
     unfinished: list[str] = []
     lists = {key for key in wanted.keys() | seen.keys() if key.startswith(SID_LIST.prefix)}
-    sids = (wanted.keys() | seen.keys()) - lists
+    users = (wanted.keys() | seen.keys()) - lists
+    anew = {k for k in lists if _is_anew(seen.get(k, ABSENT), wanted.get(k))}
+    used = {_list_of(now.fields) for key, now in seen.items() if key in users and now.ours}
     lists_wait = any(k in wanted and _is_missing(seen.get(k, ABSENT)) for k in lists)
-    # A SID that waits to be deleted is there still.
-    sids_leave = False
-    for key in sorted(sids) + sorted(lists):
+    # What waits to be deleted is there still, as is what a route that waits had before.
+    users_leave = False
+    for key in sorted(users):
         now, shall = seen.get(key, ABSENT), wanted.get(key)
-        is_list = key in lists
         if not _is_free(now):
             if shall is not None and shall != now.fields:
                 unfinished.append(f"{key} is another writer's")
-            continue
-        if now.waits:
-            sids_leave |= not is_list and not now.fields
+        elif now.waits:
+            users_leave |= not now.fields or key.startswith(ROUTE.prefix)
             if shall != (now.fields or None):
                 unfinished.append(f"{key} waits for orchagent")
+        elif shall is not None and _list_of(shall) in anew:
+            unfinished.append(f"{key} waits for its segment list to be made anew")
+            drops += [key] if now.fields else []
         elif not now.fields:
-            if shall is None:
-                continue
-            vrf = shall.get("vrf", _ROUTER)
-            if not is_list and (lists_wait or vrf not in vrfs):
-                unfinished.append(f"{key} waits for its segment lists, or VRF {vrf}")
-            else:
+            if shall is not None and (lists_wait or _vrf(key, shall) not in vrfs):
+                unfinished.append(f"{key} waits for its segment lists, or VRF {_vrf(key, shall)}")
+            elif shall is not None:
                 puts.append(key)
         elif shall is None:
-            if is_list and (sids_leave or any(d in sids for d in drops)):
-                unfinished.append(f"{key} waits for SIDs to go")
-            else:
-                drops.append(key)
+            drops.append(key)
+        elif shall != now.fields and key.startswith(ROUTE.prefix):
+            puts.append(key)  # RouteOrch changes it in place
+            users_leave = True
         elif shall != now.fields:
-            if is_list and shall.get("type") == now.fields.get("type"):
-                puts.append(key)  # another path is taken in place
-            else:
-                drops.append(key)
-                unfinished.append(f"{key} is made anew")
+            drops.append(key)
+            unfinished.append(f"{key} is made anew")
+    users_leave |= bool(drops)
+    for key in sorted(lists):
+        now, shall = seen.get(key, ABSENT), wanted.get(key)
+        if not _is_free(now):
+            if shall is not None and shall != now.fields:
+                unfinished.append(f"{key} is another writer's")
+        elif now.waits:
+            if shall != (now.fields or None):
+                unfinished.append(f"{key} waits for orchagent")
+        elif shall == (now.fields or None):
+            continue
+        elif shall is not None and key not in anew:
+            puts.append(key)  # another path is taken in place
+        elif key in used or (shall is None and users_leave):
+            unfinished.append(f"{key} waits for what uses it to go")
+        else:
+            drops.append(key)
+            unfinished += [f"{key} is made anew"] if shall is not None else []
     return Step(tuple(puts), tuple(drops), tuple(unfinished))
+
+
+def _is_anew(now: Seen, shall: Fields | None) -> bool:
+    """Whether a segment list has another type, which Srv6Orch heeds only when it is new."""
+    return bool(shall and now.fields and _is_free(now) and shall.get("type") != now.fields["type"])
+
+
+def _list_of(fields: Fields) -> str:
+    """The segment list of a route."""
+    return SID_LIST.prefix + fields.get("segment", "")
+
+
+def _vrf(key: str, fields: Fields) -> str:
+    """The VRF that a row needs: a SID names it in a field, a route in its key."""
+    if not key.startswith(ROUTE.prefix):
+        return fields.get("vrf", _ROUTER)
+    vrf, _, _ = key.removeprefix(ROUTE.prefix).partition(":")
+    return vrf if vrf.startswith(_VRF_NAMES) else _ROUTER
 
 
 def _is_missing(now: Seen) -> bool:
@@ -116,6 +153,7 @@ class OrchagentFeed:
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._problem = ""
+        self._pause = settings.compare_interval
         # Why not all is fed; empty when all is.
         self.unfinished: tuple[str, ...] = ()
 
@@ -159,12 +197,12 @@ class OrchagentFeed:
                 await self._round(work, self._wanted)
                 self._problem = ""
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._settings.compare_interval):
+                async with asyncio.timeout(self._pause):
                     await self._wake.wait()
 
     async def _round(self, work: Line, wanted: Mapping[str, Fields]) -> None:
         owned = set(loads(await work.evaluate(_DB, "owned", _OWNED)) or [])
-        ours = {k for k in owned if k.startswith((MY_SID.prefix, SID_LIST.prefix))}
+        ours = {k for k in owned if k.startswith(FED)}
         seen = await self._look(work, ours | wanted.keys(), ours)
         ready = await self._ready(work)
         now = step(wanted, seen, ready)
@@ -178,6 +216,9 @@ class OrchagentFeed:
             some = dumps(operations[first : first + _BATCH])
             await work.evaluate(_DB, "produce", DATABASES[_DB], some)
         self.unfinished = now.unfinished
+        waiting = {k for k, row in seen.items() if row.waits}.union(now.puts, now.drops)
+        has_route = any(k.startswith(ROUTE.prefix) for k in waiting)
+        self._pause = _ROUTES_WAIT if has_route else self._settings.compare_interval
         if not operations and not any(seen[k].waits for k in seen) and self._wanted is wanted:
             self._idle.set()
 

@@ -26,6 +26,8 @@ MY_SID = table("APPL_DB", "SRV6_MY_SID_TABLE")
 APPL_VRF = table("APPL_DB", "VRF_TABLE")
 SID_LIST = table("APPL_DB", "SRV6_SID_LIST_TABLE")
 ROUTE = table("APPL_DB", "ROUTE_TABLE")
+# Tables that a stock orchagent is fed with.
+FED = tuple(t.prefix for t in (MY_SID, SID_LIST, ROUTE))
 STATE_VRF = table("STATE_DB", "VRF_TABLE")
 SID_STATUS = table("STATE_DB", "SRV6MGR_SID")
 VRF_STATUS = table("STATE_DB", "SRV6MGR_VRF")
@@ -235,13 +237,10 @@ def _is_own(key: RowKey) -> bool:
 
 
 def fed(desired: Desired, statuses: Mapping[ObjectRef, ObjectStatus]) -> dict[RowKey, Fields]:
-    """Rows that a stock orchagent is fed with: segment lists, and SIDs that serve."""
+    """Rows that a stock orchagent is fed with: segment lists, SIDs and routes that serve."""
     rows = project(desired, statuses).rows
-    starts = (SID_LIST.prefix, MY_SID.prefix)
     return {
-        key: f
-        for key, f in rows.items()
-        if key.db == MY_SID.database and key.key.startswith(starts)
+        key: f for key, f in rows.items() if key.db == MY_SID.database and key.key.startswith(FED)
     }
 
 

@@ -13,7 +13,7 @@ import redis
 
 from srv6mgrd.redis.schema import script
 
-SIDS, LISTS = "SRV6_MY_SID_TABLE", "SRV6_SID_LIST_TABLE"
+SIDS, LISTS, ROUTES = "SRV6_MY_SID_TABLE", "SRV6_SID_LIST_TABLE", "ROUTE_TABLE"
 
 
 class StockOrch:
@@ -27,6 +27,7 @@ class StockOrch:
         self.references: dict[str, int] = {}
         self.sids: dict[str, dict[str, str]] = {}
         self.lists: dict[str, str] = {}
+        self.routes: dict[str, dict[str, str]] = {}
         self.log: list[tuple[str, str]] = []
 
     def add_vrf(self, name: str) -> None:
@@ -47,9 +48,11 @@ class StockOrch:
         for key, fields in self._pop(LISTS):
             done += 1
             self.log.append(("set" if fields else "del", key))
+            used = any(r["segment"] == key for r in self.routes.values())
             if fields:
                 self.lists[key] = fields["path"]
             else:
+                assert not used, "it would try again for ever"
                 self.lists.pop(key, None)
         for key, fields in self._pop(SIDS):
             done += 1
@@ -58,7 +61,21 @@ class StockOrch:
                 self._set(key, dict(fields))
             elif (gone := self.sids.pop(key, None)) is not None:
                 self._refer(gone.get("vrf"), -1)
+        for key, fields in self._pop(ROUTES):
+            done += 1
+            self.log.append(("set" if fields else "del", key))
+            if fields:
+                self._set_route(key, dict(fields))
+            else:
+                self.routes.pop(key, None)
         return done
+
+    def _set_route(self, key: str, fields: dict[str, str]) -> None:
+        """Without list or VRF it would try again at each turn."""
+        vrf, _, _ = key.partition(":")
+        assert vrf in self.vrfs or not vrf.startswith("Vrf")
+        assert fields["segment"] in self.lists
+        self.routes[key] = fields
 
     def _set(self, key: str, fields: dict[str, str]) -> None:
         vrf = fields.get("vrf")

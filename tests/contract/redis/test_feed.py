@@ -32,6 +32,10 @@ def listed(name: str, path: str, type_: str = "encaps") -> tuple[RowKey, Fields]
     return SID_LIST.row(name, path=path, type=type_)
 
 
+def route(key: str, segments: str) -> tuple[RowKey, Fields]:
+    return RowKey("APPL_DB", f"ROUTE_TABLE:{key}"), {"segment": segments, "seg_src": "fc00:0:2::1"}
+
+
 class World:
     def __init__(self, server: Server, settings: Settings) -> None:
         self.server, self.settings = server, settings
@@ -132,6 +136,42 @@ async def test_segment_lists_come_first_and_go_last(world: World) -> None:
     assert world.stock.log[3:] == [("del", "path"), ("set", "path")]
     await world.want()
     assert world.stock.log[5:] == [("del", KEY), ("del", "path")]
+
+
+async def test_steered_routes(world: World) -> None:
+    steered = route("Vrf1:10.9.0.0/16", "path")
+    await world.want(steered, listed("path", "fc00::1"))
+    assert world.stock.log == [("set", "path")]
+    world.stock.add_vrf("Vrf1")
+    await world.want(steered, route("2001:db8::/32", "path"), listed("path", "fc00::1"))
+    assert world.stock.routes.keys() == {"Vrf1:10.9.0.0/16", "2001:db8::/32"}
+    # Another list in place; the one that nothing uses any more goes.
+    await world.want(
+        route("Vrf1:10.9.0.0/16", "other"),
+        route("2001:db8::/32", "other"),
+        listed("other", "fc00::2"),
+    )
+    assert {r["segment"] for r in world.stock.routes.values()} == {"other"}
+    assert world.stock.lists == {"other": "fc00::2"}
+    # A list that gets another type is made anew, and so are its routes.
+    before = len(world.stock.log)
+    await world.want(route("2001:db8::/32", "other"), listed("other", "fc00::2", "encaps.red"))
+    gone, anew = world.stock.log[before : before + 2], world.stock.log[before + 2 :]
+    assert sorted(gone) == [("del", "2001:db8::/32"), ("del", "Vrf1:10.9.0.0/16")]
+    assert anew == [("del", "other"), ("set", "other"), ("set", "2001:db8::/32")]
+    await world.want()
+    assert not world.stock.routes
+    assert not world.stock.lists
+
+
+async def test_routes_of_fpmsyncd_are_left_alone(world: World) -> None:
+    appl = world.server.client("APPL_DB")
+    theirs = {"nexthop": "2001:db8::1", "ifname": "Ethernet0"}
+    appl.hset("ROUTE_TABLE:2001:db8::/32", mapping=theirs)
+    await world.want(route("2001:db8::/32", "path"), listed("path", "fc00::1"))
+    assert world.feed.unfinished == ("ROUTE_TABLE:2001:db8::/32 is another writer's",)
+    await world.want()
+    assert appl.hgetall("ROUTE_TABLE:2001:db8::/32") == theirs
 
 
 async def test_rows_of_fpmsyncd_are_left_alone(world: World) -> None:
