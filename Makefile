@@ -163,7 +163,7 @@ bench: ## measure against the goals: BENCH=accounting, cli, frr, gnmi, hostile, 
 	@# What needs the lab's kernel runs there first, and leaves its runs in build/lab/bench.
 	@[ ! -f "bench/$(BENCH)_lab.py" ] || [ -n "$(filter rates host,$(PART))" ] || $(LAB) run --tries 2 --name bench --topology $(TOPOLOGY) -- \
 	    /opt/srv6mgr/bin/python -m bench.$(BENCH)_lab $(PART)
-	@status=0; $(LAB) chroot -- /opt/srv6mgr/bin/python -m bench.$(BENCH) $(PART) || status=$$?; \
+	@status=0; $(LAB) chroot -- /opt/srv6mgr/bin/python -X faulthandler -m bench.$(BENCH) $(PART) || status=$$?; \
 	    [ "$(BENCH)" != seeds ] || $(MAKE) pictures; exit $$status
 
 # Tools that draw, apart from the others: few runs need them.

@@ -56,6 +56,11 @@ class _Core:
     def pending(self) -> list[tuple[str, bytes]]:
         return []
 
+    def close(self) -> None:
+        """Before its repository goes: sysrepo's threads work on it until then."""
+        self._commits.close()
+        self._connection.close()
+
     def _changed(self, session: Any, event: str, req_id: int, private_data: Any) -> None:
         from srv6mgrd.datastore.running import read
         from srv6mgrd.datastore.subscription import rejection
@@ -108,13 +113,14 @@ def _world(server: Any) -> Iterator[_World]:
         'log_level = "error"\ncompare_interval = 3600\n'
     )
     command = [sys.executable, "-m", "srv6mgrd.configdb.daemon", "--config", str(settings)]
-    _core = _Core(folder)
+    core = _Core(folder)
     daemon = subprocess.Popen(command)
     try:
         yield _World(folder, server.client, daemon.pid)
     finally:
         daemon.terminate()
         daemon.wait()
+        core.close()
 
 
 def _good(count: int, first: int = 1) -> dict[str, dict[str, str]]:
