@@ -17,6 +17,7 @@ ROUTES = table("CONFIG_DB", "SRV6MGR_STEERING")
 PROXIES = table("CONFIG_DB", "SRV6MGR_PROXY")
 VPNS = table("CONFIG_DB", "SRV6MGR_VPN")
 ROLES = table("CONFIG_DB", "SRV6MGR_INTERFACE")
+ACCOUNTS = table("CONFIG_DB", "SRV6MGR_ACCOUNTING")
 
 _MOST_SEGMENTS = 16
 
@@ -90,6 +91,13 @@ def proxy(parts: list[str], r: Row) -> Declared:
 def role(parts: list[str], r: Row) -> Declared:
     r.need("role")
     return Declared(Object(Kind.INTERFACE, r.interface(parts[0])), {"role": _one_of(r, "role")})
+
+
+def accounting(parts: list[str], r: Row) -> Declared:
+    if r.table.parts[0].fault(parts[0]):
+        raise r.error("there is one row of this table", "write SRV6MGR_ACCOUNTING|global")
+    r.need("enabled")
+    return Declared(Object(Kind.ACCOUNTING), {"enabled": _one_of(r, "enabled") == "true"})
 
 
 def _one_of(r: Row, name: str) -> str:

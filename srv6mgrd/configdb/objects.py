@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from srv6mgrd.redis.schema import Fields
 
@@ -16,6 +16,7 @@ Leaves = Mapping[str, Any]
 
 # Members of other modules.
 BGP, STEERING, PROXY = "srv6mgr-bgp:bgp", "srv6mgr-steering:steering", "srv6mgr-proxy:proxy"
+ACCOUNTING = "srv6mgr-accounting:accounting"
 
 
 class Kind(StrEnum):
@@ -29,6 +30,10 @@ class Kind(StrEnum):
     ROUTE = "route"
     ENCAPSULATION = "encapsulation"
     BGP = "BGP"
+    ACCOUNTING = "accounting"
+
+    # That of Enum is Python; objects are looked up by the hundred thousand.
+    __hash__ = str.__hash__
 
     @property
     def path(self) -> tuple[str, str, str]:
@@ -49,11 +54,11 @@ _PATHS = {
     Kind.ROUTE: (STEERING, "route", "prefix"),
     Kind.ENCAPSULATION: ("encapsulation", "", ""),
     Kind.BGP: (BGP, "", ""),
+    Kind.ACCOUNTING: (ACCOUNTING, "", ""),
 }
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Object:
+class Object(NamedTuple):
     """An object of the model: its kind and its key."""
 
     kind: Kind
@@ -95,6 +100,8 @@ def references(leaves: Leaves) -> Iterator[tuple[Kind, str]]:
         yield Kind.BGP, ""
         if "export-sid" in leaves[BGP]:
             yield Kind.SID, str(leaves[BGP]["export-sid"])
+    if leaves.get("enabled") is True:  # accounting knows this router's packets by their source
+        yield Kind.ENCAPSULATION, ""
     if "segment-list" in leaves.get(PROXY, ()):
         yield Kind.SEGMENT_LIST, str(leaves[PROXY]["segment-list"])
     if STEERING in leaves:

@@ -91,6 +91,7 @@ class OwnershipIndex:
         """A row was found; whether it was written is not known."""
         if self.rows.get(row) != content:
             known = row in self.rows
+            self._rejected.forget(row)
             self._read(row, content)
             if known:
                 part = self._declared[row]
@@ -195,6 +196,8 @@ class OwnershipIndex:
                 out.verdicts[row] = Verdict(Status.REJECTED, reason)
             elif left:
                 out.verdicts[row] = left_to_bgpcfgd(row)
+            elif _is_whole(declared) and (why := self._rejected.stays(row, running)):
+                out.verdicts[row] = Verdict(Status.REJECTED, why)
             else:
                 whole = self._completed(declared, running, tables, around)
                 if isinstance(whole, Verdict):
@@ -239,10 +242,10 @@ class OwnershipIndex:
             if missing is None:
                 sound.append(change)
                 continue
-            reason = (
-                f"{change.object}: {missing!s} does not exist; create it or name an existing"
-                f" {missing.kind}"
-            )
+            remedy = f"create it or name an existing {missing.kind}"
+            if missing.kind is Kind.ENCAPSULATION:
+                remedy = "write a row of SRV6_MY_SOURCE"
+            reason = f"{change.object}: {missing!s} does not exist; {remedy}"
             out.verdicts[change.row] = Verdict(Status.REJECTED, reason)
         out.changes = sound
 
@@ -312,8 +315,8 @@ class OwnershipIndex:
             return
         key = obj.kind.path[2]
         more = sorted(n for n in entry if n not in mine.leaves and n != key)
-        if obj.kind is Kind.ENCAPSULATION:
-            more = []  # a container of which there is always one
+        if obj.kind in (Kind.ENCAPSULATION, Kind.ACCOUNTING):
+            more = []  # containers that are always there
         if more:
             names = ", ".join(n.rpartition(":")[2] for n in more)
             reason = (
@@ -398,6 +401,12 @@ class OwnershipIndex:
             table = next((t for t in _TABLES if t not in tables), _TABLES[-1])
         tables.add(table)
         return replace(declared, leaves={**declared.leaves, "table-id": table})
+
+
+def _is_whole(declared: Declared) -> bool:
+    """Whether neither other rows nor the kernel add to it."""
+    kind = declared.object.kind
+    return kind not in (Kind.VRF, Kind.BGP) and not _lacks_next_hop(declared)
 
 
 def _lacks_next_hop(declared: Declared) -> bool:

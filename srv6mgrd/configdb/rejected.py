@@ -68,6 +68,15 @@ class RejectedChanges:
         del self._by_row[change.row]
         return None
 
+    def stays(self, row: str, running: Running) -> str | None:
+        """Why a row that has not been written since would be rejected as before, whatever else is
+        tried; None where it has to be looked at. Thousands of such rows hold up nobody."""
+        found = self._by_row.get(row)
+        if found is None or found.partners or found.change.leaves is None:
+            return None
+        known = _circumstances(found.change, found.objects, running)
+        return found.reason.text if found.circumstances == known else None
+
     def concerns(self, row: str, objects: Collection[Object]) -> bool:
         """Whether a rejected change and one of these may refer to each other."""
         return any(o in objects for o in self._by_row[row].partners)

@@ -140,6 +140,7 @@ _READERS: dict[Table, Callable[[list[str], Row], Declared | Part | None]] = {
     LOCATORS: _locator,
     VRFS: _vrf,
     vpn.SOURCE: vpn.source,
+    extensions.ACCOUNTS: extensions.accounting,
     extensions.LISTS: extensions.segment_list,
     extensions.ROLES: extensions.role,
     SIDS: _sid,

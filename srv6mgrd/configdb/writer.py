@@ -21,8 +21,8 @@ from srv6mgrd.datastore.transaction import Edit, Op
 from srv6mgrd.model.rejection import NOT_CARRIED_OUT, RejectedError
 
 _NORTHBOUND = "srv6-configdbd"
-# Members of the container of which there is always one.
-_ENCAPSULATION = ("source-address",)
+# Members of containers that are always there.
+_MEMBERS = {Kind.ENCAPSULATION: ("source-address",), Kind.ACCOUNTING: ("enabled",)}
 # So many commits look for the culprits of rejections that name none of the rows.
 _SEARCHES = 100
 
@@ -117,8 +117,8 @@ def edits(changes: Sequence[Change]) -> list[Edit]:
         if not is_container:
             target += f"/{name}[{key}='{change.object.name}']"
         gone = change.gone
-        if change.leaves is None and change.object.kind is Kind.ENCAPSULATION:
-            gone = _ENCAPSULATION
+        if change.leaves is None and change.object.kind in _MEMBERS:
+            gone = _MEMBERS[change.object.kind]
         elif change.leaves is None:
             out.append(Edit(Op.DELETE, target))
         out += [Edit(Op.DELETE, f"{target}/{leaf}") for leaf in gone]

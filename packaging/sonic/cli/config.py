@@ -44,6 +44,8 @@ TABLES: Mapping[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
     "interface": ("SRV6MGR_INTERFACE", ("interface",), ("role",)),
+    "vpn": ("SRV6MGR_VPN", ("vrf",), ("rd", "rt_import", "rt_export", "export_sid")),
+    "accounting": ("SRV6MGR_ACCOUNTING", ("name",), ("enabled",)),
 }
 
 Write = Callable[[str, str, Mapping[str, str] | None], None]

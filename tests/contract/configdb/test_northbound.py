@@ -291,7 +291,9 @@ VPN: Mapping[str, Mapping[str, str]] = {
         "interface": "Ethernet32",
         "adj": "2001:db8::f1",
     },
+    "SRV6MGR_ACCOUNTING|global": {"enabled": "true"},
 }
+ACCOUNTING = "srv6mgr-accounting:accounting"
 
 
 def test_rows_make_a_whole_vpn(northbound: Northbound) -> None:
@@ -317,6 +319,7 @@ def test_rows_make_a_whole_vpn(northbound: Northbound) -> None:
     assert speaker["neighbor"] == [neighbor]
     assert northbound.container("encapsulation") == {"source-address": "2064:100::1d"}
     assert northbound.running("local-sids", "sid")["fcbb:bbbb:20:a1::/64"]["srv6mgr-proxy:proxy"]
+    assert northbound.container(ACCOUNTING) == {"enabled": True}
     # A member of a list goes, a leaf changes.
     northbound.config.delete("INTERFACE|Ethernet28")
     northbound.config.hset("BGP_GLOBALS_AF|Vrf1|ipv4_unicast", mapping={"rt_vpn_both": "1:1 1:2"})
@@ -329,9 +332,25 @@ def test_rows_make_a_whole_vpn(northbound: Northbound) -> None:
     northbound.config.delete(*VPN, VRF, SID, LOCATOR)
     northbound.wait_until(lambda: is_empty(northbound))
     northbound.wait_until(
-        lambda: not (northbound.container(BGP) or northbound.container("encapsulation"))
+        lambda: not any(northbound.container(n) for n in (BGP, "encapsulation", ACCOUNTING))
     )
     northbound.wait_until(lambda: not northbound.state.keys("*"))
+
+
+def test_accounting_needs_the_source(northbound: Northbound) -> None:
+    row, source = "SRV6MGR_ACCOUNTING|global", "SRV6_MY_SOURCE|tunnel-source"
+    northbound.config.hset(row, mapping={"enabled": "true"})
+    northbound.wait(row, "refused", "encapsulation does not exist; write a row of SRV6_MY_SOURCE")
+    northbound.config.hset(source, mapping={"source-address": "2064:100::1d"})
+    northbound.wait(row, "accepted")
+    northbound.config.delete(source)
+    northbound.wait(source, "removed", "accounting")
+    northbound.config.hset(row, mapping={"enabled": "false"})
+    northbound.wait_until(lambda: northbound.container(ACCOUNTING) == {"enabled": False})
+    northbound.wait_until(lambda: not northbound.container("encapsulation"))
+    northbound.wait(row, "accepted")
+    northbound.config.delete(row)
+    northbound.wait_until(lambda: not northbound.container(ACCOUNTING))
 
 
 def test_a_vpn_of_a_table_of_our_own(northbound: Northbound) -> None:

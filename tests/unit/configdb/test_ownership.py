@@ -440,3 +440,20 @@ def test_connected_routes_are_kept_where_a_row_says_so() -> None:
     world.ownership.write(family, targets | {"redistribute_connected": "true"})
     world.round()
     assert "redistribute" not in world.objects[VRF1]["srv6mgr-bgp:bgp"]
+
+
+def test_a_rejected_row_that_is_found_otherwise_is_tried() -> None:
+    """Its change was not heard of."""
+    world = World()
+    row = "SRV6_MY_SIDS|MAIN|fcbb:cccc:1:1::/64"
+    world.objects[MAIN] = dict(PREFIX)
+    world.ownership.write(row, {"action": "uDT6"})
+    (change,) = world.ownership.judge(world.running).changes
+    outside = "SID fcbb:cccc:1:1::/64: it is outside locator MAIN"
+    world.ownership.reject(change, Reason(outside), world.running)
+    again = world.ownership.judge(world.running)
+    assert (again.changes, again.verdicts[row].reason) == ([], outside)
+    world.ownership.find(row, {"action": "uN"})
+    (other,) = world.ownership.judge(world.running).changes
+    assert other.leaves is not None
+    assert other.leaves["behavior"] == "End"

@@ -98,6 +98,9 @@ def test_the_key_of_a_sid_is_canonical() -> None:
             "rt_vpn_both 'x' is not AS:number",
         ),
         ("INTERFACE|e\udcff", {"vrf_name": "Vrf1"}, "no name of an interface"),
+        ("SRV6MGR_ACCOUNTING|eth0", {"enabled": "true"}, "write SRV6MGR_ACCOUNTING|global"),
+        ("SRV6MGR_ACCOUNTING|global", {"enabled": "1"}, "write one of false, true"),
+        ("SRV6MGR_ACCOUNTING|global", {}, "enabled is missing"),
         ("SRV6MGR_INTERFACE|eth0", {"role": "x"}, "write one of core, customer"),
         (
             "SRV6MGR_PROXY|MAIN|fcbb::/64",
