@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from srv6mgrd.frr import vrfs
+from srv6mgrd.frr import vrfs, waiting
 from srv6mgrd.frr.vty import VtyError
 
 IDLE = """dataplane Incoming Queue from Zebra: 0
@@ -53,6 +53,48 @@ def test_a_vrf_is_met_when_it_is_active():
     vrfs.meet(zebra, ["red"])
 
     assert not zebra.answers
+
+
+class Learning:
+    """Learns so many VRFs a second, and forgets them again at the same rate."""
+
+    def __init__(self, names, rate):
+        self.names, self.rate, self.now = names, rate, 0.0
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+    def show(self, daemon, command):
+        learnt = self.names[: int(self.now * self.rate)]
+        left = [name for name in self.names if name not in learnt]
+        return "".join(f"vrf {name} id 7 table 10\n" for name in self.shown(learnt, left))
+
+
+@pytest.mark.parametrize("waiting_for", ["meet", "see_off"])
+def test_many_vrfs_have_more_time(monkeypatch, caplog, waiting_for):
+    """zebra takes 1,000 devices one after the other, while it does other work."""
+    names = [f"v{number}" for number in range(1000)]
+    zebra = Learning(names, rate=50)
+    zebra.shown = lambda learnt, left: learnt if waiting_for == "meet" else left
+    monkeypatch.setattr(waiting, "time", zebra)
+
+    getattr(vrfs, waiting_for)(zebra, names)
+
+    assert zebra.now == pytest.approx(20, abs=0.2)
+    assert caplog.text == ""
+
+
+def test_a_name_within_another_is_not_that_vrf(monkeypatch, caplog):
+    zebra = Learning(["red"], rate=1e9)
+    zebra.shown = lambda *_: ["infra", "vrf-red"]
+    monkeypatch.setattr(waiting, "time", zebra)
+
+    vrfs.meet(zebra, ["red"])
+
+    assert "zebra does not know VRFs red yet" in caplog.text
 
 
 def test_a_vrf_is_seen_off_when_it_is_no_longer_active():
