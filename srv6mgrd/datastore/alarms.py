@@ -88,10 +88,11 @@ class AlarmSubscription:
         self._alarms = alarms
         self._data.subscribe(MODULE, *(f"/{TOP}/{member}" for member in MEMBERS))
         self._configure()
+        self._follower = InOwnThread("follower")
         self._config.subscribe_module_change(
             MODULE, _CONTROL, self._changed, done_only=True, no_thread=True
         )
-        self._follower = InOwnThread("follower", *subscriptions(self._config))
+        self._follower.follow(*subscriptions(self._config))
         caller.follow()
         actions: dict[str, Callable[[str, Given], Answer]] = {
             f"{_LIST}/alarm/set-operator-state": self._act,

@@ -227,18 +227,23 @@ class Connection:
                 on_change(diff)
 
         session = self.session()
-        for module in modules:
-            with translated_errors(session):
-                session.subscribe_module_change_unsafe(
-                    module,
-                    None,
-                    reported,
-                    passive=True,
-                    done_only=True,
-                    enabled=True,
-                    no_thread=True,
-                )
-        self._followers.append(InOwnThread("follower", *ffi.subscriptions(session)))
+        follower = InOwnThread("follower")
+        self._followers.append(follower)
+        try:
+            for module in modules:
+                with translated_errors(session):
+                    session.subscribe_module_change_unsafe(
+                        module,
+                        None,
+                        reported,
+                        passive=True,
+                        done_only=True,
+                        enabled=True,
+                        no_thread=True,
+                    )
+        finally:
+            # Those before one that fails keep writers waiting, too.
+            follower.follow(*ffi.subscriptions(session))
 
     def close(self) -> None:
         """Stop all sessions with their subscriptions, then disconnect."""

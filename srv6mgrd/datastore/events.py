@@ -107,13 +107,14 @@ class Ending(Subscription, Protocol):
 
 
 class InOwnThread:
-    """Processes the events of subscriptions in a thread of its own, from its making to ``close``.
-    They were made with ``no_thread``: sysrepo's own thread forgets an event that it cannot process,
-    and its writer or reader waits for it. Raises OSError without a descriptor."""
+    """Processes the events of subscriptions in a thread of its own, from ``follow`` to ``close``.
+    They are made with ``no_thread``: sysrepo's own thread forgets an event that it cannot process,
+    and its writer or reader waits for it. To be made before them: a subscription that nobody
+    processes keeps writers waiting. Raises OSError without a descriptor."""
 
-    def __init__(self, name: str, *subscriptions: Ending) -> None:
-        self._subscriptions = {s.get_fd(): s for s in subscriptions}
-        self._closing = os.eventfd(0, os.EFD_CLOEXEC)
+    def __init__(self, name: str) -> None:
+        self._subscriptions: dict[int, Ending] = {}
+        self._changed = os.eventfd(0, os.EFD_CLOEXEC)
         self._reserve = Reserve(TO_READ)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -121,8 +122,13 @@ class InOwnThread:
             self._thread.start()
         except RuntimeError as error:
             self._reserve.close()
-            os.close(self._closing)
+            os.close(self._changed)
             raise OSError(f"thread {name}: {error}; see that TasksMax permits one more") from error
+
+    def follow(self, *subscriptions: Ending) -> None:
+        """From now on process their events, too."""
+        self._subscriptions |= {s.get_fd(): s for s in subscriptions}
+        os.eventfd_write(self._changed, 1)
 
     def close(self) -> None:
         """End the subscriptions, then the thread. Blocks until no commit is under way, which
@@ -130,19 +136,22 @@ class InOwnThread:
         for subscription in self._subscriptions.values():
             _end(subscription)
         self._ended.set()
-        os.eventfd_write(self._closing, 1)
+        os.eventfd_write(self._changed, 1)
         self._thread.join()
         self._reserve.close()
-        os.close(self._closing)
+        os.close(self._changed)
 
     def _run(self) -> None:
         poll = select.poll()
-        for descriptor in (self._closing, *self._subscriptions):
-            poll.register(descriptor, select.POLLIN)
+        poll.register(self._changed, select.POLLIN)
         while not self._ended.is_set():
             for descriptor, _ in poll.poll():
-                if (subscription := self._subscriptions.get(descriptor)) is not None:
-                    self._process(subscription)
+                if descriptor == self._changed:
+                    os.eventfd_read(self._changed)
+                    for followed in tuple(self._subscriptions):
+                        poll.register(followed, select.POLLIN)
+                else:
+                    self._process(self._subscriptions[descriptor])
 
     def _process(self, subscription: Subscription) -> None:
         reported = False

@@ -42,14 +42,15 @@ class Nacm:
             undone.callback(connection.disconnect)
             session = connection.start_session("running")
             undone.callback(session.stop)
+            following = InOwnThread("nacm")
+            undone.callback(following.close)
             rules = Subscriptions(session)
+            undone.callback(rules.close)
             code = self._lib.sr_nacm_init(
                 pointer(session.cdata), _sysrepo.lib.SR_SUBSCR_NO_THREAD, rules.held
             )
             check(session, "sr_nacm_init", code)
-            undone.callback(self._lib.sr_nacm_destroy)
-            undone.callback(rules.close)
-            following = InOwnThread("nacm", rules)
+            following.follow(rules)
             undone.pop_all()
         return connection, rules, following
 

@@ -61,6 +61,7 @@ class OperationalData:
 
         ffi, lib = library()
         session = self._questions.session
+        self._thread = InOwnThread("operational")
         for path in paths:
             code = lib.sr_oper_get_subscribe(
                 pointer(session.cdata),
@@ -72,7 +73,7 @@ class OperationalData:
                 self._questions.held,
             )
             check(session, "sr_oper_get_subscribe", code)
-        self._thread = InOwnThread("operational", self._questions)
+        self._thread.follow(self._questions)
 
     def close(self) -> None:
         """Blocks until the question that is being answered is."""

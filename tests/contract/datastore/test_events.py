@@ -183,7 +183,8 @@ async def test_the_loop_turns_while_an_event_is_processed(writer: ThreadPoolExec
 def test_a_thread_of_its_own_processes_an_event_later() -> None:
     subscription = InWriter(failures=3)
     subscription.done = threading.Event()
-    following = events.InOwnThread("follower", subscription)
+    following = events.InOwnThread("follower")
+    following.follow(subscription)
     try:
         for _ in range(2):
             subscription.announce()
@@ -197,9 +198,24 @@ def test_a_thread_of_its_own_processes_an_event_later() -> None:
     assert subscription.ends == 2
 
 
+def test_a_thread_of_its_own_takes_more_subscriptions_on() -> None:
+    following = events.InOwnThread("follower")
+    try:
+        for _ in range(3):
+            subscription = InWriter(failures=0)
+            subscription.done = threading.Event()
+            # An event that came before is processed, too.
+            subscription.announce()
+            following.follow(subscription)
+            assert subscription.done.wait(5)
+    finally:
+        following.close()
+
+
 def test_a_thread_of_its_own_ends_while_an_event_fails() -> None:
     subscription = InWriter(failures=10**9)
-    following = events.InOwnThread("follower", subscription)
+    following = events.InOwnThread("follower")
+    following.follow(subscription)
     subscription.announce()
     wait_until(lambda: subscription.calls > 2)
     following.close()
