@@ -125,8 +125,9 @@ int absence_start(sr_session_ctx_t *session, sr_subscription_ctx_t **subscriptio
     int failed = 0;
     for (size_t i = 0; !failed && i < PLACES; i++) {
         if (!i || strcmp(places[i].member, places[i - 1].member) != 0) {
-            failed = sr_oper_get_subscribe(session, MODULE, places[i].member, answer, NULL,
-                                           SR_SUBSCR_OPER_MERGE, subscription);
+            failed =
+                sr_oper_get_subscribe(session, MODULE, places[i].member, answer, NULL,
+                                      SR_SUBSCR_OPER_MERGE | SR_SUBSCR_NO_THREAD, subscription);
         }
     }
     return failed;

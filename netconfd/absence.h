@@ -5,7 +5,7 @@
 
 #include <sysrepo.h>
 
-/* Answer beside srv6mgrd; 0, or an error of sysrepo's. */
+/* Answer beside srv6mgrd, to events that the caller processes; 0, or an error of sysrepo's. */
 int absence_start(sr_session_ctx_t *session, sr_subscription_ctx_t **subscription);
 
 #endif

@@ -13,6 +13,7 @@
 #include "log.h"
 #include "problem.h"
 #include "request.h"
+#include "room.h"
 
 #define SILENCE_MS 10000 /* srv6mgrd gives a sign of life each second */
 #define RENEWAL_MS 200   /* between attempts to have a lock again after a restart */
@@ -127,10 +128,11 @@ static int connected(void) {
 
 bool commits_is_absent(void) {
     int fd = connected();
+    const bool unasked = fd < 0 && lacks_room(errno);
     if (fd >= 0) {
         close(fd);
     }
-    return fd == -1;
+    return fd == -1 && !unasked;
 }
 
 /* Wait until fd has data; who left is noticed meanwhile. */

@@ -15,6 +15,7 @@
 #include "commits.h"
 #include "confirmed.h"
 #include "evaluator.h"
+#include "events.h"
 #include "listener.h"
 #include "log.h"
 #include "manager.h"
@@ -31,12 +32,29 @@
 #define GROUP "srv6mgr"
 #define STORE "/run/srv6mgr/store"
 
-static sr_subscription_ctx_t *nacm, *nacm_statistics;
+static struct events *nacm, *nacm_statistics;
 
 /* As sysrepo has it in yang-library. */
 static char *content_id(void *data) {
     (void)data;
     return must_format("0x%08x", sr_get_content_id(server.connection));
+}
+
+/* The statistics are read through the other one: a thread each. */
+static int start_nacm(void) {
+    sr_subscription_ctx_t *rules = NULL, *statistics = NULL;
+    nacm = events_start("nacm");
+    nacm_statistics = events_start("nacm-statistics");
+    if (!nacm || !nacm_statistics) {
+        return SR_ERR_SYS;
+    }
+    int failed = sr_nacm_init(server.own, SR_SUBSCR_NO_THREAD, &rules);
+    events_follow(nacm, rules);
+    failed = failed ? failed
+                    : sr_nacm_glob_stats_subscribe(server.own, SR_SUBSCR_NO_THREAD, &statistics);
+    /* None where another server has subscribed to them. */
+    events_follow(nacm_statistics, statistics);
+    return failed;
 }
 
 static int start_sysrepo(void) {
@@ -49,8 +67,7 @@ static int start_sysrepo(void) {
     int failed = sr_connect(0, &server.connection);
     modes_deny_others();
     failed = failed ? failed : sr_session_start(server.connection, SR_DS_RUNNING, &server.own);
-    failed = failed ? failed : sr_nacm_init(server.own, 0, &nacm);
-    failed = failed ? failed : sr_nacm_glob_stats_subscribe(server.own, 0, &nacm_statistics);
+    failed = failed ? failed : start_nacm();
     if (failed) {
         log_error("sysrepo: %s; see that its modules are installed", sr_strerror(failed));
         return -1;
@@ -77,8 +94,8 @@ static int start_netconf(void) {
 
 static void stop_all(void) {
     monitoring_stop();
-    sr_unsubscribe(nacm_statistics);
-    sr_unsubscribe(nacm);
+    events_stop(nacm_statistics);
+    events_stop(nacm);
     sr_nacm_destroy();
     nc_server_destroy();
     sr_session_stop(server.own);

@@ -6,6 +6,7 @@
 #include <sysrepo/subscribed_notifications.h>
 
 #include "absence.h"
+#include "events.h"
 #include "log.h"
 #include "operations.h"
 #include "text.h"
@@ -15,7 +16,7 @@
 #define STREAMS8639 "/ietf-subscribed-notifications:streams"
 #define SUBSCRIPTIONS "/ietf-subscribed-notifications:subscriptions"
 
-static sr_subscription_ctx_t *served;
+static struct events *served;
 
 static void put(struct lyd_node *parent, const char *path, const char *value) {
     if (lyd_new_path(parent, NULL, path, value, LYD_NEW_PATH_UPDATE, NULL)) {
@@ -273,24 +274,30 @@ int monitoring_start(void) {
         {"ietf-subscribed-notifications", STREAMS8639, srsn_oper_data_streams_cb},
         {"ietf-subscribed-notifications", SUBSCRIPTIONS, subscriptions},
     };
+    sr_subscription_ctx_t *made = NULL;
+    served = events_start("state");
+    if (!served) {
+        return -1;
+    }
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         int failed = sr_oper_get_subscribe(server.own, all[i].module, all[i].path, all[i].answer,
-                                           NULL, 0, &served);
+                                           NULL, SR_SUBSCR_NO_THREAD, &made);
         if (failed) {
             log_error("state below %s can't be served: %s; see that no other server does it",
                       all[i].path, sr_strerror(failed));
             return -1;
         }
     }
-    int failed = absence_start(server.own, &served);
+    int failed = absence_start(server.own, &made);
     if (failed) {
         log_error("state while srv6mgrd does not run can't be served: %s", sr_strerror(failed));
     }
+    events_follow(served, made);
     return 0;
 }
 
 void monitoring_stop(void) {
-    sr_unsubscribe(served);
+    events_stop(served);
     served = NULL;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sysrepo/subscribed_notifications.h>
 
+#include "events.h"
 #include "filter.h"
 #include "monitoring.h"
 #include "operations.h"
@@ -109,12 +110,12 @@ static void read_excluded(const struct lyd_node *on_change, int excluded[SRSN_CO
     }
 }
 
-static int subscribe(struct subscription *made, const struct wanted *wanted,
-                     struct timespec *replayed) {
+static int begin(struct subscription *made, const struct wanted *wanted, struct timespec *replayed,
+                 sr_subscription_ctx_t **changes) {
     const struct timespec *stop = wanted->has_stop ? &wanted->stop : NULL;
     if (wanted->stream) {
         return srsn_subscribe(made->sr, wanted->stream, wanted->xpath, stop,
-                              wanted->has_start ? &wanted->start : NULL, 0, NULL, replayed,
+                              wanted->has_start ? &wanted->start : NULL, 1, changes, replayed,
                               &made->pipe, &made->id);
     }
     if (wanted->periodic) {
@@ -127,8 +128,25 @@ static int subscribe(struct subscription *made, const struct wanted *wanted,
     read_excluded(wanted->on_change, excluded);
     return srsn_yang_push_on_change(made->sr, wanted->datastore, wanted->xpath,
                                     milliseconds(wanted->on_change, "dampening-period"),
-                                    !sync || !strcmp(sync, "true"), excluded, stop, 0, NULL,
+                                    !sync || !strcmp(sync, "true"), excluded, stop, 1, changes,
                                     &made->pipe, &made->id);
+}
+
+/* NULL, or the rejection. */
+static struct reply *subscribe(struct subscription *made, const struct wanted *wanted,
+                               struct timespec *replayed) {
+    sr_subscription_ctx_t *changes = NULL;
+    struct reply *reply = wanted->periodic ? NULL : subscription_prepare(made);
+    if (reply) {
+        return reply;
+    }
+    if (begin(made, wanted, replayed, &changes)) {
+        return problem_of_sysrepo(made->sr);
+    }
+    if (changes) {
+        events_follow(made->events, changes);
+    }
+    return NULL;
 }
 
 static struct reply *established(struct session *session, const struct lyd_node *rpc, uint32_t id,
@@ -193,8 +211,7 @@ struct reply *establish_subscription(struct session *session, struct lyd_node *r
     }
     if (made && reply) {
         subscription_free(made);
-    } else if (made && subscribe(made, &wanted, &replayed)) {
-        reply = problem_of_sysrepo(made->sr);
+    } else if (made && (reply = subscribe(made, &wanted, &replayed))) {
         subscription_free(made);
     } else if (made) {
         subscription_add(made);

@@ -3,6 +3,7 @@
 #include <sysrepo/subscribed_notifications.h>
 #include <time.h>
 
+#include "events.h"
 #include "filter.h"
 #include "monitoring.h"
 #include "operations.h"
@@ -68,15 +69,19 @@ struct reply *create_subscription(struct session *session, struct lyd_node *rpc)
         return reply_error("resource-denied", "protocol",
                            "create-subscription: sysrepo has no session left; try again later");
     }
-    int failed = srsn_subscribe(made->sr, stream ? stream : "NETCONF", xpath, to ? &stop : NULL,
-                                from ? &start : NULL, 0, NULL, from ? &replayed : NULL, &made->pipe,
-                                &made->id);
-    free(xpath);
-    if (failed) {
+    sr_subscription_ctx_t *changes = NULL;
+    reply = subscription_prepare(made);
+    if (!reply && srsn_subscribe(made->sr, stream ? stream : "NETCONF", xpath, to ? &stop : NULL,
+                                 from ? &start : NULL, 1, &changes, from ? &replayed : NULL,
+                                 &made->pipe, &made->id)) {
         reply = problem_of_sysrepo(made->sr);
+    }
+    free(xpath);
+    if (reply) {
         subscription_free(made);
         return reply;
     }
+    events_follow(made->events, changes);
     subscription_add(made);
     return reply_ok();
 }

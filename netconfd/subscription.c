@@ -7,6 +7,7 @@
 #include <sysrepo/subscribed_notifications.h>
 #include <unistd.h>
 
+#include "events.h"
 #include "log.h"
 #include "periodic.h"
 #include "secrets.h"
@@ -50,12 +51,22 @@ struct subscription *subscription_new(struct session *session, bool rfc5277) {
     return subscription;
 }
 
+struct reply *subscription_prepare(struct subscription *subscription) {
+    subscription->events = events_start("notifications");
+    return subscription->events
+               ? NULL
+               : reply_error("resource-denied", "application",
+                             "subscription: srv6-netconfd has no file descriptor or thread left; "
+                             "see what takes them, then try again");
+}
+
 void subscription_free(struct subscription *subscription) {
     if (subscription->pipe >= 0) {
         close(subscription->pipe);
     }
     watch_free(subscription->watch);
     periodic_free(subscription->periodic);
+    events_stop(subscription->events);
     sr_session_stop(subscription->sr);
     free(subscription);
 }

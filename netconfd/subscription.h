@@ -5,15 +5,17 @@
 #include "reply.h"
 #include "session.h"
 
-struct watch;
+struct events;
 struct periodic;
+struct watch;
 
 struct subscription {
     uint32_t id; /* of libsysrepo, which is that of RFC 8639 */
     bool rfc5277;
     struct session *session;
-    sr_session_ctx_t *sr; /* its own: libsysrepo uses it from threads of its own */
-    int pipe;             /* where libsysrepo writes the notifications */
+    sr_session_ctx_t *sr;  /* its own: libsysrepo uses it from threads of its own */
+    struct events *events; /* of what libsysrepo has subscribed to; NULL: nothing */
+    int pipe;              /* where libsysrepo writes the notifications */
     pthread_t thread;
     bool started;
     atomic_bool over;          /* nothing more comes */
@@ -30,6 +32,9 @@ bool subscription_stream_exists(const struct ly_ctx *context, const char *stream
 /* Prepare one; sr is ready to be used with srsn_*. NULL: the session has as many as it may, or
  * sysrepo rejected one more. */
 struct subscription *subscription_new(struct session *session, bool rfc5277);
+
+/* Begin to process what srsn_* is going to subscribe to. NULL, or the rejection. */
+struct reply *subscription_prepare(struct subscription *subscription);
 
 /* Give up one that was not added. */
 void subscription_free(struct subscription *subscription);
