@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network
+from ipaddress import IPv4Network, IPv6Address, IPv6Network
 from typing import Protocol
 
 from srv6mgrd.kinds.frr_block.object import FrrBlock
@@ -80,8 +80,8 @@ class Kernel(Protocol):
         """Counters and present chain of every service proxy of ours."""
         ...
 
-    def accounted(self) -> Accounted:
-        """What accounting counted."""
+    def accounted(self, lists: Iterable[Sequence[IPv6Address]] = ()) -> Accounted:
+        """What accounting counted; ``lists`` are the segment lists that are declared."""
         ...
 
     @property

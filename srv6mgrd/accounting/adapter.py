@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ipaddress import IPv6Address
 
 from srv6mgrd.accounting import layout
@@ -30,8 +31,6 @@ from srv6mgrd.netlink.socket import NetlinkSocket
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from srv6mgrd.plan.observed import ObservedObject
 
-# Rows that are taken before those of VRFs that are not declared make room.
-_FULL = 0.9
 _SIDES = {SENT: libbpf.EGRESS, RECEIVED: libbpf.INGRESS}
 
 
@@ -47,6 +46,9 @@ class Accounting:
         self._untidy = False
         # Segments by the key of their list: a list never changes.
         self._lists: dict[bytes, tuple[IPv6Address, ...]] = {}
+        self._others: Mapping[tuple[Direction, Family], Count] = {}
+        # When the maps began to count, as last seen.
+        self._since = 0
 
     def close(self) -> None:
         self._programs.close()
@@ -85,9 +87,9 @@ class Accounting:
                 side = SENT if item.side == libbpf.EGRESS else RECEIVED
                 yield AccountingHook(name, program or side, program is not None and intact)
 
-    def accounted(self) -> Accounted:
+    def accounted(self, lists: Iterable[Sequence[IPv6Address]] = ()) -> Accounted:
         """All rows, with what all CPUs counted; those of VRFs that are not declared are left
-        out."""
+        out. The rows of these segment lists, which are declared, never make room for others."""
         tables = self._opened() if self._programs.present else None
         if tables is None:
             return Accounted()
@@ -96,6 +98,7 @@ class Accounting:
         vrfs[NO_VRF] = DEFAULT_VRF
         rows: dict[Direction, dict[Row, Count]] = {direction: {} for direction in Direction}
         used = unseen = 0
+        digests = set()
         for key, value in maps.rows.items(layout.KEY_SIZE):
             used += 1
             number, direction, family, digest, remote = layout.key_of(key)
@@ -103,10 +106,19 @@ class Accounting:
                 unseen += 1
                 continue
             segments = self._segments(maps, digest) if digest else ()
+            digests.add(digest)
             rows[direction][Row(vrf, family, remote, segments)] = layout.count_of(value)
-        if unseen and used > _FULL * layout.MAX_ROWS:
+        if crowded := unseen > 0 and used > layout.ALMOST * layout.MAX_ROWS:
             tables.forget()
-        return Accounted(self._since(), rows, _others(maps))
+        crowded |= len(digests) > layout.ALMOST * layout.MAX_LISTS
+        others = _others(maps)
+        if crowded or others != self._others:
+            folded = tables.drop_lists({b"".join(one.packed for one in some) for some in lists})
+            self._lists = {d: known for d, known in self._lists.items() if d in digests}
+            others = self._others = _others(maps)
+            if folded:
+                return self.accounted(lists)
+        return Accounted(self._began(), rows, others)
 
     def _segments(self, maps: Maps, digest: bytes) -> tuple[IPv6Address, ...]:
         if (known := self._lists.get(digest)) is None:
@@ -114,9 +126,12 @@ class Accounting:
             known = self._lists[digest] = () if raw is None else layout.segments_of(raw)
         return known
 
-    def _since(self) -> int:
-        """When the maps were made: they are pinned at once."""
-        return (self._programs.folder / "maps" / "rows").stat().st_mtime_ns
+    def _began(self) -> int:
+        """When the maps were made: they are pinned at once. Somebody may have removed a pin since;
+        the maps go on counting, and the next repair pins them again."""
+        with contextlib.suppress(FileNotFoundError):
+            self._since = (self._programs.folder / "maps" / "rows").stat().st_mtime_ns
+        return self._since
 
     # Writing.
 
@@ -194,7 +209,9 @@ class Accounting:
 def _others(maps: Maps) -> dict[tuple[Direction, Family], Count]:
     found = {}
     for place in range(layout.OTHERS):
-        count = layout.count_of(maps.others.get(layout.number(place)) or b"")
+        key = layout.number(place)
+        count = layout.count_of(maps.others.get(key) or b"")
+        count += layout.count_of(maps.folded.get(key) or b"")
         if count.packets or count.outer_octets:
             found[layout.other_of(place)] = count
     return found

@@ -9,10 +9,13 @@ from ipaddress import IPv6Address, IPv6Network
 from srv6mgrd.model.accounting import Count, Direction, Family
 
 MAX_ROWS = 131072
+MAX_LISTS = 4096
 MAX_VRFS = 16384
 MAX_LENGTHS = 8
 MAX_SEGMENTS = 16
 OTHERS = 6
+# A table that is as full as this makes room.
+ALMOST = 0.9
 
 _DIRECTIONS = (Direction.SENT, Direction.RECEIVED)
 _FAMILIES = (Family.IPV4, Family.IPV6, Family.ETHERNET)
@@ -23,7 +26,7 @@ COUNT = struct.Struct("=QQQ")
 _LIST_HEAD = struct.Struct("=I4x")
 _NUMBER = struct.Struct("=I")
 _VRF = struct.Struct("=16sI")
-NUMBER_SIZE, ADDRESS_SIZE, VRF_SIZE = 4, 16, _VRF.size
+NUMBER_SIZE, ADDRESS_SIZE, DIGEST_SIZE, VRF_SIZE = 4, 16, 8, _VRF.size
 PREFIX_SIZE, SID_SIZE, KEY_SIZE = _PREFIX.size, _SID.size, _KEY.size
 LIST_SIZE = _LIST_HEAD.size + 16 * MAX_SEGMENTS
 NODE_SIZE = MAX_LENGTHS * _PREFIX.size + 16 + 8
@@ -115,18 +118,34 @@ def vrf_of_key(key: bytes) -> int:
     return number_of(key[:NUMBER_SIZE])
 
 
+def count(value: Count) -> bytes:
+    """``struct count``."""
+    return COUNT.pack(value.packets, value.inner_octets, value.outer_octets)
+
+
 def count_of(value: bytes) -> Count:
     """The sum of all CPUs."""
     return Count(*map(sum, zip(*COUNT.iter_unpack(value), strict=True)))
 
 
+def place_of(direction: Direction, family: Family) -> int:
+    """Where the maps ``others`` and ``folded`` count it."""
+    return _DIRECTIONS.index(direction) * len(_FAMILIES) + _FAMILIES.index(family)
+
+
 def other_of(place: int) -> tuple[Direction, Family]:
-    """What a place in the map ``others`` counts."""
+    """What a place in these maps counts."""
     return _DIRECTIONS[place // len(_FAMILIES)], _FAMILIES[place % len(_FAMILIES)]
 
 
+def segment_list(value: bytes) -> bytes:
+    """``struct list`` up to its last segment, which is the remote SID."""
+    (length,) = _LIST_HEAD.unpack_from(value)
+    return value[_LIST_HEAD.size : _LIST_HEAD.size + 16 * length]
+
+
 def segments_of(value: bytes) -> tuple[IPv6Address, ...]:
-    """The segments of a list before the last one, which is the remote SID."""
+    """The segments of a list before the last one."""
     (length,) = _LIST_HEAD.unpack_from(value)
     at = [_LIST_HEAD.size + 16 * n for n in range(length - 1)]
     return tuple(IPv6Address(value[i : i + 16]) for i in at)

@@ -29,6 +29,7 @@ class Maps:
     sids: Map
     rows: Map
     others: Map
+    folded: Map
     lists: Map
 
 
@@ -43,6 +44,7 @@ def _sizes() -> dict[str, int]:
         "sids": layout.SID_SIZE,
         "rows": counts,
         "others": counts,
+        "folded": layout.COUNT.size,
         "lists": layout.LIST_SIZE,
     }
 

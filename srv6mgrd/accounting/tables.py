@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import errno
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from ipaddress import IPv6Address, IPv6Network
 from typing import NamedTuple
@@ -59,11 +59,13 @@ class Tables:
                 yield vrf.name, vrf.ifindex
 
     def sids(self) -> Iterator[tuple[IPv6Network, str | None, tuple[Family, ...]]]:
-        """Prefix, VRF (None: the default one) and families."""
+        """Prefix, VRF (None: the default one) and families. A number that no VRF has reads as a
+        name that none can have, so that the SID is written again."""
         for key, value in self.maps.sids.items(layout.PREFIX_SIZE):
             number, families = layout.sid_of(value)
             vrf = self.vrfs.get(number)
-            yield layout.prefix_of(key), None if vrf is None else vrf.name, families
+            name = f"number {number}" if vrf is None else vrf.name
+            yield layout.prefix_of(key), None if number == NO_VRF else name, families
 
     def sources(self) -> tuple[IPv6Address, ...]:
         first = layout.first_source(self.maps.nodes.get(layout.FIRST) or bytes(layout.NODE_SIZE))
@@ -111,6 +113,36 @@ class Tables:
         for number in gone:
             self.maps.names.delete(layout.number(number))
             del self._numbers[self.vrfs.pop(number).name]
+
+    def drop_lists(self, keep: Collection[bytes]) -> bool:
+        """Make room for segment lists: those go that no row has, then those that are not in
+        ``keep``, with their rows. What these counted goes on in ``folded``. Whether rows went."""
+        rows: dict[bytes, list[bytes]] = {}
+        for key, _ in self.maps.rows.items(layout.KEY_SIZE):
+            rows.setdefault(layout.key_of(key)[3], []).append(key)
+        found = dict(self.maps.lists.items(layout.DIGEST_SIZE))
+        for digest in [one for one in found if one not in rows]:
+            del found[digest]
+            self.maps.lists.delete(digest)
+        if len(found) <= layout.ALMOST * layout.MAX_LISTS:
+            return False
+        gone = [digest for digest, one in found.items() if layout.segment_list(one) not in keep]
+        for digest in gone:
+            # Before its rows: a row that a packet makes meanwhile comes with its list again.
+            self.maps.lists.delete(digest)
+            for key in rows[digest]:
+                self._fold(key)
+        return bool(gone)
+
+    def _fold(self, key: bytes) -> None:
+        value = self.maps.rows.get(key)
+        self.maps.rows.delete(key)
+        _, direction, family, _, _ = layout.key_of(key)
+        place = layout.number(layout.place_of(direction, family))
+        counted = layout.count_of(value or b"") + layout.count_of(
+            self.maps.folded.get(place) or b""
+        )
+        self.maps.folded.put(place, layout.count(counted))
 
     def put_sid(
         self, prefix: IPv6Network, vrf: str | None, families: Sequence[Family]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from ipaddress import IPv4Network, IPv6Network
+from ipaddress import IPv4Network, IPv6Address, IPv6Network
 from pathlib import Path
 from typing import TypeVar
 
@@ -96,9 +96,9 @@ class LinuxKernel:
         with self._lock:
             return self._proxies.states()
 
-    def accounted(self) -> Accounted:
+    def accounted(self, lists: Iterable[Sequence[IPv6Address]] = ()) -> Accounted:
         with self._lock:
-            return self._accounting.accounted()
+            return self._accounting.accounted(lists)
 
     def links(self) -> Links:
         with self._lock:

@@ -69,7 +69,8 @@ class Sampling:
     def _account(self) -> bool:
         """Read the rows of accounting; whether any moved."""
         desired = self._desired()
-        found = self._kernel.accounted() if desired.accounting.enabled else None
+        lists = [one.segments for one in desired.segment_lists.values()]
+        found = self._kernel.accounted(lists) if desired.accounting.enabled else None
         if self._accounting is None or found == self._accounted:
             return False
         self._accounted = found

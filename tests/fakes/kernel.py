@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network
+from ipaddress import IPv4Network, IPv6Address, IPv6Network
 
 from srv6mgrd.kinds.address.object import InterfaceAddress
 from srv6mgrd.kinds.admin_state.object import AdminState
@@ -188,7 +188,7 @@ class FakeKernel:
             )
         }
 
-    def accounted(self) -> Accounted:
+    def accounted(self, lists: Iterable[Sequence[IPv6Address]] = ()) -> Accounted:
         return Accounted()
 
     def proxies(self) -> Mapping[IPv6Network, ProxyState]:

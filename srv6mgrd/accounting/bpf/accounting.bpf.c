@@ -50,6 +50,15 @@ static __always_inline void add(struct count *count, const struct octets *octets
     count->outer_octets += octets->outer;
 }
 
+static __always_inline void account_in_other(const struct key *key, const struct octets *octets)
+{
+    __u32 place = key->direction * FAMILIES + key->family;
+    struct count *count = bpf_map_lookup_elem(&others, &place);
+
+    if (count)
+        add(count, octets);
+}
+
 static __always_inline void account(const struct key *key, const struct octets *octets,
                                     struct __sk_buff *skb, const struct outer *outer)
 {
@@ -58,21 +67,14 @@ static __always_inline void account(const struct key *key, const struct octets *
 
     if (!count) {
         /* The list comes first: a row that can be read has one. */
-        if (key->list && !remember_list(skb, key->list, outer))
-            goto other;
-        bpf_map_update_elem(&rows, key, &none, BPF_NOEXIST);
+        if (!key->list || remember_list(skb, key->list, outer))
+            bpf_map_update_elem(&rows, key, &none, BPF_NOEXIST);
         count = bpf_map_lookup_elem(&rows, key);
     }
-    if (count) {
-        add(count, octets);
-        return;
-    }
-other:;
-    __u32 place = key->direction * FAMILIES + key->family;
-
-    count = bpf_map_lookup_elem(&others, &place);
     if (count)
         add(count, octets);
+    else
+        account_in_other(key, octets);
 }
 
 /* Egress of interfaces to the core. */
@@ -92,12 +94,16 @@ int sent(struct __sk_buff *skb)
         return NEXT;
     if (!find_inner(skb, &outer))
         return NEXT;
-    key.vrf = vrf_of(skb);
     key.direction = SENT;
     key.family = outer.family;
+    octets = octets_of(skb, &outer);
+    if (!read_list(skb, &outer)) {
+        account_in_other(&key, &octets);
+        return NEXT;
+    }
+    key.vrf = vrf_of(skb);
     key.remote = outer.last;
     key.list = outer.digest;
-    octets = octets_of(skb, &outer);
     account(&key, &octets, skb, &outer);
     return NEXT;
 }

@@ -131,6 +131,14 @@ struct {
     __type(value, struct count);
 } others SEC(".maps");
 
+/* By the same places, written by srv6mgrd alone: what rows had counted that made room. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 2 * FAMILIES);
+    __type(key, __u32);
+    __type(value, struct count);
+} folded SEC(".maps");
+
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, MAX_LISTS);

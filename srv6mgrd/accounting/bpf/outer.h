@@ -10,18 +10,24 @@
 
 struct outer {
     struct in6_addr source, destination;
-    /* The last segment; without a list the destination. */
+    /* The last segment of the SRH; without one the destination. */
     struct in6_addr last;
     /* Of the segments before the last one; 0: there are none. */
     __u64 digest;
-    /* Where the SRH begins, 0 for none, and how many segments it has. */
-    __u32 srh_at, segments;
+    /* Where the first SRH begins, and how many there are. */
+    __u32 srh_at, srhs;
+    /* Of the list, once it was read. */
+    __u32 segments;
+    /* Those of the first routing header that has any left, if that is an SRH: the one that
+     * behaviors look at (IP6_FH_F_SKIP_RH). */
     __u32 segments_left;
     /* Where the inner packet begins. */
     __u32 length;
     __u32 family;
     /* A part of the outer packet, the first one or a later one. */
     bool fragment, later;
+    /* A routing header with segments left was seen. */
+    bool active;
     __u8 next;
 };
 
@@ -60,19 +66,22 @@ static __always_inline __u64 mixed(__u64 digest, const struct in6_addr *segment)
 }
 
 /* The list as it was given at the headend. A reduced SRH lacks the first segment, which is the
- * destination (RFC 8754 section 4.1.1). */
-static __always_inline bool read_list(struct __sk_buff *skb, struct outer *outer, __u32 at)
+ * destination (RFC 8754 section 4.1.1). False when a row cannot name the list: it is too long, or
+ * there are two. */
+static __always_inline bool read_list(struct __sk_buff *skb, struct outer *outer)
 {
+    __u32 at = outer->srh_at;
     struct in6_addr segment;
     struct srh srh;
     __u64 digest = 0;
 
+    if (outer->srhs > 1)
+        return false;
+    /* None, or single_segment() has read it. */
+    if (!outer->srhs || outer->segments)
+        return true;
     if (bpf_skb_load_bytes(skb, at, &srh, sizeof(srh)))
         return false;
-    if (srh.type != ROUTING_TYPE_SRH)
-        return false;
-    outer->srh_at = at;
-    outer->segments_left = srh.segments_left;
     outer->segments = srh.last_entry + 1;
     if (outer->segments > MAX_SEGMENTS || outer->segments * 2 > srh.length)
         return false;
@@ -103,10 +112,25 @@ static __always_inline __u32 single_segment(struct __sk_buff *skb, struct outer 
         return 0;
     if (srh->type != ROUTING_TYPE_SRH || srh->length != 2 || srh->last_entry || srh->segments_left)
         return 0;
-    outer->segments = 1;
+    outer->srhs = outer->segments = 1;
     outer->last = srh->segments[0];
     outer->next = srh->next_header;
     return sizeof(*srh) + sizeof(srh->segments[0]);
+}
+
+/* As the kernel does, behaviors ignore a routing header that is malformed or of another type
+ * (seg6_get_srh, seg6_validate_srh). */
+static __always_inline void note_routing(struct outer *outer, const struct srh *srh, __u32 at)
+{
+    bool is_srh = srh->type == ROUTING_TYPE_SRH;
+
+    if (is_srh && !outer->srhs++)
+        outer->srh_at = at;
+    if (!srh->segments_left || outer->active)
+        return;
+    outer->active = true;
+    if (is_srh && srh->last_entry < srh->length / 2 && srh->segments_left <= srh->last_entry + 1)
+        outer->segments_left = srh->segments_left;
 }
 
 /* Where the inner packet begins, and of which family it is; false when there is none. */
@@ -117,27 +141,30 @@ static __always_inline bool find_inner(struct __sk_buff *skb, struct outer *oute
 
 #pragma unroll
     for (int i = 0; i < MAX_EXTENSIONS; i++) {
-        struct {
-            __u8 next, length;
-            __be16 fragment;
-        } extension;
+        /* The others begin as it does, with what follows and their length. */
+        struct srh extension;
 
         if (next != IPPROTO_ROUTING && next != IPPROTO_HOPOPTS && next != IPPROTO_DSTOPTS &&
             next != IPPROTO_FRAGMENT)
             break;
         if (bpf_skb_load_bytes(skb, at, &extension, sizeof(extension)))
             return false;
-        if (next == IPPROTO_ROUTING && !read_list(skb, outer, at))
-            return false;
+        if (next == IPPROTO_ROUTING)
+            note_routing(outer, &extension, at);
         if (next == IPPROTO_FRAGMENT) {
+            __be16 *fragment = (void *)&extension.type;
+
             outer->fragment = true;
-            outer->later = extension.fragment & bpf_htons(FRAGMENT_OFFSET);
+            outer->later = *fragment & bpf_htons(FRAGMENT_OFFSET);
             at += 8;
         } else {
             at += (extension.length + 1) * 8;
         }
-        next = extension.next;
+        next = extension.next_header;
     }
+    /* The last header may be cut off. */
+    if (at > skb->len)
+        return false;
     outer->length = at;
     if (next == IPPROTO_IPV6)
         outer->family = IPV6;

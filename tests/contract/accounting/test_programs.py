@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address, IPv6Network
 
@@ -27,7 +27,7 @@ from srv6mgrd.kinds.accounting.object import (
 )
 from srv6mgrd.kinds.accounting.object import AccountingPrograms as ProgramsObject
 from srv6mgrd.model.accounting import Accounted, Count, Direction, Family, Row
-from srv6mgrd.plan.actions import Create, Delete
+from srv6mgrd.plan.actions import Create, Delete, Replace
 from tests.contract.kernel.conftest import Run
 from tests.contract.proxy.packets import FRAME, MAC, NEXT_FILTER, Runner
 
@@ -169,6 +169,95 @@ def test_super_packets(loaded: Programs, family: Family, packet: Packet) -> None
     inside, outside = len(packet) - 2500, len(whole) - 14 - len(packet)
     counted = Count(3, 2500 + 3 * inside, 2500 + 3 * (inside + outside))
     assert loaded.rows(Direction.SENT) == {Row(VRF, family, REMOTE): counted}
+
+
+def lists_of(loaded: Programs, numbers: Iterable[int]) -> list[tuple[IPv6Address, ...]]:
+    """Send a packet over each of these segment lists."""
+    found = []
+    for n in numbers:
+        segments = [str(IPv6Address((0xFD << 120) + n)), str(REMOTE)]
+        loaded.run(SENT, sent(segments, inner()))
+        found.append(tuple(map(IPv6Address, segments)))
+    return found
+
+
+def test_lists_that_are_not_declared_make_room(loaded: Programs) -> None:
+    """What was counted over them goes on in the row for others; declared ones have rows."""
+    declared = lists_of(loaded, range(layout.MAX_LISTS // 20))
+    lists_of(loaded, range(5000, 5000 + layout.MAX_LISTS))
+    found = loaded.kernel.accounted(declared)
+    rows = found.rows[Direction.SENT]
+    assert {(*row.segments, row.remote) for row in rows} == set(declared)
+    one = count_of(sent([str(REMOTE), str(REMOTE)], inner()), inner())
+    octets = layout.MAX_LISTS * one.inner_octets, layout.MAX_LISTS * one.outer_octets
+    other = Direction.SENT, Family.IPV6
+    assert found.others[other] == Count(layout.MAX_LISTS, *octets)
+
+    (new,) = lists_of(loaded, [99999])
+    rows = loaded.kernel.accounted(declared).rows[Direction.SENT]
+    assert Row(VRF, Family.IPV6, REMOTE, new[:-1]) in rows
+
+
+def srh(*segments: str, left: int = 0, following: int = 41) -> Packet:
+    return IPv6ExtHdrSegmentRouting(
+        addresses=segments, segleft=left, lastentry=len(segments) - 1, nh=following
+    )
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        srh(str(REMOTE), "fcbb:0:7::", following=43) / srh("fcbb:0:9::", "fcbb:0:8::"),
+        srh(str(REMOTE), following=43) / srh("fcbb:0:9::"),
+        srh(*(f"fcbb:0:{n}::" for n in range(1, 20))),
+    ],
+)
+def test_packets_whose_list_no_row_can_name(loaded: Programs, headers: Packet) -> None:
+    packet = FRAME / IPv6(src=str(OWN), dst=str(REMOTE)) / headers / inner()
+    loaded.run(SENT, packet)
+    assert loaded.accounted.rows[Direction.SENT] == {}
+    assert loaded.accounted.others == {(Direction.SENT, Family.IPV6): count_of(packet, inner())}
+
+
+@pytest.mark.parametrize(
+    ("headers", "counted"),
+    [
+        # The behavior looks at the first routing header with segments left.
+        (srh(LOCAL, following=43) / srh(LOCAL), True),
+        (srh(LOCAL, "fcbb:0:7::", left=1, following=43) / srh(LOCAL), False),
+        (srh(LOCAL, following=43) / srh(LOCAL, "fcbb:0:7::", left=1), False),
+        # It takes a malformed one for none.
+        (srh(LOCAL, left=9), True),
+        # More segments than a row has.
+        (srh(*[LOCAL] * 20), True),
+    ],
+)
+def test_received_with_routing_headers(loaded: Programs, headers: Packet, counted: bool) -> None:
+    packet = FRAME / IPv6(src=PEER, dst=LOCAL) / headers / inner()
+    loaded.run(RECEIVED, packet)
+    row = Row(VRF, Family.IPV6, IPv6Address(PEER))
+    expected = {row: count_of(packet, inner())} if counted else {}
+    assert loaded.rows(Direction.RECEIVED) == expected
+
+
+def test_counters_are_read_while_a_pin_is_missing(loaded: Programs) -> None:
+    loaded.run(RECEIVED, received(inner()))
+    before = loaded.accounted
+    (loaded.programs.folder / "maps" / "rows").unlink()
+    assert loaded.accounted == before
+
+
+def test_a_sid_of_no_vrf_that_is_known_differs(loaded: Programs) -> None:
+    """It would be counted for the default VRF."""
+    maps = loaded.programs.maps()
+    assert maps is not None
+    assert maps.sids.put(layout.prefix_key(SID), layout.sid(77, [Family.IPV6])) is None
+    wanted = AccountedSid(SID, VRF, (Family.IPV6,))
+    seen = loaded.kernel.observe([]).objects[wanted.key].object
+    assert isinstance(seen, AccountedSid)
+    assert seen.vrf not in (None, VRF)
+    assert loaded.kernel.apply([Replace(seen, wanted)]) == []
+    assert loaded.kernel.observe([]).objects[wanted.key].object == wanted
 
 
 def test_received(loaded: Programs) -> None:
