@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 # What may be used of a CPU by work that finds something.
 _BUSY = 0.1
@@ -26,6 +27,34 @@ class DutyCycle:
             return self._seconds
         wait = max(self._seconds, cost / (self._quiet if quiet else _BUSY))
         return min(wait, self._seconds * _PUT_OFF)
+
+
+class Allowance:
+    """Time of a CPU that work may use whenever it is due: ``burst`` seconds, of which ``share`` of
+    the time comes back. Work that has used it up waits until some is back, ``longest`` seconds at
+    most."""
+
+    def __init__(
+        self, burst: float, *, share: float, longest: float, clock: Callable[[], float]
+    ) -> None:
+        self._burst, self._share, self._longest = burst, share, longest
+        self._clock = clock
+        self._left, self._at = burst, clock()
+
+    def use(self, seconds: float) -> None:
+        self._left = self._now() - seconds
+        self._at = self._clock()
+
+    @property
+    def is_whole(self) -> bool:
+        return self._now() >= self._burst
+
+    def wait(self) -> float:
+        """Seconds until work may be done again."""
+        return min(max(-self._now() / self._share, 0.0), self._longest)
+
+    def _now(self) -> float:
+        return min(self._left + (self._clock() - self._at) * self._share, self._burst)
 
 
 class Cost:

@@ -14,7 +14,7 @@ from srv6mgrd.apply.reconciler import Reconciler
 from srv6mgrd.backoff import Backoff
 from srv6mgrd.counters import statuses
 from srv6mgrd.counters.store_writer import StoreWriter
-from srv6mgrd.duty_cycle import DutyCycle
+from srv6mgrd.duty_cycle import Allowance, DutyCycle
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.manager.commits import Commits
 from srv6mgrd.manager.ports import Accounting, CapabilityMonitor, Node, Observed, Outward, Proxies
@@ -37,6 +37,9 @@ T = TypeVar("T")
 
 # Drift is looked at this long after its first event, so that a burst is one repair.
 _SETTLE = 0.02
+# Whatever keeps changing, comparing takes this share of a CPU once it has used so many seconds, and
+# is put off no longer than the last figure. Far above what commits, links and hands cause.
+_COMPARE_SHARE, _COMPARE_BURST, _COMPARE_LATEST = 0.1, 5.0, 10.0
 # What was rejected is tried again after these many seconds, doubling.
 _BACKOFF_FIRST, _BACKOFF_LAST = 1.0, 60.0
 # FRR is asked as often; less so where its answers take time: a share of it, but for the last.
@@ -113,6 +116,8 @@ class Manager:
         self._hint: asyncio.TimerHandle | None = None
         self._retry: asyncio.TimerHandle | None = None
         self._backoff = Backoff(_BACKOFF_FIRST, _BACKOFF_LAST)
+        # Whether the log says that comparisons are put off.
+        self._said_slower = False
 
     @property
     def reported(self) -> bool:
@@ -155,9 +160,15 @@ class Manager:
 
     async def run(self) -> None:
         """Repair whenever disturbed; runs forever."""
+        allowance = Allowance(
+            _COMPARE_BURST,
+            share=_COMPARE_SHARE,
+            longest=_COMPARE_LATEST,
+            clock=asyncio.get_running_loop().time,
+        )
         while True:
             await self._wake.wait()
-            await asyncio.sleep(_SETTLE)
+            await asyncio.sleep(max(_SETTLE, self._put_off(allowance)))
             self._wake.clear()
             try:
                 await self._run(self._writer, self.repair.compare)
@@ -168,6 +179,21 @@ class Manager:
                 # EMFILE, ENFILE, ENOMEM, ENOSPC: they pass, and what is installed forwards.
                 _LOG.error("compare: %s; it is tried again", error.strerror or error)
                 self.retry_later()
+            allowance.use(self.repair.cost.seconds)
+
+    def _put_off(self, allowance: Allowance) -> float:
+        """Seconds until the next compare, since events do not end; it is said once."""
+        pause = allowance.wait()
+        if pause > _SETTLE and not self._said_slower:
+            _LOG.warning(
+                "the kernel reports changes without end; they are compared with what is declared"
+                " more slowly, so that this takes a tenth of a CPU; find what keeps changing"
+                " (ip monitor)"
+            )
+            self._said_slower = True
+        elif allowance.is_whole:
+            self._said_slower = False
+        return pause
 
     async def follow(self, events: AsyncIterator[object]) -> None:
         """Be disturbed by every event of the kernel."""

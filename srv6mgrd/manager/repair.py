@@ -47,20 +47,26 @@ class Repair:
         # Whether the next compare looks at everything, and what the last one of those took.
         self._full_resync = False
         self.whole_cost = Cost()
+        # What the last one took that looked at what had changed.
+        self.cost = Cost()
 
     @memory.searched_later()
     def compare(self) -> Report:
         """Compare, and repair. Put off while a commit is on its way: what it took away may have to
         come back. Raises AdapterError."""
+        self.cost = Cost()
         if self._commits.puts_off():
             return Report()
         if self._commits.is_held:
             self._commits.start()
             return Report()
-        cost = Cost()
-        with cost:
-            report = self._repair()
-        if self._full_resync:
+        cost, is_whole = Cost(), self._full_resync
+        try:
+            with cost:
+                report = self._repair()
+        finally:
+            self.cost = Cost() if is_whole else cost
+        if is_whole:
             self._full_resync, self.whole_cost = False, cost
         if self._probing.changed_after(report.rejections):
             self._conductor.request_reconcile()

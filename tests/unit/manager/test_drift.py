@@ -57,6 +57,60 @@ async def test_a_burst_of_events_is_one_repair(world):
 
 
 @in_virtual_time
+async def test_a_fight_with_another_manager_takes_a_tenth_of_a_cpu(world):
+    """It changes back what is repaired, and more that is not ours, again and again."""
+    world.commit(tree(1))
+    spent, compares = [0.0], []
+    observe = world.kernel.observe
+
+    def taking_time(sysctls):
+        spent[0] += 0.01
+        compares.append(asyncio.get_running_loop().time())
+        return observe(sysctls)
+
+    async def other_manager():
+        while True:
+            if END_KEY in world.kernel.objects:
+                world.kernel.remove(END_KEY)
+            world.manager.request_reconcile()
+            await asyncio.sleep(0.01)
+
+    world.kernel.observe = taking_time
+    with (
+        patch("time.thread_time", lambda: spent[0]),
+        patch("srv6mgrd.manager.conductor._LOG.warning") as said,
+    ):
+        async with running(world.manager.run(), other_manager()):
+            await asyncio.sleep(100)
+            used = spent[0]
+            await asyncio.sleep(100)
+    assert spent[0] - used == pytest.approx(10, rel=0.05)
+    found = world.status(END)
+    assert found.status is InstallStatus.FAILED
+    assert "changed again each time" in found.reason
+    assert len([call for call in said.call_args_list if "without end" in call.args[0]]) == 1
+
+
+@in_virtual_time
+async def test_a_link_that_flaps_is_met_at_once(world):
+    world.commit(tree(1))
+    spent, observe = [0.0], world.kernel.observe
+
+    def taking_time(sysctls):
+        spent[0] += 0.1
+        return observe(sysctls)
+
+    world.kernel.observe = taking_time
+    with patch("time.thread_time", lambda: spent[0]):
+        async with running(world.manager.run()):
+            for _ in range(20):
+                world.kernel.remove(END_KEY)
+                world.manager.request_reconcile()
+                await asyncio.sleep(0.1)
+                assert END_KEY in world.kernel.objects
+
+
+@in_virtual_time
 async def test_drift_without_an_event_is_found_by_the_slow_compare(world):
     world.commit(tree(1))
 
