@@ -76,7 +76,9 @@ class FrrState:
         try:
             if desired is self._desired and began < self._whole_due and self._is_as_before():
                 return self._found
-            self._desired, self._found = None, self._ask(desired)
+            # Should the round fail, no later one is compared with a part of it.
+            self._desired = None
+            self._found = self._ask(desired)
             self._desired = desired
             took = self._clock() - began
             self._whole_due = self._clock() + min(took / _SHARE, _LATEST)

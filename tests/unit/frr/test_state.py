@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from srv6mgrd.frr.blocks import BGPD
 from srv6mgrd.frr.session_states import FAILED, SUMMARY
 from srv6mgrd.frr.state import FrrState
@@ -49,12 +51,15 @@ class Answering:
         self.packets = 0
         self.session = "Established"
         self.away = ""
+        self.broken = False
         self.daemons: set[str] = set()
 
     def show(self, daemon: str, command: str) -> str:
         self.time += self.seconds
         self.asked.append(command)
         self.daemons.add(daemon)
+        if self.broken and command == SUMMARY:
+            raise RuntimeError("no answer that is expected")
         if daemon == self.away:
             raise VtyError(111, f"{daemon} does not run")
         peers = {"2001:db8::2": {"state": self.session, "msgRcvd": self.packets}}
@@ -105,6 +110,18 @@ def test_a_daemon_that_comes_back_is_seen_at_once() -> None:
         frr.away = ""
         assert SUMMARY in frr.ask()
         assert SUMMARY not in frr.ask()
+
+
+def test_after_a_round_that_failed_all_is_asked_again() -> None:
+    """Neither what was known before nor a part of the failed round is taken for the present."""
+    frr = Answering()
+    frr.ask()
+    frr.session, frr.broken = "Active", True
+    with pytest.raises(RuntimeError):
+        frr.ask()
+    frr.broken = False
+    assert SUMMARY in frr.ask()
+    assert SUMMARY not in frr.ask()
 
 
 def test_a_daemon_that_hangs_is_named_before_it_is_given_up() -> None:
