@@ -9,6 +9,7 @@ from typing import Any
 
 from srv6mgrd.alarms.alarm import Alarm
 from srv6mgrd.alarms.catalogue import is_derived
+from srv6mgrd.expressions import matches_all_of
 
 # A step of an instance identifier: its name, and predicates that may hold slashes.
 _STEP = re.compile(r"/([\w:.-]+)((?:\[[^]=]+=(?:'[^']*'|\"[^\"]*\")\])*)")
@@ -30,7 +31,7 @@ class Shelf:
         if self.resources and not any(_is_of(alarm.resource, one) for one in self.resources):
             return False
         return not self.types or any(
-            is_derived(alarm.type, kind) and _matches(expression, _QUALIFIER)
+            is_derived(alarm.type, kind) and matches_all_of(expression, _QUALIFIER)
             for kind, expression in self.types
         )
 
@@ -61,7 +62,7 @@ def _is_of(resource: str, match: str) -> bool:
             name == other and keys <= others
             for (name, keys), (other, others) in zip(wanted, found, strict=True)
         )
-    return _matches(match, resource)
+    return matches_all_of(match, resource)
 
 
 def _steps(path: str) -> list[tuple[str, frozenset[tuple[str, str]]]]:
@@ -80,11 +81,3 @@ def _steps(path: str) -> list[tuple[str, frozenset[tuple[str, str]]]]:
         found.append((f"{module}:{name}", frozenset(keys)))
         at = step.end()
     return found
-
-
-def _matches(expression: str, text: str) -> bool:
-    """As XML Schema's expressions do: all of the text. One that makes no sense matches none."""
-    try:
-        return re.fullmatch(expression, text) is not None
-    except re.error:
-        return False
