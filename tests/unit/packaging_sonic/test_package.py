@@ -90,6 +90,8 @@ def manifest() -> Any:
 
 def test_the_manifest_is_what_the_package_manager_takes() -> None:
     assert faults(manifest(), SCHEMA) == []
+    project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
+    assert manifest()["package"]["version"] == project["version"]
     # Versions are those of semver, constraints <name><operator><version>.
     assert re.fullmatch(r"\d+\.\d+\.\d+", manifest()["package"]["version"])
     for constraint in manifest()["package"]["depends"]:

@@ -1,0 +1,1 @@
+"""Replays with SONiC's own code, which is not in this repository."""
