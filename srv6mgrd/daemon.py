@@ -42,6 +42,7 @@ from srv6mgrd.datastore.running import Running
 from srv6mgrd.datastore.subscription import ConfigSubscription
 from srv6mgrd.datastore.upgrade import upgrade
 from srv6mgrd.frr.adapter import FrrSockets
+from srv6mgrd.frr.flushed_routes import FlushedRoutes
 from srv6mgrd.frr.limits import limits
 from srv6mgrd.frr.lost_next_hops import LostNextHops
 from srv6mgrd.frr.lost_routes import LostRoutes
@@ -253,6 +254,7 @@ async def _run(settings: Settings) -> None:
                     manager.request_reconcile,
                     writer=writer,
                 ).run(),
+                FlushedRoutes(frr, lambda: services.lacking_routes, writer=writer).run(),
                 LostNextHops(frr, lambda: reconciler.desired, ipv6_addresses, writer=writer).run(
                     new_addresses
                 ),

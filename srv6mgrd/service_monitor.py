@@ -12,7 +12,7 @@ from ipaddress import IPv6Address
 from typing import Any, Protocol
 
 from srv6mgrd.duty_cycle import Cost, DutyCycle
-from srv6mgrd.model.condition import Condition
+from srv6mgrd.model.condition import Condition, ConditionType
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.service import ServiceReport, ServiceState
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
@@ -146,6 +146,8 @@ class ServiceMonitor:
         self._evidence = Evidence()
         self._holds = HoldTimes()
         self._judged: Judgement | None = None
+        # VRFs whose routes of BGP the kernel lacks; replaced, never changed.
+        self.lacking_routes: frozenset[str] = frozenset()
         self._published = self._taken_over(published or {})
         self._times = StateTimes(self._published)
         self._judging_until = clock() + FIRST_CONTACT
@@ -253,6 +255,12 @@ class ServiceMonitor:
             held = self._holds.sort(findings(self._scope, evidence, self._sources.peer), now)
             self._due = None if held.due is None else now + held.due
             self._evidence, self._seen = evidence, seen
+            self.lacking_routes = frozenset(
+                vrf
+                for finding in held.active
+                if finding.type is ConditionType.ROUTE_NOT_IN_KERNEL
+                for vrf in finding.vrfs
+            )
             return judge(self._scope, evidence, held.active, held.waiting)
 
     def _is_begun_only(self, judged: Judgement, now: float) -> bool:

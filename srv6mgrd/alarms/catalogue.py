@@ -48,6 +48,9 @@ CATALOGUE: Mapping[ConditionType, AlarmType] = {
     ConditionType.ROUTE_UNRESOLVED: AlarmType(
         "Routes that a VRF imports have no next hop that resolves.", _SERVICE
     ),
+    ConditionType.ROUTE_NOT_IN_KERNEL: AlarmType(
+        "The kernel has lost routes that FRR takes to be installed.", _SERVICE
+    ),
     ConditionType.REMOTE_SID_UNREACHABLE: AlarmType(
         "This router has no route to a SID of another edge.", _SERVICE
     ),

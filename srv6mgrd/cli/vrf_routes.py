@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from srv6mgrd.cli.sid_routes import netlink
 from srv6mgrd.netlink import links, srh, wire
+from srv6mgrd.netlink.bgp_routes import get_next_hops
 from srv6mgrd.netlink.routes import RouteMessage, get_table
 from srv6mgrd.netlink.socket import NetlinkSocket, answers
-from srv6mgrd.netlink.tunnels import get_next_hops
 
 # More tables than these are read at once.
 _TABLES = 50

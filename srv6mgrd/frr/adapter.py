@@ -215,10 +215,11 @@ class FrrSockets:
         ]
         self._run(steps, {})
 
-    def withdraw_lines(self, daemon: str, lines: Sequence[str]) -> None:
-        """Carry out these lines, which remove others; that is drift. Raises VtyError."""
+    def configure(self, daemon: str, lines: Sequence[str]) -> list[Answer]:
+        """Answers to these lines of configuration, which are no part of a commit. Raises
+        VtyError."""
         with self._sessions() as sessions:
-            _configure(sessions, daemon, lines)
+            return _configure(sessions, daemon, lines)
 
     def run(self, daemon: str, commands: Sequence[str]) -> list[Answer]:
         """Commands as given, and their answers; ``VtyError`` when out of reach."""

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from srv6mgrd.frr import running
 from srv6mgrd.frr.blocks import MGMTD, STATICD
 from srv6mgrd.frr.static_routes import SPECIAL, apart, line, route_block
-from srv6mgrd.frr.vty import VtyError
+from srv6mgrd.frr.vty import Answer, VtyError
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.static_routes import NextHop, StaticRoute
 
@@ -42,7 +42,7 @@ class Frr(Protocol):
 
     def show(self, daemon: str, command: str) -> str: ...
 
-    def withdraw_lines(self, daemon: str, lines: Sequence[str]) -> None: ...
+    def configure(self, daemon: str, lines: Sequence[str]) -> list[Answer]: ...
 
 
 class LostRoutes:
@@ -119,7 +119,7 @@ class LostRoutes:
             more = f" and {len(sure) - 1} more" if len(sure) > 1 else ""
             _LOG.warning("staticd has lost '%s'%s, which mgmtd still shows; removed from mgmtd, and"
                          " written again", sure[0], more)  # fmt: skip
-            self._frr.withdraw_lines(MGMTD, [f"no {one}" for one in sure])
+            self._frr.configure(MGMTD, [f"no {one}" for one in sure])
         return absent or bool(sure)
 
 

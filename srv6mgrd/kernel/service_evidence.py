@@ -16,7 +16,7 @@ from ipaddress import IPv4Address, IPv6Address
 from srv6mgrd.kernel import reachability
 from srv6mgrd.kinds.address import kernel as addresses
 from srv6mgrd.model.desired import Desired
-from srv6mgrd.netlink import links, neighbors, tunnels, wire
+from srv6mgrd.netlink import bgp_routes, links, neighbors, wire
 from srv6mgrd.netlink.classic_filter import (
     ALL,
     JUMP_EQUAL,
@@ -28,7 +28,12 @@ from srv6mgrd.netlink.classic_filter import (
 )
 from srv6mgrd.netlink.listening import listening, turn
 from srv6mgrd.netlink.socket import NetlinkSocket, answers
-from srv6mgrd.service_state.evidence import KernelEvidence, LinkEvidence, Reachability
+from srv6mgrd.service_state.evidence import (
+    KernelEvidence,
+    LinkEvidence,
+    Reachability,
+    RouteCount,
+)
 from srv6mgrd.service_state.scope import neighbor_addresses
 
 _BUFFER, _DATAGRAM = 1 << 21, 1 << 16
@@ -63,7 +68,7 @@ class KernelServiceEvidence:
         self._found_links: Mapping[str, LinkEvidence] = {}
         self._found_addresses: Mapping[IPv4Address | IPv6Address, frozenset[int]] = {}
         self._failed: frozenset[tuple[str, IPv4Address | IPv6Address]] = frozenset()
-        self._tunnels: tunnels.Tunnels = {}
+        self._bgp_routes: bgp_routes.Tables = {}
         self._reachability: dict[IPv6Address, Reachability] = {}
         self._source: IPv6Address | None = None
 
@@ -112,13 +117,22 @@ class KernelServiceEvidence:
 
     def _hear_underlay(self, kind: int, body: memoryview) -> None:
         if kind in _LINK:
-            self._links = self._routes = True
+            self._hear_link(kind, body)
         elif kind in _ADDRESS:
             self._addresses = self._routes = True
         elif kind in _NEIGHBOR:
             self._hear_neighbor(body)
         else:
             self._routes = True
+
+    def _hear_link(self, kind: int, body: memoryview) -> None:
+        """Routes over an interface that goes down, go without a notification."""
+        self._links = self._routes = True
+        _, _, index, flags, _ = wire.IFINFOMSG.unpack_from(body)
+        before = self._found_links.get(self._names.get(index, ""))
+        was_up = before is not None and before.is_up and before.has_carrier
+        is_up = kind == wire.RTM_NEWLINK and flags & wire.IFF_UP and flags & wire.IFF_LOWER_UP
+        self._all_tables |= was_up and not is_up
 
     def _hear_neighbor(self, body: memoryview) -> None:
         """Most of them come and go as they are used."""
@@ -133,7 +147,7 @@ class KernelServiceEvidence:
         self._links = self._addresses = self._neighbors = self._routes = True
 
     def _hear_vpn(self, _: int, body: memoryview) -> None:
-        self._tables.add(tunnels.table_of(body))
+        self._tables.add(bgp_routes.table_of(body))
 
     def _lost_vpn(self) -> None:
         self._all_tables = True
@@ -143,8 +157,8 @@ class KernelServiceEvidence:
         self._read_links()
         self._read_addresses()
         self._read_neighbors()
-        self._read_tunnels()
-        found, usable = self._by_vrf(desired), self._usable_addresses()
+        self._read_bgp_routes()
+        found, usable = self._tunnels(desired), self._usable_addresses()
         self._read_reachability(desired, found, usable)
         return KernelEvidence(
             self._found_links,
@@ -152,6 +166,7 @@ class KernelServiceEvidence:
             found,
             dict(self._reachability),
             self._failed,
+            self._counts(desired),
         )
 
     def _read_links(self) -> None:
@@ -197,27 +212,41 @@ class KernelServiceEvidence:
             self._failed = frozenset(neighbors.failed(dumped, self._names))
             self._neighbors = False
 
-    def _read_tunnels(self) -> None:
+    def _read_bgp_routes(self) -> None:
         if self._all_tables or len(self._tables) > _TABLES:
-            self._tunnels = tunnels.read(self._netlink)
+            self._bgp_routes = bgp_routes.read(self._netlink)
         else:
             for table in self._tables:
-                found = tunnels.read(self._netlink, table)
-                self._tunnels[table] = found.get(table, Counter())
+                found = bgp_routes.read(self._netlink, table)
+                self._bgp_routes[table] = found.get(table, bgp_routes.TableRoutes())
         self._all_tables = False
         self._tables.clear()
 
-    def _by_vrf(self, desired: Desired) -> dict[str, Mapping[IPv6Address, int]]:
-        """Routes of BGP, and those that are steered."""
+    def _tunnels(self, desired: Desired) -> dict[str, Mapping[IPv6Address, int]]:
+        """By VRF: routes of BGP, and those that are steered."""
         found: dict[str, Counter[IPv6Address]] = {}
         for name, vrf in desired.vrfs.items():
-            if routes := self._tunnels.get(vrf.table):
-                found[name] = Counter(routes)
+            routes = self._bgp_routes.get(vrf.table)
+            if routes is not None and routes.segments:
+                found[name] = Counter(routes.segments)
         for route in desired.routes.values():
             segments = desired.segment_lists.get(route.segment_list)
             if route.vrf is not None and segments is not None and segments.segments:
                 found.setdefault(route.vrf, Counter())[segments.segments[0]] += 1
         return dict(found)
+
+    def _counts(self, desired: Desired) -> dict[str, RouteCount]:
+        """Routes of BGP by VRF."""
+        none = bgp_routes.TableRoutes()
+        found = {
+            name: self._bgp_routes.get(vrf.table, none).families
+            for name, vrf in desired.vrfs.items()
+            if vrf.bgp is not None
+        }
+        return {
+            name: RouteCount(families[socket.AF_INET], families[socket.AF_INET6])
+            for name, families in found.items()
+        }
 
     def _read_reachability(
         self,

@@ -33,6 +33,7 @@ class ConditionType(StrEnum):
     BGP_NEXT_HOP_LOST = "bgp-next-hop-lost"
     EXPORT_INCOMPLETE = "export-incomplete"
     ROUTE_UNRESOLVED = "route-unresolved"
+    ROUTE_NOT_IN_KERNEL = "route-not-in-kernel"
     REMOTE_SID_UNREACHABLE = "remote-sid-unreachable"
     LOCATOR_UNREACHABLE = "locator-unreachable"
     CORE_MTU_TOO_SMALL = "core-mtu-too-small"

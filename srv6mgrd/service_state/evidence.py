@@ -38,16 +38,33 @@ class UnresolvedNextHop:
 
 
 @dataclass(frozen=True, slots=True)
+class RouteCount:
+    """Routes of BGP in a VRF."""
+
+    ipv4: int = 0
+    ipv6: int = 0
+
+    def __sub__(self, other: RouteCount) -> RouteCount:
+        """Those that ``other`` lacks."""
+        return RouteCount(max(0, self.ipv4 - other.ipv4), max(0, self.ipv6 - other.ipv6))
+
+    def __bool__(self) -> bool:
+        return bool(self.ipv4 or self.ipv6)
+
+
+@dataclass(frozen=True, slots=True)
 class BgpEvidence:
-    """What bgpd reports. ``problem`` says why it can't be asked; then nothing else is known.
-    ``is_silent``: a daemon of FRR has been asked for long, and does not answer.
+    """What bgpd and zebra report. ``problem`` says why they can't be asked; then nothing else is
+    known. ``is_silent``: a daemon of FRR has been asked for long, and does not answer.
     ``sessions`` are keyed by VRF, ``SPEAKER`` for none, and the peer's name in FRR; ``exports``
-    say by VRF why its routes are not exported as declared, empty where they are."""
+    say by VRF why its routes are not exported as declared, empty where they are. ``routes`` are
+    those of BGP that zebra has and that belong in the kernel, by VRF."""
 
     problem: str = ""
     sessions: Mapping[tuple[str, str], BgpSession] = field(default_factory=dict)
     exports: Mapping[str, str] = field(default_factory=dict)
     unresolved: tuple[UnresolvedNextHop, ...] = ()
+    routes: Mapping[str, RouteCount] = field(default_factory=dict)
     is_silent: bool = False
 
 
@@ -76,13 +93,14 @@ class KernelEvidence:
     """``tunnels`` are the first segments that the routes of a VRF encapsulate to, by VRF, each
     with the number of these routes. ``unanswered`` are neighbors, by interface and address, whose
     link-layer address can't be resolved (NUD_FAILED). ``addresses`` are those of interfaces that
-    are up: packets to others are not delivered."""
+    are up: packets to others are not delivered. ``bgp_routes`` are those in the kernel, by VRF."""
 
     links: Mapping[str, LinkEvidence] = field(default_factory=dict)
     addresses: frozenset[IPv4Address | IPv6Address] = frozenset()
     tunnels: Mapping[str, Mapping[IPv6Address, int]] = field(default_factory=dict)
     reachability: Mapping[IPv6Address, Reachability] = field(default_factory=dict)
     unanswered: frozenset[tuple[str, IPv4Address | IPv6Address]] = frozenset()
+    bgp_routes: Mapping[str, RouteCount] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

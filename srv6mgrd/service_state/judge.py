@@ -60,6 +60,7 @@ def findings(scope: Scope, evidence: Evidence, peer: PeerName) -> Iterator[Findi
         yield from attachments.vrf_interfaces(scope, kernel)
         yield from attachments.next_hops(scope, kernel)
     if bgp is not None and kernel is not None:
+        yield from vpn_routes.not_in_kernel(scope, bgp, kernel)
         yield from bgp_sessions.unreachable(scope, bgp, kernel, evidence.silent_neighbors)
     yield from measured_paths.measured_paths(scope, evidence.paths)
     yield from return_paths.return_paths(scope, evidence.lost_return_paths)

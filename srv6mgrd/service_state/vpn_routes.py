@@ -8,8 +8,9 @@ from ipaddress import ip_address
 
 from srv6mgrd.model.condition import ConditionType
 from srv6mgrd.model.desired import Desired
-from srv6mgrd.model.paths import bgp_path
+from srv6mgrd.model.paths import bgp_path, vrf_path
 from srv6mgrd.model.service import ServiceState
+from srv6mgrd.service_state.core import is_cut_off
 from srv6mgrd.service_state.evidence import BgpEvidence, KernelEvidence, UnresolvedNextHop
 from srv6mgrd.service_state.finding import COMMIT, CONVERGENCE, Finding
 from srv6mgrd.service_state.remote_sids import counted, is_sid, left
@@ -79,6 +80,25 @@ def unresolved(scope: Scope, bgp: BgpEvidence, kernel: KernelEvidence | None) ->
             f"ip -6 route get {hops[0].address}; where it is no address of another edge, clear the"
             " session on the router that announces it",
             {vrf: left(vrf, kernel) for vrf in routes},
+            hold=CONVERGENCE,
+        )
+
+
+def not_in_kernel(scope: Scope, bgp: BgpEvidence, kernel: KernelEvidence) -> Iterator[Finding]:
+    """When an interface loses its carrier, the kernel flushes the routes through it without a
+    notification, and zebra 10.3 does not install those of VRFs again (FRR issue 23295)."""
+    if is_cut_off(scope, kernel):
+        return
+    for vrf, routes in bgp.routes.items():
+        if vrf not in kernel.bgp_routes or not (missing := routes - kernel.bgp_routes[vrf]):
+            continue
+        yield Finding(
+            ConditionType.ROUTE_NOT_IN_KERNEL,
+            vrf_path(vrf),
+            f"the kernel lacks {missing.ipv4} of {routes.ipv4} IPv4 and {missing.ipv6} of"
+            f" {routes.ipv6} IPv6 routes that zebra has of BGP",
+            "srv6mgrd has zebra install them again; if it lasts: vtysh -c 'clear bgp *'",
+            {vrf: left(vrf, kernel)},
             hold=CONVERGENCE,
         )
 

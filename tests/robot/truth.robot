@@ -216,6 +216,12 @@ It Is Reported
     Condition Is Reported    pe1    ${type}    ${severity}    red=${state}
     Run On    ${name}    ${repair}
     All Services Are Up    pe1    60
+    Customers Reach Each Other
+
+Customers Reach Each Other
+    [Documentation]    An edge can lose routes that nobody reports.
+    Wait For Traffic    ce-red1    ${SITE2}    10
+    Wait For Traffic    ce-red1    ${SITE2_V6}    10
 
 It Is Put Back
     [Documentation]    Long before the next compare.

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, ip_address
 
 import pytest
 
 from lab.waiting import wait_until
 from srv6mgrd.kernel.service_evidence import KernelServiceEvidence
-from srv6mgrd.model.bgp import Bgp, Neighbor
+from srv6mgrd.model.bgp import Bgp, Neighbor, VrfBgp
 from srv6mgrd.model.desired import Desired, SegmentList, SteeredRoute, Vrf
-from srv6mgrd.service_state.evidence import KernelEvidence, Reachability
+from srv6mgrd.service_state.evidence import KernelEvidence, Reachability, RouteCount
 from tests.contract.kernel.conftest import Run
 
 pytestmark = pytest.mark.contract
@@ -85,6 +86,21 @@ def test_nexthop_objects_and_several_paths(evidence: KernelServiceEvidence, run:
     one, two = (f"nexthop encap seg6 mode encap segs {sid} dev core" for sid in (SID, OTHER))
     run(f"ip route add 10.1.0.0/24 table 10 proto bgp {one} {two}")
     assert evidence.read(DESIRED).tunnels["red"] == {SID: 3, OTHER: 2}
+
+
+def test_routes_go_with_the_carrier_without_a_notification(
+    evidence: KernelServiceEvidence, run: Run
+) -> None:
+    desired = replace(DESIRED, vrfs={"red": Vrf("red", 10, bgp=VrfBgp("65000:1", (), ()))})
+    run("ip nexthop add id 1 via fd00::2 dev core")
+    run("ip -6 route add fd01::/64 nhid 1 table 10 proto bgp")
+    run("ip route add 10.3.0.0/24 nhid 1 table 10 proto bgp")
+    run(tunnel("10.1.0.0/24", str(SID)))
+    assert evidence.read(desired).bgp_routes == {"red": RouteCount(2, 1)}
+    run("ip link set far down")
+    wait_until(lambda: run("ip -6 route show table 10 proto bgp") == "", "a flush")
+    evidence.hear()
+    assert evidence.read(desired).bgp_routes == {"red": RouteCount(1, 0)}
 
 
 def test_routes_come_and_go(evidence: KernelServiceEvidence, run: Run) -> None:

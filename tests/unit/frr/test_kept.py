@@ -33,7 +33,7 @@ def test_all_that_is_asked_takes_one_session(frr: FrrSockets, server: VtyServer)
     for _ in range(2):
         frr.instances()
         frr.observe()
-    frr.withdraw_lines(MGMTD, ["no ip route 10.9.0.0/24 blackhole vrf red"])
+    frr.configure(MGMTD, ["no ip route 10.9.0.0/24 blackhole vrf red"])
     frr.show(MGMTD, "show version")
 
     assert server.sessions == 1

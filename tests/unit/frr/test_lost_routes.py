@@ -77,7 +77,7 @@ class Frr:
         assert command == "show configuration running json"
         return shown(self.paths)
 
-    def withdraw_lines(self, daemon: str, lines: Sequence[str]) -> None:
+    def configure(self, daemon: str, lines: Sequence[str]) -> None:
         assert daemon == MGMTD
         self.withdrawn += lines
 

@@ -11,7 +11,13 @@ from typing import Any
 from srv6mgrd.frr.service_evidence import bgp_evidence
 from srv6mgrd.frr.vty import VtyError
 from srv6mgrd.model.desired import Desired
-from srv6mgrd.service_state.evidence import SPEAKER, BgpEvidence, BgpSession, UnresolvedNextHop
+from srv6mgrd.service_state.evidence import (
+    SPEAKER,
+    BgpEvidence,
+    BgpSession,
+    RouteCount,
+    UnresolvedNextHop,
+)
 from tests.unit.frr.samples import PE1
 from tests.unit.frr.test_status import Shown
 
@@ -36,6 +42,23 @@ class Daemons(Shown):
             return json.dumps(
                 {"default": families, "red": {"ipv4Unicast": {"peers": {"c1": lost}}}}
             )
+        if command == "show ip route vrf all summary json":
+            local = {"fib": 9, "rib": 9, "type": "connected"}
+            red = [{"fib": 1, "rib": 2, "type": "ebgp"}, {"fib": 1, "rib": 3, "type": "ibgp"}]
+            return json.dumps({"default": {"routes": [local]}, "red": {"routes": [local, *red]}})
+        if command == "show ipv6 route vrf all summary json":
+            return json.dumps({"watch": {"routes": [{"fib": 2, "rib": 2, "type": "ibgp"}]}})
+        if command == "show ip route vrf red bgp json":
+            active = {"nexthops": [{"active": True}]}
+            return json.dumps(
+                {
+                    "10.1.0.0/24": [{"selected": True, "installed": True, **active}],
+                    "10.2.0.0/24": [{"selected": True, "installed": True, **active}],
+                    "10.3.0.0/24": [{"selected": True, **active}],
+                    "10.4.0.0/24": [{"nexthops": [{"afi": "ipv6"}]}],
+                    "10.5.0.0/24": [active],
+                }
+            )
         if command == "show bgp vrf all nexthop json":
             return json.dumps({"default": {"ipv4": {}, "ipv6": self.default_hops}, "red": {}})
         if command.startswith("show bgp nexthop "):
@@ -57,6 +80,16 @@ def test_sessions_for_vpn_routes_and_with_customers() -> None:
 def test_exports() -> None:
     found = bgp_evidence(PE1, Daemons(locators=[]))
     assert found.exports == {"red": "zebra has no locator MAIN yet"}
+
+
+def test_routes_of_bgp_that_belong_in_the_kernel() -> None:
+    """Two of red's five are installed; of the others zebra failed to install one, has no next hop
+    for one, and prefers a static route to one."""
+    assert bgp_evidence(PE1, Daemons()).routes == {
+        "default": RouteCount(0, 0),
+        "red": RouteCount(4, 0),
+        "watch": RouteCount(0, 2),
+    }
 
 
 def test_next_hops_of_imported_routes() -> None:

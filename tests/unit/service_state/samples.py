@@ -23,6 +23,7 @@ from srv6mgrd.service_state.evidence import (
     PathEvidence,
     Reachability,
     ReturnPath,
+    RouteCount,
 )
 from srv6mgrd.service_state.finding import Finding
 from srv6mgrd.service_state.judge import Judgement, findings, judge
@@ -71,6 +72,7 @@ BGP = BgpEvidence(
         ("blue", CUSTOMER.address): ESTABLISHED,
     },
     exports={"red": "", "blue": ""},
+    routes={"red": RouteCount(2, 1), "blue": RouteCount(0, 1)},
 )
 KERNEL = KernelEvidence(
     links={
@@ -82,6 +84,7 @@ KERNEL = KernelEvidence(
         REMOTE_RED: Reachability("", "core1", "2001:db8:1::2", 9000),
         REMOTE_BLUE: Reachability("", "core2", "2001:db8:2::2", 9000),
     },
+    bgp_routes={"red": RouteCount(2, 1), "blue": RouteCount(0, 2)},
 )  # fmt: skip
 HEALTHY = Evidence(BGP, KERNEL, paths={"to-pe2": PathEvidence("up")})
 

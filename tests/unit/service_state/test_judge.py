@@ -19,6 +19,7 @@ from srv6mgrd.service_state.evidence import (
     Evidence,
     PathEvidence,
     Reachability,
+    RouteCount,
     UnresolvedNextHop,
 )
 from tests.unit.service_state.samples import (
@@ -100,6 +101,14 @@ BROKEN: Mapping[str, tuple[Evidence, str, str, Mapping[str, str]]] = {
     "the SID of all imported routes, which FRR resolves": (
         silent(with_bgp(unresolved=(UnresolvedNextHop(str(REMOTE_RED), {"red": 3}),))),
         "remote-sid-unreachable", "major", {"red": "down"},
+    ),
+    "some imported routes in the kernel": (
+        with_bgp(routes={"red": RouteCount(3, 1), "foreign": RouteCount(1, 1)}),
+        "route-not-in-kernel", "minor", {"red": "degraded"},
+    ),
+    "all imported routes in the kernel": (
+        silent(with_bgp(routes={"red": RouteCount(2, 2)})),
+        "route-not-in-kernel", "major", {"red": "down"},
     ),
     "the route to a neighbor": (
         with_kernel(

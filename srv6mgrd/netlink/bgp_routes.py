@@ -1,10 +1,12 @@
-"""The SIDs that the kernel's routes encapsulate to, by themselves or by a nexthop object."""
+"""BGP's routes in the kernel: how many, and the SIDs that they encapsulate to, by themselves or by
+a nexthop object."""
 
 from __future__ import annotations
 
 import socket
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 
 from srv6mgrd.netlink import wire
@@ -16,21 +18,29 @@ from srv6mgrd.netlink.socket import NetlinkSocket, answers
 _LAST_ENTRY, _SEGMENTS = 4 + 4, 4 + 8
 _FAMILIES = (socket.AF_INET, socket.AF_INET6)
 
-# Routes of each table by first segment.
-Tunnels = dict[int, Counter[IPv6Address]]
+
+@dataclass(frozen=True, slots=True)
+class TableRoutes:
+    """Routes of one table: their number by address family, and by first segment."""
+
+    families: Counter[int] = field(default_factory=Counter)
+    segments: Counter[IPv6Address] = field(default_factory=Counter)
+
+
+Tables = dict[int, TableRoutes]
 # First segments of nexthop objects, by their id.
 NextHops = Mapping[int, tuple[IPv6Address, ...]]
 
 
-def read(netlink: NetlinkSocket, table: int = 0) -> Tunnels:
-    """Of BGP's routes in a table, 0 for all. Raises KernelError."""
-    found: Tunnels = {}
+def read(netlink: NetlinkSocket, table: int = 0) -> Tables:
+    """Of a table, 0 for all that have any. Raises KernelError."""
+    found: Tables = {}
     objects: NextHops | None = None
     for family in _FAMILIES:
         dumped = netlink.dump(get_table(table, wire.RTPROT_BGP, family))
         if dumped and objects is None:
             objects = next_hops(netlink.dump(get_next_hops()))
-        count(dumped, objects or {}, found)
+        _count(family, dumped, objects or {}, found)
     return found
 
 
@@ -57,7 +67,7 @@ def next_hops(datagrams: Sequence[bytes]) -> NextHops:
     return found
 
 
-def count(datagrams: Sequence[bytes], objects: NextHops, found: Tunnels) -> None:
+def _count(family: int, datagrams: Sequence[bytes], objects: NextHops, found: Tables) -> None:
     """Add the routes of a dump."""
     by_object: Counter[tuple[int, int]] = Counter()
     for body in answers(datagrams, wire.RTM_NEWROUTE):
@@ -65,11 +75,14 @@ def count(datagrams: Sequence[bytes], objects: NextHops, found: Tunnels) -> None
         if identifier:
             by_object[table, identifier] += 1
             continue
-        for sid in _of_route(body):
-            found.setdefault(table, Counter())[sid] += 1
-    for (table, identifier), routes in by_object.items():
+        routes = found.setdefault(table, TableRoutes())
+        routes.families[family] += 1
+        routes.segments.update(_of_route(body))
+    for (table, identifier), number in by_object.items():
+        routes = found.setdefault(table, TableRoutes())
+        routes.families[family] += number
         for sid in objects.get(identifier, ()):
-            found.setdefault(table, Counter())[sid] += routes
+            routes.segments[sid] += number
 
 
 def table_of(body: memoryview) -> int:
