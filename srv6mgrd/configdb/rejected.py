@@ -17,6 +17,8 @@ from srv6mgrd.configdb.running import Running
 
 # A VRF and the SID that it exports refer to each other.
 _MUTUAL = frozenset({Kind.VRF, Kind.SID, Kind.BGP})
+# Whose names are prefixes.
+_PREFIXES = frozenset({Kind.SID, Kind.ROUTE})
 # As ``Object`` is written in messages.
 _NAMED = re.compile(rf"\b({'|'.join(Kind)}) (\S+)")
 
@@ -49,7 +51,7 @@ class RejectedChanges:
 
     def add(self, change: Change, reason: Reason, running: Running) -> None:
         """``running`` is the configuration that the change was judged against."""
-        named = {Object(Kind(k), n.rstrip(":,;.)")) for k, n in _NAMED.findall(reason.text)}
+        named = _named(reason.text)
         referred = {Object(kind, name) for kind, name in references(change.leaves or {})}
         objects = (change.object, *sorted((named | referred) - {change.object}))
         known = _circumstances(change, objects, running)
@@ -88,6 +90,16 @@ class RejectedChanges:
     def retry_temporary(self) -> None:
         """Try again what was not rejected for the configuration alone."""
         self._by_row = {row: r for row, r in self._by_row.items() if r.reason.is_final}
+
+
+def _named(reason: str) -> set[Object]:
+    """Objects that a reason names. "choose a SID in this prefix" names none."""
+    found = {Object(Kind(k), n.rstrip(":,;.)")) for k, n in _NAMED.findall(reason)}
+    return {
+        Object(o.kind) if o.kind.is_container else o
+        for o in found
+        if o.kind not in _PREFIXES or "/" in o.name
+    }
 
 
 def _circumstances(

@@ -11,7 +11,7 @@ import pytest
 from srv6mgrd.configdb.change import Change
 from srv6mgrd.configdb.objects import Kind, Object
 from srv6mgrd.configdb.ownership import OwnershipIndex
-from srv6mgrd.configdb.rejected import Reason
+from srv6mgrd.configdb.rejected import Reason, RejectedChanges
 from srv6mgrd.configdb.running import Running
 from srv6mgrd.configdb.surroundings import Surroundings
 from srv6mgrd.configdb.verdict import ACCEPTED, Status
@@ -457,3 +457,16 @@ def test_a_rejected_row_that_is_found_otherwise_is_tried() -> None:
     (other,) = world.ownership.judge(world.running).changes
     assert other.leaves is not None
     assert other.leaves["behavior"] == "End"
+
+
+def test_a_reason_names_objects_by_their_names_alone() -> None:
+    """A row whose reason seems to name a SID would be composed and compared with each other one."""
+    rejected, running = RejectedChanges(), Running({})
+    sid = Object(Kind.SID, "fcbb:cccc:1:1::/64")
+    change = Change("SRV6_MY_SIDS|MAIN|fcbb:cccc:1:1::/64", sid, {"locator": "MAIN"})
+    why = "it is outside locator MAIN (fcbb::/48); choose a SID in this prefix, or another locator"
+    rejected.add(change, Reason(f"{sid}: {why}"), running)
+    assert rejected.stays(change.row, running) == f"{sid}: {why}"
+    speaker = Running({"srv6mgr-srv6:srv6": {"srv6mgr-bgp:bgp": {"as-number": 1}}})
+    rejected.add(change, Reason(f"{sid}: BGP does not exist"), running)
+    assert rejected.reason(change, speaker) is None
