@@ -10,6 +10,16 @@ CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/srv6mgr
 LAB := lab/lab
 TOPOLOGY := lab/topologies/two-pe.toml
 
+# First errors: in one line, with the remedy.
+MAKE_CACHE := mkdir -p $(CACHE) 2>/dev/null || { \
+    echo "$(CACHE): cannot be created; set XDG_CACHE_HOME to a folder on another disk" >&2; exit 1; }
+define make_venv
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed")' && \
+{ python3 -m venv --clear $(1) >/dev/null 2>&1 || { \
+    [ "$$(id -u)" = 0 ] || { echo "python3-venv is missing: apt install python3-venv" >&2; exit 1; }; \
+    apt-get -qq update && apt-get -qq install -y python3-venv && python3 -m venv --clear $(1); }; }
+endef
+
 # The tools of the host: linters, type checker, and what the unit tests import.
 TOOLS_FOR := requirements/runtime.txt requirements/test.txt requirements/check.txt
 TOOLS := $(CACHE)/tools-$(shell cat $(TOOLS_FOR) | sha256sum | cut -c1-12)
@@ -90,8 +100,8 @@ terminals: $(DOCS)/.ready ## record the terminals that the documentation shows: 
 
 $(DOCS)/.ready:
 	@echo "== tools of the site (once): $(DOCS)"
-	@mkdir -p $(CACHE) || { echo "set XDG_CACHE_HOME to a folder on another disk"; exit 1; }
-	@python3 -m venv --clear $(DOCS)
+	@$(MAKE_CACHE)
+	@$(call make_venv,$(DOCS))
 	@$(DOCS)/bin/pip install --quiet --disable-pip-version-check -r requirements/docs.txt
 	@touch $@
 
@@ -174,8 +184,8 @@ pictures: $(PICTURES)/.ready ## draw docs/figures from the last runs of BENCH=se
 
 $(PICTURES)/.ready:
 	@echo "== tools that draw (once): $(PICTURES)"
-	@mkdir -p $(CACHE)
-	@python3 -m venv --clear $(PICTURES)
+	@$(MAKE_CACHE)
+	@$(call make_venv,$(PICTURES))
 	@$(PICTURES)/bin/pip install --quiet --disable-pip-version-check -r requirements/pictures.txt
 	@touch $@
 
@@ -188,11 +198,8 @@ clean: ## remove what this checkout built; the cache stays
 # Named by what is in the lists: their times, which a checkout changes, say nothing.
 $(TOOLS)/.ready:
 	@echo "== host tools (once): $(TOOLS)"
-	@mkdir -p $(CACHE) || { echo "set XDG_CACHE_HOME to a folder on another disk"; exit 1; }
-	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
-	@python3 -m venv --clear $(TOOLS) 2>/dev/null || { \
-	    [ "$$(id -u)" = 0 ] || { echo "python3-venv is missing: apt install python3-venv"; exit 1; }; \
-	    apt-get -qq update && apt-get -qq install -y python3-venv && python3 -m venv --clear $(TOOLS); }
+	@$(MAKE_CACHE)
+	@$(call make_venv,$(TOOLS))
 	@grep -hvE '^(#|libyang|sysrepo)' $(TOOLS_FOR) > $(TOOLS)/requirements.txt
 	@$(PY)/pip install --quiet --disable-pip-version-check -r $(TOOLS)/requirements.txt
 	@touch $@

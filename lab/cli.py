@@ -43,6 +43,7 @@ DOING = (
     "ps --ppid 2 -p 2 --deselect -o pid,ppid,stat,etimes,times,args;"
     " echo w > /proc/sysrq-trigger; dmesg | tail -30"
 )
+OTHER_FOLDER = "name another folder"
 FAILURE = 125  # of the lab itself, as with env(1) and chroot(1); not of the command
 
 
@@ -159,6 +160,7 @@ def chroot(arguments: argparse.Namespace) -> int:
 
 def deb(arguments: argparse.Namespace) -> int:
     progress = Progress()
+    cache.make_folder(arguments.out, OTHER_FOLDER)
     made = packages.built(progress)
     there = sorted(made.iterdir())
     if arguments.frr:
@@ -177,6 +179,7 @@ def repo(arguments: argparse.Namespace) -> int:
     progress = Progress()
     out: Path = arguments.out.absolute()
     url = arguments.url or f"file:{out}"
+    repository.require(out, progress)
     repository.make(packages.built(progress), out, url, progress)
     print(
         f"{out}: a signed repository\n"
@@ -188,9 +191,10 @@ def repo(arguments: argparse.Namespace) -> int:
 
 def container_image(arguments: argparse.Namespace) -> int:
     progress = Progress()
+    folder = cache.make_folder(arguments.out.absolute(), OTHER_FOLDER)
     debs = packages.built(progress, but=packages.TESTING)
     made = container.only(cache.ensure(container.archive(debs), progress), "*.tar")
-    out = cache.make_folder(arguments.out.absolute(), "name another folder") / made.name
+    out = folder / made.name
     shutil.copy(made, out)
     print(
         f"{out}: {out.stat().st_size // cache.MIB} MiB\n"

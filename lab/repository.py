@@ -39,6 +39,13 @@ Signed-By:
 """
 
 
+def require(out: Path, progress: Progress) -> None:
+    """LabError, before anything is built, where a repository cannot be written or signed."""
+    host.require_tools(TOOLS, progress)
+    _free(out)
+    signing_key()
+
+
 def make(debs: Path, out: Path, url: str, progress: Progress) -> None:
     """Write the repository to ``out``, with ``srv6mgr.sources`` for who reaches it at ``url``."""
     host.require_tools(TOOLS, progress)
@@ -59,18 +66,22 @@ def make(debs: Path, out: Path, url: str, progress: Progress) -> None:
 
 def emptied(out: Path) -> Path:
     """The folder, without an earlier repository. LabError where it holds anything else."""
-    cache.make_folder(out, "name another folder")
-    foreign = {entry.name for entry in out.iterdir()} - MEMBERS
-    if foreign:
-        raise LabError(
-            str(out), f"holds {min(foreign)}, which is of no repository", "name another folder"
-        )
+    _free(out)
     for entry in out.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
         else:
             entry.unlink()
     return out
+
+
+def _free(out: Path) -> None:
+    cache.make_folder(out, "name another folder")
+    foreign = {entry.name for entry in out.iterdir()} - MEMBERS
+    if foreign:
+        raise LabError(
+            str(out), f"holds {min(foreign)}, which is of no repository", "name another folder"
+        )
 
 
 def sources(url: str, armored: str) -> str:
@@ -142,6 +153,11 @@ def _sign(out: Path, home: Path | None, key: str) -> None:
 def signing_key() -> tuple[Path | None, str]:
     """A folder of GnuPG and the key: SIGN_KEY in the user's own, else one of the cache."""
     if given := os.environ.get(KEY_VARIABLE):
+        if not _keys(None, given):
+            raise LabError(
+                f"{KEY_VARIABLE}={given}", "gpg has no such secret key",
+                "name one of gpg --list-secret-keys",
+            )  # fmt: skip
         return None, given
     home = cache.make_folder(cache.cache_dir() / "repository-key")
     home.chmod(0o700)
@@ -153,8 +169,11 @@ def signing_key() -> tuple[Path | None, str]:
     return home, _keys(home)[0]
 
 
-def _keys(home: Path) -> list[str]:
-    listed = _gpg(home, "--with-colons", "--list-secret-keys")
+def _keys(home: Path | None, *names: str) -> list[str]:
+    try:
+        listed = _gpg(home, "--with-colons", "--list-secret-keys", *names)
+    except LabError:  # the status for a key that is not there
+        return []
     return re.findall(r"^fpr:+(\w+):", listed, re.M)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -27,3 +28,11 @@ def test_an_earlier_repository_is_replaced(tmp_path: Path) -> None:
     assert repository.emptied(tmp_path) == tmp_path
     assert not list(tmp_path.iterdir())
     assert repository.emptied(tmp_path / "new").is_dir()
+
+
+@pytest.mark.skipif(shutil.which("gpg") is None, reason="needs gpg")
+def test_a_key_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GNUPGHOME", str(tmp_path))
+    monkeypatch.setenv(repository.KEY_VARIABLE, "nobody@example.net")
+    with pytest.raises(LabError, match="gpg has no such secret key"):
+        repository.signing_key()
