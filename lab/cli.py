@@ -24,6 +24,7 @@ from lab import (
     packages,
     previous,
     programs,
+    prometheus,
     pyenv,
     repository,
     rootfs,
@@ -95,8 +96,12 @@ def run(arguments: argparse.Namespace) -> int:
             raise LabError("--fresh", "needs a topology", "name one with --topology")
         wanted = wanted.with_fresh(arguments.fresh)
     out = output_folder(name)
-    fresh = fresh_debian(arguments, progress) if arguments.fresh else []
-    made = image(progress, out=out, more=fresh)
+    more = fresh_debian(arguments, progress) if arguments.fresh else []
+    if arguments.prometheus:
+        root = cache.ensure(rootfs.entry(), progress) / "root"
+        unpacked = cache.ensure(prometheus.entry(root), progress)
+        more.append(Part("prometheus", unpacked, prometheus.HOME))
+    made = image(progress, out=out, more=more)
     for _ in range(arguments.tries - 1):
         try:
             return run_once(made, wanted, out, arguments)
@@ -395,6 +400,9 @@ def _parser() -> argparse.ArgumentParser:
         "--previous", action="store_true",
         help="with --fresh: /opt/previous has the packages of an earlier state (once, 15 minutes)",
     )  # fmt: skip
+    one.add_argument(
+        "--prometheus", action="store_true", help=f"{prometheus.HOME} has Debian's Prometheus"
+    )
     one.add_argument("--tries", type=int, default=1, metavar="N", help="when the machine dies")
     one.add_argument("--limit", type=float, metavar="SECONDS", help="longer, and it hangs")
     one.add_argument("command", nargs="+")

@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
 
     one = commands.add_parser("suite", help="run system suites on one network")
     one.add_argument("name", nargs="+")
-    one.set_defaults(jobs=_suites)
+    one.set_defaults(jobs=lambda given: catalogue.suite(given.name))
 
     one = commands.add_parser("one", help="run one test where it belongs")
     one.add_argument("test", metavar="TEST")
@@ -60,10 +60,6 @@ def main(arguments: Sequence[str]) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-
-
-def _suites(given: argparse.Namespace) -> list[Job]:
-    return [*catalogue.with_needs([catalogue.BUILD_LAB]), catalogue.suites(given.name)]
 
 
 def _by_seed(given: argparse.Namespace) -> list[Job]:

@@ -70,16 +70,21 @@ SUITES = (
 )
 # The network of a suite, where it is another one.
 TOPOLOGIES = {"dual_homed": "lab/topologies/dual-homed.toml"}
-# These need a topology or packages of their own and run in `make nightly`.
-NIGHTLY_SUITES = ("packages", "upgrade")
-# Of these, those that begin with packages of an earlier state.
-UPGRADES = frozenset({"upgrade"})
+# These need packages or programs of their own and run in `make nightly`.
+NIGHTLY_SUITES = ("packages", "upgrade", "dashboard")
+# Of these, those whose routers boot a Debian of their own.
+ON_FRESH_DEBIAN = frozenset({"packages", "upgrade"})
+# What the lab has for a suite besides: packages of an earlier state, or Prometheus.
+SHOWN = {"upgrade": "--previous", "dashboard": "--prometheus"}
 
 BUILD_LAB = "build/lab"
 BUILD_GNMI_CLI = "build/gnmi_cli"
 BUILD_GOBGP = "build/gobgp_peer"
 BUILD_STAMP = "build/stamp-suite"
+BUILD_TELEGRAF = "build/telegraf"
 BUILD_FRR = "build/frr"
+# Programs that are built for a suite.
+PEERS = {"interoperation": BUILD_GOBGP, "dashboard": BUILD_TELEGRAF}
 
 
 def folder(job: Job) -> Path:
@@ -221,10 +226,11 @@ def suites(names: Sequence[str], *options: str) -> Job:
     """System suites on one network, with further options of Robot Framework."""
     name = f"robot/{'-'.join(names).replace('/', '-')}"
     command = ("tests/robot/run", *names, *(("--", *options) if options else ()))
-    fresh = ("pe1", "pe2") if set(names) & set(NIGHTLY_SUITES) else ()
-    options_of_lab = ("--previous",) if set(names) & UPGRADES else ()
-    peers = (BUILD_GOBGP,) if any("interoperation" in one for one in names) else ()
-    (topology,) = {TOPOLOGIES.get(one.partition("/")[0], TOPOLOGY) for one in names}
+    rooms = {one.partition("/")[0] for one in names}
+    fresh = ("pe1", "pe2") if rooms & ON_FRESH_DEBIAN else ()
+    options_of_lab = tuple(SHOWN[room] for room in sorted(rooms) if room in SHOWN)
+    peers = tuple(PEERS[room] for room in sorted(rooms) if room in PEERS)
+    (topology,) = {TOPOLOGIES.get(room, TOPOLOGY) for room in rooms}
     return in_lab(
         name,
         command,
@@ -234,6 +240,20 @@ def suites(names: Sequence[str], *options: str) -> Job:
         topology=topology,
         options=options_of_lab,
     )
+
+
+def suite(names: Sequence[str]) -> list[Job]:
+    """The job of suites by name, with what it needs. Raises ValueError for a name of none."""
+    for name in names:
+        if not name or not any(
+            (ROBOT / f"{name}{end}").exists() for end in (".robot", "/__init__.robot")
+        ):
+            there = ", ".join(
+                sorted((*(one for group in SUITES for one in group), *NIGHTLY_SUITES))
+            )
+            raise ValueError(f"{name} is no suite; there are {there}")
+    job = suites(names)
+    return [*with_needs(job.after), job]
 
 
 def one(test: str) -> list[Job]:
@@ -300,7 +320,8 @@ def nightly(seconds: float, seed: int) -> list[Job]:
         command = ("env", f"FRR_ROOT={PATCHED_FRR}", *_pytest(others))
         jobs.append(in_lab(f"nightly/patched-frr-{name}", command, (BUILD_LAB, BUILD_FRR)))
     after = {j.name: (*j.after, BUILD_FRR) for j in jobs if j.name.startswith("contract/frr")}
-    return [frr, *(replace(job, after=after.get(job.name, job.after)) for job in jobs)]
+    telegraf = _job(BUILD_TELEGRAF, ("make", "build/bin/telegraf"))
+    return [frr, telegraf, *(replace(job, after=after.get(job.name, job.after)) for job in jobs)]
 
 
 def soak(seconds: float, seed: int) -> list[Job]:

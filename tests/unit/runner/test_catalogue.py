@@ -89,6 +89,17 @@ def test_a_folder_of_suites_is_one_job_and_each_file_is_named_by_its_path() -> N
     assert case.argv[-4:] == ("fortress/processes", "--", "--test", "A Case")
 
 
+def test_a_suite_by_name_brings_what_it_needs() -> None:
+    names = [job.name for job in catalogue.suite(["dashboard"])]
+    assert names == ["build/telegraf", "build/lab", "robot/dashboard"]
+    assert "build/gobgp_peer" in {job.name for job in catalogue.suite(["interoperation"])}
+
+
+def test_a_name_of_no_suite_is_rejected_before_anything_is_built() -> None:
+    with pytest.raises(ValueError, match=r"vpnn is no suite; there are .*, vpn, vrf"):
+        catalogue.suite(["vpnn"])
+
+
 def test_a_soak_runs_the_campaign_and_the_tests_with_one_seed() -> None:
     _, *jobs = catalogue.soak(60, 7)
     assert [job.name for job in jobs] == ["soak/chaos", "soak/lab"]

@@ -1,0 +1,33 @@
+"""A collector of telemetry: what its packages would have installed on a node."""
+
+from __future__ import annotations
+
+from robot.api.deco import library
+
+from lab.prometheus import HOME
+from tests.robot.library.network import node, router
+
+# Files are unpacked below HOME (`lab run --prometheus`), and Telegraf is built into the checkout.
+INSTALL = f"""set -e
+mount -t overlay -o lowerdir={HOME}/usr:/usr overlay /usr
+cp -r {HOME}/etc/prometheus /etc/
+mkdir -p /var/lib/prometheus/metrics2
+"""
+SERVICES = ("telegraf", "prometheus")
+CLEAN = "umount /usr; rm -rf /etc/prometheus /var/lib/prometheus /etc/telegraf"
+
+
+@library(scope="GLOBAL", auto_keywords=True)
+class Collector:
+    """Prometheus and Telegraf on a node."""
+
+    def install_collector(self, name: str) -> None:
+        """Its programs are there and do not run."""
+        node(name).run(["sh", "-c", INSTALL])
+
+    def remove_collector(self, name: str) -> None:
+        """Its programs and their files are gone."""
+        for service in SERVICES:
+            if router(name).is_running(service):
+                router(name).stop(service)
+        node(name).run(["sh", "-c", CLEAN])
