@@ -188,6 +188,7 @@ async def _run(settings: Settings) -> None:
                 bgp=lambda: frr_state.bgp_evidence,
                 peer=peer,
                 ask_frr=manager.ask_frr_soon,
+                doubt_routes=frr_state.doubt_routes,
                 lost_return_paths=lambda: return_paths.lost,
                 silent_neighbors=lambda: return_paths.silent,
             ),

@@ -105,13 +105,14 @@ class _Seen:
 @dataclass(frozen=True, slots=True)
 class Sources:
     """Where evidence comes from. Each is one reference that is replaced as a whole; ``ask_frr`` has
-    FRR asked soon."""
+    FRR asked soon, ``doubt_routes`` has it count its routes then."""
 
     desired: Callable[[], Desired]
     statuses: Callable[[], Statuses]
     bgp: Callable[[], BgpEvidence | None]
     peer: PeerName
     ask_frr: Callable[[], None]
+    doubt_routes: Callable[[], None]
     lost_return_paths: Callable[[], frozenset[ReturnPath]]
     silent_neighbors: Callable[[], frozenset[IPv6Address]]
 
@@ -148,6 +149,8 @@ class ServiceMonitor:
         self._judged: Judgement | None = None
         # VRFs whose routes of BGP the kernel lacks; replaced, never changed.
         self.lacking_routes: frozenset[str] = frozenset()
+        # Whether any VRF may lack some: FRR's count can be older than the kernel's.
+        self._doubts_routes = False
         self._published = self._taken_over(published or {})
         self._times = StateTimes(self._published)
         self._judging_until = clock() + FIRST_CONTACT
@@ -217,6 +220,9 @@ class ServiceMonitor:
             # It stays stale, and is read at the next look.
             _LOG.error("state of services: %s", error)
             return
+        if self._doubts_routes:
+            self._sources.doubt_routes()
+            self._sources.ask_frr()
         if full:
             self._full_due = now + self._duty_cycle.after(self._cost.seconds, quiet=True)
         if changed:
@@ -255,11 +261,10 @@ class ServiceMonitor:
             held = self._holds.sort(findings(self._scope, evidence, self._sources.peer), now)
             self._due = None if held.due is None else now + held.due
             self._evidence, self._seen = evidence, seen
-            self.lacking_routes = frozenset(
-                vrf
-                for finding in held.active
-                if finding.type is ConditionType.ROUTE_NOT_IN_KERNEL
-                for vrf in finding.vrfs
+            lacking = [f for f in held.active if f.type is ConditionType.ROUTE_NOT_IN_KERNEL]
+            self.lacking_routes = frozenset(vrf for finding in lacking for vrf in finding.vrfs)
+            self._doubts_routes = bool(lacking) or any(
+                f.type is ConditionType.ROUTE_NOT_IN_KERNEL for f in held.waiting
             )
             return judge(self._scope, evidence, held.active, held.waiting)
 

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from srv6mgrd.frr.blocks import BGPD, ZEBRA
+from srv6mgrd.frr.blocks import BGPD
 from srv6mgrd.frr.json_shows import show_json
+from srv6mgrd.frr.route_counts import route_counts
 from srv6mgrd.frr.session_states import SUMMARY
 from srv6mgrd.frr.status import NEXT_HOPS, UNICAST, VPN, export_problems
 from srv6mgrd.frr.vty import Shows, VtyError
@@ -20,16 +21,10 @@ from srv6mgrd.service_state.evidence import (
     SPEAKER,
     BgpEvidence,
     BgpSession,
-    RouteCount,
     UnresolvedNextHop,
 )
 
 _DEFAULT = "default"
-_FAMILIES = ("ip", "ipv6")
-_SUMMARY = "show {} route vrf all summary json"
-_OF_BGP = ("ebgp", "ibgp")
-# Of so many VRFs, with so many routes, those that are not installed are looked at in one round.
-_MOST_VRFS, _MOST_LISTED = 10, 2_000
 # bgpd lists all routes of a next hop: those of one that has more are not looked at one by one.
 _MOST_ROUTES = 20_000
 # So many next hops are asked for in one round.
@@ -46,7 +41,7 @@ def bgp_evidence(desired: Desired, frr: Shows) -> BgpEvidence:
             sessions=dict(_sessions(frr)),
             exports=export_problems(desired, frr) if in_vpn else {},
             unresolved=tuple(_unresolved(desired, frr)) if in_vpn else (),
-            routes=_routes(frr) if in_vpn else {},
+            routes=route_counts(frr) if in_vpn else {},
         )
     except VtyError as error:
         return BgpEvidence(problem=str(error))
@@ -83,31 +78,6 @@ def _unresolved(desired: Desired, frr: Shows) -> Iterator[UnresolvedNextHop]:
     for hop, count in sorted(invalid.items())[:_MOST_NEXT_HOPS]:
         if routes := _importers(desired, hop, count, frr):
             yield UnresolvedNextHop(hop, routes)
-
-
-def _routes(frr: Shows) -> Mapping[str, RouteCount]:
-    """Routes of BGP that zebra has installed, or should have."""
-    ipv4, ipv6 = (_routes_of(family, frr) for family in _FAMILIES)
-    return {vrf: RouteCount(ipv4.get(vrf, 0), ipv6.get(vrf, 0)) for vrf in {**ipv4, **ipv6}}
-
-
-def _routes_of(family: str, frr: Shows) -> Mapping[str, int]:
-    found, looked_at = {}, 0
-    for vrf, summary in show_json(frr, ZEBRA, _SUMMARY.format(family)).items():
-        of_bgp = [one for one in summary["routes"] if one["type"] in _OF_BGP]
-        known, found[vrf] = (sum(one[of] for one in of_bgp) for of in ("rib", "fib"))
-        if found[vrf] < known <= _MOST_LISTED and looked_at < _MOST_VRFS:
-            looked_at += 1
-            listed = show_json(frr, ZEBRA, f"show {family} route vrf {vrf} bgp json")
-            found[vrf] += sum(_is_lost(route) for routes in listed.values() for route in routes)
-    return found
-
-
-def _is_lost(route: Mapping[str, Any]) -> bool:
-    """Whether it should be installed and is not: zebra failed to, or has no next hop for it. One
-    that another protocol's route is preferred to is in its place."""
-    active = any(hop.get("active") for hop in route.get("nexthops", ()))
-    return not route.get("installed") and (bool(route.get("selected")) or not active)
 
 
 def _importers(desired: Desired, hop: str, count: int, frr: Shows) -> Mapping[str, int]:

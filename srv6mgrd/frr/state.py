@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from srv6mgrd.frr.adjacencies import Adjacencies
 from srv6mgrd.frr.blocks import BGPD
 from srv6mgrd.frr.json_shows import Remembered
+from srv6mgrd.frr.route_counts import is_counting, route_counts
 from srv6mgrd.frr.service_evidence import bgp_evidence
 from srv6mgrd.frr.session_states import FAILED, SUMMARY, SessionStates
 from srv6mgrd.frr.status import Reported, reported
@@ -21,6 +24,8 @@ from srv6mgrd.service_state.evidence import BgpEvidence
 _SILENCE, _TIMES = 1.5, 5
 # A whole round is this part of the time, and due after so many seconds at the latest.
 _SHARE, _LATEST = 0.005, 30.0
+# Routes that are in doubt are counted in this part of the time.
+_COUNTING = 0.05
 _BGP, _ISIS = "srv6mgr-bgp:bgp", "srv6mgr-isis:isis"
 
 
@@ -48,6 +53,8 @@ class FrrState:
         self._failed: str | None = None
         self._found: Reported = {}
         self._whole_due = 0.0
+        self._in_doubt = False
+        self._count_due = 0.0
         self._sessions = SessionStates()
         self._adjacencies = Adjacencies()
         # State below ``/srv6mgr-srv6:srv6``, in RFC 7951 form.
@@ -75,6 +82,8 @@ class FrrState:
         self._began = began = self._clock()
         try:
             if desired is self._desired and began < self._whole_due and self._is_as_before():
+                if self._in_doubt and began >= self._count_due:
+                    self._count_routes()
                 return self._found
             # Should the round fail, no later one is compared with a part of it.
             self._desired = None
@@ -86,6 +95,20 @@ class FrrState:
         finally:
             self._seconds = self._seconds[1], self._clock() - began
             self._began = None
+
+    def doubt_routes(self) -> None:
+        """Count routes again in the next round; for the event loop. That takes zebra long, so it is
+        not done in each round."""
+        self._in_doubt = True
+
+    def _count_routes(self) -> None:
+        began, evidence = self._clock(), self._bgp_evidence
+        with contextlib.suppress(VtyError):
+            routes = route_counts(self._frr)
+            if evidence is not None and routes != evidence.routes:
+                self._bgp_evidence = replace(evidence, routes=routes)
+        self._in_doubt = False
+        self._count_due = self._clock() + (self._clock() - began) / _COUNTING
 
     def _ask(self, desired: Desired) -> Reported:
         # Before the summary: a session that goes down in between differs in the next round.
@@ -110,7 +133,7 @@ class FrrState:
             return all(
                 self._frr.show(*asked) == text
                 for asked, text in self._round.shown.items()
-                if asked not in ((BGPD, SUMMARY), (BGPD, FAILED))
+                if asked not in ((BGPD, SUMMARY), (BGPD, FAILED)) and not is_counting(*asked)
             )
         except VtyError:
             return False

@@ -86,7 +86,8 @@ def unresolved(scope: Scope, bgp: BgpEvidence, kernel: KernelEvidence | None) ->
 
 def not_in_kernel(scope: Scope, bgp: BgpEvidence, kernel: KernelEvidence) -> Iterator[Finding]:
     """When an interface loses its carrier, the kernel flushes the routes through it without a
-    notification, and zebra 10.3 does not install those of VRFs again (FRR issue 23295)."""
+    notification, and zebra 10.3 does not install those of VRFs again (FRR issue 23295). It is
+    held until zebra has counted once more."""
     if is_cut_off(scope, kernel):
         return
     for vrf, routes in bgp.routes.items():
@@ -99,7 +100,7 @@ def not_in_kernel(scope: Scope, bgp: BgpEvidence, kernel: KernelEvidence) -> Ite
             f" {routes.ipv6} IPv6 routes that zebra has of BGP",
             "srv6mgrd has zebra install them again; if it lasts: vtysh -c 'clear bgp *'",
             {vrf: left(vrf, kernel)},
-            hold=CONVERGENCE,
+            hold=COMMIT,
         )
 
 

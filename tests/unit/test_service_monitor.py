@@ -18,7 +18,7 @@ from srv6mgrd.model.service import ServiceReport, ServiceState
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.service_monitor import PART, ServiceMonitor, Sources, Statuses
-from srv6mgrd.service_state.evidence import BgpEvidence, KernelEvidence, ReturnPath
+from srv6mgrd.service_state.evidence import BgpEvidence, KernelEvidence, ReturnPath, RouteCount
 from tests.unit.service_state.samples import BGP, DESIRED, KERNEL, RED, UP
 
 INSTALLED = ObjectStatus(InstallStatus.INSTALLED)
@@ -42,6 +42,7 @@ class World:
     time: float = 100.0
     reads: int = 0
     asked: int = 0
+    doubted: int = 0
     published: int = 0
     parts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     conditions: list[Condition] = field(default_factory=list)
@@ -58,6 +59,7 @@ class World:
             bgp=lambda: self.bgp,
             peer=peer,
             ask_frr=self.ask_frr,
+            doubt_routes=self.doubt_routes,
             lost_return_paths=lambda: self.lost_return_paths,
             silent_neighbors=lambda: self.silent_neighbors,
         )
@@ -67,6 +69,9 @@ class World:
 
     def ask_frr(self) -> None:
         self.asked += 1
+
+    def doubt_routes(self) -> None:
+        self.doubted += 1
 
     def hear(self) -> None:
         pass
@@ -228,6 +233,23 @@ def test_what_can_not_be_read_is_read_at_the_next_look(error: Exception) -> None
     world.error = None
     world.look()
     assert (world.reads, world.state("red")) == (2, "up")
+
+
+def test_routes_that_the_kernel_lacks_are_counted_again_before_they_are_reported() -> None:
+    world = World()
+    world.kernel = replace(KERNEL, bgp_routes={"red": RouteCount(0, 1), "blue": RouteCount(0, 1)})
+    world.look()
+    assert (world.doubted, world.asked, world.types()) == (1, 1, [])
+    assert not world.monitor.lacking_routes
+    world.time += 2
+    world.look()
+    assert world.types() == ["route-not-in-kernel"]
+    assert world.monitor.lacking_routes == {"red"}
+    # Others had withdrawn them.
+    world.bgp = replace(BGP, routes={"red": RouteCount(0, 1)})
+    world.look()
+    assert (world.types(), world.doubted) == ([], 2)
+    assert not world.monitor.lacking_routes
 
 
 def test_everything_is_read_now_and_then() -> None:

@@ -13,6 +13,8 @@ from srv6mgrd.frr.vty import VtyError
 from srv6mgrd.service_state.evidence import SPEAKER
 from tests.unit.service_state.samples import DESIRED
 
+COUNT = "show ip route vrf all summary json"
+
 
 class Hanging:
     """FRR that answers nothing, and takes its time."""
@@ -50,6 +52,7 @@ class Answering:
         self.asked: list[str] = []
         self.packets = 0
         self.session = "Established"
+        self.routes = 3
         self.away = ""
         self.broken = False
         self.daemons: set[str] = set()
@@ -66,6 +69,9 @@ class Answering:
         if command == SUMMARY:
             self.packets += 1
             return json.dumps({"default": {"ipv4Vpn": {"peers": peers}}})
+        if command == COUNT:
+            of_red = {"type": "ibgp", "rib": self.routes, "fib": self.routes}
+            return json.dumps({"red": {"routes": [of_red]}})
         if command == FAILED and self.session != "Established":
             return json.dumps({"default": {"ipv4Vpn": {"peers": {"2001:db8::2": {}}}}})
         return "{}"
@@ -74,6 +80,12 @@ class Answering:
         self.asked.clear()
         self.state.ask(DESIRED)
         return self.asked
+
+    @property
+    def count(self) -> int:
+        found = self.state.bgp_evidence
+        assert found is not None
+        return found.routes["red"].ipv4
 
     @property
     def is_established(self) -> bool:
@@ -97,6 +109,31 @@ def test_the_summary_of_sessions_is_not_asked_for_while_nothing_changes() -> Non
     frr.time += 30
     assert SUMMARY in frr.ask()
     assert SUMMARY in frr.ask()
+
+
+def test_routes_are_counted_again_when_they_are_in_doubt() -> None:
+    frr = Answering()
+    assert COUNT in frr.ask()
+    frr.routes = 2
+    assert COUNT not in frr.ask()
+    assert frr.count == 3
+    frr.state.doubt_routes()
+    assert COUNT in frr.ask()
+    assert frr.count == 2
+    assert COUNT not in frr.ask()
+
+
+def test_counting_takes_a_small_part_of_the_time() -> None:
+    frr = Answering()
+    frr.ask()
+    counted = 0
+    began = frr.time
+    while frr.time < began + 15:
+        frr.state.doubt_routes()
+        counted += frr.ask().count(COUNT)
+        frr.time += 1
+    # Two commands of 0.1 s each are 4 s apart.
+    assert counted in (3, 4)
 
 
 def test_a_daemon_that_comes_back_is_seen_at_once() -> None:
