@@ -76,5 +76,5 @@ def by_key(objects: Iterable[Object]) -> dict[str, Object]:
 
 
 def seen(*objects: Object, ours: bool = True) -> dict[str, ObservedObject]:
-    """Objects as they stand, with our mark or without."""
+    """Installed objects, with our mark or without."""
     return {obj.key: ObservedObject(obj, ours) for obj in objects}

@@ -1,6 +1,6 @@
 """Check that names in Python, C and Lua use the terms of docs/glossary.md.
 
-Identifiers are split into words (``problem_of_told``: problem, of, told), and so are the names of
+Identifiers are split into words (``problem_of_row``: problem, of, row), and so are the names of
 files. Comments, strings and prose are not looked at, nor are names that others define.
 """
 

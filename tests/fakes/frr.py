@@ -1,4 +1,4 @@
-"""FRR in memory: ``ports.Frr`` for tests of what stands on it."""
+"""FRR in memory: ``ports.Frr`` for tests of what needs it."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class _Rejection:
 
 
 class FakeKernel:
-    """``objects`` is what stands, by key; change it freely, that is what operators do.
+    """``objects`` is what is installed, by key; change it freely, that is what operators do.
 
     ``interfaces`` are links that are neither VRF nor dummy of ours: name to ifindex.
     """
@@ -83,7 +83,7 @@ class FakeKernel:
         self.l3mdev_rules: set[Family] = set()
         # The VRF ifindex that End.DT4/DT46 remember from when they were built.
         self._bound: dict[str, int] = {}
-        # What stood at the last ``observe``; None: everything may be otherwise.
+        # What was installed at the last ``observe``; None: everything may be otherwise.
         self._seen: dict[str, ObservedObject] | None = None
         # Rules of others that were at the place of one of ours before it, by the key of that.
         self._beside: dict[str, ObservedObject] = {}
@@ -109,11 +109,11 @@ class FakeKernel:
         self._crash_after = count
 
     def add_foreign(self, obj: Object) -> None:
-        """Something that stands there without our mark."""
+        """Something that is there without our mark."""
         self.put(obj, ours=False)
 
     def put(self, obj: Object, *, ours: bool = True) -> None:
-        """Something that stands there, not counted as a write and not checked."""
+        """Something that is there, not counted as a write and not checked."""
         if isinstance(obj, Sysctl):
             self.sysctls[obj.path] = obj.value
             return
@@ -252,7 +252,7 @@ class FakeKernel:
         if isinstance(action, Replace) and isinstance(obj, VrfDevice):
             seen = self.objects.get(obj.key)
             if seen is not None and not _same_vrf(seen.object, obj):
-                # The kernel can't change it in place: out with it, and all that stands on it.
+                # The kernel can't change it in place: out with it, and all that needs it.
                 self._remove(seen.object)
         self._place(obj)
         return None

@@ -106,7 +106,7 @@ class Router(RuleBasedStateMachine):
         self.world.frr.reject = {}
         assert self.world.reconciler.desired == self.desired
         if self.disturbed:
-            # What stood on what somebody took away may not come back at once.
+            # What needed what somebody took away may not come back at once.
             self.repair()
         else:
             assert self.world.state() == before
@@ -247,7 +247,7 @@ class Router(RuleBasedStateMachine):
 
 
 def refusable(action, standing):
-    """Whether the stand-in can reject this one action, and nothing that stood before."""
+    """Whether the stand-in can reject this one action, and nothing that was there before."""
     block = action.object
     return not isinstance(block, FrrBlock) or any(ln not in standing for ln in block.lines)
 

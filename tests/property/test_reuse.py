@@ -188,7 +188,7 @@ def test_rows_that_are_reported_make_up_those_that_would_be_made(pairs, data):
 
 
 class Rows:
-    """What stands in Redis."""
+    """The rows in Redis."""
 
     def __init__(self):
         self.held = {}

@@ -126,6 +126,6 @@ class World:
         self.check_journal(wanted)
 
     def check_journal(self, wanted: Mapping[str, Object]) -> None:
-        """It names what stands because of us, and nothing that is not declared."""
+        """It names what is there because of us, and nothing that is not declared."""
         assert set(self.kernel.objects) - set(self.foreign) <= set(self.journal.keys)
         assert set(self.journal.keys) <= set(wanted)

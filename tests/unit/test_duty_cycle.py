@@ -10,7 +10,7 @@ from srv6mgrd.duty_cycle import Cost, DutyCycle
     [
         (0.0, True, 1.0),
         (0.01, True, 1.0),
-        # A tenth of a CPU where there is something to tell, a two-hundredth where there is not.
+        # A tenth of a CPU where there is something to report, a two-hundredth where there is not.
         (0.05, False, 1.0),
         (0.2, False, 2.0),
         (0.02, True, 4.0),

@@ -68,7 +68,7 @@ async def test_who_is_new_waits_for_a_time(directory: Directory) -> None:
     said = "user bob: groups: no answer within 0.2 s; try again, or call the directory"
     assert str(error.value) == said
     assert groups.known("bob") is None
-    # Whoever comes behind does not wait again, and the lookup is the same.
+    # The next caller does not wait again, and the lookup is the same.
     begin = time.monotonic()
     for _ in range(100):
         with pytest.raises(NoAnswerError):

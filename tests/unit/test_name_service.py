@@ -13,7 +13,7 @@ import pytest
 from srv6mgrd import name_service
 from srv6mgrd.name_service import groups_of, name_of
 
-# Stands in for a directory that takes 2 s for each answer.
+# In the place of a directory that takes 2 s for each answer.
 _SLOW = """
 #define _GNU_SOURCE
 #include <dlfcn.h>

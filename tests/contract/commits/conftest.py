@@ -1,4 +1,4 @@
-"""The commit socket between clients and a process that stands in for srv6mgrd, on a real sysrepo.
+"""The commit socket between clients and a process in the place of srv6mgrd, on a real sysrepo.
 
 Run with ``lab/lab chroot --isolated -- python -m pytest tests/contract/commits``.
 """

@@ -1,4 +1,4 @@
-"""A real srv6-configdbd between a Redis and a sysrepo of its own; the test stands in for srv6mgrd.
+"""A real srv6-configdbd between a Redis and a sysrepo of its own; the test is in srv6mgrd's place.
 
 Run with ``lab/lab chroot -- python -m pytest tests/contract/configdb -m contract``.
 """

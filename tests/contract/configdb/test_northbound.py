@@ -54,7 +54,7 @@ def test_rows_are_declared_and_removed(northbound: Northbound) -> None:
     northbound.config.hdel(SID, "decap_vrf")
     northbound.wait_until(lambda: "flavor" in northbound.running("local-sids", "sid")[PREFIX])
     assert "vrf" not in northbound.running("local-sids", "sid")[PREFIX]
-    # What others stand on goes first: it can't, until they are gone.
+    # What others need goes first: it can't, until they are gone.
     northbound.config.delete(LOCATOR)
     northbound.wait(LOCATOR, "removed", "locator MAIN")
     northbound.config.delete(VRF, SID)
@@ -161,7 +161,7 @@ def test_a_redis_that_lost_all_removes_nothing(northbound: Northbound, how: str)
     began, _ = northbound.config.time()
     northbound.wait_until(lambda: northbound.config.time()[0] > began + 3)
     assert is_declared(northbound)
-    # As its configuration is loaded anew, one row fewer than before.
+    # As its configuration is loaded again, one row fewer than before.
     northbound.config.hset(VRF, mapping={"NULL": "NULL"})
     northbound.config.hset(LOCATOR, mapping={"prefix": "fcbb:bbbb:20::"})
     northbound.wait(LOCATOR, "accepted")
@@ -253,7 +253,7 @@ def test_many_rows_are_one_edit(northbound: Northbound) -> None:
 
 
 def test_rules_for_its_user_hold(northbound: Northbound) -> None:
-    """Whoever may write to Redis may write what NACM permits this user."""
+    """A user who may write to Redis may write what NACM permits this user."""
     northbound.daemon.stop()
     northbound.daemon.restrict_to("configdb")
     northbound.daemon.start()

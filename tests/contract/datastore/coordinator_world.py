@@ -95,7 +95,7 @@ class Client:
 
 
 class Silent:
-    """Nobody is told."""
+    """Nobody is notified."""
 
     def show(self, member: str, data: Mapping[str, Any]) -> None: ...
 

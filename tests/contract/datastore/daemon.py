@@ -49,7 +49,7 @@ class Manager:
 
     @contextmanager
     def running(self) -> Iterator[int]:
-        """Its process; until it was told to stop, which it does."""
+        """Its process; until it was asked to stop, which it does."""
         argv = [sys.executable, "-m", "srv6mgrd.daemon", "--config", str(self._settings)]
         with self._log.open("w") as log:
             process = subprocess.Popen(argv, cwd=ROOT, stdout=log, stderr=log)

@@ -1,4 +1,4 @@
-"""Notifications reach whoever subscribed in sysrepo."""
+"""Notifications reach every subscriber in sysrepo."""
 
 from __future__ import annotations
 

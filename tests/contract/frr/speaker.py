@@ -2,7 +2,7 @@
 
 ``python -m tests.contract.frr.speaker SOURCE PEER`` on a node, in AS 65000. A line on its standard
 input is one route, ``PREFIX LABEL TLV`` with the value of the SRv6 L3 Service TLV in hexadecimal
-digits; on its standard output it tells ``established``, and ``closed`` with the reason.
+digits; on its standard output it reports ``established``, and ``closed`` with the reason.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ def test_another_router_id_leaves_rd_and_rt_alone(pe: Pe) -> None:
     changed = replace(BASE, bgp=replace(BASE.bgp, router_id=IPv4Address("10.0.0.9")))
     assert pe.push(changed) == []
     assert pe.plan(changed) == []
-    # The printed RD would not tell: bgpd goes on printing the configured one.
+    # The printed RD would not show it: bgpd goes on printing the configured one.
     wait_until(lambda: _exported_rds(pe) == {"65000:110", "65000:120"}, "RDs as configured")
 
 

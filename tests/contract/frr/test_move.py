@@ -91,7 +91,7 @@ class Flow:
 
 @pytest.fixture
 def both_sids(reachable: Pes) -> Iterator[Pes]:
-    """Both SIDs of red stand at PE 1, as srv6mgr keeps them: zebra's go with its locator."""
+    """Both SIDs of red are at PE 1, as srv6mgr keeps them: zebra's go with its locator."""
     one = reachable[0]
     for sid in SIDS:
         one.ip("-6", "route", "add", sid, "metric", "1", "encap", "seg6local", "action", "End.DT46",

@@ -165,7 +165,7 @@ def test_routes_of_a_customer_reach_the_other_edge(pes: Pes, customer: Pe) -> No
 @pytest.mark.parametrize("profile", ["traditional", "datacenter"])
 def test_ipv6_routes_of_a_customer_reach_the_other_edge(pes: Pes, customer: Pe) -> None:
     """bgpd resolves what it exports of them by our own SID, looked up in the VRF, where a default
-    route does under one profile and not under the other. What it holds invalid is told."""
+    route does under one profile and not under the other. What it holds invalid is reported."""
     push(pes, "red")
     one, two = pes
     wanted = with_customer(declaration(1, "red"), Neighbor("fd00:1::10", 65100))

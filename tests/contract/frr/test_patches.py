@@ -47,7 +47,7 @@ MANY = range(300, 312)
 )
 def programs(request: pytest.FixtureRequest) -> Path:
     """The stock FRR has to fail: otherwise the patch is needed no more, or the test no good. That
-    takes minutes, and tells something about the patches alone: with them, or not at all."""
+    takes minutes, and says something about the patches alone: with them, or not at all."""
     if not PATCHED_FRR.is_dir():
         pytest.skip("no patched FRR: make frr")
     found: Path = request.param
@@ -71,8 +71,8 @@ def sids_of(pe: Pe) -> dict[str, IPv6Address | None]:
 
 
 def allocated(pe: Pe, *vrfs: str, timeout: float = 20.0) -> None:
-    """Wait for the declared SIDs. zebra and bgpd speak in order: whatever they had to tell each
-    other before has been told then."""
+    """Wait for the declared SIDs. zebra and bgpd speak in order: whatever they had to send each
+    other before has been sent then."""
     wanted = {v: sid(1, 100 + list(TABLES).index(v))[0] for v in vrfs}
     wait_until(lambda: wanted.items() <= sids_of(pe).items(), f"SIDs of {vrfs}", timeout)
 
@@ -187,7 +187,7 @@ def test_neighbor_survives_a_capability(pes: Pes) -> None:
     wait_until(lambda: '"dynamic":"advertisedAndReceived"' in shown(), "dynamic capabilities", 60)
     up(pes, "red")
     process = two.frr.instances()
-    # It stands already: a session is reset when it comes or goes, and told when it is repeated.
+    # It is there already: a session is reset when it comes or goes, notified when it is repeated.
     line = "neighbor 2001:db8::2 capability extended-nexthop"
     one.operator(BGPD, "configure terminal", "router bgp 65000", line)
     # It has taken the capability when it has what is sent after it.

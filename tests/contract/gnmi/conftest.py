@@ -1,4 +1,4 @@
-"""A real srv6-gnmid on a sysrepo of its own; the test stands in for srv6mgrd.
+"""A real srv6-gnmid on a sysrepo of its own; the test takes the place of srv6mgrd.
 
 Run with ``lab/lab chroot -- python -m pytest tests/contract/gnmi -m contract``.
 """
@@ -124,7 +124,7 @@ def whole_core(place: Path) -> Iterator[Core]:
 
 @pytest.fixture
 def core(whole_core: Core) -> Iterator[Core]:
-    """What srv6mgrd would do: accept or reject changes, tell status and counters."""
+    """What srv6mgrd would do: accept or reject changes, report status and counters."""
     whole_core.reset()
     yield whole_core
     whole_core.reset()

@@ -13,7 +13,7 @@ POOL = 3
 
 class Holdings:
     """What a server holds: threads, open files, and sysrepo's connections, event pipes and the
-    shared memory where subscriptions stand (bytes)."""
+    shared memory that holds subscriptions (bytes)."""
 
     def __init__(self, pid: int, place: Path) -> None:
         self._process = Path("/proc") / str(pid)

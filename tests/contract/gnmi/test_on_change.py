@@ -138,7 +138,7 @@ def test_what_a_proxy_learns_is_reported_on_change(router: Client, core: Core, m
     core.learn({prefix: ProxyState(ProxyCounts(1, 100), source, (first,), 1_000_000_000)})
     with router.subscribe(subscription(chain, mode)) as stream:
         assert stream.until_sync()[f"{chain}/segment[index=0]/sid"] == "fcbb:0:2::"
-        # Packets alone are no news.
+        # Packets alone are no change.
         core.learn({prefix: ProxyState(ProxyCounts(2, 200), source, (first,), 1_000_000_000)})
         assert stream.quiet()
         core.learn({prefix: ProxyState(ProxyCounts(3, 300), source, (second,), 2_000_000_000)})
@@ -163,7 +163,7 @@ def test_counters_of_a_proxy_are_reported_on_change_when_asked_for(
 
 
 def test_counters_of_all_sids_are_reported_on_change(router: Client, core: Core) -> None:
-    """They are sent as they are stored, but for those that stand still."""
+    """They are sent as they are stored, but for those that do not change."""
     others = [f"fcbb:0:1:{n:x}::/64" for n in (0x201, 0x202)]
     entry = "/srv6/local-sids/sid[prefix={}]"
     end = {"locator": "main", "behavior": "End"}

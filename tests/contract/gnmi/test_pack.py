@@ -118,7 +118,7 @@ def test_what_was_reported_is_not_reported_again(in_c: InC, kind: str) -> None:
     second = records([(1, 0, 0, 0), (5, 0, 0, 0)], number=1)
     now = Sample(Table(COUNTERS, {(p,): {} for p in held.slots}, held.slots), second, packer)
     assert reported(now.messages(request, known)) == {where.format(prefix(1)): 5}
-    # Another SID in the same record is told whatever it counts.
+    # Another SID in the same record is sent whatever it counts.
     slots = {prefix(9): 0, prefix(1): 1}
     other = Table(COUNTERS, {(p,): {} for p in slots}, slots)
     assert reported(Sample(other, second, packer).messages(request, known)) == {

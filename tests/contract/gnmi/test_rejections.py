@@ -1,6 +1,6 @@
 """Every rejection in full: the gRPC status and the exact message, through sysrepo, libyang, srv6mgrd's
 checks and srv6-gnmid. What needs the kernel or FRR to be rejected is in suite rejections."""
-# Messages stand on one line, to be found by them.
+# Messages are on one line, to be found by them.
 # ruff: noqa: E501
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def kernel(namespace: None) -> Iterator[LinuxKernel]:
 
 @pytest.fixture
 def sid_device(kernel: LinuxKernel, run: Run) -> str:
-    """The device of the SIDs; where the kernel has no dummy, a veth stands in."""
+    """The device of the SIDs; where the kernel has no dummy, a veth is used."""
     if kernel.apply([Create(DummyDevice(SID_DEVICE))]):
         run(
             f"ip link add {SID_DEVICE} type veth peer name peer0; ip link set peer0 up;"

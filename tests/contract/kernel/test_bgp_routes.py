@@ -1,4 +1,4 @@
-"""Removed host routes of BGP, told by the kernel; nothing else is."""
+"""Removed host routes of BGP, as the kernel reports them; nothing else is."""
 
 from __future__ import annotations
 

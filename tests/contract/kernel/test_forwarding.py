@@ -358,7 +358,7 @@ SEGMENTS = (IPv6Address("fc00:a::1"), IPv6Address("fc00:b::2"))
     ("behavior", "header"),
     [
         (Headend.H_ENCAPS, ("fc00:b::2", "fc00:a::1")),
-        # The first segment stands in the destination address alone.
+        # The first segment is in the destination address alone.
         (Headend.H_ENCAPS_RED, ("fc00:b::2",)),
     ],
 )

@@ -83,7 +83,7 @@ def test_vrf(kernel: LinuxKernel, run: Run) -> None:
 
 def test_new_devices_inherit_disabled_ipv6(kernel: LinuxKernel, run: Run) -> None:
     """Hardened hosts set conf.default.disable_ipv6: SIDs are then rejected until the device of the
-    SIDs is told otherwise, and a VRF takes no IPv6 address."""
+    SIDs is reported otherwise, and a VRF takes no IPv6 address."""
     run("echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6")
     sid = dt(Behavior.END_DT46)
     objects: list[Object] = [DummyDevice(SID_DEVICE), RED, STRICT, sid]
@@ -253,7 +253,7 @@ def test_vrf_goes_with_what_stands_on_it(kernel: LinuxKernel, sid_device: str, r
     assert kernel.apply([Delete(RED)]) == []
     objects = kernel.observe([]).objects
     assert port.key not in objects
-    # The SID hangs on its own device, so it stays, and is dead until the VRF is back.
+    # The SID depends on its own device, so it stays, and is dead until the VRF is back.
     assert objects[sid.key].object == sid
     assert all(objects[d.key].object == d for d in defaults)
     assert kernel.apply([Create(RED)]) == []

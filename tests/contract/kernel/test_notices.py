@@ -1,4 +1,4 @@
-"""What stands, told by notifications, is what a dump says."""
+"""Notifications say the same of installed objects as a dump."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def test_foreign_rules(kernel: LinuxKernel, run: Run) -> None:
     assert selector.ours
     assert isinstance(objects["rule 2002 to fc00:1::/48"].object, UnknownRule)
     assert isinstance(objects["rule 2003 to ::/0"].object, UnknownRule)
-    # rule_exists tells rules apart by protocol too: ours stands beside an equal foreign one.
+    # rule_exists distinguishes rules by protocol too: ours is beside an equal foreign one.
     assert kernel.apply([Create(RULE)]) == []
     objects = kernel.observe([]).objects
     assert objects[RULE.key].ours

@@ -143,7 +143,7 @@ def test_pyroute2_reads_how_we_encapsulate(
 
     reduced = headend is Headend.H_ENCAPS_RED
     assert header["mode"] == ("encap.red" if reduced else "encap")
-    # The first segment of a reduced header stands in the destination alone, and as ::
+    # The first segment of a reduced header is in the destination alone, and as ::
     assert [*map(str, SEGMENTS)] == header["segs"][::-1]
 
 

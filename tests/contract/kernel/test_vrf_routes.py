@@ -1,4 +1,4 @@
-"""srv6ctl reads the routes of VRFs as they are, whoever made them."""
+"""srv6ctl reads the routes of VRFs as they are, whatever made them."""
 
 from __future__ import annotations
 

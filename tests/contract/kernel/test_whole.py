@@ -80,7 +80,7 @@ def test_put_kept_repaired_and_taken_back(kernel: LinuxKernel, run: Run) -> None
     assert made.commit(everything()).actions == []
     assert kernel.writes == writes
 
-    # All that hangs on the interface comes back with it.
+    # All that depends on the interface comes back with it.
     run("ip link set eth1 down; ip link set eth1 up; ip -6 route flush table 8986")
     assert made.repair().actions
     assert made.repair().actions == []

@@ -46,7 +46,7 @@ NS = {
 
 @contextmanager
 def acting_as(user: str | None) -> Iterator[None]:
-    """What is connected meanwhile is that user's; the kernel tells who it was (SO_PEERCRED)."""
+    """What is connected meanwhile is that user's; the kernel says who it was (SO_PEERCRED)."""
     if user is None:
         yield
         return
@@ -72,7 +72,7 @@ class Client:
         return str(self.manager.session_id)
 
     def rpc(self, xml: str) -> Any:
-        """The reply to what stands in ``<rpc>``. Raises RPCError."""
+        """The reply to what is in ``<rpc>``. Raises RPCError."""
         return etree.fromstring(str(self.manager.dispatch(to_ele(with_namespaces(xml)))).encode())
 
     def edit(self, config: str, target: str = "running", **options: str) -> Any:
@@ -101,7 +101,7 @@ class Client:
         return event
 
     def quiet(self, seconds: float = 0.4) -> bool:
-        """Nothing is told for so long."""
+        """Nothing is reported for so long."""
         return self.manager.take_notification(timeout=seconds) is None
 
     def leave(self) -> None:

@@ -1,4 +1,4 @@
-"""What the server tells of itself (RFC 6022, RFC 8525)."""
+"""What the server reports of itself (RFC 6022, RFC 8525)."""
 
 from __future__ import annotations
 

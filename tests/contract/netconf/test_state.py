@@ -253,7 +253,7 @@ def test_of_all_of_it_state_of_sids_comes_from_the_store(client: Client, what: s
 
 
 def test_all_of_it_has_the_state_of_proxies(client: Client, server: Server) -> None:
-    """Which the store has no room for: srv6mgrd tells it."""
+    """Which the store has no room for: srv6mgrd reports it."""
     proxy = (
         f'<proxy xmlns="{PROXY}"><inner-type>ipv6</inner-type>'
         "<interface>eth2</interface><next-hop>2001:db8::2</next-hop></proxy>"

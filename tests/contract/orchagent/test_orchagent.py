@@ -19,7 +19,7 @@ SID, REPORTED = f"SRV6_MY_SID_TABLE:{KEY}", f"SRV6_MY_SID_TABLE|{KEY}"
 
 
 def entry(agent: Agent) -> dict[str, str]:
-    """The one MY_SID entry; none while it is made anew."""
+    """The one MY_SID entry; none while it is made again."""
     return next(iter(agent.objects("MY_SID_ENTRY").values()), {})
 
 

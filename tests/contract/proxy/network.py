@@ -145,7 +145,7 @@ class Network(Nodes):
         # Addresses serve at once.
         at_once = "sysctl -qw net.ipv6.conf.default.accept_dad=0"
         self.run(at_once)
-        # Where the kernel has no dummy, a veth stands in, which asks for no neighbor either.
+        # Where the kernel has no dummy, a veth is used, which asks for no neighbor either.
         self.run(
             f"ip link add {SID_DEVICE} type dummy 2>/dev/null ||"
             f" {{ ip link add {SID_DEVICE} arp off type veth peer name sids;"

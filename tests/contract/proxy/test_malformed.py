@@ -25,7 +25,7 @@ pytestmark = pytest.mark.contract
 
 ROUNDS = 1000
 ANSWERS = {DROP, NEXT_FILTER, REDIRECT, STACK}
-# Where the SRH stands, and its fields.
+# Where the SRH is, and its fields.
 SRH = 14 + 40
 LENGTH, TYPE, LEFT, LAST_ENTRY = SRH + 1, SRH + 2, SRH + 3, SRH + 4
 VARIANTS = [

@@ -1,4 +1,4 @@
-"""End.AD with per-flow: several chains through one function, told apart by what is inside."""
+"""End.AD with per-flow: several chains through one function, distinguished by what is inside."""
 
 from __future__ import annotations
 

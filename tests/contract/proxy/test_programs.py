@@ -1,4 +1,4 @@
-"""Loading: what the kernel refuses is told in the words of its verifier."""
+"""Loading: what the kernel rejects is reported in the words of its verifier."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_data_one_way_and_acknowledgements(
 
 @pytest.mark.parametrize("inner", ["ipv6", "ipv4"])
 def test_both_ways_through_one_function(network: Network, inner: str) -> None:
-    """Two chains, one for each way, which only per-flow can tell apart."""
+    """Two chains, one for each way, which only per-flow can distinguish."""
     network.steer(inner, (FIRST, LAST[inner]))
     network.steer_back(inner, (FIRST, HOME[inner]))
     network.declare(declared(Behavior.END_AD, inner, passes=("multicast",), per_flow=True))

@@ -1,5 +1,5 @@
 """Packets too big for a link: towards the function, and with the chain on again. Who sent them is
-told, and so sends smaller ones."""
+notified, and so sends smaller ones."""
 
 from __future__ import annotations
 
@@ -94,5 +94,5 @@ def test_what_nobody_can_be_reported_of_is_counted(node: Node, behavior: Behavio
 
 
 def reported(network: Network) -> int:
-    """How often the source was told of packets too big."""
+    """How often the source was notified of packets too big."""
     return int(network.on("source", "nstat -asz Icmp6InPktTooBigs").split()[-2])

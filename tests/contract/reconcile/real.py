@@ -62,7 +62,7 @@ class RealKernel:
         self._linux.close()
         self._others.close()
 
-    # What stands.
+    # What is installed.
 
     @property
     def objects(self) -> dict[str, ObservedObject]:

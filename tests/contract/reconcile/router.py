@@ -1,4 +1,4 @@
-"""srv6mgrd without its doors on the kernel of a network namespace, and what others see of it."""
+"""srv6mgrd without northbounds on the kernel of a network namespace, and what others see of it."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class Router:
             self.lost += any(event.kind is EventKind.LOST for event in batch)
             yield batch
 
-    # What the manager tells.
+    # What the manager reports.
 
     def put(self, notifications: Iterable[Notification], left_out: int = 0) -> None:
         self.reported += notifications

@@ -138,7 +138,7 @@ def test_killed_at_any_write(transition: Transition, run: Run, tmp_path: Path) -
 
     points = range(1, writes + 1, 1 if THOROUGH else -(-writes // POINTS))
     for point, number in enumerate(points):
-        # Before a write is after what the journal was told since the one before it.
+        # Before a write is after what the journal was given since the one before it.
         declared, before = (new, old)[point % 2], point % 3 == 0
         if not dies(path, old, new, number, before=before):
             # Some writes are one send.

@@ -1,4 +1,4 @@
-"""Every drift: noticed, repaired, counted once, and told with what differed."""
+"""Every drift: noticed, repaired, counted once, and reported with what differed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ UNDERLAY = "rule 990 to fcbb::/32"
 
 @dataclass(frozen=True)
 class Drift:
-    """What is done by hand, and what is found of it. ``silent``: no event tells of it."""
+    """What is done by hand, and what is found of it. ``silent``: no event reports it."""
 
     name: str
     command: str

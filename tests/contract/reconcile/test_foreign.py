@@ -1,5 +1,5 @@
-"""Ten thousand routes, rules and VRFs of others, through commits, refusals, faults, repairs, a lost
-journal and the end of it all: each is there as it was."""
+"""Ten thousand routes, rules and VRFs of others, through commits, rejections, faults, repairs, a
+lost journal and the end of it all: each is there as it was."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def theirs(dice: random.Random) -> list[str]:
         lines += [f"4 link add theirs{i} type vrf table {10000 + i}", f"4 link set theirs{i} up"]
     for _ in range(RULES):
         family, to = prefix(dice)
-        # Some stand in front of ours, none takes what is declared.
+        # Some are in front of ours, none takes what is declared.
         priority = dice.choice([dice.randrange(1, 1000), dice.randrange(3000, 30000)])
         what = dice.choice([f"lookup {dice.choice(TABLES)}", "blackhole", "unreachable"])
         lines.append(f"{family} rule add pref {priority} to {to} {what} proto 99")

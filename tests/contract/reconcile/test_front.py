@@ -1,4 +1,4 @@
-"""What others put in front of ours is told and never removed; what is lost on the way is read
+"""What others put in front of ours is reported and never removed; what is lost on the way is read
 again."""
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ async def test_a_route_behind_keeps_nobody_waiting(router: Router) -> None:
 
 
 async def test_strict_mode_that_somebody_keeps_off(router: Router) -> None:
-    """A second VRF took the table while it was off: it is told, and comes back with it gone."""
+    """A second VRF took the table while it was off: it is reported, and comes back with it gone."""
     router.run(
         "echo 0 > /proc/sys/net/vrf/strict_mode; ip link add other type vrf table 100;"
         "ip -6 route del fcbb:0:1:64::/64 table 8986"

@@ -153,7 +153,7 @@ async def test_steered_routes(world: World) -> None:
     )
     assert {r["segment"] for r in world.stock.routes.values()} == {"other"}
     assert world.stock.lists == {"other": "fc00::2"}
-    # A list that gets another type is made anew, and so are its routes.
+    # A list that gets another type is made again, and so are its routes.
     before = len(world.stock.log)
     await world.want(route("2001:db8::/32", "other"), listed("other", "fc00::2", "encaps.red"))
     gone, anew = world.stock.log[before : before + 2], world.stock.log[before + 2 :]

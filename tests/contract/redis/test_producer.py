@@ -135,7 +135,7 @@ async def test_srv6mgrd_produces_for_a_consumer(server: Server, running: Running
     assert not table.client.exists(row)
     assert list(table.pop().values()) == [{"action": "end.dt46", "vrf": "Vrf1"}]
     assert table.client.hgetall(row) == {"action": "end.dt46", "vrf": "Vrf1"}
-    # The same again, and another: only that is told.
+    # The same again, and another: only that is reported.
     await running.publish(declared(A, B))
     assert list(table.pop()) == ["32:16:16:0:fc00:0:1:b::"]
     await running.publish(declared(B))

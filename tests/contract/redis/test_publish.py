@@ -267,7 +267,7 @@ async def test_over_tcp(server: Server, settings: Settings) -> None:
 async def test_counters_are_exact(server: Server, running: Running) -> None:
     await running.publish(declared(A))
     count = server.client("COUNTERS_DB")
-    # The second goes into a row that stands; a number of Lua would round it.
+    # The second goes into a row that exists; a number of Lua would round it.
     for packets in (2**63, 2**64 - 1):
         running.publisher.publish_counters({A: SidCounters(packets, packets - 1, 7)})
         await running.settled()

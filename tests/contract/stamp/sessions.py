@@ -33,7 +33,7 @@ def to_here(*allowed: IPv6Network, **more: Any) -> ReflectorAssignment:
 
 
 def session(one: Session = SHORT, **more: Any) -> SessionSender:
-    """From HERE unless told otherwise."""
+    """From HERE unless another source is given."""
     return SessionSender(SessionAssignment(one, more.pop("source", HERE), **more), 1)
 
 

@@ -337,7 +337,7 @@ async def test_no_stranger_is_answered_and_no_answer_is_longer_than_its_request(
 
 @pytest.mark.usefixtures("addresses")
 async def test_a_change_of_the_reflector_keeps_what_it_counted() -> None:
-    """Senders take counters that begin anew for packets that were lost."""
+    """Senders take counters that begin again for packets that were lost."""
     request, peer = packet.encode(packet.SenderPacket(1, time.time_ns())), Peer()
     async with reflecting(LOCAL) as reflector:
         for count, more in enumerate(((), (IPv6Network("2001:db8:77::/48"),), ()), 1):
@@ -392,7 +392,7 @@ async def test_sessions_follow_what_is_assigned(tmp_path: Path) -> None:
         file.write_text("{")
         assign(SHORT, Session("again", OTHER))
         await wait_until_async(lambda: is_up("again"), "again is up")
-        # The one that stays is not started anew.
+        # The one that stays is not started again.
         assert since is not None
         assert (still := result("pe2")) is not None
         assert still.since == since.since

@@ -28,7 +28,7 @@ _ANSWERED = 3.0
 
 @library(scope="SUITE", auto_keywords=True)
 class Credentials:
-    """What srv6-gnmid is told to accept, and what it makes of clients."""
+    """What srv6-gnmid is set to accept, and what it makes of clients."""
 
     def __init__(self) -> None:
         self._authority: Authority | None = None
@@ -100,7 +100,7 @@ class Credentials:
         def guess() -> None:
             client = over_tls(name, **wrong)
             try:
-                # Beyond some it is told to wait.
+                # Beyond some it has to wait.
                 rejected(client, "UNAUTHENTICATED", "RESOURCE_EXHAUSTED")
             finally:
                 client.end()

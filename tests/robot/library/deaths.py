@@ -177,7 +177,7 @@ class Deaths:
 def _killed_after(
     name: str, client: Northbound, large: Sequence[str], seconds: float, number: int
 ) -> str:
-    """What the client was told. The next change is made by another client of the kind."""
+    """What the client was answered. The next change is made by another client of the kind."""
     with ThreadPoolExecutor(1) as pool:
         adding: Future[None] = pool.submit(client.add, large)
         time.sleep(seconds)

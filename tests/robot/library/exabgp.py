@@ -82,7 +82,7 @@ def announcement(words: str) -> str:
 
 @library(scope="GLOBAL", auto_keywords=True)
 class Exabgp:
-    """A speaker that announces given routes, and what it has been told."""
+    """A speaker that announces given routes, and what it has learned."""
 
     def start_speaker(self, name: str, peer: str, *announcements: str) -> None:
         """Start it on a node, in AS 65000; each announcement is ``PREFIX RD TARGET NEXT-HOP SID
@@ -112,7 +112,7 @@ class Exabgp:
             router(name).kill(SERVICE)
 
     def speaker_has_decoded(self, name: str, rd: str, prefix: str, timeout: float = 60) -> Route:
-        """Wait until ExaBGP has been told of a VPN route; the route as it understood it."""
+        """Wait until ExaBGP has learned a VPN route; the route as it understood it."""
         there = node(name)
 
         def reported() -> Route | None:

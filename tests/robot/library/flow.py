@@ -105,7 +105,7 @@ def reply_number(family: int, ident: int, data: bytes) -> int | None:
 
 
 def following(due: float, now: float, interval: float) -> float:
-    """When the next packet is due. A machine that stood still does not catch up: a burst of seconds
+    """When the next packet is due. A machine that stopped does not catch up: a burst of seconds
     is no flow, and its replies would find no room."""
     return max(due + interval, now)
 

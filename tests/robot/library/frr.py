@@ -1,4 +1,4 @@
-"""What BGP holds and tells, from FRR's own commands."""
+"""What BGP holds and sends, from FRR's own commands."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def vtysh(name: str, command: str) -> str:
 
 @contextmanager
 def explained(vrf: str, prefixes: Sequence[str]) -> Iterator[None]:
-    """A wait for routes that fails tells what both provider edges know of them."""
+    """A wait for routes that fails reports what both provider edges know of them."""
     try:
         yield
     except LabError as error:

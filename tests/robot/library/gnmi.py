@@ -79,7 +79,7 @@ class Subscription:
     held: dict[str, Any] = field(default_factory=dict)
     arrived: dict[str, float] = field(default_factory=dict)
     synced: bool = False
-    # What was told since the present state was complete: paths, and those that went.
+    # What was reported since the present state was complete: paths, and those that went.
     reported: list[str] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
 
@@ -226,7 +226,7 @@ class Gnmi:
         assert len(done) == len(lines), done
 
     def set_is_rejected(self, name: str, code: str, message: str, *lines: str) -> None:
-        """One Set that has to be refused with this gRPC status and exactly these words."""
+        """One Set that has to be rejected with this gRPC status and exactly these words."""
         _rejected(lambda: session(name).set(**operations(lines)), code, message)
 
     def set_is_rejected_with(self, name: str, code: str, words: str, *lines: str) -> None:
@@ -243,7 +243,7 @@ class Gnmi:
         return bare(value)
 
     def get_is_rejected(self, name: str, code: str, message: str, path: str) -> None:
-        """A Get that has to be refused with this gRPC status and exactly these words."""
+        """A Get that has to be rejected with this gRPC status and exactly these words."""
         _rejected(lambda: session(name).get(full_path(path)), code, message)
 
     def capabilities_of(self, name: str) -> dict[str, Any]:
@@ -332,13 +332,13 @@ class Gnmi:
         return self._open.held[key]
 
     def nothing_else_was_reported(self, *paths: str) -> None:
-        """Since the sync nothing went, and no leaf was told but at and below these paths."""
+        """Since the sync nothing went, and no leaf was reported but at and below these paths."""
         known = tuple(absolute(full_path(path)) for path in paths)
         others = [path for path in self._open.reported if not path.startswith(known)]
         assert (others, self._open.gone) == ([], [])
 
     def reported_value(self, path: str) -> Any:
-        """Value of a leaf as the notifications so far tell it."""
+        """Value of a leaf as the notifications so far report it."""
         return self._open.held.get(absolute(full_path(path)))
 
     def plaintext_is_rejected(self, name: str) -> str:
@@ -360,7 +360,7 @@ class Gnmi:
 
 
 def _rejected(call: Callable[[], object], code: str, message: str) -> None:
-    """The call has to be refused like this."""
+    """The call has to be rejected like this."""
     try:
         call()
     except GnmiError as rejected:

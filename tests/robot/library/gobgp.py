@@ -37,7 +37,7 @@ def routes(text: str) -> dict[tuple[str, str], Route]:
 
 @library(scope="GLOBAL", auto_keywords=True)
 class Gobgp:
-    """A speaker that announces given routes, and what it has been told."""
+    """A speaker that announces given routes, and what it has learned."""
 
     def start_speaker(self, name: str, peer: str, *announcements: str) -> None:
         """Start it on a node, in AS 65000; each announcement is ``PREFIX RD TARGET NEXT-HOP SID
@@ -56,7 +56,7 @@ class Gobgp:
             router(name).kill(SERVICE)
 
     def speaker_has_decoded(self, name: str, rd: str, prefix: str, timeout: float = 60) -> Route:
-        """Wait until GoBGP has been told of a VPN route; the route as it understood it."""
+        """Wait until GoBGP has learned a VPN route; the route as it understood it."""
         there = node(name)
 
         def reported() -> Route | None:

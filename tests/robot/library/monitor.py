@@ -1,4 +1,4 @@
-"""Every write to a node's kernel between two moments, as ``ip monitor`` tells it."""
+"""Every write to a node's kernel between two moments, as ``ip monitor`` reports it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BEGIN, _END = "192.0.2.253", "192.0.2.254"
 
 
 def between(lines: list[str]) -> list[str]:
-    """Lines that don't tell of the marks themselves."""
+    """Lines that are not about the marks themselves."""
     return [line for line in lines if line and f"table {_TABLE}" not in line]
 
 
@@ -46,7 +46,7 @@ class Monitor:
         """Listen to all changes of links, addresses, routes, rules and next hops of a node."""
         child = node(name).popen(_WATCH, stdout=subprocess.PIPE, text=True)
         self._running[name] = child
-        # That it listens is known when it tells of a mark.
+        # That it listens is known when it reports a mark.
         wait_until(lambda: _heard_mark(name, child), f"{name}: ip monitor", 10)
 
     def changes_heard(self, name: str) -> list[str]:

@@ -30,7 +30,7 @@ _SID = (
 
 
 class NetconfError(Exception):
-    """What a server refused: its error-tag, and its words."""
+    """What a server rejected: its error-tag, and its words."""
 
     def __init__(self, tag: str, message: str) -> None:
         super().__init__(f"{tag}: {message}")
@@ -150,7 +150,7 @@ class Netconf:
         self.netconf_is_rejected(name, tag, words, "edit_config", config=config, target="running")
 
     def netconf_tells(self, name: str, words: str, timeout: float = 30) -> None:
-        """Wait until ``get`` has these words in what it tells of the VRFs."""
+        """Wait until ``get`` has these words in what it reports of the VRFs."""
         xml = (
             '<get xmlns="urn:ietf:params:xml:ns:netconf:base:1.0"><filter type="subtree">'
             f'<srv6 xmlns="{_NS["s"]}"><vrfs/></srv6></filter></get>'
@@ -159,7 +159,7 @@ class Netconf:
         wait_until(lambda: words in self.netconf(name, "dispatch", xml=xml), what, timeout)
 
     def packets_by_netconf(self, name: str, prefix: str) -> int:
-        """What ``get`` tells that a SID counted."""
+        """What a SID counted by ``get``."""
         xpath = f"/s:srv6/s:local-sids/s:sid[s:prefix='{prefix}']/s:state"
         declared = " ".join(f'xmlns:{p}="{uri}"' for p, uri in _NS.items())
         xml = (

@@ -182,7 +182,7 @@ class Packages:
         return pid
 
     def is_fed(self, name: str, unit: str) -> None:
-        """The unit's watchdog has a time, and was told that all is well."""
+        """The unit's watchdog has a time, and was notified that all is well."""
         shown = show(node(name), unit)
         if shown["WatchdogUSec"] in ("0", "infinity") or shown["WatchdogTimestampMonotonic"] == "0":
             raise AssertionError(f"{name}: {unit}: {shown}")

@@ -86,7 +86,7 @@ def differences(before: Snapshot, after: Snapshot, leave_out: Iterable[str] = ()
 
 
 def rows_as_lines(rows: Mapping[str, Any]) -> list[str]:
-    """A Redis that lost all counts identifiers anew, and a service that was down is up since
+    """A Redis that lost all counts identifiers again, and a service that was down is up since
     then."""
     return [
         f"{key} {json.dumps(_lasting(key, value), sort_keys=True)}"

@@ -58,7 +58,7 @@ class Sonic:
         return row
 
     def sonic_tells_the_same_counters(self, name: str, prefix: str) -> None:
-        """``show srv6 stats`` shows packets and bytes as gNMI tells them."""
+        """``show srv6 stats`` shows packets and bytes as gNMI reports them."""
 
         def same() -> bool:
             reported = traffic.counters(name, prefix)

@@ -16,7 +16,7 @@ import struct
 import sys
 from dataclasses import dataclass
 
-# A connection that stands still this long is broken.
+# A connection that is idle this long is broken.
 STILL = 20.0
 # linux/tcp.h: struct tcp_info, tcpi_snd_mss.
 _MSS_AT = 16

@@ -63,7 +63,7 @@ class Streams:
         return ends
 
     def no_stream_arrives(self, source: str, to: str, at: str) -> None:
-        """A connection is refused although one listens there."""
+        """A connection is rejected although one listens there."""
         try:
             self.stream_arrives(source, to, at)
         except AssertionError as error:

@@ -23,7 +23,7 @@ Totals = dict[tuple[str, str], Counted]
 
 
 def received(shown: str) -> int:
-    """Replies that ``ping -q`` tells of."""
+    """Replies that ``ping -q`` reports."""
     found = re.search(r"(\d+) received", shown)
     return int(found[1]) if found else 0
 
@@ -119,7 +119,7 @@ class Traffic:
         return counters(name, prefix)
 
     def counters_equal_the_kernels(self, name: str, prefix: str) -> None:
-        """gNMI tells what the kernel counts, for a SID that has not been replaced."""
+        """gNMI reports what the kernel counts, for a SID that has not been replaced."""
 
         def same() -> bool:
             return counters(name, prefix) == kernel.counted(kernel.sid_routes(name)[prefix])

@@ -17,7 +17,7 @@ _TREE = "srv6mgr-srv6:srv6"
 
 
 class RpcError(Exception):
-    """What sysrepo says of an RPC that was refused."""
+    """What sysrepo says of an RPC that was rejected."""
 
 
 @library(scope="GLOBAL", auto_keywords=True)
@@ -33,7 +33,7 @@ class Transactions:
         return json.dumps(tree)
 
     def send_rpc(self, name: str, rpc: str, **given: Any) -> Any:
-        """The output of an RPC. Fails with what sysrepo says when it is refused."""
+        """The output of an RPC. Fails with what sysrepo says when it is rejected."""
         on = node(name)
         on.write_file("/tmp/rpc.json", json.dumps({f"{_MODULE}:{rpc}": given}))
         asked = on.run(["sysrepocfg", "--rpc=/tmp/rpc.json", "-f", "json", "-t", "60"], check=False)
@@ -52,7 +52,7 @@ class Transactions:
         raise AssertionError(f"{rpc} was not refused")
 
     def set_has_to_wait(self, name: str, words: str, line: str) -> None:
-        """A Set that is refused because another commit awaits confirmation."""
+        """A Set that is rejected because another commit awaits confirmation."""
         try:
             session(name).set(**operations([line]))
         except GnmiError as reported:

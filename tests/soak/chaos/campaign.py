@@ -54,7 +54,7 @@ _PROXIED = {
         "inner-type": "ipv6", "interface": "to-fw", "next-hop": "2001:db8:9::2"
     },
 }  # fmt: skip
-# A machine that does other work lets a network stand still for seconds: that must look neither to
+# A machine that does other work lets a network stop for seconds: that must look neither to
 # BGP (9 s in FRR's profile for data centers) nor to neighbor discovery (3 probes) like a failure.
 _PATIENT = {"keepalive": 10, "hold-time": 60}
 _PROBES = """for f in /proc/sys/net/ipv[46]/neigh/*/[mu]cast_solicit; do echo 30 >$f; done"""

@@ -171,7 +171,7 @@ class Frr:
         return wrong
 
 
-# No event tells of these: a compare finds them, which a busy machine puts off.
+# No event reports these: a compare finds them, which a busy machine puts off.
 _SYSCTLS = {"net.ipv4.ip_forward": "1", "net.ipv6.conf.all.forwarding": "1",
             "net.vrf.strict_mode": "1"}  # fmt: skip
 TENANTS = ("ce-red1", "ce-blue1")

@@ -26,7 +26,7 @@ from tests.soak.chaos.things import LISTS, Change, Thing, as_xml, entry_path, me
 
 # A client gives up after this long.
 DEADLINE = 60
-# Seconds until a commit that is not confirmed is rolled back: one that shall be, and one that is
+# Seconds until a commit that is not confirmed is rolled back: one that has to be, and one that is
 # confirmed or cancelled before, also on a machine that does other work.
 SOON, LATE = 2, 40
 # By which a commit is confirmed or cancelled, from another session too.

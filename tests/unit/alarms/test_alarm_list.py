@@ -155,7 +155,7 @@ def test_cleared_alarms_leave_a_full_list_first_then_the_least_severe() -> None:
     assert world.list.left_out == 1
     world.report(condition("b"), condition("c", Severity.MAJOR), condition("e", Severity.CRITICAL))
     assert {alarm.resource for alarm in world.list.alarms} == {"c", "e"}
-    # Whoever was left out comes when there is room.
+    # The one that was left out comes when there is room.
     world.report(condition("b"), condition("e", Severity.CRITICAL))
     world.after(HOLD)
     assert not {a.resource for a in world.list.alarms if not a.is_cleared} ^ {"b", "e"}
@@ -206,7 +206,7 @@ def test_alarms_stay_over_a_restart_until_their_source_reports(world: World) -> 
         DOWN.resource: True,
         "a": False,
     }
-    # One that no longer reports at all is not waited for for ever.
+    # One that no longer reports at all is not waited for forever.
     fresh.after(SILENT)
     fresh.after(HOLD)
     assert all(alarm.is_cleared for alarm in fresh.list.alarms)

@@ -70,7 +70,7 @@ def test_a_known_secret_is_removed_from_every_source(tmp_path: Path, name: str, 
     assert PLANTED not in content
 
 
-# In the forms in which each source writes a secret that nobody told us of.
+# In the forms in which each source writes a secret that is not on a list.
 UNKNOWN = {
     "BGP": f" neighbor 2001:db8::1 password {PLANTED}",
     "IS-IS": f" isis password md5 {PLANTED}",

@@ -1,4 +1,4 @@
-"""What programs rely on: one JSON document of every command, and exit statuses that are told."""
+"""What programs rely on: one JSON document of every command, and documented exit statuses."""
 
 import json
 from pathlib import Path
@@ -63,7 +63,7 @@ LINES = {
 
 @pytest.fixture
 def node(ctl, tmp_path, monkeypatch):
-    """One on which every command has something to tell."""
+    """One on which every command has something to print."""
     ctl.report()
     ctl.alarms(SESSION_DOWN)
     ctl.transactions(2, 1, pending={"id": "one", "deadline": "2026-11-21T10:00:00Z"})

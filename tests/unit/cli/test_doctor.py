@@ -121,7 +121,7 @@ def test_sysctls():
     (found,) = network.sysctls(WANTED.values(), SOUND, lambda p: off.get(p) or sysctl(p))
     assert found.message == "net.vrf.strict_mode is 0, and has to be 1"
     assert found.remedy.startswith("sysctl -w net.vrf.strict_mode=1")
-    # Those of a device that is absent are not told once more.
+    # Those of a device that is absent are not reported once more.
     gone = without("red")
     assert levels(
         network.sysctls(WANTED.values(), gone, lambda p: None if "/red/" in p else sysctl(p))

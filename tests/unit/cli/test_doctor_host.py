@@ -1,4 +1,4 @@
-"""What doctor says of the host: daemons, certificates, disks, and whom it blames."""
+"""What doctor says of the host: daemons, certificates, disks, and what causes a finding."""
 
 import socket
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""How tables and long texts stand on a terminal, and where there is none."""
+"""How tables and long texts look on a terminal, and where there is none."""
 
 import io
 import os

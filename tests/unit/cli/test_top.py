@@ -50,7 +50,7 @@ def test_rates_are_on_the_screen():
     row = next(line for line in shown.splitlines() if line.startswith(SID))
     assert row.split()[:7] == [SID, "End.DT46", "VRF", "red", "50", "40k", "2"]
     assert row.rstrip().endswith("installed")
-    assert "1 not installed" in shown  # the other one, of which nothing was told
+    assert "1 not installed" in shown  # the other one, of which nothing was reported
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 200])

@@ -428,7 +428,7 @@ def test_the_order_in_which_rows_were_written_does_not_matter() -> None:
 
 
 def test_connected_routes_are_kept_where_a_row_says_so() -> None:
-    """The model exports them unless it is told not to."""
+    """The model exports them by default."""
     world = World()
     world.ownership.write(VRF, {})
     world.ownership.write("BGP_GLOBALS|default", {"local_asn": "1", "router_id": "1.1.1.1"})

@@ -1,4 +1,4 @@
-"""One transaction for all; refused rows are left out and told why."""
+"""One transaction for all; rejected rows are left out, with the reason."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def change(n: int) -> Change:
 
 
 class Judge:
-    """Refuses some; ``named`` says whether it tells which."""
+    """Rejects some; ``named`` says whether it names them."""
 
     def __init__(self, bad: set[int], *, named: bool) -> None:
         self.bad, self.named = bad, named

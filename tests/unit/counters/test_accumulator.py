@@ -130,7 +130,7 @@ class Counting(RuleBasedStateMachine):
 
     @rule()
     def replace(self):
-        """As a commit does it: sampled just before, told right after."""
+        """As a commit does it: sampled just before, reported right after."""
         self.sample()
         self.route = [0, 0, 0]
         self.counters.replaced([SID])

@@ -1,4 +1,4 @@
-"""What isisd is told, and what it says of the locator."""
+"""What isisd is configured with, and what it says of the locator."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def test_what_asks_for_no_sid_goes_as_it_is() -> None:
     before, made, sids, last = stages([zebra, other, *steps("red")])
     assert before == [zebra, other]
     assert [len(stage) for stage in (made, sids, last)] == [1, 1, 1]
-    # The instance stands already.
+    # The instance exists already.
     assert len(stages([zebra, instance("red", "sid vpn per-vrf export 100")])) == 3
 
 

@@ -15,7 +15,7 @@ LARGE = bytes(2 << 20)
 
 
 class Client:
-    """One that sends when it is told to."""
+    """One that sends when the test says so."""
 
     def __init__(self, name: str, message: bytes = b"x", connection: str = "") -> None:
         self.name, self.message, self.connection = name, message, connection

@@ -105,7 +105,7 @@ def test_leaf_changes() -> None:
     )
     tree, updated, _ = changed(BASE, diff)
     assert updated == [f"{LOCATOR}/function-length"]
-    # Back at its default it is replaced, too; told again it is nothing new.
+    # Back at its default it is replaced, too; sent again it is nothing new.
     diff["srv6mgr-srv6:srv6"]["locators"]["locator"][0]["function-length"] = 16
     tree, updated, _ = changed(tree, diff)
     assert (tree, updated) == (BASE, [f"{LOCATOR}/function-length"])

@@ -69,7 +69,7 @@ async def test_a_short_piece_of_work_does_not_wait_for_long_ones() -> None:
 
 
 def test_turns_go_to_who_had_least() -> None:
-    """By a clock that stands still but for the one who has computed."""
+    """By a clock that stops but for the one who has computed."""
     now = 0.0
     turns = Turns(lambda: now)
     order: list[str] = []

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(sys.byteorder != "little", reason="golden bytes"
 DEVICES = {5: "srv6mgr", 9: "eth9"}
 A, B = IPv6Address("fc00:a::1"), IPv6Address("fc00:b::2")
 A_HEX, B_HEX = "fc00000a000000000000000000000001", "fc00000b000000000000000000000002"
-# Segments A, B: B stands first, both left over, the first to go is the one at index 1.
+# Segments A, B: B is first, both left over, the first to go is the one at index 1.
 SRH = f"00 04 04 01 01 00 0000 {B_HEX} {A_HEX}"
 BOTH = frozenset(Flavor)
 COUNTERS = "28000a800c00020000000000000000000c00030000000000000000000c0004000000000000000000"

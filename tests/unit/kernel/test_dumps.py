@@ -96,7 +96,7 @@ def test_sids() -> None:
 def test_what_was_written_is_reported_with_the_same_objects() -> None:
     table = SidTable()
     written = [replace(s, prefix=Prefix(s.prefix)) for s in SIDS]
-    # Written otherwise than it stands.
+    # Written differently from what is installed.
     written[-1] = replace(written[-1], counters=not written[-1].counters)
     table.recognise(written)
 
@@ -123,7 +123,7 @@ def test_what_differs() -> None:
     assert isinstance(uncounted, SidRoute)
     assert not uncounted.counters
     assert at("a4") == ObservedObject(sid("fc00:1::a4/128", Behavior.END), ours=False)
-    # A foreign one with a better metric stands beside ours, under a key of its own.
+    # A foreign one with a better metric is beside ours, under a key of its own.
     beside = seen["route6 table 8986 fc00:1::46/128 metric 7"]
     assert isinstance(beside.object, UnknownRoute)
     assert not beside.ours

@@ -16,7 +16,7 @@ from srv6mgrd.netlink.socket import NetlinkSocket, number
 
 
 class Kernel:
-    """Stands in for the socket: answers each send as ``answer`` says."""
+    """In the place of the socket: answers each send as ``answer`` says."""
 
     def __init__(self, answer: Callable[[bytes], list[bytes | OSError]]) -> None:
         self._answer = answer

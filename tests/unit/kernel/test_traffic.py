@@ -22,7 +22,7 @@ RED, BLUE = (
 
 
 class Dumps:
-    """Answers dumps with what it is told to, and counts them."""
+    """Answers dumps with what the test gives it, and counts them."""
 
     def __init__(self) -> None:
         self.answer: Counted = {RED.prefix: (5, 500, 1)}

@@ -1,4 +1,4 @@
-"""Topology files: what is accepted, and what each refusal says."""
+"""Topology files: what is accepted, and what each rejection says."""
 
 from __future__ import annotations
 

@@ -119,5 +119,5 @@ async def test_the_node_is_tried_out_now_and_then(world):
         assert world.capability_monitor.tries == 0
         await asyncio.sleep(602)
     assert world.capability_monitor.tries == 2
-    # It stands: the kernel holds it, whatever a try says.
+    # It is installed: the kernel holds it, whatever a try says.
     assert world.status(DT46).status is InstallStatus.INSTALLED

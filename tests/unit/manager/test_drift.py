@@ -268,7 +268,7 @@ async def test_a_whole_compare_that_takes_long_is_rare_whatever_else_is_compared
 
 @in_virtual_time
 async def test_a_compare_that_is_due_reads_everything_from_the_kernel(world):
-    """Notifications can be lost, so what was told is not trusted forever."""
+    """Notifications can be lost, so what was reported is not trusted forever."""
     world.commit(tree(1))
     doubts = []
     world.kernel.force_full_resync = lambda: doubts.append(asyncio.get_running_loop().time())

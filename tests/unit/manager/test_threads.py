@@ -14,7 +14,7 @@ _TURNS = 100
 
 
 class Gate:
-    """Where a thread stands until it is let through."""
+    """Where a thread waits until it is let through."""
 
     def __init__(self):
         self.reached, self._open = threading.Event(), threading.Event()
@@ -136,7 +136,7 @@ async def test_a_repair_waits_for_the_commit_and_the_loop_for_neither(threaded):
             await asyncio.sleep(0)
         world.gate.open()
         await commit
-        # Behind the compare, which stands in the writer's queue or is done.
+        # Behind the compare, which is in the writer's queue or is done.
         await world.manager.reconcile()
 
     assert {"route6 table 8986 fcbb:0:1:1::/64", "route6 table 8986 fcbb:0:1:2::/64"} <= set(

@@ -1,4 +1,4 @@
-"""What a node does not offer: refused with the reason, or left out when the operator accepts it."""
+"""What a node does not offer: rejected with the reason, or left out if the operator accepts it."""
 
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network, IPv6Address

@@ -1,4 +1,4 @@
-"""Changes of SIDs among many, told without the others."""
+"""Changes of SIDs among many, reported without the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Neighbors as the kernel tells of them."""
+"""Neighbors as the kernel reports them."""
 
 import resource
 import socket

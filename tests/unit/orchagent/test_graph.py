@@ -1,4 +1,4 @@
-"""The dependency graph: any order ends the same, nothing leaks, reasons are told."""
+"""The dependency graph: any order ends the same, nothing leaks, reasons are reported."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ END_X = {"action": "end.x", "adj": "fe80::1@eth0"}
 
 
 class Backend:
-    """Refuses what a backend would: references to what is not there, removal of what is used."""
+    """Rejects what a backend would: references to what is not there, removal of what is used."""
 
     def __init__(self) -> None:
         self.objects: dict[Node, Attributes] = {}
@@ -100,7 +100,7 @@ def test_a_sid_waits_for_its_neighbor() -> None:
     # A pending SID that goes leaves nothing behind for when its neighbor comes.
     world.drop(ADJ)
     world.put(NEIGHBOR, neigh="02:00:00:00:00:01", family="IPv6")
-    # A neighbor is a next hop, whoever uses it.
+    # A neighbor is a next hop, whatever uses it.
     assert world.backend.kinds() == {Kind.ROUTER_INTERFACE, Kind.NEIGHBOR_ENTRY, Kind.NEXT_HOP}
     world.put(ADJ, **END_X)
     assert world.state(ADJ)[0] is Status.INSTALLED
@@ -188,7 +188,7 @@ def test_a_rejection_leaves_nothing_behind() -> None:
     world.put(VRF)
     world.graph.put(SID, DT46)
     operations = world.graph.settle()
-    # The counter was made, the entry refused.
+    # The counter was made, the entry rejected.
     world.backend.apply([o for o in operations if o.node != SID])
     world.graph.failed(SID, "table full")
     world.settle()

@@ -1,4 +1,4 @@
-"""The actions that lead from what stands to what shall stand, and their order."""
+"""The actions that lead from the observed to the desired state, and their order."""
 
 from ipaddress import IPv4Network, IPv6Address
 
@@ -154,7 +154,7 @@ def test_what_differs_is_replaced(case):
 @pytest.mark.parametrize("case", CHANGED)
 def test_what_is_journaled_is_taken_back_when_its_mark_is_gone(case):
     wanted, found = CHANGED[case]
-    # Rules stand beside each other: one without the mark is not ours to take away.
+    # Rules are beside each other: one without the mark is not ours to take away.
     back = Create(wanted) if isinstance(wanted, Rule) else Replace(found, wanted)
 
     assert planned([wanted], seen(found, ours=False), [wanted.key]).actions == [back]

@@ -64,7 +64,7 @@ def test_a_commit_of_nothing_takes_all_away(world):
 
 
 class StepsSeen(FakeFrr):
-    """Notes what of VRF red stands in the kernel whenever FRR is to keep step."""
+    """Notes what of VRF red is in the kernel whenever FRR is to keep step."""
 
     kernel = None
 

@@ -1,4 +1,4 @@
-"""What stands in front of ours."""
+"""Foreign objects in front of ours."""
 
 from dataclasses import replace
 from ipaddress import IPv6Address

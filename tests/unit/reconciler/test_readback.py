@@ -1,4 +1,4 @@
-"""What reads back otherwise than it was written, and repairs that do not last."""
+"""What reads back differently from how it was written, and repairs that do not last."""
 
 import itertools
 from dataclasses import replace

@@ -289,7 +289,7 @@ def test_a_crash_before_a_write_does_not_make_the_operators_value_ours(world, co
 
 
 class DeafKernel(FakeKernel):
-    """Tells of no change in the SID table, until it is in doubt."""
+    """Reports no change in the SID table, until it is in doubt."""
 
     def observe(self, sysctls):
         found = super().observe(sysctls)

@@ -12,7 +12,7 @@ from srv6mgrd.redis.wire import Operation, Settings, WireError
 
 
 class FakeRedis:
-    """Holds the data and breaks on demand; ``connect`` stands in for wire.connect."""
+    """Holds the data and breaks on demand; ``connect`` takes the place of wire.connect."""
 
     def __init__(self) -> None:
         self.rows: dict[str, dict[str, dict[str, str]]] = {}

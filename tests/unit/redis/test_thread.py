@@ -15,7 +15,7 @@ from srv6mgrd.redis.thread import InThread
 
 
 class Outward:
-    """Notes in which thread it is called, and runs until it is cancelled or told to fail."""
+    """Notes in which thread it is called, and runs until it is cancelled or made to fail."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, str, object]] = []

@@ -25,7 +25,7 @@ async def test_assignments_of_another_release_are_reported_once(
     assignments.write(file, Assignments(), None)
     measuring.step()
     assert len(caplog.messages) == 1
-    # What was wrong is well again, and is news when it comes back.
+    # What was wrong is well again, and is reported when it comes back.
     publish_secret(file, {}, None)
     measuring.step()
     assert len(caplog.messages) == 2

@@ -26,7 +26,7 @@ SECOND = 1_000_000_000
 
 
 class Manager:
-    """Rejects what it was told to reject."""
+    """Rejects what the test lists."""
 
     def __init__(self) -> None:
         self.reject: set[str] = set()
@@ -132,7 +132,7 @@ class World:
         self.coordinator.start(self.running.tree)
 
     async def kill(self) -> None:
-        """As if by SIGKILL: nothing is told to the disk."""
+        """As if by SIGKILL: nothing is written to the disk."""
         await self.coordinator.close()
         self.history.close()
 
