@@ -48,6 +48,17 @@ Its Edges Report Nothing
         Services Stay Up    ${name}    ${3}
     END
 
+A Route Reflector Is As Good As A Full Mesh
+    [Documentation]    pe1 and pe3 know each other through pe2 alone.
+    [Setup]    Pe2 Reflects
+    Wait Until Keyword Succeeds    30 s    0.2 s    Run On    pe1
+    ...    vtysh -c 'show bgp ipv4 vpn rd 65000:310 10.1.3.0/24' | grep 'Originator: 10.0.0.3'
+    FOR    ${name}    IN    pe1    pe2    pe3
+        All Services Are Up    ${name}    60
+        Services Stay Up    ${name}    ${3}
+    END
+    [Teardown]    The Mesh Is Full
+
 The Page That Explains It Is Right
     Follow Page    docs/howto/dual-home-a-site.md
 
@@ -74,15 +85,31 @@ The Site Is Behind Both
     FOR    ${name}    IN    pe1    pe2    pe3    ce1
         Start Bfdd    ${name}
     END
+    Edges Are In A Full Mesh
+    Start Service    ce1    frr
+    Vtysh Configures    ce1    @{CUSTOMER}
+    The Mesh Has Converged
+
+Edges Are In A Full Mesh
     Configure Edge    ${1}    ${{[2, 3]}}    ${{{"address": "10.1.1.10", "remote-as": 65100, "bfd": True}}}
     Configure Edge    ${2}    ${{[1, 3]}}
     Configure Edge    ${3}    ${{[1, 2]}}    ${{{"address": "10.1.3.10", "remote-as": 65100, "bfd": True, "apply-policy": {"import-policy": "backup"}}}}
-    Start Service    ce1    frr
-    Vtysh Configures    ce1    @{CUSTOMER}
+
+The Mesh Has Converged
     Wait For Traffic    ce2    ${SITE}
     Wait For Session    pe3    2001:db8::2
     Wait Until Keyword Succeeds    60 s    0.2 s    The Path Ends At    fcbb:0:1:64::
     BFD Watches All
+
+Pe2 Reflects
+    Set    pe1    delete bgp/neighbor[address=2001:db8::3]
+    Set    pe3    delete bgp/neighbor[address=2001:db8::1]
+    Set    pe2    update bgp/neighbor[address=2001:db8::1] {"route-reflector-client": true}
+    Set    pe2    update bgp/neighbor[address=2001:db8::3] {"route-reflector-client": true}
+
+The Mesh Is Full
+    Edges Are In A Full Mesh
+    The Mesh Has Converged
 
 BFD Watches All
     Wait For Bfd    pe1    ${3}
