@@ -49,6 +49,7 @@ ${NO_PEER}          bgp-neighbor-unreachable minor degraded
 ${DROP_ALL}         nft 'table ip6 silent { chain f { type filter hook forward priority 0; policy drop; }; }'
 ${NO_RED}           vrf-interface-down major down
 ${STAMP}            srv6mgr-path-measurement:path-measurement
+${STATIC}           vrfs/vrf[name=red]/srv6mgr-routing:static-routes/route[prefix=192.0.2.0/24]
 ${NEW_VRF}          update vrfs/vrf[name=new] {"table-id": 31, "srv6mgr-bgp:bgp": {"rd": "65000:131", "import-rt": ["65000:31"], "export-rt": ["65000:31"]}}
 
 
@@ -109,6 +110,12 @@ A Daemon Of FRR Dies
     pe1    bgpd    routing-daemon-down critical down
     pe2    bgpd    bgp-session-down critical down
     pe1    zebra    routing-daemon-down minor degraded
+
+The Daemon Of Static Routes Dies
+    [Setup]    Set    pe1    update ${STATIC} {"next-hop": [{"index": 1, "address": "10.1.0.10"}]}
+    [Template]    Its Death Is Reported
+    pe1    staticd    not-installed minor degraded
+    [Teardown]    Set    pe1    delete ${STATIC}
 
 A Daemon Of FRR Hangs
     [Documentation]    Its sockets are there, and nobody answers.
