@@ -103,9 +103,7 @@ def _sid(parts: list[str], r: Row) -> Declared:
         if vrf != DEFAULT_VRF:
             leaves["vrf"] = r.vrf("decap_vrf", vrf)
         elif action != "uDT6":
-            raise r.error(
-                f"{action} into the default VRF is not what the kernel does", "add decap_vrf"
-            )
+            leaves["default-vrf"] = True
     else:
         r.only("decap_vrf", DEFAULT_VRF, f"means nothing to {action}")
         leaves |= {"behavior": "End", "flavor": _NEXT_CSID}

@@ -26,7 +26,7 @@ from srv6mgrd.netlink import wire
 from srv6mgrd.netlink.errors import Failure, KernelError
 from srv6mgrd.netlink.routes import family_of
 from srv6mgrd.netlink.socket import NetlinkSocket
-from srv6mgrd.plan.target import vrf_ifindex
+from srv6mgrd.plan.target_objects import vrf_ifindex
 
 _LOG = logging.getLogger(__name__)
 

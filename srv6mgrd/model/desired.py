@@ -119,7 +119,8 @@ class Proxy:
 
 @record
 class Sid:
-    """``/srv6/local-sids/sid``: a local SID, keyed by its prefix."""
+    """``/srv6/local-sids/sid``: a local SID, keyed by its prefix. ``default_vrf``: without ``vrf``
+    it looks up the default VRF, be it End.DT4 or End.DT46."""
 
     prefix: IPv6Network
     locator: str
@@ -132,6 +133,7 @@ class Sid:
     flavors: frozenset[Flavor] = frozenset()
     counters: bool = True
     proxy: Proxy | None = None
+    default_vrf: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from ipaddress import IPv6Address, IPv6Network
 
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired, Role, Vrf
-from srv6mgrd.model.reserved import SID_DEVICE
+from srv6mgrd.model.reserved import DEFAULT_VRF_DEVICE, SID_DEVICE
 
 # What comes in on these the router itself has sent, or taken out of a tunnel.
 _OWN = frozenset({"lo", SID_DEVICE})
@@ -57,6 +57,8 @@ def core(desired: Desired) -> set[str]:
     for sid in desired.sids.values():
         if sid.proxy is not None:
             found |= {sid.proxy.interface, sid.proxy.return_interface}
+        if sid.default_vrf:
+            found.add(DEFAULT_VRF_DEVICE)
     found -= customers(desired)
     found |= {name for name, role in desired.roles.items() if role is Role.CORE}
     found |= {vrf.name for vrf in desired.vrfs.values() if not is_outside(vrf, desired)}

@@ -244,6 +244,7 @@ def _sid(e: _Entry) -> Sid:
         flavors=frozenset(map(Flavor, e["flavor"])) if "flavor" in e else _NO_FLAVORS,
         counters=e.get("counters", True),
         proxy=_proxy(e[PROXY]) if PROXY in e else None,
+        default_vrf=e.get("default-vrf", False),
     )
 
 

@@ -4,6 +4,11 @@
 SID_TABLE = 8986
 # Device of our own that the SIDs use.
 SID_DEVICE = "srv6mgr"
+# VRF of our own for End.DT4 and End.DT46 into the default VRF. Its table stays empty, so that
+# lookups go on to the main table (fib_rules_lookup). Mnemonic: RFC 8986, End.DT46.
+DEFAULT_VRF_DEVICE, DEFAULT_VRF_TABLE = "srv6mgr-default", 898646
+# Devices that users can't name.
+OWN_DEVICES = frozenset({SID_DEVICE, DEFAULT_VRF_DEVICE})
 
 # Our mark on routes, rules and addresses (rtm_protocol, FRA_PROTOCOL, IFA_PROTO). Mnemonic: RFC
 # 8986. Not in /etc/iproute2/rt_protos and not among FRR's numbers (zebra/rt_netlink.h).

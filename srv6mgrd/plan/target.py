@@ -33,13 +33,10 @@ from srv6mgrd.plan.target_objects import (
     UNDERLAY_RULE_PRIORITY,
     Target,
     not_borrowed,
+    vrf_ifindex,
 )
 from srv6mgrd.plan.target_sids import need_proxies, need_sid
 from srv6mgrd.plan.target_steering import by_rules_of, need_route
-
-# Pinned ifindexes lie far above those that the kernel hands out one by one
-# (net/core/dev.c, dev_index_reserve).
-_VRF_IFINDEX_BASE = 1 << 28
 
 # Values of the sysctl seg6_flowlabel (seg6_make_flowlabel) for the YANG enum.
 _FLOW_LABEL = Sysctl("net/ipv6/seg6_flowlabel", "")
@@ -162,13 +159,7 @@ def with_sids(before: Target, old: Desired, new: Desired) -> Target | None:
 
 
 def _is_plain(sid: Sid) -> bool:
-    return sid.interface is None and not sid.behavior.is_proxy
-
-
-def vrf_ifindex(table: int) -> int:
-    """Pinned ifindex of the VRF on this table. One VRF per table, so one index per VRF; tables
-    that differ only above bit 27 would collide, and the kernel would reject the second."""
-    return _VRF_IFINDEX_BASE | (table & (_VRF_IFINDEX_BASE - 1))
+    return sid.interface is None and not sid.behavior.is_proxy and not sid.default_vrf
 
 
 def _vrf_rules(

@@ -25,6 +25,10 @@ UNDERLAY_RULE_PRIORITY = 990
 # default route or by zebra's copy of the SID.
 LOCAL_RULE_PRIORITY = 989
 
+# Pinned ifindexes lie far above those that the kernel hands out one by one
+# (net/core/dev.c, dev_index_reserve).
+_VRF_IFINDEX_BASE = 1 << 28
+
 FORWARD_IPV4 = Sysctl("net/ipv4/ip_forward", "1")
 FORWARD_IPV6 = Sysctl("net/ipv6/conf/all/forwarding", "1")
 
@@ -87,3 +91,9 @@ def not_borrowed(name: str) -> str:
 
 def segments_of(desired: Desired, name: str | None) -> tuple[IPv6Address, ...]:
     return desired.segment_lists[name].segments if name is not None else ()
+
+
+def vrf_ifindex(table: int) -> int:
+    """Pinned ifindex of the VRF on this table. One VRF per table, so one index per VRF; tables
+    that differ only above bit 27 would collide, and the kernel would reject the second."""
+    return _VRF_IFINDEX_BASE | (table & (_VRF_IFINDEX_BASE - 1))

@@ -7,17 +7,24 @@ from collections.abc import Collection, Mapping
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
 from srv6mgrd.kinds.dummy.object import DummyDevice
+from srv6mgrd.kinds.l3mdev_rule.object import L3mdevRule
 from srv6mgrd.kinds.link_mtu.object import LinkMtu
 from srv6mgrd.kinds.next_hop.object import NextHopRoute
 from srv6mgrd.kinds.proxy.object import ProxyPrograms
 from srv6mgrd.kinds.rule.object import Rule
 from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.vrf.object import VrfDevice
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.csid import is_of_local_block
 from srv6mgrd.model.desired import Desired, Locator, Sid
-from srv6mgrd.model.reserved import MAIN_TABLE, SID_DEVICE
+from srv6mgrd.model.reserved import (
+    DEFAULT_VRF_DEVICE,
+    DEFAULT_VRF_TABLE,
+    MAIN_TABLE,
+    SID_DEVICE,
+)
 from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan import interfaces as declared_interfaces
 from srv6mgrd.plan import proxies
@@ -31,6 +38,7 @@ from srv6mgrd.plan.target_objects import (
     Target,
     not_borrowed,
     segments_of,
+    vrf_ifindex,
 )
 
 # Where addresses for link-local next hops are taken from: never anybody's destination (RFC 6666).
@@ -61,11 +69,15 @@ def need_sid(t: Target, sid: Sid, desired: Desired, interfaces: Mapping[str, int
     if vrf_table is not None:
         # End.DT* are rejected without it (seg6_end_dt_vrf_build).
         t.put(_STRICT_MODE_KEY, _STRICT_MODE, sid.prefix)
-    if sid.behavior in (Behavior.END_DT4, Behavior.END_DT46) and sid.vrf is not None:
+    vrf = sid.vrf
+    if vrf_table == DEFAULT_VRF_TABLE:
+        vrf = DEFAULT_VRF_DEVICE
+        _need_default_vrf(t, ref)
+    if sid.behavior in (Behavior.END_DT4, Behavior.END_DT46) and vrf is not None:
         # What comes out of the tunnel comes in on the VRF (end_dt_vrf_rcv), and leads back through
         # the underlay: no reverse path would do, not even a loose one on a device without
         # addresses (__fib_validate_source).
-        t.need(Sysctl(f"net/ipv4/conf/{sid.vrf}/rp_filter", "0"), ref)
+        t.need(Sysctl(f"net/ipv4/conf/{vrf}/rp_filter", "0"), ref)
     if sid.interface is not None and (
         why := declared_interfaces.unusable(desired, sid.interface, interfaces)
     ):
@@ -147,6 +159,16 @@ def _proxy(
     return True
 
 
+def _need_default_vrf(t: Target, ref: ObjectRef) -> None:
+    """A VRF without ports and routes: End.DT4 and End.DT46 want one (seg6_end_dt_vrf_build), and
+    what its table lacks is looked up in the main table. Ours also where VRFs are borrowed."""
+    t.need(FORWARD_IPV4, ref)
+    t.need(FORWARD_IPV6, ref)
+    t.need(VrfDevice(DEFAULT_VRF_DEVICE, DEFAULT_VRF_TABLE, vrf_ifindex(DEFAULT_VRF_TABLE)), ref)
+    t.need(L3mdevRule(4), ref)
+    t.need(L3mdevRule(6), ref)
+
+
 def _tables(sid: Sid, desired: Desired) -> tuple[int | None, int | None]:
     """The VRF's table that a SID is bound to, and the table that it looks up without a VRF."""
     table = desired.vrfs[sid.vrf].table if sid.vrf is not None else None
@@ -154,6 +176,8 @@ def _tables(sid: Sid, desired: Desired) -> tuple[int | None, int | None]:
         return None, table or MAIN_TABLE
     if sid.behavior is Behavior.END_DT6 and table is None:
         return None, MAIN_TABLE
+    if sid.default_vrf and table is None:
+        return DEFAULT_VRF_TABLE, None
     return table, None
 
 

@@ -14,9 +14,11 @@ Suite Teardown    The Northbound Is Closed
 
 
 *** Variables ***
-${SID}        fcbb:0:1:f1::/64
-${ROW}        SRV6_MY_SIDS|MAIN|${SID}
-${OUTSIDE}    SRV6_MY_SIDS|MAIN|fcbb:0:9:1::/64
+${SID}             fcbb:0:1:f1::/64
+${ROW}             SRV6_MY_SIDS|MAIN|${SID}
+${INTO_DEFAULT}    fcbb:0:1:d46::
+${INSIDE}          2001:db8:d46::1
+${OUTSIDE}         SRV6_MY_SIDS|MAIN|fcbb:0:9:1::/64
 
 
 *** Test Cases ***
@@ -43,6 +45,17 @@ The View Shows What An ASIC Would Be Asked For
     ...    pe1
     ...    redis-cli -s /run/redis/redis.sock -n 6 HGET 'SRV6MGR_ASIC|SRV6_MY_SID_TABLE|32:16:16:0:fcbb:0:1:f1::' status | grep -q installed
     ...    10
+
+A SID Without VRF Leads To The Default VRF
+    Given Run On    pe1    ip -6 address add ${INSIDE}/128 dev lo
+    And Run On    pe2    ip -6 route add ${INSIDE}/128 encap seg6 mode encap segs ${INTO_DEFAULT} dev to-p
+    When Redis    4    HSET 'SRV6_MY_SIDS|MAIN|${INTO_DEFAULT}/64' action uDT46
+    Then Wait For SID    pe1    ${INTO_DEFAULT}/64
+    And Run On    pe2    ping -c3 -i0.1 -W2 ${INSIDE}
+    And Wait Until Holds    pe1    redis-cli -s /run/redis/redis.sock -n 0 HGET SRV6_MY_SID_TABLE:32:16:16:0:${INTO_DEFAULT} vrf | grep -q default    10
+    When Redis    4    DEL 'SRV6_MY_SIDS|MAIN|${INTO_DEFAULT}/64'
+    Then Wait Until Holds    pe1    ! ip link show srv6mgr-default    10
+    [Teardown]    Run On    pe2    ip -6 route del ${INSIDE}/128
 
 What gNMI Changed Is Not Overwritten
     When Set    pe1    delete local-sids/sid[prefix=${SID}]

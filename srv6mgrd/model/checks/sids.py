@@ -13,7 +13,7 @@ from srv6mgrd.model.csid import is_locator_itself, is_of_local_block
 from srv6mgrd.model.desired import Desired, Locator, Sid
 from srv6mgrd.model.paths import sid_path
 from srv6mgrd.model.rejection import Rejection
-from srv6mgrd.model.reserved import SID_DEVICE
+from srv6mgrd.model.reserved import DEFAULT_VRF_DEVICE, SID_DEVICE
 
 
 def check(desired: Desired, passed: Desired | None = None) -> Iterator[Rejection]:
@@ -210,7 +210,7 @@ def taken(desired: Desired, interface: str | None) -> str:
         return "carries the local SIDs"
     if interface == "lo":
         return "is the loopback"
-    if interface in desired.vrfs:
+    if interface in desired.vrfs or interface == DEFAULT_VRF_DEVICE:
         return "is a VRF"
     return ""
 

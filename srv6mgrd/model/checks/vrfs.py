@@ -8,7 +8,12 @@ from srv6mgrd.model import names
 from srv6mgrd.model.desired import Desired, Vrf
 from srv6mgrd.model.paths import vrf_path
 from srv6mgrd.model.rejection import Rejection
-from srv6mgrd.model.reserved import SID_DEVICE, SID_TABLE
+from srv6mgrd.model.reserved import (
+    DEFAULT_VRF_DEVICE,
+    DEFAULT_VRF_TABLE,
+    SID_DEVICE,
+    SID_TABLE,
+)
 
 
 def check(desired: Desired) -> Iterator[Rejection]:
@@ -23,6 +28,13 @@ def _tables(desired: Desired) -> Iterator[Rejection]:
             yield _rejection(
                 vrf,
                 f"table {SID_TABLE} holds the local SIDs",
+                "choose another table-id",
+                "table-reserved",
+            )
+        if vrf.table == DEFAULT_VRF_TABLE:
+            yield _rejection(
+                vrf,
+                f"table {DEFAULT_VRF_TABLE} is for SIDs that look up the default VRF",
                 "choose another table-id",
                 "table-reserved",
             )
@@ -41,12 +53,19 @@ def _devices(desired: Desired) -> Iterator[Rejection]:
                 "rename the VRF",
                 "vrf-name-reserved",
             )
+        if vrf.name == DEFAULT_VRF_DEVICE:
+            yield _rejection(
+                vrf,
+                "the VRF device of SIDs that look up the default VRF has this name",
+                "rename the VRF",
+                "vrf-name-reserved",
+            )
         for interface in vrf.interfaces:
             if interface == SID_DEVICE:
                 yield _no_port(vrf, interface, "carries the local SIDs", "interface-reserved")
             elif interface == "lo":
                 yield _no_port(vrf, interface, "is the loopback", "interface-reserved")
-            elif interface in desired.vrfs:
+            elif interface in desired.vrfs or interface == DEFAULT_VRF_DEVICE:
                 yield _no_port(vrf, interface, "is itself a VRF", "interface-is-vrf")
             if (other := ports.setdefault(interface, vrf)) is not vrf:
                 yield _rejection(

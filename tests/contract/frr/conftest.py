@@ -30,7 +30,8 @@ from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.bgp import Bgp, Neighbor, VrfBgp
 from srv6mgrd.model.desired import Desired, Locator, Sid, Vrf
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
-from srv6mgrd.plan.target import target, vrf_ifindex
+from srv6mgrd.plan.target import target
+from srv6mgrd.plan.target_objects import vrf_ifindex
 from srv6mgrd.ports import RejectedAction
 
 DAEMONS = ("mgmtd", "zebra", "bgpd")

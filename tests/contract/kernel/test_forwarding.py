@@ -21,10 +21,12 @@ from srv6mgrd.kinds.rule.object import Rule
 from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.kinds.steering.object import EncapRoute
 from srv6mgrd.kinds.sysctl.object import Sysctl
+from srv6mgrd.kinds.vrf.object import VrfDevice
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.checks import SID_TABLE
-from srv6mgrd.model.reserved import SID_DEVICE
+from srv6mgrd.model.reserved import DEFAULT_VRF_DEVICE, DEFAULT_VRF_TABLE, SID_DEVICE
 from srv6mgrd.plan.actions import Create, Delete, Replace
+from srv6mgrd.plan.target_objects import vrf_ifindex
 from tests.contract.kernel.conftest import Run, pin
 
 pytestmark = pytest.mark.contract
@@ -262,6 +264,29 @@ def test_end_dt6_without_vrf(router: Router, run: Run) -> None:
     router.put(sid(Behavior.END_DT6, lookup_table=254))
     _, out = router.forward(ipv6(SOURCE, str(SID), IPV6, PACKET6))
     assert destination(out) == IPv6Address(INNER6[1])
+
+
+def test_end_dt46_into_the_default_vrf(router: Router, run: Run) -> None:
+    """The kernel wants a VRF, and looks up the main table for what its table lacks."""
+    run(f"ip -6 route add {INNER6[1]} via {NEXT} dev out0 onlink")
+    run(f"ip route add {INNER4[1]} via 203.0.113.5 dev out0 onlink")
+    into = sid(Behavior.END_DT46, vrf_table=DEFAULT_VRF_TABLE)
+    strict = Sysctl("net/vrf/strict_mode", "1")
+    router.put(strict)
+    # Without such a device, as SONiC's staticd asks for it: the table of the default VRF.
+    (failed,) = router.kernel.apply([Create(replace(into, vrf_table=254))])
+    assert "no associated VRF" in failed.message
+    index = vrf_ifindex(DEFAULT_VRF_TABLE)
+    router.put(
+        VrfDevice(DEFAULT_VRF_DEVICE, DEFAULT_VRF_TABLE, index),
+        Sysctl(f"net/ipv4/conf/{DEFAULT_VRF_DEVICE}/rp_filter", "0"),
+        into,
+    )
+    _, out = router.forward(ipv6(SOURCE, str(SID), IPV6, PACKET6))
+    assert destination(out) == IPv6Address(INNER6[1])
+    _, out = router.forward(ipv6(SOURCE, str(SID), IPV4, PACKET4))
+    assert out[16:20] == IPv4Address(INNER4[1]).packed
+    assert router.counted()[0] == 2
 
 
 NEXT_HOPS = [

@@ -60,6 +60,9 @@ def test_actions() -> None:
         "interface": "Ethernet0",
     }
     assert leaves(SID, action="uDT6") == main | {"behavior": "End.DT6"}
+    into_default = main | {"behavior": "End.DT46", "default-vrf": True}
+    assert leaves(SID, action="uDT46") == into_default
+    assert leaves(SID, action="uDT46", decap_vrf="default") == into_default
 
 
 def test_the_key_of_a_sid_is_canonical() -> None:
@@ -71,7 +74,6 @@ def test_the_key_of_a_sid_is_canonical() -> None:
 @pytest.mark.parametrize(
     ("row", "content", "words"),
     [
-        (SID, {"action": "uDT46"}, "add decap_vrf"),
         (SID, {"action": "end"}, "action 'end' is unknown; write one of uN, uA"),
         (SID, {}, "action is missing; add action"),
         ("SRV6_MY_SOURCE|x", {}, "source-address is missing"),

@@ -65,8 +65,7 @@ YANG_MODELS: Mapping[str, Rows] = {
     "SRV6_VALID": {
         **MAIN,
         "SRV6_MY_SIDS|MAIN|FCBB:BBBB:20::/48": UN,
-        # Accepted by SONiC: see docs/sonic.md.
-        "SRV6_MY_SIDS|MAIN|FCBB:BBBB:20:F1::/64!": UDT46,
+        "SRV6_MY_SIDS|MAIN|FCBB:BBBB:20:F1::/64": UDT46,
     },
     "SRV6_MY_LOCATOR_INVALID_FUNC_LEN": {
         "SRV6_MY_LOCATORS|MAIN!": {"prefix": "FCBB:BBBB:20::", "func_len": "127"}

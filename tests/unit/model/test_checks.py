@@ -91,6 +91,25 @@ REJECTED = {
         "table-reserved",
         "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
     ),
+    "a VRF on the table of SIDs into the default VRF": (
+        [vrf("red", 898646)],
+        "VRF red: table 898646 is for SIDs that look up the default VRF; choose another table-id",
+        "table-reserved",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+    ),
+    "a VRF with the name of ours": (
+        [vrf("srv6mgr-default", 10)],
+        "VRF srv6mgr-default: the VRF device of SIDs that look up the default VRF has this name; "
+        "rename the VRF",
+        "vrf-name-reserved",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='srv6mgr-default']",
+    ),
+    "our own VRF as a port": (
+        [vrf("red", 10, "srv6mgr-default")],
+        "VRF red: interface srv6mgr-default is itself a VRF; take it off the list",
+        "interface-is-vrf",
+        "/srv6mgr-srv6:srv6/vrfs/vrf[name='red']",
+    ),
     "two VRFs on one table": (
         [vrf("red", 10), vrf("blue", 10)],
         "VRF red: table 10 is already used by VRF blue; choose another table-id",

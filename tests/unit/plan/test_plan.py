@@ -19,7 +19,8 @@ from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.behavior import Behavior, Headend
 from srv6mgrd.plan.actions import Create, Delete, Replace
 from srv6mgrd.plan.diff import Conflict, in_order, plan
-from srv6mgrd.plan.target import target, vrf_ifindex
+from srv6mgrd.plan.target import target
+from srv6mgrd.plan.target_objects import vrf_ifindex
 from tests.builders import by_key, desired, dt46, locator, net, seen, small_vpn, vrf
 
 BGP = FrrBlock("bgpd", ("router bgp 65000",), ("bgp router-id 10.0.0.1",), order=10)

@@ -24,8 +24,15 @@ from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.desired import Proxy, Role, SegmentList, Sid, SteeredRoute
 from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan.observed import Links
-from srv6mgrd.plan.target import met, target, vrf_ifindex
-from srv6mgrd.plan.target_objects import LOCAL_RULE_PRIORITY, SID_RULE_PRIORITY, Target
+from srv6mgrd.plan.target import met, target
+from srv6mgrd.plan.target_objects import (
+    FORWARD_IPV4,
+    FORWARD_IPV6,
+    LOCAL_RULE_PRIORITY,
+    SID_RULE_PRIORITY,
+    Target,
+    vrf_ifindex,
+)
 from tests.builders import (
     DECAPSULATE_TO_VRF,
     by_key,
@@ -156,6 +163,29 @@ def test_a_decapsulating_sid_looks_up_the_table_of_its_vrf(behavior):
     assert found.objects["route6 table 8986 fcbb:0:1:1::/64"] == SidRoute(
         net("fcbb:0:1:1::/64"), behavior, 8986, vrf_table=77
     )
+
+
+@pytest.mark.parametrize("borrowed", [False, True])
+def test_a_sid_into_the_default_vrf_has_a_vrf_without_routes(borrowed):
+    """Ours also where VRFs are vrfmgrd's. No unreachable default: the main table is next."""
+    into = replace(sid("fcbb:0:1:1::/64", Behavior.END_DT46), default_vrf=True)
+    found = target(desired(locator(), into), {}, borrowed=borrowed)
+    (route,) = (o for o in found.objects.values() if isinstance(o, SidRoute))
+    assert (route.vrf_table, route.lookup_table) == (898646, None)
+    ours = VrfDevice("srv6mgr-default", 898646, vrf_ifindex(898646))
+    sysctls = (
+        Sysctl("net/vrf/strict_mode", "1"),
+        Sysctl("net/ipv4/conf/srv6mgr-default/rp_filter", "0"),
+        FORWARD_IPV4,
+        FORWARD_IPV6,
+    )
+    for needed in (ours, L3mdevRule(4), L3mdevRule(6), *sysctls):
+        assert found.objects[needed.key] == needed
+    assert not any(isinstance(o, UnreachableDefault) for o in found.objects.values())
+    assert not found.pending
+    # It goes with the last of them.
+    without = target(desired(locator(), sid("fcbb:0:1:1::/64")), {})
+    assert ours.key not in without.objects
 
 
 def test_what_serves_many_is_not_searched_for_each(monkeypatch):

@@ -14,7 +14,8 @@ from srv6mgrd.model.accounting import Accounting, Family
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired, Locator, Role, SegmentList, Sid, SteeredRoute, Vrf
 from srv6mgrd.plan.observed import Links
-from srv6mgrd.plan.target import met, target, vrf_ifindex, with_sids
+from srv6mgrd.plan.target import met, target, with_sids
+from srv6mgrd.plan.target_objects import vrf_ifindex
 from tests.kinds import every_kind
 
 OWN, OTHER = IPv6Address("2001:db8::1"), IPv6Address("2001:db8::9")
