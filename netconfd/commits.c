@@ -437,6 +437,7 @@ struct reply *commits_message(const struct failure *all, size_t count) {
         put_cut(&request, "error-app-tag", all[i].app_tag);
         put_cut(&request, "error-path", all[i].path);
         put_cut(&request, "error-bad-element", all[i].bad_element);
+        put_cut(&request, "error-value", all[i].value);
         free(code);
     }
     int fd = connected();

@@ -147,8 +147,9 @@ struct reply *problem_of_sysrepo(sr_session_ctx_t *sr) {
     return reply;
 }
 
-struct reply *problem_of_libyang(const struct ly_ctx *context, const char *type, const char *path,
-                                 const char *element) {
+/* value: as of problem_of_key; NULL: as of problem_of_libyang. */
+static struct reply *problem_of(const struct ly_ctx *context, const char *type, const char *path,
+                                const char *element, const char *value) {
     struct failure all[MOST_ERRORS];
     size_t count = 0;
     for (const struct ly_err_item *item = ly_err_first(context); item && count < MOST_ERRORS;
@@ -159,8 +160,9 @@ struct reply *problem_of_libyang(const struct ly_ctx *context, const char *type,
                 .message = item->msg,
                 .type = type,
                 .app_tag = item->apptag,
-                .path = item->data_path ? item->data_path : path,
+                .path = item->data_path && !value ? item->data_path : path,
                 .bad_element = element,
+                .value = value,
             };
         }
     }
@@ -170,4 +172,13 @@ struct reply *problem_of_libyang(const struct ly_ctx *context, const char *type,
                             "request: it is not understood; correct it and send it again");
     ly_err_clean((struct ly_ctx *)context, NULL);
     return reply;
+}
+
+struct reply *problem_of_libyang(const struct ly_ctx *context, const char *type, const char *path,
+                                 const char *element) {
+    return problem_of(context, type, path, element, NULL);
+}
+
+struct reply *problem_of_key(const struct ly_ctx *context, const char *path, const char *value) {
+    return problem_of(context, "application", path, NULL, value ? value : "");
 }

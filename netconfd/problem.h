@@ -14,6 +14,7 @@
 struct failure {
     int code;
     const char *message, *tag, *type, *app_tag, *path, *bad_element;
+    const char *value; /* of a key that no entry has; NULL: of none */
 };
 
 struct reply *problem_of_failures(const struct failure *all, size_t count);
@@ -32,5 +33,8 @@ struct reply *problem_of_sysrepo(sr_session_ctx_t *sr);
  */
 struct reply *problem_of_libyang(const struct ly_ctx *context, const char *type, const char *path,
                                  const char *element);
+
+/* The same of a key leaf that can't have this value, so that there is no entry that names it. */
+struct reply *problem_of_key(const struct ly_ctx *context, const char *path, const char *value);
 
 #endif

@@ -106,39 +106,74 @@ static bool is_removal(const struct lyd_node *node) {
     return false;
 }
 
+static const struct lys_module *module_of(const struct lyd_node *node) {
+    const char *namespace = ((const struct lyd_node_opaq *)node)->name.module_ns;
+    return namespace ? ly_ctx_get_module_implemented_ns(LYD_CTX(node), namespace) : NULL;
+}
+
+/* Of a node that libyang keeps unparsed. */
 static char *path_of(const struct lyd_node *node) {
     const struct lyd_node *parent = lyd_parent(node);
+    const struct lys_module *module = module_of(node);
+    const bool is_named = module && (!parent || lyd_node_module(parent) != module);
     char *path = parent ? lyd_path(parent, LYD_PATH_STD, NULL, 0) : NULL;
-    char *made = must_format("%s/%s", path ? path : "", LYD_NAME(node));
+    char *made = must_format("%s/%s%s%s", path ? path : "", is_named ? module->name : "",
+                             is_named ? ":" : "", LYD_NAME(node));
     free(path);
     return made;
 }
 
-/* Of a list entry it is the key that can't be parsed. */
-static char *place_of(const struct lyd_node *node, const char *message) {
-    const struct lyd_node *child;
-    char *path = path_of(node);
-    LY_LIST_FOR(lyd_child(node), child) {
-        char *value = must_format("\"%s\"", lyd_get_value(child) ? lyd_get_value(child) : "");
-        bool is_bad = message && strstr(message, value);
-        free(value);
-        if (is_bad) {
-            char *longer = must_format("%s/%s", path, LYD_NAME(child));
-            free(path);
-            return longer;
+static bool is_value(const struct lyd_node *node, const struct lysc_node *schema) {
+    const char *value = lyd_get_value(node) ? lyd_get_value(node) : "";
+    const LY_ERR failed =
+        lyd_value_validate(LYD_CTX(node), schema, value, strlen(value), NULL, NULL, NULL);
+    return failed == LY_SUCCESS || failed == LY_EINCOMPLETE;
+}
+
+/* That of an unparsed list entry which can't be one; NULL: there is none. */
+static const struct lyd_node *find_bad_key(const struct lyd_node *node) {
+    const struct lyd_node *parent = lyd_parent(node), *child;
+    const struct lys_module *module = module_of(node);
+    const struct lysc_node *list = module ? lys_find_child(parent ? parent->schema : NULL, module,
+                                                           LYD_NAME(node), 0, LYS_LIST, 0)
+                                          : NULL;
+    LY_LIST_FOR(list ? lyd_child(node) : NULL, child) {
+        const struct lysc_node *key =
+            lys_find_child(list, list->module, LYD_NAME(child), 0, LYS_LEAF, 0);
+        if (key && lysc_is_key(key) && !is_value(child, key)) {
+            return child;
         }
     }
-    return path;
+    return NULL;
+}
+
+/* XML has text alone; libyang takes that of an unparsed node for a number where it can. */
+static void take_for_text(const struct lyd_node *node) {
+    const struct lyd_node *child;
+    if (!node->schema) {
+        ((struct lyd_node_opaq *)node)->hints |= LYD_VALHINT_STRING;
+    }
+    LY_LIST_FOR(lyd_child(node), child) {
+        take_for_text(child);
+    }
 }
 
 static struct reply *unparsed(struct session *session, const struct lyd_node *node) {
+    take_for_text(node);
+    const struct lyd_node *key = find_bad_key(node);
     ly_err_clean((struct ly_ctx *)session->context, NULL);
     if (lyd_parse_opaq_error(node) == LY_SUCCESS && !ly_err_first(session->context)) {
         return NULL;
     }
-    const struct ly_err_item *first = ly_err_first(session->context);
-    char *path = place_of(node, first ? first->msg : NULL);
-    struct reply *reply = problem_of_libyang(session->context, "application", path, LYD_NAME(node));
+    char *path = path_of(node);
+    struct reply *reply;
+    if (key) {
+        char *of_key = must_format("%s/%s", path, LYD_NAME(key));
+        reply = problem_of_key(session->context, of_key, lyd_get_value(key));
+        free(of_key);
+    } else {
+        reply = problem_of_libyang(session->context, "application", path, LYD_NAME(node));
+    }
     if (reply->errors && !reply->errors->path) {
         reply->errors->path = must_copy(path);
     }

@@ -7,7 +7,7 @@ place for them.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from srv6mgrd.commits import netconf_texts
@@ -53,8 +53,9 @@ _ROOT = "/srv6mgr-srv6:srv6"
 _OPERATION = re.compile(r"/[\w.-]+:([\w.-]+)")
 
 
-def read(request: Fields) -> list[ErrorInfo]:
-    """Of a request, as ``answer.of_infos`` writes them. Raises ProtocolError."""
+def read(request: Fields) -> tuple[list[ErrorInfo], Mapping[str, str]]:
+    """Of a request, as ``answer.of_infos`` writes them, and the values of keys that no entry has,
+    by path. Raises ProtocolError."""
     found: list[dict[str, str]] = []
     for name, value in request.all:
         kind, _, member = name.partition("error-")
@@ -64,8 +65,10 @@ def read(request: Fields) -> list[ErrorInfo]:
             found.append({})
         if found:
             found[-1][member.replace("-", "_")] = value.decode(errors="replace")
+    values = {one.get("path", ""): one.pop("value") for one in found if "value" in one}
     try:
-        return [ErrorInfo(int(one.pop("code")), one.pop("message", ""), **one) for one in found]
+        infos = [ErrorInfo(int(one.pop("code")), one.pop("message", ""), **one) for one in found]
+        return infos, values
     except (TypeError, ValueError) as error:
         raise ProtocolError(f"request word: {error}") from error
 
@@ -106,7 +109,17 @@ def _of_one(info: ErrorInfo, lookup: Lookup, held: Lookup) -> list[ErrorInfo]:
             )
         ]  # fmt: skip
     rejections = explain([Complaint(found.message, place)], lookup, held=held)
-    return [_of_rejection(replace(info, path=path), rejection) for rejection in rejections]
+    above = path[: len(path) - len(place)]
+    return [
+        _of_rejection(replace(info, path=above + _place(rejection, place)), rejection)
+        for rejection in rejections
+    ]
+
+
+def _place(rejection: Rejection, place: str) -> str:
+    """The offender, which may be another node than libyang names. What the model does not know has
+    no path of its own: error-info names it (RFC 6241 appendix A)."""
+    return place if rejection.tag == "unknown-element" else rejection.path or place
 
 
 def _of_rejection(info: ErrorInfo, rejection: Rejection) -> ErrorInfo:

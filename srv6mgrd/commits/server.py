@@ -250,7 +250,8 @@ class CommitServer:
             raise ProtocolError("lock: the northbounds alone, which check rights, may take it")
         if peer is None and request.text("request") == "word":
             # Behind nobody: it needs neither sysrepo nor the configuration.
-            translated_errors = netconf_errors.reported(netconf_errors.read(request))
+            infos, values = netconf_errors.read(request)
+            translated_errors = netconf_errors.reported(infos, values.get)
             connection.sendall(encode(answer.of_infos(translated_errors)))
             return
         if (fields := self._unknown(caller) or self._lock(request, caller, owner)) is not None:

@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from srv6mgrd.frr.limits import limits
 from srv6mgrd.model.checks import check
 from srv6mgrd.model.expand import expand
 from srv6mgrd.model.parse import parse
+from srv6mgrd.model.rejection import RejectedError
 from tests.contract.gnmi.data import SRV6
 
 _SRV6 = "/srv6mgr-srv6:srv6"
@@ -46,8 +48,11 @@ def document(config: Mapping[str, Any]) -> str:
 
 
 def judge(tree: Mapping[str, Any]) -> None:
-    """srv6mgrd's own checks. Raises RejectedError."""
-    check(expand(parse(tree)))
+    """What srv6mgrd asks before it plans. Raises RejectedError."""
+    desired = expand(parse(tree))
+    check(desired)
+    if found := limits(desired):
+        raise RejectedError(found)
 
 
 def _merged(before: Mapping[str, Any], config: Mapping[str, Any]) -> Mapping[str, Any]:

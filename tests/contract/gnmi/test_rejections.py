@@ -6,7 +6,6 @@ checks and srv6-gnmid. What needs the kernel or FRR to be rejected is in suite r
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,17 +13,11 @@ from typing import Any
 import grpc
 import pytest
 
-from srv6mgrd.frr.limits import limits
-from srv6mgrd.model.checks import check
-from srv6mgrd.model.expand import expand
-from srv6mgrd.model.parse import parse
-from srv6mgrd.model.rejection import RejectedError
 from tests.contract.gnmi.client import Client, Core, failing
 from tests.contract.gnmi.data import SRV6
 from tests.contract.gnmi.rich_status import violations
 from tests.contract.gnmi.test_set import config
-from tests.contract.rejections import MISTAKES, Mistake
-from tests.contract.rejections import judge as judge_own
+from tests.contract.rejections import MISTAKES, Mistake, judge
 
 INVALID_ARGUMENT, NOT_FOUND = "INVALID_ARGUMENT", "NOT_FOUND"
 PE1 = Path(__file__).parents[3] / "examples/l3vpn/pe1.json"
@@ -327,14 +320,6 @@ CASES = (
 )
 
 
-def judge(tree: Mapping[str, Any]) -> None:
-    """What srv6mgrd asks before it plans. Raises RejectedError."""
-    desired = expand(parse(tree))
-    check(desired)
-    if found := limits(desired):
-        raise RejectedError(found)
-
-
 @pytest.fixture
 def router(gnmi: Client, core: Core) -> Client:
     core.judge = judge
@@ -353,7 +338,7 @@ def test_rejected_and_nothing_changed(router: Client, case: Case) -> None:
 @pytest.mark.parametrize("mistake", MISTAKES, ids=str)
 def test_tag_and_path_are_those_of_netconf(gnmi: Client, core: Core, mistake: Mistake) -> None:
     """See ``netconf/test_errors.py``."""
-    core.judge = judge_own
+    core.judge = judge
     gnmi.set(update={"/srv6": SRV6})
     with pytest.raises(grpc.RpcError) as raised:
         gnmi.set(update={"/srv6": mistake.config})
@@ -363,7 +348,7 @@ def test_tag_and_path_are_those_of_netconf(gnmi: Client, core: Core, mistake: Mi
 
 
 def test_each_rejection_has_its_path(gnmi: Client, core: Core) -> None:
-    core.judge = judge_own
+    core.judge = judge
     gnmi.set(update={"/srv6": SRV6})
     outside = [f"fcbb:0:9:{n}::/64" for n in range(1, 200)]
     sids = [{"prefix": prefix, "locator": "main", "behavior": "End"} for prefix in outside]

@@ -36,7 +36,7 @@ OF_OTHER = f"/srv6/local-sids/sid[prefix='{OTHER}']"
          "VRF blue: table-id is missing; add table-id"),
         ("<s:vrfs><s:vrf><s:table-id>7</s:table-id></s:vrf></s:vrfs>", "missing-element missing",
          "/srv6/vrfs/vrf", "VRF: its key name is missing"),
-        (vrf("blue", "100"), "operation-failed table-in-use", "/srv6/vrfs/vrf[name='red']",
+        (vrf("blue", "100"), "operation-failed table-in-use", "/srv6/vrfs/vrf[name='blue']",
          "VRF blue: table 100 is already used by VRF red"),
         (vrf(more="<s:state/>"), "bad-element read-only", f"{RED}/state",
          "VRF red: state is read-only"),

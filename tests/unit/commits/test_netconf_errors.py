@@ -103,7 +103,28 @@ def test_what_sysrepo_said_for_netconf_is_kept() -> None:
 def test_a_request_is_read_as_an_answer_is_written() -> None:
     infos = [ErrorInfo(1, "one"), ErrorInfo(2, "two", tag="data-exists", bad_element="vrf")]
     fields = [("request", b"word"), *answer.of_infos(infos)[1:]]
-    assert netconf_errors.read(Fields(fields)) == infos
+    assert netconf_errors.read(Fields(fields)) == (infos, {})
+
+
+def test_the_value_of_a_key_that_no_entry_has_names_the_object() -> None:
+    path = "/srv6mgr-srv6:srv6/locators/locator/name"
+    info = ErrorInfo(LIBYANG, "no blanks; rename the locator", path=path)
+    fields = [("request", b"word"), *answer.of_infos([info])[1:], ("error-value", b"a b")]
+    infos, values = netconf_errors.read(Fields(fields))
+    (found,) = netconf_errors.reported(infos, values.get)
+    assert found.message == "locator a b: no blanks; rename the locator"
+    assert found.path == path
+
+
+def test_the_path_is_that_of_the_offender() -> None:
+    """libyang names the entry that was there before."""
+    blue = RED.replace("red", "blue")
+    message = f'Unique data leaf(s) "table-id" not satisfied in "{RED}" and "{blue}".'
+    held = {f"{RED}/table-id": "100"}.get
+    info = ErrorInfo(VALIDATION, f'{message} (path "{RED}")')
+    (found,) = netconf_errors.reported([info], lambda _: "100", held)
+    assert found.message.startswith("VRF blue: table 100 is already used by VRF red")
+    assert found.path == blue
 
 
 @pytest.mark.parametrize(
