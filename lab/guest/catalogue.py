@@ -31,6 +31,7 @@ FRR_DAEMONS = ("mgmtd", "zebra", "bgpd", "staticd")
 # As the outer namespace still has it; a node on which it differs was given one to start with.
 PACKAGED_FRR_CONFIG = Path("/etc/frr/frr.conf")
 FRR_CONFIG = "frr defaults datacenter\n"
+# As the package's drop-in of frr.service has it: bgpd takes two descriptors for each VRF.
 # watchfrr waits 60 to 600 s before it starts a daemon that died twice within a minute.
 FRR_FILE = """bgpd=yes
 vtysh_enable=yes
@@ -40,6 +41,7 @@ bgpd_options="   -A 127.0.0.1 -p 179"
 staticd_options="-A 127.0.0.1"
 frr_profile="datacenter"
 watchfrr_options="--min-restart-interval 2 --max-restart-interval 10"
+MAX_FDS=16384
 """
 
 Prepare = Callable[[Node, "Service"], None]

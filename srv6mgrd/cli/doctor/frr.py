@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from srv6mgrd.cli.doctor.finding import Finding, fail, note, or_ok, skip, warn
@@ -19,6 +20,9 @@ from srv6mgrd.model.outcomes import carried, exports
 
 # What frr-patches/build.sh adds to the version.
 _PATCHED = "+srv6mgr"
+# bgpd listens in each VRF by IPv4 and IPv6 (bgp_socket); it has 25 at the start, and one for each
+# session and vty.
+_FOR_EACH_VRF, _AT_THE_START = 2, 25
 
 
 def frr(directory: Path, desired: Desired | None) -> Iterator[Finding]:
@@ -33,6 +37,7 @@ def frr(directory: Path, desired: Desired | None) -> Iterator[Finding]:
     yield from capabilities_of_frr(capabilities, needed=needed)
     if desired is None or "frr" in capabilities.missing:
         return
+    yield from descriptors(desired, _limit(directory))
     if desired.bgp is not None and exports(desired):
         yield from neighbors(desired.bgp, sockets)
     if desired.isis is not None:
@@ -61,6 +66,32 @@ def capabilities_of_frr(capabilities: FrrCapabilities, *, needed: bool) -> Itera
         f"it {lacks}; zebra's own copies of SIDs don't count, those of srv6mgr do; bgpd ends when"
         " a neighbor gets a capability for VPN routes on a session that is up",
         "nothing has to be done; frr-patches/README.md says what each patch mends",
+    )
+
+
+def _limit(directory: Path) -> int | None:
+    """How many file descriptors bgpd may have (proc(5)); None where that is not known."""
+    with suppress(OSError, ValueError):
+        number = int((directory / "bgpd.pid").read_text())
+        for line in Path(f"/proc/{number}/limits").read_text().splitlines():
+            if line.startswith("Max open files"):
+                return int(line.split()[3])
+    return None
+
+
+def descriptors(desired: Desired, limit: int | None) -> Iterator[Finding]:
+    """bgpd has enough for the VRFs that are declared."""
+    vrfs = [vrf for vrf in desired.vrfs.values() if vrf.bgp is not None]
+    sessions = sum(len(bgp.neighbors) for bgp in (desired.bgp, *(v.bgp for v in vrfs)) if bgp)
+    needed = _AT_THE_START + _FOR_EACH_VRF * len(vrfs) + sessions
+    if limit is None or needed <= limit:
+        return
+    yield warn(
+        "frr",
+        f"bgpd may have {limit} file descriptors and needs {needed} for"
+        f" {counted(len(vrfs), 'VRF')} and {counted(sessions, 'session')}: without one it takes"
+        " neither sessions nor configuration",
+        "raise LimitNOFILE of frr.service (systemctl edit frr), and restart FRR",
     )
 
 

@@ -4,10 +4,11 @@ import json
 from ipaddress import IPv4Address
 
 from srv6mgrd.cli.doctor.finding import Level
-from srv6mgrd.cli.doctor.frr import capabilities_of_frr, neighbors, underlay
+from srv6mgrd.cli.doctor.frr import capabilities_of_frr, descriptors, neighbors, underlay
 from srv6mgrd.frr.vty import VtyError
-from srv6mgrd.model.bgp import Bgp, Neighbor
+from srv6mgrd.model.bgp import Bgp, Neighbor, VrfBgp
 from srv6mgrd.model.capabilities import FrrCapabilities
+from srv6mgrd.model.desired import Desired, Vrf
 from tests.unit.frr.test_isis import SPOKEN, WANTED
 from tests.unit.frr.test_isis_status import Shown
 
@@ -26,6 +27,19 @@ class Summary:
             raise VtyError(110, "bgpd does not answer")
         peers = {f: {"peers": {p: {"state": s}}} for f, (p, s) in self.families.items()}
         return json.dumps(peers)
+
+
+def test_descriptors_for_each_vrf():
+    """25 at the start, 65 with 20 VRFs: so it was seen with bgpd 10.3."""
+    bgp = VrfBgp("65000:1", (), ())
+    vrfs = {f"v{n}": Vrf(f"v{n}", 100 + n, bgp=bgp) for n in range(500)}
+    desired = Desired(vrfs=vrfs, bgp=BGP)
+    for limit in (None, 1027, 16384):
+        assert list(descriptors(desired, limit)) == []
+    (found,) = descriptors(desired, 1024)
+    assert found.level is Level.WARN
+    assert "bgpd may have 1024 file descriptors and needs 1027" in found.message
+    assert "LimitNOFILE of frr.service" in found.remedy
 
 
 def test_sessions_that_are_up():
