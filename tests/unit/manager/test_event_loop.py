@@ -1,4 +1,4 @@
-"""The event loop goes on while many SIDs are committed, compared and published.
+"""The event loop goes on while many SIDs or VRFs are committed, compared and published.
 
 No thread may hold the interpreter for long in one operation. The time of the CPU is measured, since
 a busy machine makes everything wait; the best of a few runs counts.
@@ -12,13 +12,14 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bench import vrfs
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.redis.thread import InThread
@@ -70,11 +71,10 @@ class Ticks:
             self.longest = max(self.longest, time.process_time() - before)
 
 
-async def longest(folder: Path) -> float:
-    """Of a commit of all SIDs, a compare and a commit of one, with Redis following."""
+async def longest(folder: Path, many: dict[str, Any], one: dict[str, Any]) -> float:
+    """Of a commit of all, a compare and a commit of one, with Redis following."""
     loop = asyncio.get_running_loop()
     writer, state = ThreadPoolExecutor(1, "writer"), ThreadPoolExecutor(1, "state")
-    many, one = configuration(SIDS), configuration(1)
     world = World(folder / "store", writer, state, InLoop(loop))
     publisher = Publisher(Settings(counter_interval=0.01), FakeRedis().connect)
     redis = InThread(publisher)
@@ -97,9 +97,14 @@ async def longest(folder: Path) -> float:
     return ticks.longest
 
 
-def test_no_operation_on_many_sids_holds_the_event_loop(tmp_path: Path, undisturbed: None) -> None:
+@pytest.mark.parametrize(
+    ("make", "count"), [(configuration, SIDS), (vrfs.config, vrfs.VRFS)], ids=["sids", "vrfs"]
+)
+def test_no_operation_on_many_holds_the_event_loop(
+    tmp_path: Path, undisturbed: None, make: Callable[[int], dict[str, Any]], count: int
+) -> None:
     found: list[float] = []
     while len(found) < TRIES and min(found, default=1) > MOST:
         (folder := tmp_path / str(len(found))).mkdir()
-        found.append(asyncio.run(longest(folder)))
+        found.append(asyncio.run(longest(folder, make(count), make(1))))
     assert min(found) <= MOST, found
