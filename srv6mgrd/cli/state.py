@@ -112,6 +112,11 @@ class State:
         found: dict[str, Any] = self._alarms.read().members.get("alarm-list", {})
         return list(found.get("alarm", []))
 
+    def shelved_alarms(self) -> list[dict[str, Any]]:
+        """Entries of the list ``shelved-alarm``."""
+        found: dict[str, Any] = self._alarms.read().members.get("shelved-alarms", {})
+        return list(found.get("shelved-alarm", []))
+
 
 def _unreadable(error: Exception) -> Problem:
     if isinstance(error, PermissionError):

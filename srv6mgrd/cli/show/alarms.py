@@ -83,6 +83,7 @@ ALARMS: Table[_Alarm] = Table(
               key=lambda a: -_since(a)),
         Field("TYPE", _type),
         Field("STATE", _state, optional=True),
+        Field("SHELF", lambda a: a.get("shelf-name", ""), optional=True),
         Field("RESOURCE", lambda a: a["resource"].removeprefix(_TOP)),
         Field("CAUSE", lambda a: a["alarm-text"]),
     ),
@@ -97,11 +98,12 @@ ALARMS: Table[_Alarm] = Table(
 
 @listed(ALARMS)
 @click.option("--all", "everything", is_flag=True, help="Include cleared alarms.")
-def alarms(session: Session, everything: bool) -> Iterable[_Alarm]:
+@click.option("--shelved", is_flag=True, help="Those on shelves, which are in no other list.")
+def alarms(session: Session, everything: bool, shelved: bool) -> Iterable[_Alarm]:
     """Active alarms, the worst first, with their remedies.
 
     PATTERN is the number of an alarm, which is then shown with its history. STATE is the
     operator's: `ack ALARM` acknowledges one.
     """
-    found = session.state.alarms()
+    found = session.state.shelved_alarms() if shelved else session.state.alarms()
     return sorted((a for a in found if everything or not a["is-cleared"]), key=_worst_first)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from srv6mgrd.alarms.alarm_list import HOLD, AlarmList, Now
+from srv6mgrd.alarms.control import Control
 from srv6mgrd.alarms.published import PublishedAlarms
 from srv6mgrd.cli.change.document import Document, Removal
 from srv6mgrd.cli.config.words import Target
@@ -193,9 +194,10 @@ class World:
         entries = [{"id": str(n), "status": "done", "actions": 2} for n in numbers]
         self.node.show(TRANSACTIONS, {"transaction": entries, **more})
 
-    def alarms(self, *conditions, then=None):
+    def alarms(self, *conditions, then=None, shelves=()):
         """Those of the conditions; then, after a while, of others."""
         listed = AlarmList()
+        listed.control = Control(shelves=shelves)
         for step, reported in enumerate((conditions, conditions if then is None else then)):
             listed.report("test", reported)
             for seconds in (0.0, HOLD):

@@ -1,5 +1,6 @@
 """``show alarms`` and ``ack``."""
 
+from srv6mgrd.alarms.shelving import Shelf
 from srv6mgrd.cli.problem import Exit
 from srv6mgrd.model.condition import Condition, ConditionType, Severity
 from tests.unit.cli.conftest import SESSION_DOWN
@@ -32,6 +33,17 @@ def test_no_alarm_is_said_so(ctl):
     assert "no alarm is active" in ctl.run("show", "alarms").err
     ctl.alarms(DISK, then=())
     assert "no alarm is active" in ctl.run("show", "alarms").err
+
+
+def test_shelved_alarms_are_in_a_list_of_their_own(ctl):
+    ctl.report()
+    shelf = Shelf("full-disks", types=(("disk-nearly-full", ".*"),))
+    ctl.alarms(DISK, SESSION_DOWN, shelves=(shelf,))
+    assert "full-disks" not in ctl.run("show", "alarms").out
+    heading, row = ctl.run("show", "alarms", "--shelved").out.splitlines()
+    assert "SHELF" in heading
+    assert "full-disks" in row
+    assert "it is full" in row
 
 
 def test_one_alarm_is_shown_with_its_history(ctl):
