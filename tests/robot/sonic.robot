@@ -16,7 +16,7 @@ Suite Teardown    The Northbound Is Closed
 *** Variables ***
 ${SID}             fcbb:0:1:f1::/64
 ${ROW}             SRV6_MY_SIDS|MAIN|${SID}
-${INTO_DEFAULT}    fcbb:0:1:d46::
+${INTO_DEFAULT}    SRV6_MY_SIDS|MAIN|fcbb:0:1:d46::/64
 ${INSIDE}          2001:db8:d46::1
 ${OUTSIDE}         SRV6_MY_SIDS|MAIN|fcbb:0:9:1::/64
 
@@ -47,15 +47,18 @@ The View Shows What An ASIC Would Be Asked For
     ...    10
 
 A SID Without VRF Leads To The Default VRF
-    Given Run On    pe1    ip -6 address add ${INSIDE}/128 dev lo
-    And Run On    pe2    ip -6 route add ${INSIDE}/128 encap seg6 mode encap segs ${INTO_DEFAULT} dev to-p
-    When Redis    4    HSET 'SRV6_MY_SIDS|MAIN|${INTO_DEFAULT}/64' action uDT46
-    Then Wait For SID    pe1    ${INTO_DEFAULT}/64
-    And Run On    pe2    ping -c3 -i0.1 -W2 ${INSIDE}
-    And Wait Until Holds    pe1    redis-cli -s /run/redis/redis.sock -n 0 HGET SRV6_MY_SID_TABLE:32:16:16:0:${INTO_DEFAULT} vrf | grep -q default    10
-    When Redis    4    DEL 'SRV6_MY_SIDS|MAIN|${INTO_DEFAULT}/64'
+    [Setup]    An Address Behind The Default VRF
+    When Redis    4    HSET '${INTO_DEFAULT}' action uDT46
+    Then Wait For Status Of Row    ${INTO_DEFAULT}    accepted
+    And Wait For SID    pe1    fcbb:0:1:d46::/64
+    And Wait Until Holds    pe2    ping -c1 -W1 ${INSIDE}    10
+    And Wait Until Holds
+    ...    pe1
+    ...    redis-cli -s /run/redis/redis.sock -n 0 HGET SRV6_MY_SID_TABLE:32:16:16:0:fcbb:0:1:d46:: vrf | grep -q default
+    ...    10
+    When Redis    4    DEL '${INTO_DEFAULT}'
     Then Wait Until Holds    pe1    ! ip link show srv6mgr-default    10
-    [Teardown]    Run On    pe2    ip -6 route del ${INSIDE}/128
+    [Teardown]    The Address Is Gone
 
 What gNMI Changed Is Not Overwritten
     When Set    pe1    delete local-sids/sid[prefix=${SID}]
@@ -95,6 +98,17 @@ The Northbound Is Closed
     Stop Service    pe1    srv6-orchagent
     Redis    1    FLUSHDB
     Set    pe1    delete /srv6mgr-srv6:srv6
+
+An Address Behind The Default VRF
+    Redis    4    HSET 'SRV6MGR_INTERFACE|to-p' role core
+    Wait For Status Of Row    SRV6MGR_INTERFACE|to-p    accepted
+    Run On    pe1    ip -6 address add ${INSIDE}/128 dev lo
+    Run On    pe2    ip -6 route add ${INSIDE}/128 encap seg6 mode encap segs fcbb:0:1:d46:: dev to-p
+
+The Address Is Gone
+    Redis    4    DEL '${INTO_DEFAULT}' 'SRV6MGR_INTERFACE|to-p'
+    Run On    pe1    ip -6 address del ${INSIDE}/128 dev lo
+    Run On    pe2    ip -6 route del ${INSIDE}/128
 
 Redis
     [Arguments]    ${database}    ${command}
