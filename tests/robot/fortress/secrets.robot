@@ -1,8 +1,10 @@
 *** Settings ***
-Documentation     A password of BGP or key of OSPF is in FRR and in sysrepo's own files, and nowhere else.
+Documentation     A password of BGP or key of OSPF is in FRR and in sysrepo's own files, a key of STAMP in the file of
+...               srv6-stampd and there, and nowhere else.
 ...
 ...               - [Top] pe1 - p - pe2, tenants red and blue.
-...               - [Cfg] The two-PE VPN; a neighbor of VRF red with a password; OSPF and OSPFv3 in it with keys.
+...               - [Cfg] The two-PE VPN; a neighbor of VRF red with a password; OSPF and OSPFv3 in it with keys; a path
+...               to pe2 that is measured with a key.
 ...               User alice of pe1 is of the group srv6mgr.
 ...               - [Ver] No user without rights finds it in files, shared memory or command lines; it is in no log,
 ...               no output of srv6ctl and no row of Redis, whatever happens to it.
@@ -67,6 +69,26 @@ Nobody Finds A Key Of OSPF
     ...    Stop Daemons    pe1    ospfd    ospf6d    AND
     ...    Stop Netconf    pe1
 
+Nobody Finds A Key Of STAMP
+    [Setup]    A Path Can Be Measured
+    Given Run On    pe1    id -u alice || useradd --no-create-home -G srv6mgr alice
+    When Set Stamp Keys    pe1    pe2
+    Then Stamp Path Is    pe1    up
+    And The Password Is Nowhere Else
+    And No User Finds Password    pe2
+    And No Log Has Password    pe2
+    And No Command Prints Password    pe1
+    And Northbounds Show No Password    pe1    alice    STAMP
+    And Support Bundle Has No Password    pe1
+    When Set Stamp Keys    pe1    pe2    new
+    And Stamp Path Is    pe1    up
+    And Run On    pe1    srv6ctl rollback
+    # The reflector has the new key still, and answers nobody with the old one.
+    Then Stamp Path Is    pe1    down
+    And The Password Is Nowhere Else
+    And No Command Prints Password    pe1
+    [Teardown]    Nothing Is Measured
+
 
 *** Keywords ***
 The Password Is Nowhere Else
@@ -74,3 +96,14 @@ The Password Is Nowhere Else
     No Shared Memory Is Open To All    pe1
     No Log Has Password    pe1
     Redis Has No Password    pe1
+
+A Path Can Be Measured
+    Start Service    pe1    srv6-stampd
+    Start Service    pe2    srv6-stampd
+    Start Netconf    pe1
+
+Nothing Is Measured
+    Delete Stamp Keys    pe1    pe2
+    Stop Service    pe1    srv6-stampd
+    Stop Service    pe2    srv6-stampd
+    Stop Netconf    pe1

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from robot.api.deco import library
 
+from examples.gnmi import GnmiError
 from lab.waiting import wait_until
 from tests.robot.library.gnmi import SRV6, Session, session
 from tests.robot.library.network import node, router
@@ -20,10 +21,16 @@ SERVICES = ("srv6mgrd", "srv6-gnmid", "srv6-netconfd", "redis", "sysrepo")
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs", "--")
 PLACES = "/dev/shm /run /tmp /etc/frr /etc/srv6mgr /etc/sysrepo /var/lib/srv6mgr /var/log"
 # Those that ask FRR and Redis, too; tests/contract/cli has all.
-COMMANDS = ("doctor", "diff", "show vrfs", "show ospf", "show transactions")
+COMMANDS = ("doctor", "diff", "show vrfs", "show ospf", "show paths", "show transactions")
 DATABASES = (0, 2, 4, 6)  # APPL_DB, COUNTERS_DB, CONFIG_DB, STATE_DB
 _RED = f"{SRV6}/vrfs/vrf[name=red]"
 _OSPF = {2: "ospf", 3: "ospfv3"}
+_STAMP = f"{SRV6}/srv6mgr-path-measurement:path-measurement"
+# What a reader of these, who may not read secrets, has nonetheless: by gNMI and by NETCONF.
+_READ = {
+    "OSPF": (_RED, "srv6mgr-ospf:ospfv3", "<ospfv3 "),
+    "STAMP": (_STAMP, "destination-address", "<path-measurement "),
+}
 # A user's own client of NETCONF, in the framing of version 1.0.
 _GET = """
 import socket
@@ -89,6 +96,33 @@ class Secrets:
     def delete_keys(self, name: str) -> None:
         """OSPF and OSPFv3 with their keys."""
         session(name).set(delete=[f"{_RED}/srv6mgr-ospf:{each}" for each in _OSPF.values()])
+
+    def set_stamp_keys(self, name: str, peer: str, suffix: str = "") -> None:
+        """Declare a path that is measured with a key, and the reflector at its other end."""
+        key = {"authentication": {"keystring": f"{MARKER}-{suffix or 'key'}-of-stamp"}}
+        reflector = {"allowed-prefix": ["2001:db8::1/128"], **key}
+        session(peer).set(update=[(f"{_STAMP}/reflector", reflector)])
+        one = {"destination-address": "2001:db8::2", "interval": 20, **key}
+        session(name).set(update=[(f"{_STAMP}/session[name=secret]", one)])
+
+    def delete_stamp_keys(self, *names: str) -> None:
+        """Measure nothing any more."""
+        for name in names:
+            session(name).set(delete=[_STAMP])
+
+    def stamp_path_is(self, name: str, wanted: str, timeout: float = 30) -> None:
+        """Wait for the state of the path: up only where both ends have the same key."""
+
+        def state() -> str:
+            try:
+                return json.dumps(session(name).get(f"{_STAMP}/session[name=secret]/state"))
+            except GnmiError as error:
+                return str(error)  # it is not measured yet
+
+        wait_until(
+            lambda: f'path-state": "{wanted}"' in state(), f"{name}: the path is {wanted}",
+            timeout, 0.2, seen=state,
+        )  # fmt: skip
 
     def frr_has_keys(self, name: str, suffix: str = "", timeout: float = 30) -> None:
         """Wait until ospfd and ospf6d are configured with them."""
@@ -166,16 +200,17 @@ class Secrets:
         if MARKER in shown:
             raise AssertionError(f"{name}: the password is in the support bundle")
 
-    def northbounds_show_no_password(self, name: str, user: str) -> None:
+    def northbounds_show_no_password(self, name: str, user: str, of: str = "OSPF") -> None:
         """gNMI and NETCONF, to a user who may read all but secrets."""
+        path, *visible = _READ[of]
         client = Session(node(name), user=user)
         try:
-            read = json.dumps(client.get(_RED))
+            read = json.dumps(client.get(path))
         finally:
             client.end()
         command = ["runuser", "-u", user, "--", "python3", "-c", _GET]
         read += node(name).run(command, timeout=60).stdout
-        for there in ("srv6mgr-ospf:ospfv3", "<ospfv3 ", "</rpc-reply>"):
+        for there in (*visible, "</rpc-reply>"):
             if there not in read:
                 raise AssertionError(f"{name}: {user} does not read {there}: {read[:2000]}")
         if MARKER in read:
