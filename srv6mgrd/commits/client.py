@@ -134,7 +134,13 @@ class CommitClient:
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[socket.socket]:
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        except OSError as error:
+            raise UnavailableError(
+                f"srv6mgrd: it cannot be asked ({error.strerror}); see what takes the file"
+                " descriptors of this process (ls -l /proc/PID/fd), then try again"
+            ) from error
         with connection:
             # Not settimeout: without room in its backlog that fails at once (unix_stream_connect).
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _timeval(SILENCE))

@@ -8,9 +8,10 @@ import socket
 import pytest
 
 from lab.waiting import wait_until
-from tests.contract.descriptors import check_calm
-from tests.contract.gnmi.client import Client
+from tests.contract.descriptors import check_calm, exhausted
+from tests.contract.gnmi.client import Client, failing
 from tests.contract.gnmi.conftest import Server
+from tests.contract.gnmi.data import TABLE
 
 
 @pytest.mark.usefixtures("core")
@@ -30,3 +31,13 @@ def test_without_descriptors_it_waits_and_goes_on(server: Server, gnmi: Client) 
 
     wait_until(answers, timeout=20)
     assert server.process.poll() is None
+
+
+def test_a_set_without_descriptors_says_what_is_lacking(server: Server, router: Client) -> None:
+    """The log gets no traceback: the fixture of the server looks for one."""
+    with exhausted(server.process.pid):
+        code, message = failing(router.set, update={TABLE: 101})
+        assert code.name == "UNAVAILABLE"
+        assert message.startswith("srv6mgrd: it cannot be asked (Too many open files); see what")
+        assert router.get(TABLE) == {TABLE: 100}
+    router.set(update={TABLE: 101})

@@ -1,5 +1,6 @@
 """A stopped srv6mgrd: who asks waits for its backlog, and does not take it for absent."""
 
+import errno
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from srv6mgrd.commits import answer, client
 from srv6mgrd.commits.client import CommitClient
 from srv6mgrd.commits.fields import encode, receive
 from srv6mgrd.commits.locks import Caller
-from srv6mgrd.datastore.connection import TimedOutError
+from srv6mgrd.datastore.connection import TimedOutError, UnavailableError
 
 
 def test_a_full_backlog_is_no_absence(tmp_path, monkeypatch):
@@ -23,6 +24,15 @@ def test_a_full_backlog_is_no_absence(tmp_path, monkeypatch):
         first.connect(str(path))
         with pytest.raises(TimedOutError, match="it takes no connection"):
             CommitClient(path).rpc(Caller("test"), "/x:y", {})
+
+
+def test_who_has_no_descriptor_can_not_ask(tmp_path, monkeypatch):
+    def failing(*_):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(client.socket, "socket", failing)
+    with pytest.raises(UnavailableError, match="Too many open files"):
+        CommitClient(tmp_path / "commit.sock").rpc(Caller("test"), "/x:y", {})
 
 
 def test_a_long_wait_is_reported_once_with_its_reason(tmp_path, monkeypatch):
