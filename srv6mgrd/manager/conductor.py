@@ -25,6 +25,7 @@ from srv6mgrd.manager.repair import Repair
 from srv6mgrd.manager.sampling import Sampling
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.outcomes import carried
+from srv6mgrd.model.status import ObjectRef
 from srv6mgrd.notifications import Notifier
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.ports import AdapterError, Kernel
@@ -42,8 +43,10 @@ _SETTLE = 0.02
 _COMPARE_SHARE, _COMPARE_BURST, _COMPARE_LATEST = 0.1, 5.0, 10.0
 # What was rejected is tried again after these many seconds, doubling.
 _BACKOFF_FIRST, _BACKOFF_LAST = 1.0, 60.0
-# FRR is asked as often; less so where its answers take time: a share of it, but for the last.
+# FRR is asked as often; less so where its answers take time: a share of it, but for the last. What
+# stays pending is asked for after a part of the time that it has been so.
 _FRR_POLL_PENDING, _FRR_POLL_SETTLED, _FRR_POLL_LAST = 0.25, 2.0, 5.0
+_FRR_PART_OF_PENDING = 0.1
 _FRR_SHARE, _FRR_SHARE_OF_HINTS = 0.02, 0.2
 
 
@@ -228,7 +231,7 @@ class Manager:
 
     async def sample_every(self, seconds: float) -> None:
         """Sample counters on a beat, which is slower with many SIDs, and where none counts."""
-        beat, duty_cycle = time.monotonic(), DutyCycle(seconds, quiet=0.004, free=0.01)
+        beat, duty_cycle = time.monotonic(), DutyCycle(seconds, quiet=0.004, free=0.004 * seconds)
         while True:
             quiet = False
             try:
@@ -271,6 +274,7 @@ class Manager:
         # start, when readers have what the process before said.
         asked = True
         before = 0.0
+        pending, since = frozenset[ObjectRef](), 0.0
         while True:
             desired = self._reconciler.desired
             refs = carried(desired)
@@ -288,9 +292,15 @@ class Manager:
                     self.request_reconcile()
                 if self._observed is not None:
                     self._observed.publish()
-            waiting = any(map(self.publication.is_pending, refs))
+            now = asyncio.get_running_loop().time()
+            waiting = frozenset(filter(self.publication.is_pending, refs))
+            if waiting != pending:
+                pending, since = waiting, now
             settled = max(_FRR_POLL_SETTLED, self._frr_seconds / _FRR_SHARE)
-            pause = _FRR_POLL_PENDING if waiting else min(settled, _FRR_POLL_LAST)
+            pause = min(settled, _FRR_POLL_LAST)
+            if waiting:
+                part = _FRR_PART_OF_PENDING * (now - since)
+                pause = min(max(_FRR_POLL_PENDING, part), pause)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause):
                     await self._ask_frr.wait()

@@ -2,6 +2,7 @@
 
 import asyncio
 import copy
+from types import SimpleNamespace
 
 import pytest
 
@@ -144,6 +145,21 @@ async def test_samples_keep_their_beat(world):
         await asyncio.sleep(10.5)
 
     assert world.reader.sample[0] == before + 11
+
+
+@in_virtual_time
+async def test_samples_that_cost_much_and_find_nothing_are_slower(world):
+    """Those of 1,000 VRFs cost 8 ms: 0.8 % of a CPU, each second, for nothing."""
+    world.commit(tree(1))
+    sampling = world.manager.sampling
+    sampling.beat = lambda: sampling.sample() and False
+    sampling.cost = SimpleNamespace(seconds=0.008)
+
+    before, _ = world.reader.sample
+    async with running(world.manager.sample_every(1.0)):
+        await asyncio.sleep(10.5)
+
+    assert world.reader.sample[0] == before + 6
 
 
 @in_virtual_time

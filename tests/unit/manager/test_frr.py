@@ -45,6 +45,23 @@ async def test_an_export_is_installed_when_bgp_advertises_its_sid(world):
 
 
 @in_virtual_time
+async def test_frr_is_asked_less_often_for_what_stays_pending(world):
+    """A neighbor may be down for days, and 1,000 VRFs wait for it."""
+    world.commit(tree(1))
+
+    async with running(world.manager.watch_frr()):
+        await asyncio.sleep(2)
+        assert world.rounds >= 6
+        await asyncio.sleep(60)
+        before = world.rounds
+        await asyncio.sleep(30)
+        assert world.rounds - before <= 16
+        world.advertised["red"] = (EXPORT, "")
+        await asyncio.sleep(2.5)
+        assert world.status(RED_BGP).status is InstallStatus.INSTALLED
+
+
+@in_virtual_time
 async def test_sessions_are_watched_without_vrfs_and_no_longer_without_bgp(world):
     world.commit(tree(1, export=False))
     without = tree(1, export=False)
