@@ -155,6 +155,7 @@ def _is_like(sid: Sid, e: _Entry) -> bool:
         and _ip(e.get("next-hop")) == sid.next_hop
         and not sid.flavors
         and sid.proxy is None
+        and not sid.default_vrf
     )
 
 
@@ -173,6 +174,7 @@ def entry(sid: Sid) -> dict[str, Any] | None:
         "segment-list": sid.segment_list,
         "bpf-program": sid.bpf_program,
         "counters": None if sid.counters else False,
+        "default-vrf": sid.default_vrf or None,
     }
     return {name: value for name, value in found.items() if value is not None}
 

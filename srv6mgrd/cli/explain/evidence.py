@@ -18,6 +18,7 @@ from srv6mgrd.cli.show.rows import UNKNOWN
 from srv6mgrd.cli.sid_argument import chosen
 from srv6mgrd.cli.state import State
 from srv6mgrd.model.desired import Desired, Sid
+from srv6mgrd.model.reserved import DEFAULT_VRF_DEVICE
 from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
 
 
@@ -79,7 +80,8 @@ def _declared(session: Session, state: State, wanted: str) -> tuple[Desired, Sid
 
 
 def _facts(sid: Sid, heard: Mapping[str, int] | None, proxy: Mapping[str, Any]) -> Facts:
-    device = sid.vrf or (sid.proxy.interface if sid.proxy else sid.interface) or ""
+    vrf = DEFAULT_VRF_DEVICE if sid.default_vrf else sid.vrf
+    device = vrf or (sid.proxy.interface if sid.proxy else sid.interface) or ""
     rp_filter = host.sysctl("net/ipv4/conf/all/rp_filter")
     return Facts(
         heard=heard or {},

@@ -24,7 +24,7 @@ _PROXIES = frozenset(behavior.value for behavior in Behavior if behavior.is_prox
 # Leaves of a SID, and those of them that say where it leads.
 _LEAVES = (
     "prefix", "behavior", "locator", "flavor", "vrf", "next-hop", "interface", "segment-list",
-    "bpf-program",
+    "bpf-program", "default-vrf",
 )  # fmt: skip
 _LEADS = (
     ("vrf", "VRF "),
@@ -122,6 +122,8 @@ def leads_to(sid: Mapping[str, Any]) -> str:
     """Where a SID sends what it has processed. ``sid`` is an entry of the model's list."""
     if behavior_name(sid) in _PROXIES:
         return f"function at {sid[_PROXY]['interface'] if _PROXY in sid else sid['interface']}"
+    if sid.get("default-vrf"):
+        return "VRF default"
     parts = [word + sid[leaf] for leaf, word in _LEADS if leaf in sid]
     return " ".join(parts) or "next segment"
 
@@ -159,6 +161,7 @@ def sid_json(sid: Sid) -> dict[str, Any]:
         "interface": sid.proxy.interface if sid.proxy is not None else sid.interface,
         "segment-list": sid.segment_list,
         "bpf-program": sid.bpf_program,
+        "default-vrf": sid.default_vrf or None,
     }
     return {name: value for name, value in reported.items() if value not in (None, [])}
 

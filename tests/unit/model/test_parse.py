@@ -232,6 +232,7 @@ def test_everything_of_a_sid():
             "bpf-program": "/sys/fs/bpf/x",
             "flavor": ["next-csid", "psp"],
             "counters": False,
+            "default-vrf": True,
         },
     )
 
@@ -245,6 +246,7 @@ def test_everything_of_a_sid():
         bpf_program="/sys/fs/bpf/x",
         flavors=frozenset({Flavor.PSP, Flavor.NEXT_CSID}),
         counters=False,
+        default_vrf=True,
     )
 
 

@@ -122,6 +122,7 @@ def test_a_leaf_of_a_sid_with_rarer_arguments_needs_the_configuration():
 LEAVES: dict[str, st.SearchStrategy[Any]] = {
     "behavior": st.sampled_from(["End", "srv6mgr-srv6:End.DT46", "End.X"]),
     "vrf": st.sampled_from([None, "red", "blue"]),
+    "default-vrf": st.sampled_from([None, True, False]),
     "next-hop": st.sampled_from([None, "fe80::1", "192.0.2.1"]),
     "interface": st.sampled_from([None, "eth0"]),
     "segment-list": st.sampled_from([None, "one"]),
@@ -168,6 +169,13 @@ def test_what_is_not_changed_is_the_very_same():
 
     assert after is not None
     assert all(after.sids[prefix] is sid for prefix, sid in known.sids.items())
+
+
+def test_a_sid_that_leaves_the_default_vrf_is_another_one():
+    known = parse(tree(entry(1, **{"default-vrf": True})))
+    (before,) = known.sids.values()
+    (after,) = parse(tree(entry(1)), known).sids.values()
+    assert (before.default_vrf, after.default_vrf) == (True, False)
 
 
 def test_the_order_of_sids_says_nothing():
