@@ -5,6 +5,7 @@
 #include "octets.h"
 #include "outer.h"
 #include "packet.h"
+#include "segment_list.h"
 
 static __always_inline struct node *this_node(void)
 {

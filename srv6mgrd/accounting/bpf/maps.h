@@ -8,6 +8,8 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "outer.h"
+
 /* Packets of further remote routers are counted in the row "other". */
 #define MAX_ROWS 131072
 #define MAX_LISTS 4096
@@ -19,9 +21,6 @@
 #define MAX_SEGMENTS 16
 
 enum direction { SENT, RECEIVED };
-
-/* Of the packet inside. */
-enum family { IPV4, IPV6, ETHERNET, FAMILIES };
 
 struct key {
     __u32 vrf; /* its number; 0 is the default VRF */

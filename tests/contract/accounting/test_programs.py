@@ -222,10 +222,10 @@ def test_packets_whose_list_no_row_can_name(loaded: Programs, headers: Packet) -
 @pytest.mark.parametrize(
     ("headers", "counted"),
     [
-        # The behavior looks at the first routing header with segments left.
+        # The behavior looks at the first routing header.
         (srh(LOCAL, following=43) / srh(LOCAL), True),
         (srh(LOCAL, "fcbb:0:7::", left=1, following=43) / srh(LOCAL), False),
-        (srh(LOCAL, following=43) / srh(LOCAL, "fcbb:0:7::", left=1), False),
+        (srh(LOCAL, following=43) / srh(LOCAL, "fcbb:0:7::", left=1), True),
         # It takes a malformed one for none.
         (srh(LOCAL, left=9), True),
         # More segments than a row has.
