@@ -303,6 +303,28 @@ def test_an_address_comes_back(pes: Pes) -> None:
     assert one.frr.instances() == process
 
 
+def test_routes_come_back_with_the_carrier(pes: Pes) -> None:
+    """The kernel flushes what leaves through an interface without a carrier, and says nothing."""
+    push(pes, "red")
+    up(pes, "red")
+    _, two = pes
+    prefixes = (("-4", "10.1.0.0/24"), ("-6", "fd00:1::/64"))
+    for family, prefix in prefixes:
+        arrive(two, family, 10, prefix)
+    far = Node("p")
+    far.run(["ip", "link", "set", "to-pe2", "down"])
+    try:
+        for family, prefix in prefixes:
+            leave(two, family, 10, prefix)
+    finally:
+        far.run(["ip", "link", "set", "to-pe2", "up"])
+        far.run(["ip", "-6", "address", "replace", "2001:db8:2::2/64", "dev", "to-pe2", "nodad"])
+        for to in ("2001:db8::2/128", "fcbb:0:2::/48"):
+            far.run(["ip", "-6", "route", "replace", to, "via", "2001:db8:2::1"])
+    for family, prefix in prefixes:
+        arrive(two, family, 10, prefix)
+
+
 def test_packets_leave_a_vrf_without_rules(pes: Pes) -> None:
     """The route names the table in which the outer header is looked up, with one path and with
     several VRFs to one next hop; so do the routes of a zebra that was killed."""
