@@ -23,6 +23,7 @@ LINKED = (
     "docs/site/iframe-worker.js",
     "docs/site/style.css",
     "docs/figures/*.svg",
+    "docs/images/*.png",
     "docs/images/*.svg",
     "docs/yang/*.tree",
     "examples/*/*.json",
