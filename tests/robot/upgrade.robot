@@ -18,8 +18,10 @@ Test Tags         fresh
 
 
 *** Variables ***
-@{SERVICES}    srv6mgrd    srv6-gnmid    srv6-stampd    srv6-netconfd    srv6-redis
-...            srv6-configdbd    srv6-orchagent    frr
+@{SERVICES}         srv6mgrd    srv6-gnmid    srv6-stampd    srv6-netconfd    srv6-redis
+...                 srv6-configdbd    srv6-orchagent    frr
+# Without defaults: later revisions of the modules have more of them.
+${CONFIGURATION}    sysrepocfg -X -d running -f json -m srv6mgr-srv6
 
 
 *** Test Cases ***
@@ -37,12 +39,12 @@ An Upgrade Keeps Configuration And Traffic
     [Timeout]    10 minutes
     Given Begin Flow    ce-red1    ${SITE2}
     And Begin Flow    ce-blue1    ${SITE2_V6}
-    ${before}    Value Of    pe1    /srv6mgr-srv6:srv6    kind=config
+    ${before}    Run On    pe1    ${CONFIGURATION}
     When Install The Packages    pe1
     And Wait For Unit    pe1    srv6-gnmid
     Then Wait For Unit    pe1    srv6mgrd
     And All Is Installed    pe1    timeout=90
-    ${after}    Value Of    pe1    /srv6mgr-srv6:srv6    kind=config
+    ${after}    Run On    pe1    ${CONFIGURATION}
     And Should Be Equal    ${after}    ${before}
     And No Packet Was Lost    ce-red1    ${SITE2}
     And No Packet Was Lost    ce-blue1    ${SITE2_V6}
