@@ -1,4 +1,4 @@
-"""Check the imports between the packages of srv6mgrd against the table in docs/architecture.md.
+"""Check the imports between our packages against the table in docs/architecture.md.
 
 The table is the source: its first column names the packages and modules of a row, its last one the
 rows that they may import. A name with an asterisk is a pattern of files, which go before packages.
@@ -19,7 +19,9 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parents[2]
 PAGE = Path("docs/architecture.md")
 HEADING = "## Rooms"
-TOPS = ("srv6mgrd", "orchagent")
+TOPS = ("srv6mgrd", "orchagent", "srv6net")
+# Beside srv6mgrd, with a row for each of its packages.
+_BESIDE = "srv6net"
 _NAME = re.compile(r"`([^`]+)`")
 
 
@@ -109,14 +111,15 @@ def _modules(node: ast.Import | ast.ImportFrom) -> list[str]:
 
 
 def _module(checkout: Path, parts: Sequence[str]) -> str:
-    """Path of a module below srv6mgrd, given its name with or without one in it; orchagent is one
-    itself."""
-    if parts[0] != TOPS[0]:
+    """Path of a module below srv6mgrd, given its name with or without one in it. orchagent is one
+    itself; modules of srv6net keep its name before them."""
+    if parts[0] not in (TOPS[0], _BESIDE):
         return parts[0]
-    path = Path()
+    path = Path(_BESIDE) if parts[0] == _BESIDE else Path()
+    top = checkout if parts[0] == _BESIDE else checkout / TOPS[0]
     for part in parts[1:]:
         path /= part
-        if not (checkout / TOPS[0] / path).is_dir():
+        if not (top / path).is_dir():
             break
     return f"{path}.py" if path.name else ""
 

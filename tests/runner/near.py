@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-SOURCES = ("srv6mgrd", "orchagent", "lab", "tests")
+SOURCES = ("srv6mgrd", "orchagent", "srv6net", "lab", "tests")
 # Rooms of contract tests by what is no Python.
 ROOM_OF = {"netconfd": "netconf", "yang": "yang", "redis-schema": "redis"}
 # Test files further from the change than so many imports are left to `make test`.
@@ -108,7 +108,7 @@ def room_of(file: str) -> str | None:
         return parts[2]
     if parts[0] == "srv6mgrd" and len(parts) > 2:
         return parts[1]
-    return parts[0] if parts[0] in ("orchagent", "lab") and len(parts) > 1 else None
+    return parts[0] if parts[0] in ("orchagent", "srv6net", "lab") and len(parts) > 1 else None
 
 
 def _module(file: str) -> str:

@@ -104,3 +104,17 @@ def test_rooms_that_import_each_other_are_reported(tmp_path: Path) -> None:
 def test_a_row_that_imports_what_has_none_is_an_error() -> None:
     with pytest.raises(ValueError, match="the row of kernel imports nowhere, which has no row"):
         rooms.parse(PAGE.replace("model, base", "model, nowhere"))
+
+
+def test_packages_of_srv6net_have_rows_of_their_own(tmp_path: Path) -> None:
+    rows = "| net a: `/srv6net/one*` | x | model |\n| net b: `/srv6net/two*` | x | net a |\n"
+    page = PAGE.replace("| `daemon.py`", f"{rows}| `daemon.py`")
+    for name, text in {
+        "one/pure.py": "from srv6mgrd.model.desired import Desired\nimport srv6net.two\n",
+        "two/wire.py": "from srv6net.one.pure import x\nfrom srv6net import one\n",
+    }.items():
+        file = tmp_path / "srv6net" / name
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    (found,) = rooms.problems(rooms.parse(page), written(tmp_path, GOOD))
+    assert found.startswith("srv6net/one/pure.py:2: net a must not import net b")

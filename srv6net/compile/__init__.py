@@ -1,0 +1,1 @@
+"""Services, inventory and allocations to the configuration of each router. Pure."""

@@ -1,0 +1,1 @@
+"""The services that are wanted, and the routers that there are. Pure."""

@@ -1,0 +1,124 @@
+"""The routers: where they are, and what srv6net may hand out on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, IPv6Network
+from typing import Any
+
+from srv6net.intent.document import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Locator:
+    """A locator as the router declares it, and the bits of a function in it."""
+
+    name: str
+    prefix: IPv6Network
+    function_length: int = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """Files of the TLS session: authority, and the controller's certificate and key."""
+
+    ca: str
+    certificate: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Router:
+    """A provider edge. ``address`` is where its gNMI server listens; ``interfaces`` are those
+    towards customers, all of them may be used where none is named."""
+
+    name: str
+    address: str
+    locator: Locator
+    loopback: IPv6Address
+    router_id: IPv4Address
+    interfaces: frozenset[str] = frozenset()
+    tls: Tls | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """All routers of one AS, and the numbers of route targets that are srv6net's."""
+
+    as_number: int
+    routers: Mapping[str, Router]
+    first_target: int = 10_000
+    last_target: int = 59_999
+
+
+def inventory(document: Mapping[str, Any]) -> Inventory:
+    """Read an inventory; RejectedError with all that is wrong in it."""
+    top = Place(document, "inventory")
+    top.only("as-number", "route-targets", "routers")
+    as_number = top.leaf("as-number", int, 0)
+    if not 1 <= as_number <= 2**32 - 1:
+        top.reject("inventory", "it has no as-number", "set it to the AS of the routers", "missing")
+    first, last = top.leaf("route-targets", _span, (10_000, 59_999))
+    routers = top.below("routers")
+    found = {name: _router(name, routers.below(name)) for name in routers.value}
+    for one in found.values():
+        for other in found.values():
+            if one.name < other.name and one.locator.prefix.overlaps(other.locator.prefix):
+                top.reject(
+                    f"router {one.name}",
+                    f"its locator {one.locator.prefix} overlaps that of router {other.name}",
+                    "give each router a locator of its own",
+                    "locator-overlap",
+                )
+            if one.name < other.name and one.router_id == other.router_id:
+                top.reject(
+                    f"router {one.name}",
+                    f"router {other.name} has the router-id {one.router_id} too",
+                    "give each router a router-id of its own",
+                    "router-id-twice",
+                )
+    top.finish()
+    return Inventory(as_number, found, first, last)
+
+
+def _router(name: str, place: Place) -> Router:
+    place.only("address", "locator", "loopback", "router-id", "interfaces", "tls")
+    for needed in ("address", "locator", "loopback", "router-id"):
+        if needed not in place.value:
+            place.reject(f"router {name}", f"it has no {needed}", f"set {needed}", "missing")
+    locator = place.below("locator")
+    locator.only("name", "prefix", "function-length")
+    made = Locator(
+        str(locator.value.get("name", "MAIN")),
+        locator.leaf("prefix", IPv6Network, IPv6Network("::/128")),
+        locator.leaf("function-length", int, 16),
+    )
+    if not 0 <= made.function_length <= 128 - made.prefix.prefixlen and "prefix" in locator.value:
+        place.reject(
+            f"router {name}",
+            f"locator {made.name} has no room for {made.function_length} bits of function",
+            "shorten function-length or the prefix",
+            "locator-lengths",
+        )
+    tls = place.below("tls")
+    tls.only("ca", "certificate", "key")
+    return Router(
+        name,
+        str(place.value.get("address", "")),
+        made,
+        place.leaf("loopback", IPv6Address, IPv6Address("::")),
+        place.leaf("router-id", IPv4Address, IPv4Address(0)),
+        frozenset(place.value.get("interfaces", ())),
+        Tls(*(str(tls.value.get(f, "")) for f in ("ca", "certificate", "key")))
+        if tls.value
+        else None,
+    )
+
+
+def _span(given: Any) -> tuple[int, int]:
+    first, last = given
+    if not 1 <= first <= last <= 65_535:
+        # An AS of four bytes leaves two for the number (RFC 5668).
+        raise ValueError(f"{first} to {last} is no range within 1 to 65535")
+    return first, last
