@@ -1,0 +1,1 @@
+"""Where revisions and transactions are kept."""

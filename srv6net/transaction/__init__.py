@@ -1,0 +1,1 @@
+"""A change of many routers: its state machine (pure), the ports that it needs, and its executor."""
