@@ -86,7 +86,7 @@ class SqliteStore:
             if last is not None and last.is_open:
                 raise BusyError(
                     f"store {self._path}: a transaction is open on routers"
-                    f" {', '.join(sorted(last.unsettled))}; run srv6net apply --resume"
+                    f" {', '.join(sorted(last.unsettled))}; resume it first"
                 )
             if record.proposed.number != current + 1:
                 raise BusyError(

@@ -1,4 +1,4 @@
-"""A transaction on routers: what they are asked, and what the operator is told."""
+"""A transaction on routers: what they are asked, and what the operator is reported."""
 
 from __future__ import annotations
 
