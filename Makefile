@@ -26,7 +26,7 @@ TOOLS := $(CACHE)/tools-$(shell cat $(TOOLS_FOR) | sha256sum | cut -c1-12)
 PY := $(TOOLS)/bin
 
 .PHONY: help demo lab-shell test check quick unit contract robot near one job slow soak nightly deb repo image bench \
-    frr docs format clean pictures terminals dashboard
+    frr docs format clean pictures terminals dashboard vm
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -116,6 +116,9 @@ deb: ## the Debian packages, from a clean root: build/deb; TWICE=1: a second bui
 
 repo: ## a signed apt repository of the packages: build/repo; URL=where routers find it, SIGN_KEY=a key of gpg
 	@$(LAB) repo $(if $(URL),--url $(URL)) build/repo
+
+vm: $(TOOLS)/.ready ## a router's life on a whole Debian 13 in QEMU, with its own kernel and systemd
+	@LAB_OUT=build/vm $(PY)/python -m pytest -v -m "" tests/vm
 
 image: ## a container image of a router, as an OCI archive: build/image
 	@$(LAB) image build/image

@@ -1,0 +1,1 @@
+"""The packages on a whole Debian 13, in a virtual machine: ``make vm``."""
