@@ -103,14 +103,16 @@ class FrrState:
 
     def _count_routes(self) -> None:
         began, evidence = self._clock(), self._bgp_evidence
+        # Before: a doubt that comes meanwhile is another one.
+        self._in_doubt = False
         with contextlib.suppress(VtyError):
             routes = route_counts(self._frr)
             if evidence is not None and routes != evidence.routes:
                 self._bgp_evidence = replace(evidence, routes=routes)
-        self._in_doubt = False
         self._count_due = self._clock() + (self._clock() - began) / _COUNTING
 
     def _ask(self, desired: Desired) -> Reported:
+        self._in_doubt = False
         # Before the summary: a session that goes down in between differs in the next round.
         self._failed = self._down()
         frr = self._round = Remembered(self._frr, self._round)

@@ -123,6 +123,15 @@ def test_routes_are_counted_again_when_they_are_in_doubt() -> None:
     assert COUNT not in frr.ask()
 
 
+def test_a_whole_round_leaves_no_doubt() -> None:
+    frr = Answering()
+    frr.ask()
+    frr.state.doubt_routes()
+    frr.time += 30
+    assert COUNT in frr.ask()
+    assert COUNT not in frr.ask()
+
+
 def test_counting_takes_a_small_part_of_the_time() -> None:
     frr = Answering()
     frr.ask()
