@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 
 from srv6net.compile.configuration import edit
 from srv6net.transaction import machine
@@ -114,7 +115,7 @@ class Executor:
     def _answers(self, record: Record, asks: Sequence[Ask]) -> Iterable[Answer]:
         if not asks:
             return ()
-        return self._run([lambda ask=ask: self._answer(record, ask) for ask in asks])  # type: ignore[misc]
+        return self._run([partial(self._answer, record, ask) for ask in asks])
 
     def _answer(self, record: Record, ask: Ask) -> Answer:
         problem = ""

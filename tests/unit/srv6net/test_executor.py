@@ -1,4 +1,4 @@
-"""A transaction on routers: what they are asked, and what the operator is reported."""
+"""A transaction on routers: what they are asked, and what the operator reads."""
 
 from __future__ import annotations
 
