@@ -25,7 +25,7 @@ from srv6mgrd.service_state.evidence import (
     PathEvidence,
     ReturnPath,
 )
-from srv6mgrd.service_state.finding import FIRST_CONTACT
+from srv6mgrd.service_state.finding import FIRST_CONTACT, Finding
 from srv6mgrd.service_state.hold import HoldTimes
 from srv6mgrd.service_state.judge import Judgement, findings, judge
 from srv6mgrd.service_state.members import StateTimes, members, reported, services_of
@@ -261,11 +261,8 @@ class ServiceMonitor:
             held = self._holds.sort(findings(self._scope, evidence, self._sources.peer), now)
             self._due = None if held.due is None else now + held.due
             self._evidence, self._seen = evidence, seen
-            lacking = [f for f in held.active if f.type is ConditionType.ROUTE_NOT_IN_KERNEL]
-            self.lacking_routes = frozenset(vrf for finding in lacking for vrf in finding.vrfs)
-            self._doubts_routes = bool(lacking) or any(
-                f.type is ConditionType.ROUTE_NOT_IN_KERNEL for f in held.waiting
-            )
+            self.lacking_routes = _lacking_routes(held.active)
+            self._doubts_routes = bool(self.lacking_routes or _lacking_routes(held.waiting))
             return judge(self._scope, evidence, held.active, held.waiting)
 
     def _is_begun_only(self, judged: Judgement, now: float) -> bool:
@@ -281,6 +278,12 @@ class ServiceMonitor:
         self._writer.stage(PART, members(judged, reports))
         self._outward.publish_services(reports)
         self._alarms.report(SOURCE, judged.conditions)
+
+
+def _lacking_routes(found: Iterable[Finding]) -> frozenset[str]:
+    """VRFs whose routes of BGP the kernel lacks."""
+    lacking = (f for f in found if f.type is ConditionType.ROUTE_NOT_IN_KERNEL)
+    return frozenset(vrf for finding in lacking for vrf in finding.vrfs)
 
 
 def _paths(staged: Mapping[str, Any]) -> dict[str, PathEvidence]:

@@ -10,6 +10,7 @@ from srv6mgrd.commits.fields import Field
 from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.datastore.differences import differences
 from srv6mgrd.datastore.history import Transaction
+from srv6mgrd.model import names
 
 # Paths that an error message names.
 _NAMED = 5
@@ -71,12 +72,10 @@ class Revisions:
             paths = [change.path for change in differences(context, before, now)]
         if not paths:
             return ""
-        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
         by = ", ".join(_described(t) for t in transactions[:_NAMED])
-        named = ", ".join(paths[:_NAMED])
         return (
             "candidate: the running configuration has changed since its first edit, by"
-            f" {by}: {named}{more}; {remedy}"
+            f" {by}: {names.some(paths, _NAMED)}; {remedy}"
         )
 
 

@@ -19,6 +19,7 @@ from typing import Protocol
 from srv6mgrd.frr import running
 from srv6mgrd.frr.blocks import MGMTD
 from srv6mgrd.frr.vty import Answer, VtyError
+from srv6mgrd.model import names
 
 _LOG = logging.getLogger(__name__)
 
@@ -78,12 +79,15 @@ class FlushedRoutes:
         """For these VRFs. FRR that can't be asked is asked at the next attempt."""
         try:
             filtered = _filtered(self._frr.show(MGMTD, "show running-config"))
-            _LOG.warning("the kernel lost routes of VRF %s; zebra installs them again", _some(vrfs))
+            _LOG.warning(
+                "the kernel lost routes of VRF %s; zebra installs them again",
+                names.some(sorted(vrfs), 1),
+            )
             free = [vrf for vrf in vrfs if vrf not in filtered]
             if len(free) < len(vrfs):
                 _LOG.warning(
                     "'ip protocol bgp' is in use in VRF %s; to have its routes installed again:"
-                    " vtysh -c 'clear bgp *'", _some(set(vrfs) - set(free)),
+                    " vtysh -c 'clear bgp *'", names.some(sorted(set(vrfs) - set(free)), 1),
                 )  # fmt: skip
             if free:
                 self._configure([f"{_MAP} permit 10", "exit", *_lines(free, "")])
@@ -115,8 +119,3 @@ def _lines(vrfs: Iterable[str], no: str) -> Iterator[str]:
             *(f"{no}{family} protocol bgp {_MAP}" for family in _FAMILIES),
             "exit",
         )
-
-
-def _some(vrfs: Collection[str]) -> str:
-    first, *others = sorted(vrfs)
-    return f"{first} and {len(others)} more" if others else first

@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from srv6mgrd.frr.blocks import ZEBRA
 from srv6mgrd.frr.vty import Shows, VtyError
 from srv6mgrd.frr.waiting import comes_true
+from srv6mgrd.model import names
 
 _LOG = logging.getLogger(__name__)
 
@@ -41,7 +42,7 @@ def meet(frr: Shows, vrfs: Sequence[str]) -> None:
         return _known(frr).issuperset(vrfs)
 
     if not _comes_true(known, vrfs):
-        _LOG.warning("zebra does not know VRFs %s yet", _named(vrfs))
+        _LOG.warning("zebra does not know VRFs %s yet", names.some(vrfs, _NAMED))
 
 
 def see_off(frr: Shows, vrfs: Sequence[str]) -> None:
@@ -52,7 +53,7 @@ def see_off(frr: Shows, vrfs: Sequence[str]) -> None:
         return _known(frr).isdisjoint(vrfs)
 
     if not _comes_true(unknown, vrfs):
-        _LOG.warning("zebra has not noticed that VRFs %s have gone", _named(vrfs))
+        _LOG.warning("zebra has not noticed that VRFs %s have gone", names.some(vrfs, _NAMED))
 
 
 def let_go(frr: Shows, vrfs: Sequence[str]) -> None:
@@ -66,12 +67,7 @@ def let_go(frr: Shows, vrfs: Sequence[str]) -> None:
         return not left and _idle(frr.show(ZEBRA, "show zebra dplane providers"))
 
     if not _comes_true(done, vrfs):
-        _LOG.warning("zebra is still busy with routes of VRFs %s", _named(vrfs))
-
-
-def _named(vrfs: Sequence[str]) -> str:
-    more = f" and {len(vrfs) - _NAMED} more" if len(vrfs) > _NAMED else ""
-    return ", ".join(vrfs[:_NAMED]) + more
+        _LOG.warning("zebra is still busy with routes of VRFs %s", names.some(vrfs, _NAMED))
 
 
 def _known(frr: Shows) -> set[str]:

@@ -7,7 +7,7 @@ entry has no key yet; without ``vrf`` it is in none.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from srv6mgrd.model.leaking import DEFAULT_VRF
 from srv6mgrd.model.references import Part, Ref
@@ -16,6 +16,12 @@ from srv6mgrd.model.status import Kind, ObjectRef
 
 def _named(kind: str, name: object, vrf: str | None = None) -> str:
     return f"{kind}{f' {name}' if name else ''}{f' of VRF {vrf}' if vrf else ''}"
+
+
+def some(listed: Sequence[object], most: int, between: str = ", ") -> str:
+    """The first ``most`` of several, and how many more there are."""
+    more = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return between.join(map(str, listed[:most])) + more
 
 
 def sid(name: object = "") -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 
+from srv6mgrd.model import names
 from srv6mgrd.model.condition import ConditionType
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.paths import vrf_path
@@ -31,10 +32,9 @@ class _Lost:
 
     @property
     def cause(self) -> str:
-        listed = list(self.sids.items())
-        shown = "; ".join(f"{sid}: {problem}" for sid, problem in listed[:_SHOWN])
-        more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
-        return f"packets of {counted([self.routes])} do not get to remote SID {shown}{more}"
+        sids = [f"{sid}: {problem}" for sid, problem in self.sids.items()]
+        shown = names.some(sids, _SHOWN, "; ")
+        return f"packets of {counted([self.routes])} do not get to remote SID {shown}"
 
 
 def unreachable(scope: Scope, kernel: KernelEvidence) -> Iterator[Finding]:

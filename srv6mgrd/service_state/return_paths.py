@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from srv6mgrd.model import names
 from srv6mgrd.model.condition import ConditionType
 from srv6mgrd.model.paths import locator_path
 from srv6mgrd.model.service import ServiceState
@@ -26,12 +27,11 @@ def return_paths(scope: Scope, lost: Collection[ReturnPath]) -> Iterator[Finding
             v.name for v in scope.exporters if any(map(locator.covers, scope.sids_of(v.name)))
         ]
         whole = neighbors.issubset(cut_off)
-        shown = ", ".join(map(str, cut_off[:_SHOWN]))
-        more = f" and {len(cut_off) - _SHOWN} more" if len(cut_off) > _SHOWN else ""
+        shown = names.some(cut_off, _SHOWN)
         yield Finding(
             ConditionType.LOCATOR_UNREACHABLE,
             locator_path(name),
-            f"packets to locator {name} ({locator.prefix}) do not arrive from {shown}{more}, which"
+            f"packets to locator {name} ({locator.prefix}) do not arrive from {shown}, which"
             " can be reached otherwise",
             f"restore the core's route to {locator.prefix}: traceroute from"
             f" {cut_off[0]} to an address of it shows where it ends",

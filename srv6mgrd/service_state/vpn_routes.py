@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 
+from srv6mgrd.model import names
 from srv6mgrd.model.condition import ConditionType
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.paths import bgp_path, vrf_path
@@ -112,9 +113,7 @@ def _resource(desired: Desired, next_hop: str) -> str:
 
 
 def _routes(by_vrf: Mapping[str, int]) -> str:
-    shown = ", ".join(sorted(by_vrf)[:_SHOWN])
-    more = f" and {len(by_vrf) - _SHOWN} more" if len(by_vrf) > _SHOWN else ""
-    return f"{counted(by_vrf.values())} (VRF {shown}{more})"
+    return f"{counted(by_vrf.values())} (VRF {names.some(sorted(by_vrf), _SHOWN)})"
 
 
 def _is_address(text: str | None) -> bool:
