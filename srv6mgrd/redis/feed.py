@@ -74,13 +74,9 @@ def step(wanted: Mapping[str, Fields], seen: Mapping[str, Seen], ready: Iterable
     users_leave = False
     for key in sorted(users):
         now, shall = seen.get(key, ABSENT), wanted.get(key)
-        if not _is_free(now):
-            if shall is not None and shall != now.fields:
-                unfinished.append(f"{key} is another writer's")
-        elif now.waits:
-            users_leave |= not now.fields or key.startswith(ROUTE.prefix)
-            if shall != (now.fields or None):
-                unfinished.append(f"{key} waits for orchagent")
+        if _is_held(now):
+            unfinished += _why_held(key, now, shall)
+            users_leave |= _is_free(now) and (not now.fields or key.startswith(ROUTE.prefix))
         elif shall is not None and _list_of(shall) in anew:
             unfinished.append(f"{key} waits for its segment list to be made anew")
             drops += [key] if now.fields else []
@@ -100,12 +96,8 @@ def step(wanted: Mapping[str, Fields], seen: Mapping[str, Seen], ready: Iterable
     users_leave |= bool(drops)
     for key in sorted(lists):
         now, shall = seen.get(key, ABSENT), wanted.get(key)
-        if not _is_free(now):
-            if shall is not None and shall != now.fields:
-                unfinished.append(f"{key} is another writer's")
-        elif now.waits:
-            if shall != (now.fields or None):
-                unfinished.append(f"{key} waits for orchagent")
+        if _is_held(now):
+            unfinished += _why_held(key, now, shall)
         elif shall == (now.fields or None):
             continue
         elif shall is not None and key not in anew:
@@ -142,6 +134,19 @@ def _is_missing(now: Seen) -> bool:
 
 def _is_free(now: Seen) -> bool:
     return now.ours or not (now.fields or now.waits)
+
+
+def _is_held(now: Seen) -> bool:
+    """Whether nothing can be done about a row now."""
+    return now.waits or not _is_free(now)
+
+
+def _why_held(key: str, now: Seen, shall: Fields | None) -> list[str]:
+    """Why a held row is not as it should be; nothing where it is."""
+    if not _is_free(now):
+        other = shall is not None and shall != now.fields
+        return [f"{key} is another writer's"] if other else []
+    return [f"{key} waits for orchagent"] if shall != (now.fields or None) else []
 
 
 class OrchagentFeed:
