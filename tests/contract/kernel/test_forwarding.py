@@ -266,6 +266,7 @@ def test_end_dt6_without_vrf(router: Router, run: Run) -> None:
     assert destination(out) == IPv6Address(INNER6[1])
 
 
+@pytest.mark.usefixtures("vrf")
 def test_end_dt46_into_the_default_vrf(router: Router, run: Run) -> None:
     """The kernel wants a VRF, and looks up the main table for what its table lacks."""
     run(f"ip -6 route add {INNER6[1]} via {NEXT} dev out0 onlink")
