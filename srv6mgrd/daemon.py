@@ -65,7 +65,7 @@ from srv6mgrd.kernel.service_evidence import KernelServiceEvidence
 from srv6mgrd.kinds.sid.notices import SidNotices
 from srv6mgrd.manager.conductor import Manager
 from srv6mgrd.ports import AdapterError
-from srv6mgrd.progress import Heartbeat, all_alive, progress
+from srv6mgrd.progress import Heartbeat, all_alive, heartbeats, progress
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.redis.thread import InThread, Nowhere
 from srv6mgrd.return_paths import ReturnPaths
@@ -224,10 +224,7 @@ async def _run(settings: Settings) -> None:
         rpcs.start(manager, coordinator)
         revisions = Revisions(asyncio.get_running_loop(), coordinator)
         commits = CommitService(commit_socket(runtime), revisions)
-        heartbeats = (
-            Heartbeat(writer, lambda: progress.steps),
-            Heartbeat(state_thread),
-        )
+        threads = heartbeats(writer, state_thread)
         queues = {"commits": commits.waiting, "notifications": notifier.waiting}
         vitals = Vitals(
             "srv6mgrd",
@@ -279,7 +276,7 @@ async def _run(settings: Settings) -> None:
                 problems.run(),
                 memory.give_back(),
                 *([publisher.run()] if settings.has_redis else []),
-                is_alive=lambda: all_alive(heartbeats),
+                is_alive=lambda: all_alive(threads),
             )
     finally:
         _LOG.info("stopping; what is installed goes on forwarding")

@@ -1,14 +1,21 @@
-"""How far a commit or a repair is, and the proof that its thread makes progress.
+"""How far a commit or a repair is, and the proof that threads make progress.
 
-Written by the writer's thread, read by the event loop: what is read is replaced as a whole.
+Written by one thread each, read by the event loop: what is read is replaced as a whole.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# Objects that are one step: on a router 20 times slower than a server, less than a second.
+EVERY = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +38,14 @@ class Progress:
     def __init__(self, clock: Callable[[], int] = time.time_ns) -> None:
         self._clock = clock
         self.work: Work | None = None
-        self.steps = 0
+        self._steps = 0
+        self._awaited: Progress | None = None
+
+    @property
+    def steps(self) -> int:
+        """Those of a thread that this one waits for among them."""
+        awaited = self._awaited
+        return self._steps + (awaited.steps if awaited is not None else 0)
 
     def begin(self, name: str) -> None:
         self.work = Work(name, self._clock())
@@ -55,11 +69,35 @@ class Progress:
 
     def step(self) -> None:
         """Something was done."""
-        self.steps += 1
+        self._steps += 1
+
+    def each(self, items: Iterable[T]) -> Iterator[T]:
+        """These, with a step for each thousand."""
+        for number, item in enumerate(items):
+            if number % EVERY == 0:
+                self.step()
+            yield item
+
+    def awaits(
+        self,
+        thread: Executor,
+        other: Progress,
+        call: Callable[P, T],
+        *arguments: P.args,
+        **named: P.kwargs,
+    ) -> T:
+        """The result of a call in another thread, whose steps count as ours until then."""
+        future = thread.submit(call, *arguments, **named)
+        self._awaited = other
+        try:
+            return future.result()
+        finally:
+            self._awaited = None
+            self.step()
 
 
-# That of this process: one thread writes.
-progress = Progress()
+# Those of this process: of the writer, and of thread ``state``.
+progress, state_progress = Progress(), Progress()
 
 
 class Heartbeat:
@@ -80,6 +118,14 @@ class Heartbeat:
             return steps != before
         self._beat = self._thread.submit(_nothing)
         return True
+
+
+def heartbeats(writer: Executor, state: Executor) -> tuple[Heartbeat, Heartbeat]:
+    """Of the threads whose work grows with what is declared."""
+    return (
+        Heartbeat(writer, lambda: progress.steps),
+        Heartbeat(state, lambda: state_progress.steps),
+    )
 
 
 def all_alive(heartbeats: Iterable[Heartbeat]) -> bool:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 
-from srv6mgrd.progress import Progress, progress
+from srv6mgrd.progress import Progress, progress, state_progress
 
 _LOG = logging.getLogger(__name__)
 
@@ -38,8 +38,8 @@ class Stage(StrEnum):
 
 
 _WHOLE = (Stage.COMMIT, Stage.REPAIR)
-# Stages of other threads than the writer's.
-_ELSEWHERE = (Stage.PUBLISH, Stage.HISTORY, Stage.SAMPLE)
+# Stages of thread ``state``, and of others.
+_IN_STATE, _ELSEWHERE = (Stage.PUBLISH, Stage.SAMPLE), (Stage.HISTORY,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +56,15 @@ class Stages:
     """Any thread."""
 
     def __init__(
-        self, clock: Callable[[], float] = time.perf_counter, progress: Progress | None = None
+        self,
+        clock: Callable[[], float] = time.perf_counter,
+        progress: Progress | None = None,
+        state_progress: Progress | None = None,
     ) -> None:
-        """``progress`` gets the stages of the writer."""
+        """``progress`` gets the stages of the writer, ``state_progress`` those of ``state``."""
         self._clock = clock
         self._progress = progress or Progress()
+        self._state_progress = state_progress or Progress()
         self._lock = threading.Lock()
         self._taken: dict[Stage, Taken] = {}
 
@@ -70,6 +74,8 @@ class Stages:
         began = self._clock()
         if stage in _WHOLE:
             self._progress.begin(stage)
+        elif stage in _IN_STATE:
+            self._state_progress.step()
         elif stage not in _ELSEWHERE:
             self._progress.enter(stage)
         try:
@@ -93,4 +99,4 @@ class Stages:
 
 
 # Those of this process; each daemon has one event loop that commits.
-stages = Stages(progress=progress)
+stages = Stages(progress=progress, state_progress=state_progress)

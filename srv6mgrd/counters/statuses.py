@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from ipaddress import IPv6Address
 
@@ -19,7 +19,7 @@ _NOT_ASKED = "FRR was not asked yet"
 
 def merge(
     before: Mapping[ObjectRef, ObjectStatus],
-    outcomes: Mapping[ObjectRef, Outcome],
+    outcomes: Iterable[tuple[ObjectRef, Outcome]],
     details: Mapping[ObjectRef, str],
     repaired: Collection[ObjectRef],
     now: int,
@@ -31,7 +31,7 @@ def merge(
     merged = {}
     # Thousands of SIDs have the same.
     alike: dict[ObjectStatus, ObjectStatus] = {}
-    for ref, outcome in outcomes.items():
+    for ref, outcome in outcomes:
         old, reason = before.get(ref), clipped(outcome.reason)
         same = old is not None and old.status is outcome.status and old.reason == reason
         again = old is not None and ref in repaired

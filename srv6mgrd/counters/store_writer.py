@@ -29,6 +29,7 @@ from srv6mgrd.counters.store_file import (
     packed,
 )
 from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.progress import state_progress
 from srv6mgrd.storage import Problems
 from srv6mgrd.threads import one_thread
 
@@ -123,7 +124,7 @@ class StoreWriter:
                     self._slots[ref] = self._used
                     self._used += 1
             before, self._statuses = self._statuses, {}
-            for ref, status in statuses.items():
+            for ref, status in state_progress.each(statuses.items()):
                 if before.get(ref) is not status:
                     self._put(self._slots[ref], packed(ref, status))
         self._statuses = statuses
@@ -153,7 +154,7 @@ class StoreWriter:
     ) -> bytearray:
         """The records of all SIDs of the store, with these among them."""
         made = bytearray(self._map.bytes[at : at + self._used * record.size])
-        for prefix, numbers in values:
+        for prefix, numbers in state_progress.each(values):
             slot = self._slots.get(ObjectRef(Kind.SID, prefix))
             if slot is not None:
                 record.pack_into(made, slot * record.size, *numbers)

@@ -14,6 +14,7 @@ from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.outcomes import INSTALLED, Outcome
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.notifications import Notification
+from srv6mgrd.progress import state_progress
 from srv6mgrd.stages import Stage, stages
 from srv6mgrd.threads import one_thread
 
@@ -102,14 +103,14 @@ class Publication:
         kept, came = statuses.kept(before, self._published, desired)
         # All else was installed, and is.
         some = {ref for ref in self._reported.union(repaired) if ref in kept}.union(outcomes, came)
-        reported = {ref: outcomes.get(ref, INSTALLED) for ref in some}
+        reported = ((ref, outcomes.get(ref, INSTALLED)) for ref in state_progress.each(some))
         merged = statuses.merge(before, reported, details, repaired, now)
         same = desired is self._published
         self._reported, self._published = frozenset(outcomes), desired
         # What goes outward shows more of what is declared than its status.
         if same and all(before[ref] is status for ref, status in merged.items()):
             return
-        self._notify(notifications.status_changes(before, merged))
+        self._notify(state_progress.each(notifications.status_changes(before, merged)))
         self._statuses = {**kept, **merged}
         self._store.set_statuses(self._statuses)
         self._outward.publish(desired, self._statuses)

@@ -14,6 +14,7 @@ from srv6mgrd.manager.sampling import Sampling
 from srv6mgrd.model.status import ObjectRef
 from srv6mgrd.notifications import QUEUE, Notification, Notifier
 from srv6mgrd.plan.actions import Action
+from srv6mgrd.progress import progress, state_progress
 
 
 class Loop(Protocol):
@@ -75,7 +76,9 @@ class FromWriter:
         self._notifier.put(reported)
 
     def report(self, report: Report, repaired: Iterable[ObjectRef] = ()) -> None:
-        failed = self._state.submit(self._publish, report, frozenset(repaired)).result()
+        failed = progress.awaits(
+            self._state, state_progress, self._publish, report, frozenset(repaired)
+        )
         self._in_loop.ask(self._loop.published, failed=failed)
         if report.is_outdated:
             self.request_reconcile()
@@ -93,7 +96,7 @@ class FromWriter:
         self._in_loop.ask(self._loop.drifted, objects, repaired)
 
     def before_writing(self, actions: Sequence[Action]) -> None:
-        self._state.submit(self._sampling.last_counts, actions).result()
+        progress.awaits(self._state, state_progress, self._sampling.last_counts, actions)
 
     def after_writing(self, carried_out: Sequence[Action]) -> None:
-        self._state.submit(self._sampling.count_anew, carried_out).result()
+        progress.awaits(self._state, state_progress, self._sampling.count_anew, carried_out)

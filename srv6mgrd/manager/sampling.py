@@ -19,6 +19,7 @@ from srv6mgrd.model.accounting import Accounted
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.plan.actions import Action, Create, Replace
 from srv6mgrd.ports import Kernel
+from srv6mgrd.progress import state_progress
 from srv6mgrd.stages import Stage, stages
 from srv6mgrd.threads import one_thread
 
@@ -100,8 +101,10 @@ class Sampling:
             self._store.set_counters({}, {}, now)
             return False
         doubt = self._in_doubt
-        raw = {str(p): c for p, c in counted.items() if p in sids and p not in doubt}
+        counts = state_progress.each(counted.items())
+        raw = {str(p): c for p, c in counts if p in sids and p not in doubt}
         moved = self._accumulator.add(raw, now)
+        state_progress.step()
         totals, changed = self._accumulator.totals, self._accumulator.changed
         written = {sid: totals[sid] for sid in changed} if self._stored_all else dict(totals)
         self._store.set_counters(written, moved, now)

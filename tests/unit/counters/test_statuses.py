@@ -17,7 +17,7 @@ FAILED = Outcome(InstallStatus.FAILED, "no memory")
 
 
 def merged(before, outcome, repaired=(), now=200):
-    return merge({RED: before} if before else {}, {RED: outcome}, {}, repaired, now)[RED]
+    return merge({RED: before} if before else {}, [(RED, outcome)], {}, repaired, now)[RED]
 
 
 def test_a_new_object_is_since_now():
@@ -60,7 +60,7 @@ def test_the_repairs_of_others_are_not_counted():
 def test_details_are_those_of_now():
     before = ObjectStatus(InstallStatus.INSTALLED, since=100, detail="fcbb::/64")
 
-    found = merge({RED: before}, {RED: INSTALLED}, {RED: "fcbb:1::/64"}, (), 200)[RED]
+    found = merge({RED: before}, [(RED, INSTALLED)], {RED: "fcbb:1::/64"}, (), 200)[RED]
 
     assert (found.detail, found.since) == ("fcbb:1::/64", 100)
     assert merged(before, INSTALLED).detail == ""
@@ -69,7 +69,7 @@ def test_details_are_those_of_now():
 def test_what_is_no_longer_declared_has_no_status():
     before = {RED: ObjectStatus(InstallStatus.INSTALLED, since=100)}
 
-    assert merge(before, {BLUE: INSTALLED}, {}, (), 200).keys() == {BLUE}
+    assert merge(before, [(BLUE, INSTALLED)], {}, (), 200).keys() == {BLUE}
 
 
 def test_a_reason_that_the_store_cut_is_still_the_same(tmp_path):
