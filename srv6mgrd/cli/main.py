@@ -1,10 +1,8 @@
-"""Entry point of srv6ctl: its options, its commands, and how it ends."""
+"""Entry point of srv6ctl: its options and its commands."""
 
 from __future__ import annotations
 
-import contextlib
 import gc
-import os
 import sys
 from pathlib import Path
 
@@ -12,8 +10,8 @@ import click
 
 from srv6mgrd import settings as settings_file
 from srv6mgrd.cli.lazy import LazyGroup
-from srv6mgrd.cli.output import complain
-from srv6mgrd.cli.problem import Complaint, Exit, Problem
+from srv6mgrd.cli.problem import Exit, Problem
+from srv6mgrd.cli.process import executed
 from srv6mgrd.cli.session import Session
 
 # In the order in which an operator meets them.
@@ -63,47 +61,7 @@ def srv6ctl(context: click.Context, config: Path | None, as_json: bool) -> None:
 
 def main() -> int:
     """Run srv6ctl; its exit status."""
-    as_json = "--json" in sys.argv[1:]
-    if sys.stdout is None:  # closed by the caller
-        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
-    stdout = sys.stdout
-    try:
-        status = srv6ctl.main(prog_name="srv6ctl", standalone_mode=False)
-        sys.stdout.flush()
-        return int(status or 0)
-    except Problem as problem:
-        with _quietly():
-            sys.stdout.flush()
-        complain(problem.complaints, as_json=as_json)
-        return problem.status
-    except click.ClickException as error:
-        if isinstance(error, click.UsageError) and not as_json:
-            error.show()
-        else:
-            remedy = "see srv6ctl --help"
-            complain([Complaint("command line", error.format_message(), remedy)], as_json=as_json)
-        return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        return Exit.INTERRUPTED
-    except BrokenPipeError:
-        return _broken_pipe()
-    except SystemExit:
-        # click puts something else there when the pipe broke.
-        if sys.stdout is not stdout:
-            return _broken_pipe()
-        raise
-
-
-def _broken_pipe() -> Exit:
-    """Who read went away: nothing more to say, also for the interpreter at its end."""
-    with _quietly():
-        sys.stdout.flush()
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    return Exit.BROKEN_PIPE
-
-
-def _quietly() -> contextlib.AbstractContextManager[None]:
-    return contextlib.suppress(BrokenPipeError)
+    return executed(srv6ctl, "srv6ctl")
 
 
 def run() -> int:

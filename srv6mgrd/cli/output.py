@@ -188,14 +188,14 @@ class Output:
         return f"{before}\033[{code}m{text}\033[0m{after}" if text else cell.text
 
 
-def complain(complaints: Iterable[Complaint], *, as_json: bool) -> None:
+def complain(complaints: Iterable[Complaint], *, as_json: bool, program: str = "srv6ctl") -> None:
     """Errors, on standard error."""
     if as_json:
         print(json.dumps({"errors": [c._asdict() for c in complaints]}), file=sys.stderr)
         return
     start, end = ("\033[1;31m", "\033[0m") if coloured(sys.stderr) else ("", "")
     for complaint in complaints:
-        print(f"{start}srv6ctl:{end} {complaint}", file=sys.stderr)
+        print(f"{start}{program}:{end} {complaint}", file=sys.stderr)
 
 
 def _terminal() -> os.terminal_size:
