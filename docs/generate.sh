@@ -1,11 +1,12 @@
 #!/bin/bash
-# Write the generated files: YANG trees, the Redis schema, srv6ctl(1), tags of YANG's errors,
+# Write the generated files: YANG trees, the Redis schema, srv6ctl(1), srv6net(1), tags of YANG's errors,
 # docs/reference. With --check, only compare.
 set -eu
 cd "$(dirname "$0")/.."
 check=${1:-}
 python -m srv6mgrd.redis.schemadoc $check
 python -m srv6mgrd.cli.manual $check
+python -m srv6net.command.manual $check
 python docs/app_tags.py $check
 python packaging/ansible_schema.py $check
 PYTHONPATH=. python docs/site/reference.py $check

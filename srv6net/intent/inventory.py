@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from typing import Any
 
@@ -21,25 +21,36 @@ class Locator:
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """Files of the TLS session: authority, and the controller's certificate and key."""
+    """Files of the TLS session: authority (that of the system without it), and the controller's
+    certificate and key. ``server_name`` is in the router's certificate where its address is not."""
 
-    ca: str
-    certificate: str
-    key: str
+    ca: str = ""
+    certificate: str = ""
+    key: str = ""
+    server_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """How a router is reached: where its gNMI server listens, and who this controller is there."""
+
+    address: str
+    tls: Tls = Tls()
+    username: str = ""
+    password_file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Router:
-    """A provider edge. ``address`` is where its gNMI server listens; ``interfaces`` are those
-    towards customers, all of them may be used where none is named."""
+    """A provider edge. ``interfaces`` are those towards customers, all of them may be used where
+    none is named."""
 
     name: str
-    address: str
+    endpoint: Endpoint
     locator: Locator
     loopback: IPv6Address
     router_id: IPv4Address
     interfaces: frozenset[str] = frozenset()
-    tls: Tls | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +63,22 @@ class Inventory:
     last_target: int = 59_999
 
 
+_ENDPOINT = ("tls", "username", "password-file")
+_TLS = ("ca", "certificate", "key", "server-name")
+_FIELDS = frozenset(name.replace("-", "_") for name in _TLS)
+
+
 def inventory(document: Mapping[str, Any]) -> Inventory:
     """Read an inventory; RejectedError with all that is wrong in it."""
     top = Place(document, "inventory")
-    top.only("as-number", "route-targets", "routers")
+    top.only("as-number", "route-targets", "routers", *_ENDPOINT)
     as_number = top.leaf("as-number", int, 0)
     if not 1 <= as_number <= 2**32 - 1:
         top.reject("inventory", "it has no as-number", "set it to the AS of the routers", "missing")
     first, last = top.leaf("route-targets", _span, (10_000, 59_999))
     routers = top.below("routers")
-    found = {name: _router(name, routers.below(name)) for name in routers.value}
+    common = _endpoint(top, Endpoint(""))
+    found = {name: _router(name, routers.below(name), common) for name in routers.value}
     for one in found.values():
         for other in found.values():
             if one.name < other.name and one.locator.prefix.overlaps(other.locator.prefix):
@@ -82,8 +99,8 @@ def inventory(document: Mapping[str, Any]) -> Inventory:
     return Inventory(as_number, found, first, last)
 
 
-def _router(name: str, place: Place) -> Router:
-    place.only("address", "locator", "loopback", "router-id", "interfaces", "tls")
+def _router(name: str, place: Place, common: Endpoint) -> Router:
+    place.only("address", "locator", "loopback", "router-id", "interfaces", *_ENDPOINT)
     for needed in ("address", "locator", "loopback", "router-id"):
         if needed not in place.value:
             place.reject(f"router {name}", f"it has no {needed}", f"set {needed}", "missing")
@@ -101,18 +118,28 @@ def _router(name: str, place: Place) -> Router:
             "shorten function-length or the prefix",
             "locator-lengths",
         )
-    tls = place.below("tls")
-    tls.only("ca", "certificate", "key")
     return Router(
         name,
-        str(place.value.get("address", "")),
+        replace(_endpoint(place, common), address=str(place.value.get("address", ""))),
         made,
         place.leaf("loopback", IPv6Address, IPv6Address("::")),
         place.leaf("router-id", IPv4Address, IPv4Address(0)),
         frozenset(place.value.get("interfaces", ())),
-        Tls(*(str(tls.value.get(f, "")) for f in ("ca", "certificate", "key")))
-        if tls.value
-        else None,
+    )
+
+
+def _endpoint(place: Place, common: Endpoint) -> Endpoint:
+    """A router's own settings replace the common ones, one by one."""
+    tls = place.below("tls")
+    tls.only(*_TLS)
+    if ("certificate" in tls.value) != ("key" in tls.value):
+        tls.reject(tls.path, "certificate and key belong together", "set both", "missing")
+    given = {name.replace("-", "_"): str(value) for name, value in tls.value.items()}
+    return Endpoint(
+        common.address,
+        replace(common.tls, **{name: value for name, value in given.items() if name in _FIELDS}),
+        str(place.value.get("username", common.username)),
+        str(place.value.get("password-file", common.password_file)),
     )
 
 

@@ -78,6 +78,12 @@ class Executor:
         self._store.begin(record)
         return self._drive(record, machine.begin(changes))
 
+    def check(self, changes: Mapping[str, Change]) -> dict[str, str]:
+        """Dry run on all routers; the problems by router. Changes nothing."""
+        record = Record("", time.time(), Revision(), changes)
+        answers = self._answers(record, [Ask(Verb.CHECK, name) for name in sorted(changes)])
+        return {answer.router: answer.problem for answer in answers if answer.problem}
+
     def resume(self) -> Outcome | None:
         """Bring an open transaction to its end; None if there is none."""
         record = self._store.last()

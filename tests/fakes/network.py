@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -44,7 +44,7 @@ class Faults:
 
 @dataclass
 class FakeRouter:
-    """Satisfies Device. ``rejects``, ``does_not_install``: as faulty routers do."""
+    """Satisfies Device and Observable. ``rejects``, ``does_not_install``: as faulty routers do."""
 
     faults_: Faults = field(default_factory=Faults)
     entries: dict[str, object] = field(default_factory=dict)
@@ -89,6 +89,21 @@ class FakeRouter:
     def faults(self, paths: Iterable[str]) -> Sequence[str]:
         with self.faults_.contact():
             return ["VRF red: the kernel lacks it"] if self.does_not_install else []
+
+    def states(self, paths: Iterable[str]) -> Mapping[str, Mapping[str, object]]:
+        with self.faults_.contact():
+            status = "failed" if self.does_not_install else "installed"
+            return {
+                path: {
+                    "state": {"install-status": status, "reason": "the kernel lacks it"},
+                    **({"service": {"service-state": "up"}} if "/vrf[" in path else {}),
+                }
+                for path in paths
+                if path in self.entries
+            }
+
+    def close(self) -> None:
+        pass
 
     def roll_back(self) -> None:
         """The rollback time has passed, or the commit was cancelled."""

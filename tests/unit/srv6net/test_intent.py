@@ -9,7 +9,7 @@ import pytest
 
 from srv6mgrd.model.rejection import RejectedError
 from srv6net.intent.checks import check
-from srv6net.intent.inventory import inventory
+from srv6net.intent.inventory import Endpoint, Tls, inventory
 from srv6net.intent.l3nm import services
 from srv6net.intent.service import BgpNeighbor, Role, StaticRoute, Topology
 from tests.unit.srv6net.intents import (
@@ -150,3 +150,20 @@ def test_an_inventory_is_rejected_in_the_operators_terms(given: dict[str, Any], 
     with pytest.raises(RejectedError) as error:
         inventory(given)
     assert words in str(error.value)
+
+
+def test_a_router_is_reached_as_all_are_unless_it_says_otherwise() -> None:
+    common = {"username": "controller", "tls": {"ca": "/ca.crt"}}
+    own = {"username": "other", "tls": {"server-name": "edge"}}
+    found = inventory(
+        {"as-number": 1, "routers": {"pe1": router(1), "pe2": router(2, **own)}, **common}
+    ).routers
+    assert found["pe1"].endpoint == Endpoint("pe1:9339", Tls("/ca.crt"), "controller")
+    assert found["pe2"].endpoint == Endpoint(
+        "pe2:9339", Tls("/ca.crt", server_name="edge"), "other"
+    )
+
+
+def test_a_certificate_without_its_key_is_rejected() -> None:
+    with pytest.raises(RejectedError, match="certificate and key belong together; set both"):
+        inventory({"as-number": 1, "routers": {}, "tls": {"certificate": "/a.crt"}})

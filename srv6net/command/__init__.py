@@ -1,0 +1,1 @@
+"""srv6net, the command."""

@@ -1,0 +1,196 @@
+"""``plan``, ``apply``, ``rollback``, ``resume`` and ``reconcile``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from srv6mgrd.cli.output import Cell
+from srv6mgrd.cli.problem import Complaint, Exit, Problem, complaint_of
+from srv6net.command import entries
+from srv6net.command.session import Session, document, json_option, pass_session, problems
+from srv6net.proposal import Proposal, propose
+from srv6net.transaction.drift import bring_back
+from srv6net.transaction.executor import Outcome, in_threads
+from srv6net.transaction.machine import Answer
+from srv6net.transaction.ports import DeviceError
+from srv6net.transaction.record import Decision, Revision
+
+
+@click.command()
+@click.argument("file")
+@click.option("--offline", is_flag=True, help="Do not ask the routers for a dry run.")
+@json_option
+@pass_session
+def plan(session: Session, file: str, *, offline: bool) -> None:
+    """Show what `apply FILE` would change, and whether the routers would accept it.
+
+    FILE has all services of the network, as JSON of ietf-l3vpn-ntw; - is standard input.
+    """
+    proposal = _proposal(session, document(file), session.store.revision())
+    _show(session, proposal)
+    if not offline:
+        found = session.executor().check(proposal.changes)
+        if found:
+            raise Problem([_complaint(text) for text in found.values()], Exit.REJECTED)
+
+
+@click.command()
+@click.argument("file")
+@json_option
+@pass_session
+def apply(session: Session, file: str) -> None:
+    """Make the services in FILE those of the network: on all routers, or on none.
+
+    FILE has all services, as JSON of ietf-l3vpn-ntw; - is standard input. A service that is not in
+    it is removed. On return the change is verified on each router, or rolled back on all.
+    """
+    wanted = document(file)
+    with session.leading():
+        _finish_open(session)
+        _change(session, wanted)
+
+
+@click.command()
+@click.argument("number", type=int, required=False)
+@json_option
+@pass_session
+def rollback(session: Session, number: int | None) -> None:
+    """Make the services of an earlier revision those of the network; the one before without NUMBER.
+
+    Numbers such as those of route targets stay with their services.
+    """
+    with session.leading():
+        _finish_open(session)
+        current = session.store.revision().number
+        if number is None and current == 0:
+            raise Problem.of("store", "it has no revision yet", "apply one first")
+        older = session.store.revision(current - 1 if number is None else number)
+        _change(session, older.intent)
+
+
+@click.command()
+@json_option
+@pass_session
+def resume(session: Session) -> None:
+    """Bring the transaction of a controller that ended to its end.
+
+    Without a decision it is rolled back, else it is confirmed on the routers that are left. apply
+    and rollback do this first, too.
+    """
+    with session.leading():
+        outcome = session.executor().resume()
+        if outcome is None:
+            session.out.json({"decision": None}) if session.out.as_json else session.out.line(
+                "no transaction is open"
+            )
+            return
+        _report(session, outcome, session.store.revision(), is_resumed=True)
+
+
+@click.command()
+@json_option
+@pass_session
+def reconcile(session: Session) -> None:
+    """Bring routers that lost or changed entries of srv6net back to the current revision."""
+    with session.leading():
+        _finish_open(session)
+        wanted = session.store.revision().routers
+        written: dict[str, Any] = {}
+
+        def brought_back(router: str) -> Answer:
+            try:
+                device = session.devices.get(router)
+                if device is None:
+                    raise DeviceError("the inventory lacks it; add it again")
+                written[router] = bring_back(device, wanted[router])
+            except DeviceError as error:
+                return Answer(router, f"router {router}: {error}")
+            return Answer(router)
+
+        jobs = [lambda name=name: brought_back(name) for name in sorted(wanted)]
+        failed = [a.problem for a in in_threads(jobs) if a.problem] if jobs else []
+        edits = {name: edit for name, edit in sorted(written.items()) if edit}
+        _show_edits(session, edits, {}, "nothing is missing")
+        if failed:
+            raise Problem([_complaint(text) for text in failed], Exit.UNREACHABLE)
+
+
+def _proposal(session: Session, wanted: Mapping[str, Any], current: Revision) -> Proposal:
+    with problems():
+        found = propose(wanted, session.inventory, current, time.time())
+    for warning in found.warnings:
+        session.out.note(f"warning: {warning}")
+    return found
+
+
+def _finish_open(session: Session) -> None:
+    """A transaction that another controller left comes to its end first."""
+    outcome = session.executor().resume()
+    if outcome is None:
+        return
+    session.out.note(f"an open transaction was found; it is {outcome.decision}")
+    if outcome.pending:
+        raise Problem([_complaint(text) for text in outcome.pending.values()], Exit.UNREACHABLE)
+
+
+def _change(session: Session, wanted: Mapping[str, Any]) -> None:
+    proposal = _proposal(session, wanted, session.store.revision())
+    if not proposal.changes:
+        _show(session, proposal)
+        return
+    outcome = session.executor().apply(proposal.revision, proposal.changes)
+    _report(session, outcome, proposal.revision)
+
+
+def _show(session: Session, proposal: Proposal) -> None:
+    before = {name: change.before for name, change in proposal.changes.items()}
+    _show_edits(session, proposal.edits(), before, "nothing changes")
+
+
+def _show_edits(
+    session: Session, edits: Mapping[str, Any], before: Mapping[str, Any], none: str
+) -> None:
+    if session.out.as_json:
+        session.out.json({"routers": entries.reported(edits, before)})
+        return
+    for router, edit in edits.items():
+        session.out.line(Cell(router, "name"))
+        for line in entries.lines(edit, before.get(router, {})):
+            session.out.line(*line)
+    if not edits:
+        session.out.line(none)
+
+
+def _report(
+    session: Session, outcome: Outcome, revision: Revision, *, is_resumed: bool = False
+) -> None:
+    """Result of a transaction; ends srv6net where it was not committed everywhere. That of a
+    controller that died may be rolled back: then it came to its end."""
+    is_committed = outcome.decision is Decision.COMMITTED
+    pending = ", ".join(sorted(outcome.pending))
+    if session.out.as_json:
+        session.out.json(
+            {
+                "decision": outcome.decision.value,
+                "revision": revision.number if is_committed else None,
+                "reasons": list(outcome.reasons),
+                "pending": dict(outcome.pending),
+            }
+        )
+    elif is_committed:
+        where = f", pending on {pending}: run srv6net resume" if pending else ""
+        session.out.line(f"committed: revision {revision.number}{where}")
+    else:
+        where = f"all routers but {pending}: run srv6net resume" if pending else "all routers"
+        session.out.line(f"rolled back on {where}")
+    reasons = () if is_committed or is_resumed else outcome.reasons
+    if complaints := [_complaint(text) for text in (*reasons, *outcome.pending.values())]:
+        raise Problem(complaints, Exit.REJECTED if reasons else Exit.UNREACHABLE)
+
+
+def _complaint(text: str) -> Complaint:
+    return complaint_of(text, "transaction", "see srv6net status")

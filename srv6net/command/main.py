@@ -1,0 +1,57 @@
+"""Entry point of srv6net: its options and its commands."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from srv6mgrd.cli.lazy import LazyGroup
+from srv6mgrd.cli.process import executed
+from srv6net.command.session import INVENTORY, STORE, Session
+
+# In the order in which an operator meets them.
+_COMMANDS = {
+    "plan": "srv6net.command.change",
+    "apply": "srv6net.command.change",
+    "status": "srv6net.command.show",
+    "diff": "srv6net.command.show",
+    "rollback": "srv6net.command.change",
+    "resume": "srv6net.command.change",
+    "reconcile": "srv6net.command.change",
+}
+_HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+@click.group(cls=LazyGroup, modules=_COMMANDS, context_settings=_HELP)
+@click.option(
+    "--inventory",
+    type=click.Path(path_type=Path),
+    default=INVENTORY,
+    envvar="SRV6NET_INVENTORY",
+    help=f"The routers ({INVENTORY}).",
+)
+@click.option(
+    "--store",
+    type=click.Path(path_type=Path),
+    default=STORE,
+    envvar="SRV6NET_STORE",
+    help=f"Revisions and transactions ({STORE}).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.version_option(package_name="srv6mgr", prog_name="srv6net")
+@click.pass_context
+def srv6net(context: click.Context, inventory: Path, store: Path, as_json: bool) -> None:
+    """VPN services across many routers, each changed by one transaction."""
+    context.obj = Session(inventory, store, as_json=as_json)
+    context.call_on_close(context.obj.close)
+
+
+def main() -> int:
+    """Run srv6net; its exit status."""
+    return executed(srv6net, "srv6net")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Routers over gNMI: satisfies the Device of the transaction."""

@@ -1,0 +1,243 @@
+"""srv6net as operators run it, on routers that a test makes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from srv6net.command import main, session
+from srv6net.compile.configuration import vrf_path
+from srv6net.store.sqlite import SqliteStore
+from tests.fakes.network import FakeRouter, Faults, KilledError
+from tests.unit.srv6net.intents import access, document, node, router, service
+
+RED = service("red", *(node(f"pe{n}", access(f"red{n}", f"to-red{n}")) for n in (1, 2)))
+BLUE = service("blue", *(node(f"pe{n}", access(f"blue{n}", f"to-blue{n}")) for n in (2, 3)))
+
+
+class Network:
+    """Three routers, a store, and the command."""
+
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch, capture: Any) -> None:
+        self.folder, self._patch, self._capture = folder, patch, capture
+        self.routers = {f"pe{n}": FakeRouter() for n in (1, 2, 3)}
+        self.inventory()
+        patch.setattr(session, "GnmiDevice", self._device)
+        patch.setenv("SRV6NET_INVENTORY", str(folder / "inventory.toml"))
+        patch.setenv("SRV6NET_STORE", str(folder / "network.sqlite"))
+        patch.setenv("NO_COLOR", "1")
+
+    def inventory(self, *numbers: int) -> None:
+        lines = ["as-number = 65000"]
+        for number in numbers or (1, 2, 3):
+            made = router(number)
+            locator = made.pop("locator")
+            lines.append(f"[routers.pe{number}]")
+            lines += [f"{name} = {json.dumps(value)}" for name, value in made.items()]
+            lines.append(f'locator = {{ name = "MAIN", prefix = "{locator["prefix"]}" }}')
+        (self.folder / "inventory.toml").write_text("\n".join(lines))
+
+    def _device(self, endpoint: Any) -> FakeRouter:
+        return self.routers[endpoint.address.partition(":")[0]]
+
+    def intent(self, *services: Any) -> str:
+        file = self.folder / "intent.json"
+        file.write_text(json.dumps(document(*services)))
+        return str(file)
+
+    def run(self, *words: str) -> tuple[int, str, str]:
+        """Status, standard output, and standard error."""
+        self._patch.setattr(sys, "argv", ["srv6net", *words])
+        status = main.main()
+        out, err = self._capture.readouterr()
+        return status, out, err
+
+    def json(self, *words: str) -> Any:
+        return json.loads(self.run(*words, "--json")[1])
+
+
+@pytest.fixture
+def network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Network:
+    return Network(tmp_path, monkeypatch, capsys)
+
+
+def test_apply_makes_a_service_on_its_routers(network: Network) -> None:
+    status, out, err = network.run("apply", network.intent(RED))
+    assert (status, out) == (0, "committed: revision 1\n")
+    assert vrf_path("red") in network.routers["pe1"].entries
+    assert network.routers["pe3"].entries == {}
+    progress = [" ".join(line.split()[2:]) for line in err.splitlines()]
+    assert sorted(progress) == sorted(
+        f"pe{n} {what}: ok"
+        for n in (1, 2)
+        for what in ("dry run", "set, to be confirmed", "verified", "confirmed")
+    )
+
+
+def test_a_service_that_left_the_document_is_removed(network: Network) -> None:
+    network.run("apply", network.intent(RED, BLUE))
+    assert network.run("apply", network.intent(BLUE))[:2] == (0, "committed: revision 2\n")
+    assert network.routers["pe1"].entries == {}
+    assert vrf_path("blue") in network.routers["pe2"].entries
+
+
+def test_the_same_document_again_contacts_no_router(network: Network) -> None:
+    network.run("apply", network.intent(RED))
+    for one in network.routers.values():
+        one.faults_ = Faults(lambda: "unreachable")
+    assert network.run("apply", network.intent(RED))[:2] == (0, "nothing changes\n")
+
+
+def test_plan_shows_what_changes_and_changes_nothing(network: Network) -> None:
+    network.run("apply", network.intent(RED))
+    status, out, _ = network.run("plan", network.intent(BLUE), "--offline")
+    assert status == 0
+    assert out.splitlines() == [
+        "pe1",
+        "  - sid fcbb:0:1:1000::/64",
+        "  - vrf red",
+        "pe2",
+        "  - sid fcbb:0:2:1000::/64",
+        "  - vrf red",
+        "  + sid fcbb:0:2:1001::/64",
+        "  + vrf blue",
+        "pe3",
+        "  + sid fcbb:0:3:1000::/64",
+        "  + vrf blue",
+    ]
+    assert vrf_path("red") in network.routers["pe1"].entries
+
+
+def test_plan_asks_the_routers(network: Network) -> None:
+    network.routers["pe2"].rejects_dry_run = "VRF red: table 1 is taken; choose another"
+    status, _, err = network.run("plan", network.intent(RED))
+    assert status == 1
+    assert err.splitlines()[-1] == (
+        "srv6net: router pe2: VRF red: table 1 is taken; choose another"
+    )
+
+
+def test_a_router_that_rejects_rolls_all_back_and_is_named(network: Network) -> None:
+    network.routers["pe2"].rejects = "interface to-red2: it is missing; add it"
+    status, out, err = network.run("apply", network.intent(RED))
+    assert (status, out) == (1, "rolled back on all routers\n")
+    assert err.splitlines()[-1] == "srv6net: router pe2: interface to-red2: it is missing; add it"
+    assert [one.entries for one in network.routers.values()] == [{}, {}, {}]
+    assert network.json("status")["revision"] == 0
+
+
+def test_contradictions_are_rejected_before_a_router_is_contacted(network: Network) -> None:
+    for one in network.routers.values():
+        one.faults_ = Faults(lambda: "unreachable")
+    status, _, err = network.run("apply", network.intent(service("red", node("pe9"))))
+    assert status == 1
+    assert "srv6net: VPN service red: its node pe9 is on router pe9, which the inventory" in err
+
+
+def test_a_controller_that_died_is_resumed(
+    network: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dies(*_: Any) -> None:
+        raise KilledError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SqliteStore, "decide", dies)
+        with pytest.raises(KilledError):
+            network.run("apply", network.intent(RED))
+    assert vrf_path("red") in network.routers["pe1"].entries
+    status, out, _ = network.run("status")
+    assert status == 6
+    assert "a transaction is open (undecided), pending on pe1, pe2: run srv6net resume" in out
+    assert network.run("resume")[:2] == (0, "rolled back on all routers\n")
+    assert [one.entries for one in network.routers.values()] == [{}, {}, {}]
+    assert network.run("resume")[:2] == (0, "no transaction is open\n")
+
+
+def test_rollback_restores_the_services_and_their_numbers(network: Network) -> None:
+    network.run("apply", network.intent(RED))
+    before = dict(network.routers["pe1"].entries)
+    network.run("apply", network.intent(BLUE))
+    assert network.run("rollback")[:2] == (0, "committed: revision 3\n")
+    assert network.routers["pe1"].entries == before
+    status, out, _ = network.run("diff", "1", "3")
+    assert (status, out) == (0, "revision 1 to 3\n")
+    status, _, err = network.run("rollback", "7")
+    assert (status, err) == (
+        1, "srv6net: revision 7: the store has none of this number; see srv6net status\n"
+    )  # fmt: skip
+
+
+def test_status_reports_routers_that_drifted_and_reconcile_brings_them_back(
+    network: Network,
+) -> None:
+    network.run("apply", network.intent(RED))
+    assert network.run("status")[0] == 0
+    wanted = dict(network.routers["pe1"].entries)
+    network.routers["pe1"].entries = {}
+    network.routers["pe2"].faults_ = Faults(lambda: "unreachable")
+    status, out, _ = network.run("status")
+    assert status == 6
+    rows = [line.split(maxsplit=2) for line in out.splitlines()[2:]]
+    assert rows[0][1] == "drifted"
+    assert "sid fcbb:0:1:1000::/64 (and 1 more) missing or changed" in out
+    assert rows[1][1] == "unknown"
+    status, out, err = network.run("reconcile")
+    assert status == 3
+    assert out.splitlines() == ["pe1", "  + sid fcbb:0:1:1000::/64", "  + vrf red"]
+    assert "srv6net: router pe2: it does not answer; see its link" in err
+    assert network.routers["pe1"].entries == wanted
+
+
+def test_a_router_that_left_the_inventory_is_named(network: Network) -> None:
+    network.run("apply", network.intent(RED))
+    network.inventory(2, 3)
+    status, _, err = network.run("apply", network.intent(BLUE))
+    assert status == 1
+    assert "router pe1: the inventory lacks it; add it again" in err
+
+
+def test_two_controllers_take_turns(network: Network) -> None:
+    store = SqliteStore(network.folder / "network.sqlite")
+    with store.lead():
+        status, _, err = network.run("apply", network.intent(RED))
+    assert status == 5
+    assert "another srv6net changes the network; wait until it ends" in err
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "it is no JSON: "),
+        ("[]", "it is no JSON object; see docs/srv6net.md"),
+    ],
+)
+def test_files_that_are_no_documents(network: Network, text: str, words: str) -> None:
+    file = network.folder / "bad.json"
+    file.write_text(text)
+    status, _, err = network.run("plan", str(file))
+    assert status == 2
+    assert f"srv6net: {file}: {words}" in err
+
+
+def test_an_inventory_that_cannot_be_used(network: Network) -> None:
+    file = network.folder / "inventory.toml"
+    file.write_text("as-number = ")
+    status, _, err = network.run("plan", network.intent(RED))
+    assert (status, f"srv6net: {file}: it is no TOML: " in err) == (2, True)
+    file.unlink()
+    status, _, err = network.run("plan", network.intent(RED))
+    assert status == 2
+    assert "it cannot be read (No such file or directory); write one, or name it" in err
+
+
+def test_errors_are_json_for_programs(network: Network) -> None:
+    network.routers["pe1"].rejects = "VRF red: no; try again"
+    status, out, err = network.run("--json", "apply", network.intent(RED))
+    assert status == 1
+    assert json.loads(out)["decision"] == "aborted"
+    assert json.loads(err.splitlines()[-1])["errors"][0]["object"] == "router pe1"
