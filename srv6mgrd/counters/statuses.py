@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from ipaddress import IPv6Address
+from ipaddress import IPv6Address, IPv6Network
 
+from srv6mgrd.counters.labels import sid_detail
 from srv6mgrd.counters.yang import advertised_detail
-from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.desired import Desired, Sid
+from srv6mgrd.model.leaking import DEFAULT_VRF
 from srv6mgrd.model.outcomes import Outcome, declared, followed
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, clipped
 
@@ -35,7 +38,9 @@ def merge(
         old, reason = before.get(ref), clipped(outcome.reason)
         same = old is not None and old.status is outcome.status and old.reason == reason
         again = old is not None and ref in repaired
-        detail = details.get(ref, "")
+        # That of a SID changes with its declaration alone (``kept``).
+        same_detail = old.detail if old is not None and ref.kind is Kind.SID else ""
+        detail = details.get(ref, same_detail)
         if old is not None and same and not again and old.detail == detail:
             # The very one, so that a reader finds changes by ``is``.
             merged[ref] = old
@@ -54,19 +59,34 @@ def merge(
 
 def kept(
     known: Mapping[ObjectRef, ObjectStatus], before: Desired | None, desired: Desired
-) -> tuple[Mapping[ObjectRef, ObjectStatus], list[ObjectRef]]:
-    """Those known of what goes on being declared, and what is declared otherwise now."""
+) -> tuple[Mapping[ObjectRef, ObjectStatus], Mapping[ObjectRef, str]]:
+    """Those known of what goes on being declared; and what is declared otherwise now, with the
+    details of SIDs."""
     if before is desired:
-        return known, []
+        return known, {}
     if before is None:
-        return {}, declared(desired)
+        return {}, _declared(desired, desired.sids)
     old, new = before.sids, desired.sids
-    came = declared(replace(desired, sids={p: s for p, s in new.items() if old.get(p) is not s}))
+    came = _declared(desired, {p: s for p, s in new.items() if old.get(p) is not s})
     went = declared(replace(before, sids={p: s for p, s in old.items() if p not in new}))
     found = dict(known)
     for ref in set(went).difference(came):
         found.pop(ref, None)
     return found, came
+
+
+def _declared(desired: Desired, sids: Mapping[IPv6Network, Sid]) -> dict[ObjectRef, str]:
+    """What is declared, but of SIDs only these."""
+    found = dict.fromkeys(declared(replace(desired, sids={})), "")
+    # Thousands of SIDs have the same.
+    texts: dict[tuple[Behavior, str | None, bool], str] = {}
+    for prefix, sid in sids.items():
+        labels = sid.behavior, sid.vrf, sid.default_vrf
+        if (detail := texts.get(labels)) is None:
+            vrf = sid.vrf or (DEFAULT_VRF if sid.default_vrf else None)
+            detail = texts[labels] = sid_detail(sid.behavior, vrf)
+        found[ObjectRef(Kind.SID, str(prefix))] = detail
+    return found
 
 
 def with_frr(

@@ -97,6 +97,7 @@ class Publication:
 
     def _publish_now(self, desired: Desired, repaired: frozenset[ObjectRef]) -> None:
         before, now = self._statuses, time.time_ns()
+        details: Mapping[ObjectRef, str]
         outcomes, details = statuses.with_frr(
             desired, self._outcomes, self._advertised, before, repaired
         )
@@ -104,6 +105,7 @@ class Publication:
         # All else was installed, and is.
         some = {ref for ref in self._reported.union(repaired) if ref in kept}.union(outcomes, came)
         reported = ((ref, outcomes.get(ref, INSTALLED)) for ref in state_progress.each(some))
+        details = {**came, **details} if details else came
         merged = statuses.merge(before, reported, details, repaired, now)
         same = desired is self._published
         self._reported, self._published = frozenset(outcomes), desired

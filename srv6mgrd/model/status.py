@@ -63,7 +63,8 @@ class ObjectRef(NamedTuple):
 @record
 class ObjectStatus:
     """Times are nanoseconds since the epoch; 0 is never. ``detail`` has the SIDs that a VRF_BGP
-    advertises (``yang.advertised``); it is empty for other kinds."""
+    advertises (``yang.advertised``), and what a SID does (``counters.labels``); it is empty for
+    other kinds."""
 
     status: InstallStatus
     reason: str = ""

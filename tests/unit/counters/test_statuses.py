@@ -5,8 +5,10 @@ from ipaddress import ip_address, ip_network
 import pytest
 
 from srv6mgrd.apply.reconciler import Outcome
-from srv6mgrd.counters.statuses import merge, with_frr
-from srv6mgrd.model.desired import Desired
+from srv6mgrd.counters.labels import sid_labels
+from srv6mgrd.counters.statuses import kept, merge, with_frr
+from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.desired import Desired, Sid
 from srv6mgrd.model.static_routes import NextHop, StaticRoute
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 
@@ -64,6 +66,35 @@ def test_details_are_those_of_now():
 
     assert (found.detail, found.since) == ("fcbb:1::/64", 100)
     assert merged(before, INSTALLED).detail == ""
+
+
+def test_a_sid_has_its_behavior_and_vrf_as_detail():
+    first, second = map(ip_network, ("fcbb:0:1:1::/64", "fcbb:0:1:2::/64"))
+    red = Sid(first, "main", Behavior.END_DT46, vrf="red")
+    end, default = (
+        Sid(second, "main", Behavior.END),
+        Sid(second, "main", Behavior.END_DT4, default_vrf=True),
+    )
+
+    _, before = kept({}, None, Desired(sids={first: red, second: end}))
+    _, after = kept(
+        {}, Desired(sids={first: red, second: end}), Desired(sids={first: red, second: default})
+    )
+
+    sids = [ObjectRef(Kind.SID, str(prefix)) for prefix in (first, second)]
+    assert [before[ref] for ref in sids] == ["End.DT46 red", "End"]
+    assert after == {sids[1]: "End.DT4 default"}
+    assert sid_labels(before[sids[0]]) == ("End.DT46", "red")
+    assert sid_labels(before[sids[1]]) == ("End", "")
+
+
+def test_a_sid_that_fails_keeps_its_detail():
+    sid = ObjectRef(Kind.SID, "fcbb:0:1:1::/64")
+    before = ObjectStatus(InstallStatus.INSTALLED, since=100, detail="End.DT46 red")
+
+    found = merge({sid: before}, {sid: FAILED}, {}, (), 200)[sid]
+
+    assert (found.status, found.detail) == (InstallStatus.FAILED, "End.DT46 red")
 
 
 def test_what_is_no_longer_declared_has_no_status():
