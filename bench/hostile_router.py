@@ -61,7 +61,7 @@ class Fortress(Host):
     def __init__(self, folder: Path, own: Groups) -> None:
         super().__init__(folder, gnmi=False)
         self._own = own
-        from srv6mgrd.gnmi.passwords import hash_password
+        from srv6mgrd.clients.passwords import hash_password
 
         hashed = hash_password(PASSWORD)
         gnmid = folder / "gnmid.toml"

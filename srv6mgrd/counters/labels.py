@@ -1,4 +1,4 @@
-"""What a SID does, as readers of the store name its counters: ``ObjectStatus.detail`` of a SID. Pure.
+"""What a SID does, for the names of its counters: ``ObjectStatus.detail`` of a SID. Pure.
 
 Readers that have no access to the configuration learn it here.
 """

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from grpc import StatusCode
 
-from srv6mgrd.gnmi.certificates import AuthContext, Certificates
+from srv6mgrd.clients.certificates import AuthContext, Certificates
+from srv6mgrd.clients.denied import NotAuthenticatedError, ThrottledError
+from srv6mgrd.clients.passwords import Passwords
+from srv6mgrd.clients.peer import Peer
 from srv6mgrd.gnmi.failure import RpcError
-from srv6mgrd.gnmi.listener.peer import Peer
-from srv6mgrd.gnmi.passwords import Passwords
 from srv6mgrd.name_service import Users, system_users
 
 _NOTHING: AuthContext = {}
@@ -49,7 +51,8 @@ class Access:
         """The user's name; RpcError when there is none, or it is not proved, NoAnswerError when
         the system does not say."""
         peer = peer or Peer()
-        user = await self._user(metadata, auth_context, peer)
+        with _as_status():
+            user = await self._user(metadata, auth_context, peer)
         if peer.connection not in self._proved:
             # Once for a connection: it wakes another process.
             if len(self._proved) >= _MOST_PROVED:
@@ -61,7 +64,8 @@ class Access:
     def certified(self, auth_context: AuthContext) -> str | None:
         """The user that the client's certificate names, None without one. RpcError when it is not
         valid any more."""
-        return None if self._certificates is None else self._certificates.user(auth_context)
+        with _as_status():
+            return None if self._certificates is None else self._certificates.user(auth_context)
 
     async def _user(
         self,
@@ -112,6 +116,16 @@ class Access:
         if len(self._users) >= _MOST_LOCAL:
             self._users.clear()
         self._users[connection] = user
+
+
+@contextmanager
+def _as_status() -> Iterator[None]:
+    try:
+        yield
+    except NotAuthenticatedError as error:
+        raise RpcError(StatusCode.UNAUTHENTICATED, str(error)) from error
+    except ThrottledError as error:
+        raise RpcError(StatusCode.RESOURCE_EXHAUSTED, str(error)) from error
 
 
 def _text(value: str | bytes | None) -> str:

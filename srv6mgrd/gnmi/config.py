@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from srv6mgrd.clients.addresses import is_local
+from srv6mgrd.clients.certificates import NAME_TYPES
 from srv6mgrd.settings import SettingsError, table
 
 DEFAULT_FILE = Path("/etc/srv6mgr/gnmid.toml")
-# Of RFC 7407 (ietf-x509-cert-to-name); URIs are those of SPIFFE, say.
-NAME_TYPES = ("common-name", "san-rfc822-name", "san-dns-name", "san-uri")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,21 +139,3 @@ def _check(config: Config, where: str) -> None:
                 f"{where}: listen {address} is open to a network without credentials; set"
                 " client_ca, users or pam (or anonymous = true)"
             )
-
-
-def is_socket(address: str) -> bool:
-    """Whether an address is that of a UNIX socket."""
-    return address.startswith("unix:")
-
-
-def is_local(address: str) -> bool:
-    """Whether only this machine can reach an address."""
-    if is_socket(address):
-        return True
-    host = address.rpartition(":")[0].strip("[]")
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

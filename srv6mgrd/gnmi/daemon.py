@@ -13,6 +13,8 @@ from typing import Any
 import grpc
 
 from srv6mgrd import memory
+from srv6mgrd.clients.certificates import Certificates
+from srv6mgrd.clients.passwords import Passwords, hash_password
 from srv6mgrd.commits.client import CommitClient
 from srv6mgrd.commits.paths import commit_socket
 from srv6mgrd.commits.watch import Watch
@@ -23,14 +25,12 @@ from srv6mgrd.gnmi import models, operations_messages, rpc, tls, wire
 from srv6mgrd.gnmi.access import Access
 from srv6mgrd.gnmi.authority import Authority
 from srv6mgrd.gnmi.budget import Room
-from srv6mgrd.gnmi.certificates import Certificates
 from srv6mgrd.gnmi.config import Config, load
 from srv6mgrd.gnmi.discovery import Discovery
 from srv6mgrd.gnmi.feed import TelemetryFeed
 from srv6mgrd.gnmi.listener.front import UNANSWERED_S, Front, FrontEndedError
 from srv6mgrd.gnmi.operations import Operations
 from srv6mgrd.gnmi.pam_workers import PamWorkers
-from srv6mgrd.gnmi.passwords import Passwords, hash_password
 from srv6mgrd.gnmi.projections import VIEWS
 from srv6mgrd.gnmi.service import Service
 from srv6mgrd.gnmi.state import State

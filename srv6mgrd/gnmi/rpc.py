@@ -15,14 +15,14 @@ from urllib.parse import quote
 
 import grpc
 
+from srv6mgrd.clients import peer
+from srv6mgrd.clients.throttle import RateLimiter
 from srv6mgrd.gnmi import wire
 from srv6mgrd.gnmi.access import Access
 from srv6mgrd.gnmi.budget import MOST_SECONDS, Budget, Room
 from srv6mgrd.gnmi.failure import RpcError, as_status, clipped
 from srv6mgrd.gnmi.intake import Intake
-from srv6mgrd.gnmi.listener import peer
 from srv6mgrd.gnmi.status_details import METADATA, details
-from srv6mgrd.gnmi.throttle import RateLimiter
 from srv6mgrd.gnmi.workers import Caller, Workers
 from srv6mgrd.lookups import NoAnswerError
 from srv6mgrd.model.rejection import Rejection

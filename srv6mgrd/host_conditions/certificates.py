@@ -12,7 +12,7 @@ from srv6mgrd.storage import read_text
 
 _GNMI, _NETCONF_TLS = "srv6-gnmid", "srv6-netconf-tls"
 _GNMI_STATE = "/var/lib/srv6mgr/gnmid"
-# As srv6-gnmid names the one that it makes (gnmi.tls).
+# As srv6-gnmid names the one that it makes (clients.certificate_files).
 _SELF_SIGNED = "selfsigned.crt"
 
 

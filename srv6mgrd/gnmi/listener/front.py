@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
-import grp
 import json
 import logging
 import os
@@ -16,12 +14,11 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from srv6mgrd.clients.addresses import is_socket, listen
 from srv6mgrd.gnmi import child
-from srv6mgrd.gnmi.config import Config, is_socket
-from srv6mgrd.settings import SettingsError
+from srv6mgrd.gnmi.config import Config
 
 _LOG = logging.getLogger(__name__)
-_BACKLOG = 128
 _PROGRAM = "srv6mgrd.gnmi.listener.process"
 _SECURE, _PLAIN = "tls", "plain"
 UNANSWERED_S = 10.0
@@ -47,7 +44,7 @@ class Front:
         try:
             for addresses, behind in ((config.listen, self.secure), (config.plaintext, self.plain)):
                 for address in addresses:
-                    self._listening.append((_listen(address, config), behind))
+                    self._listening.append((listen(address, config.socket_group), behind))
                     if is_socket(address):
                         self._paths.append(Path(address.removeprefix("unix:")))
         except BaseException:
@@ -137,71 +134,3 @@ def _raise_limit() -> None:
 def _settle(ended: asyncio.Future[None]) -> None:
     if not ended.done():
         ended.set_result(None)
-
-
-def _listen(address: str, config: Config) -> socket.socket:
-    try:
-        if is_socket(address):
-            return _local(Path(address.removeprefix("unix:")), config.socket_group)
-        return _network(address)
-    except OSError as error:
-        raise SettingsError(
-            f"listen {address}: {error.strerror or error}; choose an address that is this"
-            " machine's and free"
-        ) from None
-
-
-def _network(address: str) -> socket.socket:
-    host, _, port = address.rpartition(":")
-    # The addresses of a name, in the order of RFC 6724.
-    found = socket.getaddrinfo(
-        host.strip("[]") or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )
-    family, _, _, _, where = found[0]
-    made = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if family == socket.AF_INET6:
-            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, int(where[0] != "::"))
-        made.bind(where)
-        made.listen(_BACKLOG)
-    except BaseException:
-        made.close()
-        raise
-    return made
-
-
-def _local(path: Path, group: str) -> socket.socket:
-    """A socket for root and a group."""
-    made = socket.socket(socket.AF_UNIX)
-    try:
-        _remove_stale(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        before = os.umask(0o177)
-        try:
-            made.bind(str(path))
-        finally:
-            os.umask(before)
-        try:
-            os.chown(path, -1, grp.getgrnam(group).gr_gid)
-            path.chmod(0o660)
-        except KeyError:
-            _LOG.warning("%s: there is no group %s; root alone can connect", path, group)
-        made.listen(_BACKLOG)
-    except BaseException:
-        made.close()
-        raise
-    return made
-
-
-def _remove_stale(path: Path) -> None:
-    """Remove a socket that nobody listens at. Raises OSError when somebody does."""
-    with socket.socket(socket.AF_UNIX) as probe:
-        try:
-            probe.connect(str(path))
-        except FileNotFoundError:
-            return
-        except ConnectionRefusedError:
-            path.unlink(missing_ok=True)
-            return
-    raise OSError(errno.EADDRINUSE, "another server listens there")

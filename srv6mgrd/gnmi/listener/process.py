@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from srv6mgrd.gnmi.listener.admission import Admission, Limits, Rejected
-from srv6mgrd.gnmi.listener.peer import Peer
+from srv6mgrd.clients.admission import Admission, Limits, Rejected
+from srv6mgrd.clients.peer import Peer
 from srv6mgrd.gnmi.listener.relay import DRAIN_S, Side
 
 _LOG = logging.getLogger("srv6-gnmid")

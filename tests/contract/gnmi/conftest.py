@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 from gnmi_pb import gnmi_pb2 as pb
 
+from srv6mgrd.clients.passwords import hash_password
 from srv6mgrd.datastore.connection import Connection
-from srv6mgrd.gnmi.passwords import hash_password
 from tests.contract.gnmi.client import Client, Core, failing, subscription
 from tests.contract.gnmi.data import SRV6, TABLE
 from tests.contract.gnmi.holdings import Holdings

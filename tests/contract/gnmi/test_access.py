@@ -14,7 +14,7 @@ import pytest
 from gnmi_pb import gnmi_pb2 as pb
 
 from lab.waiting import wait_until
-from srv6mgrd.gnmi.passwords import hash_password
+from srv6mgrd.clients.passwords import hash_password
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from tests.contract.gnmi.client import Client, Core, deletes, failing, subscription, updates
 from tests.contract.gnmi.conftest import Server

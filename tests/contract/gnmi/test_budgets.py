@@ -13,7 +13,7 @@ import pytest
 from gnmi_pb import gnmi_pb2 as pb
 
 from lab.waiting import wait_until
-from srv6mgrd.gnmi.passwords import hash_password
+from srv6mgrd.clients.passwords import hash_password
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from tests.contract.gnmi.client import Client, Core, path, subscription
 from tests.contract.gnmi.conftest import Server

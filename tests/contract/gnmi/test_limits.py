@@ -18,7 +18,7 @@ import grpc
 import pytest
 
 from lab.waiting import wait_until
-from srv6mgrd.gnmi.passwords import hash_password
+from srv6mgrd.clients.passwords import hash_password
 from tests.contract.gnmi.client import Client
 from tests.contract.gnmi.conftest import Server
 from tests.contract.gnmi.test_access import user

@@ -14,9 +14,9 @@ import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from grpc_reflection.v1alpha import reflection_pb2
 
+from srv6mgrd.clients.passwords import hash_password
 from srv6mgrd.datastore.coordinator import CommitCoordinator
 from srv6mgrd.datastore.rpc import Manager, RpcSubscription
-from srv6mgrd.gnmi.passwords import hash_password
 from tests.contract.gnmi.client import Client
 from tests.contract.gnmi.conftest import OPERATION, Server
 from tests.contract.gnmi.data import SRV6

@@ -11,7 +11,7 @@ import pytest
 from gnmi_pb import gnmi_pb2 as pb
 
 from lab.waiting import wait_until
-from srv6mgrd.gnmi.passwords import hash_password
+from srv6mgrd.clients.passwords import hash_password
 from tests.contract.conftest import MARKER
 from tests.contract.gnmi.client import Client, failing, subscription
 from tests.contract.gnmi.conftest import Server

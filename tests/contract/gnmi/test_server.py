@@ -15,7 +15,7 @@ from google.protobuf import descriptor_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from srv6mgrd.gnmi.passwords import hash_password
+from srv6mgrd.clients.passwords import hash_password
 from tests.contract.gnmi.client import Client, subscription
 from tests.contract.gnmi.conftest import Server
 from tests.contract.gnmi.data import SRV6

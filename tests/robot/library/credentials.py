@@ -12,7 +12,7 @@ from typing import Any
 from robot.api.deco import library
 
 from lab.waiting import wait_until
-from srv6mgrd.gnmi.passwords import hash_password
+from srv6mgrd.clients.passwords import hash_password
 from tests.contract.certificates import Authority, Certificate
 from tests.robot.library.access import over_tls, rejected
 from tests.robot.library.network import node, router

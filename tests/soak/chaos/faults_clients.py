@@ -13,7 +13,7 @@ from pathlib import Path
 from bench.hostile_kinds import KINDS
 from bench.hostile_kinds import Target as Servers
 from lab.waiting import wait_until
-from srv6mgrd.gnmi.passwords import hash_password
+from srv6mgrd.clients.passwords import hash_password
 from tests.soak.chaos.target import Target
 
 # Threads of each kind, and how many kinds there are at a time.

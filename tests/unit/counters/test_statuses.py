@@ -92,7 +92,7 @@ def test_a_sid_that_fails_keeps_its_detail():
     sid = ObjectRef(Kind.SID, "fcbb:0:1:1::/64")
     before = ObjectStatus(InstallStatus.INSTALLED, since=100, detail="End.DT46 red")
 
-    found = merge({sid: before}, {sid: FAILED}, {}, (), 200)[sid]
+    found = merge({sid: before}, [(sid, FAILED)], {}, (), 200)[sid]
 
     assert (found.status, found.detail) == (InstallStatus.FAILED, "End.DT46 red")
 

@@ -7,10 +7,10 @@ import threading
 import pytest
 from grpc import StatusCode
 
+from srv6mgrd.clients.passwords import Passwords
+from srv6mgrd.clients.peer import Peer
 from srv6mgrd.gnmi.access import Access
 from srv6mgrd.gnmi.failure import RpcError
-from srv6mgrd.gnmi.listener.peer import Peer
-from srv6mgrd.gnmi.passwords import Passwords
 from srv6mgrd.gnmi.rpc import identified_by
 from srv6mgrd.lookups import NoAnswerError
 from srv6mgrd.name_service import system_users

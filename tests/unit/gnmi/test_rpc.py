@@ -11,11 +11,11 @@ import grpc
 import pytest
 from gnmi_pb import gnmi_pb2 as pb
 
+from srv6mgrd.clients.throttle import RateLimiter
 from srv6mgrd.gnmi.budget import BudgetError, DeadlineError, Room
 from srv6mgrd.gnmi.failure import RpcError
 from srv6mgrd.gnmi.intake import Intake
 from srv6mgrd.gnmi.rpc import Rpcs, anyone
-from srv6mgrd.gnmi.throttle import RateLimiter
 from srv6mgrd.gnmi.workers import Caller, Workers
 
 

@@ -14,11 +14,9 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from grpc import StatusCode
-
-from srv6mgrd.gnmi.failure import RpcError
-from srv6mgrd.gnmi.listener.peer import Peer
-from srv6mgrd.gnmi.throttle import FailureDelay, Throttle
+from srv6mgrd.clients.denied import NotAuthenticatedError, ThrottledError
+from srv6mgrd.clients.peer import Peer
+from srv6mgrd.clients.throttle import FailureDelay, Throttle
 
 _N, _R, _P = 1 << 14, 8, 1
 # The value of the setting ``users`` for a user whose password PAM checks.
@@ -95,7 +93,7 @@ class Passwords:
         self._renewals = ThreadPoolExecutor(_RENEWALS, "password-again")
 
     async def check(self, user: str, password: str, peer: Peer) -> None:
-        """Raises RpcError unless the password is the user's."""
+        """Raises NotAuthenticatedError unless the password is the user's, or ThrottledError."""
         started = self._clock()
         digest = hmac.digest(self._key, f"{user}\0{password}".encode(), "sha256")
         until = self._known.get(digest)
@@ -106,7 +104,7 @@ class Passwords:
         else:
             try:
                 right = await self._guess(digest, user, password, peer)
-            except RpcError:
+            except ThrottledError:
                 await asyncio.sleep(_PENALTY_S)
                 raise
         if right:
@@ -114,17 +112,14 @@ class Passwords:
         self._known.pop(digest, None)
         elapsed = self._clock() - started
         await asyncio.sleep(_GRAIN_S - elapsed % _GRAIN_S)
-        raise RpcError(
-            StatusCode.UNAUTHENTICATED, f"user {user}: unknown, or the password is wrong"
-        )
+        raise NotAuthenticatedError(f"user {user}: unknown, or the password is wrong")
 
     async def _guess(self, digest: bytes, user: str, password: str, peer: Peer) -> bool:
         """Check a password for the first time: one after the other of each client."""
         group = peer.group
         self._hold_back(user, group)
         if self._waiting[group] >= _QUEUE_OF_PEER or self._waiting.total() >= _QUEUE:
-            raise RpcError(
-                StatusCode.RESOURCE_EXHAUSTED,
+            raise ThrottledError(
                 f"user {user}: too many passwords are being checked"
                 + (f" for {group}" if self._waiting[group] >= _QUEUE_OF_PEER else "")
                 + "; try again in a second",
@@ -151,8 +146,7 @@ class Passwords:
             self._names.wait(user, now),
         )
         if wait > 0:
-            raise RpcError(
-                StatusCode.RESOURCE_EXHAUSTED,
+            raise ThrottledError(
                 f"user {user}: too many wrong passwords from {group}, or for this user; try again"
                 f" in {math.ceil(wait)} s",
             )

@@ -16,14 +16,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from grpc import StatusCode
-
-from srv6mgrd.gnmi.failure import RpcError
-from srv6mgrd.gnmi.rights import RECOVERY
+from srv6mgrd.clients.denied import NotAuthenticatedError
 from srv6mgrd.settings import SettingsError
 
 if TYPE_CHECKING:
     from cryptography import x509
+
+# Of RFC 7407 (ietf-x509-cert-to-name); URIs are those of SPIFFE, say.
+NAME_TYPES = ("common-name", "san-rfc822-name", "san-dns-name", "san-uri")
 
 _LOG = logging.getLogger(__name__)
 _MOST_CERTIFICATES = 1000
@@ -31,6 +31,10 @@ _DEEPEST = 8
 _LONGEST_NAME = 256
 _FOREVER = datetime.max.replace(tzinfo=UTC)
 
+# Under no rules of NACM's (RFC 8341 section 2.4).
+_RECOVERY = "root"
+
+# As gRPC names the certificates that a client shows.
 AuthContext = Mapping[str, Iterable[bytes]]
 Some = TypeVar("Some")
 
@@ -99,7 +103,7 @@ class Certificates:
     """Judges the certificates of clients."""
 
     def __init__(self, client_ca: str, names: Sequence[str], crl: str = "") -> None:
-        """``names`` are of ``config.NAME_TYPES``. Raises SettingsError when a file can't be
+        """``names`` are of ``NAME_TYPES``. Raises SettingsError when a file can't be
         used."""
         from cryptography import x509
 
@@ -109,8 +113,8 @@ class Certificates:
         self._known: OrderedDict[bytes, _Known] = OrderedDict()
 
     def user(self, auth_context: AuthContext) -> str | None:
-        """The user whose certificate the client shows, None when it shows none. Raises RpcError
-        for one that gives no user, or is no longer valid."""
+        """The user whose certificate the client shows, None when it shows none. Raises
+        NotAuthenticatedError for one that gives no user, or is no longer valid."""
         (pem,) = tuple(auth_context.get("x509_pem_cert", ())) or (b"",)
         if not pem:
             return None
@@ -124,7 +128,7 @@ class Certificates:
                 f"it has no {' or '.join(self._names)} that can be a user's name; issue one that"
                 " has, or set certificate_names",
             )
-        if known.names[0] == RECOVERY:
+        if known.names[0] == _RECOVERY:
             raise _denied(
                 known.subject,
                 "root is under no rules, so no certificate makes a client root; name another user"
@@ -244,7 +248,7 @@ def _revocation(
 
 
 def names(certificate: x509.Certificate, kind: str) -> list[str]:
-    """Names of one kind (``config.NAME_TYPES``) that can be a user's."""
+    """Names of one kind (``NAME_TYPES``) that can be a user's."""
     from cryptography import x509
     from cryptography.x509.oid import NameOID
 
@@ -275,5 +279,5 @@ def _is_proper(name: str) -> bool:
     return 0 < len(name) <= _LONGEST_NAME and all(c > " " and c != "\x7f" for c in name)
 
 
-def _denied(subject: str, problem: str) -> RpcError:
-    return RpcError(StatusCode.UNAUTHENTICATED, f"certificate {subject}: {problem}")
+def _denied(subject: str, problem: str) -> NotAuthenticatedError:
+    return NotAuthenticatedError(f"certificate {subject}: {problem}")

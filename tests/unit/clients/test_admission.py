@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from srv6mgrd.gnmi.listener.admission import Admission, Admitted, Limits, Rejected
-from srv6mgrd.gnmi.listener.peer import Peer, read
+from srv6mgrd.clients.admission import Admission, Admitted, Limits, Rejected
+from srv6mgrd.clients.peer import Peer, read
 
 LIMITS = Limits(total=10, per_peer=4, seconds=20)
 

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from srv6mgrd.gnmi.config import Config
-from srv6mgrd.gnmi.tls import Bundle, files
+from srv6mgrd.clients.certificate_files import CertificateFiles, files
 from srv6mgrd.settings import SettingsError
 
 
 def made(place: Path) -> tuple[bytes, bytes]:
-    certificate, key = files(Config(state_directory=str(place)))
+    certificate, key = files("", "", str(place))
     return certificate.read_bytes(), key.read_bytes()
 
 
@@ -22,7 +21,7 @@ def test_the_last_good_certificate_stays(tmp_path: Path, caplog: pytest.LogCaptu
     certificate, key = tmp_path / "tls.crt", tmp_path / "tls.key"
     certificate.write_bytes(first[0])
     key.write_bytes(first[1])
-    bundle = Bundle(certificate, key, None)
+    bundle = CertificateFiles(certificate, key, None)
     assert bundle.read() is not None
     assert bundle.fresh() is None
     caplog.clear()
@@ -50,6 +49,6 @@ def test_a_first_certificate_must_be_good(tmp_path: Path) -> None:
     for path, content in zip(files_, (certificate, key, b"nothing"), strict=True):
         path.write_bytes(content)
     with pytest.raises(SettingsError, match=r"ca\.crt: no PEM file"):
-        Bundle(*files_).read()
+        CertificateFiles(*files_).read()
     files_[2].write_bytes(certificate)
-    assert Bundle(*files_).read() is not None
+    assert CertificateFiles(*files_).read() is not None
