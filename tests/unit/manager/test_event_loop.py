@@ -1,7 +1,9 @@
 """The event loop goes on while many SIDs or VRFs are committed, compared and published.
 
 No thread may hold the interpreter for long in one operation. The time of the CPU is measured, since
-a busy machine makes everything wait; the best of a few runs counts.
+a busy machine makes everything wait, and beside it that of a loop which always does the same: a CPU
+that is shared with other machines is slower, and its time is counted all the same. The best of a
+few runs counts.
 """
 
 from __future__ import annotations
@@ -29,9 +31,17 @@ from tests.unit.manager.world import World
 from tests.unit.redis.fake import FakeRedis
 
 SIDS = 30_000
-# Seconds of a CPU: usual are 0.014; the collector, when it searched all of them, took 0.08.
-MOST = 0.025
+# Times the loop: usual are 0.8 to 2.1; the collector, when it searched all of them, took 7.
+MOST = 3.0
 TRIES = 4
+
+
+def loop_seconds() -> float:
+    """Of a CPU, for a loop that takes 0.011 s where nobody disturbs it."""
+    before = time.process_time()
+    for _ in range(1_000_000):
+        pass
+    return time.process_time() - before
 
 
 @pytest.fixture
@@ -104,7 +114,9 @@ def test_no_operation_on_many_holds_the_event_loop(
     tmp_path: Path, undisturbed: None, make: Callable[[int], dict[str, Any]], count: int
 ) -> None:
     found: list[float] = []
-    while len(found) < TRIES and min(found, default=1) > MOST:
+    while len(found) < TRIES and min(found, default=2 * MOST) > MOST:
         (folder := tmp_path / str(len(found))).mkdir()
-        found.append(asyncio.run(longest(folder, make(count), make(1))))
+        before = loop_seconds()
+        seconds = asyncio.run(longest(folder, make(count), make(1)))
+        found.append(seconds / max(before, loop_seconds()))
     assert min(found) <= MOST, found
