@@ -191,6 +191,8 @@ async def _run(settings: Settings) -> None:
                 doubt_routes=frr_state.doubt_routes,
                 lost_return_paths=lambda: return_paths.lost,
                 silent_neighbors=lambda: return_paths.silent,
+                read_next_hops=frr_state.read_next_hops,
+                arrivals=lambda: manager.sampling.arrivals,
             ),
             service_evidence,
             seen,

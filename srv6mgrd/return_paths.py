@@ -44,8 +44,8 @@ class Echoes(Protocol):
 @one_thread(but=("lost", "silent"))
 class ReturnPaths:
     """Lives in the event loop. ``lost`` are the neighbors without a way back to a locator,
-    ``silent`` those that answered and do not any more: references that are replaced as a
-    whole."""
+    ``silent`` those that answered and do not any more, and since when: references that are
+    replaced as a whole."""
 
     def __init__(self, desired: Callable[[], Desired], echoes: Echoes) -> None:
         self._desired = desired
@@ -56,9 +56,9 @@ class ReturnPaths:
         self._asked = 0
         self._missed: dict[ReturnPath, int] = {}
         self.lost: frozenset[ReturnPath] = frozenset()
-        # How often those that have answered missed since.
-        self._unanswered: dict[IPv6Address, int] = {}
-        self.silent: frozenset[IPv6Address] = frozenset()
+        # Those that have answered: how often they missed since, and when it was first seen.
+        self._unanswered: dict[IPv6Address, tuple[int, float]] = {}
+        self.silent: Mapping[IPv6Address, float] = {}
 
     async def run(self) -> None:
         """Until cancelled; ends at once without CAP_NET_RAW."""
@@ -95,8 +95,8 @@ class ReturnPaths:
         asked = {ReturnPath(n, name) for n in neighbors for name in self._sources}
         self._missed = {path: count for path, count in self._missed.items() if path in asked}
         self.lost = self.lost & asked
-        self._unanswered = {n: count for n, count in self._unanswered.items() if n in neighbors}
-        self.silent = self.silent.intersection(neighbors)
+        self._unanswered = {n: one for n, one in self._unanswered.items() if n in neighbors}
+        self._tell_silent()
 
     def _judge(self, probes: Iterable[Probe], answered: set[Probe]) -> None:
         """A neighbor that answers nothing says nothing of the way back; one that never did may
@@ -104,10 +104,11 @@ class ReturnPaths:
         for probe in probes:
             path = ReturnPath(probe.neighbor, probe.locator)
             if not probe.locator:
+                count, since = self._unanswered.get(probe.neighbor, (0, 0.0))
                 if probe in answered:
-                    self._unanswered[probe.neighbor] = 0
+                    self._unanswered[probe.neighbor] = 0, 0.0
                 elif probe.neighbor in self._unanswered:
-                    self._unanswered[probe.neighbor] += 1
+                    self._unanswered[probe.neighbor] = count + 1, since or time.monotonic()
             elif probe in answered:
                 self._missed.pop(path, None)
             elif Probe(probe.neighbor) in answered:
@@ -115,9 +116,12 @@ class ReturnPaths:
         lost = frozenset(path for path, count in self._missed.items() if count >= _MISSED)
         if lost != self.lost:
             self.lost = lost
-        silent = frozenset(n for n, count in self._unanswered.items() if count >= _MISSED)
-        if silent != self.silent:
-            self.silent = silent
+        self._tell_silent()
+
+    def _tell_silent(self) -> None:
+        found = {n: since for n, (count, since) in self._unanswered.items() if count >= _MISSED}
+        if found != self.silent:
+            self.silent = found
 
 
 def probe_sources(desired: Desired) -> dict[str, IPv6Address]:

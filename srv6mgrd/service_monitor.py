@@ -19,6 +19,7 @@ from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.service_state.bgp_sessions import PeerName
 from srv6mgrd.service_state.evidence import (
+    Arrivals,
     BgpEvidence,
     Evidence,
     KernelEvidence,
@@ -94,7 +95,8 @@ class _Seen:
     statuses: Statuses
     paths: Mapping[str, Any]
     lost_return_paths: frozenset[ReturnPath]
-    silent_neighbors: frozenset[IPv6Address]
+    silent_neighbors: Mapping[IPv6Address, float]
+    arrivals: Arrivals | None
 
     def is_same(self, other: _Seen | None) -> bool:
         return other is not None and all(
@@ -105,7 +107,8 @@ class _Seen:
 @dataclass(frozen=True, slots=True)
 class Sources:
     """Where evidence comes from. Each is one reference that is replaced as a whole; ``ask_frr`` has
-    FRR asked soon, ``doubt_routes`` has it count its routes then."""
+    FRR asked soon, ``doubt_routes`` has it count its routes then, and ``read_next_hops`` say which
+    edges remote SIDs are of."""
 
     desired: Callable[[], Desired]
     statuses: Callable[[], Statuses]
@@ -114,7 +117,9 @@ class Sources:
     ask_frr: Callable[[], None]
     doubt_routes: Callable[[], None]
     lost_return_paths: Callable[[], frozenset[ReturnPath]]
-    silent_neighbors: Callable[[], frozenset[IPv6Address]]
+    silent_neighbors: Callable[[], Mapping[IPv6Address, float]]
+    read_next_hops: Callable[[], None]
+    arrivals: Callable[[], Arrivals]
 
 
 @one_thread()
@@ -154,6 +159,7 @@ class ServiceMonitor:
         self._published = self._taken_over(published or {})
         self._times = StateTimes(self._published)
         self._judging_until = clock() + FIRST_CONTACT
+        self._arrivals: Arrivals | None = None
         # When the first of the findings that are held counts, and when all is read again.
         self._due: float | None = None
         self._full_due = 0.0
@@ -203,14 +209,19 @@ class ServiceMonitor:
             self._kernel.forget()
         elif self._kernel.is_stale:
             self._sources.ask_frr()
+        silent = self._sources.silent_neighbors()
         seen = _Seen(
             self._sources.desired(),
             self._sources.bgp(),
             self._sources.statuses(),
             self._writer.staged(_PATHS),
             self._sources.lost_return_paths(),
-            self._sources.silent_neighbors(),
+            silent,
+            self._arrivals_since(silent),
         )
+        if silent and (self._seen is None or silent is not self._seen.silent_neighbors):
+            self._sources.read_next_hops()
+            self._sources.ask_frr()
         due = self._due is not None and now >= self._due
         if not (due or self._kernel.is_stale) and seen.is_same(self._seen):
             return
@@ -227,6 +238,18 @@ class ServiceMonitor:
             self._full_due = now + self._duty_cycle.after(self._cost.seconds, quiet=True)
         if changed:
             self._writer.publish()
+
+    def _arrivals_since(self, silent: Mapping[IPv6Address, float]) -> Arrivals | None:
+        """While neighbors are silent, all since they are: a site may send little."""
+        if not silent:
+            self._arrivals = None
+            return None
+        sample, before = self._sources.arrivals(), self._arrivals
+        if before is None or before.since < max(silent.values()):
+            self._arrivals = sample
+        elif sample.until > before.until:
+            self._arrivals = Arrivals(before.since, sample.until, before.sids | sample.sids)
+        return self._arrivals
 
     def _looked(self, seen: _Seen, now: float) -> bool:
         """In a thread: judge, and report. Whether there is something to publish. Raises
@@ -257,6 +280,7 @@ class ServiceMonitor:
                 _paths(seen.paths),
                 seen.lost_return_paths,
                 seen.silent_neighbors,
+                seen.arrivals,
             )
             held = self._holds.sort(findings(self._scope, evidence, self._sources.peer), now)
             self._due = None if held.due is None else now + held.due

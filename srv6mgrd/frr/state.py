@@ -11,6 +11,7 @@ from typing import Any
 from srv6mgrd.frr.adjacencies import Adjacencies
 from srv6mgrd.frr.blocks import BGPD
 from srv6mgrd.frr.json_shows import Remembered
+from srv6mgrd.frr.remote_edges import next_hops
 from srv6mgrd.frr.route_counts import is_counting, route_counts
 from srv6mgrd.frr.service_evidence import bgp_evidence
 from srv6mgrd.frr.session_states import FAILED, SUMMARY, SessionStates
@@ -24,7 +25,7 @@ from srv6mgrd.service_state.evidence import BgpEvidence
 _SILENCE, _TIMES = 1.5, 5
 # A whole round is this part of the time, and due after so many seconds at the latest.
 _SHARE, _LATEST = 0.005, 30.0
-# Routes that are in doubt are counted in this part of the time.
+# Routes that are in doubt are counted in this part of the time, next hops are read in as much.
 _COUNTING = 0.05
 _BGP, _ISIS = "srv6mgr-bgp:bgp", "srv6mgr-isis:isis"
 
@@ -55,6 +56,8 @@ class FrrState:
         self._whole_due = 0.0
         self._in_doubt = False
         self._count_due = 0.0
+        self._wants_next_hops = False
+        self._next_hops_due = 0.0
         self._sessions = SessionStates()
         self._adjacencies = Adjacencies()
         # State below ``/srv6mgr-srv6:srv6``, in RFC 7951 form.
@@ -84,13 +87,15 @@ class FrrState:
             if desired is self._desired and began < self._whole_due and self._is_as_before():
                 if self._in_doubt and began >= self._count_due:
                     self._count_routes()
-                return self._found
-            # Should the round fail, no later one is compared with a part of it.
-            self._desired = None
-            self._found = self._ask(desired)
-            self._desired = desired
-            took = self._clock() - began
-            self._whole_due = self._clock() + min(took / _SHARE, _LATEST)
+            else:
+                # Should the round fail, no later one is compared with a part of it.
+                self._desired = None
+                self._found = self._ask(desired)
+                self._desired = desired
+                took = self._clock() - began
+                self._whole_due = self._clock() + min(took / _SHARE, _LATEST)
+            if self._wants_next_hops and self._clock() >= self._next_hops_due:
+                self._read_next_hops()
             return self._found
         finally:
             self._seconds = self._seconds[1], self._clock() - began
@@ -100,6 +105,20 @@ class FrrState:
         """Count routes again in the next round; for the event loop. That takes zebra long, so it is
         not done in each round."""
         self._in_doubt = True
+
+    def read_next_hops(self) -> None:
+        """Read those of remote SIDs in the next round, too; for the event loop."""
+        self._wants_next_hops = True
+
+    def _read_next_hops(self) -> None:
+        began, evidence = self._clock(), self._bgp_evidence
+        self._wants_next_hops = False
+        if evidence is not None:
+            with contextlib.suppress(VtyError):
+                found = next_hops(self._frr, evidence.routes)
+                if found != evidence.next_hops:
+                    self._bgp_evidence = replace(evidence, next_hops=found)
+        self._next_hops_due = self._clock() + (self._clock() - began) / _COUNTING
 
     def _count_routes(self) -> None:
         began, evidence = self._clock(), self._bgp_evidence
@@ -121,6 +140,8 @@ class FrrState:
         found = reported(desired, frr)
         self.observed = self._observe(desired, frr)
         evidence = bgp_evidence(desired, frr)
+        if self._bgp_evidence is not None:
+            evidence = replace(evidence, next_hops=self._bgp_evidence.next_hops)
         if evidence != self._bgp_evidence:
             self._bgp_evidence = evidence
         return found

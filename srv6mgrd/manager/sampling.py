@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from ipaddress import IPv6Network
 from typing import TypeGuard
 
@@ -20,13 +20,15 @@ from srv6mgrd.model.desired import Desired
 from srv6mgrd.plan.actions import Action, Create, Replace
 from srv6mgrd.ports import Kernel
 from srv6mgrd.progress import state_progress
+from srv6mgrd.service_state.evidence import Arrivals
 from srv6mgrd.stages import Stage, stages
 from srv6mgrd.threads import one_thread
 
 
-@one_thread()
+@one_thread(but=("arrivals",))
 class Sampling:
-    """Counters that never go back, whatever becomes of the routes that count."""
+    """Counters that never go back, whatever becomes of the routes that count. ``arrivals`` are
+    those of the last sample, for any thread: replaced, never changed."""
 
     def __init__(
         self,
@@ -54,6 +56,8 @@ class Sampling:
         # SIDs that are being written: the kernel's counters may be those of the old route or of the
         # new one, until ``count_anew`` says which.
         self._in_doubt: frozenset[IPv6Network] = frozenset()
+        now = time.monotonic()
+        self.arrivals = Arrivals(now, now)
         # What the last ``beat`` took.
         self.cost = Cost()
 
@@ -99,6 +103,7 @@ class Sampling:
         counted, now = self._kernel.sid_counters(), time.time_ns()
         if self._sampled is counted:
             self._store.set_counters({}, {}, now)
+            self._arrived(())
             return False
         doubt = self._in_doubt
         counts = state_progress.each(counted.items())
@@ -111,7 +116,11 @@ class Sampling:
         if changed or not self._stored_all:
             self._outward.publish_counters(written)
         self._sampled, self._stored_all = counted, True
+        self._arrived(changed)
         return bool(changed)
+
+    def _arrived(self, sids: Iterable[str]) -> None:
+        self.arrivals = Arrivals(self.arrivals.until, time.monotonic(), frozenset(sids))
 
     def last_counts(self, actions: Sequence[Action]) -> None:
         """Read what SIDs counted before what counts them is replaced or removed. ``count_anew``

@@ -68,9 +68,14 @@ def sessions(
 
 
 def unreachable(
-    scope: Scope, bgp: BgpEvidence, kernel: KernelEvidence, silent: Collection[IPv6Address]
+    scope: Scope,
+    bgp: BgpEvidence,
+    kernel: KernelEvidence,
+    silent: Collection[IPv6Address],
+    lost: Collection[str],
 ) -> Iterator[Finding]:
-    """A session lives on for its hold time when nothing gets to the neighbor any more."""
+    """A session lives on for its hold time when nothing gets to the neighbor any more. ``lost`` are
+    VRFs that have no other edge than silent ones."""
     if scope.desired.bgp is None:
         return
     cut_off = core.is_cut_off(scope, kernel)
@@ -81,12 +86,14 @@ def unreachable(
         if session is None or not session.is_established:
             continue
         name, hold = names.bgp_neighbor(neighbor.address), CONVERGENCE
+        effects = dict.fromkeys(scope.vpn, ServiceState.DEGRADED)
         if found is not None and found.failure:
             cause = f"{found.failure} to {name}: its session will end"
             remedy = f"restore the underlay's route to it: ip -6 route get {neighbor.address}"
         elif address in silent and not cut_off:
             # Several echoes in a row are missing by now.
             hold = AT_ONCE
+            effects |= dict.fromkeys(lost, ServiceState.DOWN)
             cause = f"{name} answers no echo any more: its session will end"
             remedy = (
                 f"see where packets to it end: traceroute {neighbor.address}; and that it runs and"
@@ -99,8 +106,9 @@ def unreachable(
             f"{bgp_path(None)}/{neighbor.step}",
             cause,
             remedy,
-            dict.fromkeys(scope.vpn, ServiceState.DEGRADED),
+            effects,
             hold=hold,
+            is_shared=True,
         )
 
 

@@ -58,13 +58,15 @@ class BgpEvidence:
     known. ``is_silent``: a daemon of FRR has been asked for long, and does not answer.
     ``sessions`` are keyed by VRF, ``SPEAKER`` for none, and the peer's name in FRR; ``exports``
     say by VRF why its routes are not exported as declared, empty where they are. ``routes`` are
-    those of BGP that zebra has and that belong in the kernel, by VRF."""
+    those of BGP that zebra has and that belong in the kernel, by VRF; ``next_hops`` those of BGP's
+    routes by the SID that they encapsulate to, of some VRFs, as they were last read."""
 
     problem: str = ""
     sessions: Mapping[tuple[str, str], BgpSession] = field(default_factory=dict)
     exports: Mapping[str, str] = field(default_factory=dict)
     unresolved: tuple[UnresolvedNextHop, ...] = ()
     routes: Mapping[str, RouteCount] = field(default_factory=dict)
+    next_hops: Mapping[IPv6Address, frozenset[str]] = field(default_factory=dict)
     is_silent: bool = False
 
 
@@ -120,14 +122,26 @@ class ReturnPath:
 
 
 @dataclass(frozen=True, slots=True)
+class Arrivals:
+    """The local SIDs that packets arrived for from ``since`` to ``until``, in seconds of the
+    monotonic clock."""
+
+    since: float
+    until: float
+    sids: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """All of it. ``not_installed`` are the objects that are not installed as declared,
     ``lost_return_paths`` are of neighbors that answer, but not to the locator, and
-    ``silent_neighbors`` answered and do not any more."""
+    ``silent_neighbors`` answered and do not any more: since when, in seconds of the monotonic
+    clock. ``arrivals`` are those while any is."""
 
     bgp: BgpEvidence | None = None
     kernel: KernelEvidence | None = None
     not_installed: Mapping[ObjectRef, ObjectStatus] = field(default_factory=dict)
     paths: Mapping[str, PathEvidence] = field(default_factory=dict)
     lost_return_paths: frozenset[ReturnPath] = frozenset()
-    silent_neighbors: frozenset[IPv6Address] = frozenset()
+    silent_neighbors: Mapping[IPv6Address, float] = field(default_factory=dict)
+    arrivals: Arrivals | None = None

@@ -16,6 +16,7 @@ from srv6mgrd.service_state import (
     objects,
     remote_sids,
     return_paths,
+    silent_edges,
     vpn_routes,
 )
 from srv6mgrd.service_state.bgp_sessions import PeerName
@@ -61,7 +62,9 @@ def findings(scope: Scope, evidence: Evidence, peer: PeerName) -> Iterator[Findi
         yield from attachments.next_hops(scope, kernel)
     if bgp is not None and kernel is not None:
         yield from vpn_routes.not_in_kernel(scope, bgp, kernel)
-        yield from bgp_sessions.unreachable(scope, bgp, kernel, evidence.silent_neighbors)
+        silent = silent_edges.silent_neighbors(scope, evidence)
+        lost = silent_edges.without_others(scope, evidence, silent)
+        yield from bgp_sessions.unreachable(scope, bgp, kernel, silent, lost)
     yield from measured_paths.measured_paths(scope, evidence.paths)
     yield from return_paths.return_paths(scope, evidence.lost_return_paths)
 

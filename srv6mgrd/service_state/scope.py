@@ -47,6 +47,14 @@ class Scope:
         bgp = self.desired.vrfs[vrf].bgp
         return bgp.export_sids if bgp is not None else ()
 
+    def node_of(self, sid: IPv6Address) -> IPv6Network:
+        """The locator of another node in a SID block of ours, as long as ours is (RFC 8986 section
+        3.1); elsewhere the SID alone."""
+        for locator in self.desired.locators.values():
+            if sid in locator.block:
+                return IPv6Network((sid, locator.prefix.prefixlen), strict=False)
+        return IPv6Network(sid)
+
 
 def expected(neighbors: Collection[Neighbor]) -> list[Neighbor]:
     """Those that are to have a session: who connects by itself may be away."""

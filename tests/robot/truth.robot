@@ -46,7 +46,10 @@ ${NO_ROUTE}         remote-sid-unreachable major down
 ${NO_ANSWER}        routing-daemon-down minor degraded
 ${NO_WAY_BACK}      locator-unreachable critical down
 ${NO_PEER}          bgp-neighbor-unreachable minor degraded
+${SILENT}           bgp-neighbor-unreachable critical down
 ${DROP_ALL}         nft 'table ip6 silent { chain f { type filter hook forward priority 0; policy drop; }; }'
+${DROP_ECHOES}      SEPARATOR=
+...                 nft 'table ip6 silent { chain f { type filter hook input priority 0; icmpv6 type echo-request drop; }; }'
 ${NO_RED}           vrf-interface-down major down
 ${STAMP}            srv6mgr-path-measurement:path-measurement
 ${STATIC}           vrfs/vrf[name=red]/srv6mgr-routing:static-routes/route[prefix=192.0.2.0/24]
@@ -82,12 +85,22 @@ The Core Has No Way Back
     pe2    ip -6 route add blackhole fcbb:0:1::/48 metric 1    ${NO_WAY_BACK}    ip -6 route del blackhole fcbb:0:1::/48 metric 1
 
 The Core Is Silent
-    [Documentation]    Links stay up and BGP sessions last for their hold time.
+    [Documentation]    Links stay up and BGP sessions last for their hold time. Nothing arrives from the other edge.
     [Template]    It Is Reported
-    p    ${DROP_ALL}    ${NO_PEER}    nft delete table ip6 silent
-    pe1    tc qdisc add dev to-p root netem loss 100%    ${NO_PEER}    tc qdisc del dev to-p root
-    pe1    ip -6 neigh replace 2001:db8:1::2 lladdr 02:00:00:00:00:99 dev to-p nud permanent    ${NO_PEER}    ip -6 neigh del 2001:db8:1::2 dev to-p
-    p    ip link set to-pe2 down    ${NO_PEER}    ${FAR_CORE_OF_P}
+    p    ${DROP_ALL}    ${SILENT}    nft delete table ip6 silent
+    pe1    tc qdisc add dev to-p root netem loss 100%    ${SILENT}    tc qdisc del dev to-p root
+    pe1    ip -6 neigh replace 2001:db8:1::2 lladdr 02:00:00:00:00:99 dev to-p nud permanent    ${SILENT}    ip -6 neigh del 2001:db8:1::2 dev to-p
+    p    ip link set to-pe2 down    ${SILENT}    ${FAR_CORE_OF_P}
+
+An Edge That Answers No Echo Carries Traffic
+    [Documentation]    It filters them, and customers notice nothing: no VRF is reported as down.
+    [Setup]    Run On    ce-red1    ping -i 0.2 ${SITE2} > /dev/null & echo $! > /tmp/ping
+    When Run On    pe2    ${DROP_ECHOES}
+    Then Condition Is Reported    pe1    bgp-neighbor-unreachable    minor    red=degraded    blue=degraded
+    And No VRF Goes Down    pe1    ${4}
+    [Teardown]    Run Keywords    Run On    pe2    nft delete table ip6 silent
+    ...    AND    Run On    ce-red1    kill $(cat /tmp/ping)
+    ...    AND    All Services Are Up    pe1    60
 
 The Core Gets Narrow
     [Template]    It Is Reported

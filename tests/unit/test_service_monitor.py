@@ -18,8 +18,14 @@ from srv6mgrd.model.service import ServiceReport, ServiceState
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.service_monitor import PART, ServiceMonitor, Sources, Statuses
-from srv6mgrd.service_state.evidence import BgpEvidence, KernelEvidence, ReturnPath, RouteCount
-from tests.unit.service_state.samples import BGP, DESIRED, KERNEL, RED, UP
+from srv6mgrd.service_state.evidence import (
+    Arrivals,
+    BgpEvidence,
+    KernelEvidence,
+    ReturnPath,
+    RouteCount,
+)
+from tests.unit.service_state.samples import BGP, BOTH_OF_PE2, DESIRED, KERNEL, PE2, RED, UP
 
 INSTALLED = ObjectStatus(InstallStatus.INSTALLED)
 MEASURED = {
@@ -43,6 +49,7 @@ class World:
     reads: int = 0
     asked: int = 0
     doubted: int = 0
+    asked_next_hops: int = 0
     published: int = 0
     parts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     conditions: list[Condition] = field(default_factory=list)
@@ -52,7 +59,8 @@ class World:
 
     def __post_init__(self) -> None:
         self.lost_return_paths = frozenset[ReturnPath]()
-        self.silent_neighbors = frozenset[IPv6Address]()
+        self.silent_neighbors: Mapping[IPv6Address, float] = {}
+        self.arrivals = Arrivals(0.0, 0.0)
         sources = Sources(
             desired=lambda: self.desired,
             statuses=lambda: self.statuses,
@@ -62,6 +70,8 @@ class World:
             doubt_routes=self.doubt_routes,
             lost_return_paths=lambda: self.lost_return_paths,
             silent_neighbors=lambda: self.silent_neighbors,
+            read_next_hops=self.read_next_hops,
+            arrivals=lambda: self.arrivals,
         )
         self.monitor = ServiceMonitor(
             sources, self, self, self, self, published=self.before, clock=lambda: self.time
@@ -72,6 +82,9 @@ class World:
 
     def doubt_routes(self) -> None:
         self.doubted += 1
+
+    def read_next_hops(self) -> None:
+        self.asked_next_hops += 1
 
     def hear(self) -> None:
         pass
@@ -250,6 +263,41 @@ def test_routes_that_the_kernel_lacks_are_counted_again_before_they_are_reported
     world.look()
     assert (world.types(), world.doubted) == ([], 2)
     assert not world.monitor.lacking_routes
+
+
+def test_a_silent_edge_takes_down_what_receives_nothing_since() -> None:
+    world = World()
+    world.look()
+    world.silent_neighbors = {PE2: 100.0}
+    world.arrivals = Arrivals(99.5, 100.5)
+    world.look()
+    # FRR is asked which edges remote SIDs are of.
+    assert (world.asked_next_hops, world.asked) == (1, 1)
+    world.bgp = replace(BGP, next_hops=BOTH_OF_PE2)
+    world.look()
+    assert (world.asked_next_hops, world.state("red")) == (1, "degraded")
+    world.arrivals = Arrivals(100.5, 101.5)
+    world.look()
+    assert (world.state("red"), world.state("blue")) == ("down", "down")
+    # A packet in any VRF is one of that edge; and it may send few.
+    world.arrivals = Arrivals(101.5, 102.5, frozenset({str(RED)}))
+    world.look()
+    assert (world.state("red"), world.state("blue")) == ("degraded", "degraded")
+    world.arrivals = Arrivals(102.5, 103.5)
+    world.look()
+    assert (world.state("red"), world.state("blue")) == ("degraded", "degraded")
+    world.silent_neighbors = {PE2: 104.0}
+    world.look()
+    world.arrivals = Arrivals(104.1, 105.1)
+    world.look()
+    assert (world.state("red"), world.state("blue")) == ("down", "down")
+    world.silent_neighbors = {}
+    world.look()
+    assert (world.state("red"), world.types()) == ("up", [])
+    # While nobody is silent, a new sample is no reason to judge.
+    looked, world.arrivals = world.reads, Arrivals(105.1, 106.1)
+    world.look()
+    assert world.reads == looked
 
 
 def test_everything_is_read_now_and_then() -> None:

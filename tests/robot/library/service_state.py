@@ -118,6 +118,14 @@ class ServiceStates:
                 raise AssertionError(f"{name}: {states(name)} {raised}")
             time.sleep(0.05)
 
+    def no_vrf_goes_down(self, name: str, seconds: float) -> None:
+        """Meanwhile."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if "down" in (found := states(name)).values():
+                raise AssertionError(f"{name}: {found} {alarms(name)}")
+            time.sleep(0.05)
+
     def slowest_report(self) -> float:
         """Seconds from a breakage to its report, the longest so far."""
         return self._slowest

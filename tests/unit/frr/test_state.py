@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from ipaddress import IPv6Address
 
 import pytest
 
@@ -14,6 +16,7 @@ from srv6mgrd.service_state.evidence import SPEAKER
 from tests.unit.service_state.samples import DESIRED
 
 COUNT = "show ip route vrf all summary json"
+OF_RED = "show ip route vrf red bgp json"
 
 
 class Hanging:
@@ -72,6 +75,9 @@ class Answering:
         if command == COUNT:
             of_red = {"type": "ibgp", "rib": self.routes, "fib": self.routes}
             return json.dumps({"red": {"routes": [of_red]}})
+        if command == OF_RED:
+            hop = {"ip": "2001:db8::2", "seg6": {"segs": "fcbb:0:2:64::"}}
+            return json.dumps({"10.2.0.0/24": [{"nexthops": [hop]}]})
         if command == FAILED and self.session != "Established":
             return json.dumps({"default": {"ipv4Vpn": {"peers": {"2001:db8::2": {}}}}})
         return "{}"
@@ -80,6 +86,11 @@ class Answering:
         self.asked.clear()
         self.state.ask(DESIRED)
         return self.asked
+
+    @property
+    def next_hops(self) -> Mapping[IPv6Address, frozenset[str]]:
+        assert self.state.bgp_evidence is not None
+        return self.state.bgp_evidence.next_hops
 
     @property
     def count(self) -> int:
@@ -143,6 +154,25 @@ def test_counting_takes_a_small_part_of_the_time() -> None:
         frr.time += 1
     # Two commands of 0.1 s each are 4 s apart.
     assert counted in (3, 4)
+
+
+def test_next_hops_are_read_when_they_are_wanted() -> None:
+    frr = Answering()
+    assert OF_RED not in frr.ask()
+    frr.state.read_next_hops()
+    assert OF_RED in frr.ask()
+    found = {IPv6Address("fcbb:0:2:64::"): frozenset({"2001:db8::2"})}
+    assert frr.next_hops == found
+    assert OF_RED not in frr.ask()
+    # A round knows nothing of them, and leaves them.
+    frr.session = "Active"
+    assert SUMMARY in frr.ask()
+    assert frr.next_hops == found
+    frr.state.read_next_hops()
+    frr.time += 30
+    asked = frr.ask()
+    assert SUMMARY in asked
+    assert OF_RED in asked
 
 
 def test_a_daemon_that_comes_back_is_seen_at_once() -> None:

@@ -50,6 +50,24 @@ async def test_counters_go_on_over_a_commit_that_was_undone(world):
 
 
 @in_virtual_time
+async def test_arrivals_are_those_since_the_sample_before(world):
+    world.commit(tree(1))
+    sampling = world.manager.sampling
+    sampling.sample()
+    first = sampling.arrivals
+    world.kernel.counters[END_PREFIX] = (1, 100, 0)
+    sampling.sample()
+    assert sampling.arrivals.sids == {END.name}
+    assert sampling.arrivals.since == first.until
+    same = world.kernel.sid_counters()
+    world.kernel.sid_counters = lambda: same
+    for _ in range(2):
+        before = sampling.arrivals
+        sampling.sample()
+        assert (sampling.arrivals.since, sampling.arrivals.sids) == (before.until, frozenset())
+
+
+@in_virtual_time
 async def test_counters_that_can_not_be_read_are_read_at_the_next_beat(world):
     world.commit(tree(1))
     world.kernel.counters[END_PREFIX] = (7, 700, 0)

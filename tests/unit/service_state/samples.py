@@ -30,9 +30,12 @@ from srv6mgrd.service_state.judge import Judgement, findings, judge
 from srv6mgrd.service_state.scope import Scope
 
 SOURCE = IPv6Address("2001:db8::1")
+PE2, PE3 = IPv6Address("2001:db8::2"), IPv6Address("2001:db8::3")
 RED, BLUE = IPv6Network("fcbb:0:1:64::/64"), IPv6Network("fcbb:0:1:c8::/64")
 CROSS = IPv6Network("fcbb:0:1:1::/64")
 REMOTE_RED, REMOTE_BLUE = IPv6Address("fcbb:0:2:64::"), IPv6Address("fcbb:0:2:c8::")
+# Read in one VRF: the other one's SID is of the same node.
+BOTH_OF_PE2 = {REMOTE_RED: frozenset({str(PE2)})}
 NEXT_HOP = IPv4Address("10.9.0.2")
 UP = LinkEvidence(is_up=True, has_carrier=True, mtu=1500)
 CORE = replace(UP, mtu=9000)

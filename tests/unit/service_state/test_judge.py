@@ -14,6 +14,7 @@ from srv6mgrd.model.desired import Desired, Role
 from srv6mgrd.model.interfaces import Interface
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.service_state.evidence import (
+    Arrivals,
     BgpEvidence,
     BgpSession,
     Evidence,
@@ -26,12 +27,15 @@ from tests.unit.service_state.samples import (
     ACTIVE,
     BGP,
     BLUE,
+    BOTH_OF_PE2,
     CORE,
     CROSS,
     DESIRED,
     HEALTHY,
     KERNEL,
     NEXT_HOP,
+    PE2,
+    PE3,
     RED,
     REMOTE_BLUE,
     REMOTE_RED,
@@ -49,7 +53,9 @@ from tests.unit.service_state.samples import (
 
 DOWN = replace(UP, is_up=False, has_carrier=False)
 DARK = replace(UP, has_carrier=False)
-PE2 = frozenset({IPv6Address("2001:db8::2")})
+SILENT = {PE2: 100.0}
+SINCE_THEN = Arrivals(100.1, 101.1)
+OTHER = IPv6Address("fcbb:0:3:64::")
 NO_ROUTE = Reachability("no route (Network is unreachable)")
 BOTH_DOWN = {"red": "down", "blue": "down"}
 BOTH_DEGRADED = {"red": "degraded", "blue": "degraded"}
@@ -117,15 +123,50 @@ BROKEN: Mapping[str, tuple[Evidence, str, str, Mapping[str, str]]] = {
         "bgp-neighbor-unreachable", "minor", BOTH_DEGRADED,
     ),
     "a neighbor that was heard": (
-        replace(HEALTHY, silent_neighbors=PE2), "bgp-neighbor-unreachable", "minor",
+        replace(HEALTHY, silent_neighbors=SILENT), "bgp-neighbor-unreachable", "minor",
         BOTH_DEGRADED,
     ),
+    "the edge of all imported routes": (
+        replace(
+            with_bgp(next_hops=BOTH_OF_PE2), silent_neighbors=SILENT, arrivals=SINCE_THEN
+        ),
+        "bgp-neighbor-unreachable", "critical", BOTH_DOWN,
+    ),
+    "the edge of all imported routes, before a sample says whether packets arrive": (
+        replace(
+            with_bgp(next_hops=BOTH_OF_PE2), silent_neighbors=SILENT,
+            arrivals=Arrivals(99.9, 100.9),
+        ),
+        "bgp-neighbor-unreachable", "minor", BOTH_DEGRADED,
+    ),
+    "the echoes of the edge of all imported routes": (
+        replace(
+            with_bgp(next_hops=BOTH_OF_PE2), silent_neighbors=SILENT,
+            arrivals=replace(SINCE_THEN, sids=frozenset({str(RED)})),
+        ),
+        "bgp-neighbor-unreachable", "minor", BOTH_DEGRADED,
+    ),
+    "the edge of some imported routes": (
+        replace(
+            with_bgp(next_hops={REMOTE_RED: frozenset({str(PE2)}), OTHER: frozenset({str(PE3)})}),
+            kernel=replace(KERNEL, tunnels={"red": {REMOTE_RED: 3, OTHER: 1}, "blue": {OTHER: 1}}),
+            silent_neighbors=SILENT, arrivals=SINCE_THEN,
+        ),
+        "bgp-neighbor-unreachable", "minor", BOTH_DEGRADED,
+    ),
+    "a route reflector": (
+        replace(
+            with_bgp(next_hops={REMOTE_RED: frozenset({str(PE3)})}),
+            silent_neighbors=SILENT, arrivals=SINCE_THEN,
+        ),
+        "bgp-neighbor-unreachable", "minor", BOTH_DEGRADED,
+    ),
     "all core interfaces, and so neighbors": (
-        replace(with_links(core1=None, core2=DARK), silent_neighbors=PE2), "core-interface-down",
+        replace(with_links(core1=None, core2=DARK), silent_neighbors=SILENT), "core-interface-down",
         "critical", BOTH_DOWN,
     ),
     "a neighbor that was heard, whose session has ended": (
-        replace(with_sessions(pe2=ACTIVE), silent_neighbors=PE2), "bgp-session-down", "minor",
+        replace(with_sessions(pe2=ACTIVE), silent_neighbors=SILENT), "bgp-session-down", "minor",
         BOTH_DEGRADED,
     ),
     "bgpd, which hangs": (
@@ -291,6 +332,10 @@ QUIET: Mapping[str, tuple[Desired, Evidence]] = {
         with_neighbors(kind=PeerKind.DYNAMIC), with_sessions(pe2=ACTIVE),
     ),
     "a VRF has no routes of other sites yet": (DESIRED, silent(HEALTHY)),
+    "a neighbor filters echoes, and its session outlives the hold time": (
+        DESIRED,
+        replace(HEALTHY, silent_neighbors=SILENT, arrivals=Arrivals(101.0, 286.0)),
+    ),
     "a core interface is a loopback": (
         replace(
             DESIRED,
