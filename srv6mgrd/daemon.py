@@ -200,6 +200,7 @@ async def _run(settings: Settings) -> None:
             alarms,
             published=NodeReader(observed.beside(runtime / "store")).read().members,
         )
+        return_paths.changed = services.wake
         # Before anybody can commit on top of it.
         upgrade(
             state / "revision",

@@ -49,6 +49,8 @@ class ReturnPaths:
 
     def __init__(self, desired: Callable[[], Desired], echoes: Echoes) -> None:
         self._desired = desired
+        # Called when one of them is another.
+        self.changed: Callable[[], None] = lambda: None
         self._echoes = echoes
         self._of: Desired | None = None
         self._turns: Iterator[IPv6Address] = iter(())
@@ -56,7 +58,7 @@ class ReturnPaths:
         self._asked = 0
         self._missed: dict[ReturnPath, int] = {}
         self.lost: frozenset[ReturnPath] = frozenset()
-        # Those that have answered: how often they missed since, and when it was first seen.
+        # Those that have answered: how often they missed since, and when that was first asked.
         self._unanswered: dict[IPv6Address, tuple[int, float]] = {}
         self.silent: Mapping[IPv6Address, float] = {}
 
@@ -85,7 +87,8 @@ class ReturnPaths:
             for name, source in (("", None), *self._sources.items())
         ]
         if probes:
-            self._judge(probes, await asyncio.to_thread(self._echoes.answered, probes))
+            asked = time.monotonic()
+            self._judge(probes, await asyncio.to_thread(self._echoes.answered, probes), asked)
 
     def _take(self, desired: Desired, sources: Mapping[str, IPv6Address]) -> None:
         self._of, self._sources = desired, sources
@@ -98,7 +101,7 @@ class ReturnPaths:
         self._unanswered = {n: one for n, one in self._unanswered.items() if n in neighbors}
         self._tell_silent()
 
-    def _judge(self, probes: Iterable[Probe], answered: set[Probe]) -> None:
+    def _judge(self, probes: Iterable[Probe], answered: set[Probe], asked: float) -> None:
         """A neighbor that answers nothing says nothing of the way back; one that never did may
         answer nobody."""
         for probe in probes:
@@ -108,7 +111,7 @@ class ReturnPaths:
                 if probe in answered:
                     self._unanswered[probe.neighbor] = 0, 0.0
                 elif probe.neighbor in self._unanswered:
-                    self._unanswered[probe.neighbor] = count + 1, since or time.monotonic()
+                    self._unanswered[probe.neighbor] = count + 1, since or asked
             elif probe in answered:
                 self._missed.pop(path, None)
             elif Probe(probe.neighbor) in answered:
@@ -116,12 +119,14 @@ class ReturnPaths:
         lost = frozenset(path for path, count in self._missed.items() if count >= _MISSED)
         if lost != self.lost:
             self.lost = lost
+            self.changed()
         self._tell_silent()
 
     def _tell_silent(self) -> None:
         found = {n: since for n, (count, since) in self._unanswered.items() if count >= _MISSED}
         if found != self.silent:
             self.silent = found
+            self.changed()
 
 
 def probe_sources(desired: Desired) -> dict[str, IPv6Address]:

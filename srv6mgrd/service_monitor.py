@@ -42,6 +42,8 @@ _PATHS = "path-measurement"
 _MEASUREMENT = "srv6mgr-path-measurement:path-measurement"
 # A burst of notifications is one look; what no notification comes for is looked at as often.
 _SETTLE, _LOOK = 0.1, 1.0
+# While a neighbor is silent: what FRR and the counters say of it decides.
+_SOON = 0.2
 # Seconds from one full check to the next, at most this part of a CPU.
 _FULL, _SHARE = 30.0, 0.002
 
@@ -177,6 +179,10 @@ class ServiceMonitor:
             self._outward.publish_services(reports)
         return reports
 
+    def wake(self) -> None:
+        """Look at once; for the event loop."""
+        self._heard.set()
+
     async def run(self) -> None:
         """Until cancelled."""
         while True:
@@ -189,7 +195,9 @@ class ServiceMonitor:
         loop = asyncio.get_running_loop()
         for descriptor in self._kernel.descriptors:
             loop.add_reader(descriptor, self._heard.set)
-        left = _LOOK if self._due is None else max(0.0, min(_LOOK, self._due - self._clock()))
+        left = _LOOK if self._arrivals is None else _SOON
+        if self._due is not None:
+            left = max(0.0, min(left, self._due - self._clock()))
         try:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(left):
