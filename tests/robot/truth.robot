@@ -94,7 +94,7 @@ The Core Is Silent
 
 An Edge That Answers No Echo Carries Traffic
     [Documentation]    It filters them, and customers notice nothing: no VRF is reported as down.
-    [Setup]    Run On    ce-red1    ping -i 0.2 ${SITE2} > /dev/null & echo $! > /tmp/ping
+    [Setup]    Run On    ce-red1    ping -i 0.2 ${SITE2} > /dev/null 2>&1 < /dev/null & echo $! > /tmp/ping
     When Run On    pe2    ${DROP_ECHOES}
     Then Condition Is Reported    pe1    bgp-neighbor-unreachable    minor    red=degraded    blue=degraded
     And No VRF Goes Down    pe1    ${4}
