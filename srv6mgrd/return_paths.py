@@ -99,7 +99,7 @@ class ReturnPaths:
         self._missed = {path: count for path, count in self._missed.items() if path in asked}
         self.lost = self.lost & asked
         self._unanswered = {n: one for n, one in self._unanswered.items() if n in neighbors}
-        self._tell_silent()
+        self._report_silent()
 
     def _judge(self, probes: Iterable[Probe], answered: set[Probe], asked: float) -> None:
         """A neighbor that answers nothing says nothing of the way back; one that never did may
@@ -120,9 +120,9 @@ class ReturnPaths:
         if lost != self.lost:
             self.lost = lost
             self.changed()
-        self._tell_silent()
+        self._report_silent()
 
-    def _tell_silent(self) -> None:
+    def _report_silent(self) -> None:
         found = {n: since for n, (count, since) in self._unanswered.items() if count >= _MISSED}
         if found != self.silent:
             self.silent = found

@@ -12,6 +12,7 @@ from ipaddress import IPv6Address
 from typing import Any, Protocol
 
 from srv6mgrd.duty_cycle import Cost, DutyCycle
+from srv6mgrd.model.arrivals import Arrivals
 from srv6mgrd.model.condition import Condition, ConditionType
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.service import ServiceReport, ServiceState
@@ -19,7 +20,6 @@ from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.service_state.bgp_sessions import PeerName
 from srv6mgrd.service_state.evidence import (
-    Arrivals,
     BgpEvidence,
     Evidence,
     KernelEvidence,

@@ -16,11 +16,11 @@ from srv6mgrd.kinds.proxy.object import ProxyEntry
 from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.manager.ports import Accounting, Outward, Proxies
 from srv6mgrd.model.accounting import Accounted
+from srv6mgrd.model.arrivals import Arrivals
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.plan.actions import Action, Create, Replace
 from srv6mgrd.ports import Kernel
 from srv6mgrd.progress import state_progress
-from srv6mgrd.service_state.evidence import Arrivals
 from srv6mgrd.stages import Stage, stages
 from srv6mgrd.threads import one_thread
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
 
+from srv6mgrd.model.arrivals import Arrivals
 from srv6mgrd.model.status import ObjectRef, ObjectStatus
 
 # The instance of BGP that exchanges VPN routes.
@@ -119,16 +120,6 @@ class ReturnPath:
 
     neighbor: IPv6Address
     locator: str
-
-
-@dataclass(frozen=True, slots=True)
-class Arrivals:
-    """The local SIDs that packets arrived for from ``since`` to ``until``, in seconds of the
-    monotonic clock."""
-
-    since: float
-    until: float
-    sids: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from srv6mgrd.frr.neighbors import peer
+from srv6mgrd.model.arrivals import Arrivals
 from srv6mgrd.model.condition import Condition
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.service import ServiceReport, ServiceState
@@ -19,7 +20,6 @@ from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.service_monitor import PART, ServiceMonitor, Sources, Statuses
 from srv6mgrd.service_state.evidence import (
-    Arrivals,
     BgpEvidence,
     KernelEvidence,
     ReturnPath,

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from srv6mgrd.model.arrivals import Arrivals
 from srv6mgrd.model.bgp import PeerKind
 from srv6mgrd.model.desired import Desired, Role
 from srv6mgrd.model.interfaces import Interface
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from srv6mgrd.service_state.evidence import (
-    Arrivals,
     BgpEvidence,
     BgpSession,
     Evidence,
