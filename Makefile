@@ -118,7 +118,7 @@ repo: ## a signed apt repository of the packages: build/repo; URL=where routers 
 	@$(LAB) repo $(if $(URL),--url $(URL)) build/repo
 
 vm: $(TOOLS)/.ready ## a router's life on a whole Debian 13 in QEMU, with its own kernel and systemd
-	@LAB_OUT=build/vm $(PY)/python -m pytest -v -m "" tests/vm
+	@LAB_OUT=build/vm $(PY)/python -m pytest -v -x -m "" tests/vm
 
 image: ## a container image of a router, as an OCI archive: build/image
 	@$(LAB) image build/image

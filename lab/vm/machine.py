@@ -23,7 +23,9 @@ MEMORY_MIB = 3072
 BOOT = 1500.0
 SSH = (
     "ssh", "-q", "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null",
-    "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", "-o", "ServerAliveInterval=30",
+    "-o", "BatchMode=yes",
+    # On a busy host translated code answers late.
+    "-o", "ConnectTimeout=120", "-o", "ServerAliveInterval=60", "-o", "ServerAliveCountMax=20",
 )  # fmt: skip
 
 
@@ -58,7 +60,7 @@ class VirtualMachine:
         ]  # fmt: skip
 
     def run(
-        self, command: str, *, stdin: str | None = None, timeout: float = 120, check: bool = True
+        self, command: str, *, stdin: str | None = None, timeout: float = 600, check: bool = True
     ) -> subprocess.CompletedProcess[str]:
         """A shell line as root. LabError with what it said, where it fails."""
         address = ("-i", str(self._key), "-p", str(self._port), "root@127.0.0.1")
