@@ -27,12 +27,12 @@ python3 -m venv --copies "$home"
 "$home/bin/pip" install --no-input --no-build-isolation "$@"
 """
 # `compat` puts the checkout's folder on the path, so that new packages need no new installation.
-# What is written in C, where gnmi/pack.py looks for it.
-COMPILED = CHECKOUT / "srv6mgrd/gnmi/pack.c"
+# What is written in C, where counters/fence.py looks for it.
+COMPILED = ("srv6mgrd/gnmi/pack.c", "srv6mgrd/metrics/samples.c")
 ENTRY_POINTS = """
 mkdir -p "$home/lib/srv6mgr"
 gcc -O2 -Wall -Wextra -Werror -shared -fPIC -o "$home/lib/srv6mgr/libsrv6pack.so" \\
-    /src/srv6mgrd/gnmi/pack.c
+    /src/srv6mgrd/gnmi/pack.c /src/srv6mgrd/metrics/samples.c
 "$home/bin/pip" install --no-deps --no-build-isolation \\
     --config-settings editable_mode=compat -e /src
 """
@@ -40,9 +40,8 @@ gcc -O2 -Wall -Wextra -Werror -shared -fPIC -o "$home/lib/srv6mgr/libsrv6pack.so
 
 def product(root: Path) -> Entry:
     """/opt/srv6mgr: what the daemons and the test suites import or run, and their entry points."""
-    return _entry(
-        "python", root, PRODUCT, SCRIPT + ENTRY_POINTS, _entry_points() + COMPILED.read_text()
-    )
+    compiled = "".join((CHECKOUT / name).read_text() for name in COMPILED)
+    return _entry("python", root, PRODUCT, SCRIPT + ENTRY_POINTS, _entry_points() + compiled)
 
 
 def client(root: Path) -> Entry:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -141,6 +142,33 @@ def read(kind: type[Some], path: Path | None, default: Path) -> Some:
         if type(value) is not wanted and not (wanted is float and type(value) is int):
             raise SettingsError(f"{file}: {name} = {value!r} is no {wanted.__name__}; correct it")
     return kind(**values)
+
+
+def typed(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Arguments for a dataclass whose fields have defaults, of their types; lists become tuples.
+    Numbers are greater than 0. Raises SettingsError."""
+    defaults, found = kind(), {}
+    known = {field.name for field in fields(kind)}
+    for name, value in values.items():
+        if name not in known:
+            listed = ", ".join(field.name for field in fields(kind))
+            raise SettingsError(f"{where}: {name} is unknown; known are {listed}")
+        default = getattr(defaults, name)
+        if isinstance(default, tuple):
+            ok = isinstance(value, list) and all(isinstance(v, str) for v in value)
+            value = tuple(value) if ok else value
+        elif isinstance(default, dict):
+            ok = isinstance(value, dict) and all(isinstance(v, str) for v in value.values())
+        elif isinstance(default, int) and not isinstance(default, bool):
+            ok = isinstance(value, int) and not isinstance(value, bool) and value > 0
+        elif isinstance(default, float):
+            ok = isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
+        else:
+            ok = isinstance(value, type(default))
+        if not ok:
+            raise SettingsError(f"{where}: {name} can't be {value!r}; see the manual")
+        found[name] = value
+    return found
 
 
 def _secret(path: str) -> str | None:

@@ -23,6 +23,7 @@ TARGET = ROOT / "docs/reference"
 SETTINGS = {
     "srv6mgrd.toml": (("srv6mgrd/settings.py", ("Settings", "DaemonSettings")),),
     "gnmid.toml": (("srv6mgrd/gnmi/config.py", ("Config",)),),
+    "srv6-metricsd.toml": (("srv6mgrd/metrics/config.py", ("Config",)),),
     "srv6-configdbd.toml": (
         ("srv6mgrd/configdb/daemon.py", ("Settings",)),
         ("srv6mgrd/settings.py", ("DaemonSettings",)),
@@ -35,7 +36,7 @@ SETTINGS = {
 SETTINGS_HEAD = """# Settings
 
 Each daemon reads one TOML file in `/etc/srv6mgr`. Every setting has a default, and an unknown one is rejected. Times are
-in seconds. The manual pages srv6mgrd.toml(5), gnmid.toml(5), srv6-configdbd(8) and srv6-orchagent(8) explain more.
+in seconds. The manual pages srv6mgrd.toml(5), gnmid.toml(5), srv6-metricsd(8), srv6-configdbd(8) and srv6-orchagent(8) explain more.
 """
 METRICS_HEAD = """# Metrics
 

@@ -154,6 +154,10 @@ SERVICES: dict[str, Service] = {
             "srv6-gnmid", ("/opt/srv6mgr/bin/srv6-gnmid",), prepare=_prepare_group, env=_CHECKED
         ),
         Service("srv6-stampd", ("/opt/srv6mgr/bin/srv6-stampd",), env=_CHECKED),
+        Service(
+            "srv6-metricsd", ("/opt/srv6mgr/bin/srv6-metricsd",), prepare=_prepare_group,
+            env=_CHECKED,
+        ),
         Service("srv6-configdbd", ("/opt/srv6mgr/bin/srv6-configdbd",), env=_CHECKED),
         Service("srv6-orchagent", ("/opt/srv6mgr/bin/srv6-orchagent",)),
         Service(

@@ -39,6 +39,17 @@ class Records:
     cleared: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All records as they are stored, in slot order. ``current``: a writer vouches for the
+    statuses; ``at`` (ns) is when the counters were sampled, 0: not yet."""
+
+    objects: bytes
+    counters: bytes
+    at: int
+    current: bool
+
+
 def since(counters: bytes, cleared: bytes, slot: int) -> SidCounters:
     """One record, since it was cleared."""
     at = slot * COUNTERS.size
@@ -163,6 +174,15 @@ class StoreReader:
                 m.bytes[m.counters_at : m.counters_at + size],
                 m.bytes[m.cleared_at : m.cleared_at + size],
             )
+
+        return self._read(read)
+
+    def snapshot(self) -> Snapshot:
+        """All of it at one moment, undecoded: 450 bytes for each object."""
+
+        def read(m: StoreMap) -> Snapshot:
+            counters = m.bytes[m.counters_at : m.counters_at + m.used * COUNTERS.size]
+            return Snapshot(m.objects(), counters, m.words[SAMPLED_AT], not m.expired)
 
         return self._read(read)
 

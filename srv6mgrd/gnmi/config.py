@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from srv6mgrd.clients.addresses import is_local
 from srv6mgrd.clients.certificates import NAME_TYPES
-from srv6mgrd.settings import SettingsError, table
+from srv6mgrd.settings import SettingsError, table, typed
 
 DEFAULT_FILE = Path("/etc/srv6mgr/gnmid.toml")
 
@@ -81,27 +81,7 @@ def load(path: Path | None, default: Path = DEFAULT_FILE) -> Config:
 
 def parse(settings: Mapping[str, Any], where: str = "settings") -> Config:
     """Settings from a TOML table."""
-    known = {f.name: f for f in fields(Config)}
-    values: dict[str, Any] = {}
-    for name, value in settings.items():
-        if name not in known:
-            raise SettingsError(f"{where}: {name} is unknown; known are {', '.join(known)}")
-        default = getattr(Config(), name)
-        if isinstance(default, tuple):
-            ok = isinstance(value, list) and all(isinstance(v, str) for v in value)
-            value = tuple(value) if ok else value
-        elif isinstance(default, dict):
-            ok = isinstance(value, dict) and all(isinstance(v, str) for v in value.values())
-        elif isinstance(default, int) and not isinstance(default, bool):
-            ok = isinstance(value, int) and not isinstance(value, bool) and value > 0
-        elif isinstance(default, float):
-            ok = isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
-        else:
-            ok = isinstance(value, type(default))
-        if not ok:
-            raise SettingsError(f"{where}: {name} can't be {value!r}; see the manual")
-        values[name] = value
-    config = Config(**values)
+    config = Config(**typed(Config, settings, where))
     _check(config, where)
     return config
 

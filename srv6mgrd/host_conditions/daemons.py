@@ -23,6 +23,7 @@ _UNITS = (
     "srv6-netconf-tls",
     "srv6-configdbd",
     "srv6-stampd",
+    "srv6-metricsd",
     "srv6-orchagent",
 )
 _SOCKETS = {"srv6-gnmid": "gnmi.sock", "srv6-netconfd": "netconf.sock"}

@@ -73,6 +73,7 @@ They Have No More Rights Than They Need
     srv6-netconfd     1.5
     srv6-stampd       1.4
     srv6-configdbd    2.2
+    srv6-metricsd     1.3
     srv6-orchagent    1.1
     srv6-netconf-sshd    3.2
     srv6-netconf-tls     2.3
@@ -206,7 +207,7 @@ Removed Packages Leave The Router Forwarding
     Given Begin Flow    ce-red1    ${SITE2}
     And Begin Flow    ce-blue1    ${SITE2_V6}
     When Remove Packages    pe1
-    Then Run Fails    pe1    ps -C srv6mgrd,srv6-gnmid,srv6-stampd,srv6-netconfd,srv6-configdbd,srv6-orchagent
+    Then Run Fails    pe1    ps -C srv6mgrd,srv6-gnmid,srv6-stampd,srv6-netconfd,srv6-configdbd,srv6-metricsd,srv6-orchagent
     And Run Fails    pe1    ss -Htln '( sport = :830 or sport = :9339 )' | grep .
     And All Pings Arrive    ce-red1    ${SITE2}
     And No Packet Was Lost    ce-red1    ${SITE2}

@@ -36,6 +36,7 @@ ON_HOST = (
     "configdb",
     "datastore",
     "gnmi",
+    "metrics",
     "netconf",
     "orchagent",
     "redis",

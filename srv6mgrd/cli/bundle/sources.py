@@ -18,7 +18,8 @@ _TIMEOUT = 30.0
 MOST = 32 << 20
 _LOG_LINES = 20_000
 SERVICES = ("srv6mgrd", "srv6-gnmid", "srv6-netconfd", "srv6-netconf-sshd", "srv6-netconf-tls",
-            "srv6-stampd", "srv6-configdbd", "srv6-orchagent", "frr", "srv6-redis")  # fmt: skip
+            "srv6-stampd", "srv6-metricsd", "srv6-configdbd", "srv6-orchagent", "frr",
+            "srv6-redis")  # fmt: skip
 _PACKAGES = "srv6mgr* frr* sysrepo* libsysrepo* libyang* libnetconf2* redis* iproute2 linux-image*"
 
 

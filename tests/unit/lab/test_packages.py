@@ -15,6 +15,7 @@ from orchagent import daemon as orchagent
 from srv6mgrd import settings
 from srv6mgrd.configdb import daemon as configdbd
 from srv6mgrd.gnmi import config as gnmid
+from srv6mgrd.metrics import config as metricsd
 from srv6mgrd.stamp import daemon as stampd
 
 CONTROL = (packages.DEBIAN / "control").read_text()
@@ -90,6 +91,7 @@ def test_every_program_has_a_manual_page():
         (["gnmid.toml"], gnmid.Config),
         (["srv6-configdbd"], configdbd.Settings),
         (["srv6-stampd"], stampd.Settings),
+        (["srv6-metricsd"], metricsd.Config),
         (["srv6-orchagent", "srv6-configdbd"], orchagent.Settings),
     ],
 )
@@ -99,11 +101,14 @@ def test_every_setting_is_in_a_manual_page(names, kind):
     assert [f.name for f in dataclasses.fields(kind) if f.name not in text] == []
 
 
-@pytest.mark.parametrize("file", ["srv6mgrd", "gnmid", "srv6-configdbd", "srv6-orchagent"])
+@pytest.mark.parametrize(
+    "file", ["srv6mgrd", "gnmid", "srv6-configdbd", "srv6-metricsd", "srv6-orchagent"]
+)
 def test_what_is_configured_by_default_is_known(file):
     read = {
         "srv6mgrd": settings.load,
         "gnmid": gnmid.load,
+        "srv6-metricsd": metricsd.load,
         "srv6-configdbd": lambda path: settings.read(configdbd.Settings, path, path),
         "srv6-orchagent": lambda path: settings.read(orchagent.Settings, path, path),
     }[file]
@@ -148,7 +153,7 @@ HARDENING = (
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda path: path.name)
 def test_every_unit_has_limits_and_is_hardened(unit: Path):
-    assert len(UNITS) == 9
+    assert len(UNITS) == 10
     settings = dict(re.findall(r"^(\w+)=(.*)$", unit.read_text(), re.M))
 
     assert [name for name in HARDENING if name not in settings] == []

@@ -1,0 +1,1 @@
+"""srv6-metricsd: OpenMetrics over HTTP, from the store and the files beside it."""
