@@ -25,7 +25,7 @@ TOOLS_FOR := requirements/runtime.txt requirements/test.txt requirements/check.t
 TOOLS := $(CACHE)/tools-$(shell cat $(TOOLS_FOR) | sha256sum | cut -c1-12)
 PY := $(TOOLS)/bin
 
-.PHONY: help demo lab-shell test check quick unit contract robot near one job slow soak nightly deb repo image bench \
+.PHONY: help demo demo-net lab-shell test check quick unit contract robot near one job slow soak nightly deb repo image bench \
     frr docs format clean pictures terminals dashboard vm
 
 help: ## this list
@@ -33,6 +33,9 @@ help: ## this list
 
 demo: ## the main job, narrated: a two-PE SRv6 VPN over gNMI, with traffic and counters
 	@$(LAB) run --topology $(TOPOLOGY) -- /opt/srv6mgr/bin/python -m examples.demo
+
+demo-net: ## a VPN on three edges as one object, narrated: all of them change, or none
+	@$(LAB) run --topology lab/topologies/three-pe.toml -- /opt/srv6mgr/bin/python -m examples.network.demo
 
 lab-shell: ## the demo's network, configured and left open, with things to try
 	@$(LAB) run $(if $(shell test -t 0 && echo tty),--tty) --topology $(TOPOLOGY) -- \

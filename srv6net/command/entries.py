@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from srv6mgrd.cli.output import Cell
-from srv6net.compile.configuration import Edit, Entries, edit
+from srv6net.compile.configuration import Edit, Entries, edit, named
 from srv6net.transaction.record import Change
 
-_ENTRY = re.compile(r".*/([a-z0-9-]+)\[[a-z0-9-]+=(.+)\]")
 # The mark of a line, and its style.
 _MARKS = {"create": ("+", "good"), "replace": ("~", "warn"), "delete": ("-", "bad")}
-
-
-def named(path: str) -> str:
-    """``vrf red`` for the path of a list entry."""
-    found = _ENTRY.fullmatch(path)
-    return f"{found[1]} {found[2]}" if found else path
 
 
 def edit_of(change: Change) -> Edit:

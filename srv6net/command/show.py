@@ -13,7 +13,7 @@ from srv6mgrd.cli.problem import Exit, Problem, complaint_of
 from srv6net.command import entries
 from srv6net.command.observation import Observation, observe
 from srv6net.command.session import Session, json_option, pass_session, problems
-from srv6net.compile.configuration import NOTHING
+from srv6net.compile.configuration import NOTHING, named
 from srv6net.intent.l3nm import services
 from srv6net.proposal import changes
 from srv6net.transaction.record import Record, Revision
@@ -116,7 +116,7 @@ def _row(one: Observation) -> list[Cell | str]:
         configuration, reason = Cell("unknown", "bad"), one.problem
     elif one.missing:
         configuration = Cell("drifted", "bad")
-        reason = f"{_some([entries.named(path) for path in one.missing])} missing or changed;" + (
+        reason = f"{_some([named(path) for path in one.missing])} missing or changed;" + (
             " run srv6net reconcile"
         )
     else:
@@ -138,7 +138,7 @@ def _reported(one: Observation) -> dict[str, object]:
         "problem": one.problem or None,
         "missing": list(one.missing),
         "services": [
-            {"vrf": entries.named(path).removeprefix("vrf "), "service-state": state}
+            {"vrf": named(path).removeprefix("VRF "), "service-state": state}
             for path, state in sorted(one.services.items())
         ],
         "reasons": list(one.reasons),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,8 @@ Entries = Mapping[str, Any]
 # The order in which a tree shows the lists.
 _LISTS = (("interfaces", "interface"), ("vrfs", "vrf"), ("local-sids", "sid"))
 NOTHING: Entries = {}
+_ENTRY = re.compile(r".*/([a-z0-9-]+)\[[a-z0-9-]+=(.+)\]")
+_NAMES = {"vrf": "VRF", "sid": "SID"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,12 @@ def tree(entries: Entries) -> dict[str, Any]:
         if found:
             srv6[container] = {name: found}
     return {SRV6.lstrip("/"): srv6}
+
+
+def named(path: str) -> str:
+    """``VRF red`` for the path of its entry: as messages name objects."""
+    found = _ENTRY.fullmatch(path)
+    return f"{_NAMES.get(found[1], found[1])} {found[2]}" if found else path
 
 
 def interface_path(name: str) -> str:

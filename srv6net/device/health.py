@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from srv6net.compile.configuration import named
+
 # Conditions (docs/service-state.md) under which the router did not do its own part. Others, such as
 # a customer's cable that is not there yet, are no reason to reject a service.
 _OWN = frozenset(
@@ -18,7 +20,7 @@ def faults(path: str, state: Mapping[str, Any]) -> list[str]:
     found = list(_statuses(path, state))
     if not found:
         found = [
-            f"{path}: {condition.get('cause', condition['type'])}"
+            f"{named(path)}: {condition.get('cause', condition['type'])}"
             for condition in conditions(state)
             if condition["type"] in _OWN
         ]
@@ -39,10 +41,10 @@ def _statuses(path: str, state: Mapping[str, Any]) -> Iterator[str]:
     """Of the entry, and of its export to BGP."""
     reported = [("", state.get("state", {})), (" in BGP", state.get(_BGP, {}).get("state", {}))]
     if not reported[0][1].get("install-status"):
-        yield f"{path}: its status is not reported"
+        yield f"{named(path)}: its status is not reported"
         return
     for where, one in reported:
         status = one.get("install-status", "installed")
         if status != "installed":
             reason = one.get("reason") or "no reason is reported"
-            yield f"{path}: it is {status}{where}: {reason}"
+            yield f"{named(path)}: it is {status}{where}: {reason}"

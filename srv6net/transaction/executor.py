@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 
-from srv6net.compile.configuration import edit
+from srv6net.compile.configuration import edit, named
 from srv6net.transaction import machine
 from srv6net.transaction.machine import Answer, Ask, Decide, Decided, Settle, State, Touch, Verb
 from srv6net.transaction.ports import Device, DeviceError, NoSuchCommitError, Store
@@ -153,7 +153,7 @@ class Executor:
         until = time.monotonic() + self._timing.verify
         while True:
             absent = missing(change.after, device.read(change.after))
-            found = [f"{path} is not in its configuration" for path in absent]
+            found = [f"{named(path)} is not in its configuration" for path in absent]
             found += device.faults(change.after)
             if not found:
                 return
@@ -171,8 +171,8 @@ def _reject_foreign(device: Device, change: Change) -> None:
     fresh = [path for path in change.after if path not in change.before]
     for path in device.read(fresh):
         raise DeviceError(
-            f"{path} is configured there, and not by srv6net; remove it, or rename the service or"
-            " access that needs it"
+            f"{named(path)} is configured there, and not by srv6net; remove it, or rename the"
+            " service or access that needs it"
         )
 
 

@@ -37,7 +37,7 @@ class Certificate:
 
     @property
     def fingerprint(self) -> str:
-        return "04:" + self.content.fingerprint(hashes.SHA256()).hex(":").upper()
+        return f"04:{self.content.fingerprint(hashes.SHA256()).hex(':').upper()}"
 
 
 class Authority:

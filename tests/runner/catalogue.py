@@ -66,11 +66,15 @@ SUITES = (
     ("edge",),
     ("dual_homed",),
     ("lookup_table",),
+    ("network",),
     ("pages",),
     ("truth",),
 )
 # The network of a suite, where it is another one.
-TOPOLOGIES = {"dual_homed": "lab/topologies/dual-homed.toml"}
+TOPOLOGIES = {
+    "dual_homed": "lab/topologies/dual-homed.toml",
+    "network": "lab/topologies/three-pe.toml",
+}
 # These need packages or programs of their own and run in `make nightly`.
 NIGHTLY_SUITES = ("packages", "upgrade", "dashboard")
 # Of these, those whose routers boot a Debian of their own.

@@ -98,16 +98,16 @@ def test_plan_shows_what_changes_and_changes_nothing(network: Network) -> None:
     assert status == 0
     assert out.splitlines() == [
         "pe1",
-        "  - sid fcbb:0:1:1000::/64",
-        "  - vrf red",
+        "  - SID fcbb:0:1:1000::/64",
+        "  - VRF red",
         "pe2",
-        "  - sid fcbb:0:2:1000::/64",
-        "  - vrf red",
-        "  + sid fcbb:0:2:1001::/64",
-        "  + vrf blue",
+        "  - SID fcbb:0:2:1000::/64",
+        "  - VRF red",
+        "  + SID fcbb:0:2:1001::/64",
+        "  + VRF blue",
         "pe3",
-        "  + sid fcbb:0:3:1000::/64",
-        "  + vrf blue",
+        "  + SID fcbb:0:3:1000::/64",
+        "  + VRF blue",
     ]
     assert vrf_path("red") in network.routers["pe1"].entries
 
@@ -183,11 +183,11 @@ def test_status_reports_routers_that_drifted_and_reconcile_brings_them_back(
     assert status == 6
     rows = [line.split(maxsplit=2) for line in out.splitlines()[2:]]
     assert rows[0][1] == "drifted"
-    assert "sid fcbb:0:1:1000::/64 (and 1 more) missing or changed" in out
+    assert "SID fcbb:0:1:1000::/64 (and 1 more) missing or changed" in out
     assert rows[1][1] == "unknown"
     status, out, err = network.run("reconcile")
     assert status == 3
-    assert out.splitlines() == ["pe1", "  + sid fcbb:0:1:1000::/64", "  + vrf red"]
+    assert out.splitlines() == ["pe1", "  + SID fcbb:0:1:1000::/64", "  + VRF red"]
     assert "srv6net: router pe2: it does not answer; see its link" in err
     assert network.routers["pe1"].entries == wanted
 

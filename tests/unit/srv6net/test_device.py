@@ -51,16 +51,19 @@ def condition(type: str) -> dict[str, Any]:
     ("state", "found"),
     [
         (INSTALLED, []),
-        ({}, ["/v: its status is not reported"]),
-        ({"state": {"install-status": "pending"}}, ["/v: it is pending: no reason is reported"]),
+        ({}, ["VRF red: its status is not reported"]),
+        (
+            {"state": {"install-status": "pending"}},
+            ["VRF red: it is pending: no reason is reported"],
+        ),
         (
             {
                 **INSTALLED,
                 "srv6mgr-bgp:bgp": {"state": {"install-status": "failed", "reason": "x"}},
             },
-            ["/v: it is failed in BGP: x"],
+            ["VRF red: it is failed in BGP: x"],
         ),
-        (condition("export-incomplete"), ["/v: why"]),
+        (condition("export-incomplete"), ["VRF red: why"]),
         # A cable that is not there yet is no fault of the router.
         (condition("vrf-interface-down"), []),
     ],
@@ -68,4 +71,4 @@ def condition(type: str) -> dict[str, Any]:
 def test_faults_are_what_the_router_itself_did_not_do(
     state: dict[str, Any], found: list[str]
 ) -> None:
-    assert health.faults("/v", state) == found
+    assert health.faults(vrf_path("red"), state) == found
