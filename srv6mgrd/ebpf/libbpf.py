@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import cffi
@@ -43,6 +44,8 @@ int bpf_object__load(void *object);
 void bpf_object__close(void *object);
 void *bpf_object__next_map(const void *object, const void *map);
 const char *bpf_map__name(const void *map);
+int bpf_map__fd(const void *map);
+int bpf_map__reuse_fd(void *map, int fd);
 int bpf_map__set_pin_path(void *map, const char *path);
 int bpf_map__type(const void *map);
 uint32_t bpf_map__key_size(const void *map);
@@ -51,6 +54,7 @@ uint32_t bpf_map__max_entries(const void *map);
 void *bpf_object__next_program(const void *object, void *program);
 const char *bpf_program__name(const void *program);
 int bpf_program__fd(const void *program);
+int bpf_raw_tracepoint_open(const char *name, int program);
 int bpf_obj_pin(int fd, const char *path);
 int bpf_obj_get(const char *path);
 int bpf_map_lookup_elem_flags(int fd, const void *key, void *value, uint64_t flags);
@@ -249,6 +253,25 @@ def load(path: Path, maps: Path | None) -> dict[str, int] | Failure:
     Maps that are pinned in the folder ``maps`` are taken as they are, others are made and pinned
     there; without a folder all are new and go with the programs.
     """
+    loaded = _loaded(path, maps)
+    if isinstance(loaded, Failure):
+        return loaded
+    programs, opened = loaded
+    for fd in opened.values():
+        os.close(fd)
+    return programs
+
+
+def load_with_maps(
+    path: Path, shared: Mapping[str, int] = MappingProxyType({})
+) -> tuple[dict[str, int], dict[str, int]] | Failure:
+    """The same of new maps, with their descriptors; those of these names are ``shared``."""
+    return _loaded(path, None, shared)
+
+
+def _loaded(
+    path: Path, maps: Path | None, shared: Mapping[str, int] = MappingProxyType({})
+) -> tuple[dict[str, int], dict[str, int]] | Failure:
     ffi, library = _library()
     # Filled only when the kernel rejects a program: libbpf then loads it again, with the log.
     log = ffi.new("char[]", _LOG)
@@ -260,11 +283,17 @@ def load(path: Path, maps: Path | None) -> dict[str, int] | Failure:
             if maps is not None:
                 name = maps / _text(library.bpf_map__name(part))
                 library.bpf_map__set_pin_path(part, os.fsencode(name))
+        for part in _parts(handle, library.bpf_object__next_map) if shared else ():
+            library.bpf_map__reuse_fd(part, shared[_text(library.bpf_map__name(part))])
         if code := library.bpf_object__load(handle):
             return Failure(-code, _why(os.strerror(-code), _text(log)))
-        return {
+        programs = {
             _text(library.bpf_program__name(part)): os.dup(library.bpf_program__fd(part))
             for part in _parts(handle, library.bpf_object__next_program)
+        }
+        return programs, {
+            _text(library.bpf_map__name(part)): os.dup(library.bpf_map__fd(part))
+            for part in _parts(handle, library.bpf_object__next_map)
         }
     finally:
         library.bpf_object__close(handle)
@@ -339,6 +368,12 @@ def link(program: int, ifindex: int, side: int) -> int | Failure:
     the link, which the caller closes: it goes with its last one, or its pin."""
     ffi, library = _library()
     fd: int = library.bpf_link_create(program, ifindex, side, ffi.NULL)
+    return fd if fd >= 0 else Failure.of(-fd)
+
+
+def trace(program: int, tracepoint: str) -> int | Failure:
+    """Run it at a raw tracepoint, until the descriptor is closed."""
+    fd: int = _library()[1].bpf_raw_tracepoint_open(tracepoint.encode(), program)
     return fd if fd >= 0 else Failure.of(-fd)
 
 
