@@ -9,7 +9,7 @@ from lab.cache import Entry, digest, log_file
 from lab.enclosure import CHECKOUT, Enclosure, Part
 from lab.progress import Progress
 
-SOURCES = [CHECKOUT / f"srv6mgrd/{room}/bpf" for room in ("proxy", "accounting")]
+SOURCES = [CHECKOUT / f"srv6mgrd/{room}/bpf" for room in ("proxy", "accounting", "drops")]
 MOUNT_POINT = "/usr/lib/srv6mgr"
 
 

@@ -41,6 +41,9 @@ from srv6mgrd.datastore.rpc import RpcSubscription
 from srv6mgrd.datastore.running import Running
 from srv6mgrd.datastore.subscription import ConfigSubscription
 from srv6mgrd.datastore.upgrade import upgrade
+from srv6mgrd.drops.node import DropNode
+from srv6mgrd.drops.program import DropProgram
+from srv6mgrd.drops.watch import DropWatch
 from srv6mgrd.frr.adapter import FrrSockets
 from srv6mgrd.frr.flushed_routes import FlushedRoutes
 from srv6mgrd.frr.limits import limits
@@ -157,6 +160,7 @@ async def _run(settings: Settings) -> None:
             capability_monitor=capability_monitor,
             proxies=ProxiesWriter(proxies.beside(runtime / "store"), problems),
             accounting=AccountingWriter(accounting.beside(runtime / "store"), problems),
+            drops=DropWatch(DropProgram(), DropNode(kernel)),
             observed=seen,
         )
         history, running = History(state / "history.sqlite", problems=problems), Running()

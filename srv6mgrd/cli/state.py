@@ -107,6 +107,11 @@ class State:
         member: dict[str, Any] = self._accounting.read().members.get(accounting.ACCOUNTING, {})
         return dict(member.get("statistics", {}))
 
+    def drops(self) -> list[dict[str, Any]]:
+        """Entries of the list ``accounting/drops/drop``."""
+        member: dict[str, Any] = self._accounting.read().members.get(accounting.ACCOUNTING, {})
+        return list(member.get("drops", {}).get("drop", ()))
+
     def alarms(self) -> list[dict[str, Any]]:
         """Entries of the list ``alarm``, as srv6mgrd wrote them last."""
         found: dict[str, Any] = self._alarms.read().members.get("alarm-list", {})

@@ -15,6 +15,7 @@ from srv6mgrd.counters.node import MAKE_ROOM, publish
 from srv6mgrd.model.accounting import Accounted, Count, Direction, Family, Row
 from srv6mgrd.model.behavior import Headend
 from srv6mgrd.model.desired import Locator, SegmentList, SteeredRoute
+from srv6mgrd.model.drops import Drop
 from srv6mgrd.model.leaking import DEFAULT_VRF
 from srv6mgrd.model.times import time_text
 from srv6mgrd.storage import Problems
@@ -66,6 +67,22 @@ def statistics(
         "discontinuity-time": time_text(accounted.since),
         **{name: entries for name, entries in found.items() if entries},
     }
+
+
+def drops(found: Iterable[Drop], since: int) -> dict[str, Any]:
+    """The container ``drops``; ``since`` in nanoseconds since the epoch."""
+    entries = []
+    for one in sorted(found, key=lambda drop: (drop.sid, drop.reason)):
+        entry = {"sid": str(one.sid), "reason": one.reason.value}
+        if one.vrf is not None:
+            entry["vrf"] = one.vrf
+        entry |= {
+            "certainty": one.certainty.value,
+            "packets": str(one.packets),
+            "last-seen": time_text(one.last),
+        }
+        entries.append(entry)
+    return {"discontinuity-time": time_text(since), "drop": entries} if entries else {}
 
 
 def _ordered(rows: Mapping[Row, Count]) -> list[tuple[Row, Count]]:
@@ -133,7 +150,7 @@ def _count(count: Count) -> dict[str, str]:
 
 
 class AccountingWriter:
-    """Writes the file, whole and at once, when something changed. Without accounting there is
+    """Writes the file, whole and at once, when something changed. With nothing to say there is
     none."""
 
     def __init__(self, path: Path, problems: Problems | None = None) -> None:
@@ -141,9 +158,13 @@ class AccountingWriter:
         self._problems = problems or Problems()
         self._written: Mapping[str, Any] | None = None
 
-    def write(self, found: Mapping[str, Any] | None) -> None:
-        """The container ``statistics``; None while accounting is not enabled."""
-        content = {} if found is None else {ACCOUNTING: {"statistics": found}}
+    def write(
+        self, found: Mapping[str, Any] | None, dropped: Mapping[str, Any] | None = None
+    ) -> None:
+        """The containers ``statistics``, None while accounting is not enabled, and ``drops``."""
+        parts = {"statistics": found, "drops": dropped or None}
+        member = {name: part for name, part in parts.items() if part is not None}
+        content = {ACCOUNTING: member} if member else {}
         if content == self._written:
             return
         self._written = None

@@ -13,6 +13,7 @@ from srv6mgrd.accounting.programs import AccountingPrograms
 from srv6mgrd.kernel.traffic import Counted, Traffic
 from srv6mgrd.kinds.accounting.kernel import TrafficAccounting
 from srv6mgrd.kinds.batch import Batch
+from srv6mgrd.kinds.boundary.kernel import Boundaries
 from srv6mgrd.kinds.kernel_kind import Host, KernelKind
 from srv6mgrd.kinds.proxy.kernel import ServiceProxies
 from srv6mgrd.kinds.reader import Reader
@@ -61,6 +62,7 @@ class LinuxKernel:
         self._sids = self._kind(SidRoutes)
         self._proxies = self._kind(ServiceProxies).proxies
         self._accounting = self._kind(TrafficAccounting).accounting
+        self._boundary = self._kind(Boundaries).table
         self._traffic = Traffic()
         self._writes = 0
 
@@ -100,6 +102,11 @@ class LinuxKernel:
         with self._lock:
             return self._accounting.accounted(lists)
 
+    def filtered(self) -> int:
+        """How many packets to SIDs the boundary's filter dropped."""
+        with self._lock:
+            return self._boundary.dropped()
+
     def links(self) -> Links:
         with self._lock:
             found = links.read_all(self._netlink)
@@ -109,6 +116,8 @@ class LinuxKernel:
             frozenset(link.name for link in found if not link.up),
             links.bridged(found),
             frozenset(link.name for link in found if link.ours),
+            frozenset(link.name for link in found if not (link.up and link.carrier)),
+            {link.name: link.mtu for link in found},
         )
 
     def observe(self, sysctls: Iterable[str]) -> Observed:

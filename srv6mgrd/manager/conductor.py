@@ -17,7 +17,15 @@ from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.duty_cycle import Allowance, DutyCycle
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.manager.commits import Commits
-from srv6mgrd.manager.ports import Accounting, CapabilityMonitor, Node, Observed, Outward, Proxies
+from srv6mgrd.manager.ports import (
+    Accounting,
+    CapabilityMonitor,
+    Drops,
+    Node,
+    Observed,
+    Outward,
+    Proxies,
+)
 from srv6mgrd.manager.probing import Probing
 from srv6mgrd.manager.publication import Publication
 from srv6mgrd.manager.relay import FromWriter, NotifierInLoop
@@ -72,11 +80,13 @@ class Manager:
         capability_monitor: CapabilityMonitor | None = None,
         proxies: Proxies | None = None,
         accounting: Accounting | None = None,
+        drops: Drops | None = None,
         observed: Observed | None = None,
     ) -> None:
         """``advertised`` asks FRR (in a thread), ``running`` reads the running configuration (in
         the writer's); ``node`` gets the statistics, ``proxies`` the state of service proxies,
-        ``accounting`` the rows of accounting, ``notifier`` the notifications;
+        ``accounting`` the rows of accounting and of drops, which ``drops`` learns; ``notifier`` the
+        notifications;
         ``capability_monitor`` probes again where something turns out to be missing; ``observed``
         gets what else is seen of what is declared, that of FRR from ``advertised``. ``writer`` and
         ``state`` have one thread each."""
@@ -97,6 +107,7 @@ class Manager:
             lambda: reconciler.desired,
             proxies=proxies,
             accounting=accounting,
+            drops=drops,
         ).result()
         rooms = self.sampling, self.publication
         conductor = FromWriter(self, in_loop, reported, state, rooms)

@@ -11,6 +11,7 @@ from srv6mgrd.counters.node import Statistics
 from srv6mgrd.model.capabilities import Capabilities
 from srv6mgrd.model.condition import Condition
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.drops import Drop
 from srv6mgrd.model.proxy_state import ProxyState
 from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
 from srv6mgrd.notifications import Notification
@@ -47,7 +48,22 @@ class Proxies(Protocol):
 class Accounting(Protocol):
     """Rows of accounting (``counters.accounting.AccountingWriter``)."""
 
-    def write(self, found: Mapping[str, Any] | None) -> None: ...
+    def write(self, found: Mapping[str, Any] | None, dropped: Mapping[str, Any]) -> None: ...
+
+
+class Drops(Protocol):
+    """Why packets to SIDs are dropped (``drops.watch.DropWatch``). In the thread of samples."""
+
+    since: int
+
+    @property
+    def found(self) -> Iterable[Drop]: ...
+
+    def sample(
+        self, desired: Desired, totals: Mapping[str, SidCounters], moved: Iterable[str]
+    ) -> bool: ...
+
+    def end(self) -> None: ...
 
 
 class Observed(Protocol):

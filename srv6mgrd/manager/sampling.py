@@ -5,17 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from ipaddress import IPv6Network
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
-from srv6mgrd.counters.accounting import statistics
+from srv6mgrd.counters.accounting import drops, statistics
 from srv6mgrd.counters.accumulator import Accumulator
 from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.duty_cycle import Cost
 from srv6mgrd.kinds.object import Object
 from srv6mgrd.kinds.proxy.object import ProxyEntry
 from srv6mgrd.kinds.sid.object import SidRoute
-from srv6mgrd.manager.ports import Accounting, Outward, Proxies
-from srv6mgrd.model.accounting import Accounted
+from srv6mgrd.manager.ports import Accounting, Drops, Outward, Proxies
+from srv6mgrd.model.accounting import Accounted, Watch
 from srv6mgrd.model.arrivals import Arrivals
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.plan.actions import Action, Create, Replace
@@ -39,6 +39,7 @@ class Sampling:
         *,
         proxies: Proxies | None,
         accounting: Accounting | None,
+        drops: Drops | None,
     ) -> None:
         self._kernel = kernel
         self._store = store
@@ -47,6 +48,10 @@ class Sampling:
         self._accounting = accounting
         # As it was last read; None while accounting is not enabled.
         self._accounted: Accounted | None = None
+        self._drops = drops
+        # What readers have: rows of accounting, and drops.
+        self._shown: dict[str, Any] | None = None
+        self._dropped: dict[str, Any] = {}
         self._desired = desired
         self._accumulator = Accumulator(store.counters(), store.bases())
         # The last sample, as long as the next one may be compared with it; and whether the store
@@ -69,7 +74,28 @@ class Sampling:
     def sample(self) -> bool:
         """Read all counters into totals, store and SONiC tables; whether any moved."""
         has_accounted = self._account()
-        return self._sample_sids() or has_accounted
+        has_moved = self._sample_sids()
+        has_dropped = self._explain_drops(self._accumulator.changed if has_moved else ())
+        if has_accounted or has_dropped:
+            self._publish_accounting()
+        return has_moved or has_accounted
+
+    def _explain_drops(self, moved: Iterable[str]) -> bool:
+        """Learn why packets were dropped; whether there is something new."""
+        if self._drops is None:
+            return False
+        desired = self._desired()
+        if desired.accounting.watch_drops is Watch.NEVER:
+            self._drops.end()
+        elif self._drops.sample(desired, self._accumulator.totals, moved):
+            self._dropped = drops(self._drops.found, self._drops.since)
+            return True
+        return False
+
+    def _publish_accounting(self) -> None:
+        if self._accounting is not None:
+            self._accounting.write(self._shown, self._dropped)
+        self._outward.publish_accounting({**(self._shown or {}), "drops": self._dropped})
 
     def _account(self) -> bool:
         """Read the rows of accounting; whether any moved."""
@@ -79,16 +105,14 @@ class Sampling:
         if self._accounting is None or found == self._accounted:
             return False
         self._accounted = found
-        shown = None
+        self._shown = None
         if found is not None:
-            shown = statistics(
+            self._shown = statistics(
                 found,
                 desired.segment_lists.values(),
                 desired.locators.values(),
                 desired.routes.values(),
             )
-        self._accounting.write(shown)
-        self._outward.publish_accounting(shown or {})
         return True
 
     def _sample_sids(self) -> bool:

@@ -23,11 +23,20 @@ class Family(StrEnum):
     ETHERNET = "ethernet"
 
 
+class Watch(StrEnum):
+    """When packets to SIDs are looked at for the reason why they are dropped."""
+
+    ON_ERRORS = "on-errors"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
 @dataclass(frozen=True, slots=True)
 class Accounting:
     """``/srv6/accounting``."""
 
     enabled: bool = False
+    watch_drops: Watch = Watch.ON_ERRORS
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from srv6mgrd.model import (
     parse_policy,
     parse_routing,
 )
-from srv6mgrd.model.accounting import Accounting
+from srv6mgrd.model.accounting import Accounting, Watch
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.desired import (
     Desired,
@@ -120,9 +120,14 @@ def parse(config: _Entry, known: Desired = _NOTHING) -> Desired:
         default_role=Role(srv6.get("boundary", {}).get("default-role", Role.CUSTOMER)),
         routing_policy=parse_policy.routing_policy(srv6.get(ROUTING_POLICY, {})),
         path_measurement=parse_measurement.path_measurement(srv6.get(PATH_MEASUREMENT, {})),
-        accounting=Accounting(srv6.get(ACCOUNTING, {}).get("enabled", False)),
+        accounting=_accounting(srv6.get(ACCOUNTING, {})),
         accept_unsupported=srv6.get("unsupported", "refuse") == "accept",
     )
+
+
+def _accounting(tree: Mapping[str, Any]) -> Accounting:
+    watch = Watch(tree.get("drops", {}).get("watch", Watch.ON_ERRORS))
+    return Accounting(tree.get("enabled", False), watch)
 
 
 def _kept(made: dict[str, Locator], known: Mapping[str, Locator]) -> dict[str, Locator]:

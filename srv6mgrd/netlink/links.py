@@ -40,6 +40,7 @@ class Link:
     parent: int = 0
     vlan: int = 0
     loose: bool = False
+    carrier: bool = True
 
     @property
     def ours(self) -> bool:
@@ -155,6 +156,7 @@ def decode(body: memoryview | bytes) -> Link:
         parent=wire.u32(found[wire.IFLA_LINK]) if vlan and _is_here(found) else 0,
         vlan=vlan,
         loose=loose,
+        carrier=bool(flags & wire.IFF_LOWER_UP),
     )
 
 

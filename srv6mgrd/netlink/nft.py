@@ -71,6 +71,7 @@ _NFTA_VERDICT_CHAIN = 2
 _NFTA_LIST_ELEM = 1
 _NFTA_EXPR_NAME = 1
 _NFTA_EXPR_DATA = 2
+_NFTA_COUNTER_PACKETS = 2
 _NFT_SET_INTERVAL = 4
 _NFT_SET_ELEM_INTERVAL_END = 1
 _NFT_REG_VERDICT = 0
@@ -359,6 +360,19 @@ def decode_rules(datagrams: Sequence[bytes], table: str) -> list[tuple[str, Rule
         (wire.text(found[_NFTA_RULE_CHAIN]), rule(found.get(_NFTA_RULE_EXPRESSIONS, b"")))
         for found in _of(datagrams, NFT_MSG_NEWRULE, table)
     ]
+
+
+def decode_counters(datagrams: Sequence[bytes], table: str) -> list[tuple[str, int]]:
+    """Chain of each rule that counts, and its packets, in order."""
+    counted = []
+    for found in _of(datagrams, NFT_MSG_NEWRULE, table):
+        listed = found.get(_NFTA_RULE_EXPRESSIONS, memoryview(b""))
+        for _, at, length in wire.attributes(listed):
+            expression = wire.attribute_map(listed[at : at + length])
+            if wire.text(expression[_NFTA_EXPR_NAME]) == "counter":
+                packets = wire.attribute_map(expression[_NFTA_EXPR_DATA])[_NFTA_COUNTER_PACKETS]
+                counted.append((wire.text(found[_NFTA_RULE_CHAIN]), _number(packets)))
+    return counted
 
 
 def decode_sets(datagrams: Sequence[bytes], table: str) -> dict[str, SetType]:

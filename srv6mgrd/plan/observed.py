@@ -21,13 +21,16 @@ class ObservedObject:
 class Links:
     """All links: ifindex by name, and those on which packets from other nodes can come in for this
     one's own tables. ``down`` are those that are administratively down, ``bridged`` ports of a
-    bridge, bond or the like by name, with that device. ``ours`` have our mark."""
+    bridge, bond or the like by name, with that device. ``ours`` have our mark. ``stopped`` are
+    down or have no carrier, which no plan depends on, nor on ``mtus``."""
 
     indexes: Mapping[str, int] = field(default_factory=dict)
     receivers: frozenset[str] = frozenset()
     down: frozenset[str] = frozenset()
     bridged: Mapping[str, str] = field(default_factory=dict)
     ours: frozenset[str] = frozenset()
+    stopped: frozenset[str] = field(default=frozenset(), compare=False)
+    mtus: Mapping[str, int] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

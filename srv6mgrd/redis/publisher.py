@@ -135,8 +135,8 @@ class Publisher:
             self._stir()
 
     def publish_accounting(self, found: Mapping[str, Any]) -> None:
-        """The container ``accounting/statistics``; only the latest is written, at most once per
-        interval. It must not change afterwards."""
+        """The container ``accounting/statistics``, and beside it ``drops``; only the latest is
+        written, at most once per interval. It must not change afterwards."""
         self._accounting = found
         self._stir()
 

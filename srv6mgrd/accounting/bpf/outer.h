@@ -34,6 +34,8 @@ struct outer {
     bool active;
     /* A routing header was seen. */
     bool routed;
+    /* There is a packet inside. */
+    bool tunnelled;
     __u8 next;
 };
 
@@ -134,5 +136,6 @@ static __always_inline bool find_inner(struct __sk_buff *skb, struct outer *oute
         outer->family = ETHERNET;
     else
         return false;
+    outer->tunnelled = true;
     return true;
 }

@@ -70,7 +70,8 @@ def explain(session: Session, sid: str, seconds: float) -> None:
         return
     found = gather(session, sid, seconds)
     session.warn_if_stale()
-    why = causes(found.sid, found.facts) if found.counters.errors or found.facts.heard else []
+    seen = found.facts.heard or found.facts.dropped
+    why = causes(found.sid, found.facts) if found.counters.errors or seen else []
     if session.out.as_json:
         session.out.json(_json(found, why))
     else:

@@ -6,12 +6,14 @@ what the behavior rejects, and what comes of the packet after it, within the sam
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from srv6mgrd.cli.explain.drops import EXPLAINED, HEARD_AS
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Sid
+from srv6mgrd.model.drops import DropReason
 
 CERTAIN, LIKELY, POSSIBLE = "certain", "likely", "possible"
 _RANK = {CERTAIN: 0, LIKELY: 1, POSSIBLE: 2}
@@ -44,13 +46,24 @@ class Cause(NamedTuple):
     remedy: str
 
 
+class Dropped(NamedTuple):
+    """Packets that were dropped, as srv6mgrd reports it; ``ago`` is how long the last one is."""
+
+    reason: DropReason
+    certainty: str
+    packets: int
+    ago: str
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """The state of the node, as far as it concerns a SID. ``heard`` counts what packets to the SID
-    had that it must drop, by the names of ``listen.verdict``; ``proxy`` are the errors of a proxy
-    by reason; None is not known."""
+    had that it must drop, by the names of ``listen.verdict``; ``dropped`` are packets that srv6mgrd
+    saw to be dropped, by reason; ``proxy`` are the errors of a proxy by reason; None is not
+    known."""
 
     heard: Mapping[str, int] = field(default_factory=dict)
+    dropped: Sequence[Dropped] = ()
     proxy: Mapping[str, int] = field(default_factory=dict)
     rp_filter: int | None = None
     forwarding_v4: bool | None = None
@@ -101,11 +114,13 @@ _PROXY = {
 
 def causes(sid: Sid, facts: Facts) -> list[Cause]:
     """The surest first."""
-    found = [*_heard(sid, facts.heard)]
+    heard = {name.partition(" ")[0] for name in facts.heard}
+    dropped = [drop for drop in facts.dropped if HEARD_AS.get(drop.reason) not in heard]
+    found = [*_heard(sid, facts.heard), *_dropped(dropped)]
     if sid.proxy is not None:
         found += _of_proxy(facts.proxy)
     else:
-        seen = {name.partition(" ")[0] for name in facts.heard}
+        seen = heard | {HEARD_AS.get(drop.reason, "") for drop in dropped}
         found += [*_of_node(sid, facts), *_of_behavior(sid, seen)]
     return sorted(found, key=lambda cause: _RANK[cause.how])
 
@@ -115,6 +130,12 @@ def _of_proxy(errors: Mapping[str, int]) -> Iterator[Cause]:
         what, remedy = _PROXY.get(reason, (reason, "see docs/proxies.md"))
         if count:
             yield Cause(CERTAIN, f"{count} {what}", remedy)
+
+
+def _dropped(dropped: Iterable[Dropped]) -> Iterator[Cause]:
+    for drop in sorted(dropped, key=lambda one: -one.packets):
+        what, remedy = EXPLAINED[drop.reason]
+        yield Cause(drop.certainty, f"{drop.packets} {what}, the last {drop.ago} ago", remedy)
 
 
 def _heard(sid: Sid, heard: Mapping[str, int]) -> Iterator[Cause]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv6Network
 from typing import Any
 
 from srv6mgrd.cli import host, sid_routes
-from srv6mgrd.cli.explain.causes import Facts
+from srv6mgrd.cli.explain.causes import Dropped, Facts
 from srv6mgrd.cli.explain.listen import listen
 from srv6mgrd.cli.problem import Problem
 from srv6mgrd.cli.rates import Rate, Sample, rates
@@ -17,7 +18,9 @@ from srv6mgrd.cli.session import Session
 from srv6mgrd.cli.show.rows import UNKNOWN
 from srv6mgrd.cli.sid_argument import chosen
 from srv6mgrd.cli.state import State
+from srv6mgrd.cli.units import ago, ns_of
 from srv6mgrd.model.desired import Desired, Sid
+from srv6mgrd.model.drops import DropReason
 from srv6mgrd.model.reserved import DEFAULT_VRF_DEVICE
 from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
 
@@ -61,7 +64,7 @@ def gather(session: Session, wanted: str, seconds: float) -> Evidence:
             if vrf.bgp is not None and sid.prefix in vrf.bgp.export_sids
         ),
         sid_routes.find(sid.prefix),
-        _facts(sid, heard[0] if heard else None, state.proxies().get(name, {})),
+        _facts(sid, heard[0] if heard else None, state),
         bool(heard) and heard[0] is not None,
     )
 
@@ -79,12 +82,24 @@ def _declared(session: Session, state: State, wanted: str) -> tuple[Desired, Sid
     return desired, sids[chosen(wanted, sids)]
 
 
-def _facts(sid: Sid, heard: Mapping[str, int] | None, proxy: Mapping[str, Any]) -> Facts:
+def _facts(sid: Sid, heard: Mapping[str, int] | None, state: State) -> Facts:
+    name, now = str(sid.prefix), time.time_ns()
+    proxy: Mapping[str, Any] = state.proxies().get(name, {})
     vrf = DEFAULT_VRF_DEVICE if sid.default_vrf else sid.vrf
     device = vrf or (sid.proxy.interface if sid.proxy else sid.interface) or ""
     rp_filter = host.sysctl("net/ipv4/conf/all/rp_filter")
     return Facts(
         heard=heard or {},
+        dropped=[
+            Dropped(
+                DropReason(drop["reason"]),
+                drop["certainty"],
+                int(drop["packets"]),
+                ago(ns_of(drop["last-seen"]), now),
+            )
+            for drop in state.drops()
+            if drop["sid"] == name
+        ],
         proxy={reason: int(count) for reason, count in proxy.get("errors", {}).items()},
         rp_filter=int(rp_filter) if rp_filter is not None else None,
         forwarding_v4=_is_on("net/ipv4/ip_forward"),

@@ -24,6 +24,7 @@ _COMMANDS = {
     "bgp": f"{_ROOM}.neighbors",
     "paths": f"{_ROOM}.measured_paths",
     "accounting": f"{_ROOM}.accounting",
+    "drops": f"{_ROOM}.drops",
     "alarms": f"{_ROOM}.alarms",
     "counters": f"{_ROOM}.counters",
     "capabilities": f"{_ROOM}.node",

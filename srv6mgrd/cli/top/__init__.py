@@ -58,7 +58,8 @@ def _lines(state: State, interval: float, count: int) -> None:
     for _ in range(count):
         after = state.next_sample(before, interval)
         reported = {p: rate._asdict() for p, rate in rates(before, after).items()}
-        print(json.dumps({"time": time_text(after.at), "rates": reported}), flush=True)
+        line = {"time": time_text(after.at), "rates": reported, "drops": state.drops()}
+        print(json.dumps(line), flush=True)
         before = after
 
 
@@ -143,7 +144,7 @@ def _scene(
     statuses: Mapping[ObjectRef, ObjectStatus],
     declared: Mapping[str, Mapping[str, Any]],
 ) -> Scene:
-    from srv6mgrd.cli.top.scene import Scene
+    from srv6mgrd.cli.top.scene import Scene, main_reasons
 
     offered = state.node().get(CAPABILITIES, {})
     about = f"kernel {offered.get('kernel', '?')}   FRR {offered.get('frr', 'not reached')}"
@@ -155,6 +156,7 @@ def _scene(
         history=history,
         statuses=statuses,
         declared=declared,
+        drops=main_reasons(state.drops()),
     )
 
 

@@ -12,6 +12,7 @@ from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, SidCounters
 _COLUMNS = (
     *(Column(title) for title in ("SID", "BEHAVIOR", "LEADS TO")),
     *(Column(title, right=True) for title in ("PKT/S", "BIT/S", "ERR/S", "PACKETS", "ERRORS")),
+    Column("DROPPED FOR"),
     Column("STATUS"),
 )
 _STATUSES = {status: status.text for status in InstallStatus}
@@ -44,5 +45,6 @@ def _row(scene: Scene, name: str, counters: SidCounters) -> Row:
         *map(short, scene.history.now(name)),
         short(counters.packets),
         str(counters.errors),
+        scene.drops.get(name, ""),
         _STATUSES[scene.statuses.get(ObjectRef(Kind.SID, name), UNKNOWN).status],
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -29,7 +29,8 @@ class Order(StrEnum):
 class Scene:
     """All that is on the screen. ``names`` are the SIDs in the order that was chosen, of which
     ``bad`` are not installed. ``declared`` are entries of the
-    model's list by prefix, and empty where sysrepo can't be asked."""
+    model's list by prefix, and empty where sysrepo can't be asked. ``drops`` is why most packets of
+    a SID were dropped, of those of which that is known."""
 
     node: str
     clock: str
@@ -38,6 +39,7 @@ class Scene:
     history: History
     statuses: Mapping[ObjectRef, ObjectStatus]
     declared: Mapping[str, Mapping[str, Any]]
+    drops: Mapping[str, str] = field(default_factory=dict)
     names: Sequence[str] = ()
     bad: int = 0
     order: Order = Order.RATE
@@ -66,3 +68,12 @@ def not_installed(names: Iterable[str], statuses: Mapping[ObjectRef, ObjectStatu
     """How many of the SIDs are not."""
     found = (statuses.get(ObjectRef(Kind.SID, name), UNKNOWN) for name in names)
     return sum(status.status is not InstallStatus.INSTALLED for status in found)
+
+
+def main_reasons(drops: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Why most packets of a SID were dropped, by SID; ``?`` marks what is only likely."""
+    most: dict[str, tuple[int, str]] = {}
+    for drop in drops:
+        reason = drop["reason"] + ("" if drop["certainty"] == "certain" else "?")
+        most[drop["sid"]] = max(most.get(drop["sid"], (0, "")), (int(drop["packets"]), reason))
+    return {sid: reason for sid, (_, reason) in most.items()}

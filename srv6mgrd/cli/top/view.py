@@ -27,13 +27,14 @@ _STYLES = {
 }
 # Samples, and the fewest that are worth a column.
 _TREND, _SHORTEST_TREND = 24, 6
-_PAST = "TREND"
+_PAST, _DROPS = "TREND", "DROPPED FOR"
 _NUMBERS = ("PKT/S", "BIT/S", "ERR/S", "PACKETS", "ERRORS")
 _TITLES = (
-    "SID", "BEHAVIOR", "LEADS TO", "PKT/S", "BIT/S", "ERR/S", _PAST, "PACKETS", "ERRORS", "STATUS",
+    "SID", "BEHAVIOR", "LEADS TO", "PKT/S", "BIT/S", "ERR/S", _DROPS, _PAST, "PACKETS", "ERRORS",
+    "STATUS",
 )  # fmt: skip
 # What a narrow screen does without: the first to go comes first.
-_SPARED = ("ERRORS", "PACKETS", _PAST, "LEADS TO", "BIT/S")
+_SPARED = ("ERRORS", "PACKETS", _PAST, "LEADS TO", "BIT/S", _DROPS)
 # Lines that are not SIDs: the panel above, the table's heading and rule, keys below.
 _FRAME = 10
 
@@ -100,6 +101,9 @@ def _columns(scene: Scene, names: Sequence[str]) -> dict[str, list[Text]]:
         row = _row(scene, name, counters.get(name, SidCounters()))
         for title, cell in zip(_TITLES, row, strict=True):
             columns[title].append(cell)
+    # On a node without any there is no need to say so.
+    if not scene.drops:
+        del columns[_DROPS]
     return columns
 
 
@@ -133,6 +137,7 @@ def _row(scene: Scene, name: str, c: SidCounters) -> list[Text]:
         Text(short(rate.packets), idle),
         Text(short(rate.bits), idle),
         Text(short(rate.errors), "bold red" if rate.errors else "dim"),
+        Text(scene.drops.get(name, ""), "red"),
         Text(sparkline(past, _TREND, plain=scene.plain)),
         Text(short(c.packets)),
         Text(short(c.errors), "red" if c.errors else "dim"),

@@ -104,24 +104,24 @@ class Boundaries(KernelKind):
 
     def __init__(self, host: Host) -> None:
         super().__init__(host)
-        self._table = BoundaryTable()
+        self.table = BoundaryTable()
 
     def close(self) -> None:
-        self._table.close()
+        self.table.close()
 
     def write(self, batch: Batch, action: Action) -> Failure | None:
         """One transaction: the filter that was there is in force until this one is."""
         match action:
             case Delete():
-                return batch.call(self._table.delete)
+                return batch.call(self.table.delete)
             case Create(Boundary() as wanted):
-                return batch.call(lambda: self._table.create(wanted))
+                return batch.call(lambda: self.table.create(wanted))
             case Replace(before, Boundary() as wanted):
-                return batch.call(lambda: self._table.replace(before, wanted))
+                return batch.call(lambda: self.table.replace(before, wanted))
         return not_ours_to_write(action.object)
 
     def dump(self, reader: Reader) -> Decode:
-        found = list(self._table.observed())
+        found = list(self.table.observed())
         return lambda: self.by_key(found)
 
 
@@ -179,6 +179,14 @@ class BoundaryTable:
             nft.addresses_in(elements["sources"]),
             frame.closed,
         )
+
+    def dropped(self) -> int:
+        """How many packets to SIDs it dropped since it was made."""
+        if self._socket is None:
+            return 0
+        rules = self._socket.dump(nft.get_rules(BOUNDARY_TABLE))
+        counted = nft.decode_counters(rules, BOUNDARY_TABLE)
+        return next((packets for chain, packets in counted if chain == "customer"), 0)
 
     def create(self, wanted: Boundary) -> Failure | None:
         return self._commit(_whole(wanted))

@@ -34,6 +34,7 @@ LINES = {
     "show paths": (),
     "show proxies": (),
     "show accounting": (),
+    "show drops": (),
     "show counters": ("--no-rates",),
     "show alarms": ("--all",),
     "show capabilities": (),

@@ -7,12 +7,13 @@ from ipaddress import IPv6Address, IPv6Network, ip_interface
 import pytest
 
 from srv6mgrd.cli import host, sid_routes
-from srv6mgrd.cli.explain.causes import CERTAIN, LIKELY, POSSIBLE, Facts, causes
+from srv6mgrd.cli.explain.causes import CERTAIN, LIKELY, POSSIBLE, Dropped, Facts, causes
 from srv6mgrd.cli.explain.listen import program_for, verdict
 from srv6mgrd.cli.problem import Exit
 from srv6mgrd.counters.proxies import proxy_state
 from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.model.desired import Proxy, Sid
+from srv6mgrd.model.drops import DropReason
 from srv6mgrd.model.proxy_state import ProxyCounts, ProxyState
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus
 from tests.unit.cli.conftest import SID
@@ -257,3 +258,29 @@ def test_explain_knows_interfaces_that_a_vrf_or_a_role_names(interfaces):
         shown = interfaces(host.Host(links)).run("explain", name)
         assert shown.status == 0, shown.out
     assert "core" in shown.out
+
+
+def test_drops_that_srv6mgrd_has_seen():
+    """They come with their number; what was heard just now says more about the same packets."""
+    dropped = [
+        Dropped(DropReason.HOP_LIMIT, LIKELY, 3, "2 min"),
+        Dropped(DropReason.UPPER_LAYER, CERTAIN, 64, "0 s"),
+        Dropped(DropReason.VRF_GONE, CERTAIN, 9, "4 s"),
+    ]
+    first, second, third, *others = causes(
+        sid(Behavior.END_DT46), Facts(heard={"inner 58": 2}, dropped=dropped)
+    )
+    assert first.what.endswith("IPv4 or IPv6 alone (seen just now: 2)")
+    assert second[:2] == (CERTAIN, "9 packets whose VRF has no device, the last 4 s ago")
+    assert third[:2] == (
+        LIKELY,
+        "3 packets whose hop limit or TTL is used up here, the last 2 min ago",
+    )
+    assert {cause.how for cause in others} == {POSSIBLE}
+
+
+@pytest.mark.parametrize("reason", DropReason)
+def test_every_reason_has_a_remedy(reason):
+    (cause, *_) = causes(sid(Behavior.END), Facts(dropped=[Dropped(reason, CERTAIN, 1, "1 s")]))
+    assert cause.how == CERTAIN
+    assert cause.remedy

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from srv6mgrd.cli.rates import Sample
 from srv6mgrd.cli.top.history import History, sparkline
-from srv6mgrd.cli.top.scene import Order, Scene, not_installed, ordered
+from srv6mgrd.cli.top.scene import Order, Scene, main_reasons, not_installed, ordered
 from srv6mgrd.cli.top.view import screen
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 from tests.unit.cli.conftest import SID
@@ -104,3 +104,15 @@ def test_without_a_terminal_it_prints_and_ends(ctl, monkeypatch):
     assert SID in ctl.run("top").out
     lines = ctl.run("top", "--json", "-n", "2").out.splitlines()
     assert [SID in json.loads(line)["rates"] for line in lines] == [True, True]
+
+
+def test_the_main_reason_of_drops():
+    drops = [
+        {"sid": SID, "reason": "no-srh", "certainty": "certain", "packets": "3"},
+        {"sid": SID, "reason": "no-route", "certainty": "likely", "packets": "20"},
+        {"sid": OTHER, "reason": "hmac", "certainty": "certain", "packets": "1"},
+    ]
+    assert main_reasons(drops) == {SID: "no-route?", OTHER: "hmac"}
+    made = history({SID: (0, 0, 0)}, {SID: (50, 5000, 2)})
+    assert "no-route?" in drawn(scene(made, drops=main_reasons(drops)))
+    assert "DROPPED FOR" not in drawn(scene(made))

@@ -136,7 +136,9 @@ class World:
             **self.threads,
             notifier=SimpleNamespace(put=lambda some, left_out=0: self.reported.extend(some)),
             proxies=self,
-            accounting=SimpleNamespace(write=lambda found: setattr(self, "accounted", found)),
+            accounting=SimpleNamespace(
+                write=lambda found, dropped: setattr(self, "accounted", found)
+            ),
             observed=self,
         )
 

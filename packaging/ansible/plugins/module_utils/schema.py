@@ -30,6 +30,7 @@ KEYS = {
 }
 
 DEFAULTS = {
+    "srv6/accounting/drops/watch": "on-errors",
     "srv6/accounting/enabled": "false",
     "srv6/bgp/graceful-restart/restart-time": "120",
     "srv6/bgp/graceful-restart/stale-routes-time": "360",

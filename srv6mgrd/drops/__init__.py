@@ -1,0 +1,1 @@
+"""Why packets to local SIDs are dropped: eBPF programs that run while errors are counted."""

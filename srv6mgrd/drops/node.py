@@ -1,0 +1,79 @@
+"""The node's own counters and settings that drops depend on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from srv6mgrd.plan.observed import Links
+
+# Of this thread's network namespace.
+_NET = Path("/proc/thread-self/net")
+_SYSCTLS = Path("/proc/sys")
+# What moves when a packet that is forwarded comes to nothing (ip6_forward, ip6_pkt_drop,
+# ip_forward, ip_error).
+_DISCARDS6 = frozenset(
+    {
+        "Ip6InHdrErrors",
+        "Ip6InTooBigErrors",
+        "Ip6InNoRoutes",
+        "Ip6InAddrErrors",
+        "Ip6InDiscards",
+        "Ip6OutNoRoutes",
+        "Ip6OutDiscards",
+        "Icmp6OutDestUnreachs",
+    }
+)
+_DISCARDS4 = {
+    "IpExt:": frozenset({"InNoRoutes"}),
+    "Ip:": frozenset({"InHdrErrors", "InAddrErrors", "InDiscards", "OutDiscards", "OutNoRoutes"}),
+    "Icmp:": frozenset({"OutDestUnreachs"}),
+}
+
+
+class Kernel(Protocol):
+    """What of ``kernel.adapter.LinuxKernel`` is needed."""
+
+    def links(self) -> Links: ...
+
+    def filtered(self) -> int: ...
+
+
+class DropNode:
+    """``drops.watch.Node`` on Linux."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+
+    def links(self) -> Links:
+        return self._kernel.links()
+
+    def filtered(self) -> int:
+        return self._kernel.filtered()
+
+    @staticmethod
+    def sysctl(path: str) -> int | None:
+        """None when there is no such one."""
+        try:
+            return int((_SYSCTLS / path).read_text())
+        except (OSError, ValueError):
+            return None
+
+    @staticmethod
+    def discards() -> int:
+        texts = [(_NET / name).read_text() for name in ("snmp", "netstat")]
+        return _of_ipv6((_NET / "snmp6").read_text()) + sum(map(_of_ipv4, texts))
+
+
+def _of_ipv6(text: str) -> int:
+    pairs = (line.split() for line in text.splitlines())
+    return sum(int(value) for name, value in pairs if name in _DISCARDS6)
+
+
+def _of_ipv4(text: str) -> int:
+    lines = [line.split() for line in text.splitlines()]
+    total = 0
+    for names, values in zip(lines[::2], lines[1::2], strict=True):
+        counted = _DISCARDS4.get(names[0], frozenset())
+        total += sum(int(v) for n, v in zip(names, values, strict=True) if n in counted)
+    return total

@@ -1,0 +1,127 @@
+"""The programs in the kernel: loaded and attached while SIDs are watched, with nothing pinned, so
+that it goes with srv6mgrd."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from srv6mgrd.drops import layout
+from srv6mgrd.ebpf import libbpf
+from srv6mgrd.ebpf.libbpf import Map
+from srv6mgrd.model.drops import WatchedLink, WatchedSid
+from srv6mgrd.netlink.errors import Failure
+
+OBJECT = Path("/usr/lib/srv6mgr/drops.bpf.o")
+_TRACE = "drop_trace.bpf.o"
+
+
+class DropProgram:
+    """``drops.watch.Program`` in the kernel. Not thread-safe."""
+
+    def __init__(self, path: Path = OBJECT) -> None:
+        self._path = path
+        self._program: int | None = None
+        # Of the program at the kernel's drops, where it has tracing.
+        self._tracepoint: int | None = None
+        self._maps: dict[str, Map] = {}
+        # Links to tcx, by ifindex.
+        self._links: dict[int, int] = {}
+        self._written: dict[bytes, bytes] = {}
+        self._states: dict[bytes, bytes] = {}
+
+    def watch(self, interfaces: Collection[int]) -> Failure | None:
+        """Have it run at the ingress of these interfaces alone."""
+        if self._program is None and (failure := self._load()) is not None:
+            return failure
+        assert self._program is not None
+        for ifindex in self._links.keys() - set(interfaces):
+            os.close(self._links.pop(ifindex))
+        for ifindex in set(interfaces) - self._links.keys():
+            made = libbpf.link(self._program, ifindex, libbpf.INGRESS)
+            if isinstance(made, Failure):
+                return made
+            self._links[ifindex] = made
+        return None
+
+    def write(
+        self, sids: Mapping[int, WatchedSid], links: Mapping[int, WatchedLink], others: int = 0
+    ) -> Failure | None:
+        """Watch these SIDs by the places where they are counted, and look at one packet of
+        ``others`` + 1."""
+        wanted = {layout.prefix_key(s.prefix): layout.watched(n, s) for n, s in sids.items()}
+        failure = self._replace(self._maps["sids"], self._written, wanted)
+        states = {layout.NUMBER.pack(index): layout.link(state) for index, state in links.items()}
+        failure = failure or self._replace(self._maps["interfaces"], self._states, states)
+        lengths = [sid.prefix.prefixlen for sid in sids.values()]
+        node = layout.node(lengths, others, traced=self.traces)
+        return failure or self._maps["nodes"].put(layout.NUMBER.pack(0), node)
+
+    @staticmethod
+    def _replace(
+        where: Map, written: dict[bytes, bytes], wanted: Mapping[bytes, bytes]
+    ) -> Failure | None:
+        for key in written.keys() - wanted.keys():
+            where.delete(key)
+            del written[key]
+        for key, value in wanted.items():
+            if written.get(key) != value:
+                if failure := where.put(key, value):
+                    return failure
+                written[key] = value
+        return None
+
+    def counts(self) -> dict[tuple[int, int], int]:
+        """Packets by place and number of the reason."""
+        counts = self._maps["counts"].items(layout.NUMBER.size)
+        return {
+            layout.place_of(layout.NUMBER.unpack(key)[0]): _sum(values) for key, values in counts
+        }
+
+    def runs(self) -> int:
+        """For how many packets it ran."""
+        return _sum(self._maps["runs"].get(layout.NUMBER.pack(0)) or b"")
+
+    def end(self) -> None:
+        """It runs nowhere any more."""
+        for fd in self._links.values():
+            os.close(fd)
+        for found in self._maps.values():
+            found.close()
+        for program in (self._program, self._tracepoint):
+            if program is not None:
+                os.close(program)
+        self._program = self._tracepoint = None
+        self._links, self._maps, self._written, self._states = {}, {}, {}, {}
+
+    @property
+    def traces(self) -> bool:
+        """Whether the kernel's own drops are seen, too."""
+        return self._tracepoint is not None
+
+    def _load(self) -> Failure | None:
+        loaded = libbpf.load_with_maps(self._path)
+        if isinstance(loaded, Failure):
+            return loaded
+        programs, maps = loaded
+        self._program = programs["watch"]
+        self._maps = {name: Map(fd, libbpf.read_size(fd)) for name, fd in maps.items()}
+        self._trace(maps)
+        return None
+
+    def _trace(self, maps: Mapping[str, int]) -> None:
+        """See the kernel's own drops, if it has BTF and CONFIG_BPF_EVENTS."""
+        loaded = libbpf.load_with_maps(self._path.with_name(_TRACE), maps)
+        if isinstance(loaded, Failure):
+            return
+        programs, duplicates = loaded
+        opened = libbpf.trace(programs["trace"], "kfree_skb")
+        for fd in (*programs.values(), *duplicates.values()):
+            os.close(fd)
+        self._tracepoint = None if isinstance(opened, Failure) else opened
+
+
+def _sum(values: bytes) -> int:
+    """Over all CPUs."""
+    return sum(count for (count,) in layout.COUNT.iter_unpack(values))
