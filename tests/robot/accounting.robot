@@ -4,7 +4,7 @@ Documentation    Accounting: who sends how much to whom, by tenant and remote ro
 ...              - [Top] pe1 - p - pe2; tenants red and blue, one customer each at both sites.
 ...              - [Cfg] The two-PE VPN; accounting is enabled on both provider edges.
 ...              - [Ver] Each packet is counted in its tenant's row at both ends; srv6ctl, gNMI, NETCONF's datastore and
-...              Redis show the same; rows survive a restart and a VRF that is deleted and made again; when
+...              Redis show the same, also why packets are dropped; rows survive a restart and a VRF that is deleted and made again; when
 ...              accounting is disabled nothing is left.
 ...              - [Ref] RFC 8986 section 4.8 (End.DT46), section 5 (headend behaviors).
 
@@ -12,6 +12,7 @@ Resource         srv6.resource
 Library          String
 Library          tests.robot.library.accounting.Accounting
 Library          tests.robot.library.cli.Cli
+Library          tests.robot.library.drops.DropReasons
 
 Suite Setup      The VPN Is Up
 Test Teardown    End All Flows
@@ -64,6 +65,20 @@ A VRF That Is Made Again Goes On Counting
     Then VRFs Accounted On    pe1    blue    red
     And Pings Go On From There
 
+Every Way Says Why Packets Are Dropped
+    [Documentation]    Pings to a SID: nothing is attached before the first error, and 30 s after the last one.
+    [Setup]    Nothing Watches Drops    pe1
+    Given Begin Errors    pe2    ${RED1_SID}
+    And Wait For Drops    pe1    ${RED1}    upper-layer
+    ${screen}    Ctl    pe1    top
+    Should Contain    ${screen}    upper-layer
+    When End Errors
+    Then Drops Are Reported Everywhere    pe1    ${RED1}    upper-layer    red
+    ${words}    Ctl    pe1    explain ${RED1} --listen 0
+    And Should Contain    ${words}    packets with TCP, UDP or ICMPv6 for the SID itself
+    And Wait Until Keyword Succeeds    45 s    1 s    Nothing Watches Drops    pe1
+    [Teardown]    End Errors
+
 Nothing Is Left When It Is Disabled
     When Ctl    pe1    set accounting enabled false --yes
     Then Run On    pe1    ! ls -d /sys/fs/bpf/srv6mgr-accounting*
@@ -72,6 +87,11 @@ Nothing Is Left When It Is Disabled
 
 
 *** Keywords ***
+Nothing Watches Drops
+    [Documentation]    On the interface to the core.
+    [Arguments]    ${router}
+    Run On    ${router}    ! bpftool net show dev to-p | grep -w watch
+
 Pings Are Accounted
     [Documentation]    Requests go to the SID at site 2, and replies to the one at site 1.
     [Arguments]    ${from}    ${to}    ${packets}    ${row}    ${sids}
