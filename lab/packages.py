@@ -21,7 +21,7 @@ BUILD = CHECKOUT / "packaging/deb/build.sh"
 # Of the source package: folders and files of the checkout.
 SOURCES = (
     "docs/install.md", "docs/howto", "docs/man", "docs/tutorial",
-    "netconfd", "orchagent", "pyproject.toml", "redis-schema", "srv6mgrd", "yang",
+    "netconfd", "orchagent", "pyproject.toml", "redis-schema", "srv6mgrd", "srv6net", "yang",
     "packaging/deb/debian", "packaging/deb/requirements.txt",
     "examples", "frr-patches", "lab", "requirements", "tests",
 )  # fmt: skip

@@ -224,3 +224,13 @@ def test_folders_in_the_target_are_left_alone(tmp_path: Path):
 def test_descriptions_fit_a_terminal():
     # lintian, which fails a build after many minutes: extended-description-line-too-long.
     assert [line for line in CONTROL.splitlines() if len(line) > 80] == []
+
+
+def test_the_source_package_has_the_folders_of_the_rules() -> None:
+    rules = (packages.DEBIAN / "rules").read_text()
+    tested = re.search(r"(?m)^TESTED := ((?:.*\\\n)*.*)$", rules)
+    copied = re.findall(r"(?m)^\tcp -r ((?:\w+ )+)\$\(", rules)
+    assert tested is not None
+    assert copied
+    wanted = {word for text in (tested[1], *copied) for word in text.replace("\\", " ").split()}
+    assert wanted - set(packages.SOURCES) == set()
