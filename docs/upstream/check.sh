@@ -2,6 +2,7 @@
 # Applies what is offered upstream to another project's source, exactly.
 #   check.sh pyroute2         the newest release on the package index, and runs its tests of requests
 #   check.sh frr|linux DIR    a checkout, which stays as it is
+#   check.sh frr-dev DIR      the same of FRR's development branch
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
@@ -36,8 +37,18 @@ pyroute2)
     "$work/venv/bin/python" -m pytest -q -p no:cacheprovider tests/test_unit/test_requests
     ;;
 frr | linux) applies "$2" "$here/$1"/*.patch ;;
+frr-dev)
+    # Those that differ there come in the place of the others.
+    set -- "$2"
+    for patch in "$here"/frr/*.patch; do
+        other=$here/frr/development/$(basename "$patch")
+        [ -e "$other" ] && patch=$other
+        set -- "$@" "$patch"
+    done
+    applies "$@"
+    ;;
 *)
-    echo "usage: check.sh pyroute2 | frr DIR | linux DIR" >&2
+    echo "usage: check.sh pyroute2 | frr DIR | frr-dev DIR | linux DIR" >&2
     exit 2
     ;;
 esac
