@@ -38,6 +38,7 @@ from lab.progress import Progress
 from lab.session import Interrupted, JobTooLong, Session
 
 BRING_UP = ["python3", "-S", "-m", "lab.guest.nodes"]
+WITH_PROMETHEUS = f"{prometheus.HOME} has Debian's Prometheus"
 DEFAULT_NAME = "default"
 # Processes with what they wait for, then the kernel's stacks of those that are blocked.
 DOING = (
@@ -97,10 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
         wanted = wanted.with_fresh(arguments.fresh)
     out = output_folder(name)
     more = fresh_debian(arguments, progress) if arguments.fresh else []
-    if arguments.prometheus:
-        root = cache.ensure(rootfs.entry(), progress) / "root"
-        unpacked = cache.ensure(prometheus.entry(root), progress)
-        more.append(Part("prometheus", unpacked, prometheus.HOME))
+    more = [*more, *debian_prometheus(arguments, progress)]
     made = image(progress, out=out, more=more)
     for _ in range(arguments.tries - 1):
         try:
@@ -108,6 +106,14 @@ def run(arguments: argparse.Namespace) -> int:
         except MachineError as error:
             print(f"lab: {error}\nlab: once more", file=sys.stderr, flush=True)
     return run_once(made, wanted, out, arguments)
+
+
+def debian_prometheus(arguments: argparse.Namespace, progress: Progress) -> list[Part]:
+    """Where the command finds it, if that is asked for."""
+    if not arguments.prometheus:
+        return []
+    root = cache.ensure(rootfs.entry(), progress) / "root"
+    return [Part("prometheus", cache.ensure(prometheus.entry(root), progress), prometheus.HOME)]
 
 
 def run_once(
@@ -152,11 +158,11 @@ def doing(running: machine.Machine) -> str:
 
 
 def chroot(arguments: argparse.Namespace) -> int:
-    made = image(Progress(), kernel_too=False)
+    progress = Progress()
+    made = image(progress, kernel_too=False)
+    parts = [*made.parts, *debian_prometheus(arguments, progress)]
     network = "none" if arguments.isolated else "host"
-    inside = Enclosure(
-        made.root, made.parts, network=network, environment=environment(arguments.env)
-    )
+    inside = Enclosure(made.root, parts, network=network, environment=environment(arguments.env))
     command = arguments.command or ["bash"]
     if arguments.isolated:
         command = ["sh", "-c", 'ip link set lo up; exec "$@"', "sh", *command]
@@ -400,9 +406,7 @@ def _parser() -> argparse.ArgumentParser:
         "--previous", action="store_true",
         help="with --fresh: /opt/previous has the packages of an earlier state (once, 15 minutes)",
     )  # fmt: skip
-    one.add_argument(
-        "--prometheus", action="store_true", help=f"{prometheus.HOME} has Debian's Prometheus"
-    )
+    one.add_argument("--prometheus", action="store_true", help=WITH_PROMETHEUS)
     one.add_argument("--tries", type=int, default=1, metavar="N", help="when the machine dies")
     one.add_argument("--limit", type=float, metavar="SECONDS", help="longer, and it hangs")
     one.add_argument("command", nargs="+")
@@ -448,6 +452,7 @@ def _parser() -> argparse.ArgumentParser:
     one = commands.add_parser("chroot", help="run a command in the root, on the host's kernel")
     one.add_argument("--env", metavar="K=V", action="append", default=[])
     one.add_argument("--isolated", action="store_true", help="with a network namespace of its own")
+    one.add_argument("--prometheus", action="store_true", help=WITH_PROMETHEUS)
     one.add_argument("command", nargs="*")
     one.set_defaults(go=chroot)
     return parser

@@ -198,6 +198,9 @@ def _contract() -> list[Job]:
     ]
     rooms = [f"tests/contract/{room}" for room in ON_HOST_KERNEL]
     jobs += _kernel_tests("contract/kernel", rooms)
+    jobs.append(
+        in_root("contract/prometheus", ["tests/contract/prometheus"], options=("--prometheus",))
+    )
     reconcile = _pytest(["tests/contract/reconcile"])
     jobs.append(in_lab("contract/reconcile", reconcile, topology=None))
     for name, paths in _frr_files().items():
@@ -350,10 +353,16 @@ def _needs_of(room: str) -> tuple[str, ...]:
     return (BUILD_LAB, BUILD_GNMI_CLI) if room == "gnmi" else (BUILD_LAB,)
 
 
-def in_root(name: str, arguments: Sequence[str], after: tuple[str, ...] = (BUILD_LAB,)) -> Job:
+def in_root(
+    name: str,
+    arguments: Sequence[str],
+    after: tuple[str, ...] = (BUILD_LAB,),
+    *,
+    options: Sequence[str] = (),
+) -> Job:
     """Tests in the lab's root, on the host's kernel, in a network namespace of their own."""
     file = "/src" / (OUT / name.replace("/", "-") / "records.jsonl").relative_to(CHECKOUT)
-    command = ("chroot", "--isolated", "--env", f"{records.VARIABLE}={file}", "--")
+    command = ("chroot", "--isolated", *options, "--env", f"{records.VARIABLE}={file}", "--")
     return _job(name, (LAB, *command, *_pytest(arguments)), after)
 
 
