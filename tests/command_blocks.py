@@ -23,6 +23,23 @@ _FENCE = re.compile(
     r'(?ms)^(?P<indent> *)```(?P<language>\w+)(?: title="(?P<title>[^"]*)")?\n'
     r"(?P<text>.*?)^(?P=indent)```$"
 )
+_FENCE_OF_ANY_KIND = re.compile(
+    r'(?ms)^(?P<indent> *)```(?P<language>\w*)(?: title="(?P<title>[^"]*)")?[^\n]*\n'
+    r"(?P<text>.*?)^(?P=indent)```$"
+)
+# A command begins with one of these, maybe behind a prompt.
+_PROGRAMS = (
+    "adduser", "ansible-galaxy", "ansible-playbook", "apt", "apt-get", "bpftool", "cat", "clang",
+    "containerlab", "cp", "curl", "docker", "echo", "git", "gnmi_cli", "gnmic", "grpcurl", "ip",
+    "jq", "lab/lab", "make", "ping", "podman", "python3", "redis-cli", "sed", "skopeo",
+    "sonic-package-manager", "srv6ctl", "srv6net", "sysctl", "sysrepocfg", "sysrepoctl",
+    "systemctl", "tests/runner", "umoci", "vtysh",
+)  # fmt: skip
+_COMMAND = re.compile(
+    rf"(?:(?:[a-z0-9-]+[$#]|[#$]) )?(?:{'|'.join(map(re.escape, _PROGRAMS))})(?=\s)"
+)
+# Indented by four spaces, or by more in a list.
+_INDENTED = re.compile(r"(?m)(?:^ {4}.*\n)+")
 # Times and counts of seconds differ from run to run.
 _AGE = re.compile(r"\b\d+ (?:s|min|h|d)\b|\btime \d+ms")
 
@@ -56,6 +73,26 @@ def blocks(page: str) -> Iterator[Block]:
             last = replace(last, output=text)
     if last is not None:
         yield last
+
+
+def unfollowed(page: str) -> Iterator[str]:
+    """The first line, without a comment, of each block of commands that ``blocks`` leaves out."""
+    kept = [
+        fence["text"]
+        for fence in _FENCE_OF_ANY_KIND.finditer(page)
+        if not (fence["language"] == "sh" and fence["title"])
+    ]
+    kept += _INDENTED.findall(_FENCE_OF_ANY_KIND.sub("", page))
+    for block in kept:
+        first = block.strip().partition("\n")[0]
+        if _COMMAND.match(first):
+            yield first.partition("  #")[0].strip()
+
+
+def indented_block(page: str, start: str) -> str:
+    """The block of commands without a fence that starts so."""
+    found = (textwrap.dedent(block) for block in _INDENTED.findall(page))
+    return next(block for block in found if block.startswith(start))
 
 
 def same_output(printed: str, seen: str) -> bool:

@@ -16,21 +16,22 @@ from pathlib import Path
 import pytest
 
 from lab import cache, packages, repository, rootfs
-from lab.enclosure import Enclosure, Part
+from lab.enclosure import CHECKOUT, Enclosure, Part
 from lab.progress import Progress
+from tests.command_blocks import indented_block
 from tests.repository.server import Repository, served
 
 # Daemons of packages are not to start here, which has no network of its own.
 INSTALL = """set -e
 printf '#!/bin/sh\\nexit 101\\n' >/usr/sbin/policy-rc.d
 chmod +x /usr/sbin/policy-rc.d
-cp /repository-client/srv6mgr.sources /etc/apt/sources.list.d/
+cd /repository-client
 export DEBIAN_FRONTEND=noninteractive
 echo 'Dpkg::Options { "--force-unsafe-io"; }; Dpkg::Use-Pty "0"; APT::Sandbox::User "root";
+    quiet "1"; APT::Get::Assume-Yes "true"; APT::Update::Error-Mode "any";
     Acquire::http::Proxy::127.0.0.1 "DIRECT";' >/etc/apt/apt.conf.d/99test
-apt-get -q update --error-on=any
-[ "$1" = install ] || exit 0
-apt-get -qy install srv6mgr
+[ "$1" = install ] || { cp srv6mgr.sources /etc/apt/sources.list.d/; apt-get update; exit 0; }
+eval "$2"
 {
     echo '{'
     dpkg-query -W -f '"${Package}": "${Version}",\\n'
@@ -65,16 +66,17 @@ def run(made: Repository, client: Path, what: str) -> subprocess.CompletedProces
     """apt-get in a bare Debian, with what it leaves in ``client``."""
     root = cache.ensure(rootfs.plain_entry(), Progress()) / "root"
     (client / "srv6mgr.sources").write_bytes((made.folder / "srv6mgr.sources").read_bytes())
+    printed = indented_block((CHECKOUT / "docs/install.md").read_text(), "cp srv6mgr.sources")
     inside = Enclosure(root, [Part("client", client, "/repository-client")], source="overlay")
     return subprocess.run(
-        inside.argv(["sh", "-c", INSTALL, "sh", what]), env=inside.variables(),
+        inside.argv(["sh", "-c", INSTALL, "sh", what, printed]), env=inside.variables(),
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
     )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def client(made: Repository, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What is found in the bare Debian after ``apt-get update && apt-get install srv6mgr``."""
+    """What is found in the bare Debian after the commands of docs/install.md, as printed."""
     folder = tmp_path_factory.mktemp("client")
     done = run(made, folder, "install")
     assert done.returncode == 0, done.stdout[-4000:]

@@ -4,7 +4,7 @@ Documentation    Documentation whose commands a reader types: each block runs ex
 ...              - [Top] pe1 - p - pe2, tenants red and blue.
 ...              - [Cfg] What the pages say.
 ...              - [Ver] Each command succeeds, and prints what the page says that it prints.
-...              - [Ref] docs/tutorial, docs/howto.
+...              - [Ref] docs/tutorial, docs/howto, and what else has commands.
 
 Resource         srv6.resource
 Library          tests.robot.library.page.Page
@@ -59,6 +59,19 @@ Measure, Secure And Integrate
     docs/howto/use-a-netconf-client.md
     docs/howto/read-sonic-rows.md
     docs/howto/configure-through-config-db.md
+
+Look Things Up
+    [Template]    Follow And Restore
+    docs/srv6ctl.md
+    docs/accounting.md
+    docs/alarms.md
+    docs/interfaces.md
+    docs/migration.md
+    docs/model.md
+    docs/oam.md
+    docs/path-measurement.md
+    docs/routing.md
+    docs/service-state.md
 
 Remove A VPN
     [Template]    Follow And Restore

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from tests.command_blocks import Block, blocks, same_output
+from docs.site import sources
+from tests.command_blocks import Block, blocks, same_output, unfollowed
 
 PAGE = """# A page
 
@@ -32,6 +34,12 @@ done
 """
 DOCS = Path(__file__).parents[3] / "docs"
 SUITES = DOCS.parent / "tests/robot"
+PAGES = [
+    DOCS.parent / name
+    for name in sources.tracked(DOCS.parent, sources.PAGES)
+    if name != "CHANGELOG.md" and not name.startswith("docs/adr/")
+]
+NOT_RUN = tomllib.loads((Path(__file__).parent / "not_run.toml").read_text())
 
 
 def test_blocks_are_found_in_order() -> None:
@@ -77,16 +85,31 @@ def test_output_differs(printed: str, seen: str) -> None:
     assert not same_output(printed, seen)
 
 
-@pytest.mark.parametrize("page", [*DOCS.glob("tutorial/*.md"), *DOCS.glob("howto/*.md")], ids=str)
+def test_other_commands_are_found() -> None:
+    page = "Text:\n\n    make demo     # a comment\n\n1. A list:\n\n      pe1$ ip link\n\n" + PAGE
+    page += "\n```text\n# srv6ctl show sids\nSID ...\n```\n\n    vrf red\n"
+    assert sorted(unfollowed(page)) == ["# srv6ctl show sids", "make demo", "pe1$ ip link"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
 def test_every_page_can_be_read(page: Path) -> None:
     list(blocks(page.read_text()))
 
 
 def test_every_page_is_followed_by_a_suite() -> None:
     followed = "".join(suite.read_text() for suite in SUITES.glob("*.robot"))
-    pages = [*DOCS.glob("tutorial/*.md"), *DOCS.glob("howto/*.md")]
-    with_commands = [page for page in pages if list(blocks(page.read_text()))]
-    assert [p.name for p in with_commands if f"docs/{p.relative_to(DOCS)}\n" not in followed] == []
+    with_commands = [page for page in PAGES if list(blocks(page.read_text()))]
+    names = [str(page.relative_to(DOCS.parent)) for page in with_commands]
+    assert [name for name in names if f"{name}\n" not in followed] == []
+
+
+def test_other_commands_are_listed_with_the_reason() -> None:
+    found = {
+        str(page.relative_to(DOCS.parent)): commands
+        for page in PAGES
+        if (commands := set(unfollowed(page.read_text())))
+    }
+    assert found == {page: set(listed) for page, listed in NOT_RUN.items()}
 
 
 def test_the_way_to_the_first_vpn_has_twelve_commands() -> None:

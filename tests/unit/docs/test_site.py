@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from docs.site import sources
 from docs.site.navigation import expanded
 from docs.site.self_contained import foreign
 from docs.site.sources import matches, title, with_lists
@@ -58,23 +57,3 @@ def test_a_page_that_loads_from_another_host_is_found() -> None:
 def test_a_link_to_another_host_is_no_load() -> None:
     page = '<a href="https://www.rfc-editor.org">RFC</a><link rel="canonical" href="https://a/">'
     assert not foreign(page)
-
-
-# Lines of a page at 1400 pixels.
-SCREEN = 45
-# A list of changes.
-LISTS = {"CHANGELOG.md"}
-
-
-def test_a_page_of_more_than_3_screens_has_a_picture_or_table() -> None:
-    names = sources.tracked(CHECKOUT, sources.PAGES)
-    assert "docs/model.md" in names
-    plain = [
-        name
-        for name in names
-        if name not in LISTS
-        and (lines := (CHECKOUT / name).read_text().splitlines())
-        and len(lines) > 3 * SCREEN
-        and not any(line.lstrip().startswith(("|", "![", "```bob")) for line in lines)
-    ]
-    assert plain == []
