@@ -106,6 +106,8 @@ dashboard: build/bin/telegraf ## record telemetry and photograph the dashboard t
 	@LAB_OUT=build/dashboard $(LAB) run --prometheus --topology $(TOPOLOGY) -- \
 	    /opt/srv6mgr/bin/python -m docs.site.telemetry
 	@python3 -m docs.site.photograph build/dashboard docs/images/dashboard.png
+	@python3 -m docs.site.made_day build/made-day
+	@python3 -m docs.site.photograph build/made-day docs/images/metrics.png 86400 1640
 
 $(DOCS)/.ready:
 	@echo "== tools of the site (once): $(DOCS)"

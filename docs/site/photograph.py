@@ -1,6 +1,6 @@
-"""Take a picture of the dashboard, from telemetry that was recorded in the lab.
+"""Take a picture of a page of Prometheus, from telemetry that was recorded in the lab or made.
 
-photograph.py FOLDER PICTURE
+photograph.py FOLDER PICTURE [SECONDS HEIGHT]: of so many seconds, and so many pixels high
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ exec prometheus --config.file=/dev/null --storage.tsdb.path=/tmp/recorded/metric
     --web.console.templates=/tmp/recorded/prometheus/consoles \\
     --web.console.libraries=/tmp/recorded/prometheus/console_libraries
 """
-SIZE = "1000,980"
+WIDTH = 1000
 
 
-def main(folder: Path, picture: Path) -> None:
+def main(folder: Path, picture: Path, seconds: int = 300, height: int = 980) -> None:
     progress = Progress()
     host.require_tools({"chromium": "chromium"}, progress)
     root = cache.ensure(rootfs.entry(), progress) / "root"
@@ -40,10 +40,10 @@ def main(folder: Path, picture: Path) -> None:
     with subprocess.Popen(inside.argv(["sh", "-c", SERVE]), env=inside.variables()) as server:
         try:
             wait_until(is_ready, "Prometheus is ready", timeout=60, period=0.2)
-            shown = urllib.parse.quote(json.dumps({"duration": 300, "endTime": ended}))
+            shown = urllib.parse.quote(json.dumps({"duration": seconds, "endTime": ended}))
             subprocess.run(
                 ["chromium", "--headless=new", "--no-sandbox", "--hide-scrollbars",
-                 f"--window-size={SIZE}", "--virtual-time-budget=10000",
+                 f"--window-size={WIDTH},{height}", "--virtual-time-budget=10000",
                  f"--screenshot={picture.absolute()}",
                  f"http://127.0.0.1:{PORT}/consoles/srv6.html#pctc{shown}"],
                 check=True, capture_output=True, timeout=120,
@@ -62,4 +62,4 @@ def is_ready() -> bool:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).absolute(), Path(sys.argv[2]))
+    main(Path(sys.argv[1]).absolute(), Path(sys.argv[2]), *map(int, sys.argv[3:]))
