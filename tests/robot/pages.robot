@@ -65,6 +65,7 @@ Look Things Up
     docs/srv6ctl.md
     docs/accounting.md
     docs/alarms.md
+    docs/drops.md
     docs/interfaces.md
     docs/migration.md
     docs/model.md
