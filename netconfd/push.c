@@ -209,9 +209,10 @@ struct reply *establish_subscription(struct session *session, struct lyd_node *r
     if (made && !reply && wanted.periodic) {
         reply = periodic_new(session, wanted.datastore, wanted.xpath, &made->periodic);
     }
+    if (made && !reply) {
+        reply = subscribe(made, &wanted, &replayed);
+    }
     if (made && reply) {
-        subscription_free(made);
-    } else if (made && (reply = subscribe(made, &wanted, &replayed))) {
         subscription_free(made);
     } else if (made) {
         subscription_add(made);

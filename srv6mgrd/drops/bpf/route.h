@@ -124,6 +124,8 @@ static __always_inline int reason_of_route(struct __sk_buff *skb, const struct w
     case BPF_FIB_LKUP_RET_NOT_FWDED:
         /* No route, or an address of this router, which a VRF delivers. */
         return sid->how == IN_TABLE && sid->families ? PASSED : NO_ROUTE;
+    default:
+        break;
     }
     if (is_on_wrong_path(skb, sid, packet))
         return REVERSE_PATH;
