@@ -56,7 +56,7 @@ class Demo:
         self.narration.step("One document makes VPN acme on all three")
         self._srv6net("plan any-to-any.json")
         self._srv6net("apply any-to-any.json")
-        self._srv6net("status")
+        self._srv6net_is_well()
         for address in ("10.2.0.10", "10.3.0.10", "fd00:2::10", "fd00:3::10"):
             self._reaches("ce1", address)
 
@@ -97,9 +97,7 @@ class Demo:
             pending = edge.json(["srv6ctl", "show", "transactions", "--json"]).get("pending")
             self.narration.check(not pending, f"{edge.name}: no commit awaits confirmation")
         self._reaches("ce2", "10.3.0.10")
-        self.narration.say(
-            "Once more, without a murder: ce2 and ce3 are spokes, and reach the hub alone"
-        )
+        self.narration.say("The same, undisturbed: ce2 and ce3 are spokes, and reach the hub alone")
         self._srv6net("apply hub-and-spoke.json")
         self._reaches("ce2", "10.1.0.10")
         self._reaches_not("ce2", "10.3.0.10")
@@ -112,8 +110,17 @@ class Demo:
         self.narration.shell(edge, "srv6ctl apply --replace examples/network/base/pe3.json")
         self._srv6net("status", status=6)
         self._srv6net("reconcile")
-        self._srv6net("status")
+        self._srv6net_is_well()
         self._reaches("ce1", "10.4.0.10")
+
+    def _srv6net_is_well(self) -> None:
+        """BGP needs a moment for routes that come."""
+
+        def is_well() -> bool:
+            return not self.controller.run([_SRV6NET, "status"], check=False).returncode
+
+        wait_until(is_well, "all routers as decided", timeout=60)
+        self._srv6net("status")
 
     def _srv6net(self, words: str, status: int = 0) -> None:
         """Run srv6net on the controller; its status has to be this one."""

@@ -108,12 +108,17 @@ def _print(
             Cell(f"a transaction is open ({decision}), pending on {pending}: ", "warn"),
             "run srv6net resume",
         )
-    session.out.table(_COLUMNS, [_row(one) for one in observed])
+    changing = last.unsettled if last is not None and last.is_open else ()
+    rows = [_row(one, is_changing=one.router in changing) for one in observed]
+    session.out.table(_COLUMNS, rows)
 
 
-def _row(one: Observation) -> list[Cell | str]:
+def _row(one: Observation, *, is_changing: bool) -> list[Cell | str]:
     if one.problem:
         configuration, reason = Cell("unknown", "bad"), one.problem
+    elif one.missing and is_changing:
+        # It has the old or the new one, and neither is drift.
+        configuration, reason = Cell("changing", "warn"), "the transaction is open"
     elif one.missing:
         configuration = Cell("drifted", "bad")
         reason = f"{_some([named(path) for path in one.missing])} missing or changed;" + (

@@ -157,6 +157,21 @@ def test_a_controller_that_died_is_resumed(
     assert network.run("resume")[:2] == (0, "no transaction is open\n")
 
 
+def test_a_router_in_an_open_transaction_did_not_drift(
+    network: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network.run("apply", network.intent(RED))
+    with monkeypatch.context() as patch:
+        patch.setattr(SqliteStore, "decide", lambda *_: (_ for _ in ()).throw(KilledError))
+        with pytest.raises(KilledError):
+            network.run("apply", network.intent(BLUE))
+    status, out, _ = network.run("status")
+    assert status == 6
+    assert "changing" in out
+    assert "drifted" not in out
+    assert "reconcile" not in out
+
+
 def test_rollback_restores_the_services_and_their_numbers(network: Network) -> None:
     network.run("apply", network.intent(RED))
     before = dict(network.routers["pe1"].entries)
