@@ -24,13 +24,13 @@ from lab import (
     packages,
     previous,
     programs,
-    prometheus,
     pyenv,
     repository,
     rootfs,
     server,
     sysrepo,
     topology,
+    unpacked,
 )
 from lab.enclosure import CHECKOUT, Enclosure, Part
 from lab.problem import LabError, MachineError
@@ -38,7 +38,6 @@ from lab.progress import Progress
 from lab.session import Interrupted, JobTooLong, Session
 
 BRING_UP = ["python3", "-S", "-m", "lab.guest.nodes"]
-WITH_PROMETHEUS = f"{prometheus.HOME} has Debian's Prometheus"
 DEFAULT_NAME = "default"
 # Processes with what they wait for, then the kernel's stacks of those that are blocked.
 DOING = (
@@ -98,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
         wanted = wanted.with_fresh(arguments.fresh)
     out = output_folder(name)
     more = fresh_debian(arguments, progress) if arguments.fresh else []
-    more = [*more, *debian_prometheus(arguments, progress)]
+    more = [*more, *unpacked_packages(arguments, progress)]
     made = image(progress, out=out, more=more)
     for _ in range(arguments.tries - 1):
         try:
@@ -108,12 +107,16 @@ def run(arguments: argparse.Namespace) -> int:
     return run_once(made, wanted, out, arguments)
 
 
-def debian_prometheus(arguments: argparse.Namespace, progress: Progress) -> list[Part]:
-    """Where the command finds it, if that is asked for."""
-    if not arguments.prometheus:
+def unpacked_packages(arguments: argparse.Namespace, progress: Progress) -> list[Part]:
+    """Those that are asked for, where the command finds them."""
+    names = [name for name in unpacked.PACKAGES if getattr(arguments, name)]
+    if not names:
         return []
     root = cache.ensure(rootfs.entry(), progress) / "root"
-    return [Part("prometheus", cache.ensure(prometheus.entry(root), progress), prometheus.HOME)]
+    return [
+        Part(name, cache.ensure(unpacked.entry(root, name), progress), unpacked.home(name))
+        for name in names
+    ]
 
 
 def run_once(
@@ -160,7 +163,7 @@ def doing(running: machine.Machine) -> str:
 def chroot(arguments: argparse.Namespace) -> int:
     progress = Progress()
     made = image(progress, kernel_too=False)
-    parts = [*made.parts, *debian_prometheus(arguments, progress)]
+    parts = [*made.parts, *unpacked_packages(arguments, progress)]
     network = "none" if arguments.isolated else "host"
     inside = Enclosure(made.root, parts, network=network, environment=environment(arguments.env))
     command = arguments.command or ["bash"]
@@ -375,6 +378,12 @@ def environment(settings: Sequence[str]) -> dict[str, str]:
     return table
 
 
+def offer_packages(command: argparse.ArgumentParser) -> None:
+    for name in unpacked.PACKAGES:
+        text = f"{unpacked.home(name)} has Debian's {name}"
+        command.add_argument(f"--{name}", action="store_true", help=text)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="lab", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -406,7 +415,7 @@ def _parser() -> argparse.ArgumentParser:
         "--previous", action="store_true",
         help="with --fresh: /opt/previous has the packages of an earlier state (once, 15 minutes)",
     )  # fmt: skip
-    one.add_argument("--prometheus", action="store_true", help=WITH_PROMETHEUS)
+    offer_packages(one)
     one.add_argument("--tries", type=int, default=1, metavar="N", help="when the machine dies")
     one.add_argument("--limit", type=float, metavar="SECONDS", help="longer, and it hangs")
     one.add_argument("command", nargs="+")
@@ -452,7 +461,7 @@ def _parser() -> argparse.ArgumentParser:
     one = commands.add_parser("chroot", help="run a command in the root, on the host's kernel")
     one.add_argument("--env", metavar="K=V", action="append", default=[])
     one.add_argument("--isolated", action="store_true", help="with a network namespace of its own")
-    one.add_argument("--prometheus", action="store_true", help=WITH_PROMETHEUS)
+    offer_packages(one)
     one.add_argument("command", nargs="*")
     one.set_defaults(go=chroot)
     return parser

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from lab import cache, prometheus, rootfs
+from lab import cache, rootfs, unpacked
 from lab.progress import Progress
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples/prometheus"
@@ -101,17 +101,17 @@ def text(ended: int) -> Iterator[str]:
 def main(folder: Path) -> None:
     progress = Progress()
     root = cache.ensure(rootfs.entry(), progress) / "root"
-    unpacked = cache.ensure(prometheus.entry(root), progress)
+    files = cache.ensure(unpacked.entry(root, "prometheus"), progress)
     shutil.rmtree(folder, ignore_errors=True)
     for name in ("metrics2", "prometheus/consoles", "prometheus/console_libraries"):
         (folder / name).mkdir(parents=True)
     library = "usr/share/doc/prometheus/examples/console_libraries/prom.lib"
-    shutil.copy(unpacked / library, folder / "prometheus/console_libraries")
+    shutil.copy(files / library, folder / "prometheus/console_libraries")
     shutil.copy(EXAMPLES / "srv6.html", folder / "prometheus/consoles")
     ended = int(time.time())
     (folder / "day.txt").write_text("".join(text(ended)))
     subprocess.run(
-        [unpacked / "usr/bin/promtool", "tsdb", "create-blocks-from", "openmetrics",
+        [files / "usr/bin/promtool", "tsdb", "create-blocks-from", "openmetrics",
          folder / "day.txt", folder / "metrics2"],
         check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip

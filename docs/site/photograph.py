@@ -12,14 +12,16 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
-from lab import cache, host, prometheus, rootfs
+from lab import cache, host, rootfs, unpacked
 from lab.enclosure import Enclosure, Part
 from lab.progress import Progress
 from lab.waiting import wait_until
 
+HOME = unpacked.home("prometheus")
+
 PORT = 19090
 SERVE = f"""set -e
-mount -t overlay -o lowerdir={prometheus.HOME}/usr:/usr overlay /usr
+mount -t overlay -o lowerdir={HOME}/usr:/usr overlay /usr
 cp -r /recorded /tmp/recorded
 exec prometheus --config.file=/dev/null --storage.tsdb.path=/tmp/recorded/metrics2 \\
     --web.listen-address=127.0.0.1:{PORT} --storage.tsdb.retention.time=100y \\
@@ -33,8 +35,8 @@ def main(folder: Path, picture: Path, seconds: int = 300, height: int = 980) -> 
     progress = Progress()
     host.require_tools({"chromium": "chromium"}, progress)
     root = cache.ensure(rootfs.entry(), progress) / "root"
-    unpacked = cache.ensure(prometheus.entry(root), progress)
-    parts = [Part("prometheus", unpacked, prometheus.HOME), Part("recorded", folder, "/recorded")]
+    files = cache.ensure(unpacked.entry(root, "prometheus"), progress)
+    parts = [Part("prometheus", files, HOME), Part("recorded", folder, "/recorded")]
     inside = Enclosure(root, parts, source="overlay")
     ended = json.loads((folder / "ended.json").read_text())
     with subprocess.Popen(inside.argv(["sh", "-c", SERVE]), env=inside.variables()) as server:

@@ -28,6 +28,9 @@ class Config:
     ``readers``      names in certificates that may read
     ``users``        name -> scrypt hash (``srv6-gnmid --hash-password``): those may read
     ``anonymous``    serve clients without credentials
+    ``ipfix_collector``   ``host:port`` of a collector of IPFIX; empty: none
+    ``ipfix_interval``    seconds between two exports
+    ``ipfix_domain``      the observation domain
     ``runtime_directory``   that of srv6mgrd
     ``state_directory``     of the certificate that is made
     ``max_connections``, ``max_connections_per_peer``   open at once: all, and those of one address,
@@ -49,6 +52,9 @@ class Config:
     readers: tuple[str, ...] = ()
     users: Mapping[str, str] = field(default_factory=dict)
     anonymous: bool = False
+    ipfix_collector: str = ""
+    ipfix_interval: float = 60.0
+    ipfix_domain: int = 1
     runtime_directory: str = "/run/srv6mgr"
     state_directory: str = "/var/lib/srv6mgr/metricsd"
     max_connections: int = 50
@@ -90,6 +96,16 @@ def parse(settings: Mapping[str, Any], where: str = "settings") -> Config:
             )
     if config.crl and not config.client_ca:
         raise SettingsError(f"{where}: crl needs client_ca, whose certificates it revokes; set it")
+    host, _, port = config.ipfix_collector.rpartition(":")
+    if config.ipfix_collector and not (host and port.isdecimal() and 0 < int(port) < 1 << 16):
+        raise SettingsError(
+            f"{where}: ipfix_collector: {config.ipfix_collector} is no host:port; write"
+            " collector:4739, say"
+        )
+    if config.ipfix_domain >= 1 << 32:
+        raise SettingsError(f"{where}: ipfix_domain: it has 32 bits; choose a smaller one")
+    if not (config.listen or config.plaintext or config.ipfix_collector):
+        raise SettingsError(f"{where}: listen and plaintext are empty; name an address to serve")
     if config.readers and not config.client_ca:
         raise SettingsError(f"{where}: readers are names in certificates; set client_ca")
     return config

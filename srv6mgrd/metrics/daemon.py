@@ -9,6 +9,7 @@ from srv6mgrd import memory
 from srv6mgrd.clients.addresses import is_socket
 from srv6mgrd.clients.certificates import Certificates
 from srv6mgrd.clients.passwords import Passwords
+from srv6mgrd.ipfix.exporter import Exporter, Target
 from srv6mgrd.jobs import until_stopped
 from srv6mgrd.metrics.access import Access
 from srv6mgrd.metrics.answers import Answers
@@ -31,8 +32,12 @@ async def _run(config: Config) -> None:
     listener = Listener(config, Answers(access, source.read))
     opened = entrances(config)
     _LOG.info("serving %s", ", ".join((*config.listen, *config.plaintext)))
+    jobs = [memory.give_back(), *map(listener.accept, opened)]
+    if config.ipfix_collector:
+        target = Target(config.ipfix_collector, config.ipfix_interval, config.ipfix_domain)
+        jobs.append(Exporter(target, source.accounting).run())
     try:
-        await until_stopped(memory.give_back(), *map(listener.accept, opened))
+        await until_stopped(*jobs)
     finally:
         for entrance in opened:
             entrance.listening.close()

@@ -86,8 +86,6 @@ def entrances(config: Config) -> list[Entrance]:
         for entrance in made:
             entrance.listening.close()
         raise
-    if not made:
-        raise SettingsError("listen and plaintext: both are empty; name an address to serve")
     return made
 
 

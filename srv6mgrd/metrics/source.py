@@ -9,7 +9,7 @@ from srv6mgrd.counters import accounting, alarms, node, observed, proxies
 from srv6mgrd.counters.node import NodeReader
 from srv6mgrd.counters.store_reader import StoreReader
 from srv6mgrd.metrics.query import Kind, Query
-from srv6mgrd.metrics.state import State
+from srv6mgrd.metrics.state import Members, State
 
 
 class Source:
@@ -36,6 +36,11 @@ class Source:
                 self._proxies.read().members,
                 self._alarms.read().members,
             )
+
+    def accounting(self) -> Members:
+        """The rows of accounting alone. Blocks."""
+        with self._turn:
+            return self._accounting.read().members
 
     def close(self) -> None:
         with self._turn:

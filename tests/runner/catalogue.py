@@ -42,6 +42,8 @@ ON_HOST = (
     "redis",
     "yang",
 )
+# The same with a package of Debian's that a test needs and no router has (lab/unpacked.py).
+WITH_PACKAGES = {"ipfix": "pmacct", "prometheus": "prometheus"}
 # On the host's kernel first, which runs them many times faster; tests that it skips (no VRF device)
 # run in the lab.
 ON_HOST_KERNEL = ("accounting", "drops", "kernel", "oam", "proxy", "stamp")
@@ -198,9 +200,9 @@ def _contract() -> list[Job]:
     ]
     rooms = [f"tests/contract/{room}" for room in ON_HOST_KERNEL]
     jobs += _kernel_tests("contract/kernel", rooms)
-    jobs.append(
-        in_root("contract/prometheus", ["tests/contract/prometheus"], options=("--prometheus",))
-    )
+    for room, package in WITH_PACKAGES.items():
+        options = (f"--{package}",)
+        jobs.append(in_root(f"contract/{room}", [f"tests/contract/{room}"], options=options))
     reconcile = _pytest(["tests/contract/reconcile"])
     jobs.append(in_lab("contract/reconcile", reconcile, topology=None))
     for name, paths in _frr_files().items():

@@ -13,10 +13,12 @@ from typing import Any
 
 import pytest
 
-from lab.prometheus import HOME
+from lab.unpacked import home
 from lab.waiting import wait_until
 from tests.contract.metrics.conftest import PASSWORD, USER, Server, Start, free_port
 from tests.unit.metrics.router import RED
+
+HOME = home("prometheus")
 
 pytestmark = pytest.mark.contract
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from robot.api.deco import library
 
-from lab.prometheus import HOME
+from lab.unpacked import home
 from tests.robot.library.network import node, router
+
+HOME = home("prometheus")
 
 # Files are unpacked below HOME (`lab run --prometheus`), and Telegraf is built into the checkout.
 INSTALL = f"""set -e

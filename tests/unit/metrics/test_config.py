@@ -17,6 +17,9 @@ from srv6mgrd.settings import SettingsError
         ({"key": "x"}, "certificate and key belong together"),
         ({"certificate_names": ["x"]}, "x is unknown"),
         ({"unknown": 1}, "unknown is unknown; known are listen"),
+        ({"ipfix_collector": "collector"}, "collector is no host:port"),
+        ({"ipfix_domain": 1 << 32}, "it has 32 bits"),
+        ({"listen": []}, "name an address to serve"),
         ({"max_connections": 0}, "max_connections can't be 0"),
     ],
 )

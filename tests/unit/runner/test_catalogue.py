@@ -26,7 +26,8 @@ def test_each_suite_runs_in_one_job() -> None:
 
 def test_each_room_of_contract_tests_runs() -> None:
     rooms = {path.name for path in (CHECKOUT / "tests/contract").glob("[a-z]*") if path.is_dir()}
-    named = {*catalogue.ON_HOST, *catalogue.ON_HOST_KERNEL, "reconcile", "frr"}
+    named = {*catalogue.ON_HOST, *catalogue.ON_HOST_KERNEL, *catalogue.WITH_PACKAGES}
+    named |= {"reconcile", "frr"}
     assert named == rooms
 
 

@@ -1,0 +1,1 @@
+"""Export of traffic accounting as flow records (IPFIX, RFC 7011)."""
