@@ -83,14 +83,16 @@ def plan(
         rejections.extend(_chosen_twice(pool, outcome.numbers, reserved))
         warnings.extend([outcome.warning] if outcome.warning else [])
 
+    chosen = _chosen_distinguishers(services)
     for router in inventory.routers.values():
         owners = [service.id for service, _ in nodes.get(router.name, ())]
         take(_functions(router), owners)
         take(_tables(router.name), owners)
         numbered = [service.id for service, node in nodes.get(router.name, ()) if not node.rd]
-        take(_distinguishers(router.name), numbered, _chosen_rds(router, nodes))
+        take(_distinguishers(router.name), numbered, chosen.get(str(router.router_id), frozenset()))
+    known = _pools_of(inventory)
     for name in before.pools:
-        if name.count("/") and name not in _pools_of(inventory):
+        if name.count("/") and name not in known:
             # A router that left, or a locator that was replaced: the numbers are given back.
             take(_departed(name), ())
     take(_targets(inventory), _target_owners(services), _chosen_targets(services, inventory))
@@ -184,9 +186,16 @@ def _chosen_targets(services: Iterable[Service], inventory: Inventory) -> frozen
     return _numbers_of(str(inventory.as_number), chosen)
 
 
-def _chosen_rds(router: Router, nodes: Mapping[str, list[tuple[Service, Node]]]) -> frozenset[int]:
-    chosen = (node.rd for on_one in nodes.values() for _, node in on_one)
-    return _numbers_of(str(router.router_id), chosen)
+def _chosen_distinguishers(services: Iterable[Service]) -> dict[str, frozenset[int]]:
+    """Numbers that operators chose, by the router id before them. One on another router may have
+    the id of this one."""
+    found: dict[str, set[int]] = {}
+    for service in services:
+        for node in service.nodes:
+            if node.rd:
+                administrator, _, number = node.rd.rpartition(":")
+                found.setdefault(administrator, set()).add(int(number))
+    return {administrator: frozenset(numbers) for administrator, numbers in found.items()}
 
 
 def _numbers_of(administrator: str, values: Iterable[str]) -> frozenset[int]:

@@ -67,8 +67,9 @@ def allocate(
 ) -> Outcome:
     """A number for each owner, the same as before where it has one. Those of other owners are
     released. ``reserved`` numbers are in use by others and are handed out to nobody."""
-    wanted = sorted(set(owners))
-    taken = {owner: n for owner, n in numbers.taken.items() if owner in set(wanted)}
+    present = frozenset(owners)
+    wanted = sorted(present)
+    taken = {owner: n for owner, n in numbers.taken.items() if owner in present}
     released = {n: r for n, r in numbers.released.items() if r.until > now}
     for owner, number in numbers.taken.items():
         if owner not in taken:

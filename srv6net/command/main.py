@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 
@@ -20,6 +21,8 @@ _COMMANDS = {
     "rollback": "srv6net.command.change",
     "resume": "srv6net.command.change",
     "reconcile": "srv6net.command.change",
+    "import": "srv6net.command.adoption",
+    "adopt": "srv6net.command.adoption",
 }
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -50,6 +53,8 @@ def srv6net(context: click.Context, inventory: Path, store: Path, as_json: bool)
 
 def main() -> int:
     """Run srv6net; its exit status."""
+    # It ends before it pays to look for garbage among the objects of a large network.
+    gc.disable()
     return executed(srv6net, "srv6net")
 
 
