@@ -86,7 +86,7 @@ class Demo:
         )
         for line in controller.stderr or ():
             self.narration.output([line.rstrip()])
-            if "set, to be confirmed" in line:
+            if "set, awaits confirmation" in line:
                 controller.send_signal(signal.SIGKILL)
                 break
         controller.communicate()
@@ -94,8 +94,9 @@ class Demo:
         self._srv6net("status", status=6)
         self._srv6net("resume")
         for edge in self.edges:
-            pending = edge.json(["srv6ctl", "show", "transactions", "--json"]).get("pending")
-            self.narration.check(not pending, f"{edge.name}: no commit awaits confirmation")
+            self.narration.check(
+                not edges.pending(edge), f"{edge.name}: no commit awaits confirmation"
+            )
         self._reaches("ce2", "10.3.0.10")
         self.narration.say("The same, undisturbed: ce2 and ce3 are spokes, and reach the hub alone")
         self._srv6net("apply hub-and-spoke.json")

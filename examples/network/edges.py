@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from cryptography import x509
 
@@ -47,6 +48,16 @@ def credentials() -> Authority:
     return authority
 
 
+def pending(edge: Node) -> Any:
+    """The commit of a router that awaits confirmation; nothing where there is none."""
+    return transactions(edge).get("pending")
+
+
+def transactions(edge: Node) -> dict[str, Any]:
+    found: dict[str, Any] = edge.json(["srv6ctl", "show", "transactions", "--json"])
+    return dict(found["transactions"])
+
+
 def admit(name: str, authority: Authority) -> None:
     """A router that runs gets its base configuration, and accepts the controller over TLS."""
     edge, router = Node(name), Router(name)
@@ -63,3 +74,14 @@ def admit(name: str, authority: Authority) -> None:
         edge.run([*rules, datastore])
     edge.run(["srv6ctl", "apply", f"/src/examples/network/base/{name}.json"], timeout=120)
     router.restart("srv6-gnmid")
+
+
+def as_before(name: str) -> None:
+    """Take all of this back, from a router whose services are gone."""
+    edge = Node(name)
+    empty = ["srv6ctl", "apply", "--replace", "--empty", "-"]
+    edge.run(empty, input='{"srv6mgr-srv6:srv6": {}}', timeout=120)
+    edge.run(["rm", "-rf", _CREDENTIALS, "/etc/srv6mgr/gnmid.toml"])
+    edge.run(["userdel", "controller"])
+    edge.run(["groupdel", "srv6mgr-operator"])
+    Router(name).restart("srv6-gnmid")

@@ -8,7 +8,7 @@ from typing import TextIO
 
 _WORDS = {
     "check": "dry run",
-    "install": "set, to be confirmed",
+    "install": "set, awaits confirmation",
     "verify": "verified",
     "confirm": "confirmed",
     "cancel": "rolled back",

@@ -10,7 +10,7 @@ Resource          srv6.resource
 Library           tests.robot.library.controller.Controller
 
 Suite Setup       The Controller Is Known
-Suite Teardown    Stop Routers    pe3
+Suite Teardown    All Is As Before
 Test Teardown     All Edges Are As Decided
 
 
@@ -50,7 +50,7 @@ A Router That Is Down Rejects The Change
 
 A Controller That Dies Before The Decision Leaves Nothing
     Given Network Is At Revision    2
-    When Srv6net Is Killed    apply ${EXAMPLES}/hub-and-spoke.json    set, to be confirmed
+    When Srv6net Is Killed    apply ${EXAMPLES}/hub-and-spoke.json    set, awaits confirmation
     ${said}    Srv6net    resume
     Then Should Contain    ${said}    rolled back on all routers
     And Network Is At Revision    2
@@ -83,8 +83,22 @@ Entries That Are Lost Are Reported And Brought Back
     Then VRF Is On    acme    pe1    pe2    pe3
     And The Fourth Site Reaches All
 
+What Routers Have Is Adopted Without A Commit
+    ${before}    Commits Of    pe1
+    Given Controller Has Forgotten All
+    ${notes}    Import Is Adopted
+    ${after}    Commits Of    pe1
+    Then Should Be Equal    ${before}    ${after}
+    And Should Be Equal    ${notes}    ${EMPTY}
+    And Network Is At Revision    1
+
 
 *** Keywords ***
+All Is As Before
+    Srv6net    apply ${EXAMPLES}/nothing.json
+    Edges Are As Before
+    Stop Routers    pe3
+
 The Controller Is Known
     Start Routers    pe3
     Edges Accept The Controller

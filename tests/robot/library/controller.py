@@ -27,6 +27,20 @@ class Controller:
         for name in edges.EDGES:
             edges.admit(name, shown)
 
+    def edges_are_as_before(self) -> None:
+        for name in edges.EDGES:
+            edges.as_before(name)
+
+    def controller_has_forgotten_all(self) -> None:
+        node("ctl").run(["rm", "/var/lib/srv6net/network.sqlite"])
+
+    def import_is_adopted(self) -> str:
+        """What the routers have becomes srv6net's; what ``import`` noted."""
+        done = node("ctl").run([_SRV6NET, "import"])
+        node("ctl").write_file("/etc/srv6net/imported.json", done.stdout)
+        self.srv6net("adopt /etc/srv6net/imported.json")
+        return done.stderr
+
     def srv6net(self, words: str, status: int = 0) -> str:
         """Run srv6net, which has to end with this status; all that it prints."""
         done = node("ctl").run([_SRV6NET, *words.split()], check=False, timeout=200)
@@ -62,14 +76,13 @@ class Controller:
         if odd:
             raise AssertionError(f"they are not as decided: {odd}")
         for name in edges.EDGES:
-            shown = node(name).json(["srv6ctl", "show", "transactions", "--json"])
-            if shown.get("pending"):
-                raise AssertionError(f"{name}: a commit awaits confirmation: {shown['pending']}")
+            if pending := edges.pending(node(name)):
+                raise AssertionError(f"{name}: a commit awaits confirmation: {pending}")
 
     def commits_of(self, name: str) -> int:
         """Number of the last transaction of a router."""
-        shown = node(name).json(["srv6ctl", "show", "transactions", "--json"])
-        return max((int(one["id"]) for one in shown["transactions"]), default=0)
+        found = edges.transactions(node(name)).get("transaction", ())
+        return max((int(one["id"]) for one in found), default=0)
 
     def vrf_is_on(self, vrf: str, *names: str) -> None:
         """On these edges, in the kernel, and on no other one; by repair within some seconds."""
