@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Mapping
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any
 
 import click
@@ -27,5 +28,6 @@ class LazyGroup(click.Group):
         module = import_module(self._modules[cmd_name])
         name = cmd_name.replace("-", "_")
         # What Python itself has under this name is not hidden.
-        command: click.Command = getattr(module, f"{name}_" if hasattr(builtins, name) else name)
+        is_taken = hasattr(builtins, name) or iskeyword(name)
+        command: click.Command = getattr(module, f"{name}_" if is_taken else name)
         return command

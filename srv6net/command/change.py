@@ -31,7 +31,7 @@ def plan(session: Session, file: str, *, offline: bool) -> None:
     FILE has all services of the network, as JSON of ietf-l3vpn-ntw; - is standard input.
     """
     proposal = _proposal(session, document(file), session.store.revision())
-    _show(session, proposal)
+    show(session, proposal)
     if not offline:
         found = session.executor().check(proposal.changes)
         if found:
@@ -50,7 +50,7 @@ def apply(session: Session, file: str) -> None:
     """
     wanted = document(file)
     with session.leading():
-        _finish_open(session)
+        finish_open(session)
         _change(session, wanted)
 
 
@@ -64,7 +64,7 @@ def rollback(session: Session, number: int | None) -> None:
     Numbers such as those of route targets stay with their services.
     """
     with session.leading():
-        _finish_open(session)
+        finish_open(session)
         current = session.store.revision().number
         if number is None and current == 0:
             raise Problem.of("store", "it has no revision yet", "apply one first")
@@ -97,7 +97,7 @@ def resume(session: Session) -> None:
 def reconcile(session: Session) -> None:
     """Bring routers that lost or changed entries of srv6net back to the current revision."""
     with session.leading():
-        _finish_open(session)
+        finish_open(session)
         wanted = session.store.revision().routers
         written: dict[str, Any] = {}
 
@@ -127,7 +127,7 @@ def _proposal(session: Session, wanted: Mapping[str, Any], current: Revision) ->
     return found
 
 
-def _finish_open(session: Session) -> None:
+def finish_open(session: Session) -> None:
     """A transaction that another controller left comes to its end first."""
     outcome = session.executor().resume()
     if outcome is None:
@@ -139,14 +139,19 @@ def _finish_open(session: Session) -> None:
 
 def _change(session: Session, wanted: Mapping[str, Any]) -> None:
     proposal = _proposal(session, wanted, session.store.revision())
-    if not proposal.changes:
-        _show(session, proposal)
+    if not proposal.changes and wanted == session.store.revision().intent:
+        show(session, proposal)
         return
+    carry_out(session, proposal)
+
+
+def carry_out(session: Session, proposal: Proposal) -> None:
+    """Run the transaction, and report it."""
     outcome = session.executor().apply(proposal.revision, proposal.changes)
     _report(session, outcome, proposal.revision)
 
 
-def _show(session: Session, proposal: Proposal) -> None:
+def show(session: Session, proposal: Proposal) -> None:
     before = {name: change.before for name, change in proposal.changes.items()}
     _show_edits(session, proposal.edits(), before, "nothing changes")
 

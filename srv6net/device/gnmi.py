@@ -67,6 +67,11 @@ class GnmiDevice:
             found |= self._values(wanted[start : start + _PATHS], pb.GetRequest.CONFIG)
         return found
 
+    def configuration(self) -> Mapping[str, Any]:
+        """All that the router has below the root of the model."""
+        found: Mapping[str, Any] = self._values([SRV6], pb.GetRequest.CONFIG).get(SRV6, {})
+        return found
+
     def states(self, paths: Iterable[str]) -> Mapping[str, Mapping[str, Any]]:
         """What the router reports of these entries."""
         wanted = list(paths)
@@ -81,8 +86,7 @@ class GnmiDevice:
         return [fault for path in wanted for fault in health.faults(path, states.get(path, {}))]
 
     def check(self, edit: Edit) -> None:
-        whole = self._values([SRV6], pb.GetRequest.CONFIG).get(SRV6, {})
-        configuration = json.dumps({ROOT: edited(whole, edit)})
+        configuration = json.dumps({ROOT: edited(self.configuration(), edit)})
         request = operations.message("PlanRequest")(configuration=configuration)
         response = operations.message("PlanResponse")
         self._call(_PLAN, request, response, self._deadlines.check)

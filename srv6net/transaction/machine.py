@@ -103,6 +103,10 @@ _NEXT = {
 def begin(routers: Iterable[str]) -> Step:
     """A new transaction, whose record has been written."""
     names = frozenset(routers)
+    if not names:
+        # Another document for the same configuration of all routers.
+        state = State(Phase.DECIDING, names, names)
+        return state, (Decide(Decision.COMMITTED, ()),)
     return State(Phase.CHECKING, names, names), _ask(Verb.CHECK, names)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from srv6net.compile.configuration import Edit, Entries
+from srv6net.compile.configuration import Edit, Entries, tree
 from srv6net.transaction.ports import (
     BusyError,
     DeviceError,
@@ -101,6 +101,11 @@ class FakeRouter:
                 for path in paths
                 if path in self.entries
             }
+
+    def configuration(self) -> Mapping[str, object]:
+        with self.faults_.contact():
+            (below,) = tree(self.entries).values()
+            return dict(below)
 
     def close(self) -> None:
         pass

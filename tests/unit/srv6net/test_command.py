@@ -15,6 +15,27 @@ from srv6net.store.sqlite import SqliteStore
 from tests.fakes.network import FakeRouter, Faults, KilledError
 from tests.unit.srv6net.intents import access, document, node, router, service
 
+ADDRESSES = {"ipv4": {"local-address": "10.0.0.1", "prefix-length": 24}}
+NEIGHBOR = {
+    "id": "10.0.0.2",
+    "type": "ietf-vpn-common:bgp-routing",
+    "bgp": {"peer-as": 65100, "neighbor": ["10.0.0.2"]},
+}
+GREEN = service(
+    "green",
+    node(
+        "pe1",
+        access(
+            "g",
+            "to-green",
+            **{
+                "ip-connection": ADDRESSES,
+                "routing-protocols": {"routing-protocol": [NEIGHBOR]},
+            },
+        ),
+    ),
+    node("pe2", access("h", "to-green2")),
+)
 RED = service("red", *(node(f"pe{n}", access(f"red{n}", f"to-red{n}")) for n in (1, 2)))
 BLUE = service("blue", *(node(f"pe{n}", access(f"blue{n}", f"to-blue{n}")) for n in (2, 3)))
 
@@ -74,7 +95,7 @@ def test_apply_makes_a_service_on_its_routers(network: Network) -> None:
     assert sorted(progress) == sorted(
         f"pe{n} {what}: ok"
         for n in (1, 2)
-        for what in ("dry run", "set, to be confirmed", "verified", "confirmed")
+        for what in ("dry run", "set, awaits confirmation", "verified", "confirmed")
     )
 
 
@@ -256,3 +277,85 @@ def test_errors_are_json_for_programs(network: Network) -> None:
     assert status == 1
     assert json.loads(out)["decision"] == "aborted"
     assert json.loads(err.splitlines()[-1])["errors"][0]["object"] == "router pe1"
+
+
+@pytest.fixture
+def brown(network: Network) -> Network:
+    """Routers that have VPNs, and a controller that knows nothing of them."""
+    assert network.run("apply", network.intent(RED, GREEN))[0] == 0
+    (network.folder / "network.sqlite").unlink()
+    for one in network.routers.values():
+        one.writes = 0
+    return network
+
+
+def imported(network: Network) -> Any:
+    status, out, err = network.run("import")
+    assert (status, err) == (0, "")
+    return json.loads(out)
+
+
+def test_what_is_imported_is_adopted_without_a_write(brown: Network) -> None:
+    before = {name: dict(one.entries) for name, one in brown.routers.items()}
+    file = brown.folder / "imported.json"
+    file.write_text(json.dumps(imported(brown)))
+    assert brown.run("adopt", str(file))[:2] == (0, "committed: revision 1\n")
+    assert {name: one.entries for name, one in brown.routers.items()} == before
+    assert [one.writes for one in brown.routers.values()] == [0, 0, 0]
+    assert brown.run("status")[0] == 0
+    assert brown.run("apply", str(file))[:2] == (0, "nothing changes\n")
+
+
+def test_an_adopted_service_keeps_its_numbers_when_it_changes(brown: Network) -> None:
+    wanted = imported(brown)
+    file = brown.folder / "imported.json"
+    file.write_text(json.dumps(wanted))
+    brown.run("adopt", str(file))
+    before = dict(brown.routers["pe2"].entries)
+    (kept,) = [
+        one
+        for one in wanted["ietf-l3vpn-ntw:l3vpn-ntw"]["vpn-services"]["vpn-service"]
+        if one["vpn-id"] == "red"
+    ]
+    assert brown.run("apply", brown.intent(kept))[:2] == (0, "committed: revision 2\n")
+    after = brown.routers["pe2"].entries
+    assert after == {path: before[path] for path in after}
+    assert vrf_path("green") not in after
+
+
+def test_differences_are_shown_and_nothing_is_adopted(brown: Network) -> None:
+    file = brown.folder / "imported.json"
+    file.write_text(json.dumps(imported(brown)).replace("0:65000:", "0:65000:1"))
+    status, out, err = brown.run("adopt", str(file))
+    assert status == 1
+    assert "pe1\n  ~ VRF green\n  ~ VRF red\n" in out
+    assert f"srv6net: {file}: routers differ from it; correct it, or add --change" in err
+    assert [one.writes for one in brown.routers.values()] == [0, 0, 0]
+    assert brown.json("status")["revision"] == 0
+    assert brown.run("adopt", str(file), "--change")[:2] == (0, "committed: revision 1\n")
+    vrf: Any = brown.routers["pe1"].entries[vrf_path("red")]
+    assert vrf["srv6mgr-bgp:bgp"]["import-rt"][0].startswith("65000:1")
+
+
+def test_what_no_document_can_say_is_listed(brown: Network) -> None:
+    vrf: Any = brown.routers["pe1"].entries[vrf_path("red")]
+    vrf["srv6mgr-ospf:ospf"] = {"router-id": "192.0.2.1"}
+    auto: Any = brown.routers["pe2"].entries[vrf_path("red")]
+    del auto["srv6mgr-bgp:bgp"]["export-sid"]
+    status, out, err = brown.run("import", "pe1", "pe2")
+    assert status == 0
+    assert "router pe1: VRF red: srv6net does not know srv6mgr-ospf:ospf; the next" in err
+    assert "router pe2: VRF red is left alone: it exports no routes with one declared SID" in err
+    nodes = [s["vpn-nodes"]["vpn-node"] for s in json.loads(out)["ietf-l3vpn-ntw:l3vpn-ntw"]
+             ["vpn-services"]["vpn-service"] if s["vpn-id"] == "red"]  # fmt: skip
+    assert [one["ne-id"] for (one,) in nodes] == ["pe1"]
+
+
+def test_a_sid_of_another_locator_is_not_adopted(brown: Network) -> None:
+    file = brown.folder / "imported.json"
+    file.write_text(json.dumps(imported(brown)))
+    vrf: Any = brown.routers["pe1"].entries[vrf_path("red")]
+    vrf["srv6mgr-bgp:bgp"]["export-sid"] = "fcbb:0:9:1000::/64"
+    status, _, err = brown.run("adopt", str(file))
+    assert status == 1
+    assert "its VRF on router pe1 exports fcbb:0:9:1000::/64, which is not of locator MAIN" in err

@@ -95,3 +95,10 @@ def test_a_router_that_does_not_settle_is_left_for_later() -> None:
     assert commands == ()
     state, commands = step(state, Answer("pe2"))
     assert (state.phase, commands) == (Phase.DONE, (Settle("pe2"),))
+
+
+def test_a_change_of_no_router_is_committed_at_once() -> None:
+    state, commands = begin([])
+    assert commands == (Decide(Decision.COMMITTED, ()),)
+    done, left = step(state, Decided(Decision.COMMITTED))
+    assert (done.phase, left) == (Phase.DONE, ())
