@@ -23,6 +23,7 @@ _LINK = struct.Struct("=BbBx")
 _PSP, _NEXT_CSID, _IS_VRF_GONE = 1, 2, 4
 NUMBER = struct.Struct("=I")
 COUNT = struct.Struct("=Q")
+RUNS = struct.Struct("=Q8x")
 PREFIX_SIZE, WATCHED_SIZE, LINK_SIZE = _PREFIX.size, _WATCHED.size, _LINK.size
 NODE_SIZE = MAX_LENGTHS * _PREFIX.size + 8
 
@@ -57,11 +58,11 @@ def link(state: WatchedLink) -> bytes:
     return _LINK.pack(state.down, max(-1, min(state.hmac, 1)), state.outside)
 
 
-def node(prefix_lengths: Iterable[int], others: int, *, traced: bool = False) -> bytes:
+def node(prefix_lengths: Iterable[int], one_of: int, *, traced: bool = False) -> bytes:
     """``struct node``; of lengths beyond the longest ones no SID is watched."""
     lengths = sorted(set(prefix_lengths), reverse=True)[:MAX_LENGTHS]
     masks = b"".join(_PREFIX.pack(IPv6Network((0, n)).netmask.packed, n) for n in lengths)
-    return masks.ljust(MAX_LENGTHS * _PREFIX.size, b"\0") + struct.pack("=II", others, traced)
+    return masks.ljust(MAX_LENGTHS * _PREFIX.size, b"\0") + struct.pack("=II", one_of - 1, traced)
 
 
 def place_of(key: int) -> tuple[int, int]:

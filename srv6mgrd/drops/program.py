@@ -4,7 +4,7 @@ that it goes with srv6mgrd."""
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from srv6mgrd.drops import layout
@@ -46,16 +46,16 @@ class DropProgram:
         return None
 
     def write(
-        self, sids: Mapping[int, WatchedSid], links: Mapping[int, WatchedLink], others: int = 0
+        self, sids: Mapping[int, WatchedSid], links: Mapping[int, WatchedLink], one_of: int = 1
     ) -> Failure | None:
         """Watch these SIDs by the places where they are counted, and look at one packet of
-        ``others`` + 1."""
+        ``one_of``, a power of two."""
         wanted = {layout.prefix_key(s.prefix): layout.watched(n, s) for n, s in sids.items()}
         failure = self._replace(self._maps["sids"], self._written, wanted)
         states = {layout.NUMBER.pack(index): layout.link(state) for index, state in links.items()}
         failure = failure or self._replace(self._maps["interfaces"], self._states, states)
         lengths = [sid.prefix.prefixlen for sid in sids.values()]
-        node = layout.node(lengths, others, traced=self.traces)
+        node = layout.node(lengths, one_of, traced=self.traces)
         return failure or self._maps["nodes"].put(layout.NUMBER.pack(0), node)
 
     @staticmethod
@@ -79,9 +79,10 @@ class DropProgram:
             layout.place_of(layout.NUMBER.unpack(key)[0]): _sum(values) for key, values in counts
         }
 
-    def runs(self) -> int:
-        """For how many packets it ran."""
-        return _sum(self._maps["runs"].get(layout.NUMBER.pack(0)) or b"")
+    def runs(self) -> Sequence[int]:
+        """For how many packets it ran, by CPU."""
+        values = self._maps["runs"].get(layout.NUMBER.pack(0)) or b""
+        return [count for (count,) in layout.RUNS.iter_unpack(values)]
 
     def end(self) -> None:
         """It runs nowhere any more."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from ipaddress import IPv6Network
 from itertools import islice
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from srv6mgrd.drops import layout
 from srv6mgrd.drops.ledger import Ledger
@@ -28,12 +28,21 @@ _HOLD = 30.0
 # Packets moved a counter of the node, and no SID had them: watched again after so long.
 _REST = 300.0
 # The program takes at most this part of a CPU, at so many seconds for a packet that is looked at
-# and one that is not (docs/performance.md).
-_SHARE, _LOOKED_AT, _NOT = 0.03, 400e-9, 25e-9
-_OTHERS_MAX = 1023
+# and for one that is passed over (bench/drops.py).
+SHARE, LOOKED_AT, PASSED_OVER = 0.03, 400e-9, 40e-9
+# Where to pass over all packets would take this part of that share, it pauses.
+_PAUSING = 0.7
 _RETRY = 300.0
 # The place of a SID that no check knows: no packet has this destination.
 _NOTHING = WatchedSid(IPv6Network("::/128"), How.NEXT_SEGMENT)
+
+
+class Limit(NamedTuple):
+    """One of how many packets is looked at, a power of two, and in how many samples after each one
+    nothing runs."""
+
+    one_of: int = 1
+    pauses: int = 0
 
 
 class Program(Protocol):
@@ -42,12 +51,13 @@ class Program(Protocol):
     def watch(self, interfaces: Collection[int]) -> Failure | None: ...
 
     def write(
-        self, sids: Mapping[int, WatchedSid], links: Mapping[int, WatchedLink], others: int = 0
+        self, sids: Mapping[int, WatchedSid], links: Mapping[int, WatchedLink], one_of: int = 1
     ) -> Failure | None: ...
 
     def counts(self) -> Mapping[tuple[int, int], int]: ...
 
-    def runs(self) -> int: ...
+    def runs(self) -> Sequence[int]:
+        """For how many packets it ran, by CPU."""
 
     def end(self) -> None: ...
 
@@ -88,9 +98,11 @@ class DropWatch:
         self._outside_until = 0.0
         self._places: dict[int, IPv6Network] = {}
         self._counts: Mapping[tuple[int, int], int] = {}
-        # Packets between two that are looked at; runs of the program, and when they were read.
-        self._others = 0
-        self._runs, self._read_at = 0, 0.0
+        self._limit = Limit()
+        # Samples until it runs again; how often it ran, and when it began to since that was read.
+        self._pauses = 0
+        self._runs: Sequence[int] = ()
+        self._began = 0.0
         # Not before: the kernel rejected the program, or there was nothing to see.
         self._not_before = self._rest = 0.0
 
@@ -129,7 +141,7 @@ class DropWatch:
             self._program.end()
         self._ledger.end(self._places.values())
         self._places, self._counts, self._until = {}, {}, {}
-        self._others = self._runs = 0
+        self._limit, self._pauses, self._runs = Limit(), 0, ()
 
     def _new_errors(
         self, totals: Mapping[str, SidCounters], moved: Iterable[str]
@@ -164,9 +176,11 @@ class DropWatch:
         return [IPv6Network(name) for name in islice(moved, layout.MAX_WATCHED)]
 
     def _watch(self, desired: Desired, now: float) -> None:
-        if not self._places:
-            self._read_at = now
         self._give_places()
+        if self._pauses:
+            self._rejected(self._program.watch(()), now)
+            return
+        self._began = now
         links = self._node.links()
         cores = self._indexes(underlay(desired, links.receivers), links)
         strangers = {}
@@ -176,8 +190,11 @@ class DropWatch:
         failure = failure or self._program.write(
             {place: self._sid(prefix, desired, links) for place, prefix in self._places.items()},
             watched_links(links, cores, strangers, self._node.sysctl),
-            self._others,
+            self._limit.one_of,
         )
+        self._rejected(failure, now)
+
+    def _rejected(self, failure: Failure | None, now: float) -> None:
         if failure is not None:
             _LOG.warning("reasons of drops: %s; tried again later", failure)
             self._not_before = now + _RETRY
@@ -216,16 +233,26 @@ class DropWatch:
         self._until.update(dict.fromkeys(dropping, now + _HOLD))
         has_changed = bool(dropping)
         # What is counted for several packets explains no errors one by one.
-        has_changed |= self._ledger.counted(desired, errors, all_seen=not self._others)
-        self._limit(now)
+        is_all = self._limit == Limit()
+        has_changed |= self._ledger.counted(desired, errors, all_seen=is_all)
+        if self._pauses:
+            self._pauses -= 1
+        else:
+            self._set_limit(now)
         return has_changed
 
-    def _limit(self, now: float) -> None:
-        """Look at fewer packets where these would take too much of a CPU."""
-        runs = self._program.runs()
-        rate = (runs - self._runs) / max(now - self._read_at, 0.001)
-        self._runs, self._read_at = runs, now
-        left = _SHARE - rate * _NOT
-        wanted = rate * _LOOKED_AT / left if left > 0 else math.inf
-        step = 1 << max(math.ceil(min(wanted, _OTHERS_MAX)) - 1, 0).bit_length()
-        self._others = min(step - 1, _OTHERS_MAX)
+    def _set_limit(self, now: float) -> None:
+        """Look at fewer packets where these would take too much of the busiest CPU."""
+        runs, seconds = self._program.runs(), max(now - self._began, 0.001)
+        before = self._runs or [0] * len(runs)
+        rate = max(new - old for new, old in zip(runs, before, strict=True)) / seconds
+        self._runs, self._limit = runs, limit_at(rate)
+        self._pauses = self._limit.pauses
+
+
+def limit_at(rate: float) -> Limit:
+    """At so many packets per second on a CPU."""
+    passed = rate * PASSED_OVER
+    pauses = int(passed / (SHARE * _PAUSING))
+    wanted = rate * LOOKED_AT / (SHARE * (pauses + 1) - passed)
+    return Limit(1 << max(math.ceil(wanted) - 1, 0).bit_length(), pauses)

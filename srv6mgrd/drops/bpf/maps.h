@@ -128,10 +128,17 @@ struct {
     __type(value, __u64);
 } counts SEC(".maps");
 
-/* All packets that the program ran for. */
+/* Of the program on this CPU. */
+struct runs {
+    /* For so many packets. */
+    __u64 count;
+    /* State of a generator of random numbers (Marsaglia, xorshift64). */
+    __u64 random;
+};
+
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, 1);
     __type(key, __u32);
-    __type(value, __u64);
+    __type(value, struct runs);
 } runs SEC(".maps");

@@ -134,7 +134,7 @@ class Edge:
         """A number of packets from this node that have come; None while they are not counted."""
         if node == "host":
             return self.network.kernel.filtered()
-        return self.program.runs() if self.watch.is_watching else None
+        return sum(self.program.runs()) if self.watch.is_watching else None
 
     def wrong(self, fault: Fault) -> object:
         """What is reported of it, and other than it should be; None when all is right."""
