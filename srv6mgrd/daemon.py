@@ -20,7 +20,7 @@ from srv6mgrd.capability_monitor import CapabilityMonitor
 from srv6mgrd.commits.paths import commit_socket
 from srv6mgrd.commits.revisions import Revisions
 from srv6mgrd.commits.service import CommitService
-from srv6mgrd.counters import accounting, lease, observed, proxies
+from srv6mgrd.counters import accounting, drops, lease, observed, proxies
 from srv6mgrd.counters import alarms as alarm_list
 from srv6mgrd.counters.accounting import AccountingWriter
 from srv6mgrd.counters.node import NodeReader, NodeWriter, beside
@@ -161,6 +161,9 @@ async def _run(settings: Settings) -> None:
             proxies=ProxiesWriter(proxies.beside(runtime / "store"), problems),
             accounting=AccountingWriter(accounting.beside(runtime / "store"), problems),
             drops=DropWatch(DropProgram(), DropNode(kernel)),
+            drop_reasons=AccountingWriter(
+                drops.beside(runtime / "store"), problems, part=drops.PART
+            ),
             observed=seen,
         )
         history, running = History(state / "history.sqlite", problems=problems), Running()

@@ -10,7 +10,7 @@ from srv6mgrd import single_instance
 from srv6mgrd.cli.problem import Exit, Problem
 from srv6mgrd.cli.rates import Sample
 from srv6mgrd.cli.units import NS
-from srv6mgrd.counters import accounting, alarms, observed, proxies
+from srv6mgrd.counters import accounting, alarms, drops, observed, proxies
 from srv6mgrd.counters.node import TRANSACTIONS, NodeReader, beside
 from srv6mgrd.counters.store_file import EXPIRED, StoreError
 from srv6mgrd.counters.store_reader import StoreReader
@@ -30,6 +30,7 @@ class State:
         self._proxies = NodeReader(proxies.beside(runtime / "store"))
         self._observed = NodeReader(observed.beside(runtime / "store"))
         self._accounting = NodeReader(accounting.beside(runtime / "store"))
+        self._drops = NodeReader(drops.beside(runtime / "store"))
         self._alarms = NodeReader(alarms.beside(runtime / "store"))
 
     @property
@@ -109,7 +110,7 @@ class State:
 
     def drops(self) -> list[dict[str, Any]]:
         """Entries of the list ``accounting/drops/drop``."""
-        member: dict[str, Any] = self._accounting.read().members.get(accounting.ACCOUNTING, {})
+        member: dict[str, Any] = self._drops.read().members.get(accounting.ACCOUNTING, {})
         return list(member.get("drops", {}).get("drop", ()))
 
     def alarms(self) -> list[dict[str, Any]]:

@@ -15,7 +15,6 @@ from srv6mgrd.counters.node import MAKE_ROOM, publish
 from srv6mgrd.model.accounting import Accounted, Count, Direction, Family, Row
 from srv6mgrd.model.behavior import Headend
 from srv6mgrd.model.desired import Locator, SegmentList, SteeredRoute
-from srv6mgrd.model.drops import Drop
 from srv6mgrd.model.leaking import DEFAULT_VRF
 from srv6mgrd.model.times import time_text
 from srv6mgrd.storage import Problems
@@ -69,20 +68,12 @@ def statistics(
     }
 
 
-def drops(found: Iterable[Drop], since: int) -> dict[str, Any]:
-    """The container ``drops``; ``since`` in nanoseconds since the epoch."""
-    entries = []
-    for one in sorted(found, key=lambda drop: (drop.sid, drop.reason)):
-        entry = {"sid": str(one.sid), "reason": one.reason.value}
-        if one.vrf is not None:
-            entry["vrf"] = one.vrf
-        entry |= {
-            "certainty": one.certainty.value,
-            "packets": str(one.packets),
-            "last-seen": time_text(one.last),
-        }
-        entries.append(entry)
-    return {"discontinuity-time": time_text(since), "drop": entries} if entries else {}
+def joined(*found: Mapping[str, Any]) -> dict[str, Any]:
+    """Members of files of which each has a part of the container ``accounting``."""
+    parts: dict[str, Any] = {}
+    for members in found:
+        parts |= members.get(ACCOUNTING, {})
+    return {ACCOUNTING: parts} if parts else {}
 
 
 def _ordered(rows: Mapping[Row, Count]) -> list[tuple[Row, Count]]:
@@ -150,21 +141,19 @@ def _count(count: Count) -> dict[str, str]:
 
 
 class AccountingWriter:
-    """Writes the file, whole and at once, when something changed. With nothing to say there is
-    none."""
+    """Writes the file of one part of the container, whole and at once, when something changed.
+    With nothing to say there is none."""
 
-    def __init__(self, path: Path, problems: Problems | None = None) -> None:
-        self._path = path
+    def __init__(
+        self, path: Path, problems: Problems | None = None, part: str = "statistics"
+    ) -> None:
+        self._path, self._part = path, part
         self._problems = problems or Problems()
         self._written: Mapping[str, Any] | None = None
 
-    def write(
-        self, found: Mapping[str, Any] | None, dropped: Mapping[str, Any] | None = None
-    ) -> None:
-        """The containers ``statistics``, None while accounting is not enabled, and ``drops``."""
-        parts = {"statistics": found, "drops": dropped or None}
-        member = {name: part for name, part in parts.items() if part is not None}
-        content = {ACCOUNTING: member} if member else {}
+    def write(self, found: Mapping[str, Any] | None) -> None:
+        """None where there is nothing, as while accounting is not enabled."""
+        content = {} if found is None else {ACCOUNTING: {self._part: found}}
         if content == self._written:
             return
         self._written = None

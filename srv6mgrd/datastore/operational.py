@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from srv6mgrd.counters import accounting, observed, proxies
+from srv6mgrd.counters import accounting, drops, observed, proxies
 from srv6mgrd.counters.accounting import ACCOUNTING
 from srv6mgrd.counters.node import (
     ACTIVITY,
@@ -250,6 +250,7 @@ class OperationalSubscription:
         self._proxies = NodeReader(proxies.beside(store))
         self._observed = NodeReader(observed.beside(store))
         self._accounting = NodeReader(accounting.beside(store))
+        self._drops = NodeReader(drops.beside(store))
         self._generation = -1
         self._records: Records | None = None
         self._objects: Objects = {}
@@ -276,7 +277,8 @@ class OperationalSubscription:
             found: Member = self._node.read().members.get(member, {})
             return found
         if member == ACCOUNTING:
-            counted: Member = self._accounting.read().members.get(member, {})
+            parts = (reader.read().members for reader in (self._accounting, self._drops))
+            counted: Member = accounting.joined(*parts).get(member, {})
             return counted
         seen: Member = self._observed.read().members.get(member, {})
         if member in _OBSERVED:

@@ -17,7 +17,7 @@ TOP = "srv6mgr-srv6:srv6"
 
 # Of the files that it is read from.
 Versions = tuple[Version, ...]
-NOTHING: Versions = (ABSENT, ABSENT, ABSENT)
+NOTHING: Versions = (ABSENT,) * 4
 
 
 class Observed(NamedTuple):

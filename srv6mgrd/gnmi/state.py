@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from srv6mgrd.counters import accounting, alarms, lease, observed, proxies
+from srv6mgrd.counters import accounting, alarms, drops, lease, observed, proxies
 from srv6mgrd.counters.node import ABSENT, NodeReader, NodeState, Version, beside
 from srv6mgrd.counters.store_file import EXPIRED, StoreError
 from srv6mgrd.counters.store_reader import Counted, Records, StoreReader
@@ -98,6 +98,7 @@ class State:
         self._proxies = NodeReader(proxies.beside(path))
         self._observed = NodeReader(observed.beside(path))
         self._accounting = NodeReader(accounting.beside(path))
+        self._drops = NodeReader(drops.beside(path))
         self._alarms = NodeReader(alarms.beside(path))
         self._counted = -1, -1
         self._records: Records | None = None
@@ -113,8 +114,7 @@ class State:
             return None
         observed = NOTHING
         if not store[0] & EXPIRED:
-            readers = self._observed, self._accounting, self._alarms
-            observed = tuple(reader.version() for reader in readers)
+            observed = tuple(reader.version() for reader in self._beside)
         return Edition(*store, self._node.version(), self._proxies.version(), observed)
 
     def moment(self) -> Moment:
@@ -180,16 +180,20 @@ class State:
         return self._proxies.read()
 
     def observed(self) -> Observed:
-        """State of sessions, adjacencies and interfaces, rows of accounting, and alarms; nothing
+        """State of sessions, adjacencies and interfaces, rows of accounting,
+        reasons of drops, and alarms; nothing
         when srv6mgrd no longer vouches for it. Cheap while it is the same."""
         with suppress(StoreError, OSError):
             if self._reader.generation & EXPIRED:
                 return Observed(NOTHING, {})
-        state, counted, listed = (
-            reader.read() for reader in (self._observed, self._accounting, self._alarms)
-        )
-        tops = {TOP: {**state.members, **counted.members}, alarms.TOP: listed.members}
-        return Observed((state.version, counted.version, listed.version), tops)
+        found = [reader.read() for reader in self._beside]
+        state, counted, dropped, listed = (one.members for one in found)
+        of_srv6 = {**state, **accounting.joined(counted, dropped)}
+        return Observed(tuple(one.version for one in found), {TOP: of_srv6, alarms.TOP: listed})
+
+    @property
+    def _beside(self) -> tuple[NodeReader, ...]:
+        return self._observed, self._accounting, self._drops, self._alarms
 
     def records(self) -> Records | None:
         """The counters as they are stored; None while none were read."""

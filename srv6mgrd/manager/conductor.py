@@ -81,12 +81,13 @@ class Manager:
         proxies: Proxies | None = None,
         accounting: Accounting | None = None,
         drops: Drops | None = None,
+        drop_reasons: Accounting | None = None,
         observed: Observed | None = None,
     ) -> None:
         """``advertised`` asks FRR (in a thread), ``running`` reads the running configuration (in
         the writer's); ``node`` gets the statistics, ``proxies`` the state of service proxies,
-        ``accounting`` the rows of accounting and of drops, which ``drops`` learns; ``notifier`` the
-        notifications;
+        ``accounting`` the rows of accounting, ``drop_reasons`` what ``drops`` learns, ``notifier``
+        the notifications;
         ``capability_monitor`` probes again where something turns out to be missing; ``observed``
         gets what else is seen of what is declared, that of FRR from ``advertised``. ``writer`` and
         ``state`` have one thread each."""
@@ -108,6 +109,7 @@ class Manager:
             proxies=proxies,
             accounting=accounting,
             drops=drops,
+            drop_reasons=drop_reasons,
         ).result()
         rooms = self.sampling, self.publication
         conductor = FromWriter(self, in_loop, reported, state, rooms)

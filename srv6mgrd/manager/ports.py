@@ -46,9 +46,9 @@ class Proxies(Protocol):
 
 
 class Accounting(Protocol):
-    """Rows of accounting (``counters.accounting.AccountingWriter``)."""
+    """A part of accounting (``counters.accounting.AccountingWriter``)."""
 
-    def write(self, found: Mapping[str, Any] | None, dropped: Mapping[str, Any]) -> None: ...
+    def write(self, found: Mapping[str, Any] | None) -> None: ...
 
 
 class Drops(Protocol):

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from ipaddress import IPv6Network
 from typing import Any, TypeGuard
 
-from srv6mgrd.counters.accounting import drops, statistics
+from srv6mgrd.counters.accounting import statistics
 from srv6mgrd.counters.accumulator import Accumulator
+from srv6mgrd.counters.drops import reasons
 from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.duty_cycle import Cost
 from srv6mgrd.kinds.object import Object
@@ -40,6 +41,7 @@ class Sampling:
         proxies: Proxies | None,
         accounting: Accounting | None,
         drops: Drops | None,
+        drop_reasons: Accounting | None,
     ) -> None:
         self._kernel = kernel
         self._store = store
@@ -48,10 +50,10 @@ class Sampling:
         self._accounting = accounting
         # As it was last read; None while accounting is not enabled.
         self._accounted: Accounted | None = None
-        self._drops = drops
-        # What readers have: rows of accounting, and drops.
+        self._drops, self._drop_reasons = drops, drop_reasons
+        # What readers have: rows of accounting, and drops; None before the first sample.
         self._shown: dict[str, Any] | None = None
-        self._dropped: dict[str, Any] = {}
+        self._dropped: dict[str, Any] | None = None
         self._desired = desired
         self._accumulator = Accumulator(store.counters(), store.bases())
         # The last sample, as long as the next one may be compared with it; and whether the store
@@ -77,25 +79,23 @@ class Sampling:
         has_moved = self._sample_sids()
         has_dropped = self._explain_drops(self._accumulator.changed if has_moved else ())
         if has_accounted or has_dropped:
-            self._publish_accounting()
-        return has_moved or has_accounted
+            self._outward.publish_accounting({**(self._shown or {}), "drops": self._dropped or {}})
+        return has_moved or has_accounted or has_dropped
 
     def _explain_drops(self, moved: Iterable[str]) -> bool:
         """Learn why packets were dropped; whether there is something new."""
-        if self._drops is None:
+        if self._drops is None or self._drop_reasons is None:
             return False
-        desired = self._desired()
+        desired, has_changed = self._desired(), False
         if desired.accounting.watch_drops is Watch.NEVER:
             self._drops.end()
-        elif self._drops.sample(desired, self._accumulator.totals, moved):
-            self._dropped = drops(self._drops.found, self._drops.since)
-            return True
-        return False
-
-    def _publish_accounting(self) -> None:
-        if self._accounting is not None:
-            self._accounting.write(self._shown, self._dropped)
-        self._outward.publish_accounting({**(self._shown or {}), "drops": self._dropped})
+        else:
+            has_changed = self._drops.sample(desired, self._accumulator.totals, moved)
+        if self._dropped is None or has_changed:
+            # The first time, what an earlier srv6mgrd reported goes.
+            self._dropped = reasons(self._drops.found, self._drops.since)
+            self._drop_reasons.write(self._dropped or None)
+        return has_changed
 
     def _account(self) -> bool:
         """Read the rows of accounting; whether any moved."""
@@ -113,6 +113,7 @@ class Sampling:
                 desired.locators.values(),
                 desired.routes.values(),
             )
+        self._accounting.write(self._shown)
         return True
 
     def _sample_sids(self) -> bool:

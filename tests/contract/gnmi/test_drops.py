@@ -7,7 +7,8 @@ from ipaddress import IPv6Network
 
 import pytest
 
-from srv6mgrd.counters.accounting import AccountingWriter, beside, drops
+from srv6mgrd.counters.accounting import AccountingWriter
+from srv6mgrd.counters.drops import PART, beside, reasons
 from srv6mgrd.model.drops import Certainty, Drop, DropReason
 from tests.contract.gnmi.client import Client, Core, subscription, updates
 
@@ -21,7 +22,7 @@ Report = Callable[..., None]
 def report(core: Core) -> Iterator[Report]:
     """Have srv6mgrd report packets by reason."""
     file = beside(core.node_file.with_name("store"))
-    writer = AccountingWriter(file)
+    writer = AccountingWriter(file, part=PART)
 
     def write(**packets: int) -> None:
         prefix = IPv6Network("fcbb:0:1:64::/64")
@@ -31,7 +32,7 @@ def report(core: Core) -> Iterator[Report]:
             )
             for name, count in packets.items()
         ]
-        writer.write(None, drops(found, _SINCE))
+        writer.write(reasons(found, _SINCE))
 
     yield write
     file.unlink(missing_ok=True)

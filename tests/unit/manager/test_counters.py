@@ -6,6 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from srv6mgrd.counters.drops import reasons
+from srv6mgrd.model.drops import Certainty, Drop, DropReason
 from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.netlink.errors import KernelError
 from tests.fakes.kernel import NEW_PROXY
@@ -267,3 +269,31 @@ async def test_accounting_is_read_while_it_is_enabled(world):
     world.commit(tree(export=False))
     world.manager.sampling.sample()
     assert (world.outward.accounting, world.accounted) == ({"drops": {}}, None)
+
+
+@in_virtual_time
+async def test_reasons_of_drops_are_published_when_they_change(world):
+    world.commit(tree(1, table=10))
+    world.manager.sampling.sample()
+    # What an earlier srv6mgrd reported is gone.
+    assert world.drop_reasons == [None]
+    drop = Drop(EXPORT, "vrf1", DropReason.NO_ROUTE, Certainty.CERTAIN, 3, 10**9)
+    world.drops.learn(drop)
+    world.kernel.counters[EXPORT] = (7, 700, 3)
+    assert world.manager.sampling.sample()
+    assert world.drops.moved[-1] == [str(EXPORT)]
+    assert world.drop_reasons[1:] == [reasons([drop], 0)]
+    assert world.outward.accounting["drops"] == reasons([drop], 0)
+    world.manager.sampling.sample()
+    assert len(world.drop_reasons) == 2
+
+
+@in_virtual_time
+async def test_drops_are_not_looked_at_where_they_are_not_to_be(world):
+    config = tree(1, table=10)
+    accounting = {"drops": {"watch": "never"}}
+    config["srv6mgr-srv6:srv6"]["srv6mgr-accounting:accounting"] = accounting
+    world.commit(config)
+    world.drops.moved.clear()
+    world.manager.sampling.sample()
+    assert (world.drops.moved, world.drops.ends > 0) == ([], True)

@@ -89,6 +89,27 @@ class Outward:
         self.accounting = found
 
 
+class Drops:
+    """What is learned of drops."""
+
+    def __init__(self):
+        self.since, self.found = 0, []
+        self.changes, self.ends = 0, 0
+        self.moved = []
+
+    def learn(self, *drops):
+        self.found = drops
+        self.changes = 1
+
+    def sample(self, desired, totals, moved):
+        self.moved.append(sorted(moved))
+        has_changed, self.changes = bool(self.changes), 0
+        return has_changed
+
+    def end(self):
+        self.ends += 1
+
+
 class World:
     def __init__(self, path, writer=None, state=None, in_loop=None):
         """Without threads all is called at once."""
@@ -107,6 +128,9 @@ class World:
         self.advertised = {}
         # What FRR says of locators.
         self.reached = {}
+        # Reasons of drops: what is learned of them, and what was written.
+        self.drops = Drops()
+        self.drop_reasons = []
         # Rows of accounting.
         self.accounted = None
         # How often what FRR says beside that was published.
@@ -136,9 +160,9 @@ class World:
             **self.threads,
             notifier=SimpleNamespace(put=lambda some, left_out=0: self.reported.extend(some)),
             proxies=self,
-            accounting=SimpleNamespace(
-                write=lambda found, dropped: setattr(self, "accounted", found)
-            ),
+            accounting=SimpleNamespace(write=lambda found: setattr(self, "accounted", found)),
+            drops=self.drops,
+            drop_reasons=SimpleNamespace(write=self.drop_reasons.append),
             observed=self,
         )
 
