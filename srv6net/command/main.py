@@ -23,6 +23,7 @@ _COMMANDS = {
     "reconcile": "srv6net.command.change",
     "import": "srv6net.command.adoption",
     "adopt": "srv6net.command.adoption",
+    "targets": "srv6net.command.prometheus",
 }
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from srv6net.command import main, session
+from srv6net.command.prometheus import discovered
 from srv6net.compile.configuration import vrf_path
+from srv6net.intent.inventory import inventory
 from srv6net.store.sqlite import SqliteStore
 from tests.fakes.network import FakeRouter, Faults, KilledError
 from tests.unit.srv6net.intents import access, document, node, router, service
@@ -359,3 +361,26 @@ def test_a_sid_of_another_locator_is_not_adopted(brown: Network) -> None:
     status, _, err = brown.run("adopt", str(file))
     assert status == 1
     assert "its VRF on router pe1 exports fcbb:0:9:1000::/64, which is not of locator MAIN" in err
+
+
+def test_prometheus_discovers_the_routers_of_the_inventory(network: Network) -> None:
+    network.inventory(1)
+    assert network.json("targets") == [
+        {"targets": ["pe1:9439"], "labels": {"router": "pe1", "locator": "fcbb:0:1::/48"}}
+    ]
+    (one,) = network.json("targets", "--port", "9100")
+    assert one["targets"] == ["pe1:9100"]
+
+
+def test_a_router_behind_a_unix_socket_is_no_target() -> None:
+    known = inventory(
+        {
+            "as-number": 65000,
+            "routers": {
+                "pe1": router(1) | {"address": "unix:/run/srv6mgr/gnmi.sock"},
+                "pe2": router(2) | {"address": "[2001:db8::2]:9339"},
+            },
+        }
+    )
+    (one,) = discovered(known, 9439)
+    assert one["targets"] == ["[2001:db8::2]:9439"]
