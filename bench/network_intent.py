@@ -12,7 +12,7 @@ def routers(edges: int, **more: Any) -> dict[str, Any]:
     """An inventory; ``more`` holds for all routers."""
     return {
         "as-number": 65000,
-        "route-targets": [1, 65_535],
+        "route-targets": [1, 1_000_000],
         "routers": {
             f"pe{n}": {
                 "address": f"pe{n}:9339",

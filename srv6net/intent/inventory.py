@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from typing import Any
 
@@ -75,7 +76,9 @@ def inventory(document: Mapping[str, Any]) -> Inventory:
     as_number = top.leaf("as-number", int, 0)
     if not 1 <= as_number <= 2**32 - 1:
         top.reject("inventory", "it has no as-number", "set it to the AS of the routers", "missing")
-    first, last = top.leaf("route-targets", _span, (10_000, 59_999))
+    # Two bytes of AS leave four for the number, four leave two (RFC 4360 section 3.1, RFC 5668).
+    most = 2**32 - 1 if as_number < 2**16 else 65_535
+    first, last = top.leaf("route-targets", partial(_span, most), (10_000, 59_999))
     routers = top.below("routers")
     common = _endpoint(top, Endpoint(""))
     found = {name: _router(name, routers.below(name), common) for name in routers.value}
@@ -143,9 +146,8 @@ def _endpoint(place: Place, common: Endpoint) -> Endpoint:
     )
 
 
-def _span(given: Any) -> tuple[int, int]:
+def _span(most: int, given: Any) -> tuple[int, int]:
     first, last = given
-    if not 1 <= first <= last <= 65_535:
-        # An AS of four bytes leaves two for the number (RFC 5668).
-        raise ValueError(f"{first} to {last} is no range within 1 to 65535")
+    if not 1 <= first <= last <= most:
+        raise ValueError(f"{first} to {last} is no range within 1 to {most}")
     return first, last

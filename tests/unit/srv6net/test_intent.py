@@ -167,3 +167,12 @@ def test_a_router_is_reached_as_all_are_unless_it_says_otherwise() -> None:
 def test_a_certificate_without_its_key_is_rejected() -> None:
     with pytest.raises(RejectedError, match="certificate and key belong together; set both"):
         inventory({"as-number": 1, "routers": {}, "tls": {"certificate": "/a.crt"}})
+
+
+@pytest.mark.parametrize(("as_number", "last"), [(65_535, 2**32 - 1), (65_536, 65_535)])
+def test_route_targets_have_the_numbers_that_the_as_leaves(as_number: int, last: int) -> None:
+    document = {"as-number": as_number, "routers": {}, "route-targets": [1, last]}
+    assert inventory(document).last_target == last
+    document["route-targets"] = [1, last + 1]
+    with pytest.raises(RejectedError, match=f"1 to {last + 1} is no range within 1 to {last}"):
+        inventory(document)
