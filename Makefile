@@ -107,7 +107,7 @@ dashboard: build/bin/telegraf ## record telemetry and photograph the dashboard t
 	    /opt/srv6mgr/bin/python -m docs.site.telemetry
 	@python3 -m docs.site.photograph build/dashboard docs/images/dashboard.png
 	@python3 -m docs.site.made_day build/made-day
-	@python3 -m docs.site.photograph build/made-day docs/images/metrics.png 86400 1640
+	@python3 -m docs.site.photograph build/made-day docs/images/metrics.png 86400 1880
 
 $(DOCS)/.ready:
 	@echo "== tools of the site (once): $(DOCS)"

@@ -62,6 +62,12 @@ def counters() -> Iterator[tuple[str, str, Value]]:
             labels = f'instance="{router}",sid="{sid}",vrf="{vrf}",behavior="End.DT46"'
             yield name, labels, speed
 
+    labels = (
+        'instance="pe1",sid="fcbb:0:1:c8::/64",vrf="blue",reason="no-route",certainty="certain"'
+    )
+    yield "srv6_dropped_packets", labels, fault(38)
+    yield "srv6_dropped_packets", labels.replace("no-route", "hop-limit"), fault(2)
+
 
 def gauges() -> Iterator[tuple[str, str, Value]]:
     for router in ("pe1", "pe2"):

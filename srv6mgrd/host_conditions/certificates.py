@@ -10,9 +10,9 @@ from srv6mgrd.host_conditions.validity import not_after
 from srv6mgrd.settings import SettingsError, table
 from srv6mgrd.storage import read_text
 
-_GNMI, _NETCONF_TLS = "srv6-gnmid", "srv6-netconf-tls"
+_GNMI, _METRICS, _NETCONF_TLS = "srv6-gnmid", "srv6-metricsd", "srv6-netconf-tls"
 _GNMI_STATE = "/var/lib/srv6mgr/gnmid"
-# As srv6-gnmid names the one that it makes (clients.certificate_files).
+# As daemons name the one that they make (clients.certificate_files).
 _SELF_SIGNED = "selfsigned.crt"
 
 
@@ -21,13 +21,14 @@ class Certificates:
 
     def __init__(self, settings: Path = Path("/etc/srv6mgr")) -> None:
         self._gnmi, self._netconf = settings / "gnmid.toml", settings / "netconf-tls.conf"
+        self._metrics = settings / "srv6-metricsd.toml"
         # By file: its version, and what was read.
         self._read: dict[str, tuple[tuple[int, int], Certificate]] = {}
 
     def found(self) -> list[Certificate]:
         """Those that are named, and the one that srv6-gnmid made. Of what the caller may not read
         nothing is known: ``is_denied``."""
-        wanted = {**self._of_gnmi(), **self._of_netconf()}
+        wanted = {**self._of_gnmi(), **self._of_metrics(), **self._of_netconf()}
         read = {}
         for file, northbound in wanted.items():
             version = _version(file)
@@ -48,6 +49,14 @@ class Certificates:
             return {str(file): _GNMI}
         made = Path(str(settings.get("state_directory", _GNMI_STATE))) / _SELF_SIGNED
         return {str(made): _GNMI} if os.path.exists(made) else {}
+
+    def _of_metrics(self) -> dict[str, str]:
+        """The one that is named; whether srv6-metricsd is wanted at all its unit says."""
+        try:
+            file = table(None, self._metrics).get("certificate", "")
+        except (SettingsError, OSError):
+            return {}
+        return {str(file): _METRICS} if file else {}
 
     def _of_netconf(self) -> dict[str, str]:
         """The packages name one that is absent until TLS is wanted."""

@@ -18,6 +18,7 @@ class Kind(StrEnum):
     """Of metrics."""
 
     SID = "sid"
+    DROP = "drop"
     OBJECT = "object"
     VRF = "vrf"
     ACCOUNTING = "accounting"
@@ -29,7 +30,7 @@ class Kind(StrEnum):
 
 
 # Those whose metrics have the label ``vrf``; others are left out where VRFs are named.
-OF_VRFS = frozenset({Kind.SID, Kind.VRF, Kind.ACCOUNTING})
+OF_VRFS = frozenset({Kind.SID, Kind.DROP, Kind.VRF, Kind.ACCOUNTING})
 
 
 class QueryError(Exception):

@@ -11,6 +11,8 @@ from srv6mgrd.counters.store_reader import StoreReader
 from srv6mgrd.metrics.query import Kind, Query
 from srv6mgrd.metrics.state import Members, State
 
+_COUNTED = (Kind.ACCOUNTING, Kind.DROP)
+
 
 class Source:
     """May be read by several threads, which take turns."""
@@ -32,7 +34,7 @@ class Source:
                 self._node.read().members,
                 self._observed.read().members,
                 # With many rows this is a large file.
-                self._accounting.read().members if query.wants(Kind.ACCOUNTING) else {},
+                self._accounting.read().members if any(map(query.wants, _COUNTED)) else {},
                 self._proxies.read().members,
                 self._alarms.read().members,
             )

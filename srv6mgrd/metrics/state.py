@@ -22,6 +22,7 @@ from prometheus_client.metrics_core import (
 )
 
 from srv6mgrd.counters import node
+from srv6mgrd.counters.accounting import ACCOUNTING
 from srv6mgrd.counters.store_file import KIND, OBJECT, STATUS
 from srv6mgrd.counters.store_reader import Snapshot
 from srv6mgrd.metrics.query import Kind, Query
@@ -59,6 +60,7 @@ def families(state: State, query: Query) -> Iterator[Metric]:
     """All that the query wants but for counters of SIDs and accounting."""
     for kind, made in (
         (Kind.OBJECT, _objects(state.snapshot)),
+        (Kind.DROP, _drops(state.accounting, query)),
         (Kind.VRF, _vrfs(state.observed, query)),
         (Kind.PROXY, _proxies(state.proxies)),
         (Kind.INTERFACE, _interfaces(state.observed)),
@@ -96,6 +98,19 @@ def _objects(snapshot: Snapshot) -> Iterator[Metric]:
     for kind, count in sorted(repairs.items()):
         put_back.add_metric((KIND[kind].text,), count)
     yield put_back
+
+
+def _drops(found: Members, query: Query) -> Iterator[Metric]:
+    dropped = CounterMetricFamily(
+        "srv6_dropped_packets", "Packets to a SID that were dropped, by reason.",
+        labels=("sid", "vrf", "reason", "certainty"),
+    )  # fmt: skip
+    for one in _entries(found.get(ACCOUNTING, {}), "drops", "drop"):
+        vrf = one.get("vrf", "")
+        if query.wants_vrf(vrf):
+            labels = one["sid"], vrf, one["reason"], one["certainty"]
+            dropped.add_metric(labels, int(one["packets"]))
+    yield dropped
 
 
 def _vrfs(observed: Members, query: Query) -> Iterator[Metric]:

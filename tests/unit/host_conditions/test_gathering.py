@@ -156,6 +156,15 @@ def test_a_certificate_is_read_again_when_it_is_replaced(tmp_path: Path) -> None
         assert (found.ends, found.northbound) == (ends.timestamp(), "srv6-gnmid")
 
 
+def test_the_certificate_for_metrics_is_looked_at(tmp_path: Path) -> None:
+    file = tmp_path / "m.pem"
+    ends = datetime(2040, 1, 1, tzinfo=UTC)
+    file.write_text(certificate(ends))
+    (tmp_path / "srv6-metricsd.toml").write_text(f'certificate = "{file}"\n')
+    (found,) = Certificates(tmp_path).found()
+    assert (found.ends, found.northbound) == (ends.timestamp(), "srv6-metricsd")
+
+
 def test_of_a_certificate_that_may_not_be_read_nothing_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,7 +77,20 @@ ACCOUNTING: dict[str, Any] = {
                     "outer-octets": "148",
                 }
             ],
-        }
+        },
+        "drops": {
+            "drop": [
+                {
+                    "sid": RED,
+                    "vrf": "red",
+                    "reason": "no-route",
+                    "certainty": "certain",
+                    "packets": "12",
+                    "last-seen": "2026-11-25T14:02:11+00:00",
+                },
+                {"sid": END, "reason": "other", "certainty": "likely", "packets": "1"},
+            ]
+        },
     }
 }
 NODE: dict[str, Any] = {

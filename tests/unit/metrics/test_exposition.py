@@ -101,6 +101,16 @@ def test_services_and_what_carries_them(tmp_path: Path):
     assert value(found, "srv6_alarms", severity="major") == 2
 
 
+def test_reasons_of_drops(tmp_path: Path):
+    found = read(state(tmp_path), "/metrics?kind=drop")
+
+    no_route = {"sid": RED, "vrf": "red", "reason": "no-route", "certainty": "certain"}
+    other = {"sid": END, "vrf": "", "reason": "other", "certainty": "likely"}
+    assert value(found, "srv6_dropped_packets_total", **no_route) == 12
+    assert value(found, "srv6_dropped_packets_total", **other) == 1
+    assert len(read(state(tmp_path), "/metrics?kind=drop&vrf=red")) == 1
+
+
 def test_the_node(tmp_path: Path):
     found = read(state(tmp_path), "/metrics?kind=node,object")
 

@@ -28,7 +28,7 @@ def test_where_vrfs_are_named_metrics_of_no_vrf_are_left_out():
 @pytest.mark.parametrize(
     ("target", "text"),
     [
-        ("/metrics?kind=nothing", "kind: 'nothing' is unknown; known are sid, object"),
+        ("/metrics?kind=nothing", "kind: 'nothing' is unknown; known are sid, drop, object"),
         ("/metrics?vrf=", "vrf: '' is no name of a VRF"),
         ("/metrics?vrf=0123456789abcdef", "is no name of a VRF; write one of 1 to 15"),
         ("/metrics?color=red", "query: 'color' is unknown; known are vrf, kind"),
