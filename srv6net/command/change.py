@@ -147,7 +147,11 @@ def _change(session: Session, wanted: Mapping[str, Any]) -> None:
 
 def carry_out(session: Session, proposal: Proposal) -> None:
     """Run the transaction, and report it."""
-    outcome = session.executor().apply(proposal.revision, proposal.changes)
+    try:
+        outcome = session.executor().apply(proposal.revision, proposal.changes)
+    except KeyboardInterrupt:
+        session.out.note("interrupted: the transaction is open; run srv6net resume")
+        raise
     _report(session, outcome, proposal.revision)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -65,6 +66,7 @@ class Inventory:
 
 
 _ENDPOINT = ("tls", "username", "password-file")
+_ADDRESS = re.compile(r"unix:/.+|(\[[0-9a-fA-F:.]+\]|[^:\[\]]+):[0-9]{1,5}")
 _TLS = ("ca", "certificate", "key", "server-name")
 _FIELDS = frozenset(name.replace("-", "_") for name in _TLS)
 
@@ -107,6 +109,14 @@ def _router(name: str, place: Place, common: Endpoint) -> Router:
     for needed in ("address", "locator", "loopback", "router-id"):
         if needed not in place.value:
             place.reject(f"router {name}", f"it has no {needed}", f"set {needed}", "missing")
+    address = str(place.value.get("address", ""))
+    if address and not _ADDRESS.fullmatch(address):
+        place.reject(
+            f"router {name}",
+            f"address {address} has no port",
+            "write it like pe1.example.net:9339, [2001:db8::1]:9339 or unix:/path",
+            "address",
+        )
     locator = place.below("locator")
     locator.only("name", "prefix", "function-length")
     made = Locator(
@@ -123,7 +133,7 @@ def _router(name: str, place: Place, common: Endpoint) -> Router:
         )
     return Router(
         name,
-        replace(_endpoint(place, common), address=str(place.value.get("address", ""))),
+        replace(_endpoint(place, common), address=address),
         made,
         place.leaf("loopback", IPv6Address, IPv6Address("::")),
         place.leaf("router-id", IPv4Address, IPv4Address(0)),

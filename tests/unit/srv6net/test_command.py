@@ -180,6 +180,18 @@ def test_a_controller_that_died_is_resumed(
     assert network.run("resume")[:2] == (0, "no transaction is open\n")
 
 
+def test_an_interrupted_transaction_says_what_to_do(
+    network: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SqliteStore, "decide", interrupted)
+    status, _, err = network.run("apply", network.intent(RED))
+    assert status == 130
+    assert "interrupted: the transaction is open; run srv6net resume" in err
+
+
 def test_a_router_in_an_open_transaction_did_not_drift(
     network: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:

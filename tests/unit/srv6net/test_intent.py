@@ -176,3 +176,24 @@ def test_route_targets_have_the_numbers_that_the_as_leaves(as_number: int, last:
     document["route-targets"] = [1, last + 1]
     with pytest.raises(RejectedError, match=f"1 to {last + 1} is no range within 1 to {last}"):
         inventory(document)
+
+
+@pytest.mark.parametrize(
+    ("address", "is_one"),
+    [
+        ("pe1.example.net:9339", True),
+        ("192.0.2.1:9339", True),
+        ("[2001:db8::1]:9339", True),
+        ("unix:/run/srv6mgr/gnmi.sock", True),
+        ("pe1.example.net", False),
+        ("2001:db8::1", False),
+        ("[2001:db8::1]", False),
+    ],
+)
+def test_an_address_has_a_port(address: str, is_one: bool) -> None:
+    document = {"as-number": 1, "routers": {"pe1": router(1) | {"address": address}}}
+    if is_one:
+        assert inventory(document).routers["pe1"].endpoint.address == address
+        return
+    with pytest.raises(RejectedError, match="has no port; write it like"):
+        inventory(document)
