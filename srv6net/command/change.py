@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import click
@@ -111,7 +112,7 @@ def reconcile(session: Session) -> None:
                 return Answer(router, f"router {router}: {error}")
             return Answer(router)
 
-        jobs = [lambda name=name: brought_back(name) for name in sorted(wanted)]
+        jobs = [partial(brought_back, name) for name in sorted(wanted)]
         failed = [a.problem for a in in_threads(jobs) if a.problem] if jobs else []
         edits = {name: edit for name, edit in sorted(written.items()) if edit}
         _show_edits(session, edits, {}, "nothing is missing")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
@@ -131,10 +132,9 @@ def _row(one: Observation, *, is_changing: bool) -> list[Cell | str]:
     return [Cell(one.router, "name"), configuration, states or "-", reason]
 
 
-def _some(found: list[str] | tuple[str, ...] | object) -> str:
-    listed = list(found) if isinstance(found, (list, tuple)) else []
-    more = f" (and {len(listed) - 1} more)" if len(listed) > 1 else ""
-    return f"{listed[0]}{more}" if listed else ""
+def _some(found: Sequence[str]) -> str:
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    return f"{found[0]}{more}" if found else ""
 
 
 def _reported(one: Observation) -> dict[str, object]:
