@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import resource
 import sys
 from pathlib import Path
 
@@ -56,6 +57,9 @@ def main() -> int:
     """Run srv6net; its exit status."""
     # It ends before it pays to look for garbage among the objects of a large network.
     gc.disable()
+    # Each router is a connection; the usual limit is 1,024 descriptors.
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     return executed(srv6net, "srv6net")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import sys
 from pathlib import Path
 from typing import Any
@@ -178,6 +179,16 @@ def test_a_controller_that_died_is_resumed(
     assert network.run("resume")[:2] == (0, "rolled back on all routers\n")
     assert [one.entries for one in network.routers.values()] == [{}, {}, {}]
     assert network.run("resume")[:2] == (0, "no transaction is open\n")
+
+
+def test_a_large_network_has_a_descriptor_for_each_router(network: Network) -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
+    try:
+        network.run("status")
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (before[1], before[1])
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def test_an_interrupted_transaction_says_what_to_do(
