@@ -18,6 +18,7 @@ from srv6net.command.session import Session, document, json_option, pass_session
 from srv6net.intent.checks import check
 from srv6net.intent.l3nm import services
 from srv6net.proposal import propose
+from srv6net.transaction.executor import AT_ONCE
 from srv6net.transaction.ports import DeviceError
 
 
@@ -73,7 +74,7 @@ def adopt(session: Session, file: str, *, change: bool) -> None:
 
 def _configurations(session: Session, names: Iterable[str]) -> dict[str, Any]:
     listed = sorted(names)
-    with ThreadPoolExecutor(64, "router") as threads:
+    with ThreadPoolExecutor(AT_ONCE, "router") as threads:
         whole = methodcaller("configuration")
         read = threads.map(lambda name: _asked(session, name, whole), listed)
         return dict(zip(listed, read, strict=True))

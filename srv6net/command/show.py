@@ -17,6 +17,7 @@ from srv6net.command.session import Session, json_option, pass_session, problems
 from srv6net.compile.configuration import NOTHING, named
 from srv6net.intent.l3nm import services
 from srv6net.proposal import changes
+from srv6net.transaction.executor import AT_ONCE
 from srv6net.transaction.record import Record, Revision
 
 _COLUMNS = [
@@ -89,7 +90,7 @@ def _observed(session: Session, current: Revision) -> list[Observation]:
     def one(name: str) -> Observation:
         return observe(name, devices.get(name), current.routers.get(name, NOTHING))
 
-    with ThreadPoolExecutor(min(64, len(names)), "router") as threads:
+    with ThreadPoolExecutor(min(AT_ONCE, len(names)), "router") as threads:
         return list(threads.map(one, names))
 
 

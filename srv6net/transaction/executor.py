@@ -21,7 +21,7 @@ ROLLBACK_S = 120
 # Seconds within which a router has to have installed everything.
 VERIFY_S = 20.0
 # Routers asked at once: in turns, the rollback time of the first might pass before the last is set.
-_AT_ONCE = 1024
+AT_ONCE = 1024
 
 Progress = Callable[[str, str, str], None]
 _Job = Callable[[], Answer]
@@ -29,7 +29,7 @@ _Job = Callable[[], Answer]
 
 def in_threads(jobs: Sequence[_Job]) -> Iterable[Answer]:
     """All at once: a transaction takes as long as its slowest router."""
-    with ThreadPoolExecutor(min(_AT_ONCE, len(jobs)), "router") as threads:
+    with ThreadPoolExecutor(min(AT_ONCE, len(jobs)), "router") as threads:
         return list(threads.map(lambda job: job(), jobs))
 
 
