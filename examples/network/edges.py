@@ -40,8 +40,7 @@ def start(started: Callable[[str], None] = lambda _: None) -> None:
 def credentials() -> Authority:
     """An inventory and a certificate for the controller; the authority that signed it."""
     controller = Node("ctl")
-    for folder in (_THERE, "/var/lib/srv6net"):
-        controller.path(folder).mkdir(parents=True, exist_ok=True)
+    controller.path(_THERE).mkdir(parents=True, exist_ok=True)
     authority = Authority(controller.path(_THERE), "ca")
     authority.sign("controller")
     controller.write_file(f"{_THERE}/inventory.toml", (HERE / "inventory.toml").read_text())

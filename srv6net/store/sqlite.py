@@ -34,9 +34,10 @@ class SqliteStore:
     """Used by one thread."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file, and create it where it is missing. Raises StoreError."""
+        """Open the file, and create it and its folder where they are missing. Raises StoreError."""
         self._path = path
         try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             # Addresses of customers, and the ids that confirm commits: nobody else's business.
             os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
             self._db = sqlite3.connect(path, isolation_level=None, timeout=5)

@@ -261,6 +261,22 @@ def test_a_router_that_left_the_inventory_is_named(network: Network) -> None:
     assert "router pe1: the inventory lacks it; add it again" in err
 
 
+def test_a_renumbered_router_alone_is_changed(network: Network) -> None:
+    network.run("apply", network.intent(RED))
+    before = dict(network.routers["pe1"].entries)
+    file = network.folder / "inventory.toml"
+    file.write_text(file.read_text().replace("fcbb:0:2::/48", "fcbb:0:22::/48"))
+    status, out, _ = network.run("plan", network.intent(RED))
+    assert (status, out.splitlines()) == (
+        0,
+        ["pe2", "  - SID fcbb:0:2:1000::/64", "  + SID fcbb:0:22:1000::/64", "  ~ VRF red"],
+    )
+    assert network.run("apply", network.intent(RED))[0] == 0
+    assert network.routers["pe1"].entries == before
+    vrf: Any = network.routers["pe2"].entries[vrf_path("red")]
+    assert vrf["srv6mgr-bgp:bgp"]["export-sid"] == "fcbb:0:22:1000::/64"
+
+
 def test_two_controllers_take_turns(network: Network) -> None:
     store = SqliteStore(network.folder / "network.sqlite")
     with store.lead():

@@ -135,3 +135,8 @@ def test_what_was_written_outlives_a_killed_controller(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "net")
     assert store.revision().number == 1
     store.close()
+
+
+def test_the_folder_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+    SqliteStore(tmp_path / "srv6net" / "network.sqlite").close()
+    assert (tmp_path / "srv6net").stat().st_mode & 0o777 == 0o700
