@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 
-from srv6mgrd.model.path_measurement import PORT, PathMeasurement, Session, Thresholds
+from srv6mgrd.model.path_measurement import (
+    PORT,
+    PathMeasurement,
+    Prefixes,
+    Session,
+    Thresholds,
+)
 
 _Entry = Mapping[str, Any]
 
@@ -23,12 +29,13 @@ def path_measurement(e: _Entry) -> PathMeasurement:
     )
 
 
-def _networks(e: _Entry) -> tuple[IPv6Network, ...]:
-    return tuple(sorted(IPv6Network(one, strict=False) for one in e.get("allowed-prefix", ())))
+def _networks(e: _Entry) -> Prefixes:
+    found = (ip_network(one, strict=False) for one in e.get("allowed-prefix", ()))
+    return tuple(sorted(found, key=lambda one: (one.version, one)))
 
 
-def _address(text: str | None) -> IPv6Address | None:
-    return IPv6Address(text) if text is not None else None
+def _address(text: str | None) -> IPv4Address | IPv6Address | None:
+    return ip_address(text) if text is not None else None
 
 
 def _key(e: _Entry) -> bytes | None:
@@ -42,7 +49,7 @@ def _key(e: _Entry) -> bytes | None:
 def _session(e: _Entry) -> Session:
     return Session(
         name=e["name"],
-        destination=IPv6Address(e["destination-address"]),
+        destination=ip_address(e["destination-address"]),
         port=e.get("destination-port", PORT),
         source=_address(e.get("source-address")),
         segment_list=e.get("segment-list"),

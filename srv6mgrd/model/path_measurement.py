@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 # IANA: twamp-control; STAMP's by RFC 8762 section 4.1.
 PORT = 862
+
+Prefixes = tuple[IPv4Network | IPv6Network, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +28,15 @@ class Session:
     RFC 9503 adds to them."""
 
     name: str
-    destination: IPv6Address
+    destination: IPv4Address | IPv6Address
     port: int = PORT
-    source: IPv6Address | None = None
+    source: IPv4Address | IPv6Address | None = None
     segment_list: str | None = None
     interval: int = 100
     measurement_interval: int = 60
     thresholds: Thresholds = Thresholds()
     vrf: str | None = None
-    node_address: IPv6Address | None = None
+    node_address: IPv4Address | IPv6Address | None = None
     return_segment_list: str | None = None
     key: bytes | None = field(default=None, repr=False)
 
@@ -45,9 +47,9 @@ class PathMeasurement:
     answered; with a ``key`` none that does not have it."""
 
     port: int = PORT
-    allowed: tuple[IPv6Network, ...] = ()
+    allowed: Prefixes = ()
     sessions: Mapping[str, Session] = field(default_factory=dict)
-    vrfs: Mapping[str, tuple[IPv6Network, ...]] = field(default_factory=dict)
+    vrfs: Mapping[str, Prefixes] = field(default_factory=dict)
     key: bytes | None = field(default=None, repr=False)
     return_paths: bool = False
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv4Network, IPv6Network, ip_address
 
 # Packets per second, and at once: of one sender, and of all.
 PER_SENDER, IN_ALL = 1_000, 5_000
@@ -31,8 +31,10 @@ class Bucket:
 class Admission:
     """Senders in declared prefixes are admitted, as often as the rates permit."""
 
-    def __init__(self, allowed: Iterable[IPv6Network], now: int) -> None:
-        self._allowed = tuple((int(one.network_address), int(one.netmask)) for one in allowed)
+    def __init__(self, allowed: Iterable[IPv4Network | IPv6Network], now: int) -> None:
+        self._allowed = tuple(
+            (one.version, int(one.network_address), int(one.netmask)) for one in allowed
+        )
         self._all = Bucket(IN_ALL, now)
         # The least recently seen first.
         self._senders: OrderedDict[str, Bucket] = OrderedDict()
@@ -50,5 +52,6 @@ class Admission:
 
     def _is_allowed(self, sender: str) -> bool:
         # A link-local address has its interface behind a percent sign.
-        address = int(IPv6Address(sender.partition("%")[0]))
-        return any(address & mask == network for network, mask in self._allowed)
+        address = ip_address(sender.partition("%")[0])
+        version, number = address.version, int(address)
+        return any(v == version and number & mask == net for v, net, mask in self._allowed)

@@ -7,13 +7,13 @@ import grp
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
 from srv6mgrd.counters.node import publish_secret
 from srv6mgrd.model.desired import Desired
-from srv6mgrd.model.path_measurement import PORT, Session, Thresholds
+from srv6mgrd.model.path_measurement import PORT, Prefixes, Session, Thresholds
 
 # The user and group of srv6-stampd.
 _GROUP = "_srv6-stampd"
@@ -24,7 +24,7 @@ class SessionAssignment:
     """A session with what the rest of the configuration says of it."""
 
     session: Session
-    source: IPv6Address | None = None
+    source: IPv4Address | IPv6Address | None = None
     segments: tuple[IPv6Address, ...] = ()
     return_segments: tuple[IPv6Address, ...] = ()
 
@@ -34,9 +34,13 @@ class ReflectorAssignment:
     """Senders that are answered, by VRF; those of the router itself are in ``""``."""
 
     port: int = PORT
-    allowed: Mapping[str, tuple[IPv6Network, ...]] = field(default_factory=dict)
+    allowed: Mapping[str, Prefixes] = field(default_factory=dict)
     key: bytes | None = field(default=None, repr=False)
     return_paths: bool = False
+
+    def allowed_in(self, vrf: str, version: int) -> Prefixes:
+        """Those of IPv4, or of IPv6."""
+        return tuple(one for one in self.allowed.get(vrf, ()) if one.version == version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,7 @@ def assignments(desired: Desired) -> Assignments:
             for each in (one.segment_list, one.return_segment_list)
         )
         source = one.source
-        if source is None and one.vrf is None:
+        if source is None and one.vrf is None and one.destination.version == 6:
             source = desired.encapsulation_source
         sessions[name] = SessionAssignment(one, source, there, back)
     in_vrfs = {name: a for name, a in declared.vrfs.items() if name in desired.vrfs}
@@ -122,7 +126,7 @@ def _encode(one: SessionAssignment) -> dict[str, Any]:
     }
 
 
-def _text(address: IPv6Address | None) -> str | None:
+def _text(address: IPv4Address | IPv6Address | None) -> str | None:
     return str(address) if address is not None else None
 
 
@@ -137,7 +141,7 @@ def decode(text: str) -> Assignments:
     return Assignments(
         ReflectorAssignment(
             reflector["port"],
-            {vrf: tuple(map(IPv6Network, one)) for vrf, one in reflector["allowed"].items()},
+            {vrf: tuple(map(ip_network, one)) for vrf, one in reflector["allowed"].items()},
             _key(reflector["key"]),
             reflector["return-paths"],
         ),
@@ -148,7 +152,7 @@ def decode(text: str) -> Assignments:
 def _decode(e: Mapping[str, Any]) -> SessionAssignment:
     session = Session(
         name=e["name"],
-        destination=IPv6Address(e["destination"]),
+        destination=ip_address(e["destination"]),
         port=e["port"],
         interval=e["interval"],
         measurement_interval=e["measurement-interval"],
@@ -165,8 +169,8 @@ def _decode(e: Mapping[str, Any]) -> SessionAssignment:
     )
 
 
-def _address(text: str | None) -> IPv6Address | None:
-    return IPv6Address(text) if text is not None else None
+def _address(text: str | None) -> IPv4Address | IPv6Address | None:
+    return ip_address(text) if text is not None else None
 
 
 def _key(text: str | None) -> bytes | None:

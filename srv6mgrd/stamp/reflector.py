@@ -8,7 +8,7 @@ import logging
 import socket
 import time
 from functools import partial
-from ipaddress import IPv6Address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from srv6mgrd.stamp import packet, sockets
 from srv6mgrd.stamp.admission import Admission
@@ -27,27 +27,27 @@ _REPORT_NS = 60 * _NS
 
 
 class _Instance:
-    """One socket, of the router itself or of a VRF, and who is answered there."""
+    """One socket, of the router itself or of a VRF, for IPv4 or IPv6, and who is answered there."""
 
-    def __init__(self, vrf: str, assignment: ReflectorAssignment) -> None:
+    def __init__(self, vrf: str, version: int, assignment: ReflectorAssignment) -> None:
         """Raises OSError."""
-        self._vrf = vrf or None
+        self._vrf, self._version = vrf or None, version
         self._assignment = assignment
-        self._allowed = assignment.allowed[vrf]
+        self._allowed = assignment.allowed_in(vrf, version)
         self._admission = Admission(self._allowed, time.monotonic_ns())
         self._counts = SessionCounts()
-        self._own: dict[IPv6Address, tuple[int, bool]] = {}
+        self._own: dict[IPv4Address | IPv6Address, tuple[int, bool]] = {}
         self._reported = -_REPORT_NS
         self._index = _index(vrf)
-        self._socket = sockets.reflector(assignment.port, self._vrf)
+        self._socket = sockets.reflector(assignment.port, self._vrf, version)
         asyncio.get_running_loop().add_reader(self._socket, self._answer)
 
     def follow(self, assignment: ReflectorAssignment) -> bool:
         """Go on as assigned, with the counters of sessions. False when that takes another socket:
         for another port, or a VRF that was deleted, or created again."""
         vrf = self._vrf or ""
-        allowed = assignment.allowed.get(vrf)
-        if allowed is None or assignment.port != self._assignment.port:
+        allowed = assignment.allowed_in(vrf, self._version)
+        if not allowed or assignment.port != self._assignment.port:
             return False
         if self._index != _index(vrf):
             return False
@@ -85,7 +85,7 @@ class _Instance:
             self._counts.received(request.peer, session),
             partial(self._is_own, now),
             self._assignment.return_paths,
-            IPv6Address(request.peer[0].partition("%")[0]),
+            ip_address(request.peer[0].partition("%")[0]),
             key,
         )
         reflected = packet.reflect(data, request.at, request.hop_limit, policy)
@@ -106,7 +106,7 @@ class _Instance:
             reflected = reflected.without_segments()
         sockets.answer(self._socket, reflected.pack(time.time_ns()), request, found.source)
 
-    def _is_own(self, now: int, address: IPv6Address) -> bool:
+    def _is_own(self, now: int, address: IPv4Address | IPv6Address) -> bool:
         known = self._own.get(address)
         if known is None or now - known[0] > _ADDRESS_NS:
             if len(self._own) >= _ADDRESSES:
@@ -128,7 +128,8 @@ class Reflector:
     """Answers test packets of declared senders; none when none is declared."""
 
     def __init__(self) -> None:
-        self._instances: dict[str, _Instance] = {}
+        # By VRF and version of IP.
+        self._instances: dict[tuple[str, int], _Instance] = {}
         # Why it does not listen, there or in a VRF, though it is to.
         self.problem = ""
 
@@ -138,27 +139,28 @@ class Reflector:
 
     def configure(self, assignment: ReflectorAssignment) -> None:
         """Listen, or go on with others; what failed is tried again with each call."""
-        for vrf, one in list(self._instances.items()):
+        for key, one in list(self._instances.items()):
             if not one.follow(assignment):
                 one.close()
-                del self._instances[vrf]
+                del self._instances[key]
         problems = []
-        for vrf in assignment.allowed:
-            if vrf not in self._instances and (problem := self._listen(vrf, assignment)):
-                problems.append(problem)
+        for vrf, allowed in assignment.allowed.items():
+            for version in sorted({prefix.version for prefix in allowed}):
+                if (vrf, version) not in self._instances:
+                    problems += self._listen(vrf, version, assignment)
         if (problem := ", ".join(problems)) != self.problem and problem:
             _LOG.error("%s", problem)
         self.problem = problem
 
-    def _listen(self, vrf: str, assignment: ReflectorAssignment) -> str:
+    def _listen(self, vrf: str, version: int, assignment: ReflectorAssignment) -> list[str]:
         """The problem, if there is one."""
-        port, where = assignment.port, f" of VRF {vrf}" if vrf else ""
+        where = f"IPv{version} port {assignment.port}" + (f" of VRF {vrf}" if vrf else "")
         try:
-            self._instances[vrf] = _Instance(vrf, assignment)
+            self._instances[vrf, version] = _Instance(vrf, version, assignment)
         except OSError as error:
-            return f"port {port}{where} cannot be used: {error.strerror}"
-        _LOG.info("answers test packets at port %d%s", port, where)
-        return ""
+            return [f"{where} cannot be used: {error.strerror}"]
+        _LOG.info("answers test packets at %s", where)
+        return []
 
     def close(self) -> None:
         for one in self._instances.values():

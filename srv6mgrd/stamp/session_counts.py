@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+from srv6mgrd.stamp.sockets import Peer
+
 # The least recently seen makes room; it counts from 0 then.
 _SESSIONS = 4_096
-
-# Address and port of a sender, as a socket names them.
-Peer = tuple[str, int, int, int]
 
 
 class SessionCounts:

@@ -7,7 +7,7 @@ import socket
 import struct
 import time
 from collections.abc import Iterator, Sequence
-from ipaddress import IPv6Address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import NamedTuple
 
 from srv6mgrd.netlink import srh
@@ -19,11 +19,22 @@ _TIMESTAMPS = struct.Struct("=qq")
 # linux/errqueue.h, struct sock_extended_err.
 _EXTENDED_ERROR = struct.Struct("=IBBBBII")
 _ORIGIN_TIMESTAMPING = 4
-_IPV6_RECVERR = 25
+_IPV6_RECVERR, _IP_RECVERR = 25, 11
+# linux/in.h.
+_IP_PKTINFO, _IP_RECVTTL = 8, 12
+_HOP_LIMIT = (
+    (socket.IPPROTO_IPV6, socket.IPV6_HOPLIMIT),
+    (socket.IPPROTO_IP, socket.IP_TTL),
+)
+_INFO = (
+    (socket.IPPROTO_IPV6, socket.IPV6_PKTINFO),
+    (socket.IPPROTO_IP, _IP_PKTINFO),
+)
+_ERROR = ((socket.IPPROTO_IPV6, _IPV6_RECVERR), (socket.IPPROTO_IP, _IP_RECVERR))
 _NS = 1_000_000_000
 _INT = struct.Struct("=i")
-# struct in6_pktinfo.
-_PACKET_INFO = struct.Struct("=16sI")
+# struct in6_pktinfo, and in_pktinfo: interface, local address, destination.
+_PACKET_INFO, _PACKET_INFO4 = struct.Struct("=16sI"), struct.Struct("=i4s4s")
 _ROOM = 2048
 # A socket that is only connected sends nothing.
 _DISCARD = 9
@@ -31,20 +42,25 @@ _ANCILLARY = 512
 _BUFFER = 1 << 20
 
 
+Address = IPv4Address | IPv6Address
+# Address and port of a peer, as a socket names them: of IPv6 with flow label and scope.
+Peer = tuple[str, int] | tuple[str, int, int, int]
+
+
 class Datagram(NamedTuple):
-    """``at`` (ns since 1970) is when the kernel received it; ``info`` is the in6_pktinfo that an
-    answer goes out with."""
+    """``at`` (ns since 1970) is when the kernel received it; ``info`` is the in6_pktinfo, or the
+    in_pktinfo, that an answer goes out with."""
 
     data: bytes
-    peer: tuple[str, int, int, int]
+    peer: Peer
     at: int
     hop_limit: int = 0
     info: bytes = b""
 
 
 def sender(
-    source: IPv6Address | None,
-    destination: tuple[IPv6Address, int],
+    source: Address | None,
+    destination: tuple[Address, int],
     segments: Sequence[IPv6Address] = (),
     vrf: str | None = None,
     *,
@@ -52,9 +68,9 @@ def sender(
 ) -> socket.socket:
     """A socket of one session; ``from_anyone`` takes answers of other addresses than the
     destination. Raises OSError."""
-    made = _udp(vrf)
+    made = _udp(destination[0].version, vrf)
     try:
-        if segments:
+        if segments and isinstance(destination[0], IPv6Address):
             _route(made, [*segments, destination[0]])
         if source is not None:
             made.bind((str(source), 0))
@@ -68,13 +84,17 @@ def sender(
     return made
 
 
-def reflector(port: int, vrf: str | None = None) -> socket.socket:
+def reflector(port: int, vrf: str | None = None, version: int = 6) -> socket.socket:
     """A socket that listens at every address of the router, or of a VRF. Raises OSError."""
-    made = _udp(vrf)
+    made = _udp(version, vrf)
     try:
-        made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVPKTINFO, 1)
-        made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVHOPLIMIT, 1)
-        made.bind(("::", port))
+        if version == 4:
+            made.setsockopt(socket.IPPROTO_IP, _IP_PKTINFO, 1)
+            made.setsockopt(socket.IPPROTO_IP, _IP_RECVTTL, 1)
+        else:
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVPKTINFO, 1)
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVHOPLIMIT, 1)
+        made.bind(("0.0.0.0" if version == 4 else "::", port))
         _stamp(made, _RX_SOFTWARE)
     except OSError:
         made.close()
@@ -82,12 +102,14 @@ def reflector(port: int, vrf: str | None = None) -> socket.socket:
     return made
 
 
-def _udp(vrf: str | None = None) -> socket.socket:
-    made = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+def _udp(version: int, vrf: str | None = None) -> socket.socket:
+    family = socket.AF_INET if version == 4 else socket.AF_INET6
+    made = socket.socket(family, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
     try:
         if vrf is not None:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, vrf.encode())
-        made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        if version == 6:
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
     except OSError:
         made.close()
@@ -101,17 +123,17 @@ def _route(one: socket.socket, addresses: Sequence[IPv6Address]) -> None:
     one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RTHDR, srh.pack(addresses))
 
 
-def is_own(address: IPv6Address, vrf: str | None = None) -> bool:
+def is_own(address: Address, vrf: str | None = None) -> bool:
     """Whether the router has the address, in this VRF. Those that others have too do not count,
     though packets to them stay here."""
     if address.is_unspecified or address.is_loopback or address.is_multicast:
         return False
     try:
-        with _udp(vrf) as one:
+        with _udp(address.version, vrf) as one:
             # The kernel chooses the destination as source where it has that address (RFC 6724
             # rule 1). With net.ipv6.ip_nonlocal_bind a socket can be bound to any address.
             one.connect((str(address), _DISCARD))
-            return IPv6Address(one.getsockname()[0]) == address
+            return ip_address(one.getsockname()[0]) == address
     except OSError:
         return False
 
@@ -133,9 +155,9 @@ def receive(one: socket.socket, most: int) -> Iterator[Datagram]:
         for level, kind, value in ancillary:
             if (level, kind) == (socket.SOL_SOCKET, _SO_TIMESTAMPING):
                 at = _time(value) or at
-            elif (level, kind) == (socket.IPPROTO_IPV6, socket.IPV6_HOPLIMIT):
+            elif (level, kind) in _HOP_LIMIT:
                 (hop_limit,) = _INT.unpack(value)
-            elif (level, kind) == (socket.IPPROTO_IPV6, socket.IPV6_PKTINFO):
+            elif (level, kind) in _INFO:
                 info = value
         yield Datagram(data, peer, at, hop_limit, info)
 
@@ -144,18 +166,11 @@ def answer(
     one: socket.socket,
     data: bytes,
     to: Datagram,
-    source: IPv6Address | None = None,
+    source: Address | None = None,
     segments: Sequence[IPv6Address] = (),
 ) -> None:
     """From the address that was asked, or from another one of the router. Raises OSError."""
-    ancillary = []
-    if to.info:
-        address, index = _PACKET_INFO.unpack(to.info)
-        # The way back need not be that on which the request came.
-        if not IPv6Address(address).is_link_local:
-            index = 0
-        info = _PACKET_INFO.pack(source.packed if source is not None else address, index)
-        ancillary.append((socket.IPPROTO_IPV6, socket.IPV6_PKTINFO, info))
+    ancillary = [_from(to.info, source)] if to.info else []
     if not segments:
         one.sendmsg([data], ancillary, 0, to.peer)
         return
@@ -165,6 +180,20 @@ def answer(
         one.sendmsg([data], ancillary, 0, to.peer)
     finally:
         one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RTHDR, b"")
+
+
+def _from(info: bytes, source: Address | None) -> tuple[int, int, bytes]:
+    """Ancillary data that make this the source, without one the address that was asked. The way
+    back need not be that on which the request came."""
+    if len(info) == _PACKET_INFO4.size:
+        _, local, _ = _PACKET_INFO4.unpack(info)
+        local = source.packed if source is not None else local
+        return socket.IPPROTO_IP, _IP_PKTINFO, _PACKET_INFO4.pack(0, local, bytes(4))
+    address, index = _PACKET_INFO.unpack(info)
+    if not IPv6Address(address).is_link_local:
+        index = 0
+    address = source.packed if source is not None else address
+    return socket.IPPROTO_IPV6, socket.IPV6_PKTINFO, _PACKET_INFO.pack(address, index)
 
 
 def sent(one: socket.socket, length: int) -> Iterator[tuple[int, int]]:
@@ -179,7 +208,7 @@ def sent(one: socket.socket, length: int) -> Iterator[tuple[int, int]]:
         for level, kind, value in ancillary:
             if (level, kind) == (socket.SOL_SOCKET, _SO_TIMESTAMPING):
                 at = _time(value)
-            elif (level, kind) == (socket.IPPROTO_IPV6, _IPV6_RECVERR):
+            elif (level, kind) in _ERROR:
                 ours = _EXTENDED_ERROR.unpack_from(value)[1] == _ORIGIN_TIMESTAMPING
         if at and ours and len(data) >= length:
             ours_from = len(data) - length

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from ipaddress import IPv6Address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from srv6mgrd.stamp.directions import Counters
 
@@ -18,7 +18,7 @@ HMAC_LENGTH = 16
 _HEAD = struct.Struct("!BBH")
 _COUNTERS = struct.Struct("!III")
 _COUNTER = (1 << 32) - 1
-_ADDRESS = 16
+_ADDRESS4, _ADDRESS = 4, 16
 # Segments that an answer takes at most: those of a policy, not of an attack.
 _MOST_SEGMENTS = 16
 
@@ -81,7 +81,7 @@ def counters(sent: int) -> Tlv:
     return Tlv(TlvType.DIRECT_MEASUREMENT, _COUNTERS.pack(sent & _COUNTER, 0, 0))
 
 
-def node_address(address: IPv6Address) -> Tlv:
+def node_address(address: IPv4Address | IPv6Address) -> Tlv:
     """Destination Node Address (RFC 9503 section 3)."""
     return Tlv(TlvType.DESTINATION_NODE_ADDRESS, address.packed)
 
@@ -121,7 +121,7 @@ class Reflection:
     tlvs: tuple[Tlv, ...] = ()
     rest: bytes = b""
     segments: tuple[IPv6Address, ...] = ()
-    source: IPv6Address | None = None
+    source: IPv4Address | IPv6Address | None = None
     suppressed: bool = False
 
     def pack(self, sequence: bytes, key: bytes | None) -> bytes:
@@ -148,9 +148,9 @@ class Policy:
     received and answered, the one at hand included; ``peer`` is the sender's address."""
 
     counted: tuple[int, int] = (0, 0)
-    is_own: Callable[[IPv6Address], bool] = lambda _: False
+    is_own: Callable[[IPv4Address | IPv6Address], bool] = lambda _: False
     return_paths: bool = False
-    peer: IPv6Address | None = None
+    peer: IPv4Address | IPv6Address | None = None
     key: bytes | None = None
 
 
@@ -180,9 +180,9 @@ def reflect(data: bytes, sequence: bytes, policy: Policy) -> Reflection:
                 else:
                     flags = MALFORMED
             case TlvType.DESTINATION_NODE_ADDRESS if one.kind not in used:
-                if len(value) not in (4, _ADDRESS):
+                if len(value) not in (_ADDRESS4, _ADDRESS):
                     flags = MALFORMED
-                elif len(value) == _ADDRESS and policy.is_own(address := IPv6Address(value)):
+                elif _is_of(policy.peer, address := ip_address(value)) and policy.is_own(address):
                     answer = replace(answer, source=address)
                 else:
                     flags = UNRECOGNIZED
@@ -197,6 +197,11 @@ def reflect(data: bytes, sequence: bytes, policy: Policy) -> Reflection:
         used.add(one.kind)
         answers.append(Tlv(one.kind, value, flags))
     return replace(answer, tlvs=tuple(answers))
+
+
+def _is_of(peer: IPv4Address | IPv6Address | None, address: IPv4Address | IPv6Address) -> bool:
+    """Whether an answer to this peer can come from the address."""
+    return peer is None or peer.version == address.version
 
 
 def _wanted(value: bytes, policy: Policy) -> Reflection | None:
@@ -216,6 +221,8 @@ def _wanted(value: bytes, policy: Policy) -> Reflection | None:
     if listed is None:
         return Reflection() if address is not None else None
     if not policy.return_paths or not listed or len(listed) % _ADDRESS:
+        return None
+    if isinstance(policy.peer, IPv4Address):
         return None
     if len(listed) > _MOST_SEGMENTS * _ADDRESS:
         return None

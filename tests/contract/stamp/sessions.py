@@ -7,7 +7,7 @@ import contextlib
 import subprocess
 import time
 from collections.abc import AsyncIterator
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv4Network, IPv6Address, IPv6Network
 from typing import Any
 
 from lab.waiting import wait_until_async
@@ -28,7 +28,7 @@ def ip(command: str) -> None:
     subprocess.run(f"ip {command}", shell=True, check=True)
 
 
-def to_here(*allowed: IPv6Network, **more: Any) -> ReflectorAssignment:
+def to_here(*allowed: IPv4Network | IPv6Network, **more: Any) -> ReflectorAssignment:
     return ReflectorAssignment(allowed={"": allowed} if allowed else {}, **more)
 
 
@@ -38,7 +38,7 @@ def session(one: Session = SHORT, **more: Any) -> SessionSender:
 
 
 @contextlib.asynccontextmanager
-async def reflecting(*allowed: IPv6Network, **more: Any) -> AsyncIterator[Reflector]:
+async def reflecting(*allowed: IPv4Network | IPv6Network, **more: Any) -> AsyncIterator[Reflector]:
     reflector = Reflector()
     reflector.configure(to_here(*allowed, **more))
     try:

@@ -11,7 +11,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from pathlib import Path
 
 import pytest
@@ -43,6 +43,8 @@ from tests.contract.stamp.sessions import (
 pytestmark = pytest.mark.usefixtures("namespace")
 
 MS = 1_000_000
+HERE4, OTHER4 = IPv4Address("192.0.2.1"), IPv4Address("192.0.2.2")
+LOCAL4 = IPv4Network("192.0.2.0/24")
 
 
 @pytest.mark.usefixtures("addresses")
@@ -207,6 +209,24 @@ async def test_the_router_that_answers_is_the_one_that_is_asked_for() -> None:
         await until(sender, PathState.UP)
 
 
+async def test_a_path_over_ipv4() -> None:
+    """With the kernel's times, from the address that is asked for, and to no stranger."""
+    here, other, node = (IPv4Address(f"192.0.2.{n}") for n in (1, 2, 22))
+    ip("link set lo up")
+    for address in (here, other):
+        ip(f"address add {address}/32 dev lo")
+    asked = replace(SHORT, destination=other, node_address=node)
+    async with sending(session(asked, source=here)) as sender, reflecting(LOCAL) as reflector:
+        await until(sender, PathState.DOWN)
+        reflector.configure(to_here(LOCAL, IPv4Network("192.0.2.9/32")))
+        await until(sender, PathState.DOWN, "no answer")
+        reflector.configure(to_here(IPv4Network("192.0.2.1/32")))
+        await until(sender, PathState.DEGRADED, "the router that answers does not say that it has")
+        ip(f"address add {node}/32 dev lo")
+        await until(sender, PathState.UP)
+        assert sender.kernel_timestamps
+
+
 def test_an_address_is_not_ours_because_a_socket_can_be_bound_to_it(addresses: None) -> None:
     Path("/proc/sys/net/ipv6/ip_nonlocal_bind").write_text("1")
     ip("-6 route add local 2001:db8:a::/48 dev lo")
@@ -245,7 +265,16 @@ async def test_answers_need_not_leave_by_the_interface_that_requests_come_from()
         os.close(home)
 
 
-async def test_a_path_within_a_vrf() -> None:
+@pytest.mark.parametrize(
+    ("here", "other", "local"),
+    [(HERE, OTHER, LOCAL), (HERE4, OTHER4, LOCAL4)],
+    ids=["IPv6", "IPv4"],
+)
+async def test_a_path_within_a_vrf(
+    here: IPv4Address | IPv6Address,
+    other: IPv4Address | IPv6Address,
+    local: IPv4Network | IPv6Network,
+) -> None:
     """Two VRFs of one router, with a link between them."""
     made = subprocess.run(
         "ip link add red type vrf table 10 && ip link add blue type vrf table 20",
@@ -254,17 +283,19 @@ async def test_a_path_within_a_vrf() -> None:
     if made.returncode:
         pytest.skip(f"kernel without VRFs: {made.stderr.strip()}")
     ip("link add to-blue type veth peer name to-red")
-    for vrf, port, address in (("red", "to-blue", HERE), ("blue", "to-red", OTHER)):
+    for vrf, port, address in (("red", "to-blue", here), ("blue", "to-red", other)):
         ip(f"link set {port} master {vrf}")
         ip(f"link set {vrf} up")
         ip(f"link set {port} up")
-        ip(f"address add {address}/64 dev {port} nodad")
+        ip(f"address add {address}/{local.prefixlen} dev {port} nodad")
     reflector = Reflector()
     try:
-        async with sending(session(replace(SHORT, vrf="red"), source=None)) as sender:
-            reflector.configure(to_here(LOCAL))
+        async with sending(
+            session(replace(SHORT, destination=other, vrf="red"), source=None)
+        ) as sender:
+            reflector.configure(to_here(local))
             await until(sender, PathState.DOWN)
-            reflector.configure(ReflectorAssignment(allowed={"blue": (LOCAL,)}))
+            reflector.configure(ReflectorAssignment(allowed={"blue": (local,)}))
             await until(sender, PathState.UP)
     finally:
         reflector.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv6Network
+from ipaddress import IPv4Network, IPv6Network
 
 from srv6mgrd.stamp.admission import IN_ALL, PER_SENDER, Admission
 
@@ -19,6 +19,13 @@ def test_only_declared_prefixes() -> None:
     assert admission.admits("2001:db8::1", 0)
     assert admission.admits("fe80::1%to-p", 0)
     assert not admission.admits("2001:db8::100", 0)
+
+
+def test_prefixes_of_one_family_are_none_of_the_other() -> None:
+    admission = Admission((IPv4Network("0.0.0.0/0"),), 0)
+    assert admission.admits("192.0.2.1", 0)
+    assert not admission.admits("::c000:201", 0)
+    assert not Admission((IPv6Network("::/0"),), 0).admits("192.0.2.1", 0)
 
 
 def test_a_sender_has_a_rate() -> None:

@@ -16,8 +16,8 @@ async def test_it_says_in_which_vrfs_it_does_not_listen() -> None:
         assert reflector.is_listening
         # Behind a semicolon is the remedy.
         assert reflector.problem == (
-            "port 0 of VRF no-vrf-1 cannot be used: No such device,"
-            " port 0 of VRF no-vrf-2 cannot be used: No such device"
+            "IPv6 port 0 of VRF no-vrf-1 cannot be used: No such device,"
+            " IPv6 port 0 of VRF no-vrf-2 cannot be used: No such device"
         )
     finally:
         reflector.close()

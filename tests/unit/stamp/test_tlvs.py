@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from ipaddress import IPv6Address
+from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
 import pytest
@@ -110,6 +110,21 @@ def test_only_the_first_node_address_is_looked_up() -> None:
     found = tlvs.reflect(first + second * 60, SEQUENCE, Policy(is_own=is_own))
     assert (asked, found.source) == ([PE2], PE2)
     assert [one.flags for one in found.tlvs] == [0] + 60 * [tlvs.UNRECOGNIZED]
+
+
+def test_a_node_address_is_of_the_family_of_the_sender() -> None:
+    there = IPv4Address("192.0.2.2")
+    for peer, address, used in ((PE1, there, None), (there, there, there), (there, PE2, None)):
+        asked = tlvs.node_address(address).pack()
+        found = tlvs.reflect(asked, SEQUENCE, Policy(is_own=lambda _: True, peer=peer))
+        assert found.source == used
+        assert found.tlvs[0].flags == (tlvs.UNRECOGNIZED if used is None else 0)
+
+
+def test_no_segments_lead_an_ipv4_answer_back() -> None:
+    policy = Policy(return_paths=True, peer=IPv4Address("192.0.2.2"))
+    found = tlvs.reflect(RETURN_PATH, SEQUENCE, policy)
+    assert (found.segments, found.tlvs[0].flags) == ((), tlvs.UNRECOGNIZED)
 
 
 def test_many_tlvs_are_not_copied_with_each_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
