@@ -47,9 +47,9 @@ _SHAPES = {
     "dynamic-neighbor-prefix": ("IP prefix", "10.0.0.0/8"),
     "ip-prefix": ("IP prefix", "10.0.0.0/8"),
     "source-address": ("IPv6 address", "fcbb:0:1::1"),
-    "destination-address": ("IPv6 address", "2001:db8::2"),
-    "destination-node-address": ("IPv6 address", "2001:db8::2"),
-    "allowed-prefix": ("IPv6 prefix", "2001:db8::/64"),
+    "destination-address": ("IP address", "2001:db8::1"),
+    "destination-node-address": ("IP address", "2001:db8::1"),
+    "allowed-prefix": ("IP prefix", "10.0.0.0/8"),
     "router-id": ("IPv4 address", "192.0.2.1"),
     "area": ("IPv4 address", "0.0.0.1"),
     "address": ("IP address", "2001:db8::1"),
@@ -65,6 +65,7 @@ _ROUTES = (
     "/srv6mgr-routing:static-routes/route",
     "/srv6mgr-bgp:bgp/aggregate",
 )
+_MEASUREMENT = "/srv6mgr-path-measurement:path-measurement/"
 
 
 def _leaf(path: str) -> str:
@@ -225,6 +226,8 @@ def _syntax(m: re.Match[str], path: str, lookup: Lookup, held: Lookup) -> Reject
     what, example = _SHAPES.get(leaf, ("", ""))
     if leaf == "prefix" and any(part in path for part in _ROUTES):
         what, example = _ROUTE_PREFIX
+    if leaf == "source-address" and _MEASUREMENT in path:
+        what, example = _SHAPES["address"]
     if leaf == "ip" and ":ipv4/" in path:
         what, example = _SHAPES["router-id"]
     return Rejection(
