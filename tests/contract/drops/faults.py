@@ -241,6 +241,19 @@ def _of_hmac() -> list[Fault]:
     return found
 
 
+def _of_forwarding() -> list[Fault]:
+    """While the node forwards nothing."""
+    v6, v4 = "net.ipv6.conf.all.forwarding", "net.ipv4.ip_forward"
+    return [
+        Fault("End, not forwarding", "End", on("End", ONWARD), DropReason.NOT_FORWARDING,
+              setting=f"sysctl -qw {v6}=0", after=f"sysctl -qw {v6}=1"),
+        Fault("DT6, not forwarding", "DT6", outer("DT6") / inner6(), DropReason.NOT_FORWARDING,
+              setting=f"sysctl -qw {v6}=0", after=f"sysctl -qw {v6}=1"),
+        Fault("DT4, not forwarding", "DT4", outer("DT4") / inner4(), DropReason.NOT_FORWARDING,
+              setting=f"sysctl -qw {v4}=0", after=f"sysctl -qw {v4}=1"),
+    ]  # fmt: skip
+
+
 def _behind_behaviors() -> list[Fault]:
     """What others drop once the behavior has passed a packet on."""
     filtered = "nft 'table ip6 other { chain forward {"
@@ -256,6 +269,12 @@ def _behind_behaviors() -> list[Fault]:
     ]  # fmt: skip
 
 
-FAULTS = [*_of_next_segments(), *_of_last_segments(), *_of_hmac(), *_behind_behaviors()]
+FAULTS = [
+    *_of_next_segments(),
+    *_of_last_segments(),
+    *_of_hmac(),
+    *_of_forwarding(),
+    *_behind_behaviors(),
+]
 # Those that need no VRF, which not every kernel has.
 IN_DEFAULT_VRF = [fault for fault in FAULTS if SIDS[fault.sid].vrf is None]
