@@ -81,7 +81,7 @@ def main() -> int:
         limited = Watched("at full load", node("full"), frame, limit=full)
         scenarios = alone, each, passed, limited
         for one in (each, passed, limited):
-            open_.callback(one.program.end)
+            open_.callback(one.program.close)
         for number in range(ROUNDS):
             print(f"\rround {number + 1} of {ROUNDS}", end="", file=sys.stderr, flush=True)
             for scenario in scenarios[:: 1 if number % 2 else -1]:

@@ -9,7 +9,7 @@ from ipaddress import IPv6Network
 from srv6mgrd.model.accounting import Family
 from srv6mgrd.model.drops import DropReason, How, WatchedLink, WatchedSid
 
-MAX_WATCHED, MAX_LENGTHS, REASONS = 256, 8, 32
+MAX_WATCHED, MAX_LENGTHS, MAX_LINKS, REASONS = 256, 8, 4096, 32
 PASSED = 0
 # Passed, with an HMAC that only the behavior can compute.
 HMAC_UNKNOWN = 31

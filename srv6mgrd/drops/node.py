@@ -61,8 +61,12 @@ class DropNode:
 
     @staticmethod
     def discards() -> int:
-        texts = [(_NET / name).read_text() for name in ("snmp", "netstat")]
-        return _of_ipv6((_NET / "snmp6").read_text()) + sum(map(_of_ipv4, texts))
+        return discards_of(*((_NET / name).read_text() for name in ("snmp6", "snmp", "netstat")))
+
+
+def discards_of(snmp6: str, snmp: str, netstat: str) -> int:
+    """Of the contents of these files of /proc/net."""
+    return _of_ipv6(snmp6) + _of_ipv4(snmp) + _of_ipv4(netstat)
 
 
 def _of_ipv6(text: str) -> int:

@@ -33,6 +33,10 @@ SHARE, LOOKED_AT, PASSED_OVER = 0.03, 400e-9, 40e-9
 # Where to pass over all packets would take this part of that share, it pauses.
 _PAUSING = 0.7
 _RETRY = 300.0
+_REJECTED = (
+    "reasons of drops: the kernel rejects the eBPF program: %s; it needs Linux 6.6 (tcx);"
+    " tried again while errors are counted, every 5 minutes"
+)
 # The place of a SID that no check knows: no packet has this destination.
 _NOTHING = WatchedSid(IPv6Network("::/128"), How.NEXT_SEGMENT)
 
@@ -148,7 +152,9 @@ class DropWatch:
     ) -> dict[IPv6Network, int]:
         found = {}
         for name in moved:
-            errors = totals[name].errors
+            if (counted := totals.get(name)) is None:
+                continue
+            errors = counted.errors
             if (more := errors - self._errors.get(name, errors)) > 0:
                 found[IPv6Network(name)] = more
             self._errors[name] = errors
@@ -196,7 +202,8 @@ class DropWatch:
 
     def _rejected(self, failure: Failure | None, now: float) -> None:
         if failure is not None:
-            _LOG.warning("reasons of drops: %s; tried again later", failure)
+            level = logging.DEBUG if self._not_before else logging.WARNING
+            _LOG.log(level, _REJECTED, failure.message)
             self._not_before = now + _RETRY
             self.end()
 

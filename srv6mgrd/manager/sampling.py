@@ -54,6 +54,8 @@ class Sampling:
         # What readers have: rows of accounting, and drops; None before the first sample.
         self._shown: dict[str, Any] | None = None
         self._dropped: dict[str, Any] | None = None
+        # SIDs whose counters moved since drops were looked at.
+        self._moved: set[str] = set()
         self._desired = desired
         self._accumulator = Accumulator(store.counters(), store.bases())
         # The last sample, as long as the next one may be compared with it; and whether the store
@@ -69,18 +71,25 @@ class Sampling:
         self.cost = Cost()
 
     def beat(self) -> bool:
-        """``sample``, timed."""
+        """``sample``, timed, and why packets were dropped. To load programs for that takes long
+        once, and keeps no reader of counters waiting for the next sample."""
         with self.cost, stages(Stage.SAMPLE):
-            return self.sample()
+            has_moved = self.sample()
+        moved, self._moved = self._moved, set()
+        return self._explain_drops(moved) or has_moved
 
     def sample(self) -> bool:
         """Read all counters into totals, store and SONiC tables; whether any moved."""
         has_accounted = self._account()
         has_moved = self._sample_sids()
-        has_dropped = self._explain_drops(self._accumulator.changed if has_moved else ())
-        if has_accounted or has_dropped:
-            self._outward.publish_accounting({**(self._shown or {}), "drops": self._dropped or {}})
-        return has_moved or has_accounted or has_dropped
+        if has_moved:
+            self._moved |= set(self._accumulator.changed)
+        if has_accounted:
+            self._publish_accounting()
+        return has_moved or has_accounted
+
+    def _publish_accounting(self) -> None:
+        self._outward.publish_accounting({**(self._shown or {}), "drops": self._dropped or {}})
 
     def _explain_drops(self, moved: Iterable[str]) -> bool:
         """Learn why packets were dropped; whether there is something new."""
@@ -95,6 +104,8 @@ class Sampling:
             # The first time, what an earlier srv6mgrd reported goes.
             self._dropped = reasons(self._drops.found, self._drops.since)
             self._drop_reasons.write(self._dropped or None)
+        if has_changed:
+            self._publish_accounting()
         return has_changed
 
     def _account(self) -> bool:

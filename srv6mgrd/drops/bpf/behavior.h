@@ -66,40 +66,60 @@ static __always_inline int reason_of_end(struct __sk_buff *skb, const struct wat
     return read_forwarded(skb, packet) ? ASK_ROUTE : INNER_TYPE;
 }
 
-/* The destination behind the compressed SID; false when there is none (seg6_next_csid_is_arg_zero).
- */
-static __always_inline bool shift(const struct watched *sid, struct in6_addr *destination)
+/* An address in two words, the first one first. Loops over octets would be many ways for the
+ * verifier. */
+struct wide {
+    __u64 high, low;
+};
+
+static __always_inline struct wide wide_of(const struct in6_addr *address)
 {
-    __u32 from = sid->block + sid->function;
-    struct in6_addr shifted = *destination;
-    bool found = false;
+    const __be64 *words = (const void *)address;
 
-#pragma unroll
-    for (int i = 0; i < 16; i++) {
-        __u32 source = i + sid->function;
-
-        if (i >= from && destination->in6_u.u6_addr8[i])
-            found = true;
-        if (i >= sid->block)
-            shifted.in6_u.u6_addr8[i] = source < 16 ? destination->in6_u.u6_addr8[source & 15] : 0;
-    }
-    if (found)
-        *destination = shifted;
-    return found;
+    return (struct wide){bpf_be64_to_cpu(words[0]), bpf_be64_to_cpu(words[1])};
 }
 
-/* Compressed SIDs follow this one, which has no flavor for them (RFC 9800 section 4.1). */
-static __always_inline bool has_argument(const struct watched *sid,
-                                         const struct in6_addr *destination)
+static __always_inline struct wide shifted_left(struct wide value, __u32 bits)
 {
-    bool found = false;
+    if (bits >= 128)
+        return (struct wide){};
+    if (bits >= 64)
+        return (struct wide){value.low << (bits & 63), 0};
+    if (!bits)
+        return value;
+    return (struct wide){value.high << bits | value.low >> ((64 - bits) & 63), value.low << bits};
+}
 
-#pragma unroll
-    for (int i = 0; i < 16; i++) {
-        if (i * 8 >= sid->length && destination->in6_u.u6_addr8[i])
-            found = true;
-    }
-    return found && !(sid->flags & NEXT_CSID);
+/* The first so many bits of an address. */
+static __always_inline struct wide first_bits(__u32 bits)
+{
+    struct wide rest = shifted_left((struct wide){~0ULL, ~0ULL}, (128 - bits) & 127);
+
+    return bits ? rest : (struct wide){};
+}
+
+/* Whether the address goes on behind so many bits. */
+static __always_inline bool goes_on(const struct in6_addr *address, __u32 bits)
+{
+    struct wide rest = shifted_left(wide_of(address), bits);
+
+    return rest.high | rest.low;
+}
+
+/* The destination behind the compressed SID; false when there is none (seg6_next_csid_is_arg_zero,
+ * seg6_next_csid_advance_arg). */
+static __always_inline bool shift(const struct watched *sid, struct in6_addr *destination)
+{
+    __u32 block = sid->block * 8, function = sid->function * 8;
+    struct wide known = wide_of(destination), kept = first_bits(block);
+    struct wide moved = shifted_left(known, function);
+    __be64 *words = (void *)destination;
+
+    if (!goes_on(destination, block + function))
+        return false;
+    words[0] = bpf_cpu_to_be64((known.high & kept.high) | (moved.high & ~kept.high));
+    words[1] = bpf_cpu_to_be64((known.low & kept.low) | (moved.low & ~kept.low));
+    return true;
 }
 
 /* input_action_end, input_action_end_x, input_action_end_t. */
@@ -114,7 +134,9 @@ static __always_inline int reason_of_next(struct __sk_buff *skb, const struct wa
     if (!read_forwarded(skb, packet))
         return PASSED;
     if (!(sid->flags & NEXT_CSID) || !shift(sid, &packet->destination)) {
-        if (!outer->active_at && outer->tunnelled && has_argument(sid, &outer->destination))
+        /* Compressed SIDs follow this one, which has no flavor for them (RFC 9800 section 4.1). */
+        if (!outer->active_at && outer->tunnelled && !(sid->flags & NEXT_CSID) &&
+            goes_on(&outer->destination, sid->length))
             return FLAVOR_MISSING;
         if (!outer->active_at)
             return outer->routed ? NO_SEGMENTS_LEFT : NO_SRH;

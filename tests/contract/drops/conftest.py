@@ -39,4 +39,4 @@ def _built(edge: Edge) -> Iterator[Edge]:
         edge.build()
         yield edge
     finally:
-        edge.program.end()
+        edge.program.close()

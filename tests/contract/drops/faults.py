@@ -36,6 +36,7 @@ def sid(function: str, behavior: Behavior, **more: object) -> Sid:
 SIDS = {
     "End": sid("1", Behavior.END),
     "PSP": sid("2", Behavior.END, flavors=frozenset({Flavor.PSP})),
+    "uN": sid("c1", Behavior.END, flavors=frozenset({Flavor.NEXT_CSID})),
     "X": sid("3", Behavior.END_X, next_hop=IPv6Address("2001:db8:c::2"), interface="core"),
     "silent X": sid("4", Behavior.END_X, next_hop=IPv6Address("2001:db8:c::99"), interface="core"),
     "T": sid("5", Behavior.END_T, vrf="red"),
@@ -121,6 +122,12 @@ def _of_next_segments() -> list[Fault]:
     return [
         *found,
         Fault("End, compressed SIDs", "End", compressed / inner6(), DropReason.FLAVOR_MISSING),
+        Fault("uN without SRH", "uN", outer("uN") / inner6(), DropReason.NO_SRH),
+        # Behind it: ONWARD, and nothing that has a route.
+        Fault("uN goes on", "uN", IPv6(src=PEER, dst="fcbb:0:1:c1:3:e::") / inner6(), None,
+              errors=False),
+        Fault("uN, no route", "uN", IPv6(src=PEER, dst="fcbb:0:1:c1:7:1::") / inner6(),
+              DropReason.NO_ROUTE, errors=False),
         Fault("End, ping within", "End", compressed / ICMPv6EchoRequest(), DropReason.NO_SRH),
         Fault("End, ping", "End", outer("End") / ICMPv6EchoRequest(), DropReason.NO_SRH),
         Fault("End, last entry beyond the header", "End", outer("End") / malformed / inner6(),
@@ -250,7 +257,7 @@ def _of_forwarding() -> list[Fault]:
         Fault("DT6, not forwarding", "DT6", outer("DT6") / inner6(), DropReason.NOT_FORWARDING,
               setting=f"sysctl -qw {v6}=0", after=f"sysctl -qw {v6}=1"),
         Fault("DT4, not forwarding", "DT4", outer("DT4") / inner4(), DropReason.NOT_FORWARDING,
-              setting=f"sysctl -qw {v4}=0", after=f"sysctl -qw {v4}=1"),
+              errors=False, setting=f"sysctl -qw {v4}=0", after=f"sysctl -qw {v4}=1"),
     ]  # fmt: skip
 
 

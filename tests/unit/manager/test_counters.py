@@ -274,17 +274,17 @@ async def test_accounting_is_read_while_it_is_enabled(world):
 @in_virtual_time
 async def test_reasons_of_drops_are_published_when_they_change(world):
     world.commit(tree(1, table=10))
-    world.manager.sampling.sample()
+    world.manager.sampling.beat()
     # What an earlier srv6mgrd reported is gone.
     assert world.drop_reasons == [None]
     drop = Drop(EXPORT, "vrf1", DropReason.NO_ROUTE, Certainty.CERTAIN, 3, 10**9)
     world.drops.learn(drop)
     world.kernel.counters[EXPORT] = (7, 700, 3)
-    assert world.manager.sampling.sample()
+    assert world.manager.sampling.beat()
     assert world.drops.moved[-1] == [str(EXPORT)]
     assert world.drop_reasons[1:] == [reasons([drop], 0)]
     assert world.outward.accounting["drops"] == reasons([drop], 0)
-    world.manager.sampling.sample()
+    world.manager.sampling.beat()
     assert len(world.drop_reasons) == 2
 
 
@@ -295,5 +295,5 @@ async def test_drops_are_not_looked_at_where_they_are_not_to_be(world):
     config["srv6mgr-srv6:srv6"]["srv6mgr-accounting:accounting"] = accounting
     world.commit(config)
     world.drops.moved.clear()
-    world.manager.sampling.sample()
+    world.manager.sampling.beat()
     assert (world.drops.moved, world.drops.ends > 0) == ([], True)
