@@ -5,13 +5,11 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from srv6mgrd.counters import accounting, alarms, node, observed, proxies
+from srv6mgrd.counters import accounting, alarms, drops, node, observed, proxies
 from srv6mgrd.counters.node import NodeReader
 from srv6mgrd.counters.store_reader import StoreReader
 from srv6mgrd.metrics.query import Kind, Query
 from srv6mgrd.metrics.state import Members, State
-
-_COUNTED = (Kind.ACCOUNTING, Kind.DROP)
 
 
 class Source:
@@ -23,6 +21,7 @@ class Source:
         self._node = NodeReader(node.beside(store))
         self._observed = NodeReader(observed.beside(store))
         self._accounting = NodeReader(accounting.beside(store))
+        self._drops = NodeReader(drops.beside(store))
         self._proxies = NodeReader(proxies.beside(store))
         self._alarms = NodeReader(alarms.beside(store))
 
@@ -34,7 +33,8 @@ class Source:
                 self._node.read().members,
                 self._observed.read().members,
                 # With many rows this is a large file.
-                self._accounting.read().members if any(map(query.wants, _COUNTED)) else {},
+                self._accounting.read().members if query.wants(Kind.ACCOUNTING) else {},
+                self._drops.read().members,
                 self._proxies.read().members,
                 self._alarms.read().members,
             )

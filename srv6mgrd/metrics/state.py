@@ -52,6 +52,7 @@ class State:
     node: Members = field(default_factory=dict)
     observed: Members = field(default_factory=dict)
     accounting: Members = field(default_factory=dict)
+    drops: Members = field(default_factory=dict)
     proxies: Members = field(default_factory=dict)
     alarms: Members = field(default_factory=dict)
 
@@ -60,7 +61,7 @@ def families(state: State, query: Query) -> Iterator[Metric]:
     """All that the query wants but for counters of SIDs and accounting."""
     for kind, made in (
         (Kind.OBJECT, _objects(state.snapshot)),
-        (Kind.DROP, _drops(state.accounting, query)),
+        (Kind.DROP, _drops(state.drops, query)),
         (Kind.VRF, _vrfs(state.observed, query)),
         (Kind.PROXY, _proxies(state.proxies)),
         (Kind.INTERFACE, _interfaces(state.observed)),

@@ -1,21 +1,23 @@
 *** Settings ***
-Documentation    Accounting: who sends how much to whom, by tenant and remote router.
+Documentation     Accounting: who sends how much to whom, by tenant and remote router.
 ...
-...              - [Top] pe1 - p - pe2; tenants red and blue, one customer each at both sites.
-...              - [Cfg] The two-PE VPN; accounting is enabled on both provider edges.
-...              - [Ver] Each packet is counted in its tenant's row at both ends; srv6ctl, gNMI, NETCONF's datastore and
-...              Redis show the same, also why packets are dropped; rows survive a restart and a VRF that is deleted and made again; when
-...              accounting is disabled nothing is left.
-...              - [Ref] RFC 8986 section 4.8 (End.DT46), section 5 (headend behaviors).
+...               - [Top] pe1 - p - pe2; tenants red and blue, one customer each at both sites.
+...               - [Cfg] The two-PE VPN; accounting is enabled on both provider edges.
+...               - [Ver] Each packet is counted in its tenant's row at both ends; srv6ctl, gNMI, NETCONF's datastore,
+...               Redis and metrics show the same, also why packets are dropped; rows survive a restart and a VRF that is deleted and made again; when
+...               accounting is disabled nothing is left.
+...               - [Ref] RFC 8986 section 4.8 (End.DT46), section 5 (headend behaviors).
 
-Resource         srv6.resource
-Library          String
-Library          tests.robot.library.accounting.Accounting
-Library          tests.robot.library.cli.Cli
-Library          tests.robot.library.drops.DropReasons
+Resource          srv6.resource
+Library           String
+Library           tests.robot.library.accounting.Accounting
+Library           tests.robot.library.cli.Cli
+Library           tests.robot.library.drops.DropReasons
+Library           tests.robot.library.metrics.Metrics
 
-Suite Setup      The VPN Is Up
-Test Teardown    End All Flows
+Suite Setup       Run Keywords    The VPN Is Up    AND    Serve Metrics    pe1    pe2
+Suite Teardown    Stop Metrics    pe1    pe2
+Test Teardown     End All Flows
 
 
 *** Variables ***
@@ -46,6 +48,10 @@ Each Packet Is In Its Tenant's Row At Both Ends
 All Ways Show The Same
     Accounting Is The Same Everywhere    pe1
     Accounting Is The Same Everywhere    pe2
+
+Metrics Name What Each SID Does
+    Counters Of SIDs Name Behavior And VRF    pe1
+    VPNs Are Up In Metrics    pe1    blue    red
 
 Rows Survive A Restart
     Given Note Accounting    pe1    pe2

@@ -92,6 +92,7 @@ def place(tmp_path: Path) -> Path:
         ("node", router.NODE),
         ("observed", router.OBSERVED),
         ("accounting", router.ACCOUNTING),
+        ("drops", router.DROPS),
         ("proxies", router.PROXIES),
         ("alarms", router.ALARMS),
     ):

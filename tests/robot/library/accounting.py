@@ -8,7 +8,7 @@ from typing import Any
 from robot.api.deco import library
 
 from lab.waiting import wait_until
-from tests.robot.library import gnmi, sonic
+from tests.robot.library import gnmi, metrics, sonic
 from tests.robot.library.cli import run
 from tests.robot.library.network import node
 
@@ -59,6 +59,15 @@ def _in_redis(name: str) -> Matrix:
     return found
 
 
+def _in_metrics(name: str) -> Matrix:
+    found = {}
+    for way, remote in (("sent", "remote_sid"), ("received", "source")):
+        metric = f"srv6_accounting_{way}_packets_total"
+        for labels, value in metrics.samples(name, metric, "accounting"):
+            found[way, labels["vrf"], labels["family"], labels[remote]] = int(value)
+    return found
+
+
 @library(scope="GLOBAL", auto_keywords=True)
 class Accounting:
     """What is counted between a router and each remote one."""
@@ -87,8 +96,8 @@ class Accounting:
         wait_until(lambda: moved() == wanted, f"{name}: {wanted}", 15, seen=moved)
 
     def accounting_is_the_same_everywhere(self, name: str) -> None:
-        """srv6ctl, gNMI, sysrepo's operational datastore and Redis show the same rows."""
-        ways = (shown, _over_gnmi, _in_sysrepo, _in_redis)
+        """srv6ctl, gNMI, sysrepo's operational datastore, Redis and metrics show the same rows."""
+        ways = (shown, _over_gnmi, _in_sysrepo, _in_redis, _in_metrics)
 
         def seen() -> list[Matrix]:
             return [way(name) for way in ways]

@@ -8,7 +8,7 @@ from typing import Any
 from robot.api.deco import library
 
 from lab.waiting import wait_until
-from tests.robot.library import gnmi, sonic
+from tests.robot.library import gnmi, metrics, sonic
 from tests.robot.library.cli import run
 from tests.robot.library.network import node
 
@@ -54,6 +54,14 @@ def _in_redis(name: str) -> Drops:
     return found
 
 
+def _in_metrics(name: str) -> Drops:
+    found = metrics.samples(name, "srv6_dropped_packets_total", "drop")
+    return {
+        (labels["sid"], labels["reason"]): (labels["vrf"], labels["certainty"], int(value))
+        for labels, value in found
+    }
+
+
 @library(scope="GLOBAL", auto_keywords=True)
 class DropReasons:
     """Why packets to SIDs are dropped."""
@@ -63,9 +71,9 @@ class DropReasons:
         wait_until(lambda: (sid, reason) in shown(name), f"{name}: {sid} {reason}", 15)
 
     def drops_are_reported_everywhere(self, name: str, sid: str, reason: str, vrf: str) -> None:
-        """srv6ctl, gNMI, sysrepo's operational datastore and Redis show the same, among it this
-        reason, which is certain."""
-        ways = (shown, _over_gnmi, _in_sysrepo, _in_redis)
+        """srv6ctl, gNMI, sysrepo's operational datastore, Redis and metrics show the same, among
+        it this reason, which is certain."""
+        ways = (shown, _over_gnmi, _in_sysrepo, _in_redis, _in_metrics)
 
         def seen() -> list[Drops]:
             return [way(name) for way in ways]

@@ -78,6 +78,10 @@ ACCOUNTING: dict[str, Any] = {
                 }
             ],
         },
+    }
+}
+DROPS: dict[str, Any] = {
+    "srv6mgr-accounting:accounting": {
         "drops": {
             "drop": [
                 {
@@ -152,4 +156,4 @@ def snapshot(folder: Path, lease: float = 60) -> Snapshot:
 
 def state(folder: Path, lease: float = 60) -> State:
     """All of it."""
-    return State(snapshot(folder, lease), NODE, OBSERVED, ACCOUNTING, PROXIES, ALARMS)
+    return State(snapshot(folder, lease), NODE, OBSERVED, ACCOUNTING, DROPS, PROXIES, ALARMS)
