@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -10,6 +12,8 @@ from srv6mgrd.plan.observed import Links
 # Of this thread's network namespace.
 _NET = Path("/proc/thread-self/net")
 _SYSCTLS = Path("/proc/sys")
+# Links are read in at most so much less than all of the time.
+_REST = 50
 # What moves when a packet that is forwarded comes to nothing (ip6_forward, ip6_pkt_drop,
 # ip_forward, ip_error).
 _DISCARDS6 = frozenset(
@@ -42,11 +46,26 @@ class Kernel(Protocol):
 class DropNode:
     """``drops.watch.Node`` on Linux."""
 
-    def __init__(self, kernel: Kernel) -> None:
-        self._kernel = kernel
+    def __init__(
+        self,
+        kernel: Kernel,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        spent: Callable[[], float] = time.thread_time,
+    ) -> None:
+        """``spent`` is the CPU time of this thread."""
+        self._kernel, self._clock, self._spent = kernel, clock, spent
+        self._links: Links | None = None
+        self._due = 0.0
 
     def links(self) -> Links:
-        return self._kernel.links()
+        """Not older than reading them, of which there may be thousands, takes ``_REST`` times."""
+        now = self._clock()
+        if self._links is None or now >= self._due:
+            started = self._spent()
+            self._links = self._kernel.links()
+            self._due = now + (self._spent() - started) * _REST
+        return self._links
 
     def filtered(self) -> int:
         return self._kernel.filtered()
