@@ -104,9 +104,16 @@ class Executor:
         return rejected
 
     def _clear(self, gone: Iterable[Object]) -> None:
-        """Of VRFs that have gone, what FRR may have left of static routes of ours."""
+        """Of VRFs that have gone, what FRR may have left of static routes of ours, those of a
+        commit that is undone among them."""
         tables = {vrf.name: vrf.table for vrf in gone if isinstance(vrf, VrfDevice)}
-        for vrf, prefixes in _static_routes(self._known, tables).items():
+        if not tables:
+            return
+        keys = {*self._known, *(action.object.key for action in self._carried_out)}
+        if found := _static_routes(keys, tables):
+            # Until it has noticed, zebra may install a route that was taken back meanwhile.
+            self._frr.see_off(list(found))
+        for vrf, prefixes in found.items():
             try:
                 self._kernel.clear_static_routes(tables[vrf], prefixes)
             except AdapterError as error:

@@ -270,6 +270,18 @@ def test_static_routes_of_a_vrf_that_goes_are_cleared_from_its_table():
     assert sorted(world.kernel.cleared) == [(10, "10.78.0.0/24"), (10, "fd78::/64")]
 
 
+def test_static_routes_of_a_commit_that_is_undone_are_cleared_too():
+    """They were installed later than they were taken back: once zebra knows no such VRF, it
+    installs no more."""
+    world, red = World(), device("red", 10)
+    part = "ip route 10.78.0.0/24"
+    route = FrrBlock("mgmtd", ("vrf red",), (f"{part} blackhole",), part=part)
+    world.frr.reject["router bgp"] = "bgpd can't be reached"
+    assert world.apply(Create(red), Create(route), Create(bgp("a")))
+    assert world.kernel.cleared == [(10, "10.78.0.0/24")]
+    assert world.frr.steps[-1] == ("see off", "red")
+
+
 def test_a_vrf_that_goes_has_gone_though_its_table_can_not_be_cleared(caplog):
     world, red = World(), device("red", 10)
     part = "ip route 10.78.0.0/24"
