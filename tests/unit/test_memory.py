@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from lab.waiting import wait_until
 from srv6mgrd import memory
 from srv6mgrd.memory import Giving
 
@@ -13,6 +14,8 @@ MIB = 1 << 20
 
 @pytest.fixture(autouse=True)
 def collector():
+    # Threads of tests before may hold it still.
+    wait_until(gc.isenabled, "the collector goes on")
     yield
     gc.enable()
 
