@@ -149,10 +149,11 @@ A Function's Interface That Comes Back Is Taken Up Again
     And Pings Pass By    ${SITE1}    10    ${AD4}    ${RED1}
 
 What Is No Longer Declared Leaves Nothing Behind
+    [Documentation]    Reasons of drops are looked for a while longer, at the SIDs of VRFs.
     When Set    pe1    delete local-sids/sid[prefix=${AD6}]    delete local-sids/sid[prefix=${AD4}]
     ...    delete local-sids/sid[prefix=${AS6}]    delete local-sids/sid[prefix=${AS4}]
     ...    delete local-sids/sid[prefix=${AM}]
-    Then Run On    pe1    ! bpftool net show | grep tcx
+    Then Run On    pe1    ! bpftool net show | grep tcx | grep -v " watch "
     And Run On    pe1    test -z "$(ls -d /sys/fs/bpf/srv6mgr* 2>/dev/null)"
     And Run On    pe1    ! ip -6 route show table 8986 | grep -E "End.DX[246]"
 
