@@ -390,7 +390,7 @@ async def test_without_declared_senders_it_does_not_listen() -> None:
 @pytest.mark.usefixtures("addresses")
 async def test_a_port_in_use_is_reported_and_tried_again() -> None:
     async with reflecting(LOCAL), reflecting(LOCAL) as second:
-        assert second.problem == "port 862 cannot be used: Address already in use"
+        assert second.problem == "IPv6 port 862 cannot be used: Address already in use"
     async with reflecting(LOCAL) as alone:
         assert not alone.problem
 
