@@ -18,7 +18,7 @@ from typing import Protocol
 
 from srv6mgrd.kernel.echoes import Probe
 from srv6mgrd.model.desired import Desired, Locator
-from srv6mgrd.service_state.evidence import ReturnPath
+from srv6mgrd.service_state.evidence import ReturnPath, Silence
 from srv6mgrd.service_state.scope import exporting_locators, neighbor_addresses
 from srv6mgrd.threads import one_thread
 
@@ -28,6 +28,7 @@ _LOG = logging.getLogger(__name__)
 _PERIOD, _PAUSE = 0.7, 0.2
 # Answers in a row that have to be missing. Of the neighbors so many are asked at once.
 _MISSED = 3
+_HEARD = 0, 0.0, False
 _NEIGHBORS = 16
 # Addresses of a locator that are tried for one that is in no SID.
 _TRIED = 1000
@@ -59,8 +60,9 @@ class ReturnPaths:
         self._missed: dict[ReturnPath, int] = {}
         self.lost: frozenset[ReturnPath] = frozenset()
         # Those that have answered: how often they missed since, and when that was first asked.
-        self._unanswered: dict[IPv6Address, tuple[int, float]] = {}
-        self.silent: Mapping[IPv6Address, float] = {}
+        # Whether the last time nothing was answered, to a locator neither.
+        self._unanswered: dict[IPv6Address, tuple[int, float, bool]] = {}
+        self.silent: Mapping[IPv6Address, Silence] = {}
 
     async def run(self) -> None:
         """Until cancelled; ends at once without CAP_NET_RAW."""
@@ -104,14 +106,16 @@ class ReturnPaths:
     def _judge(self, probes: Iterable[Probe], answered: set[Probe], asked: float) -> None:
         """A neighbor that answers nothing says nothing of the way back; one that never did may
         answer nobody."""
+        heard = {probe.neighbor for probe in answered}
         for probe in probes:
             path = ReturnPath(probe.neighbor, probe.locator)
             if not probe.locator:
-                count, since = self._unanswered.get(probe.neighbor, (0, 0.0))
+                count, since, _ = self._unanswered.get(probe.neighbor, _HEARD)
                 if probe in answered:
-                    self._unanswered[probe.neighbor] = 0, 0.0
+                    self._unanswered[probe.neighbor] = _HEARD
                 elif probe.neighbor in self._unanswered:
-                    self._unanswered[probe.neighbor] = count + 1, since or asked
+                    is_whole = probe.neighbor not in heard
+                    self._unanswered[probe.neighbor] = count + 1, since or asked, is_whole
             elif probe in answered:
                 self._missed.pop(path, None)
             elif Probe(probe.neighbor) in answered:
@@ -123,7 +127,11 @@ class ReturnPaths:
         self._report_silent()
 
     def _report_silent(self) -> None:
-        found = {n: since for n, (count, since) in self._unanswered.items() if count >= _MISSED}
+        found = {
+            n: Silence(since, is_whole)
+            for n, (count, since, is_whole) in self._unanswered.items()
+            if count >= _MISSED
+        }
         if found != self.silent:
             self.silent = found
             self.changed()

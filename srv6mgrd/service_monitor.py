@@ -25,6 +25,7 @@ from srv6mgrd.service_state.evidence import (
     KernelEvidence,
     PathEvidence,
     ReturnPath,
+    Silence,
 )
 from srv6mgrd.service_state.finding import FIRST_CONTACT, Finding
 from srv6mgrd.service_state.hold import HoldTimes
@@ -97,7 +98,7 @@ class _Seen:
     statuses: Statuses
     paths: Mapping[str, Any]
     lost_return_paths: frozenset[ReturnPath]
-    silent_neighbors: Mapping[IPv6Address, float]
+    silent_neighbors: Mapping[IPv6Address, Silence]
     arrivals: Arrivals | None
 
     def is_same(self, other: _Seen | None) -> bool:
@@ -119,7 +120,7 @@ class Sources:
     ask_frr: Callable[[], None]
     doubt_routes: Callable[[], None]
     lost_return_paths: Callable[[], frozenset[ReturnPath]]
-    silent_neighbors: Callable[[], Mapping[IPv6Address, float]]
+    silent_neighbors: Callable[[], Mapping[IPv6Address, Silence]]
     read_next_hops: Callable[[], None]
     arrivals: Callable[[], Arrivals]
 
@@ -247,13 +248,13 @@ class ServiceMonitor:
         if changed:
             self._writer.publish()
 
-    def _arrivals_since(self, silent: Mapping[IPv6Address, float]) -> Arrivals | None:
+    def _arrivals_since(self, silent: Mapping[IPv6Address, Silence]) -> Arrivals | None:
         """While neighbors are silent, all since they are: a site may send little."""
         if not silent:
             self._arrivals = None
             return None
         sample, before = self._sources.arrivals(), self._arrivals
-        if before is None or before.since < max(silent.values()):
+        if before is None or before.since < max(one.since for one in silent.values()):
             self._arrivals = sample
         elif sample.until > before.until:
             self._arrivals = Arrivals(before.since, sample.until, before.sids | sample.sids)

@@ -123,16 +123,24 @@ class ReturnPath:
 
 
 @dataclass(frozen=True, slots=True)
+class Silence:
+    """Of a neighbor that answered echoes: ``since`` in seconds of the monotonic clock; ``is_whole``
+    when it answers none to a locator of this router either."""
+
+    since: float
+    is_whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """All of it. ``not_installed`` are the objects that are not installed as declared,
     ``lost_return_paths`` are of neighbors that answer, but not to the locator, and
-    ``silent_neighbors`` answered and do not any more: since when, in seconds of the monotonic
-    clock. ``arrivals`` are those while any is."""
+    ``silent_neighbors`` answered and do not any more. ``arrivals`` are those while any is."""
 
     bgp: BgpEvidence | None = None
     kernel: KernelEvidence | None = None
     not_installed: Mapping[ObjectRef, ObjectStatus] = field(default_factory=dict)
     paths: Mapping[str, PathEvidence] = field(default_factory=dict)
     lost_return_paths: frozenset[ReturnPath] = frozenset()
-    silent_neighbors: Mapping[IPv6Address, float] = field(default_factory=dict)
+    silent_neighbors: Mapping[IPv6Address, Silence] = field(default_factory=dict)
     arrivals: Arrivals | None = None

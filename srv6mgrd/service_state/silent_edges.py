@@ -1,7 +1,8 @@
 """Neighbors that have fallen silent, and VRFs whose other sites are all behind such edges.
 
 A neighbor that answers no echo may have begun to filter them. So a VRF is taken to be down only if
-nothing arrives from these edges either; and a session that outlives its hold time has a neighbor
+nothing arrives from these edges either, and the way to a locator is lost as that to the usual
+address is; and a session that outlives its hold time has a neighbor
 that is well (RFC 4271 section 6.5).
 """
 
@@ -27,7 +28,8 @@ def silent_neighbors(scope: Scope, evidence: Evidence) -> frozenset[IPv6Address]
         hold_time = max(neighbor.hold_time or 0, _HOLD_TIME) + _LATE
         if session is not None and session.is_established and ":" in neighbor.address:
             address = IPv6Address(neighbor.address)
-            if now - evidence.silent_neighbors.get(address, now) > hold_time:
+            silence = evidence.silent_neighbors.get(address)
+            if silence is not None and now - silence.since > hold_time:
                 found.discard(address)
     return frozenset(found)
 
@@ -38,13 +40,15 @@ def without_others(
     """VRFs that have no other edge than silent ones. A route reflector is the next hop of no
     route."""
     kernel, bgp, arrivals = evidence.kernel, evidence.bgp, evidence.arrivals
-    if kernel is None or bgp is None or arrivals is None or not silent:
+    silences = {n: evidence.silent_neighbors[n] for n in silent}
+    gone = {n: silence.since for n, silence in silences.items() if silence.is_whole}
+    if kernel is None or bgp is None or arrivals is None or not gone:
         return frozenset()
     # A sample that began before has packets that were on their way.
-    if arrivals.since < max(evidence.silent_neighbors[n] for n in silent):
+    if arrivals.since < max(gone.values()):
         return frozenset()
     by_node = _next_hops_of_nodes(scope, bgp.next_hops)
-    names = frozenset(map(str, silent))
+    names = frozenset(map(str, gone))
     edges: dict[str, frozenset[str]] = {}
     for vrf in scope.vpn:
         found = [

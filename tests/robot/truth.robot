@@ -160,9 +160,9 @@ What A SID Sends To Is Gone
 A Measured Path Breaks
     [Setup]    The Path Is Measured
     [Template]    It Is Reported
-    p    ip link set to-pe2 down    path-down minor degraded    ${FAR_CORE_OF_P}
+    p    ip link set to-pe2 down    path-down minor down    ${FAR_CORE_OF_P}
     p    ip -6 route del 2001:db8::1/128    path-down minor degraded    ip -6 route replace 2001:db8::1/128 via 2001:db8:1::1
-    p    ip -6 route add unreachable 2001:db8::2/128 metric 1    path-down minor degraded    ip -6 route del unreachable 2001:db8::2/128 metric 1
+    p    ip -6 route add unreachable 2001:db8::2/128 metric 1    path-down minor down    ip -6 route del unreachable 2001:db8::2/128 metric 1
     [Teardown]    The Path Is Measured No More
 
 A Switch That Forwarding Needs Is Put Back

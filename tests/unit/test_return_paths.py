@@ -26,6 +26,7 @@ class Core:
     def __init__(self) -> None:
         self.silent: set[IPv6Address] = set()
         self.without_route: set[IPv6Address] = set()
+        self.without_address: set[IPv6Address] = set()
         self.asked: list[Probe] = []
 
     def answered(self, probes: Sequence[Probe]) -> set[Probe]:
@@ -35,6 +36,7 @@ class Core:
             for probe in probes
             if probe.neighbor not in self.silent
             and not (probe.locator and probe.neighbor in self.without_route)
+            and (probe.locator or probe.neighbor not in self.without_address)
         }
 
 
@@ -98,13 +100,26 @@ async def test_who_answered_and_stops_is_silent(core: Core, paths: ReturnPaths) 
     await ask(paths, 1)
     assert set(paths.silent) == {NEAR}
     # Since the first echo that it missed.
-    assert paths.silent[NEAR] < missed
+    assert paths.silent[NEAR].since < missed
+    assert paths.silent[NEAR].is_whole
     since = paths.silent
     await ask(paths, 1)
     assert paths.silent is since
     core.silent = set()
     await ask(paths, 1)
     assert not paths.silent
+
+
+async def test_who_answers_a_locator_alone_is_not_wholly_silent(
+    core: Core, paths: ReturnPaths
+) -> None:
+    await ask(paths, 1)
+    core.without_address = {NEAR}
+    await ask(paths, 3)
+    assert not paths.silent[NEAR].is_whole
+    core.silent = {NEAR}
+    await ask(paths, 1)
+    assert paths.silent[NEAR].is_whole
 
 
 async def test_who_is_asked_no_more_is_forgotten(core: Core) -> None:

@@ -24,6 +24,7 @@ from srv6mgrd.service_state.evidence import (
     KernelEvidence,
     ReturnPath,
     RouteCount,
+    Silence,
 )
 from tests.unit.service_state.samples import BGP, BOTH_OF_PE2, DESIRED, KERNEL, PE2, RED, UP
 
@@ -59,7 +60,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.lost_return_paths = frozenset[ReturnPath]()
-        self.silent_neighbors: Mapping[IPv6Address, float] = {}
+        self.silent_neighbors: Mapping[IPv6Address, Silence] = {}
         self.arrivals = Arrivals(0.0, 0.0)
         sources = Sources(
             desired=lambda: self.desired,
@@ -268,7 +269,7 @@ def test_routes_that_the_kernel_lacks_are_counted_again_before_they_are_reported
 def test_a_silent_edge_takes_down_what_receives_nothing_since() -> None:
     world = World()
     world.look()
-    world.silent_neighbors = {PE2: 100.0}
+    world.silent_neighbors = {PE2: Silence(100.0)}
     world.arrivals = Arrivals(99.5, 100.5)
     world.look()
     # FRR is asked which edges remote SIDs are of.
@@ -286,7 +287,7 @@ def test_a_silent_edge_takes_down_what_receives_nothing_since() -> None:
     world.arrivals = Arrivals(102.5, 103.5)
     world.look()
     assert (world.state("red"), world.state("blue")) == ("degraded", "degraded")
-    world.silent_neighbors = {PE2: 104.0}
+    world.silent_neighbors = {PE2: Silence(104.0)}
     world.look()
     world.arrivals = Arrivals(104.1, 105.1)
     world.look()

@@ -18,7 +18,7 @@ DEFAULTS = {
     "srv6mgr-srv6:encapsulation": {"flow-label": "copy"},
     "srv6mgr-srv6:unsupported": "refuse",
     "srv6mgr-srv6:boundary": {"default-role": "customer"},
-    "srv6mgr-accounting:accounting": {"enabled": False},
+    "srv6mgr-accounting:accounting": {"enabled": False, "drops": {"watch": "on-errors"}},
 }
 BLACKHOLE = {"index": 1, "special-next-hop": "blackhole"}
 STEERED = {

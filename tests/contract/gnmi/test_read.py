@@ -135,7 +135,7 @@ def test_an_empty_router_has_defaults_alone(gnmi: Client) -> None:
         "unsupported": "refuse",
         "encapsulation": {"flow-label": "copy"},
         "boundary": {"default-role": "customer"},
-        "srv6mgr-accounting:accounting": {"enabled": False},
+        "srv6mgr-accounting:accounting": {"enabled": False, "drops": {"watch": "on-errors"}},
     }
     assert gnmi.value("/") == {"srv6mgr-srv6:srv6": defaults}
 

@@ -64,7 +64,7 @@ def test_deletes_come_first_whatever_the_paths(router: Client) -> None:
     assert router.value("/srv6", encoding=pb.JSON) == {
         "unsupported": "refuse",
         "boundary": {"default-role": "customer"},
-        "accounting": {"enabled": False},
+        "accounting": {"enabled": False, "drops": {"watch": "on-errors"}},
         "encapsulation": {"flow-label": "copy"},
         "vrfs": {"vrf": [{"name": "red", "table-id": 7}]},
     }

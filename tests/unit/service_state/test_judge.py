@@ -21,6 +21,7 @@ from srv6mgrd.service_state.evidence import (
     PathEvidence,
     Reachability,
     RouteCount,
+    Silence,
     UnresolvedNextHop,
 )
 from tests.unit.service_state.samples import (
@@ -53,7 +54,7 @@ from tests.unit.service_state.samples import (
 
 DOWN = replace(UP, is_up=False, has_carrier=False)
 DARK = replace(UP, has_carrier=False)
-SILENT = {PE2: 100.0}
+SILENT = {PE2: Silence(100.0)}
 SINCE_THEN = Arrivals(100.1, 101.1)
 OTHER = IPv6Address("fcbb:0:3:64::")
 NO_ROUTE = Reachability("no route (Network is unreachable)")
@@ -143,6 +144,13 @@ BROKEN: Mapping[str, tuple[Evidence, str, str, Mapping[str, str]]] = {
         replace(
             with_bgp(next_hops=BOTH_OF_PE2), silent_neighbors=SILENT,
             arrivals=replace(SINCE_THEN, sids=frozenset({str(RED)})),
+        ),
+        "bgp-neighbor-unreachable", "minor", BOTH_DEGRADED,
+    ),
+    "the usual address of the edge, which answers to a locator": (
+        replace(
+            with_bgp(next_hops=BOTH_OF_PE2),
+            silent_neighbors={PE2: Silence(100.0, is_whole=False)}, arrivals=SINCE_THEN,
         ),
         "bgp-neighbor-unreachable", "minor", BOTH_DEGRADED,
     ),
