@@ -86,7 +86,7 @@ The Core Has No Way Back
 
 The Core Is Silent
     [Documentation]    Links stay up and BGP sessions last for their hold time. Nothing arrives from the other edge.
-    [Template]    It Is Reported
+    [Template]    It Is Reported And Becomes Certain
     p    ${DROP_ALL}    ${SILENT}    nft delete table ip6 silent
     pe1    tc qdisc add dev to-p root netem loss 100%    ${SILENT}    tc qdisc del dev to-p root
     pe1    ip -6 neigh replace 2001:db8:1::2 lladdr 02:00:00:00:00:99 dev to-p nud permanent    ${SILENT}    ip -6 neigh del 2001:db8:1::2 dev to-p
@@ -159,7 +159,7 @@ What A SID Sends To Is Gone
 
 A Measured Path Breaks
     [Setup]    The Path Is Measured
-    [Template]    It Is Reported
+    [Template]    It Is Reported And Becomes Certain
     p    ip link set to-pe2 down    path-down minor down    ${FAR_CORE_OF_P}
     p    ip -6 route del 2001:db8::1/128    path-down minor degraded    ip -6 route replace 2001:db8::1/128 via 2001:db8:1::1
     p    ip -6 route add unreachable 2001:db8::2/128 metric 1    path-down minor down    ip -6 route del unreachable 2001:db8::2/128 metric 1
@@ -234,6 +234,16 @@ It Is Reported
     ${type}    ${severity}    ${state}    Split String    ${expected}
     Run On    ${name}    ${breakage}
     Condition Is Reported    pe1    ${type}    ${severity}    red=${state}
+    Run On    ${name}    ${repair}
+    All Services Are Up    pe1    60
+    Customers Reach Each Other
+
+It Is Reported And Becomes Certain
+    [Documentation]    Packets that still arrive would say that the other edge is there.
+    [Arguments]    ${name}    ${breakage}    ${expected}    ${repair}
+    ${type}    ${severity}    ${state}    Split String    ${expected}
+    Run On    ${name}    ${breakage}
+    Condition Is Reported And Then    pe1    ${type}    ${severity}    red=${state}
     Run On    ${name}    ${repair}
     All Services Are Up    pe1    60
     Customers Reach Each Other

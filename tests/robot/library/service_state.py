@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from robot.api import logger
@@ -17,6 +17,8 @@ from tests.robot.library.network import node
 _FILE, _ALARMS = "/run/srv6mgr/observed.json", "/run/srv6mgr/alarms.json"
 # A breakage is reported within so many seconds.
 _REPORTED = 5.0
+# What it does to services is certain so many seconds later.
+_CERTAIN = 5.0
 
 
 def observed(name: str) -> dict[str, Any]:
@@ -55,11 +57,30 @@ class ServiceStates:
 
     def condition_is_reported(self, name: str, kind: str, severity: str, **vrfs: str) -> None:
         """Within the time that is promised; with the state of each VRF, and a remedy."""
+        self._reported(name, kind, {severity}, vrfs, _REPORTED)
+
+    def condition_is_reported_and_then(
+        self, name: str, kind: str, severity: str, **vrfs: str
+    ) -> None:
+        """Within the time that is promised, be it a minor one; and soon after as severe as it is,
+        when more is known."""
+        self._reported(name, kind, {"minor", severity}, {}, _REPORTED)
+        self._reported(name, kind, {severity}, vrfs, _CERTAIN)
+
+    def _reported(
+        self,
+        name: str,
+        kind: str,
+        severities: Collection[str],
+        vrfs: Mapping[str, str],
+        within: float,
+    ) -> None:
         began = time.monotonic()
 
         def found() -> Mapping[str, Any] | None:
-            listed = alarms(name)
-            return next((c for c in listed if (c["type"], c["severity"]) == (kind, severity)), None)
+            return next(
+                (c for c in alarms(name) if c["type"] == kind and c["severity"] in severities), None
+            )
 
         def is_so() -> bool:
             reported = states(name)
@@ -67,8 +88,8 @@ class ServiceStates:
 
         wait_until(
             is_so,
-            f"{name}: {kind} {severity} {vrfs}",
-            _REPORTED,
+            f"{name}: {kind} {sorted(severities)} {vrfs}",
+            within,
             0.05,
             seen=lambda: f"{states(name)} {alarms(name)}",
         )
