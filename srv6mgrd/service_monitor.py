@@ -228,9 +228,10 @@ class ServiceMonitor:
             silent,
             self._arrivals_since(silent),
         )
-        if silent and (self._seen is None or silent is not self._seen.silent_neighbors):
+        if silent:
             self._sources.read_next_hops()
-            self._sources.ask_frr()
+            if self._seen is None or silent is not self._seen.silent_neighbors:
+                self._sources.ask_frr()
         due = self._due is not None and now >= self._due
         if not (due or self._kernel.is_stale) and seen.is_same(self._seen):
             return

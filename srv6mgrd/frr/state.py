@@ -115,9 +115,11 @@ class FrrState:
         self._wants_next_hops = False
         if evidence is not None:
             with contextlib.suppress(VtyError):
-                found = next_hops(self._frr, evidence.routes)
-                if found != evidence.next_hops:
-                    self._bgp_evidence = replace(evidence, next_hops=found)
+                # Those of the last whole round may be of a VRF that had no routes yet.
+                routes = route_counts(self._frr)
+                found = next_hops(self._frr, routes)
+                if (routes, found) != (evidence.routes, evidence.next_hops):
+                    self._bgp_evidence = replace(evidence, routes=routes, next_hops=found)
         self._next_hops_due = self._clock() + (self._clock() - began) / _COUNTING
 
     def _count_routes(self) -> None:

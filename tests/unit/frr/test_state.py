@@ -158,7 +158,10 @@ def test_counting_takes_a_small_part_of_the_time() -> None:
 
 def test_next_hops_are_read_when_they_are_wanted() -> None:
     frr = Answering()
+    frr.routes = 0
     assert OF_RED not in frr.ask()
+    # Routes that came after the last whole round count.
+    frr.routes = 3
     frr.state.read_next_hops()
     assert OF_RED in frr.ask()
     found = {IPv6Address("fcbb:0:2:64::"): frozenset({"2001:db8::2"})}
