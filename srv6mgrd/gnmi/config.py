@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from srv6mgrd.clients import listening
 from srv6mgrd.clients.addresses import is_local
-from srv6mgrd.clients.certificates import NAME_TYPES
 from srv6mgrd.settings import SettingsError, table, typed
 
 DEFAULT_FILE = Path("/etc/srv6mgr/gnmid.toml")
@@ -87,20 +87,7 @@ def parse(settings: Mapping[str, Any], where: str = "settings") -> Config:
 
 
 def _check(config: Config, where: str) -> None:
-    if bool(config.certificate) != bool(config.key):
-        raise SettingsError(f"{where}: certificate and key belong together; name both or none")
-    for address in config.plaintext:
-        # gnmi-specification.md 3.1: no fallback to unencrypted sessions over a network.
-        if not is_local(address):
-            raise SettingsError(
-                f"{where}: plaintext {address} is no UNIX socket or loopback address; move it to"
-                " listen"
-            )
-    for name in config.certificate_names:
-        if name not in NAME_TYPES:
-            raise SettingsError(
-                f"{where}: certificate_names: {name} is unknown; known are {', '.join(NAME_TYPES)}"
-            )
+    listening.check(config, where)
     for user, how in config.users.items():
         if how == "pam" and not config.pam:
             raise SettingsError(f"{where}: users: {user} needs the setting pam; name a service")

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from srv6mgrd.clients.addresses import is_local
-from srv6mgrd.clients.certificates import NAME_TYPES
+from srv6mgrd.clients import listening
 from srv6mgrd.settings import SettingsError, table, typed
 
 DEFAULT_FILE = Path("/etc/srv6mgr/srv6-metricsd.toml")
@@ -75,19 +74,7 @@ def load(path: Path | None, default: Path = DEFAULT_FILE) -> Config:
 def parse(settings: Mapping[str, Any], where: str = "settings") -> Config:
     """Settings from a TOML table. Raises SettingsError."""
     config = Config(**typed(Config, settings, where))
-    if bool(config.certificate) != bool(config.key):
-        raise SettingsError(f"{where}: certificate and key belong together; name both or none")
-    for address in config.plaintext:
-        if not is_local(address):
-            raise SettingsError(
-                f"{where}: plaintext {address} is no UNIX socket or loopback address; move it to"
-                " listen"
-            )
-    for name in config.certificate_names:
-        if name not in NAME_TYPES:
-            raise SettingsError(
-                f"{where}: certificate_names: {name} is unknown; known are {', '.join(NAME_TYPES)}"
-            )
+    listening.check(config, where)
     for user, how in config.users.items():
         if not how.startswith("scrypt$"):
             raise SettingsError(

@@ -6,16 +6,17 @@ import asyncio
 import logging
 import socket
 import ssl
-import struct
 import time
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from srv6mgrd.clients.accepted import peer_of
 from srv6mgrd.clients.addresses import listen
 from srv6mgrd.clients.admission import Admission, Limits, Rejected
 from srv6mgrd.clients.certificate_files import CertificateFiles, files
+from srv6mgrd.clients.flood import FloodLog
 from srv6mgrd.clients.peer import Peer
 from srv6mgrd.metrics.access import shown
 from srv6mgrd.metrics.answers import Answers
@@ -24,9 +25,7 @@ from srv6mgrd.metrics.connection import Connection, Deadlines, Streams
 from srv6mgrd.settings import SettingsError
 
 _LOG = logging.getLogger(__name__)
-_CREDENTIALS = struct.Struct("3i")  # struct ucred, unix(7)
 _PAUSE_S = 0.2  # after accept failed: no descriptors are left, say
-_LOG_INTERVAL_S = 1.0
 _LONGEST_LINE = 1 << 16
 _SHUTDOWN_S = 1.0
 
@@ -106,8 +105,7 @@ class Listener:
         )
         self._last = 0
         self._open: dict[int, asyncio.Task[None]] = {}
-        self._logged = 0.0
-        self._unlogged = 0
+        self._flood = FloodLog(_LOG)
 
     async def accept(self, entrance: Entrance) -> None:
         """Accept forever."""
@@ -117,7 +115,7 @@ class Listener:
             try:
                 accepted, address = await loop.sock_accept(entrance.listening)
             except OSError as error:
-                self._log(f"a connection can't be accepted: {error.strerror}")
+                self._flood.warn(f"a connection can't be accepted: {error.strerror}")
                 await asyncio.sleep(_PAUSE_S)
                 continue
             self._begin(entrance, accepted, address)
@@ -125,16 +123,18 @@ class Listener:
     def _begin(self, entrance: Entrance, accepted: socket.socket, address: Any) -> None:
         self._last += 1
         number = self._last
-        peer = _peer(number, accepted, address)
+        peer = peer_of(number, accepted, address)
         verdict = self._admission.arrive(
             number, peer.group, time.monotonic(), authenticated=peer.uid is not None
         )
         if isinstance(verdict, Rejected):
-            self._log(f"{peer}: rejected: {verdict.reason}")
+            self._flood.warn(f"{peer}: rejected: {verdict.reason}")
             accepted.close()
             return
         if verdict.displaced is not None:
-            self._log(f"{peer}: an older connection that did not authenticate is closed for it")
+            self._flood.warn(
+                f"{peer}: an older connection that did not authenticate is closed for it"
+            )
             self._open[verdict.displaced].cancel()
         serving = asyncio.get_running_loop().create_task(self._serve(entrance, accepted, peer))
         self._open[number] = serving
@@ -145,7 +145,7 @@ class Listener:
             streams = await self._streams(entrance, accepted)
         except (OSError, TimeoutError) as error:
             accepted.close()
-            self._log(f"{peer}: {error or 'the TLS handshake took too long'}; it is closed")
+            self._flood.warn(f"{peer}: {error or 'the TLS handshake took too long'}; it is closed")
             return
         except asyncio.CancelledError:
             accepted.close()
@@ -158,7 +158,7 @@ class Listener:
             await connection.serve()
             writer.close()
         except TimeoutError:
-            self._log(f"{peer}: took too long; it is closed")
+            self._flood.warn(f"{peer}: took too long; it is closed")
         except OSError as error:
             _LOG.debug("%s: %s", peer, error)
         finally:
@@ -194,23 +194,6 @@ class Listener:
         for task in serving:
             task.cancel()
         await asyncio.gather(*serving, return_exceptions=True)
-
-    def _log(self, text: str) -> None:
-        """One line a second at most, lest a flood of connections floods the log."""
-        now = time.monotonic()
-        if now - self._logged < _LOG_INTERVAL_S:
-            self._unlogged += 1
-            return
-        more = f" ({self._unlogged} lines like this were left out)" if self._unlogged else ""
-        _LOG.warning("%s%s", text, more)
-        self._logged, self._unlogged = now, 0
-
-
-def _peer(number: int, accepted: socket.socket, address: Any) -> Peer:
-    if accepted.family == socket.AF_UNIX:
-        found = accepted.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-        return Peer(number, uid=_CREDENTIALS.unpack(found)[1])
-    return Peer(number, str(address[0]), int(address[1]))
 
 
 def _chain(writer: asyncio.StreamWriter) -> list[bytes]:

@@ -234,9 +234,7 @@ It Is Reported
     ${type}    ${severity}    ${state}    Split String    ${expected}
     Run On    ${name}    ${breakage}
     Condition Is Reported    pe1    ${type}    ${severity}    red=${state}
-    Run On    ${name}    ${repair}
-    All Services Are Up    pe1    60
-    Customers Reach Each Other
+    It Is Over When Repaired    ${name}    ${repair}
 
 It Is Reported And Becomes Certain
     [Documentation]    Packets that still arrive would say that the other edge is there.
@@ -244,6 +242,10 @@ It Is Reported And Becomes Certain
     ${type}    ${severity}    ${state}    Split String    ${expected}
     Run On    ${name}    ${breakage}
     Condition Is Reported And Then    pe1    ${type}    ${severity}    red=${state}
+    It Is Over When Repaired    ${name}    ${repair}
+
+It Is Over When Repaired
+    [Arguments]    ${name}    ${repair}
     Run On    ${name}    ${repair}
     All Services Are Up    pe1    60
     Customers Reach Each Other

@@ -12,7 +12,6 @@ import json
 import logging
 import signal
 import socket
-import struct
 import sys
 import time
 from collections.abc import Mapping
@@ -20,14 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from srv6mgrd.clients.accepted import peer_of
 from srv6mgrd.clients.admission import Admission, Limits, Rejected
+from srv6mgrd.clients.flood import FloodLog
 from srv6mgrd.clients.peer import Peer
 from srv6mgrd.gnmi.listener.relay import DRAIN_S, Side
 
 _LOG = logging.getLogger("srv6-gnmid")
-_CREDENTIALS = struct.Struct("3i")  # struct ucred, unix(7)
 _PAUSE_S = 0.2  # after accept failed: no descriptors are left, say
-_LOG_INTERVAL_S = 1.0
 _CONNECT_S = 5.0
 _EXPIRY_S = 0.25
 
@@ -52,8 +51,7 @@ class Listener:
         self._open: dict[int, tuple[Side, ...]] = {}
         self._last = 0
         self._starting: set[asyncio.Task[None]] = set()
-        self._logged = 0.0
-        self._unlogged = 0
+        self._flood = FloodLog(_LOG, "listen: ")
 
     async def accept(self, entrance: Entrance) -> None:
         """Accept forever."""
@@ -63,7 +61,7 @@ class Listener:
             try:
                 accepted, address = await loop.sock_accept(entrance.listening)
             except OSError as error:
-                self._log(f"a connection can't be accepted: {error.strerror}")
+                self._flood.warn(f"a connection can't be accepted: {error.strerror}")
                 await asyncio.sleep(_PAUSE_S)
                 continue
             starting = loop.create_task(self._begin(entrance, accepted, address))
@@ -73,22 +71,24 @@ class Listener:
     async def _begin(self, entrance: Entrance, accepted: socket.socket, address: object) -> None:
         self._last += 1
         number = self._last
-        peer = _peer(number, accepted, address)
+        peer = peer_of(number, accepted, address)
         verdict = self._admission.arrive(
             number, peer.group, time.monotonic(), authenticated=peer.uid is not None
         )
         if isinstance(verdict, Rejected):
-            self._log(f"{peer}: rejected: {verdict.reason}")
+            self._flood.warn(f"{peer}: rejected: {verdict.reason}")
             accepted.close()
             return
         if verdict.displaced is not None:
-            self._log(f"{peer}: an older connection that did not authenticate is closed for it")
+            self._flood.warn(
+                f"{peer}: an older connection that did not authenticate is closed for it"
+            )
             self._end(verdict.displaced)
         self._open[number] = ()
         try:
             await self._relay(entrance, accepted, peer)
         except (OSError, TimeoutError) as error:
-            self._log(f"{peer}: {error or 'srv6-gnmid does not answer'}; it is closed")
+            self._flood.warn(f"{peer}: {error or 'srv6-gnmid does not answer'}; it is closed")
             accepted.close()
             self._end(number)
 
@@ -137,7 +137,7 @@ class Listener:
         """Close connections whose clients do not authenticate."""
         while True:
             for number in self._admission.overdue(time.monotonic()):
-                self._log("a connection is closed whose client did not authenticate in time")
+                self._flood.warn("a connection is closed whose client did not authenticate in time")
                 self._end(number)
             await asyncio.sleep(_EXPIRY_S)
 
@@ -146,23 +146,6 @@ class Listener:
         end = time.monotonic() + DRAIN_S
         while self._open and time.monotonic() < end:
             await asyncio.sleep(0.02)
-
-    def _log(self, text: str) -> None:
-        """One line a second at most, lest a flood of connections floods the log."""
-        now = time.monotonic()
-        if now - self._logged < _LOG_INTERVAL_S:
-            self._unlogged += 1
-            return
-        more = f" ({self._unlogged} lines like this were left out)" if self._unlogged else ""
-        _LOG.warning("listen: %s%s", text, more)
-        self._logged, self._unlogged = now, 0
-
-
-def _peer(number: int, accepted: socket.socket, address: Any) -> Peer:
-    if accepted.family == socket.AF_UNIX:
-        credentials = accepted.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-        return Peer(number, uid=_CREDENTIALS.unpack(credentials)[1])
-    return Peer(number, str(address[0]), int(address[1]))
 
 
 async def _obey(listener: Listener, control: socket.socket) -> None:
