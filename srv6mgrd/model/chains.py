@@ -35,9 +35,9 @@ class FunctionState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProxiedFunction:
-    """A function on this router that does not know SRv6. Packets enter it by ``interface`` and leave
-    it by ``return_interface``; in reverse the other way round. Next hops are its addresses on the
-    two. ``sid_function`` is that of the first SID made for it; the other five follow."""
+    """A function on this router that does not know SRv6. Packets enter it by ``interface`` and
+    leave it by ``return_interface``; in reverse the other way round. Next hops are its addresses on
+    the two. ``sid_function`` is that of the first SID made for it; the other five follow."""
 
     locator: str
     sid_function: int

@@ -10,6 +10,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from srv6mgrd.model.accounting import Accounting
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
 from srv6mgrd.model.bgp import Bgp, VrfBgp
+from srv6mgrd.model.chains import Chains
 from srv6mgrd.model.interfaces import Interface
 from srv6mgrd.model.isis import Isis
 from srv6mgrd.model.leaking import Leak
@@ -169,6 +170,7 @@ class Desired:
     routing_policy: RoutingPolicy = field(default_factory=RoutingPolicy)
     path_measurement: PathMeasurement = field(default_factory=PathMeasurement)
     accounting: Accounting = field(default_factory=Accounting)
+    chains: Chains = field(default_factory=Chains)
 
     @property
     def is_empty(self) -> bool:

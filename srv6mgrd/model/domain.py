@@ -74,6 +74,9 @@ def sids(desired: Desired) -> set[IPv6Network]:
     """Where SIDs are, local and remote: the blocks of the locators, and segments elsewhere."""
     blocks = {locator.block for locator in desired.locators.values()}
     segments = {s for path in desired.segment_lists.values() for s in path.segments}
+    segments |= {s for f in desired.chains.functions.values() for s in f.segments.values()}
+    for chain in desired.chains.chains.values():
+        segments |= {s for egress in chain.egresses.values() for s in egress.segments}
     return blocks | {IPv6Network(s) for s in segments if not any(s in block for block in blocks)}
 
 
@@ -85,7 +88,7 @@ def sources(desired: Desired) -> set[IPv6Address]:
 
 def is_guarded(desired: Desired) -> bool:
     """Whether there is somebody to keep out, something to keep him from, and use of it."""
-    used = desired.sids or desired.vrfs or desired.routes
+    used = desired.sids or desired.vrfs or desired.routes or desired.chains.chains
     somebody = is_closed(desired) or customers(desired)
     return bool(used and sids(desired) and somebody)
 

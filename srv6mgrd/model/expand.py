@@ -1,4 +1,5 @@
-"""SIDs that are made for a VRF (``export-function``, ``export-auto``) as if they were declared.
+"""SIDs that are made for a VRF (``export-function``, ``export-auto``) as if they were declared,
+and those of service functions (``function_sids``).
 
 The rule of ``export-auto``. A SID that remote routers have learned must not move, so its function
 follows from the VRF and its locator alone, never from what else is declared:
@@ -20,16 +21,19 @@ from ipaddress import IPv6Network
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.bgp import VrfBgp
 from srv6mgrd.model.desired import Desired, Locator, Sid, Vrf
+from srv6mgrd.model.function_sids import with_functions
 
 _FIRST = 0x100
 
 
 def expand(desired: Desired) -> Desired:
-    """With the End.DT46 that each such VRF exports among the SIDs and as its ``export_sid``.
+    """With the End.DT46 that each such VRF exports among the SIDs and as its ``export_sid``, and
+    with the SIDs of service functions.
 
     ``export_function`` and ``export_auto`` stay: they mark a SID as made, not declared. A VRF
     whose SID can't be made stays as it is; ``check`` says why. Expanding twice changes nothing.
     """
+    desired = with_functions(desired)
     makers = [vrf for vrf in desired.vrfs.values() if vrf.bgp is not None and is_made(vrf.bgp)]
     if not makers:
         return desired

@@ -93,6 +93,22 @@ def measurement_session(name: str = "") -> str:
     return _named("measurement session", name)
 
 
+def service_function(name: str = "") -> str:
+    return _named("service function", name)
+
+
+def function_group(name: str = "") -> str:
+    return _named("service function group", name)
+
+
+def chain(name: str = "") -> str:
+    return _named("service function chain", name)
+
+
+def classifier(name: str = "") -> str:
+    return _named("classifier", name)
+
+
 def isis_interface(name: str = "") -> str:
     return _named("IS-IS interface", name)
 
@@ -105,6 +121,10 @@ _KINDS: dict[Kind, Callable[[str], str]] = {
     Kind.SEGMENT_LIST: segment_list,
     Kind.INTERFACE: interface,
     Kind.ROUTING_POLICY: routing_policy,
+    Kind.SERVICE_FUNCTION: service_function,
+    Kind.SERVICE_FUNCTION_GROUP: function_group,
+    Kind.SERVICE_FUNCTION_CHAIN: chain,
+    Kind.CLASSIFIER: classifier,
     Kind.OSPF: lambda vrf: ospf(2, vrf),
     Kind.OSPFV3: lambda vrf: ospf(3, vrf),
 }
@@ -146,12 +166,17 @@ OF_LISTS: dict[str, Callable[[str], str]] = {
     "community-set": community_set,
     "as-path-set": as_path_set,
     "session": measurement_session,
+    "service-function": service_function,
+    "service-function-group": function_group,
+    "service-function-chain": chain,
+    "classifier": classifier,
 }
 
 _ROOT = "/srv6mgr-srv6:srv6"
 _BGP = "/srv6mgr-bgp:bgp"
 _ISIS = "/srv6mgr-isis:isis"
 _MEASUREMENT = "/srv6mgr-path-measurement:path-measurement"
+_CHAINING = f"{_ROOT}/srv6mgr-chain:service-chaining"
 _POLICY = f"{_ROOT}/srv6mgr-routing-policy:routing-policy"
 _SETS = f"{_POLICY}/defined-sets"
 
@@ -192,6 +217,10 @@ _OBJECTS: tuple[tuple[str, Callable[..., str] | str], ...] = (
     (_list(f"{_SETS}/prefix-sets/prefix-set", "name"), prefix_set),
     (_list(f"{_SETS}/community-sets/community-set", "name"), community_set),
     (_list(f"{_SETS}/as-path-sets/as-path-set", "name"), as_path_set),
+    (_list(f"{_CHAINING}/service-function", "name"), service_function),
+    (_list(f"{_CHAINING}/service-function-group", "name"), function_group),
+    (_list(f"{_CHAINING}/service-function-chain", "name"), chain),
+    (_list(f"{_CHAINING}/classifier", "name"), classifier),
     (rf"(?:{_ROOT})?" + _list(f"{_ISIS}/interface", "name"), isis_interface),
     (rf"(?:{_ROOT})?" + _list(f"{_MEASUREMENT}/session", "name"), measurement_session),
     (
@@ -202,6 +231,7 @@ _OBJECTS: tuple[tuple[str, Callable[..., str] | str], ...] = (
     (rf"{_ROOT}{_ISIS}\b", "IS-IS"),
     (rf"{_ROOT}{_MEASUREMENT}/reflector\b", "measurement reflector"),
     (rf"{_ROOT}/srv6mgr-accounting:accounting\b", "accounting"),
+    (rf"{_CHAINING}\b", "service chaining"),
     (rf"{_ROOT}/encapsulation\b", "encapsulation"),
     (rf"{_ROOT}/boundary\b", "boundary"),
     (rf"{_ROOT}\b", "SRv6"),

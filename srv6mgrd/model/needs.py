@@ -9,15 +9,25 @@ from srv6mgrd.model.behavior import Flavor
 from srv6mgrd.model.capabilities import Capabilities
 from srv6mgrd.model.desired import Desired, Role, Sid, SteeredRoute
 from srv6mgrd.model.expand import is_made
+from srv6mgrd.model.function_sids import sids_of
 from srv6mgrd.model.paths import (
     bgp_path,
+    chain_path,
     interface_path,
     locator_path,
     route_path,
+    service_function_path,
     sid_path,
     vrf_path,
 )
-from srv6mgrd.model.references import Ref, interface_ref, route_ref, sid_ref
+from srv6mgrd.model.references import (
+    Ref,
+    chain_ref,
+    function_ref,
+    interface_ref,
+    route_ref,
+    sid_ref,
+)
 from srv6mgrd.model.rejection import RejectedError, Rejection
 from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.model.subset import stated, with_dependents
@@ -72,18 +82,38 @@ def _wants(desired: Desired, node: Capabilities) -> Iterator[_Want]:
         for vrf in desired.vrfs.values()
         if vrf.bgp is not None and is_made(vrf.bgp)
     }
+    functions = {
+        sid.prefix: name
+        for name, function in desired.chains.functions.items()
+        for _, sid in sids_of(function, desired.locators)
+    }
     for sid in desired.sids.values():
         for lack in _lacks_of_sid(sid, node):
             where, path = names.sid(sid.prefix), sid_path(sid.prefix)
+            if (function_name := functions.get(sid.prefix)) is not None:
+                where = f"{where} made for {names.service_function(function_name)}"
+                path = service_function_path(function_name)
             if (maker := makers.get(sid.prefix)) is not None:
                 where, path = f"{where} made for VRF {maker}", bgp_path(maker)
             yield sid_ref(sid), _rejection(node, lack, where, path)
+    if "bpf" not in node.facilities:
+        yield from _chains_without_bpf(desired, node)
     for route in desired.routes.values():
         for lack in _lacks_of_route(route, node):
             yield (
                 route_ref(route),
                 _rejection(node, lack, names.route(route.prefix, route.vrf), route_path(route)),
             )
+
+
+def _chains_without_bpf(desired: Desired, node: Capabilities) -> Iterator[_Want]:
+    lack = ("bpf", "the BPF programs of service chains", "remove it")
+    for name, function in desired.chains.functions.items():
+        if function.proxied is not None:
+            where, path = names.service_function(name), service_function_path(name)
+            yield function_ref(name), _rejection(node, lack, where, path)
+    for name in desired.chains.chains:
+        yield chain_ref(name), _rejection(node, lack, names.chain(name), chain_path(name))
 
 
 def _unguarded(

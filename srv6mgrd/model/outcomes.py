@@ -34,6 +34,10 @@ def declared(desired: Desired) -> list[ObjectRef]:
         *(ObjectRef(Kind.STATIC_ROUTE, name) for name in desired.static_routes),
         *leaks(desired),
         *ospf(desired),
+        *(ObjectRef(Kind.SERVICE_FUNCTION, name) for name in desired.chains.functions),
+        *(ObjectRef(Kind.SERVICE_FUNCTION_GROUP, name) for name in desired.chains.groups),
+        *(ObjectRef(Kind.SERVICE_FUNCTION_CHAIN, name) for name in desired.chains.chains),
+        *(ObjectRef(Kind.CLASSIFIER, name) for name in desired.chains.classifiers),
     ]
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from srv6mgrd.model import (
     names,
+    parse_chains,
     parse_interfaces,
     parse_measurement,
     parse_policy,
@@ -48,6 +49,7 @@ ROUTING_POLICY = "srv6mgr-routing-policy:routing-policy"
 PROXY = "srv6mgr-proxy:proxy"
 PATH_MEASUREMENT = "srv6mgr-path-measurement:path-measurement"
 ACCOUNTING = "srv6mgr-accounting:accounting"
+CHAINING = "srv6mgr-chain:service-chaining"
 
 _Entry = Mapping[str, Any]
 _NOTHING = Desired()
@@ -119,6 +121,7 @@ def parse(config: _Entry, known: Desired = _NOTHING) -> Desired:
         main_redistribute=tuple(sorted(main.get("redistribute", ()))),
         default_role=Role(srv6.get("boundary", {}).get("default-role", Role.CUSTOMER)),
         routing_policy=parse_policy.routing_policy(srv6.get(ROUTING_POLICY, {})),
+        chains=parse_chains.chains(srv6.get(CHAINING, {})),
         path_measurement=parse_measurement.path_measurement(srv6.get(PATH_MEASUREMENT, {})),
         accounting=_accounting(srv6.get(ACCOUNTING, {})),
         accept_unsupported=srv6.get("unsupported", "refuse") == "accept",

@@ -56,6 +56,7 @@ class Partition:
             leaks={**declared.leaks, **expanded.leaks},
             ospf={**declared.ospf, **expanded.ospf},
             ospfv3={**declared.ospfv3, **expanded.ospfv3},
+            chains=declared.chains,
         )
 
 

@@ -68,6 +68,26 @@ def measurement_session_path(name: str) -> str:
     return f"{parent}/session[name='{name}']"
 
 
+def _chaining_path(member: str, name: str) -> str:
+    return f"/srv6mgr-srv6:srv6/srv6mgr-chain:service-chaining/{member}[name='{name}']"
+
+
+def service_function_path(name: str) -> str:
+    return _chaining_path("service-function", name)
+
+
+def function_group_path(name: str) -> str:
+    return _chaining_path("service-function-group", name)
+
+
+def chain_path(name: str) -> str:
+    return _chaining_path("service-function-chain", name)
+
+
+def classifier_path(name: str) -> str:
+    return _chaining_path("classifier", name)
+
+
 def isis_path() -> str:
     """IS-IS of the underlay."""
     return "/srv6mgr-srv6:srv6/srv6mgr-isis:isis"

@@ -15,6 +15,9 @@ from srv6mgrd.model.leaking import DEFAULT_VRF, Leak
 from srv6mgrd.model.ospf import Ospf
 from srv6mgrd.model.paths import (
     bgp_path,
+    chain_path,
+    classifier_path,
+    function_group_path,
     interface_path,
     isis_path,
     leak_path,
@@ -23,6 +26,7 @@ from srv6mgrd.model.paths import (
     policy_path,
     route_path,
     segment_list_path,
+    service_function_path,
     sid_path,
     static_route_path,
     vrf_path,
@@ -46,6 +50,7 @@ PEER_KINDS = frozenset(kind.value for kind in PeerKind)
 _TOP = "/srv6mgr-srv6:srv6"
 _KEY = r"\[[\w-]+='([^']+)'\]"
 _OF_VRF = rf"{_TOP}/vrfs/vrf{_KEY}"
+_CHAINING = rf"{_TOP}/srv6mgr-chain:service-chaining"
 _LISTS: tuple[tuple[re.Pattern[str], Kind | str], ...] = tuple(
     (re.compile(pattern), kind)
     for pattern, kind in (
@@ -58,6 +63,10 @@ _LISTS: tuple[tuple[re.Pattern[str], Kind | str], ...] = tuple(
             rf"/policy-definition{_KEY}",
             Kind.ROUTING_POLICY,
         ),
+        (rf"{_CHAINING}/service-function{_KEY}", Kind.SERVICE_FUNCTION),
+        (rf"{_CHAINING}/service-function-group{_KEY}", Kind.SERVICE_FUNCTION_GROUP),
+        (rf"{_CHAINING}/service-function-chain{_KEY}", Kind.SERVICE_FUNCTION_CHAIN),
+        (rf"{_CHAINING}/classifier{_KEY}", Kind.CLASSIFIER),
         (rf"{_OF_VRF}/srv6mgr-steering:steering/route{_KEY}", Kind.ROUTE),
         (rf"{_TOP}/srv6mgr-steering:steering/route{_KEY}", Kind.ROUTE),
         (rf"{_OF_VRF}/srv6mgr-routing:static-routes/route{_KEY}", Kind.STATIC_ROUTE),
@@ -122,6 +131,10 @@ def path_of(ref: Ref, desired: Desired) -> str:
                 Kind.SID: sid_path,
                 Kind.VRF: vrf_path,
                 Kind.ROUTING_POLICY: policy_path,
+                Kind.SERVICE_FUNCTION: service_function_path,
+                Kind.SERVICE_FUNCTION_GROUP: function_group_path,
+                Kind.SERVICE_FUNCTION_CHAIN: chain_path,
+                Kind.CLASSIFIER: classifier_path,
             }[kind](name)
 
 
@@ -159,3 +172,19 @@ def leak_ref(leak: Leak) -> ObjectRef:
 
 def ospf_ref(ospf: Ospf) -> ObjectRef:
     return ObjectRef(Kind.OSPF if ospf.version == 2 else Kind.OSPFV3, ospf.vrf)
+
+
+def function_ref(name: str) -> ObjectRef:
+    return ObjectRef(Kind.SERVICE_FUNCTION, name)
+
+
+def function_group_ref(name: str) -> ObjectRef:
+    return ObjectRef(Kind.SERVICE_FUNCTION_GROUP, name)
+
+
+def chain_ref(name: str) -> ObjectRef:
+    return ObjectRef(Kind.SERVICE_FUNCTION_CHAIN, name)
+
+
+def classifier_ref(name: str) -> ObjectRef:
+    return ObjectRef(Kind.CLASSIFIER, name)

@@ -44,6 +44,10 @@ class Kind(IntEnum):
     ROUTE_LEAK = 10
     OSPF = 11
     OSPFV3 = 12
+    SERVICE_FUNCTION = 13
+    SERVICE_FUNCTION_GROUP = 14
+    SERVICE_FUNCTION_CHAIN = 15
+    CLASSIFIER = 16
 
     __hash__ = int.__hash__
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from ipaddress import IPv6Network
 
 from srv6mgrd.model.bgp import Bgp
+from srv6mgrd.model.chains import Chain, Chains
 from srv6mgrd.model.checks.sids import taken
 from srv6mgrd.model.desired import Desired, Role, Vrf
 from srv6mgrd.model.isis import Isis
@@ -19,6 +20,10 @@ from srv6mgrd.model.references import (
     Part,
     Ref,
     bgp_ref,
+    chain_ref,
+    classifier_ref,
+    function_group_ref,
+    function_ref,
     interface_ref,
     leak_ref,
     ospf_ref,
@@ -30,6 +35,8 @@ from srv6mgrd.model.references import (
 )
 from srv6mgrd.model.routing_policy import RoutingPolicy
 from srv6mgrd.model.status import Kind, ObjectRef
+
+_NO_CHAINS = Chains()
 
 
 def declared_as(desired: Desired, ref: Ref) -> object:
@@ -63,6 +70,14 @@ def declared_as(desired: Desired, ref: Ref) -> object:
             return desired.ospf.get(name)
         case ObjectRef(Kind.OSPFV3, name):
             return desired.ospfv3.get(name)
+        case ObjectRef(Kind.SERVICE_FUNCTION, name):
+            return desired.chains.functions.get(name)
+        case ObjectRef(Kind.SERVICE_FUNCTION_GROUP, name):
+            return desired.chains.groups.get(name)
+        case ObjectRef(Kind.SERVICE_FUNCTION_CHAIN, name):
+            return desired.chains.chains.get(name)
+        case ObjectRef(Kind.CLASSIFIER, name):
+            return desired.chains.classifiers.get(name)
         case Part(kind, _) if kind in PEER_KINDS:
             neighbors = desired.bgp.neighbors if desired.bgp is not None else ()
             return next((n for n in neighbors if peer_ref(n) == ref), None)
@@ -130,8 +145,20 @@ def without(desired: Desired, refs: Collection[Ref]) -> Desired:
             if ObjectRef(Kind.SEGMENT_LIST, n) not in refs
         },
         routing_policy=_policies_without(desired.routing_policy, refs),
+        chains=_chains_without(desired.chains, refs),
         bgp=_bgp_without(desired, refs),
         isis=_isis_without(desired, refs),
+    )
+
+
+def _chains_without(chains: Chains, refs: Collection[Ref]) -> Chains:
+    if chains == _NO_CHAINS:
+        return chains
+    return Chains(
+        {n: f for n, f in chains.functions.items() if function_ref(n) not in refs},
+        {n: g for n, g in chains.groups.items() if function_group_ref(n) not in refs},
+        {n: c for n, c in chains.chains.items() if chain_ref(n) not in refs},
+        {n: c for n, c in chains.classifiers.items() if classifier_ref(n) not in refs},
     )
 
 
@@ -227,3 +254,44 @@ def _needs(desired: Desired) -> Iterator[tuple[Ref, Ref]]:
             yield leak_ref(leak), policy_ref(leak.policy)
     if desired.isis is not None:
         yield ISIS, ObjectRef(Kind.LOCATOR, desired.isis.locator)
+    yield from _needs_of_chains(desired.chains)
+
+
+def _needs_of_chains(chains: Chains) -> Iterator[tuple[Ref, Ref]]:
+    for function in chains.functions.values():
+        if function.proxied is not None:
+            locator = ObjectRef(Kind.LOCATOR, function.proxied.locator)
+            yield function_ref(function.name), locator
+    for group in chains.groups.values():
+        for member in group.functions:
+            yield function_group_ref(group.name), function_ref(member)
+    for chain in _fallbacks_first(chains):
+        ref = chain_ref(chain.name)
+        for hop in chain.hops:
+            if hop.function is not None:
+                yield ref, function_ref(hop.function)
+            if hop.group is not None:
+                yield ref, function_group_ref(hop.group)
+        for egress in chain.egresses.values():
+            if egress.vrf is not None:
+                yield ref, ObjectRef(Kind.VRF, egress.vrf)
+        if chain.fallback is not None:
+            yield ref, chain_ref(chain.fallback)
+    for classifier in chains.classifiers.values():
+        ref = classifier_ref(classifier.name)
+        if classifier.vrf is not None:
+            yield ref, ObjectRef(Kind.VRF, classifier.vrf)
+        for name in dict.fromkeys(r.chain for r in classifier.rules if r.chain is not None):
+            yield ref, chain_ref(name)
+
+
+def _fallbacks_first(chains: Chains) -> Iterable[Chain]:
+    found: dict[str, Chain] = {}
+    for chain in chains.chains.values():
+        behind = [chain]
+        while (name := behind[-1].fallback) is not None and name not in found:
+            if name not in chains.chains or any(one.name == name for one in behind):
+                break
+            behind.append(chains.chains[name])
+        found |= {one.name: one for one in reversed(behind) if one.name not in found}
+    return found.values()

@@ -25,6 +25,7 @@ from srv6mgrd.plan import proxies
 from srv6mgrd.plan.observed import Links
 from srv6mgrd.plan.target_accounting import need_accounting
 from srv6mgrd.plan.target_boundary import need_boundary
+from srv6mgrd.plan.target_chains import need_chains
 from srv6mgrd.plan.target_objects import (
     FORWARD_IPV4,
     FORWARD_IPV6,
@@ -80,6 +81,7 @@ def target(
         if not sid.behavior.is_proxy:
             need_sid(t, sid, desired, interfaces)
     need_proxies(t, desired, interfaces, links.receivers)
+    need_chains(t, desired, interfaces)
     for name, route in desired.routes.items():
         need_route(t, route, desired, interfaces, by_rules=name in by_rules)
     if desired.encapsulation_source is not None:
@@ -100,6 +102,7 @@ def met(desired: Desired, links: Links, *, borrowed: bool = False) -> Links:
     names.update(route.interface for route in desired.routes.values())
     names.update(desired.roles, *(vrf.interfaces for vrf in desired.vrfs.values()))
     names.update(*(d.interfaces for d in declared), desired.vrfs if borrowed else ())
+    names.update(*(one.interfaces for one in desired.chains.classifiers.values()))
     parents = declared_interfaces.parents(desired)
     names.update(parents, desired.interfaces)
     indexes = links.indexes

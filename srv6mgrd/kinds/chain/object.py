@@ -50,7 +50,8 @@ class ChainPrograms(Object):
 class ServicePath(Object):
     """One way through a chain for packets of a family: a rendered service path (RFC 7665 section
     2.3). It can be used while all its ``functions`` work. Of those that can, new flows are spread
-    by ``weight`` over the ones with the lowest ``preference``."""
+    by ``weight`` over the ones with the lowest ``preference``. ``functions`` are in the order of
+    the hops in both directions, ``segments`` in that of the packets."""
 
     rank: ClassVar[int] = 42
     chain: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from srv6mgrd.model.checks import (
     addresses,
     bgp,
+    chains,
     communities,
     interfaces,
     isis,
@@ -55,6 +56,7 @@ def check(desired: Desired, passed: Desired | None = None) -> None:
         *isis.check(desired),
         *policies.check(desired),
         *path_measurement.check(desired),
+        *chains.check(desired),
     ]
     if rejections:
         raise RejectedError(rejections)

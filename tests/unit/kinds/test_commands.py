@@ -14,6 +14,12 @@ from srv6mgrd.kinds.accounting.object import (
 from srv6mgrd.kinds.address.object import InterfaceAddress
 from srv6mgrd.kinds.admin_state.object import AdminState
 from srv6mgrd.kinds.boundary.object import Boundary
+from srv6mgrd.kinds.chain.object import (
+    ChainPrograms,
+    ClassifierHook,
+    ClassifierRules,
+    ServicePath,
+)
 from srv6mgrd.kinds.dummy.object import DummyDevice
 from srv6mgrd.kinds.encap_source.object import EncapSource
 from srv6mgrd.kinds.frr_block.object import FrrBlock
@@ -32,6 +38,7 @@ from srv6mgrd.kinds.vrf.object import VrfDevice
 from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.accounting import Family
 from srv6mgrd.model.behavior import Behavior, Flavor, Headend
+from srv6mgrd.model.chains import ClassifierRule, Way
 from srv6mgrd.plan.actions import Create, Delete, Replace
 from tests.kinds import every_kind
 
@@ -90,6 +97,17 @@ CREATED = [
      " value vrf red families ipv4,ipv6"),
     (AccountingHook("eth0", "sent"),
      "bpftool net attach tcx_egress pinned /sys/fs/bpf/srv6mgr-accounting/sent dev eth0"),
+    (ChainPrograms(),
+     "bpftool prog loadall /usr/lib/srv6mgr/chains.bpf.o /sys/fs/bpf/srv6mgr-chains"
+     " pinmaps /sys/fs/bpf/srv6mgr-chains/maps"),
+    (ServicePath("web", Way.FORWARD, Family.IPV4, ("fw",), SEGMENTS, SEGMENTS[0], weight=3),
+     "bpftool map update pinned /sys/fs/bpf/srv6mgr-chains/maps/paths"
+     " key service path web forward ipv4 fw"
+     " value source fcbb:0:2:: segments fcbb:0:2::,fcbb:0:3:: weight 3"),
+    (ClassifierRules("tenant", (ClassifierRule(10, "web"),)),
+     "bpftool map update pinned /sys/fs/bpf/srv6mgr-chains/maps/rules # 1 rules of tenant"),
+    (ClassifierHook("eth1", "tenant"),
+     "bpftool net attach tcx_ingress pinned /sys/fs/bpf/srv6mgr-chains/classify dev eth1"),
     (LinkMtu("eth1", 1420), "ip link set dev eth1 mtu 1420"),
     (VlanDevice("eth1.5", "eth1", 5),
      "ip link add link eth1 name eth1.5 alias srv6mgr type vlan id 5"),
