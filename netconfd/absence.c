@@ -13,6 +13,7 @@
 #define NAMED "[name='"
 #define VRFS TOP "vrfs/vrf" NAMED
 #define STEERING "srv6mgr-steering:steering"
+#define CHAINING TOP "srv6mgr-chain:service-chaining"
 #define POLICIES "srv6mgr-routing-policy:routing-policy"
 #define MAIN "main" /* of routes: no VRF */
 #define LOOK_S 1
@@ -27,7 +28,14 @@ enum {
     ROUTE,
     INTERFACE,
     ROUTING_POLICY,
-    STATIC_ROUTE
+    STATIC_ROUTE,
+    ROUTE_LEAK,
+    OSPF,
+    OSPFV3,
+    SERVICE_FUNCTION,
+    SERVICE_FUNCTION_GROUP,
+    SERVICE_FUNCTION_CHAIN,
+    CLASSIFIER
 };
 
 static const struct place {
@@ -44,6 +52,10 @@ static const struct place {
     {TOP "vrfs", ROUTE, VRFS, "/" STEERING "/route[prefix='"},
     {TOP "vrfs", STATIC_ROUTE, VRFS, "/srv6mgr-routing:static-routes/route[prefix='"},
     {TOP STEERING, ROUTE, TOP STEERING "/route[prefix='", ""},
+    {CHAINING, SERVICE_FUNCTION, CHAINING "/service-function" NAMED, ""},
+    {CHAINING, SERVICE_FUNCTION_GROUP, CHAINING "/service-function-group" NAMED, ""},
+    {CHAINING, SERVICE_FUNCTION_CHAIN, CHAINING "/service-function-chain" NAMED, ""},
+    {CHAINING, CLASSIFIER, CHAINING "/classifier" NAMED, ""},
     {TOP POLICIES, ROUTING_POLICY, TOP POLICIES "/policy-definitions/policy-definition" NAMED, ""},
 };
 #define PLACES (sizeof places / sizeof *places)

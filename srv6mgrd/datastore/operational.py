@@ -32,6 +32,7 @@ from srv6mgrd.counters.yang import object_state, sid_counters
 from srv6mgrd.datastore.connection import Connection
 from srv6mgrd.datastore.operational_data import OperationalData
 from srv6mgrd.model.leaking import DEFAULT_VRF
+from srv6mgrd.model.parse import CHAINING
 from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus, SidCounters
 
 MODULE = "srv6mgr-srv6"
@@ -57,11 +58,18 @@ _LISTS = {
     "segment-lists": ("segment-list", "name", Kind.SEGMENT_LIST),
     "local-sids": ("sid", "prefix", Kind.SID),
 }
+# The same in the container of service chains.
+_OF_CHAINING = {
+    "service-function": Kind.SERVICE_FUNCTION,
+    "service-function-group": Kind.SERVICE_FUNCTION_GROUP,
+    "service-function-chain": Kind.SERVICE_FUNCTION_CHAIN,
+    "classifier": Kind.CLASSIFIER,
+}
 _OF_NODE = (CAPABILITIES, STATISTICS, DAEMONS, STORAGE, ACTIVITY, TRANSACTIONS)
 # Of these only ``counters.observed`` is reported.
 _OBSERVED = (_BGP, _ISIS, _MEASUREMENT)
 MEMBERS = (
-    *(*_LISTS, "vrfs", _STEERING, _DEFAULT, _ROUTING_POLICY),
+    *(*_LISTS, "vrfs", _STEERING, _DEFAULT, _ROUTING_POLICY, CHAINING),
     *(*_OBSERVED, ACCOUNTING, *_OF_NODE),
 )
 
@@ -213,6 +221,17 @@ def default_vrf(objects: Objects) -> Member:
     return {"import-from": [leak for vrf, leak in leaks if vrf == DEFAULT_VRF]}
 
 
+def chaining(objects: Objects, seen: Member) -> Member:
+    """Functions, groups, chains and classifiers with their state, and what was observed of it."""
+    found: Member = {}
+    for entries, kind in _OF_CHAINING.items():
+        of_kind = _of(kind, objects, None)
+        made = [{"name": ref.name, "state": object_state(ref, status)} for ref, status in of_kind]
+        if whole := joined({entries: made}, seen, entries, None)[entries]:
+            found[entries] = whole
+    return found
+
+
 def routing_policy(objects: Objects) -> Member:
     """Policies with their state."""
     found = _of(Kind.ROUTING_POLICY, objects, None)
@@ -292,6 +311,7 @@ class OperationalSubscription:
             _STEERING: lambda: steering(self._objects),
             _DEFAULT: lambda: default_vrf(self._objects),
             _ROUTING_POLICY: lambda: routing_policy(self._objects),
+            CHAINING: lambda: chaining(self._objects, seen),
             "local-sids": lambda: self._sids(want, seen),
         }
         if member in make:

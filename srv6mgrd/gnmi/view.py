@@ -46,6 +46,7 @@ class Selection:
 
 
 _POLICIES = "/srv6mgr-srv6:srv6/srv6mgr-routing-policy:routing-policy/policy-definitions"
+_CHAINING = "/srv6mgr-srv6:srv6/srv6mgr-chain:service-chaining"
 _STATEFUL = {
     "/srv6mgr-srv6:srv6/locators/locator": Object.LOCATOR,
     "/srv6mgr-srv6:srv6/vrfs/vrf": Object.VRF,
@@ -56,6 +57,10 @@ _STATEFUL = {
     "/srv6mgr-srv6:srv6/vrfs/vrf/srv6mgr-ospf:ospfv3": Object.OSPFV3,
     "/srv6mgr-srv6:srv6/segment-lists/segment-list": Object.SEGMENT_LIST,
     f"{_POLICIES}/policy-definition": Object.ROUTING_POLICY,
+    f"{_CHAINING}/service-function": Object.SERVICE_FUNCTION,
+    f"{_CHAINING}/service-function-group": Object.SERVICE_FUNCTION_GROUP,
+    f"{_CHAINING}/service-function-chain": Object.SERVICE_FUNCTION_CHAIN,
+    f"{_CHAINING}/classifier": Object.CLASSIFIER,
 }
 _PROXY = "srv6mgr-proxy:proxy"
 # Routes and leaks are named by two keys. Some are in two lists: of a VRF, and of none, which has

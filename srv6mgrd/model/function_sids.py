@@ -30,6 +30,15 @@ def with_functions(desired: Desired) -> Desired:
     return replace(desired, sids={**made, **desired.sids})
 
 
+def without_functions(desired: Desired) -> Desired:
+    """The reverse: what is declared."""
+    if not desired.chains.functions:
+        return desired
+    made = {sid.prefix: sid for sid in function_sids(desired)}
+    sids = {prefix: sid for prefix, sid in desired.sids.items() if made.get(prefix) != sid}
+    return replace(desired, sids=sids)
+
+
 def function_sids(desired: Desired) -> Iterator[Sid]:
     """Of all functions."""
     for function in desired.chains.functions.values():

@@ -6,7 +6,7 @@ reason; ``tests/unit/checks/test_error_catalogue.py`` finds a tag that is in nei
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 Config = Mapping[str, Any]
@@ -17,6 +17,7 @@ _TARGETS = {"import-rt": ["65000:1"], "export-rt": ["65000:1"]}
 _PATH = {"segment-list": [{"name": "PATH", "segment": [{"index": 1, "sid": "fcbb:0:2::1"}]}]}
 # Of table 102 (model/leaking_targets.py).
 _DISTINGUISHING = "192.0.2.1:32870"
+_SOURCE = {"encapsulation": {"source-address": "2001:db8::1"}}
 _ACCEPT = {"policy-result": "accept-route"}
 
 
@@ -71,6 +72,58 @@ def _neighbor(**leaves: Any) -> Config:
     given = {name.replace("_", "-"): value for name, value in leaves.items()}
     one = {"address": "2001:db8::2", "remote-as": 65001, **given}
     return {"srv6mgr-bgp:bgp": {**_SPEAKER["srv6mgr-bgp:bgp"], "neighbor": [one]}}
+
+
+def _function(name: str, **proxy: Any) -> Config:
+    """A service function with IPv4 on one interface."""
+    leaves = {leaf.replace("_", "-"): value for leaf, value in proxy.items()}
+    return {
+        "name": name,
+        "proxy": {"locator": "main", "sid-function": 4096, "inner-type": ["ipv4"],
+                  "interface": name, "ipv4-next-hop": "10.9.0.2", **leaves},
+    }  # fmt: skip
+
+
+def _remote(name: str, number: int = 1) -> Config:
+    """A function that another router has."""
+    sid = {"address": f"fcbb:0:2:{number:x}::", "inner-type": ["ipv4"], "direction": ["forward"]}
+    return {"name": name, "function-sid": [sid]}
+
+
+def _chain(name: str = "web", hops: Sequence[str] = ("fw",), **more: Any) -> Config:
+    return {
+        "name": name,
+        "hop": [{"index": n, "service-function": one} for n, one in enumerate(hops)],
+        "forward": {"vrf": "red"},
+        **{leaf.replace("_", "-"): value for leaf, value in more.items()},
+    }
+
+
+def _chaining(
+    functions: Sequence[Config] = (),
+    chains: Sequence[Config] = (),
+    classifiers: Sequence[Config] = (),
+    **more: Any,
+) -> Config:
+    return {
+        **_SOURCE,
+        "srv6mgr-chain:service-chaining": {
+            "service-function": list(functions),
+            "service-function-chain": list(chains),
+            "classifier": list(classifiers),
+            **{leaf.replace("_", "-"): value for leaf, value in more.items()},
+        },
+    }
+
+
+def _classifier(*rules: Config, name: str = "tenant", **place: Any) -> Config:
+    return {"name": name, "rule": [{"priority": n, **r} for n, r in enumerate(rules)], **place}
+
+
+def _rule(**leaves: Any) -> Config:
+    """One rule for packets of VRF red, and a chain that it can name."""
+    rule = {leaf.replace("_", "-"): value for leaf, value in leaves.items()}
+    return _chaining([_remote("fw")], [_chain()], [_classifier(rule, vrf="red")])
 
 
 def _exporting(*entries: tuple[str, int, Config]) -> Config:
@@ -185,6 +238,53 @@ PROVOKED: Final[Mapping[str, Config]] = {
         {"name": "eth9", "srv6mgr-interfaces:mtu": 1000},
         {**_vlan("eth9.5", "eth9"), **_with_address("eth9.5", "2001:db8:5::1/64")},
     ),
+    "chain-egress-missing": _chaining([_remote("fw")], [_chain(forward={})]),
+    "chain-egress-sid-missing": {
+        **_vrfs(_vrf()), **_chaining([_remote("fw")], [_chain(forward={"vrf": "blue"})]),
+    },
+    "chain-fallback-circle": _chaining(
+        [_remote("fw")],
+        [_chain("a", fallback_chain="b"), _chain("b", fallback_chain="a")],
+    ),
+    "chain-function-twice": _chaining([_function("fw")], [_chain(hops=("fw", "fw"))]),
+    "chain-inner-type": _chaining(
+        [_remote("fw"), _function("bridge", inner_type=["ethernet"])],
+        [_chain(hops=("fw", "bridge"))],
+    ),
+    "chain-paths-many": _chaining(
+        [_remote(f"f{n}", n + 1) for n in range(256)],
+        [{"name": "web", "hop": [{"index": 1, "service-function-group": "all"}],
+          "forward": {"vrf": "red"}}],
+        service_function_group=[
+            {"name": "all", "service-function": [f"f{n}" for n in range(256)]}
+        ],
+    ),
+    "chain-source-missing": {
+        "srv6mgr-chain:service-chaining": _chaining([_remote("fw")], [_chain()])[
+            "srv6mgr-chain:service-chaining"
+        ],
+    },
+    "classifier-direction": _rule(
+        inner_type="ipv4", service_function_chain="web", direction="reverse"
+    ),
+    "classifier-ethernet": _rule(inner_type="ethernet", dscp=46),
+    "classifier-function-interface": _chaining(
+        [_function("fw")], [], [_classifier(interface=["fw"])]
+    ),
+    "classifier-inner-type": _rule(service_function_chain="web"),
+    "classifier-interface": _chaining([], [], [_classifier(interface=["lo"])]),
+    "classifier-interface-in-use": _chaining(
+        [], [], [_classifier(vrf="red"), _classifier(name="other", interface=["eth1"])]
+    ),
+    "classifier-place-missing": _chaining([], [], [_classifier()]),
+    "classifier-port-range": _rule(protocol="tcp", destination_port="443-80"),
+    "function-place-missing": _chaining([{"name": "fw"}]),
+    "function-return-next-hop-missing": _chaining([_function("fw", return_interface="fw-out")]),
+    "function-sid-in-use": _chaining(
+        [_function("fw"), _function("cache", sid_function=4095, return_interface="cache-out",
+                                    return_ipv4_next_hop="10.9.1.2")]
+    ),
+    "function-sid-large": _chaining([_function("fw", sid_function=65535)]),
     "interface-reserved": _vrfs(_vrf(interface=["lo"])),
     "interface-vlan-in-use": _interfaces(_vlan("eth9.5", "eth9"), _vlan("five", "eth9")),
     "interface-vlan-mtu": _interfaces(

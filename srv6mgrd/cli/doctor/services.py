@@ -32,6 +32,7 @@ _MODULES = frozenset(
         "interfaces",
         "path-measurement",
         "accounting",
+        "chain",
         "operations",
         "alarms",
     )

@@ -22,6 +22,7 @@ from srv6mgrd.model.checks import (
 )
 from srv6mgrd.model.checks.vrfs import table_in_use
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.function_sids import without_functions
 from srv6mgrd.model.rejection import RejectedError
 from srv6mgrd.model.reserved import SID_DEVICE, SID_TABLE
 
@@ -35,11 +36,12 @@ __all__ = [
 
 def check(desired: Desired, passed: Desired | None = None) -> None:
     """Raise RejectedError with every reason why this state can't be. SIDs that are made for a VRF
-    may be in it (``expand``) or not. What is the same in ``passed``, a state that passed, is not
-    looked at again where nothing beside it matters."""
+    or a function may be in it (``expand``) or not. What is the same in ``passed``, a state that
+    passed, is not looked at again where nothing beside it matters."""
     if desired.malformed:
         # The others may name them.
         raise RejectedError(list(desired.malformed.values()))
+    desired = without_functions(desired)
     rejections = [
         *locators.check(desired),
         *sids.check(desired, passed),

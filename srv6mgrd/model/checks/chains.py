@@ -23,8 +23,6 @@ from srv6mgrd.model.paths import (
 from srv6mgrd.model.rejection import Rejection
 from srv6mgrd.model.service_paths import MOST_PATHS, ServicePaths, members
 
-_MOST_SEGMENTS = 16
-
 
 def check(desired: Desired) -> Iterator[Rejection]:
     chains = desired.chains
@@ -92,9 +90,7 @@ def _collisions(desired: Desired) -> Iterator[Rejection]:
             if prefix is not None:
                 owners[prefix] = f"the SID of {names.vrf(vrf.name)}"
     for function in sorted(desired.chains.functions.values(), key=lambda f: f.name):
-        made = {sid.prefix: sid for _, sid in sids_of(function, desired.locators)}
-        if any(desired.sids.get(prefix) == sid for prefix, sid in made.items()):
-            continue  # expanded already
+        made = [sid.prefix for _, sid in sids_of(function, desired.locators)]
         for prefix in made:
             owner = owners.setdefault(prefix, names.service_function(function.name))
             if owner != names.service_function(function.name):
@@ -178,7 +174,6 @@ def _chain(chain: Chain, desired: Desired, paths: ServicePaths) -> Iterator[Reje
 def _sizes(
     chain: Chain, way: Way, families: list[Family], paths: ServicePaths
 ) -> Iterator[Rejection]:
-    egress = chain.egresses[way]
     for family in families:
         if (count := paths.count(chain, family, way)) > MOST_PATHS:
             yield _of_chain(
@@ -186,15 +181,6 @@ def _sizes(
                 f"it has {count} paths for {family} ({way}); {MOST_PATHS} are possible",
                 "make groups smaller, or set on-failure to drop",
                 "chain-paths-many",
-            )
-            return
-        segments = len(chain.hops) + len(paths.behind(egress, family))
-        if segments > _MOST_SEGMENTS:
-            yield _of_chain(
-                chain.name,
-                f"its list has {segments} segments; {_MOST_SEGMENTS} are possible",
-                "remove hops or segments",
-                "chain-segments-many",
             )
             return
 
