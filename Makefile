@@ -186,6 +186,16 @@ build/bin/gobgp_peer: $(wildcard $(GOBGP)/*)
 	    cd $(GOBGP) && CGO_ENABLED=0 go build -buildvcs=false -o $(CACHE)/gobgp_peer-$(GOBGP_KEY) .; }
 	@install -D $(CACHE)/gobgp_peer-$(GOBGP_KEY) $@
 
+# The reference server of gRPC tunnels; in the cache by what it is made of.
+TUNNEL := tests/contract/gnmi/tunnel_server
+TUNNEL_KEY = $(shell cat $(TUNNEL)/main.go $(TUNNEL)/go.* | sha256sum | cut -c1-12)
+build/bin/tunnel_server: $(wildcard $(TUNNEL)/*)
+	@[ -x $(CACHE)/tunnel_server-$(TUNNEL_KEY) ] || { \
+	    echo "== tunnel_server (once, 1 minute): $(CACHE)/tunnel_server-$(TUNNEL_KEY)"; \
+	    command -v go >/dev/null || { apt-get -qq update && apt-get -qq install -y golang-go; }; \
+	    cd $(TUNNEL) && CGO_ENABLED=0 go build -buildvcs=false -o $(CACHE)/tunnel_server-$(TUNNEL_KEY) .; }
+	@install -D $(CACHE)/tunnel_server-$(TUNNEL_KEY) $@
+
 # What gNMI is measured against and with: openconfig's cache and Subscribe server, and a reader.
 build/bin/gnmi_peer: $(wildcard bench/peer/*)
 	@echo "== gnmi_peer: $@"

@@ -97,6 +97,10 @@ CATALOGUE: Mapping[ConditionType, AlarmType] = {
     ConditionType.REDIS_UNREACHABLE: AlarmType(
         "Redis does not answer, so that the tables of SONiC are out of date.", (_MINOR,)
     ),
+    ConditionType.TUNNEL_DOWN: AlarmType(
+        "A tunnel that srv6-gnmid dials is not up, so that nobody reaches this router through it.",
+        (_MINOR,),
+    ),
     ConditionType.CLOCK_NOT_SYNCHRONIZED: AlarmType(
         "The clock of this host is not synchronized, or was set by a second and more.",
         (_WARNING,),

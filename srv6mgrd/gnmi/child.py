@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -20,3 +21,22 @@ def start(
         pass_fds=tuple(fds),
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
+
+
+async def ended(process: subprocess.Popen[bytes]) -> int:
+    """Its status, when it has ended."""
+    pidfd = os.pidfd_open(process.pid)
+    loop = asyncio.get_running_loop()
+    ending = loop.create_future()
+    loop.add_reader(pidfd, _settle, ending)
+    try:
+        await ending
+    finally:
+        loop.remove_reader(pidfd)
+        os.close(pidfd)
+    return process.wait()
+
+
+def _settle(ending: asyncio.Future[None]) -> None:
+    if not ending.done():
+        ending.set_result(None)

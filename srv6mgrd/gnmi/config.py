@@ -41,6 +41,14 @@ class Config:
     ``max_message``  MiB of one request
     ``request_seconds``   a Get, a Capabilities, or the beginning of a Subscribe takes no longer
     ``keepalive``    seconds between pings on a connection; a client that doesn't answer is gone
+    ``tunnel_servers``   tunnel servers (openconfig/grpctunnel) that are dialed, ``host:port``:
+                     gNMI is served through the tunnels to clients that authenticate as on
+                     ``listen``
+    ``tunnel_target``    the name that this router registers; empty: its host name
+    ``tunnel_ca``    PEM file: the authority that signed the certificates of the tunnel servers
+    ``tunnel_certificate``, ``tunnel_key``   PEM files that this router shows to them; both absent:
+                     none
+    ``max_tunnel_sessions``   connections that come through tunnels, at once
     ``log_level``    debug, info, warning or error
     """
 
@@ -69,6 +77,12 @@ class Config:
     max_message: int = 64
     request_seconds: float = 60.0
     keepalive: float = 30.0
+    tunnel_servers: tuple[str, ...] = ()
+    tunnel_target: str = ""
+    tunnel_ca: str = ""
+    tunnel_certificate: str = ""
+    tunnel_key: str = ""
+    max_tunnel_sessions: int = 20
     log_level: str = "info"
 
 
@@ -88,6 +102,7 @@ def parse(settings: Mapping[str, Any], where: str = "settings") -> Config:
 
 def _check(config: Config, where: str) -> None:
     listening.check(config, where)
+    _check_tunnels(config, where)
     for user, how in config.users.items():
         if how == "pam" and not config.pam:
             raise SettingsError(f"{where}: users: {user} needs the setting pam; name a service")
@@ -100,9 +115,25 @@ def _check(config: Config, where: str) -> None:
         raise SettingsError(f"{where}: anonymous needs anonymous_user, for NACM's rules; set it")
     if config.anonymous or config.client_ca or config.users or config.pam:
         return
-    for address in config.listen:
-        if not is_local(address):
-            raise SettingsError(
-                f"{where}: listen {address} is open to a network without credentials; set"
-                " client_ca, users or pam (or anonymous = true)"
-            )
+    entrances = [f"listen {address}" for address in config.listen if not is_local(address)]
+    entrances += [f"tunnel_servers {server}" for server in config.tunnel_servers]
+    if entrances:
+        raise SettingsError(
+            f"{where}: {entrances[0]} is open to a network without credentials; set"
+            " client_ca, users or pam (or anonymous = true)"
+        )
+
+
+def _check_tunnels(config: Config, where: str) -> None:
+    for server in config.tunnel_servers:
+        host, _, port = server.rpartition(":")
+        if not host or not port.isdigit():
+            raise SettingsError(f"{where}: tunnel_servers {server} is no host:port; correct it")
+    if bool(config.tunnel_certificate) != bool(config.tunnel_key):
+        raise SettingsError(
+            f"{where}: tunnel_certificate and tunnel_key belong together; name both or none"
+        )
+    if config.tunnel_servers and not config.tunnel_ca:
+        raise SettingsError(
+            f"{where}: tunnel_servers needs tunnel_ca, which signed their certificates; set it"
+        )

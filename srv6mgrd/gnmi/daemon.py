@@ -35,6 +35,7 @@ from srv6mgrd.gnmi.projections import VIEWS
 from srv6mgrd.gnmi.service import Service
 from srv6mgrd.gnmi.state import State
 from srv6mgrd.gnmi.subscribe import Telemetry
+from srv6mgrd.gnmi.tunnel.dial_out import DialOut
 from srv6mgrd.gnmi.view import Model
 from srv6mgrd.gnmi.watch import SampleLimits
 from srv6mgrd.gnmi.workers import Workers
@@ -51,13 +52,18 @@ _LOG = logging.getLogger(_NAME)
 _LARGE_ANSWERS = 8
 
 
+def _most(config: Config) -> int:
+    """Connections at once, those that come through tunnels too."""
+    return config.max_connections + (config.max_tunnel_sessions if config.tunnel_servers else 0)
+
+
 def _channel(config: Config) -> list[tuple[str, int]]:
     answer = int(min(config.keepalive, UNANSWERED_S) * 1000)
     return [
         ("grpc.max_receive_message_length", config.max_message << 20),
         ("grpc.max_send_message_length", -1),
         # The listener counts them; this is for those that it has just closed, too.
-        ("grpc.max_allowed_incoming_connections", 2 * config.max_connections),
+        ("grpc.max_allowed_incoming_connections", 2 * _most(config)),
         ("grpc.max_concurrent_streams", config.max_streams),
         ("grpc.keepalive_time_ms", int(config.keepalive * 1000)),
         # The first is for any data to come, the second (60 s by default) for the ping's answer.
@@ -79,11 +85,12 @@ async def _run(config: Config) -> None:
     if config.client_ca:
         certificates = Certificates(config.client_ca, config.certificate_names, config.crl)
     front = Front(config)
+    dial_out = DialOut(config, front)
     access = Access(
         passwords,
         certificates,
         anonymous=config.anonymous_user,
-        authenticated=front.authenticated,
+        authenticated=dial_out.authenticated,
     )
     connection = Connection(originator=_NAME)
     deny_others()
@@ -104,7 +111,7 @@ async def _run(config: Config) -> None:
         modules, reader = found.configurable, connection.session()
         read = partial(content, reader, modules)
         watch = await asyncio.to_thread(Watch, commits, modules, feed.follow(loop), read)
-        workers = Workers(config.max_connections)
+        workers = Workers(_most(config))
         writer = Writer(CommitClient(commits), modules, feed.is_bare, watch.wait_for)
         operations = Operations(writer.call)
         service = Service(
@@ -128,7 +135,7 @@ async def _run(config: Config) -> None:
         await front.start()
         _LOG.info("serving %s", ", ".join((*config.listen, *config.plaintext)))
         try:
-            await until_stopped(memory.give_back(), front.watch())
+            await until_stopped(memory.give_back(), front.watch(), dial_out.run())
         finally:
             service.end()
             await server.stop(grace=1)
@@ -138,9 +145,11 @@ async def _run(config: Config) -> None:
             feed.close()
             await asyncio.to_thread(authority.close)
     finally:
+        dial_out.close()
         front.close()
         # Else a restart would find its addresses in use.
         await loop.run_in_executor(None, front.wait)
+        await loop.run_in_executor(None, dial_out.wait)
         passwords.close()
         if pam:
             pam.close()

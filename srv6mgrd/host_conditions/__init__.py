@@ -1,1 +1,1 @@
-"""Conditions of the host that srv6mgr runs on: files, disks, certificates, daemons, the clock."""
+"""Conditions of this host: files, disks, certificates, daemons, tunnels, the clock."""

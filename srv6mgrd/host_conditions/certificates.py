@@ -40,15 +40,18 @@ class Certificates:
         return [certificate for _, certificate in read.values()]
 
     def _of_gnmi(self) -> dict[str, str]:
-        """The one that is named; else the one that srv6-gnmid made, which it does not renew."""
+        """Those that are named; for clients else the one that srv6-gnmid made, which it does not
+        renew."""
         try:
             settings = table(None, self._gnmi)
         except (SettingsError, OSError):
             return {}
-        if file := settings.get("certificate", ""):
-            return {str(file): _GNMI}
+        named = [settings.get(name, "") for name in ("certificate", "tunnel_certificate")]
+        found = {str(file): _GNMI for file in named if file}
         made = Path(str(settings.get("state_directory", _GNMI_STATE))) / _SELF_SIGNED
-        return {str(made): _GNMI} if os.path.exists(made) else {}
+        if not named[0] and os.path.exists(made):
+            found[str(made)] = _GNMI
+        return found
 
     def _of_metrics(self) -> dict[str, str]:
         """The one that is named; whether srv6-metricsd is wanted at all its unit says."""

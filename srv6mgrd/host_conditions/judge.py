@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from srv6mgrd.model.condition import Condition, ConditionType, Severity
+from srv6mgrd.model.tunnels import Tunnel
 from srv6mgrd.storage import DAMAGED
 
 _NODE = "/srv6mgr-srv6:srv6/srv6mgr-operations"
@@ -16,6 +17,8 @@ SOON = 14 * DAY
 # Parts of a file system that are free, and bytes: who has more has enough, however small the part.
 _LOW, _LEAST = 0.10, 0.02
 _ENOUGH, _LITTLE = 1 << 30, 64 << 20
+# Seconds that it takes to dial a server again that was restarted.
+_MOMENT = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +146,21 @@ def redis(place: str, problem: str) -> Iterator[Condition]:
             Severity.MINOR,
             f"Redis at {place} does not answer ({problem}): tables of SONiC are out of date",
             'systemctl start srv6-redis; without Redis, set redis_socket = "" in srv6mgrd.toml',
+        )
+
+
+def tunnels(found: Iterable[Tunnel], now: float) -> Iterator[Condition]:
+    """Those that are down, and not for a moment."""
+    for tunnel in found:
+        if tunnel.is_up or now - tunnel.since < _MOMENT:
+            continue
+        cause, _, remedy = tunnel.reason.rpartition("; ")
+        yield Condition(
+            ConditionType.TUNNEL_DOWN,
+            f"tunnel {tunnel.server}",
+            Severity.MINOR,
+            f"the tunnel to {tunnel.server} is down: {cause or remedy}",
+            remedy if cause else "journalctl -u srv6-gnmid",
         )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Protocol
 
-from srv6mgrd.host_conditions import daemons, disks, judge
+from srv6mgrd.host_conditions import daemons, disks, judge, tunnels
 from srv6mgrd.host_conditions.certificates import Certificates
 from srv6mgrd.host_conditions.clock import Clock
 from srv6mgrd.model.condition import Condition
@@ -72,6 +72,7 @@ class HostWatch:
             *judge.certificates(self._certificates.found(), time.time()),
             *judge.daemons(_daemons(self._runtime)),
             *judge.redis(self._settings.redis_socket, self._redis()),
+            *judge.tunnels(tunnels.found(self._runtime), time.time()),
             *judge.clock(self._clock.problem()),
         ]
 

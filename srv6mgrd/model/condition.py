@@ -51,6 +51,7 @@ class ConditionType(StrEnum):
     CERTIFICATE_EXPIRY = "certificate-expiry"
     DAEMON_DOWN = "daemon-down"
     REDIS_UNREACHABLE = "redis-unreachable"
+    TUNNEL_DOWN = "tunnel-down"
     CLOCK_NOT_SYNCHRONIZED = "clock-not-synchronized"
 
 

@@ -88,6 +88,7 @@ BUILD_LAB = "build/lab"
 BUILD_GNMI_CLI = "build/gnmi_cli"
 BUILD_GOBGP = "build/gobgp_peer"
 BUILD_STAMP = "build/stamp-suite"
+BUILD_TUNNEL = "build/tunnel_server"
 BUILD_TELEGRAF = "build/telegraf"
 BUILD_FRR = "build/frr"
 # Programs that are built for a suite.
@@ -144,6 +145,7 @@ def _build() -> list[Job]:
         _job(BUILD_GNMI_CLI, ("make", "build/bin/gnmi_cli")),
         _job(BUILD_GOBGP, ("make", "build/bin/gobgp_peer")),
         _job(BUILD_STAMP, ("make", "build/bin/stamp-suite")),
+        _job(BUILD_TUNNEL, ("make", "build/bin/tunnel_server")),
     ]
 
 
@@ -352,7 +354,7 @@ def _needs(jobs: Iterable[Job]) -> list[str]:
 
 
 def _needs_of(room: str) -> tuple[str, ...]:
-    return (BUILD_LAB, BUILD_GNMI_CLI) if room == "gnmi" else (BUILD_LAB,)
+    return (BUILD_LAB, BUILD_GNMI_CLI, BUILD_TUNNEL) if room == "gnmi" else (BUILD_LAB,)
 
 
 def in_root(

@@ -1,4 +1,4 @@
-"""The host: daemons, certificates, disks. Looked at here, with srv6mgrd or without."""
+"""The host: daemons, certificates, tunnels, disks. Looked at here, with srv6mgrd or without."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from srv6mgrd.cli.doctor.finding import Finding, Level, or_ok, skip
-from srv6mgrd.host_conditions import daemons, disks, judge
+from srv6mgrd.host_conditions import daemons, disks, judge, tunnels
 from srv6mgrd.host_conditions.certificates import Certificates
 from srv6mgrd.model.condition import Condition, Severity
 from srv6mgrd.settings import Settings
@@ -25,6 +25,9 @@ def host(settings: Settings) -> Iterator[Finding]:
             "daemons", f"those that are enabled run ({names})", judge.daemons(running)
         )
     yield from certificates(Certificates())
+    if dialed := tunnels.found(Path(settings.runtime_directory)):
+        well = f"up: {', '.join(tunnel.server for tunnel in dialed)}"
+        yield from _judged("tunnels", well, judge.tunnels(dialed, time.time()))
     found = judge.disks(disks.found(settings))
     yield from _judged("disks", "state, runtime and shared memory have room", found)
 

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 import logging
-import os
 import resource
 import shutil
 import socket
@@ -52,6 +51,11 @@ class Front:
             raise
 
     @property
+    def folder(self) -> Path:
+        """Private: who connects to gRPC's sockets has its own there."""
+        return self._folder
+
+    @property
     def secure(self) -> str:
         """Where gRPC has to serve TLS."""
         return str(self._folder / _SECURE)
@@ -94,18 +98,8 @@ class Front:
     async def watch(self) -> None:
         """Raises FrontEndedError when the process ends."""
         assert self._process is not None
-        pidfd = os.pidfd_open(self._process.pid)
-        loop = asyncio.get_running_loop()
-        ended = loop.create_future()
-        loop.add_reader(pidfd, _settle, ended)
-        try:
-            await ended
-        finally:
-            loop.remove_reader(pidfd)
-            os.close(pidfd)
-        raise FrontEndedError(
-            f"listener: its process ended with status {self._process.wait()}; see its log"
-        )
+        status = await child.ended(self._process)
+        raise FrontEndedError(f"listener: its process ended with status {status}; see its log")
 
     def close(self) -> None:
         """End the process and remove what it listened at."""
@@ -129,8 +123,3 @@ def _raise_limit() -> None:
     soft limit of 1,024 is for select(2)'s sake."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-
-
-def _settle(ended: asyncio.Future[None]) -> None:
-    if not ended.done():
-        ended.set_result(None)

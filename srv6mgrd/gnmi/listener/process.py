@@ -23,11 +23,11 @@ from srv6mgrd.clients.accepted import peer_of
 from srv6mgrd.clients.admission import Admission, Limits, Rejected
 from srv6mgrd.clients.flood import FloodLog
 from srv6mgrd.clients.peer import Peer
+from srv6mgrd.gnmi.listener.behind import connect
 from srv6mgrd.gnmi.listener.relay import DRAIN_S, Side
 
 _LOG = logging.getLogger("srv6-gnmid")
 _PAUSE_S = 0.2  # after accept failed: no descriptors are left, say
-_CONNECT_S = 5.0
 _EXPIRY_S = 0.25
 
 
@@ -98,7 +98,7 @@ class Listener:
         if accepted.family != socket.AF_UNIX:
             # gRPC's pings find a client that vanished; this ends what is left to be sent to it.
             accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, self._unanswered_ms)
-        behind = await self._connect(entrance.behind, peer)
+        behind = await connect(self._folder, entrance.behind, peer)
         near, far = (Side(lambda: self._end(number)) for _ in range(2))
         near.other, far.other = far, near
         if number not in self._open:  # it was displaced meanwhile
@@ -108,22 +108,6 @@ class Listener:
         self._open[number] = (near, far)
         await loop.create_unix_connection(lambda: far, sock=behind)
         await loop.connect_accepted_socket(lambda: near, accepted)
-
-    async def _connect(self, behind: str, peer: Peer) -> socket.socket:
-        """A connection to gRPC, from a socket that has the name of the client."""
-        path = self._folder / peer.file()
-        made = socket.socket(socket.AF_UNIX)
-        try:
-            made.setblocking(False)
-            made.bind(str(path))
-            async with asyncio.timeout(_CONNECT_S):
-                await asyncio.get_running_loop().sock_connect(made, behind)
-        except BaseException:
-            made.close()
-            raise
-        finally:
-            path.unlink(missing_ok=True)
-        return made
 
     def _end(self, number: int) -> None:
         self._admission.leave(number)

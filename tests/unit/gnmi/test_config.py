@@ -44,6 +44,10 @@ def test_a_file(tmp_path: Path) -> None:
         ({"crl": "/crl"}, "crl needs client_ca"),
         ({"users": {"alice": "pam"}}, "alice needs the setting pam"),
         ({"anonymous_user": "root"}, "can't be root"),
+        ({"tunnel_servers": ["collector"], "pam": "x"}, "collector is no host:port"),
+        ({"tunnel_servers": ["c:57401"], "pam": "x"}, "needs tunnel_ca"),
+        ({"tunnel_servers": ["c:57401"], "tunnel_ca": "/ca"}, "c:57401 is open to a network"),
+        ({"tunnel_certificate": "/x"}, "tunnel_certificate and tunnel_key belong together"),
         ({"anonymous": True}, "anonymous needs anonymous_user"),
     ],
 )

@@ -12,11 +12,12 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from srv6mgrd.host_conditions import daemons, judge
+from srv6mgrd.host_conditions import daemons, judge, tunnels
 from srv6mgrd.host_conditions.certificates import Certificates
 from srv6mgrd.host_conditions.clock import Clock
 from srv6mgrd.host_conditions.judge import Daemon
 from srv6mgrd.host_conditions.validity import not_after
+from srv6mgrd.model.tunnels import FILE, Tunnel, encode
 
 
 def certificate(ends: datetime) -> str:
@@ -177,3 +178,17 @@ def test_of_a_certificate_that_may_not_be_read_nothing_is_known(
     (known,) = named(tmp_path, tmp_path / "c.pem").found()
     assert known.is_denied
     assert not list(judge.certificates([known], 1e9))
+
+
+def test_tunnels_are_those_that_gnmid_reports(tmp_path: Path) -> None:
+    assert tunnels.found(tmp_path) == []
+    (tmp_path / FILE).write_text("[]")
+    assert tunnels.found(tmp_path) == []
+    seen = [Tunnel("collector:57401", "pe1", False, 5.0, "nothing answers there", 0)]
+    (tmp_path / FILE).write_text(encode(seen))
+    assert tunnels.found(tmp_path) == seen
+
+
+def test_the_certificate_for_tunnels_is_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "gnmid.toml").write_text('tunnel_certificate = "/t.crt"\n')
+    assert [found.file for found in Certificates(tmp_path).found()] == ["/t.crt"]

@@ -7,6 +7,7 @@ import pytest
 from srv6mgrd.host_conditions import judge
 from srv6mgrd.host_conditions.judge import DAY, Certificate, Daemon, Disk
 from srv6mgrd.model.condition import Severity
+from srv6mgrd.model.tunnels import Tunnel
 
 NOW = 1_800_000_000.0
 GIB, MIB = 1 << 30, 1 << 20
@@ -92,3 +93,16 @@ def test_redis_and_the_clock() -> None:
     assert not list(judge.redis("/run/redis.sock", ""))
     assert [c.severity for c in judge.clock("set")] == [Severity.WARNING]
     assert not list(judge.clock(""))
+
+
+def test_tunnels_that_are_down() -> None:
+    reason = "Connection refused; see that the tunnel server runs"
+    seen = [
+        Tunnel("a:1", "pe1", True, NOW - 99),
+        Tunnel("b:1", "pe1", False, NOW - 99, reason),
+        Tunnel("c:1", "pe1", False, NOW - 1, reason),
+    ]
+    (found,) = judge.tunnels(seen, NOW)
+    assert (found.type.value, found.resource) == ("tunnel-down", "tunnel b:1")
+    assert found.cause == "the tunnel to b:1 is down: Connection refused"
+    assert found.remedy == "see that the tunnel server runs"

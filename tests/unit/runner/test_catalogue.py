@@ -42,7 +42,12 @@ def test_each_file_of_frr_runs_in_one_job() -> None:
 
 def test_all_that_a_job_needs_is_run_too() -> None:
     jobs = catalogue.with_needs(["contract/gnmi"])
-    assert [job.name for job in jobs] == ["build/lab", "build/gnmi_cli", "contract/gnmi"]
+    assert [job.name for job in jobs] == [
+        "build/lab",
+        "build/gnmi_cli",
+        "build/tunnel_server",
+        "contract/gnmi",
+    ]
 
 
 def test_jobs_of_the_night_run_by_name_too() -> None:
