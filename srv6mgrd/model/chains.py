@@ -51,11 +51,12 @@ class ProxiedFunction:
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """Packets that go through the function and have to come back. ``interval`` in milliseconds."""
+    """Packets that go through the function and have to come back. ``interval`` in milliseconds;
+    ``failures`` and ``successes`` are in a row."""
 
     enabled: bool = True
     interval: int = 100
-    failures: int = 3
+    failures: int = 2
     successes: int = 10
 
 

@@ -42,6 +42,7 @@ class ConditionType(StrEnum):
     NEXT_HOP_UNREACHABLE = "next-hop-unreachable"
     PATH_DOWN = "path-down"
     PATH_DEGRADED = "path-degraded"
+    SERVICE_FUNCTION_DOWN = "service-function-down"
     NOT_INSTALLED = "not-installed"
     ROUTING_DAEMON_DOWN = "routing-daemon-down"
 

@@ -53,7 +53,7 @@ def _function(e: _Entry) -> ServiceFunction:
         health_check=HealthCheck(
             check.get("enabled", True),
             check.get("interval", 100),
-            check.get("failures", 3),
+            check.get("failures", 2),
             check.get("successes", 10),
         ),
         weight=e.get("weight", 1),

@@ -9,7 +9,7 @@ from srv6mgrd.ebpf import libbpf
 from srv6mgrd.ebpf.libbpf import Map
 from srv6mgrd.ebpf.pinned import PinnedPrograms, folder_of_namespace
 from srv6mgrd.kinds.proxy.object import PROXY_FOLDER, PROXY_OBJECT, PROXY_PROGRAMS
-from srv6mgrd.proxy import layout
+from srv6mgrd.proxy import health_checks, layout
 
 OBJECT = Path(PROXY_OBJECT)
 
@@ -25,6 +25,7 @@ class Maps:
     counters: Map
     flows: Map
     flow_chains: Map
+    health_checks: Map
 
 
 def _sizes() -> dict[str, int]:
@@ -37,6 +38,7 @@ def _sizes() -> dict[str, int]:
         "counters": layout.COUNTERS.size * libbpf.possible_cpus(),
         "flows": layout.FOLLOWED_SIZE,
         "flow_chains": layout.FLOW_CHAIN_SIZE,
+        "health_checks": health_checks.VALUE_SIZE,
     }
 
 

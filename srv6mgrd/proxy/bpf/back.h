@@ -5,6 +5,7 @@
 #include "chain.h"
 #include "extensions.h"
 #include "flow.h"
+#include "health_check.h"
 #include "hop.h"
 #include "maps.h"
 #include "packet.h"
@@ -143,8 +144,11 @@ static __always_inline int encapsulate(struct __sk_buff *skb, struct chain *chai
     reason = NOTHING_LEARNED;
     if (chain->flags & BY_FLOW) {
         of_flow = flow_chain_of(skb, frame ? 0 : ETH_HLEN, port, &digest);
-        if (!of_flow)
+        if (!of_flow) {
+            if (is_health_check(skb, port->inner))
+                return DROP;
             goto error;
+        }
         length = of_flow->slot.length;
     } else {
         length = chain->slots[*(volatile __u32 *)&chain->sequence & 1].length;

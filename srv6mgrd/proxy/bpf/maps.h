@@ -10,6 +10,7 @@
 
 #define MAX_PROXIES 4096
 #define MAX_PASSES 16384
+#define MAX_HEALTH_CHECKS 8192
 /* Of all proxies together; the least recently used make room. */
 #define MAX_FLOWS 65536
 #define MAX_FLOW_CHAINS 4096
@@ -219,6 +220,26 @@ struct {
     __type(key, __u32);
     __type(value, __u64[COUNTERS]);
 } counters SEC(".maps");
+
+/* Health checks of functions: which run of srv6mgrd sent it, and its number there. */
+struct health_key {
+    __u32 run, check;
+};
+
+/* The last one that came back, and when (CLOCK_MONOTONIC). */
+struct health {
+    __u32 number;
+    __u32 pad;
+    __u64 at;
+};
+
+/* srv6mgrd adds those that it sends: nobody else can fill it. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, MAX_HEALTH_CHECKS);
+    __type(key, struct health_key);
+    __type(value, struct health);
+} health_checks SEC(".maps");
 
 /* By the number of the proxy. */
 struct {

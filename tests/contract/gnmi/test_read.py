@@ -32,6 +32,7 @@ def test_capabilities_name_models_encodings_and_version(gnmi: Client) -> None:
         ("srv6mgr-interfaces", "srv6mgr"),
         ("srv6mgr-path-measurement", "srv6mgr"),
         ("srv6mgr-accounting", "srv6mgr"),
+        ("srv6mgr-chain", "srv6mgr"),
         ("srv6mgr-operations", "srv6mgr"),
         ("srv6mgr-alarms", "srv6mgr"),
         ("ietf-alarms", "IETF CCAMP Working Group"),

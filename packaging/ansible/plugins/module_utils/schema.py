@@ -100,7 +100,7 @@ DEFAULTS = {
     "srv6/service-chaining/service-function-chain/hop/on-failure": "bypass",
     "srv6/service-chaining/service-function/drain": "false",
     "srv6/service-chaining/service-function/health-check/enabled": "true",
-    "srv6/service-chaining/service-function/health-check/failures": "3",
+    "srv6/service-chaining/service-function/health-check/failures": "2",
     "srv6/service-chaining/service-function/health-check/interval": "100",
     "srv6/service-chaining/service-function/health-check/successes": "10",
     "srv6/service-chaining/service-function/weight": "1",

@@ -1,0 +1,320 @@
+"""Watches whether service functions let packets through, and has chains go around those that do
+not."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv6Address
+from typing import Any, Protocol
+
+from srv6mgrd.function_health.checks import Check, Port, checks
+from srv6mgrd.function_health.packet import Mark, echo, frame
+from srv6mgrd.function_health.verdict import FunctionHistory, Verdict
+from srv6mgrd.model.chains import FunctionState, ServiceFunction
+from srv6mgrd.model.condition import Condition, ConditionType, Severity
+from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.parse import CHAINING
+from srv6mgrd.model.paths import service_function_path
+from srv6mgrd.model.times import time_text
+from srv6mgrd.netlink.errors import KernelError
+from srv6mgrd.threads import one_thread
+
+_LOG = logging.getLogger(__name__)
+
+PART = SOURCE = "service-functions"
+# Seconds: the shortest sleep, how long interfaces and neighbors are known, and how often delays
+# are made known that nothing else is.
+_TICK, _KNOWN, _DELAYS = 0.01, 1.0, 10.0
+_REMEDY = "start the function again, or see its interfaces; srv6ctl explain names the chain"
+
+
+class Kernel(Protocol):
+    """``function_health.ports.Ports``; in a thread. Raises KernelError."""
+
+    def read(self) -> Mapping[str, Port]: ...
+
+    def macs(self) -> Mapping[tuple[int, str], bytes]: ...
+
+
+class Senders(Protocol):
+    """``function_health.ports.Senders``."""
+
+    def keep(self, ports: Mapping[str, Port], names: Iterable[str]) -> None: ...
+
+    def send(self, name: str, index: int, frames: Sequence[bytes]) -> str: ...
+
+
+class Answer(Protocol):
+    """``proxy.health_checks.Returned``; ``at`` in nanoseconds of CLOCK_MONOTONIC."""
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def at(self) -> int: ...
+
+
+class Answers(Protocol):
+    """``proxy.health_checks.HealthChecks``."""
+
+    run: int
+
+    @property
+    def is_current(self) -> bool: ...
+
+    def expect(self, checks: Iterable[int]) -> bool: ...
+
+    def returned(self, check: int) -> Answer | None: ...
+
+
+class Writer(Protocol):
+    """``counters.observed.ObservedWriter``."""
+
+    def stage(self, part: str, members: Mapping[str, Any]) -> None: ...
+
+    def publish(self) -> None: ...
+
+
+class Alarms(Protocol):
+    """``manager.ports.Alarms``."""
+
+    def report(self, source: str, conditions: Iterable[Condition]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What the monitor works with. ``steer`` gives chains the states of all functions; it raises
+    KernelError. ``resolve`` has the kernel ask for a neighbor."""
+
+    kernel: Kernel
+    senders: Senders
+    answers: Answers
+    writer: Writer
+    alarms: Alarms
+    steer: Callable[[Mapping[str, FunctionState]], None]
+    resolve: Callable[[str, IPv4Address | IPv6Address], None]
+
+
+@dataclass(slots=True)
+class _Watched:
+    """A function and its checks; ``numbers`` of these are those that packets carry. ``sent`` is the
+    number of the last packets, at ``sent_at`` in nanoseconds of CLOCK_MONOTONIC; 0 for none."""
+
+    function: ServiceFunction
+    history: FunctionHistory = field(default_factory=FunctionHistory)
+    checks: tuple[Check, ...] = ()
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    due: float = 0.0
+    sent: int = 0
+    sent_at: int = 0
+    awaited: frozenset[str] = frozenset()
+    verdict: Verdict = field(default_factory=Verdict)
+    since: int = field(default_factory=time.time_ns)
+
+
+@one_thread()
+class FunctionMonitor:
+    """Lives in the event loop."""
+
+    def __init__(self, desired: Callable[[], Desired], outside: Outside) -> None:
+        self._desired = desired
+        self._outside = outside
+        self._of: Desired | None = None
+        self._watched: dict[str, _Watched] = {}
+        self._ports: Mapping[str, Port] = {}
+        self._macs: Mapping[tuple[int, str], bytes] = {}
+        self._known = self._shown = -_DELAYS
+        # The checks that the programs note, and the states that chains have.
+        self._expected: frozenset[int] = frozenset()
+        self._steered: Mapping[str, FunctionState] | None = None
+        self._published: object = None
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        while True:
+            try:
+                pause = await self.beat()
+            except KernelError as error:
+                _LOG.error("service functions: %s", error)
+                pause = _KNOWN
+            await asyncio.sleep(pause)
+
+    async def beat(self) -> float:
+        """Judge what was sent, send what is due. Returns how long nothing is to do, in seconds.
+        Raises KernelError."""
+        desired = self._desired()
+        if desired.chains is not getattr(self._of, "chains", None):
+            self._of = desired
+            self._declare(desired.chains.functions)
+        if not self._watched:
+            self._steer()
+            self._publish()
+            return _KNOWN
+        if (now := time.monotonic()) - self._known >= _KNOWN:
+            await asyncio.to_thread(self._look)
+            self._renew()
+            self._known = now
+        for one in self._watched.values():
+            if one.due <= now:
+                self._judge(one)
+                self._send(one)
+                one.due = max(one.due + one.function.health_check.interval / 1000, now)
+        self._steer()
+        self._publish()
+        next_due = min(one.due for one in self._watched.values())
+        return min(max(next_due - time.monotonic(), _TICK), _KNOWN)
+
+    def _declare(self, functions: Mapping[str, ServiceFunction]) -> None:
+        watched = {}
+        for name, function in functions.items():
+            one = self._watched.get(name) or _Watched(function)
+            one.function = function
+            watched[name] = one
+        self._watched = watched
+        self._known = -_KNOWN
+
+    def _look(self) -> None:
+        """In a thread, while the event loop awaits it."""
+        self._ports, self._macs = self._outside.kernel.read(), self._outside.kernel.macs()
+
+    def _renew(self) -> None:
+        """Checks of the interfaces as they are now."""
+        number, expected = 0, set()
+        for one in self._watched.values():
+            one.checks = tuple(checks(one.function, self._ports))
+            one.numbers = {check.name: number + n for n, check in enumerate(one.checks)}
+            one.history.keep(one.numbers)
+            expected |= set(one.numbers.values())
+            number += len(one.checks)
+        interfaces = {check.enters for one in self._watched.values() for check in one.checks}
+        self._outside.senders.keep(self._ports, interfaces)
+        wanted = frozenset(expected)
+        if wanted != self._expected or not self._outside.answers.is_current:
+            self._expected = wanted if self._outside.answers.expect(wanted) else frozenset()
+            for one in self._watched.values():
+                one.awaited = frozenset()
+
+    def _judge(self, one: _Watched) -> None:
+        rules = one.function.health_check
+        for check in one.checks:
+            if check.name not in one.awaited:
+                continue
+            answer = self._outside.answers.returned(one.numbers[check.name])
+            if answer is None or answer.number != one.sent:
+                ms = rules.interval
+                why = f"no packet came back by {check.leaves} within {ms} ms"
+                one.history.add(check.name, why, rules)
+            else:
+                one.history.add(check.name, None, rules)
+                one.history.took(check.name, (answer.at - one.sent_at) / 1000)
+        self._conclude(one)
+
+    def _send(self, one: _Watched) -> None:
+        rules = one.function.health_check
+        one.sent, one.sent_at = (one.sent + 1) & 0xFFFFFFFF or 1, time.monotonic_ns()
+        awaited = set()
+        for check in one.checks:
+            problem, at_once, frames = self._packet(one, check)
+            if not problem and frames:
+                index = self._ports[check.enters].index
+                problem = self._outside.senders.send(check.enters, index, frames)
+                at_once = True
+                if not problem and self._expected:
+                    awaited.add(check.name)
+            if problem:
+                one.history.add(check.name, problem, rules, at_once=at_once)
+            elif not rules.enabled or not check.is_possible:
+                one.history.add(check.name, None, rules)
+        one.awaited = frozenset(awaited)
+        self._conclude(one)
+
+    def _packet(self, one: _Watched, check: Check) -> tuple[str, bool, list[bytes]]:
+        """Why there is none, and whether that is certain; or the packet. Neither where nothing can
+        be said of the function."""
+        if check.problem and check.is_possible:
+            return check.problem, True, []
+        enabled = one.function.health_check.enabled
+        port = self._ports[check.enters]
+        mark = Mark(self._outside.answers.run, one.numbers[check.name], one.sent)
+        if check.next_hop is None:
+            back = self._ports[check.leaves].mac
+            return "", False, [frame(mark, back, port.mac)] if enabled else []
+        to = self._macs.get((port.index, str(check.next_hop)))
+        if to is None:
+            self._outside.resolve(check.enters, check.next_hop)
+            self._known = -_KNOWN
+            return f"next hop {check.next_hop} on {check.enters} does not resolve", False, []
+        if not enabled or check.source is None or check.destination is None:
+            return "", False, []
+        return "", False, [echo(mark, to, port.mac, (check.source, check.destination))]
+
+    def _conclude(self, one: _Watched) -> None:
+        verdict = one.history.verdict(drain=one.function.drain)
+        if verdict.state is not one.verdict.state:
+            _LOG.warning(
+                "service function %s is %s%s",
+                one.function.name,
+                verdict.state,
+                f": {verdict.reason}" if verdict.reason else "",
+            )
+            one.since = time.time_ns()
+        one.verdict = verdict
+
+    def _steer(self) -> None:
+        states = {name: one.verdict.state for name, one in self._watched.items()}
+        if states != self._steered:
+            self._outside.steer(states)
+            self._steered = states
+
+    # What others see.
+
+    def _publish(self) -> None:
+        """At once when a state changes, with delays now and then."""
+        now = time.monotonic()
+        verdicts = {name: one.verdict for name, one in self._watched.items()}
+        if verdicts == self._published and now - self._shown < _DELAYS:
+            return
+        if verdicts != self._published:
+            self._outside.alarms.report(SOURCE, list(self._conditions()))
+        self._published, self._shown = verdicts, now
+        entries = [_entry(one) for one in self._watched.values()]
+        self._outside.writer.stage(
+            PART, {CHAINING: {"service-function": entries}} if entries else {}
+        )
+        self._outside.writer.publish()
+
+    def _conditions(self) -> Iterator[Condition]:
+        for name, one in self._watched.items():
+            if one.verdict.state is FunctionState.DOWN:
+                yield Condition(
+                    ConditionType.SERVICE_FUNCTION_DOWN,
+                    service_function_path(name),
+                    Severity.MINOR,
+                    f"service function {name} is down: {one.verdict.reason}",
+                    _REMEDY,
+                )
+
+
+def _entry(one: _Watched) -> dict[str, Any]:
+    state: dict[str, Any] = {"function-state": one.verdict.state.value}
+    reason = one.verdict.reason or _unchecked(one)
+    if reason:
+        state["function-state-reason"] = reason
+    state["last-change"] = time_text(one.since)
+    if (delay := one.history.delay) is not None:
+        state["delay"] = delay
+    return {"name": one.function.name, "state": state}
+
+
+def _unchecked(one: _Watched) -> str:
+    """Why a function is not checked, where it is not."""
+    if one.function.proxied is None:
+        return "another router has it, or it knows SRv6: it is not checked"
+    if not one.function.health_check.enabled:
+        return "health-check is not enabled"
+    found = next((check for check in one.checks if not check.is_possible), None)
+    return "" if found is None else f"{found.name} is not checked: {found.problem}"

@@ -1,0 +1,187 @@
+"""The monitor of service functions over a function that is made here."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from ipaddress import IPv4Address, IPv6Address, ip_interface
+from typing import Any
+
+import pytest
+
+from srv6mgrd.function_health.checks import Port
+from srv6mgrd.function_health.packet import mark_of
+from srv6mgrd.function_monitor import FunctionMonitor, Outside
+from srv6mgrd.model.chains import Chains, FunctionState, HealthCheck
+from srv6mgrd.model.condition import Condition
+from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.parse import CHAINING
+from srv6mgrd.proxy.health_checks import Returned
+from tests.unit.model.service_chaining import desired
+
+RULES = HealthCheck(interval=20, failures=2, successes=3)
+FIREWALL = replace(desired().chains.functions["firewall"], health_check=RULES)
+
+
+@dataclass
+class World:
+    """Packets come back at once where ``works`` is set."""
+
+    works: bool = True
+    run: int = 5
+    is_current: bool = True
+    is_up: bool = True
+    drain: bool = False
+    resolved: list[str] = field(default_factory=list)
+    states: list[Mapping[str, FunctionState]] = field(default_factory=list)
+    staged: Mapping[str, Any] = field(default_factory=dict)
+    conditions: list[Condition] = field(default_factory=list)
+    neighbors: bool = True
+    answers: dict[int, Returned] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._desired = self._made()
+
+    def _made(self) -> Desired:
+        function = replace(FIREWALL, drain=self.drain)
+        return replace(desired(), chains=Chains(functions={"firewall": function}))
+
+    def declare(self, **changed: Any) -> None:
+        for name, value in changed.items():
+            setattr(self, name, value)
+        self._desired = self._made()
+
+    def desired(self) -> Desired:
+        return self._desired
+
+    def read(self) -> dict[str, Port]:
+        return {
+            "fw-in": Port(
+                3, self.is_up, b"\2" * 6, (ip_interface("10.9.0.1/24"), ip_interface("fd09::1/64"))
+            ),
+            "fw-out": Port(
+                4, True, b"\4" * 6, (ip_interface("10.9.1.1/24"), ip_interface("fd09:1::1/64"))
+            ),
+        }
+
+    def macs(self) -> dict[tuple[int, str], bytes]:
+        if not self.neighbors:
+            return {}
+        return {
+            (index, address): b"\6" * 6
+            for index in (3, 4)
+            for address in ("10.9.0.2", "fd09::2", "10.9.1.2", "fd09:1::2")
+        }
+
+    def keep(self, ports: Mapping[str, Port], names: Iterable[str]) -> None:
+        pass
+
+    def send(self, name: str, index: int, frames: Sequence[bytes]) -> str:
+        for one in frames:
+            mark = mark_of(one)
+            assert mark is not None
+            assert mark.run == self.run
+            if self.works:
+                self.answers[mark.check] = Returned(mark.number, time.monotonic_ns())
+        return ""
+
+    def expect(self, checks: Iterable[int]) -> bool:
+        return True
+
+    def returned(self, check: int) -> Returned | None:
+        return self.answers.get(check)
+
+    def stage(self, part: str, members: Mapping[str, Any]) -> None:
+        self.staged = members
+
+    def publish(self) -> None:
+        pass
+
+    def report(self, source: str, conditions: Iterable[Condition]) -> None:
+        self.conditions = list(conditions)
+
+    def resolve(self, name: str, address: IPv4Address | IPv6Address) -> None:
+        self.resolved.append(f"{address} on {name}")
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.staged[CHAINING]["service-function"][0]["state"]
+        return found
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture
+def monitor(world: World) -> FunctionMonitor:
+    outside = Outside(world, world, world, world, world, world.states.append, world.resolve)
+    return FunctionMonitor(world.desired, outside)
+
+
+def _run(monitor: FunctionMonitor, seconds: float) -> None:
+    """Until so much time has passed, by the monitor's own pauses."""
+
+    async def beats() -> None:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            await asyncio.sleep(await monitor.beat())
+
+    asyncio.run(beats())
+
+
+def test_a_function_that_lets_packets_through_is_up(monitor: FunctionMonitor, world: World) -> None:
+    _run(monitor, 0.1)
+    assert world.states == [{"firewall": FunctionState.UP}]
+    assert world.state["function-state"] == "up"
+    assert "function-state-reason" not in world.state
+    assert world.conditions == []
+
+
+def test_one_that_does_not_is_down_and_chains_learn_it(
+    monitor: FunctionMonitor, world: World
+) -> None:
+    _run(monitor, 0.1)
+    world.works = False
+    _run(monitor, 0.1)
+    assert world.states[-1] == {"firewall": FunctionState.DOWN}
+    assert world.state["function-state-reason"] == (
+        "ipv4 forward: no packet came back by fw-out within 20 ms"
+    )
+    (condition,) = world.conditions
+    assert condition.cause.startswith("service function firewall is down: ipv4 forward")
+    world.works = True
+    _run(monitor, 0.15)
+    assert world.states[-1] == {"firewall": FunctionState.UP}
+    assert world.conditions == []
+
+
+def test_a_function_that_drains(monitor: FunctionMonitor, world: World) -> None:
+    _run(monitor, 0.05)
+    world.declare(drain=True)
+    _run(monitor, 0.05)
+    assert world.states[-1] == {"firewall": FunctionState.DRAINING}
+
+
+def test_a_next_hop_that_does_not_resolve(monitor: FunctionMonitor, world: World) -> None:
+    world.neighbors = False
+    _run(monitor, 0.1)
+    assert world.states[-1] == {"firewall": FunctionState.DOWN}
+    assert "next hop 10.9.0.2 on fw-in does not resolve" in world.state["function-state-reason"]
+    assert "10.9.0.2 on fw-in" in world.resolved
+
+
+def test_an_interface_that_is_down_is_seen_at_once(monitor: FunctionMonitor, world: World) -> None:
+    world.is_up = False
+    asyncio.run(monitor.beat())
+    assert world.states == [{"firewall": FunctionState.DOWN}]
+
+
+def test_without_functions_nothing_is_steered(world: World) -> None:
+    outside = Outside(world, world, world, world, world, world.states.append, world.resolve)
+    monitor = FunctionMonitor(Desired, outside)
+    asyncio.run(monitor.beat())
+    assert world.states == [{}]
