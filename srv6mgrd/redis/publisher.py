@@ -20,12 +20,12 @@ from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.proxy_state import ProxyState
 from srv6mgrd.model.service import ServiceReport
 from srv6mgrd.model.status import ObjectRef, ObjectStatus, SidCounters
+from srv6mgrd.redis.accounted import accounting_rows
 from srv6mgrd.redis.counterpoll import POLL_ROW, Poll, poll
 from srv6mgrd.redis.diff import BATCH, DATABASES, Change
 from srv6mgrd.redis.row_cache import NAME_ROW, RowCache
 from srv6mgrd.redis.rows import (
     Projector,
-    accounting_rows,
     alarm_rows,
     proxy_rows,
     service_rows,
@@ -76,6 +76,7 @@ class Publisher:
         self._settings = settings or Settings()
         self._connect = connect
         self._row_cache = RowCache()
+        self._alone = alone
         self._projector = Projector(alone=alone)
         self._declared: tuple[Desired, Mapping[ObjectRef, ObjectStatus]] | None = None
         # What was declared when it was absorbed; None when that has to be done again.
@@ -297,7 +298,7 @@ class Publisher:
                 {
                     **proxy_rows(self._proxies),
                     **service_rows(self._services),
-                    **accounting_rows(self._accounting),
+                    **accounting_rows(self._accounting, alone=self._alone),
                     **alarm_rows(self._alarms),
                 }
             )

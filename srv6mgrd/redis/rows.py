@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from ipaddress import IPv6Network
 from itertools import chain
-from typing import Any
 
 from srv6mgrd.counters import sonic
 from srv6mgrd.model.active_alarm import ActiveAlarm
@@ -34,8 +33,6 @@ VRF_STATUS = table("STATE_DB", "SRV6MGR_VRF")
 SERVICE = table("STATE_DB", "SRV6MGR_SERVICE")
 ALARM = table("STATE_DB", "SRV6MGR_ALARM")
 PROXY = table("STATE_DB", "SRV6MGR_PROXY")
-ACCOUNTING = table("STATE_DB", "SRV6MGR_ACCOUNTING")
-DROPS = table("STATE_DB", "SRV6MGR_DROPS")
 COUNTERS = table(sonic.DATABASE, "COUNTERS")
 NAME_MAP = table("COUNTERS_DB", "COUNTERS_SRV6_NAME_MAP")
 SID_OID = table("COUNTERS_DB", "SRV6MGR_SID_OID")
@@ -261,40 +258,6 @@ def _proxy(prefix: str, p: ProxyState) -> Row:
         learned=time_text(p.learned) if p.learned else None,
         owner=OWNER,
     )
-
-
-_COUNTED = ("packets", "inner_octets", "outer_octets")
-
-
-def accounting_rows(found: Mapping[str, Any]) -> dict[RowKey, Fields]:
-    """Rows of accounting and of drops; ``found`` is the container ``accounting/statistics``, and
-    beside it ``drops``."""
-    rows = []
-    for direction, remote in (("sent", "segments"), ("received", "source")):
-        for e in found.get(direction, ()):
-            key = (direction, e["vrf"], e["address-family"], e[remote].replace(" ", ","))
-            rows.append(ACCOUNTING.row(*key, **_accounted(e)))
-    for e in found.get("other", ()):
-        rows.append(ACCOUNTING.row(e["direction"], "-", e["address-family"], "-", **_accounted(e)))
-    rows += map(_dropped, found.get("drops", {}).get("drop", ()))
-    return dict(rows)
-
-
-def _dropped(e: Mapping[str, Any]) -> Row:
-    fields = {
-        "certainty": e["certainty"],
-        "packets": e["packets"],
-        "last_seen": e["last-seen"],
-        "owner": OWNER,
-    }
-    if "vrf" in e:
-        fields["vrf"] = e["vrf"]
-    return DROPS.row(e["sid"], e["reason"], **fields)
-
-
-def _accounted(e: Mapping[str, Any]) -> dict[str, str]:
-    counted = {name: e[name.replace("_", "-")] for name in _COUNTED}
-    return {**counted, "owner": OWNER}
 
 
 def service_rows(services: Mapping[ObjectRef, ServiceReport]) -> dict[RowKey, Fields]:

@@ -21,6 +21,9 @@ STATIC_SIDS = ["SID", "Locator", "Action", "Decap DSCP Mode", "Decap VRF", "Offl
 STATS = ["MySID", "Packets", "Bytes"]
 STATUS = ["Row", "Status", "Reason"]
 SIDS = ["SID", "Status", "ASIC", "Reason"]
+ACCOUNTING = ["Direction", "VRF", "Family", "Remote", "Packets", "Inner Bytes", "Outer Bytes"]
+SID_LIST_STATS = ["SID List", "Packets", "Bytes"]
+DROPS = ["SID", "VRF", "Reason", "Certainty", "Packets"]
 
 
 def locators(table: Mapping[str, Fields]) -> Rows:
@@ -95,6 +98,34 @@ def sids(table: Mapping[str, Fields], prefix: str) -> Rows:
         ]
         for key, f in sorted(table.items())
     ]
+
+
+def accounting(table: Mapping[str, Fields], prefix: str) -> Rows:
+    """Of SRV6MGR_ACCOUNTING in STATE_DB."""
+    counts = ("packets", "inner_octets", "outer_octets")
+    return [
+        # An IPv6 address may be the last part.
+        [*key.removeprefix(prefix).split("|", 3), *(int(f.get(name, 0)) for name in counts)]
+        for key, f in sorted(table.items())
+    ]
+
+
+def sid_list_stats(table: Mapping[str, Fields], prefix: str) -> Rows:
+    """Of SRV6MGR_SIDLIST_COUNTERS in COUNTERS_DB."""
+    counts = ("SAI_SRV6_SIDLIST_STAT_OUT_PACKETS", "SAI_SRV6_SIDLIST_STAT_OUT_OCTETS")
+    return [
+        [key.removeprefix(prefix), *(int(f.get(name, 0)) for name in counts)]
+        for key, f in sorted(table.items())
+    ]
+
+
+def drops(table: Mapping[str, Fields], prefix: str) -> Rows:
+    """Of SRV6MGR_DROPS in STATE_DB."""
+    rows = []
+    for key, f in sorted(table.items()):
+        sid, _, reason = key.removeprefix(prefix).rpartition("|")
+        rows.append([sid, f.get("vrf", ""), reason, f.get("certainty"), int(f.get("packets", 0))])
+    return rows
 
 
 class _Databases:
@@ -174,12 +205,48 @@ def _sids(namespace: str | None) -> None:
     _print(sids(rows, "SRV6MGR_SID|"), SIDS)
 
 
+@click.command("accounting")
+@_NAMESPACE
+def _accounting(namespace: str | None) -> None:
+    """Packets and bytes to and from each remote router, by VRF."""
+    rows = _Databases(namespace).rows("STATE_DB", "SRV6MGR_ACCOUNTING|*")
+    _print(accounting(rows, "SRV6MGR_ACCOUNTING|"), ACCOUNTING)
+
+
+@click.command("sid-list-stats")
+@_NAMESPACE
+def _sid_list_stats(namespace: str | None) -> None:
+    """Packets and bytes that left by each segment list."""
+    rows = _Databases(namespace).rows("COUNTERS_DB", "SRV6MGR_SIDLIST_COUNTERS:*")
+    _print(sid_list_stats(rows, "SRV6MGR_SIDLIST_COUNTERS:"), SID_LIST_STATS)
+
+
+@click.command("drops")
+@_NAMESPACE
+def _drops(namespace: str | None) -> None:
+    """Why packets to SIDs are dropped."""
+    rows = _Databases(namespace).rows("STATE_DB", "SRV6MGR_DROPS|*")
+    _print(drops(rows, "SRV6MGR_DROPS|"), DROPS)
+
+
+_COMMANDS = (
+    _locators,
+    _static_sids,
+    _stats,
+    _status,
+    _sids,
+    _accounting,
+    _sid_list_stats,
+    _drops,
+)
+
+
 def register(cli: click.Group) -> None:
     """Called by sonic-utilities with the group ``show``."""
     group = cli.commands.get("srv6")
     if not isinstance(group, click.Group):
         group = click.Group("srv6", help="SRv6 information")
         cli.add_command(group)
-    for command in (_locators, _static_sids, _stats, _status, _sids):
+    for command in _COMMANDS:
         if command.name not in group.commands:
             group.add_command(command)

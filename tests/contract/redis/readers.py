@@ -24,6 +24,15 @@ def show_srv6_stats(client: redis.Redis, sid: str | None = None) -> list[tuple[s
     return sorted(table)
 
 
+def show_dropcounters_counts(client: redis.Redis, switch: str) -> dict[str, int]:
+    """`show dropcounters counts` of the switch: fields by name, then its row; ``switch`` is its
+    identifier in ASIC_DB (sonic-utilities scripts/dropstat, show_switch_drop_counts)."""
+    stats = client.hgetall("COUNTERS_DEBUG_NAME_SWITCH_STAT_MAP")
+    names = {stat: name for name, stat in stats.items() if "SWITCH_ID" not in name}
+    row = f"COUNTERS:{switch}"
+    return {name: int(client.hget(row, stat) or 0) for stat, name in names.items()}
+
+
 class GnmiSid:
     """sonic-gnmi's COUNTERS/SID*: the map is read once (sonic_data_client/virtual_db.go)."""
 

@@ -15,11 +15,13 @@ import redis
 from lab.waiting import wait_until_async
 from orchagent.agent import Agent, Timers
 from srv6mgrd.configdb.source import connect
+from srv6mgrd.counters.sonic import SWITCH
 from srv6mgrd.redis.outward import BesideSonic
 from srv6mgrd.redis.wire import Settings
 from tests.contract.redis.conftest import Server, publisher
 from tests.contract.redis.stock import StockOrch
 from tests.contract.redis.test_publish import A, B, C, counters, declared
+from tests.unit.redis.test_accounted import STATISTICS
 
 pytestmark = pytest.mark.contract
 
@@ -56,7 +58,9 @@ def test_nobody_gets_in_without_a_password(server: Server, tmp_path: Path) -> No
 async def test_srv6mgrd(guarded: Server, settings: Settings) -> None:
     async with publisher(of(settings, "srv6mgrd")) as running:
         running.publisher.publish_counters(counters(A=1, B=2, C=3))
+        running.publisher.publish_accounting(STATISTICS)
         await running.publish(declared(A, B, C))
+        assert guarded.client("COUNTERS_DB").exists(f"COUNTERS:{SWITCH}")
         guarded.client("COUNTERS_DB").flushall()
         await wait_until_async(
             lambda: guarded.client("COUNTERS_DB").hlen("COUNTERS_SRV6_NAME_MAP") == 3

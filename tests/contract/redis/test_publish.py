@@ -9,15 +9,23 @@ from dataclasses import replace
 import pytest
 
 from lab.waiting import wait_until_async
+from srv6mgrd.counters.sonic import SWITCH
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.status import SidCounters
+from srv6mgrd.redis.accounted import accounting_rows
 from srv6mgrd.redis.connection import connect
 from srv6mgrd.redis.schema import RowKey, table_of
 from srv6mgrd.redis.wire import Settings
 from tests.contract.redis.conftest import Running, Server, publisher
-from tests.contract.redis.readers import GnmiSid, show_srv6_stats, srv6_orch
+from tests.contract.redis.readers import (
+    GnmiSid,
+    show_dropcounters_counts,
+    show_srv6_stats,
+    srv6_orch,
+)
 from tests.unit.redis.states import State, all_installed, desired, sid
+from tests.unit.redis.test_accounted import STATISTICS
 
 pytestmark = pytest.mark.contract
 
@@ -44,6 +52,35 @@ async def test_every_key_conforms_to_its_schema(server: Server, running: Running
         assert table is not None, key
         if isinstance(value, dict):
             assert table.faults(key, value) == []
+
+
+async def test_accounting_and_drops(server: Server, running: Running) -> None:
+    await running.publish(declared(A))
+    without = server.dump()
+    running.publisher.publish_accounting(STATISTICS)
+    await running.settled()
+    rows = server.dump()
+    assert len(rows) == len(without) + len(accounting_rows(STATISTICS))
+    for (db, key), value in rows.items():
+        table = table_of(RowKey(db, key))
+        assert table is not None, key
+        if isinstance(value, dict):
+            assert table.faults(key, value) == []
+    shown = show_dropcounters_counts(server.client("COUNTERS_DB"), SWITCH)
+    assert shown["SAI_IN_DROP_REASON_LPM_MISS"] == 12
+    assert shown["SAI_IN_DROP_REASON_TTL"] == 0
+    running.publisher.publish_accounting({})
+    await running.settled()
+    assert server.dump() == without
+
+
+async def test_debug_counters_of_another_writer_stay(server: Server, running: Running) -> None:
+    client = server.client("COUNTERS_DB")
+    theirs = {"DEBUG_0": "SAI_SWITCH_STAT_IN_DROP_REASON_RANGE_BASE"}
+    client.hset("COUNTERS_DEBUG_NAME_SWITCH_STAT_MAP", mapping=theirs)
+    running.publisher.publish_accounting(STATISTICS)
+    await running.publish(declared(A))
+    assert client.hgetall("COUNTERS_DEBUG_NAME_SWITCH_STAT_MAP") == theirs
 
 
 async def test_the_same_again_writes_nothing(server: Server, settings: Settings) -> None:

@@ -249,6 +249,34 @@ def test_show_srv6_stats() -> None:
     ]
 
 
+def test_show_srv6_accounting_and_drops() -> None:
+    show = plugin("show")
+    counted = {"packets": "2", "inner_octets": "168", "outer_octets": "296", "owner": "srv6mgr"}
+    accounting = {
+        "SRV6MGR_ACCOUNTING|sent|red|ipv4|fcbb:0:9::,fcbb:0:2:64::": counted,
+        "SRV6MGR_ACCOUNTING|received|red|ipv4|2001:db8::2": counted,
+    }
+    assert show.accounting(accounting, "SRV6MGR_ACCOUNTING|") == [
+        ["received", "red", "ipv4", "2001:db8::2", 2, 168, 296],
+        ["sent", "red", "ipv4", "fcbb:0:9::,fcbb:0:2:64::", 2, 168, 296],
+    ]
+    of_list = {
+        "SAI_SRV6_SIDLIST_STAT_OUT_PACKETS": "2",
+        "SAI_SRV6_SIDLIST_STAT_OUT_OCTETS": "296",
+        "owner": "srv6mgr",
+    }
+    lists = {"SRV6MGR_SIDLIST_COUNTERS:via-p": of_list}
+    assert show.sid_list_stats(lists, "SRV6MGR_SIDLIST_COUNTERS:") == [["via-p", 2, 296]]
+    drops = {
+        "SRV6MGR_DROPS|fcbb:0:1:64::/64|no-route": {
+            "vrf": "red", "certainty": "certain", "packets": "12", "owner": "srv6mgr"
+        }
+    }  # fmt: skip
+    assert show.drops(drops, "SRV6MGR_DROPS|") == [
+        ["fcbb:0:1:64::/64", "red", "no-route", "certain", 12]
+    ]
+
+
 def test_show_adds_to_the_group_that_sonic_has() -> None:
     theirs = click.Command("locators")
     group = click.Group("srv6", commands=[theirs])
@@ -256,6 +284,7 @@ def test_show_adds_to_the_group_that_sonic_has() -> None:
     plugin("show").register(cli)
     assert group.commands["locators"] is theirs
     assert {"static-sids", "stats", "config-status", "sids"} <= group.commands.keys()
+    assert {"accounting", "sid-list-stats", "drops"} <= group.commands.keys()
     alone = click.Group("show")
     plugin("show").register(alone)
     added = alone.commands["srv6"]
