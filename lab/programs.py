@@ -9,7 +9,9 @@ from lab.cache import Entry, digest, log_file
 from lab.enclosure import CHECKOUT, Enclosure, Part
 from lab.progress import Progress
 
-SOURCES = [CHECKOUT / f"srv6mgrd/{room}/bpf" for room in ("proxy", "accounting", "drops")]
+SOURCES = [
+    CHECKOUT / f"srv6mgrd/{room}/bpf" for room in ("ebpf", "proxy", "accounting", "drops", "chains")
+]
 MOUNT_POINT = "/usr/lib/srv6mgr"
 
 
@@ -25,7 +27,7 @@ def entry(root: Path) -> Entry:
 
     def build(target: Path, progress: Progress) -> None:
         inside = Enclosure(root, [Part("programs", target, MOUNT_POINT)], source="overlay")
-        command = ["sh", "/src/srv6mgrd/proxy/bpf/build.sh", MOUNT_POINT]
+        command = ["sh", "/src/srv6mgrd/ebpf/bpf/build.sh", MOUNT_POINT]
         host.run_logged(
             inside.argv(command), log_file("programs"), progress, "eBPF programs",
             environment=inside.variables(),

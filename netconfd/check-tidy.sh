@@ -13,7 +13,7 @@ check() {
     local flags=(-std=gnu17 -D_GNU_SOURCE) stamp
     case $1 in
     *.bpf.c) flags=(--target=bpf -O2 "-I$root/usr/include" "-I$root/usr/include/x86_64-linux-gnu"
-        -Isrv6mgrd/proxy/bpf -Isrv6mgrd/accounting/bpf) ;;
+        -Isrv6mgrd/ebpf/bpf -Isrv6mgrd/accounting/bpf) ;;
     esac
     stamp=$stamps/$({ echo "$around $1"; cat "$1"; } | sha256sum | cut -c1-32)
     [ -e "$stamp" ] && return

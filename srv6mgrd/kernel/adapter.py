@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from srv6mgrd.accounting.programs import AccountingPrograms
+from srv6mgrd.chains.programs import ChainPrograms
 from srv6mgrd.kernel.traffic import Counted, Traffic
 from srv6mgrd.kinds.accounting.kernel import TrafficAccounting
 from srv6mgrd.kinds.batch import Batch
 from srv6mgrd.kinds.boundary.kernel import Boundaries
+from srv6mgrd.kinds.chain.kernel import ServiceFunctionChains
 from srv6mgrd.kinds.kernel_kind import Host, KernelKind
 from srv6mgrd.kinds.proxy.kernel import ServiceProxies
 from srv6mgrd.kinds.reader import Reader
@@ -22,8 +24,11 @@ from srv6mgrd.kinds.sid.kernel import SidRoutes
 from srv6mgrd.kinds.sid.notices import SidNotices
 from srv6mgrd.kinds.sysctl.kernel import overruled
 from srv6mgrd.model.accounting import Accounted
+from srv6mgrd.model.chain_state import ChainCounts
+from srv6mgrd.model.chains import FunctionState
 from srv6mgrd.model.proxy_state import ProxyState
 from srv6mgrd.netlink import links, routes
+from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.netlink.socket import NetlinkSocket
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.observed import Links, Observed, ObservedObject
@@ -47,21 +52,23 @@ class LinuxKernel:
         programs: Programs | None = None,
         notices: SidNotices | None = None,
         accounting: AccountingPrograms | None = None,
+        chains: ChainPrograms | None = None,
     ) -> None:
         """``programs``: those of the proxies, unless they are where the package puts them, and
-        ``accounting`` likewise. With ``notices`` what is in the SID table is kept up with what the
-        kernel reports, and dumped only where that is not enough."""
+        ``accounting`` and ``chains`` likewise. With ``notices`` what is in the SID table is kept up
+        with what the kernel reports, and dumped only where that is not enough."""
         # The keys of all but routes in the SID table, the last time.
         self._others: frozenset[str] = frozenset()
         self._lock = threading.Lock()
         self._netlink = NetlinkSocket()
         self._proc_sys = proc_sys
-        host = Host(self._netlink, proc_sys, programs, accounting, notices)
+        host = Host(self._netlink, proc_sys, programs, accounting, chains, notices)
         self._kinds = [kind(host) for kind in KINDS]
         self._writers = {cls: kind for kind in self._kinds for cls in kind.kinds}
         self._sids = self._kind(SidRoutes)
         self._proxies = self._kind(ServiceProxies).proxies
         self._accounting = self._kind(TrafficAccounting).accounting
+        self._chains = self._kind(ServiceFunctionChains).chains
         self._boundary = self._kind(Boundaries).table
         self._traffic = Traffic()
         self._writes = 0
@@ -101,6 +108,25 @@ class LinuxKernel:
     def accounted(self, lists: Iterable[Sequence[IPv6Address]] = ()) -> Accounted:
         with self._lock:
             return self._accounting.accounted(lists)
+
+    def chain_counts(self) -> ChainCounts:
+        """What classifiers and service function chains counted."""
+        with self._lock:
+            return self._chains.counts()
+
+    def function_states(self) -> Mapping[str, FunctionState]:
+        """What flows go by; functions that nothing was said of are up."""
+        with self._lock:
+            return self._chains.states()
+
+    def set_function_states(self, states: Mapping[str, FunctionState]) -> None:
+        """Raises KernelError when the kernel rejects it. Those of other functions stay."""
+        with self._lock:
+            failure = self._chains.set_states(states)
+        if failure is not None:
+            raise KernelError(
+                "states of service functions", failure.message, "run srv6ctl reconcile"
+            )
 
     def filtered(self) -> int:
         """How many packets to SIDs the boundary's filter dropped."""

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 from srv6mgrd.accounting.programs import AccountingPrograms
+from srv6mgrd.chains.programs import ChainPrograms
 from srv6mgrd.kinds.kernel_event import KernelEvent
 from srv6mgrd.kinds.object import Object
 from srv6mgrd.netlink.errors import Failure
@@ -31,13 +32,15 @@ Decode = Callable[[], dict[str, ObservedObject]]
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """What kinds read and write with. ``programs`` are those of the proxies, ``accounting``
-    those of accounting; with ``notices`` the SID table is kept up with what the kernel reports."""
+    """What kinds read and write with. ``programs`` are those of the proxies, ``accounting`` and
+    ``chains`` those of accounting and of service function chains; with ``notices`` the SID table is
+    kept up with what the kernel reports."""
 
     netlink: NetlinkSocket
     proc_sys: Path
     programs: Programs | None = None
     accounting: AccountingPrograms | None = None
+    chains: ChainPrograms | None = None
     notices: SidNotices | None = None
 
 

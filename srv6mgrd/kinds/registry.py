@@ -7,6 +7,7 @@ from srv6mgrd.kinds.accounting.kernel import TrafficAccounting
 from srv6mgrd.kinds.address.kernel import InterfaceAddresses
 from srv6mgrd.kinds.admin_state.kernel import AdminStates
 from srv6mgrd.kinds.boundary.kernel import Boundaries
+from srv6mgrd.kinds.chain.kernel import ServiceFunctionChains
 from srv6mgrd.kinds.dummy.kernel import DummyDevices
 from srv6mgrd.kinds.encap_source.kernel import EncapSources
 from srv6mgrd.kinds.kernel_kind import KernelKind
@@ -42,6 +43,7 @@ KINDS: tuple[type[KernelKind], ...] = (
     MarkedRoutes,
     ServiceProxies,
     TrafficAccounting,
+    ServiceFunctionChains,
     EncapSources,
     Boundaries,
     Sysctls,

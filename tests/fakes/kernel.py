@@ -10,6 +10,7 @@ from ipaddress import IPv4Network, IPv6Address, IPv6Network
 from srv6mgrd.kinds.address.object import InterfaceAddress
 from srv6mgrd.kinds.admin_state.object import AdminState
 from srv6mgrd.kinds.boundary.object import UnknownBoundary
+from srv6mgrd.kinds.chain.object import ClassifierHook
 from srv6mgrd.kinds.device import UnknownLink
 from srv6mgrd.kinds.dummy.object import DummyDevice
 from srv6mgrd.kinds.encap_source.object import EncapSource
@@ -446,7 +447,7 @@ class FakeKernel:
                     (isinstance(other, _ON_DEVICE) and other.device == obj.name)
                     or (isinstance(other, VrfPort) and obj.name in (other.vrf, other.interface))
                     or (
-                        isinstance(other, ProxyHook | InterfaceAddress)
+                        isinstance(other, ProxyHook | ClassifierHook | InterfaceAddress)
                         and other.interface == obj.name
                     )
                     or (isinstance(other, VlanDevice) and other.parent == obj.name)

@@ -46,7 +46,7 @@ ON_HOST = (
 WITH_PACKAGES = {"ipfix": "pmacct", "prometheus": "prometheus"}
 # On the host's kernel first, which runs them many times faster; tests that it skips (no VRF device)
 # run in the lab.
-ON_HOST_KERNEL = ("accounting", "drops", "kernel", "oam", "proxy", "stamp")
+ON_HOST_KERNEL = ("accounting", "chains", "drops", "kernel", "oam", "proxy", "stamp")
 # The oldest kernel that the product runs on; an older one tests nothing.
 OLDEST_KERNEL = (6, 12)
 # In the lab; each group of files is a job.

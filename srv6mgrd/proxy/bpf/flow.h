@@ -8,14 +8,6 @@
 #include "maps.h"
 #include "packet.h"
 
-#define IP_FRAGMENT 0x3fff /* more fragments, or not the first */
-
-static __always_inline bool has_ports(__u8 protocol)
-{
-    return protocol == IPPROTO_TCP || protocol == IPPROTO_UDP || protocol == IPPROTO_SCTP ||
-           protocol == IPPROTO_DCCP || protocol == IPPROTO_UDPLITE;
-}
-
 /* The flow of the packet or frame that begins there. Fragments, of which only the first has ports,
  * go by their addresses, and so do packets with more extension headers than are looked through.
  * False when it is too short. */

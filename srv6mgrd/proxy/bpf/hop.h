@@ -12,13 +12,6 @@ static __always_inline struct hops *hops_of(__u32 id)
     return bpf_map_lookup_elem(&hops, &id);
 }
 
-static __always_inline bool same_address(const __u64 *known, const struct in6_addr *address)
-{
-    const __u64 *words = (const void *)address;
-
-    return known[0] == words[0] && known[1] == words[1];
-}
-
 /* Whether a packet of this many bytes may be sent as it is. */
 static __always_inline bool fits(const struct __sk_buff *skb, __u32 length, __u32 mtu)
 {

@@ -13,6 +13,14 @@
 /* IPv6 header, SRH, and extension headers before and behind it. */
 #define MAX_OUTER (MAX_HEADER + 2 * MAX_EXTENSION_BYTES)
 
+/* What a header says of why the search ended there; 0: nothing. */
+static __always_inline int extension_fault(__u32 header)
+{
+    if (header == IPPROTO_FRAGMENT)
+        return FRAGMENT;
+    return is_extension(header) ? EXTENSION_HEADER_CHAIN_TOO_LONG : 0;
+}
+
 enum arrival {
     FROM_UNDERLAY, /* ingress of an interface */
     FROM_NODE,     /* ingress of the SID device, from where no peer can be reached */

@@ -60,3 +60,10 @@ static __always_inline void *end_of(const struct __sk_buff *skb)
 
 /* A pointer that the compiler must not fold into others, so that the verifier sees it checked. */
 #define barrier_var(var) asm volatile("" : "+r"(var))
+
+static __always_inline bool same_address(const __u64 *known, const struct in6_addr *address)
+{
+    const __u64 *words = (const void *)address;
+
+    return known[0] == words[0] && known[1] == words[1];
+}

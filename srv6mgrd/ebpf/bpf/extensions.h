@@ -2,7 +2,6 @@
 /* Extension headers (RFC 8200 section 4) before the one that a program looks for. */
 #pragma once
 
-#include "maps.h"
 #include "packet.h"
 
 /* Of one packet before its segment list, again behind it, and of the packet inside: room for all
@@ -85,10 +84,10 @@ static __always_inline __u32 aligned(__u32 at)
     return at & ~7U;
 }
 
-/* What a header says of why the search ended there; 0: nothing. */
-static __always_inline int extension_fault(__u32 header)
+#define IP_FRAGMENT 0x3fff /* more fragments, or not the first */
+
+static __always_inline bool has_ports(__u8 protocol)
 {
-    if (header == IPPROTO_FRAGMENT)
-        return FRAGMENT;
-    return is_extension(header) ? EXTENSION_HEADER_CHAIN_TOO_LONG : 0;
+    return protocol == IPPROTO_TCP || protocol == IPPROTO_UDP || protocol == IPPROTO_SCTP ||
+           protocol == IPPROTO_DCCP || protocol == IPPROTO_UDPLITE;
 }

@@ -1,0 +1,1 @@
+"""Service function chains: eBPF programs that classify packets into them, their maps and hooks."""
