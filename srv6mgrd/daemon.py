@@ -53,6 +53,8 @@ from srv6mgrd.frr.neighbors import peer
 from srv6mgrd.frr.render import render
 from srv6mgrd.frr.sid_loop import SidLoops
 from srv6mgrd.frr.state import FrrState
+from srv6mgrd.function_health.ports import Ports, Senders, resolve
+from srv6mgrd.function_monitor import FunctionMonitor, Outside
 from srv6mgrd.host_conditions.watch import HostWatch
 from srv6mgrd.in_loop import InLoop
 from srv6mgrd.jobs import until_stopped
@@ -69,6 +71,7 @@ from srv6mgrd.kinds.sid.notices import SidNotices
 from srv6mgrd.manager.conductor import Manager
 from srv6mgrd.ports import AdapterError
 from srv6mgrd.progress import Heartbeat, all_alive, heartbeats, progress
+from srv6mgrd.proxy.health_checks import HealthChecks
 from srv6mgrd.redis.publisher import Publisher
 from srv6mgrd.redis.thread import InThread, Nowhere
 from srv6mgrd.return_paths import ReturnPaths
@@ -208,6 +211,19 @@ async def _run(settings: Settings) -> None:
             published=NodeReader(observed.beside(runtime / "store")).read().members,
         )
         return_paths.changed = services.wake
+        functions = FunctionMonitor(
+            lambda: reconciler.desired,
+            Outside(
+                Ports(),
+                Senders(),
+                HealthChecks(),
+                seen,
+                alarms,
+                kernel.set_function_states,
+                kernel.function_states,
+                resolve,
+            ),
+        )
         # Before anybody can commit on top of it.
         upgrade(
             state / "revision",
@@ -270,6 +286,7 @@ async def _run(settings: Settings) -> None:
                 InterfaceStates(lambda: reconciler.desired, seen).run(),
                 services.run(),
                 return_paths.run(),
+                functions.run(),
                 StampExchange(lambda: reconciler.desired, seen, runtime, problems).run(),
                 manager.probe_every(settings.probe_interval),
                 capability_monitor.follow_frr(manager.request_reconcile),

@@ -87,8 +87,9 @@ class Alarms(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """What the monitor works with. ``steer`` gives chains the states of all functions; it raises
-    KernelError. ``resolve`` has the kernel ask for a neighbor."""
+    """What the monitor works with. ``steer`` gives chains the states of all functions, and
+    ``steered`` are those that they have; both raise KernelError, and may wait for a commit that
+    writes. ``resolve`` has the kernel ask for a neighbor."""
 
     kernel: Kernel
     senders: Senders
@@ -96,6 +97,7 @@ class Outside:
     writer: Writer
     alarms: Alarms
     steer: Callable[[Mapping[str, FunctionState]], None]
+    steered: Callable[[], Mapping[str, FunctionState]]
     resolve: Callable[[str, IPv4Address | IPv6Address], None]
 
 
@@ -148,10 +150,10 @@ class FunctionMonitor:
         Raises KernelError."""
         desired = self._desired()
         if desired.chains is not getattr(self._of, "chains", None):
+            known = await asyncio.to_thread(self._outside.steered)
             self._of = desired
-            self._declare(desired.chains.functions)
+            self._declare(desired.chains.functions, known)
         if not self._watched:
-            self._steer()
             self._publish()
             return _KNOWN
         if (now := time.monotonic()) - self._known >= _KNOWN:
@@ -163,17 +165,24 @@ class FunctionMonitor:
                 self._judge(one)
                 self._send(one)
                 one.due = max(one.due + one.function.health_check.interval / 1000, now)
-        self._steer()
+        await self._steer(desired)
         self._publish()
         next_due = min(one.due for one in self._watched.values())
         return min(max(next_due - time.monotonic(), _TICK), _KNOWN)
 
-    def _declare(self, functions: Mapping[str, ServiceFunction]) -> None:
+    def _declare(
+        self, functions: Mapping[str, ServiceFunction], known: Mapping[str, FunctionState]
+    ) -> None:
         watched = {}
         for name, function in functions.items():
-            one = self._watched.get(name) or _Watched(function)
+            if (one := self._watched.get(name)) is None:
+                was_down = known.get(name) is FunctionState.DOWN
+                one = _Watched(function, FunctionHistory(was_down))
             one.function = function
+            self._conclude(one)
             watched[name] = one
+        if watched.keys() != self._watched.keys():
+            self._steered = None
         self._watched = watched
         self._known = -_KNOWN
 
@@ -264,10 +273,11 @@ class FunctionMonitor:
             one.since = time.time_ns()
         one.verdict = verdict
 
-    def _steer(self) -> None:
+    async def _steer(self, desired: Desired) -> None:
+        """Where there are chains. The programs may not be there yet: it is tried again."""
         states = {name: one.verdict.state for name, one in self._watched.items()}
-        if states != self._steered:
-            self._outside.steer(states)
+        if states != self._steered and desired.chains.chains:
+            await asyncio.to_thread(self._outside.steer, states)
             self._steered = states
 
     # What others see.

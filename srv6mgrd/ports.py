@@ -9,6 +9,8 @@ from typing import Protocol
 
 from srv6mgrd.kinds.frr_block.object import FrrBlock
 from srv6mgrd.model.accounting import Accounted
+from srv6mgrd.model.chain_state import ChainCounts
+from srv6mgrd.model.chains import FunctionState
 from srv6mgrd.model.proxy_state import ProxyState
 from srv6mgrd.plan.actions import Action
 from srv6mgrd.plan.observed import Links, Observed
@@ -78,6 +80,14 @@ class Kernel(Protocol):
 
     def proxies(self) -> Mapping[IPv6Network, ProxyState]:
         """Counters and present chain of every service proxy of ours."""
+        ...
+
+    def chain_counts(self) -> ChainCounts:
+        """What classifiers and service function chains counted."""
+        ...
+
+    def function_states(self) -> Mapping[str, FunctionState]:
+        """Of service functions, as chains have them; those without one are up."""
         ...
 
     def accounted(self, lists: Iterable[Sequence[IPv6Address]] = ()) -> Accounted:

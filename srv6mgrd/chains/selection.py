@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from srv6mgrd.kinds.chain.object import ServicePath
 from srv6mgrd.model.chains import FunctionState
+from srv6mgrd.model.service_paths import preferred
 
 SLOTS = 256
 
@@ -34,19 +35,17 @@ def select(paths: Sequence[ServicePath], states: Mapping[str, FunctionState]) ->
     """New flows take the paths with the lowest preference of those whose functions all are up.
     Flows stay where all are up or draining, but not with a higher preference than that: they come
     back from a bypass. Functions without a state are up."""
-    up, kept = [], []
-    for place, path in enumerate(paths):
-        found = {states.get(name, FunctionState.UP) for name in path.functions}
-        if FunctionState.DOWN in found:
-            continue
-        kept.append(place)
-        if FunctionState.DRAINING not in found:
-            up.append(place)
-    if not up:
+    kept = [
+        place
+        for place, path in enumerate(paths)
+        if all(states.get(name) is not FunctionState.DOWN for name in path.functions)
+    ]
+    best = preferred(paths, states)
+    if not best:
         return Selection((None,) * SLOTS, frozenset(kept))
-    preference = min(paths[place].preference for place in up)
+    preference = paths[best[0]].preference
     kept = [place for place in kept if paths[place].preference <= preference]
-    chosen = {paths[n].functions: n for n in up if paths[n].preference == preference}
+    chosen = {paths[place].functions: place for place in best}
     # All that are declared have places, so that one that fails moves no flows of others.
     declared = sorted(
         (path.functions, path.weight) for path in paths if path.preference == preference

@@ -48,8 +48,10 @@ class Verdict:
 
 @dataclass(slots=True)
 class FunctionHistory:
-    """The checks of a function by name; ``delays`` of answers in microseconds."""
+    """The checks of a function by name; ``delays`` of answers in microseconds. ``was_down`` is what
+    chains went by before this process began."""
 
+    was_down: bool = False
     checks: dict[str, CheckHistory] = field(default_factory=dict)
     delays: dict[str, float] = field(default_factory=dict)
 
@@ -62,7 +64,8 @@ class FunctionHistory:
     def add(
         self, name: str, problem: str | None, check: HealthCheck, *, at_once: bool = False
     ) -> None:
-        self.checks.setdefault(name, CheckHistory()).add(problem, check, at_once=at_once)
+        known = self.checks.setdefault(name, CheckHistory(self.was_down))
+        known.add(problem, check, at_once=at_once)
 
     def took(self, name: str, microseconds: float) -> None:
         """A sliding average over some ten answers."""
@@ -80,6 +83,8 @@ class FunctionHistory:
         for name, check in self.checks.items():
             if check.is_down:
                 return Verdict(FunctionState.DOWN, f"{name}: {check.reason or 'recovering'}")
+        if self.was_down and not self.checks:
+            return Verdict(FunctionState.DOWN, "it was down before srv6mgrd was started")
         if drain:
             return Verdict(FunctionState.DRAINING, "drain is set")
         return Verdict()

@@ -110,6 +110,7 @@ class Manager:
             accounting=accounting,
             drops=drops,
             drop_reasons=drop_reasons,
+            observed=observed,
         ).result()
         rooms = self.sampling, self.publication
         conductor = FromWriter(self, in_loop, reported, state, rooms)
@@ -251,6 +252,8 @@ class Manager:
                 quiet = not await self._run(self._state, self.sampling.beat)
             except (AdapterError, OSError) as error:
                 _LOG.error("counters: %s", error)
+            if self._observed is not None:
+                self._observed.publish()
             beat += duty_cycle.after(self.sampling.cost.seconds, quiet=quiet)
             beat = max(beat, time.monotonic())
             await asyncio.sleep(beat - time.monotonic())

@@ -9,13 +9,14 @@ from typing import Any, TypeGuard
 
 from srv6mgrd.counters.accounting import statistics
 from srv6mgrd.counters.accumulator import Accumulator
+from srv6mgrd.counters.chains import PART, chaining
 from srv6mgrd.counters.drops import reasons
 from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.duty_cycle import Cost
 from srv6mgrd.kinds.object import Object
 from srv6mgrd.kinds.proxy.object import ProxyEntry
 from srv6mgrd.kinds.sid.object import SidRoute
-from srv6mgrd.manager.ports import Accounting, Drops, Outward, Proxies
+from srv6mgrd.manager.ports import Accounting, Drops, Observed, Outward, Proxies
 from srv6mgrd.model.accounting import Accounted, Watch
 from srv6mgrd.model.arrivals import Arrivals
 from srv6mgrd.model.desired import Desired
@@ -42,6 +43,7 @@ class Sampling:
         accounting: Accounting | None,
         drops: Drops | None,
         drop_reasons: Accounting | None,
+        observed: Observed | None,
     ) -> None:
         self._kernel = kernel
         self._store = store
@@ -51,6 +53,11 @@ class Sampling:
         # As it was last read; None while accounting is not enabled.
         self._accounted: Accounted | None = None
         self._drops, self._drop_reasons = drops, drop_reasons
+        self._observed = observed
+        # What was staged of chains last was made of these.
+        self._chained: object = None
+        self._chained_of: Desired | None = None
+        self._shown_chains: Mapping[str, Any] = {}
         # What readers have: rows of accounting, and drops; None before the first sample.
         self._shown: dict[str, Any] | None = None
         self._dropped: dict[str, Any] | None = None
@@ -81,6 +88,7 @@ class Sampling:
     def sample(self) -> bool:
         """Read all counters into totals, store and SONiC tables; whether any moved."""
         has_accounted = self._account()
+        self._sample_chains()
         has_moved = self._sample_sids()
         if has_moved:
             self._moved |= set(self._accumulator.changed)
@@ -126,6 +134,23 @@ class Sampling:
             )
         self._accounting.write(self._shown)
         return True
+
+    def _sample_chains(self) -> None:
+        """Stage what chains counted; the next ``publish`` of the event loop writes it."""
+        desired = self._desired()
+        if self._observed is None:
+            return
+        declared = desired.chains.chains or desired.chains.classifiers
+        counts = self._kernel.chain_counts() if declared else None
+        states = self._kernel.function_states() if declared else {}
+        # The state itself is compared by identity: it may hold 100,000 SIDs.
+        made_of = counts, states
+        if desired is not self._chained_of or made_of != self._chained:
+            self._chained_of, self._chained = desired, made_of
+            found = {} if counts is None else chaining(counts, desired, states)
+            if found != self._shown_chains:
+                self._shown_chains = found
+                self._observed.stage(PART, found)
 
     def _sample_sids(self) -> bool:
         sids = self._desired().sids

@@ -29,6 +29,11 @@ class ChainDrops:
     no_route: int = 0
     malformed: int = 0
 
+    @property
+    def packets(self) -> int:
+        """All of them."""
+        return self.unavailable + self.too_big + self.hop_limit + self.no_route + self.malformed
+
     def __add__(self, other: ChainDrops) -> ChainDrops:
         return ChainDrops(
             self.unavailable + other.unavailable,

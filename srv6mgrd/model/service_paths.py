@@ -9,13 +9,22 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv6Address
+from typing import Protocol
 
 from srv6mgrd.model.accounting import Family
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.chains import Chain, Chains, Egress, FailureAction, Hop, Way
+from srv6mgrd.model.chains import (
+    Chain,
+    Chains,
+    Egress,
+    FailureAction,
+    FunctionState,
+    Hop,
+    Way,
+)
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.function_sids import segments_of
 
@@ -23,6 +32,7 @@ from srv6mgrd.model.function_sids import segments_of
 MOST_PATHS = 256
 # Behind all paths of the chain itself.
 _REPLACED = 1000
+_UP = FunctionState.UP
 
 _DECAPSULATES = {
     Family.IPV4: (Behavior.END_DT46, Behavior.END_DT4),
@@ -128,6 +138,28 @@ class ServicePaths:
         """Functions of a hop that take this."""
         names = members(hop, self._chains)
         return [name for name in names if (family, way) in self._segments.get(name, {})]
+
+
+class Selectable(Protocol):
+    """A path, or the object that it becomes."""
+
+    @property
+    def functions(self) -> tuple[str, ...]: ...
+
+    @property
+    def preference(self) -> int: ...
+
+
+def preferred(paths: Sequence[Selectable], states: Mapping[str, FunctionState]) -> list[int]:
+    """The places of those that new flows take: all of their functions are up, and they have the
+    lowest preference. Functions without a state are up."""
+    up = [
+        place
+        for place, path in enumerate(paths)
+        if all(states.get(name, _UP) is _UP for name in path.functions)
+    ]
+    best = min((paths[place].preference for place in up), default=0)
+    return [place for place in up if paths[place].preference == best]
 
 
 def members(hop: Hop, chains: Chains) -> Sequence[str]:

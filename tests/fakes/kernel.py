@@ -31,6 +31,8 @@ from srv6mgrd.kinds.vrf.object import VrfDevice
 from srv6mgrd.kinds.vrf_port.object import VrfPort
 from srv6mgrd.model.accounting import Accounted
 from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.chain_state import ChainCounts
+from srv6mgrd.model.chains import FunctionState
 from srv6mgrd.model.proxy_state import ProxyCounts, ProxyState
 from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
@@ -72,6 +74,7 @@ class FakeKernel:
         self.down: set[str] = set()
         self.counters: dict[IPv6Network, tuple[int, int, int]] = {}
         self.proxy_states: dict[IPv6Network, ProxyState] = {}
+        self.chains = ChainCounts()
         self.applied: list[Action] = []
         # Static routes of FRR that were removed, with their tables.
         self.cleared: list[tuple[int, str]] = []
@@ -188,6 +191,12 @@ class FakeKernel:
                 or (isinstance(seen.object, SidRoute) and seen.object.counters)
             )
         }
+
+    def chain_counts(self) -> ChainCounts:
+        return self.chains
+
+    def function_states(self) -> Mapping[str, FunctionState]:
+        return {}
 
     def accounted(self, lists: Iterable[Sequence[IPv6Address]] = ()) -> Accounted:
         return Accounted()

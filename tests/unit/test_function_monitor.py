@@ -39,6 +39,7 @@ class World:
     staged: Mapping[str, Any] = field(default_factory=dict)
     conditions: list[Condition] = field(default_factory=list)
     neighbors: bool = True
+    before: Mapping[str, FunctionState] = field(default_factory=dict)
     answers: dict[int, Returned] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -46,7 +47,10 @@ class World:
 
     def _made(self) -> Desired:
         function = replace(FIREWALL, drain=self.drain)
-        return replace(desired(), chains=Chains(functions={"firewall": function}))
+        chains = desired().chains
+        return replace(
+            desired(), chains=Chains(functions={"firewall": function}, chains=chains.chains)
+        )
 
     def declare(self, **changed: Any) -> None:
         for name, value in changed.items():
@@ -55,6 +59,9 @@ class World:
 
     def desired(self) -> Desired:
         return self._desired
+
+    def steered(self) -> Mapping[str, FunctionState]:
+        return self.before
 
     def read(self) -> dict[str, Port]:
         return {
@@ -118,8 +125,12 @@ def world() -> World:
 
 @pytest.fixture
 def monitor(world: World) -> FunctionMonitor:
-    outside = Outside(world, world, world, world, world, world.states.append, world.resolve)
-    return FunctionMonitor(world.desired, outside)
+    return FunctionMonitor(world.desired, _outside(world))
+
+
+def _outside(world: World) -> Outside:
+    steer = world.states.append
+    return Outside(world, world, world, world, world, steer, world.steered, world.resolve)
 
 
 def _run(monitor: FunctionMonitor, seconds: float) -> None:
@@ -180,8 +191,18 @@ def test_an_interface_that_is_down_is_seen_at_once(monitor: FunctionMonitor, wor
     assert world.states == [{"firewall": FunctionState.DOWN}]
 
 
-def test_without_functions_nothing_is_steered(world: World) -> None:
-    outside = Outside(world, world, world, world, world, world.states.append, world.resolve)
-    monitor = FunctionMonitor(Desired, outside)
+def test_what_was_down_before_a_restart_stays_so_until_it_answers(
+    monitor: FunctionMonitor, world: World
+) -> None:
+    world.before = {"firewall": FunctionState.DOWN}
+    world.works = False
     asyncio.run(monitor.beat())
-    assert world.states == [{}]
+    assert world.states == [{"firewall": FunctionState.DOWN}]
+    world.works = True
+    _run(monitor, 0.1)
+    assert world.states[-1] == {"firewall": FunctionState.UP}
+
+
+def test_without_chains_nothing_is_steered(world: World) -> None:
+    asyncio.run(FunctionMonitor(Desired, _outside(world)).beat())
+    assert world.states == []
