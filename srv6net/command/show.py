@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
@@ -38,6 +38,7 @@ def status(session: Session) -> int:
     """
     with problems():
         current, last = session.store.revision(), session.store.last()
+        overdue = session.store.overdue()
     observed = _observed(session, current)
     is_open = last is not None and last.is_open
     if session.out.as_json:
@@ -46,12 +47,14 @@ def status(session: Session) -> int:
                 "revision": current.number,
                 "services": len(services(current.intent)) if current.intent else 0,
                 "transaction": _transaction(last) if last is not None else None,
-                "routers": [_reported(one) for one in observed],
+                "routers": [
+                    {**_reported(one), "pending": one.router in overdue} for one in observed
+                ],
             }
         )
     else:
-        _print(session, current, last, observed)
-    is_well = not is_open and all(one.is_well for one in observed)
+        _print(session, current, last, observed, overdue)
+    is_well = not is_open and not overdue and all(one.is_well for one in observed)
     return Exit.DONE if is_well else Exit.FOUND
 
 
@@ -95,7 +98,11 @@ def _observed(session: Session, current: Revision) -> list[Observation]:
 
 
 def _print(
-    session: Session, current: Revision, last: Record | None, observed: list[Observation]
+    session: Session,
+    current: Revision,
+    last: Record | None,
+    observed: list[Observation],
+    overdue: Mapping[str, Sequence[int]],
 ) -> None:
     count = len(services(current.intent)) if current.intent else 0
     when = datetime.fromtimestamp(current.at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
@@ -111,8 +118,21 @@ def _print(
             "run srv6net resume",
         )
     changing = last.unsettled if last is not None and last.is_open else ()
-    rows = [_row(one, is_changing=one.router in changing) for one in observed]
+    rows = [
+        _pending_row(one, overdue[one.router][0])
+        if one.router in overdue
+        else _row(one, is_changing=one.router in changing)
+        for one in observed
+    ]
     session.out.table(_COLUMNS, rows)
+
+
+def _pending_row(one: Observation, number: int) -> list[Cell | str]:
+    """Of a router that was down when it was decided."""
+    reason = one.problem or "it answers; run srv6net resume"
+    states = _states(one)
+    pending = Cell("pending", "warn")
+    return [Cell(one.router, "name"), pending, states, f"it has revision {number}: {reason}"]
 
 
 def _row(one: Observation, *, is_changing: bool) -> list[Cell | str]:
@@ -128,9 +148,12 @@ def _row(one: Observation, *, is_changing: bool) -> list[Cell | str]:
         )
     else:
         configuration, reason = Cell("as decided", "good"), _some(one.reasons)
+    return [Cell(one.router, "name"), configuration, _states(one), reason]
+
+
+def _states(one: Observation) -> str:
     counted = Counter(one.services.values())
-    states = ", ".join(f"{number} {state}" for state, number in sorted(counted.items()))
-    return [Cell(one.router, "name"), configuration, states or "-", reason]
+    return ", ".join(f"{number} {state}" for state, number in sorted(counted.items())) or "-"
 
 
 def _some(found: Sequence[str]) -> str:

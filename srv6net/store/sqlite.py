@@ -11,7 +11,7 @@ import fcntl
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from srv6net.store import content
 from srv6net.transaction.ports import BusyError, StoreError
 from srv6net.transaction.record import Decision, Record, Revision
 
-_VERSION = 1
+_VERSION = 2
 _SCHEMA = """
 CREATE TABLE revision (number INTEGER PRIMARY KEY, content TEXT NOT NULL);
 CREATE TABLE network_transaction (
@@ -28,6 +28,8 @@ CREATE TABLE network_transaction (
   decision TEXT, reasons TEXT NOT NULL DEFAULT '[]');
 CREATE TABLE settled (id TEXT NOT NULL, router TEXT NOT NULL, PRIMARY KEY (id, router));
 """
+# Version 2; a file of version 1 has none of them.
+_OVERDUE = "CREATE TABLE overdue (router TEXT PRIMARY KEY, numbers TEXT NOT NULL)"
 
 
 class SqliteStore:
@@ -104,11 +106,15 @@ class SqliteStore:
                 ),
             )
 
-    def touch(self, id: str) -> None:
+    def touch(self, id: str, deferred: Sequence[str] = ()) -> None:
         with self._transaction():
+            for router in deferred:
+                self._settle(id, router)
             self._db.execute("UPDATE network_transaction SET touched = 1 WHERE id = ?", (id,))
 
-    def decide(self, id: str, decision: Decision, reasons: Sequence[str]) -> Decision:
+    def decide(
+        self, id: str, decision: Decision, reasons: Sequence[str], deferred: Sequence[str] = ()
+    ) -> Decision:
         with self._transaction():
             found = self._db.execute(
                 "SELECT decision, proposed FROM network_transaction WHERE id = ?", (id,)
@@ -124,11 +130,32 @@ class SqliteStore:
             if decision is Decision.COMMITTED:
                 number = content.revision(found[1]).number
                 self._db.execute("INSERT INTO revision VALUES (?, ?)", (number, found[1]))
+                for router in deferred:
+                    self._db.execute(
+                        "INSERT OR IGNORE INTO overdue VALUES (?, ?)",
+                        (router, content.pack([number - 1])),
+                    )
+                    self._settle(id, router)
             return decision
 
     def settle(self, id: str, router: str) -> None:
         with self._transaction():
-            self._db.execute("INSERT OR IGNORE INTO settled VALUES (?, ?)", (id, router))
+            self._settle(id, router)
+
+    def overdue(self) -> Mapping[str, Sequence[int]]:
+        with self._transaction():
+            rows = self._db.execute("SELECT router, numbers FROM overdue")
+            return {router: tuple(json.loads(numbers)) for router, numbers in rows}
+
+    def set_overdue(self, router: str, numbers: Sequence[int]) -> None:
+        with self._transaction():
+            self._db.execute("DELETE FROM overdue WHERE router = ?", (router,))
+            if numbers:
+                values = (router, content.pack(list(numbers)))
+                self._db.execute("INSERT INTO overdue VALUES (?, ?)", values)
+
+    def _settle(self, id: str, router: str) -> None:
+        self._db.execute("INSERT OR IGNORE INTO settled VALUES (?, ?)", (id, router))
 
     def _revision(self, number: int | None) -> Revision:
         where, values = ("WHERE number = ?", (number,)) if number is not None else ("", ())
@@ -168,13 +195,21 @@ class SqliteStore:
             (version,) = self._db.execute("PRAGMA user_version").fetchone()
             if version == _VERSION:
                 return
+            if version == 1:
+                self._upgrade()
+                return
             if version:
                 raise StoreError(
                     f"store {self._path}: it has version {version}; use the srv6net that made it"
                 )
             for statement in _SCHEMA.strip().rstrip(";").split(";\n"):
                 self._db.execute(statement)
-            self._db.execute(f"PRAGMA user_version = {_VERSION}")
+            self._upgrade()
+
+    def _upgrade(self) -> None:
+        """From version 1."""
+        self._db.execute(_OVERDUE)
+        self._db.execute(f"PRAGMA user_version = {_VERSION}")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

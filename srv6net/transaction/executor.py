@@ -10,9 +10,15 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from srv6net.compile.configuration import edit, named
-from srv6net.transaction import machine
+from srv6net.transaction import machine, overdue
 from srv6net.transaction.machine import Answer, Ask, Decide, Decided, Settle, State, Touch, Verb
-from srv6net.transaction.ports import Device, DeviceError, NoSuchCommitError, Store
+from srv6net.transaction.ports import (
+    Device,
+    DeviceError,
+    NoSuchCommitError,
+    Store,
+    UnreachableError,
+)
 from srv6net.transaction.presence import missing, repair
 from srv6net.transaction.record import Change, Decision, Record, Revision
 
@@ -73,18 +79,31 @@ class Executor:
         self._progress = progress
         self._run = run
 
-    def apply(self, proposed: Revision, changes: Mapping[str, Change]) -> Outcome:
-        """Change the routers, all or none. The store must have no open transaction."""
+    def apply(
+        self,
+        proposed: Revision,
+        changes: Mapping[str, Change],
+        *,
+        is_partial: bool = False,
+        deferred: Mapping[str, str] | None = None,
+    ) -> Outcome:
+        """Change the routers, all or none. The store must have no open transaction. With
+        ``is_partial`` those that do not answer the dry run get their part later, as those of
+        ``deferred`` do, which are not asked."""
         # The id is a secret of the commits on the routers: who knows it may confirm them.
         record = Record(secrets.token_hex(16), time.time(), proposed, changes)
         self._store.begin(record)
-        return self._drive(record, machine.begin(changes))
+        return self._drive(record, machine.begin(changes, deferred, is_partial=is_partial))
 
     def check(self, changes: Mapping[str, Change]) -> dict[str, str]:
         """Dry run on all routers; the problems by router. Changes nothing."""
         record = Record("", time.time(), Revision(), changes)
         answers = self._answers(record, [Ask(Verb.CHECK, name) for name in sorted(changes)])
         return {answer.router: answer.problem for answer in answers if answer.problem}
+
+    def catch_up(self) -> dict[str, str]:
+        """Bring routers that were down to the current revision; the problems by router."""
+        return overdue.catch_up(self._store, self._devices, self._run)
 
     def resume(self) -> Outcome | None:
         """Bring an open transaction to its end; None if there is none."""
@@ -103,10 +122,12 @@ class Executor:
             following: list[machine.Command] = []
             for command in commands:
                 if isinstance(command, Touch):
-                    self._store.touch(record.id)
+                    self._store.touch(record.id, command.deferred)
                 elif isinstance(command, Decide):
                     reasons = command.reasons
-                    decision = self._store.decide(record.id, command.decision, command.reasons)
+                    decision = self._store.decide(
+                        record.id, command.decision, command.reasons, command.deferred
+                    )
                     state, more = machine.step(state, Decided(decision))
                     following += more
                 elif isinstance(command, Settle):
@@ -118,6 +139,8 @@ class Executor:
                 state, more = machine.step(state, answer)
                 following += more
             commands = tuple(following)
+        if state.decision is Decision.COMMITTED:
+            pending |= state.deferred
         return Outcome(record.id, _decision(state), reasons, pending)
 
     def _answers(self, record: Record, asks: Sequence[Ask]) -> Iterable[Answer]:
@@ -126,7 +149,7 @@ class Executor:
         return self._run([partial(self._answer, record, ask) for ask in asks])
 
     def _answer(self, record: Record, ask: Ask) -> Answer:
-        problem = ""
+        problem, is_unanswered = "", False
         device = self._devices.get(ask.router)
         try:
             if device is None:
@@ -134,8 +157,9 @@ class Executor:
             self._carry_out(record, ask.verb, device, record.changes[ask.router])
         except DeviceError as error:
             problem = f"router {ask.router}: {error}"
+            is_unanswered = isinstance(error, UnreachableError)
         self._progress(ask.router, ask.verb, problem)
-        return Answer(ask.router, problem)
+        return Answer(ask.router, problem, is_unanswered)
 
     def _carry_out(self, record: Record, verb: Verb, device: Device, change: Change) -> None:
         if verb is Verb.CHECK:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -73,12 +73,23 @@ class Store(Protocol):
     def begin(self, record: Record) -> None:
         """Raises BusyError if one is open, or if another revision became current."""
 
-    def touch(self, id: str) -> None:
-        """Note that routers may be changed from now on."""
+    def touch(self, id: str, deferred: Sequence[str] = ()) -> None:
+        """Note that routers may be changed from now on. The ``deferred`` ones will not be: they are
+        settled for this transaction."""
 
-    def decide(self, id: str, decision: Decision, reasons: Sequence[str]) -> Decision:
+    def decide(
+        self, id: str, decision: Decision, reasons: Sequence[str], deferred: Sequence[str] = ()
+    ) -> Decision:
         """Write the decision unless there is one; the one that holds. With ``committed`` the
-        proposed revision becomes current in the same write."""
+        proposed revision becomes current in the same write, and the ``deferred`` routers are
+        settled and overdue from then on: they have the revision before."""
 
     def settle(self, id: str, router: str) -> None:
         """Note that the router is as it was decided."""
+
+    def overdue(self) -> Mapping[str, Sequence[int]]:
+        """Routers that have yet to get the current revision, with the numbers of those revisions
+        whose entries they may have."""
+
+    def set_overdue(self, router: str, numbers: Sequence[int]) -> None:
+        """None: the router has the current revision."""

@@ -137,6 +137,7 @@ class FakeStore:
         self.revisions = [Revision()]
         self.records: list[Record] = []
         self.write = write
+        self._overdue: dict[str, Sequence[int]] = {}
 
     @contextmanager
     def lead(self) -> Iterator[None]:
@@ -164,11 +165,13 @@ class FakeStore:
         with self._written():
             self.records.append(record)
 
-    def touch(self, id: str) -> None:
+    def touch(self, id: str, deferred: Sequence[str] = ()) -> None:
         with self._written():
-            self._change(id, is_touched=True)
+            self._change(id, is_touched=True, settled=frozenset(deferred))
 
-    def decide(self, id: str, decision: Decision, reasons: Sequence[str]) -> Decision:
+    def decide(
+        self, id: str, decision: Decision, reasons: Sequence[str], deferred: Sequence[str] = ()
+    ) -> Decision:
         found = self._of(id)
         if found.decision is not None:
             return found.decision
@@ -176,11 +179,23 @@ class FakeStore:
             self._change(id, decision=decision, reasons=tuple(reasons))
             if decision is Decision.COMMITTED:
                 self.revisions.append(found.proposed)
+                self._change(id, settled=found.settled.union(deferred))
+                for router in deferred:
+                    self._overdue.setdefault(router, (found.proposed.number - 1,))
         return decision
 
     def settle(self, id: str, router: str) -> None:
         with self._written():
             self._change(id, settled=self._of(id).settled | {router})
+
+    def overdue(self) -> Mapping[str, Sequence[int]]:
+        return dict(self._overdue)
+
+    def set_overdue(self, router: str, numbers: Sequence[int]) -> None:
+        with self._written():
+            self._overdue.pop(router, None)
+            if numbers:
+                self._overdue[router] = tuple(numbers)
 
     @contextmanager
     def _written(self) -> Iterator[None]:

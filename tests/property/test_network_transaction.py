@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from srv6net.transaction.executor import Executor, Timing
+from srv6net.transaction.overdue import defer_open
 from srv6net.transaction.record import Change, Decision, Revision
 from tests.fakes.network import FakeRouter, FakeStore, Faults, KilledError
 
@@ -40,17 +41,25 @@ class History:
         self.writes: Iterator[int] = count()
         self.wrong: Mapping[int, str] = {}
         self.deaths: AbstractSet[int] = frozenset()
-        self.faults = Faults(lambda: self.wrong.get(next(self.contacts), ""))
+        self.down = ""
         self.store = FakeStore(self._at_write)
-        self.routers = {n: FakeRouter(self.faults, dict(FOREIGN)) for n in NAMES}
+        self.routers = {n: FakeRouter(self._faults(n), dict(FOREIGN)) for n in NAMES}
         for router in self.routers.values():
             router.at_confirm = self._at_confirm
         self.theirs: dict[str, dict[str, object]] = {n: dict(FOREIGN) for n in NAMES}
         # Transactions whose success was reported to the operator.
         self.reported: list[int] = []
 
+    def _faults(self, name: str) -> Faults:
+        def fault() -> str:
+            at = self.wrong.get(next(self.contacts), "")
+            return "unreachable" if name == self.down else at
+
+        return Faults(fault)
+
     def live(self) -> None:
         """A controller begins; draw what goes wrong for it."""
+        self.down = self.draw(st.sampled_from(["", "", *NAMES]), "down")
         self.wrong, self.deaths = self.draw(FAULTS, "contacts"), self.draw(DEATHS, "writes")
         self.contacts, self.writes = count(), count()
 
@@ -88,8 +97,15 @@ class History:
             **{n: {f"/vrf[{number}]": number, f"/sid[{n}]": number} for n in touched},
         }
         changes = {n: Change(before.routers.get(n, {}), after[n]) for n in touched}
+        is_partial = self.draw(st.booleans(), "partial")
         try:
-            outcome = self.executor().apply(Revision(before.number + 1, routers=after), changes)
+            left = self.executor().catch_up()
+            outcome = self.executor().apply(
+                Revision(before.number + 1, routers=after),
+                changes,
+                is_partial=is_partial,
+                deferred={name: left[name] for name in left if name in changes},
+            )
         except KilledError:
             return
         if outcome.decision is Decision.COMMITTED:
@@ -102,14 +118,25 @@ class History:
             self.live()
             try:
                 self.executor().resume()
+                if self.draw(st.booleans(), "defer"):
+                    defer_open(self.store)
+                self.executor().catch_up()
             except KilledError:
                 continue
         self._pause()
         for router in self.routers.values():
             # A router that rejects repairs for good stays pending, which is not the subject here.
             router.rejects, router.does_not_install = "", False
-        self.wrong, self.deaths = {}, frozenset()
+        self.wrong, self.deaths, self.down = {}, frozenset(), ""
         self.executor().resume()
+        for name, problem in self.executor().catch_up().items():
+            # What others made while the router was away stays until they remove it.
+            assert "configured there, and not by srv6net" in problem
+            router = self.routers[name]
+            gone = self.theirs[name].keys() - FOREIGN.keys()
+            router.entries = {p: v for p, v in router.entries.items() if p not in gone}
+            self.theirs[name] = dict(FOREIGN)
+        assert self.executor().catch_up() == {}
 
     def _pause(self) -> None:
         for router in self.routers.values():
@@ -122,6 +149,7 @@ class History:
     def check(self) -> None:
         last = self.store.last()
         assert last is None or not last.is_open
+        assert self.store.overdue() == {}
         wanted: Mapping[str, Mapping[str, object]] = self.store.revision().routers
         for name, router in self.routers.items():
             assert router.awaiting is None

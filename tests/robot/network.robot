@@ -75,6 +75,19 @@ The Services Of Before Come Back
     And Wait For Traffic    ce2    10.3.0.10
     And The Fourth Site Reaches All
 
+A Router That Is Down Gets Its Part When It Is Back
+    Given Stop Service    pe3    srv6-gnmid
+    ${said}    Srv6net    apply --allow-partial ${EXAMPLES}/hub-and-spoke.json    status=3
+    Then Should Contain    ${said}    pending on pe3: run srv6net resume
+    And Wait For Traffic    ce2    10.1.0.10
+    ${said}    Srv6net    status    status=6
+    And Should Match Regexp    ${said}    pe3 +pending
+    When The Third Edge Is Back
+    Then Srv6net    resume
+    And No Traffic    ce2    10.3.0.10
+    When Srv6net    apply ${EXAMPLES}/four-sites.json
+    Then The Fourth Site Reaches All
+
 Entries That Are Lost Are Reported And Brought Back
     Given Run On    pe3    srv6ctl apply --replace /src/${EXAMPLES}/base/pe3.json
     ${said}    Srv6net    status    status=6
