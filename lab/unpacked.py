@@ -14,26 +14,31 @@ FETCH = """set -e
 mkdir -p /tmp/archives/partial
 apt-get -q update
 apt-get -q -o APT::Sandbox::User=root --download-only -y --no-install-recommends \\
-    -o Dir::Cache::archives=/tmp/archives install "$1"
+    -o Dir::Cache::archives=/tmp/archives install "$@"
 for deb in /tmp/archives/*.deb; do dpkg-deb --extract "$deb" /fetched; done
 """
-# Those that commands of the lab offer, in /opt.
-PACKAGES = ("prometheus", "pmacct")
+# What commands of the lab offer, in /opt: names, and Debian's packages.
+PACKAGES = {
+    "prometheus": ("prometheus",),
+    "pmacct": ("pmacct",),
+    "etcd": ("etcd-server", "etcd-client"),
+}
 
 
-def home(package: str) -> str:
+def home(name: str) -> str:
     """Below which its files are."""
-    return f"/opt/{package}"
+    return f"/opt/{name}"
 
 
-def entry(root: Path, package: str) -> Entry:
+def entry(root: Path, name: str) -> Entry:
     """The folder that is to be there."""
+    packages = PACKAGES[name]
 
     def build(target: Path, progress: Progress) -> None:
         inside = Enclosure(root, [Part("fetched", target, "/fetched")], source="overlay")
         host.run_logged(
-            inside.argv(["sh", "-c", FETCH, "sh", package]), log_file(package), progress, package,
+            inside.argv(["sh", "-c", FETCH, "sh", *packages]), log_file(name), progress, name,
             environment=inside.variables(),
         )  # fmt: skip
 
-    return Entry(package, digest(root.parent.name, FETCH, package), 400, build)
+    return Entry(name, digest(root.parent.name, FETCH, *packages), 400, build)

@@ -11,7 +11,8 @@ import click
 
 from srv6mgrd.cli.lazy import LazyGroup
 from srv6mgrd.cli.process import executed
-from srv6net.command.session import INVENTORY, STORE, Session
+from srv6net.command.session import INVENTORY, Session
+from srv6net.store.opening import STORE
 
 # In the order in which an operator meets them.
 _COMMANDS = {
@@ -39,15 +40,16 @@ _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
 @click.option(
     "--store",
-    type=click.Path(path_type=Path),
+    metavar="PLACE",
     default=STORE,
     envvar="SRV6NET_STORE",
-    help=f"Revisions and transactions ({STORE}).",
+    help="Revisions and transactions: a file, or etcd://HOST:PORT,... for several controllers"
+    f" ({STORE}).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.version_option(package_name="srv6mgr", prog_name="srv6net")
 @click.pass_context
-def srv6net(context: click.Context, inventory: Path, store: Path, as_json: bool) -> None:
+def srv6net(context: click.Context, inventory: Path, store: str, as_json: bool) -> None:
     """VPN services across many routers, each changed by one transaction."""
     context.obj = Session(inventory, store, as_json=as_json)
     context.call_on_close(context.obj.close)

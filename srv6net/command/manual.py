@@ -11,7 +11,8 @@ import click
 from srv6mgrd.cli import roff
 from srv6mgrd.cli.problem import Exit
 from srv6net.command.main import srv6net
-from srv6net.command.session import INVENTORY, STORE
+from srv6net.command.session import INVENTORY
+from srv6net.store.opening import STORE
 
 EXITS = {
     Exit.DONE: "Done.",
@@ -32,7 +33,7 @@ _ENVIRONMENT = {
 }
 _FILES = {
     str(INVENTORY): "The routers; docs/srv6net.md describes it.",
-    str(STORE): (
+    STORE: (
         "Revisions and transactions. It has to be kept: without it nobody knows what srv6net made"
         " on the routers."
     ),

@@ -18,24 +18,23 @@ from srv6mgrd.model.rejection import RejectedError
 from srv6net.command.progress import Progress
 from srv6net.device.gnmi import GnmiDevice
 from srv6net.intent.inventory import Inventory, inventory
-from srv6net.store.sqlite import SqliteStore
+from srv6net.store.opening import KeptStore, opened
 from srv6net.transaction.executor import Executor
 from srv6net.transaction.ports import BusyError, StoreError
 
 INVENTORY = Path("/etc/srv6net/inventory.toml")
 Command = TypeVar("Command", bound=Callable[..., Any])
-STORE = Path("/var/lib/srv6net/network.sqlite")
 
 
 class Session:
     """One run of srv6net; a context manager. What it opens is opened when it is asked for."""
 
-    def __init__(self, inventory: Path, store: Path, *, as_json: bool) -> None:
+    def __init__(self, inventory: Path, store: str, *, as_json: bool) -> None:
         self.out = Output()
         self.out.as_json = as_json
-        self._inventory_file, self._store_file = inventory, store
+        self._inventory_file, self._store_place = inventory, store
         self._inventory: Inventory | None = None
-        self._store: SqliteStore | None = None
+        self._store: KeptStore | None = None
         self._devices: dict[str, GnmiDevice] = {}
         self._opened = ExitStack()
 
@@ -57,10 +56,10 @@ class Session:
         return self._inventory
 
     @property
-    def store(self) -> SqliteStore:
+    def store(self) -> KeptStore:
         if self._store is None:
             with problems():
-                self._store = SqliteStore(self._store_file)
+                self._store = opened(self._store_place)
             self._opened.callback(self._store.close)
         return self._store
 

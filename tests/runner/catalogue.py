@@ -43,7 +43,7 @@ ON_HOST = (
     "yang",
 )
 # The same with a package of Debian's that a test needs and no router has (lab/unpacked.py).
-WITH_PACKAGES = {"ipfix": "pmacct", "prometheus": "prometheus"}
+WITH_PACKAGES = {"etcd": "etcd", "ipfix": "pmacct", "prometheus": "prometheus"}
 # On the host's kernel first, which runs them many times faster; tests that it skips (no VRF device)
 # run in the lab.
 ON_HOST_KERNEL = ("accounting", "chains", "drops", "kernel", "oam", "proxy", "stamp")
