@@ -82,8 +82,9 @@ A Router That Is Down Gets Its Part When It Is Back
     And Wait For Traffic    ce2    10.1.0.10
     ${said}    Srv6net    status    status=6
     And Should Match Regexp    ${said}    pe3 +pending
-    When The Third Edge Is Back
+    When Start Service    pe3    srv6-gnmid
     Then Srv6net    resume
+    And All Edges Are As Decided
     And No Traffic    ce2    10.3.0.10
     When Srv6net    apply ${EXAMPLES}/four-sites.json
     Then The Fourth Site Reaches All
