@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from srv6mgrd.model.rejection import RejectedError, Rejection
-from srv6net.allocate.pool import Numbers, Pool, allocate
+from srv6net.allocate.pool import Numbers, Pool, allocate, nearly_full
 from srv6net.intent.inventory import Inventory, Router
-from srv6net.intent.service import Node, Service, Topology
+from srv6net.intent.service import Service, Topology
 
 # A number that was given back goes to another service after a day. Until then routes with it may
 # be stale on other routers (RFC 4724, RFC 9494).
@@ -40,7 +41,7 @@ class Allocated:
 
 def functions_of(router: Router) -> str:
     """Name of the pool. A renumbered locator is another pool: its SIDs are new ones anyway."""
-    return f"function/{router.name}/{router.locator.prefix}"
+    return f"function/{router.name}/{router.locator.text}"
 
 
 def tables_of(router: str) -> str:
@@ -51,6 +52,7 @@ def distinguishers_of(router: str) -> str:
     return f"rd/{router}"
 
 
+Owners = AbstractSet[str]
 TARGETS = "route-target"
 NAMES = "vrf-name"
 
@@ -67,43 +69,121 @@ def plan(
     quarantine: float = QUARANTINE_S,
 ) -> Allocated:
     """Numbers for the services. Raises RejectedError with every pool that has too few."""
-    nodes: dict[str, list[tuple[Service, Node]]] = {}
-    for service in services:
-        for node in service.nodes:
-            nodes.setdefault(node.router, []).append((service, node))
+    wanted = _owners_of(services, inventory)
+    return _allocated(
+        lambda pool, _: wanted.get(pool, set()),
+        chosen_in=services,
+        inventory=inventory,
+        before=before,
+        now=now,
+        quarantine=quarantine,
+    )
+
+
+def plan_change(
+    gone: Sequence[Service],
+    made: Sequence[Service],
+    *,
+    chosen_in: Sequence[Service],
+    inventory: Inventory,
+    before: Allocations,
+    now: float,
+    quarantine: float = QUARANTINE_S,
+) -> Allocated:
+    """As ``plan`` for all services, where ``before`` is of the same inventory, and only those of
+    ``gone`` became those of ``made``. ``chosen_in``: all in which operators chose numbers."""
+    left, come = _owners_of(gone, inventory), _owners_of(made, inventory)
+
+    def owners(pool: str, numbers: Numbers) -> Owners | None:
+        less, more = left.get(pool, set()), come.get(pool, set())
+        return None if less == more else (numbers.taken.keys() - less) | more
+
+    return _allocated(
+        owners,
+        chosen_in=chosen_in,
+        inventory=inventory,
+        before=before,
+        now=now,
+        quarantine=quarantine,
+    )
+
+
+def _allocated(
+    owners: Callable[[str, Numbers], Owners | None],
+    *,
+    chosen_in: Sequence[Service],
+    inventory: Inventory,
+    before: Allocations,
+    now: float,
+    quarantine: float,
+) -> Allocated:
+    """``owners`` of a pool: None where they are the same as before."""
     pools = dict(before.pools)
     rejections: list[Rejection] = []
     warnings: list[str] = []
 
-    def take(pool: Pool, owners: Iterable[str], reserved: frozenset[int] = frozenset()) -> None:
+    def take(pool: Pool, reserved: frozenset[int] = frozenset()) -> None:
         numbers = pools.get(pool.name, Numbers())
-        outcome = allocate(pool, numbers, owners, now, quarantine, reserved=reserved)
-        pools[pool.name] = outcome.numbers
-        rejections.extend([outcome.rejection] if outcome.rejection else [])
-        rejections.extend(_chosen_twice(pool, outcome.numbers, reserved))
-        warnings.extend([outcome.warning] if outcome.warning else [])
+        wanted = owners(pool.name, numbers)
+        if wanted is None and not _is_expired(numbers, now):
+            warning = nearly_full(pool, numbers)
+        else:
+            names = numbers.taken.keys() if wanted is None else wanted
+            outcome = allocate(pool, numbers, names, now, quarantine, reserved=reserved)
+            numbers = pools[pool.name] = outcome.numbers
+            rejections.extend([outcome.rejection] if outcome.rejection else [])
+            warning = outcome.warning
+        rejections.extend(_chosen_twice(pool, numbers, reserved))
+        warnings.extend([warning] if warning else [])
 
-    chosen = _chosen_distinguishers(services)
+    chosen = _chosen_distinguishers(chosen_in)
     for router in inventory.routers.values():
-        owners = [service.id for service, _ in nodes.get(router.name, ())]
-        take(_functions(router), owners)
-        take(_tables(router.name), owners)
-        numbered = [service.id for service, node in nodes.get(router.name, ()) if not node.rd]
-        take(_distinguishers(router.name), numbered, chosen.get(str(router.router_id), frozenset()))
+        take(_functions(router))
+        take(_tables(router.name))
+        take(_distinguishers(router.name), chosen.get(str(router.router_id), frozenset()))
     known = _pools_of(inventory)
     for name in before.pools:
         if name.count("/") and name not in known:
             # A router that left, or a locator that was replaced: the numbers are given back.
-            take(_departed(name), ())
-    take(_targets(inventory), _target_owners(services), _chosen_targets(services, inventory))
-    take(_names(), [s.id for s in services])
+            take(_departed(name))
+    take(_targets(inventory), _chosen_targets(chosen_in, inventory))
+    take(_names())
     if rejections:
         raise RejectedError(rejections)
     return Allocated(Allocations(pools), tuple(warnings))
 
 
+def _is_expired(numbers: Numbers, now: float) -> bool:
+    """Whether a quarantine has ended."""
+    return any(one.until <= now for one in numbers.released.values())
+
+
+def _owners_of(services: Iterable[Service], inventory: Inventory) -> dict[str, set[str]]:
+    """Who needs a number, by the name of the pool."""
+    found: dict[str, set[str]] = {}
+
+    def need(pool: str, *owners: str) -> None:
+        found.setdefault(pool, set()).update(owners)
+
+    for service in services:
+        need(NAMES, service.id)
+        # A service whose nodes all have targets that the operator chose needs none.
+        if not all(node.targets for node in service.nodes):
+            need(TARGETS, *(target_owner(service.id, kind) for kind in _KINDS[service.topology]))
+        for node in service.nodes:
+            if (router := inventory.routers.get(node.router)) is None:
+                continue
+            need(functions_of(router), service.id)
+            need(tables_of(router.name), service.id)
+            if not node.rd:
+                need(distinguishers_of(router.name), service.id)
+    return found
+
+
 def _chosen_twice(pool: Pool, numbers: Numbers, chosen: frozenset[int]) -> list[Rejection]:
     """Numbers that an operator chose after they were handed out."""
+    if not chosen:
+        return []
     return [
         Rejection(
             pool.object,
@@ -163,16 +243,6 @@ def _targets(inventory: Inventory) -> Pool:
 
 def _names() -> Pool:
     return Pool(NAMES, 1, 9_999_999, "names of VRFs", "remove services")
-
-
-def _target_owners(services: Iterable[Service]) -> list[str]:
-    """A service whose nodes all have targets that the operator chose needs none."""
-    return [
-        target_owner(service.id, kind)
-        for service in services
-        if not all(node.targets for node in service.nodes)
-        for kind in _KINDS[service.topology]
-    ]
 
 
 def _chosen_targets(services: Iterable[Service], inventory: Inventory) -> frozenset[int]:

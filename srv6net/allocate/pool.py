@@ -88,14 +88,18 @@ def allocate(
         if found is None:
             return Outcome(numbers, _exhausted(pool, len(wanted), len(released)))
         taken[owner] = found
-    used = len(taken) + len(released)
-    warning = ""
-    if used > _NEARLY_FULL * pool.size:
-        warning = (
-            f"{pool.object}: {used} of {pool.size} numbers are in use or in quarantine;"
-            f" {pool.remedy}"
-        )
-    return Outcome(Numbers(taken, released), None, warning)
+    allocated = Numbers(taken, released)
+    return Outcome(allocated, None, nearly_full(pool, allocated))
+
+
+def nearly_full(pool: Pool, numbers: Numbers) -> str:
+    """The warning for the operator; empty while there are enough numbers."""
+    used = len(numbers.taken) + len(numbers.released)
+    if used <= _NEARLY_FULL * pool.size:
+        return ""
+    return (
+        f"{pool.object}: {used} of {pool.size} numbers are in use or in quarantine; {pool.remedy}"
+    )
 
 
 def _exhausted(pool: Pool, wanted: int, in_quarantine: int) -> Rejection:

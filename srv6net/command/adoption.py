@@ -59,7 +59,7 @@ def adopt(session: Session, file: str, *, change: bool) -> None:
             names = sorted({node.router for service in read for node in service.nodes})
             configurations = _configurations(session, names)
             allocations = seeded(read, session.inventory, configurations, current.allocations)
-            before = replace(current, allocations=allocations)
+            before = replace(current, allocations=allocations, inventory="")
             proposal = propose(wanted, session.inventory, before, time.time())
         found = {
             name: _asked(session, name, methodcaller("read", one.after))

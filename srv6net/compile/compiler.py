@@ -19,7 +19,7 @@ from srv6net.allocate.plan import (
     tables_of,
     target_owner,
 )
-from srv6net.compile.configuration import Entries, interface_path, sid_path, vrf_path
+from srv6net.compile.configuration import NOTHING, Entries, interface_path, sid_path, vrf_path
 from srv6net.intent.inventory import Inventory, Router
 from srv6net.intent.service import Access, BgpNeighbor, Node, Role, Service
 
@@ -45,6 +45,30 @@ def compile_services(
         for node in service.nodes:
             router = inventory.routers[node.router]
             found[node.router].update(_node(service, node, router, inventory, allocations))
+    return {name: dict(sorted(entries.items())) for name, entries in found.items()}
+
+
+def compile_change(
+    gone: Sequence[Service],
+    made: Sequence[Service],
+    inventory: Inventory,
+    *,
+    before: Allocations,
+    after: Allocations,
+    routers: Mapping[str, Entries],
+) -> dict[str, Entries]:
+    """The routers that differ from ``routers`` once the services of ``gone``, with the numbers of
+    ``before``, became those of ``made``. As ``compile_services`` has them."""
+    names = {node.router for service in (*gone, *made) for node in service.nodes}
+    found = {name: dict(routers.get(name, NOTHING)) for name in names}
+    for service in gone:
+        for node in service.nodes:
+            for path in _node(service, node, inventory.routers[node.router], inventory, before):
+                del found[node.router][path]
+    for service in made:
+        for node in service.nodes:
+            router = inventory.routers[node.router]
+            found[node.router].update(_node(service, node, router, inventory, after))
     return {name: dict(sorted(entries.items())) for name, entries in found.items()}
 
 

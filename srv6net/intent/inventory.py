@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from typing import Any
@@ -19,6 +21,11 @@ class Locator:
     name: str
     prefix: IPv6Network
     function_length: int = 16
+    # The prefix as text, which takes longer to write than most else of a compilation.
+    text: str = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", str(self.prefix))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +64,14 @@ class Router:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """All routers of one AS, and the numbers of route targets that are srv6net's."""
+    """All routers of one AS, and the numbers of route targets that are srv6net's. ``digest`` is
+    that of the document, and empty where nobody knows it."""
 
     as_number: int
     routers: Mapping[str, Router]
     first_target: int = 10_000
     last_target: int = 59_999
+    digest: str = field(default="", compare=False)
 
 
 _ENDPOINT = ("tls", "username", "password-file")
@@ -101,7 +110,12 @@ def inventory(document: Mapping[str, Any]) -> Inventory:
                     "router-id-twice",
                 )
     top.finish()
-    return Inventory(as_number, found, first, last)
+    return Inventory(as_number, found, first, last, _digest(document))
+
+
+def _digest(document: Mapping[str, Any]) -> str:
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _router(name: str, place: Place, common: Endpoint) -> Router:

@@ -24,6 +24,7 @@ def of_revision(revision: Revision) -> str:
             "intent": revision.intent,
             "allocations": pools,
             "routers": revision.routers,
+            "inventory": revision.inventory,
         }
     )
 
@@ -32,7 +33,12 @@ def revision(text: str) -> Revision:
     found = json.loads(text)
     pools = {name: _numbers(numbers) for name, numbers in found["allocations"].items()}
     return Revision(
-        found["number"], found["at"], found["intent"], Allocations(pools), found["routers"]
+        found["number"],
+        found["at"],
+        found["intent"],
+        Allocations(pools),
+        found["routers"],
+        found.get("inventory", ""),
     )
 
 

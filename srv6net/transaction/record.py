@@ -20,13 +20,15 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """The network as it was decided: the intent, and what it made of each router."""
+    """The network as it was decided: the intent, and what it made of each router. ``inventory``:
+    digest of the one that it was made with; empty where allocations or routers are others."""
 
     number: int = 0
     at: float = 0.0
     intent: Mapping[str, Any] = field(default_factory=dict)
     allocations: Allocations = field(default_factory=Allocations)
     routers: Mapping[str, Entries] = field(default_factory=dict)
+    inventory: str = ""
 
 
 @dataclass(frozen=True, slots=True)
