@@ -5,6 +5,7 @@
 #include "maps.h"
 #include "packet.h"
 #include "search.h"
+#include "too_big.h"
 
 static __always_inline void count_drop(__u32 selector, __u32 reason, __u32 packets)
 {
@@ -50,6 +51,7 @@ static __always_inline int into_chain(struct __sk_buff *skb, const struct seen *
 {
     bool frame = decision->flags & FRAME;
     __u32 octets = frame ? skb->len : skb->len - ETH_HLEN;
+    __u32 mtu = 0;
     int done;
 
     if (!path) {
@@ -61,10 +63,10 @@ static __always_inline int into_chain(struct __sk_buff *skb, const struct seen *
         count_drop(decision->selector, HOP_LIMIT, packets);
         return NEXT;
     }
-    done = encapsulate(skb, seen, path, hash, frame);
+    done = encapsulate(skb, seen, path, hash, frame, &mtu);
     if (done <= 0) {
         count_drop(decision->selector, -done, packets);
-        return DROP;
+        return mtu && !frame ? notify_sender(skb, seen, mtu) : DROP;
     }
     count_packets(&path_counts, path, packets, octets);
     return done;

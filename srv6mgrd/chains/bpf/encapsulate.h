@@ -72,9 +72,19 @@ static __always_inline bool store_path(struct __sk_buff *skb, const struct path 
     return !bpf_skb_store_bytes(skb, ETH_HLEN, &start, sizeof(start), BPF_F_RECOMPUTE_CSUM);
 }
 
-/* Put the header on, and send the packet on. A negative reason when it could not be done. */
+/* The largest packet that fits, where its sender is to know; only so many are notified in a tick.
+ */
+#define MAX_NOTIFIED 8
+
+static __always_inline __u32 mtu_to_notify(struct hop *hop, __u32 length)
+{
+    return hop->notified++ < MAX_NOTIFIED && hop->mtu > length ? hop->mtu - length : 0;
+}
+
+/* Put the header on, and send the packet on. A negative reason when it could not be done; ``mtu``
+ * is that of packets that fit. */
 static __always_inline int encapsulate(struct __sk_buff *skb, const struct seen *seen, __u32 id,
-                                       __u32 label, bool frame)
+                                       __u32 label, bool frame, __u32 *mtu)
 {
     const struct path *path = bpf_map_lookup_elem(&paths, &id);
     const struct node *node = this_node();
@@ -92,8 +102,10 @@ static __always_inline int encapsulate(struct __sk_buff *skb, const struct seen 
     if (frame && skb->vlan_present && !take_tags(skb, &tags))
         return -MALFORMED;
     octets = longest(skb, seen) + (frame ? ETH_HLEN + tags.count * VLAN_HLEN : 0);
-    if (octets + length > hop->mtu)
+    if (octets + length > hop->mtu) {
+        *mtu = mtu_to_notify(hop, length);
         return -TOO_BIG;
+    }
     octets = frame ? skb->len + tags.count * VLAN_HLEN : skb->len - ETH_HLEN;
     if (!frame && !count_hop(skb))
         return -MALFORMED;

@@ -174,6 +174,8 @@ struct hop {
     __u32 kind;
     __u8 to[6], from[6]; /* MAC addresses */
     __u32 gateway[4];
+    __u32 notified; /* senders of packets too big, in this tick */
+    __u32 pad;
 };
 
 struct {

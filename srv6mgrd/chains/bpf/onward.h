@@ -74,6 +74,7 @@ static __always_inline struct hop *hop_of(struct __sk_buff *skb, const struct no
     __builtin_memcpy(hop->source, &outer->saddr, sizeof(hop->source));
     __builtin_memcpy(hop->destination, &outer->daddr, sizeof(hop->destination));
     find_hop(skb, node, hop);
+    hop->notified = 0;
     hop->tick = tick;
     *first = true;
     return hop;

@@ -8,7 +8,9 @@ chain's packets are counted, and one of the site for each family.
 
 from __future__ import annotations
 
+import ctypes
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -46,6 +48,7 @@ ROUTER = {Family.IPV6: "2001:db8:1::1", Family.IPV4: "10.1.0.1"}
 SITE = {Family.IPV6: "2001:db8:2::2", Family.IPV4: "10.2.0.2"}
 PORT, CHAIN, CLASSIFIER = "port", "web", "customer"
 MTU = 1700
+_LIBC = ctypes.CDLL(None, use_errno=True)
 _TRANSFER = Path(__file__).parents[1] / "proxy/transfer.py"
 
 
@@ -182,6 +185,23 @@ class Network(Nodes):
             shell=True, check=False, capture_output=True, text=True,
         )  # fmt: skip
         return done.stdout.count("bytes from")
+
+    def send(self, family: Family, port: int, to: int = 9, *, size: int = 8) -> None:
+        """A datagram from the host to the site, by its ports."""
+        kind = socket.AF_INET6 if family is Family.IPV6 else socket.AF_INET
+        with self.within("host"), socket.socket(kind, socket.SOCK_DGRAM) as sender:
+            sender.bind(("", port))
+            sender.sendto(bytes(size), (SITE[family], to))
+
+    @contextmanager
+    def within(self, node: str) -> Iterator[None]:
+        """This thread in the node's namespace."""
+        with open("/proc/thread-self/ns/net") as home, open(f"/run/netns/{self.name(node)}") as ns:
+            _LIBC.setns(ns.fileno(), 0)
+            try:
+                yield
+            finally:
+                _LIBC.setns(home.fileno(), 0)
 
     @contextmanager
     def listening(self, family: Family) -> Iterator[None]:
