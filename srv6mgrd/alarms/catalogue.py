@@ -70,6 +70,9 @@ CATALOGUE: Mapping[ConditionType, AlarmType] = {
     ConditionType.PATH_DEGRADED: AlarmType(
         "A measured path exceeds a threshold of delay, jitter or loss.", _SERVICE
     ),
+    ConditionType.SERVICE_FUNCTION_DOWN: AlarmType(
+        "A service function lets no packets through; chains go around it, or drop.", _SERVICE
+    ),
     ConditionType.NOT_INSTALLED: AlarmType("A declared object is not installed.", _SERVICE),
     ConditionType.ROUTING_DAEMON_DOWN: AlarmType(
         "A daemon of FRR that the configuration needs does not run, or does not answer.", _SERVICE
