@@ -15,6 +15,7 @@ from srv6mgrd.gnmi.mirror import Touched
 from srv6mgrd.gnmi.path import Pattern, covers, touches
 from srv6mgrd.gnmi.projections import view
 from srv6mgrd.gnmi.view import Selection, Snapshot, is_counter
+from srv6mgrd.model.status import Kind as Object
 
 
 class Branch(NamedTuple):
@@ -45,19 +46,20 @@ class Change:
 
     @cached_property
     def projected(self) -> list[Branch]:
-        """The same in the views of the SIDs that it touched; what went is its key's branch."""
-        model, sids = self.after.model, self._sids()
-        return [self._branch(v.at(prefix)) for v in model.views for prefix in sids]
+        """The same in the views of the objects that it touched; what went is its key's branch."""
+        model = self.after.model
+        touched = {kind: self._touched(kind) for kind in {view.of: None for view in model.views}}
+        return [self._branch(v.at(name)) for v in model.views for name in touched[v.of]]
 
-    def _sids(self) -> list[str]:
+    def _touched(self, kind: Object) -> list[str]:
         touched: dict[str, None] = {}
         for at in (*self.touched.updated, *self.touched.deleted):
-            concerned, prefix = view.touched(at)
-            if prefix is not None:
-                touched[prefix] = None
+            concerned, name = view.touched(at, kind)
+            if name is not None:
+                touched[name] = None
             elif concerned:
                 for snapshot in (self.before, self.after):
-                    touched.update((key[0], None) for key in view.sids_of(snapshot.config))
+                    touched.update((key[0], None) for key in view.objects_of(snapshot.config, kind))
         return list(touched)
 
     def _branch(self, at: Pattern) -> Branch:

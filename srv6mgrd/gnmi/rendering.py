@@ -10,7 +10,7 @@ from srv6mgrd.gnmi import frames
 from srv6mgrd.gnmi.mirror import Tree
 from srv6mgrd.gnmi.outbox import Form, bundles
 from srv6mgrd.gnmi.path import Pattern
-from srv6mgrd.gnmi.projections.view import sids_of
+from srv6mgrd.gnmi.projections.view import SOURCES, objects_of
 from srv6mgrd.gnmi.sampling import PER_LEAF, PER_SENT_LEAF
 from srv6mgrd.gnmi.turns import restful
 from srv6mgrd.gnmi.view import Snapshot, is_counter
@@ -37,7 +37,7 @@ def _parts(snapshot: Snapshot, pattern: Pattern) -> Iterable[object]:
     """The parts of the configuration that the data of a path are in. The levels above are made
     again with each snapshot."""
     if pattern and snapshot.model.is_view(pattern[0].node):
-        return (sids_of(snapshot.config),)
+        return (objects_of(snapshot.config, kind) for kind in SOURCES)
     return _of(snapshot.config, pattern)
 
 

@@ -31,6 +31,7 @@ from srv6mgrd.gnmi.view import Snapshot
 from srv6mgrd.gnmi.watch import SampleLimits, check_list, intervals
 from srv6mgrd.gnmi.workers import Caller
 from srv6mgrd.model.status import InstallStatus
+from srv6mgrd.model.status import Kind as Object
 
 ORIGIN = "sonic-db"
 _ABOVE = (sonic.DATABASE, "localhost")
@@ -83,7 +84,7 @@ def counters(snapshot: Snapshot, permit: Permit | None) -> dict[str, Mapping[str
     )
     out = {}
     for at, prefix in snapshot.find(sids):
-        sid = snapshot.sid(prefix)
+        sid = snapshot.shown(Object.SID, prefix)
         if sid is None or sid.status.status is not InstallStatus.INSTALLED:
             continue
         if sid.config.get("counters") is False:

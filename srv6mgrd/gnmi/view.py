@@ -15,7 +15,7 @@ from srv6mgrd.gnmi.budget import LEAF, Budget
 from srv6mgrd.gnmi.mirror import Tree, tree
 from srv6mgrd.gnmi.observed import below as observed_below
 from srv6mgrd.gnmi.path import Pattern, Step
-from srv6mgrd.gnmi.projections.view import Sid, View, sids_of, trees
+from srv6mgrd.gnmi.projections.view import Shown, View, objects_of, trees
 from srv6mgrd.gnmi.rights import Permit
 from srv6mgrd.gnmi.schema import Kind, Node
 from srv6mgrd.model.leaking import DEFAULT_VRF
@@ -158,14 +158,15 @@ class Model:
         return node.member in self._tops
 
     def source_of(self, at: Pattern) -> Pattern | None:
-        """What a place in a view shows: the SID, or the list of them; None elsewhere."""
-        sid = self._nodes.get(Object.SID)
-        if not at or sid is None or not self.is_view(at[0].node):
+        """What a place in a view shows: the object, or the list of them; None elsewhere."""
+        if not at or not self.is_view(at[0].node):
             return None
         for view in self.views:
             if len(at) >= len(view.list) and at[len(view.list) - 1].node is view.list[-1].node:
-                *above, _ = (Step(node) for node in sid.lineage())
-                return (*above, Step(sid, at[len(view.list) - 1].keys))
+                if (shown := self._nodes.get(view.of)) is None:
+                    return None
+                *above, _ = (Step(node) for node in shown.lineage())
+                return (*above, Step(shown, at[len(view.list) - 1].keys))
         return None
 
 
@@ -245,7 +246,7 @@ class Snapshot:
         if node.member in data:
             return data[node.member]
         if not at and self.model.is_view(node):
-            return trees(self.model.views, sids_of(self.config), self.sid).get(node.member)
+            return trees(self.model.views, self.config, self.shown).get(node.member)
         if node.config:
             return None
         if node.name == "state" and at and self.model.is_proxy(at[-1].node):
@@ -263,13 +264,13 @@ class Snapshot:
             return None
         return object_state(ref, status, self.counters.get(ref.name))
 
-    def sid(self, prefix: str) -> Sid | None:
-        """The views' report of a configured SID; None while nothing is known of it."""
-        status = self.status.get(ObjectRef(Object.SID, prefix))
-        config = sids_of(self.config).get((prefix,))
+    def shown(self, of: Object, name: str) -> Shown | None:
+        """The views' report of a configured object; None while nothing is known of it."""
+        status = self.status.get(ObjectRef(of, name))
+        config = objects_of(self.config, of).get((name,))
         if status is None or config is None:
             return None
-        return Sid(prefix, config, status, self.counters.get(prefix, SidCounters()))
+        return Shown(name, config, status, self.counters.get(name, SidCounters()))
 
     def _below(self, at: Pattern, data: Mapping[str, Any]) -> Iterator[tuple[Node, Any]]:
         """Children of an instance with their data, state attached."""

@@ -1,4 +1,4 @@
-"""Read-only views of SIDs in the words of other models (docs/projections.md).
+"""Read-only views of SIDs and locators in the words of other models (docs/projections.md).
 
 A view states its few schema nodes itself: no YANG file of another organization is needed. Its
 entries are made from configuration, status and counters when somebody reads them.
@@ -6,7 +6,7 @@ entries are made from configuration, status and counters when somebody reads the
 
 from __future__ import annotations
 
-from srv6mgrd.gnmi.projections import aft, ietf
+from srv6mgrd.gnmi.projections import ietf, openconfig
 from srv6mgrd.gnmi.projections.view import View
 
-VIEWS: tuple[View, ...] = (*ietf.views(), *aft.views())
+VIEWS: tuple[View, ...] = (*ietf.views(), *openconfig.views())

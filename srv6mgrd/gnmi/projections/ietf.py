@@ -6,13 +6,13 @@ from typing import Any
 
 from srv6mgrd.counters import ietf
 from srv6mgrd.gnmi.path import Step
-from srv6mgrd.gnmi.projections.view import Sid, View, container, counter, leaf, listed
+from srv6mgrd.gnmi.projections.view import Shown, View, container, counter, leaf, listed
 from srv6mgrd.gnmi.schema import Base, Kind, Node, root
 
 _ROUTING, _SR, _SRV6 = ietf.ROUTING, ietf.SEGMENT_ROUTING, ietf.SRV6
 
 
-def _entry(sid: Sid) -> dict[str, Any]:
+def _entry(sid: Shown) -> dict[str, Any]:
     config = sid.config
     declared = ietf.Declared(
         behavior=str(config.get("behavior", "")).rpartition(":")[2],
@@ -20,7 +20,7 @@ def _entry(sid: Sid) -> dict[str, Any]:
         locator=config.get("locator", ""),
         counts=config.get("counters") is not False,
     )
-    entry = ietf.entry(sid.prefix, declared, sid.status, sid.counters)
+    entry = ietf.entry(sid.name, declared, sid.status, sid.counters)
     allocation = entry["allocation"]
     # A list is a dict by its keys (gnmi.mirror).
     allocation["owner"] = {(o["type"], o["instance"]): o for o in allocation["owner"]}

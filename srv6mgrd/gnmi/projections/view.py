@@ -1,4 +1,4 @@
-"""A view: a list of another model that has one entry for each SID. Pure."""
+"""A view: a list of another model that has one entry for each SID, or locator. Pure."""
 
 from __future__ import annotations
 
@@ -8,60 +8,69 @@ from typing import Any
 
 from srv6mgrd.gnmi.path import Pattern, Step, is_concrete
 from srv6mgrd.gnmi.schema import Base, Kind, Node
+from srv6mgrd.model.status import Kind as Object
 from srv6mgrd.model.status import ObjectStatus, SidCounters
 
-_SIDS = ("srv6mgr-srv6:srv6", "local-sids", "sid")
+# The lists of ours that views show.
+SOURCES: Mapping[Object, tuple[str, ...]] = {
+    Object.SID: ("srv6mgr-srv6:srv6", "local-sids", "sid"),
+    Object.LOCATOR: ("srv6mgr-srv6:srv6", "locators", "locator"),
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Sid:
-    """All that is reported of a SID; ``config`` in the shape of gnmi.mirror."""
+class Shown:
+    """All that is reported of an object; ``config`` in the shape of gnmi.mirror. Of a SID the name
+    is its prefix; others have no counters."""
 
-    prefix: str
+    name: str
     config: Mapping[str, Any]
     status: ObjectStatus
     counters: SidCounters
 
 
+# Returns the report of an object; None while nothing is known of it.
+Read = Callable[[Object, str], Shown | None]
+
+
 @dataclass(frozen=True, slots=True)
 class View:
-    """``list`` is the list, keys of the lists above it given; ``entry`` makes its entry for a
-    SID, None when it has none. ``origins`` name the schema tree that it belongs to; ``bare``
-    says that its first element is known without module and origin too."""
+    """``list`` is the list, keys of the lists above it given; ``entry`` makes its entry for an
+    object of kind ``of``, None when it has none. ``origins`` name the schema tree that it belongs
+    to; ``bare`` says that its first element is known without module and origin too."""
 
     list: Pattern
-    entry: Callable[[Sid], dict[str, Any] | None]
+    entry: Callable[[Shown], dict[str, Any] | None]
     origins: tuple[str, ...]
     bare: bool
+    of: Object = Object.SID
 
     @property
     def top(self) -> Node:
         """The top-level node."""
         return self.list[0].node
 
-    def at(self, prefix: str) -> Pattern:
-        """The path of the entry of a SID."""
-        return (*self.list[:-1], Step(self.list[-1].node, (prefix,)))
+    def at(self, name: str) -> Pattern:
+        """The path of the entry of an object."""
+        return (*self.list[:-1], Step(self.list[-1].node, (name,)))
 
 
 class Entries(Mapping[tuple[str, ...], Any]):
     """The entries of a view at one moment, made when asked for."""
 
-    def __init__(
-        self, view: View, sids: Mapping[tuple[str, ...], Any], read: Callable[[str], Sid | None]
-    ) -> None:
-        """``sids`` is the configured list; ``read`` returns the report of one."""
-        self._view, self._sids, self._read = view, sids, read
+    def __init__(self, view: View, objects: Mapping[tuple[str, ...], Any], read: Read) -> None:
+        """``objects`` is the configured list."""
+        self._view, self._objects, self._read = view, objects, read
 
     def __getitem__(self, key: tuple[str, ...]) -> dict[str, Any]:
-        sid = self._read(key[0]) if key in self._sids else None
-        entry = None if sid is None else self._view.entry(sid)
+        shown = self._read(self._view.of, key[0]) if key in self._objects else None
+        entry = None if shown is None else self._view.entry(shown)
         if entry is None:
             raise KeyError(key)
         return entry
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:
-        return (key for key in self._sids if key in self)
+        return (key for key in self._objects if key in self)
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, tuple) and self.get(key) is not None
@@ -75,22 +84,23 @@ class Entries(Mapping[tuple[str, ...], Any]):
 
 def sids_of(config: Mapping[str, Any]) -> Mapping[tuple[str, ...], Any]:
     """The configured SIDs by key."""
+    return objects_of(config, Object.SID)
+
+
+def objects_of(config: Mapping[str, Any], of: Object) -> Mapping[tuple[str, ...], Any]:
+    """The configured objects of a kind that views show, by key."""
     found: Any = config
-    for member in _SIDS:
+    for member in SOURCES[of]:
         found = found.get(member, {})
     entries: Mapping[tuple[str, ...], Any] = found
     return entries
 
 
-def trees(
-    views: tuple[View, ...],
-    sids: Mapping[tuple[str, ...], Any],
-    read: Callable[[str], Sid | None],
-) -> dict[str, Any]:
+def trees(views: tuple[View, ...], config: Mapping[str, Any], read: Read) -> dict[str, Any]:
     """The views as data, by top-level member; what has no entry is left out."""
     out: dict[str, Any] = {}
     for view in views:
-        entries = Entries(view, sids, read)
+        entries = Entries(view, objects_of(config, view.of), read)
         if not entries:
             continue
         level = out
@@ -103,12 +113,14 @@ def trees(
     return out
 
 
-def touched(pattern: Pattern) -> tuple[bool, str | None]:
-    """Whether a change at ``pattern`` concerns SIDs, and which; None is all of them."""
-    names = tuple(step.node.member for step in pattern[:3])
-    if names != _SIDS[: len(names)]:
+def touched(pattern: Pattern, of: Object) -> tuple[bool, str | None]:
+    """Whether a change at ``pattern`` concerns objects of a kind, and which; None is all of
+    them."""
+    source = SOURCES[of]
+    names = tuple(step.node.member for step in pattern[: len(source)])
+    if names != source[: len(names)]:
         return False, None
-    if len(pattern) >= len(_SIDS) and is_concrete(pattern[2:3]):
+    if len(pattern) >= len(source) and is_concrete(pattern[2:3]):
         return True, pattern[2].keys[0]
     return True, None
 

@@ -12,11 +12,13 @@ from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, 
 from tests.contract.gnmi.client import Client, Core, deletes, failing, subscription, updates
 from tests.contract.gnmi.data import SID, SRV6
 
-REF = ObjectRef(Kind.SID, SID)
+REF, MAIN = ObjectRef(Kind.SID, SID), ObjectRef(Kind.LOCATOR, "main")
 INSTALLED = ObjectStatus(InstallStatus.INSTALLED)
 IETF = "/ietf-routing:routing/ietf-segment-routing:segment-routing/ietf-srv6-base:srv6/sids"
 SHOWN = "/routing/segment-routing/srv6/sids"
-AFTS = "/network-instances/network-instance[name=DEFAULT]/afts"
+INSTANCE = "/network-instances/network-instance[name=DEFAULT]"
+AFTS = f"{INSTANCE}/afts"
+BLOCK = f"{INSTANCE}/segment-routing/srlbs/srlb[local-id=main]"
 ENTRY = f"{AFTS}/ipv6-unicast/ipv6-entry[prefix={SID}]"
 COUNTED = f"{AFTS}/counters/ipv6-unicast/ipv6-entry[prefix={SID}]"
 
@@ -51,7 +53,12 @@ def test_ietf_state_of_a_sid(router: Client) -> None:
 def test_openconfig_afts_show_a_sid(router: Client) -> None:
     assert router.value(f"openconfig:{ENTRY}", encoding=pb.JSON) == {
         "prefix": SID,
-        "state": {"prefix": SID, "origin-protocol": "STATIC", "decapsulate-header": "IPV6"},
+        "state": {
+            "prefix": SID,
+            "origin-protocol": "STATIC",
+            "decapsulate-header": "IPV6",
+            "next-hop-group-network-instance": "red",
+        },
     }
     for origin in ("", "openconfig:"):
         assert router.get(f"{origin}{COUNTED}/state/packets-forwarded") == {
@@ -59,6 +66,38 @@ def test_openconfig_afts_show_a_sid(router: Client) -> None:
         }
     every = f"{AFTS}/counters/ipv6-unicast/ipv6-entry/state/octets-forwarded"
     assert router.get(every) == {f"{COUNTED}/state/octets-forwarded": "700"}
+
+
+def test_openconfig_shows_a_locator_as_a_local_block(router: Client, core: Core) -> None:
+    assert failing(router.raw_get, BLOCK)[0] is grpc.StatusCode.NOT_FOUND
+    core.report({REF: INSTALLED, MAIN: INSTALLED})
+    assert router.value(f"openconfig:{BLOCK}") == {
+        "openconfig-network-instance:local-id": "main",
+        "openconfig-network-instance:state": {
+            "local-id": "main",
+            "dataplane-type": "IPV6",
+            "ipv6-prefix": "fcbb:0:1::/48",
+        },
+    }
+    whole = router.get("openconfig:/", encoding=pb.PROTO)
+    assert whole[f"{BLOCK}/state/ipv6-prefix"] == "fcbb:0:1::/48"
+    assert whole[f"{ENTRY}/state/prefix"] == SID
+    every = f"{INSTANCE}/segment-routing/srlbs/srlb/state/ipv6-prefix"
+    with router.subscribe(subscription(every)) as stream:
+        assert stream.until_sync() == {f"{BLOCK}/state/ipv6-prefix": "fcbb:0:1::/48"}
+        core.report({REF: INSTALLED, MAIN: ObjectStatus(InstallStatus.PENDING, "wait")})
+        # As far as it was subscribed to.
+        assert deletes(stream.next().update) == [f"{BLOCK}/state/ipv6-prefix"]
+        core.report({REF: INSTALLED, MAIN: INSTALLED})
+        reported = updates(stream.next().update)
+        assert reported == {f"{BLOCK}/state/ipv6-prefix": "fcbb:0:1::/48"}
+
+
+def test_a_sid_into_the_default_vrf_is_looked_up_there(router: Client) -> None:
+    sid = f"/srv6/local-sids/sid[prefix={SID}]"
+    router.set(delete=[f"{sid}/vrf"], update={f"{sid}/default-vrf": True})
+    lookup = f"{ENTRY}/state/next-hop-group-network-instance"
+    assert router.get(lookup) == {lookup: "DEFAULT"}
 
 
 def test_only_what_is_installed_is_in_the_afts(router: Client, core: Core) -> None:
