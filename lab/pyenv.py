@@ -28,7 +28,7 @@ python3 -m venv --copies "$home"
 """
 # `compat` puts the checkout's folder on the path, so that new packages need no new installation.
 # What is written in C, where counters/fence.py looks for it.
-COMPILED = ("srv6mgrd/gnmi/pack.c", "srv6mgrd/metrics/samples.c")
+COMPILED = ("srv6mgrd/counters/put.h", "srv6mgrd/gnmi/pack.c", "srv6mgrd/metrics/samples.c")
 ENTRY_POINTS = """
 mkdir -p "$home/lib/srv6mgr"
 gcc -O2 -Wall -Wextra -Werror -shared -fPIC -o "$home/lib/srv6mgr/libsrv6pack.so" \\

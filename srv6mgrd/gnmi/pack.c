@@ -1,8 +1,7 @@
 // Counters of SIDs as gNMI SubscribeResponses, straight from the records of the
 // store. gnmi/pack.py describes the arguments, and holds the same in Python.
 // A GetResponse with one Notification has the same bytes.
-#include <stdint.h>
-#include <string.h>
+#include "../counters/put.h"
 
 // The barrier of counters/fence.py: nothing is loaded or stored across it.
 void srv6_fence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
@@ -44,21 +43,6 @@ static uint32_t varint_size(uint64_t n) {
     size++;
   }
   return size;
-}
-
-static uint8_t *copy(uint8_t *p, const uint8_t *from, uint32_t length) {
-  memcpy(p, from, length);
-  return p + length;
-}
-
-static uint8_t *decimal(uint8_t *p, uint64_t n) {
-  uint8_t digits[20];
-  int i = sizeof digits;
-  do {
-    digits[--i] = '0' + n % 10;
-    n /= 10;
-  } while (n);
-  return copy(p, digits + i, sizeof digits - i);
 }
 
 static uint8_t *padded(uint8_t *p, uint64_t n, int width) {

@@ -1,7 +1,6 @@
 // Samples of SIDs as text of OpenMetrics, straight from the records of the
 // store (counters/store_file.py). metrics/sids.py holds the same in Python.
-#include <stdint.h>
-#include <string.h>
+#include "../counters/put.h"
 
 enum { SID = 3, OBJECT = 416, NAME = 64, DETAIL = 104, VRF = 16, COLUMNS = 4 };
 // Offsets in a record of an object.
@@ -17,21 +16,6 @@ struct srv6_samples {
   const uint8_t *vrfs; // those wanted, each of VRF bytes; none: all
   uint32_t vrf_count;
 };
-
-static uint8_t *copy(uint8_t *p, const void *from, uint32_t length) {
-  memcpy(p, from, length);
-  return p + length;
-}
-
-static uint8_t *decimal(uint8_t *p, uint64_t n) {
-  uint8_t digits[20];
-  int i = sizeof digits;
-  do {
-    digits[--i] = '0' + n % 10;
-    n /= 10;
-  } while (n);
-  return copy(p, digits + i, sizeof digits - i);
-}
 
 static int is_wanted(const struct srv6_samples *s, const uint8_t *vrf,
                      uint32_t length) {
