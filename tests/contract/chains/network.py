@@ -15,7 +15,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from ipaddress import IPv6Address
+from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,9 @@ HOST = {Family.IPV6: "2001:db8:1::2", Family.IPV4: "10.1.0.2"}
 ROUTER = {Family.IPV6: "2001:db8:1::1", Family.IPV4: "10.1.0.1"}
 SITE = {Family.IPV6: "2001:db8:2::2", Family.IPV4: "10.2.0.2"}
 PORT, CHAIN, CLASSIFIER = "port", "web", "customer"
+BLOCK = IPv6Network("fcbb::/32")
 MTU = 1700
+_ETH_P_IPV6, _OUTGOING = 0x86DD, 4
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _TRANSFER = Path(__file__).parents[1] / "proxy/transfer.py"
 
@@ -73,7 +75,7 @@ class Network(Nodes):
         self.kernel = kernel
         self.programs = programs
 
-    def build(self, vrf: str | None = None) -> None:
+    def build(self) -> None:
         at_once = "sysctl -qw net.ipv6.conf.default.accept_dad=0"
         forward = "sysctl -qw net.ipv6.conf.all.forwarding=1 net.ipv4.ip_forward=1"
         self.run(f"{at_once}; {forward}; ip addr add {OWN}/128 dev lo")
@@ -84,12 +86,12 @@ class Network(Nodes):
         self.run(f"ip link add {PORT} type veth peer name eth0 netns {self.name('host')}")
         far = self.name("far")
         self.run(f"ip link add core mtu {MTU} type veth peer name eth0 mtu {MTU} netns {far}")
-        if vrf is not None:
-            self.run(f"ip link add {vrf} type vrf table 100; ip link set {vrf} up")
-            self.run(f"ip link set {PORT} master {vrf}")
         self.run(f"ip link set {PORT} up; ip link set core up")
         self.run("ip addr add 2001:db8:c::1/64 dev core nodad; ip addr add 10.12.0.1/24 dev core")
         self.run("ip -6 route add fcbb:0:3::/48 via 2001:db8:c::2")
+        # Without a chain.
+        self.run("ip -6 route add 2001:db8:2::/64 via 2001:db8:c::2")
+        self.run("ip route add 10.2.0.0/24 via 10.12.0.2")
         for family, length in ((Family.IPV6, 64), (Family.IPV4, 24)):
             nodad = "nodad" if family is Family.IPV6 else ""
             self.run(f"ip addr add {ROUTER[family]}/{length} dev {PORT} {nodad}")
@@ -98,9 +100,9 @@ class Network(Nodes):
         self.on("host", "ip link set eth0 up")
         self.on("host", f"ip -6 route add default via {ROUTER[Family.IPV6]}")
         self.on("host", f"ip route add default via {ROUTER[Family.IPV4]}")
-        self._build_far(forward, vrf)
+        self._build_far(forward)
 
-    def _build_far(self, forward: str, vrf: str | None) -> None:
+    def _build_far(self, forward: str) -> None:
         self.on("far", forward)
         for name in ("all", "eth0"):
             self.on("far", f"sysctl -qw net.ipv4.conf.{name}.rp_filter=0")
@@ -118,10 +120,13 @@ class Network(Nodes):
         # What comes back goes its ordinary way.
         self.on("far", f"ip route add 10.1.0.0/24 via 10.12.0.1 src {SITE[Family.IPV4]}")
         self.on("far", f"ip -6 route add 2001:db8:1::/64 via 2001:db8:c::1 src {SITE[Family.IPV6]}")
-        if vrf is not None:
-            self.run(
-                f"ip route add 10.1.0.0/24 dev {vrf}; ip -6 route add 2001:db8:1::/64 dev {vrf}"
-            )
+
+    def join(self, vrf: str) -> None:
+        """The host's port is in a VRF, which has no route to the site."""
+        self.run(f"ip link add {vrf} type vrf table 100; ip link set {vrf} up")
+        self.run(f"ip link set {PORT} master {vrf}")
+        self.run(f"ip addr add {ROUTER[Family.IPV6]}/64 dev {PORT} nodad")
+        self.run(f"ip route add 10.1.0.0/24 dev {vrf}; ip -6 route add 2001:db8:1::/64 dev {vrf}")
 
     def take_down(self) -> None:
         for node in ("host", "far"):
@@ -186,12 +191,36 @@ class Network(Nodes):
         )  # fmt: skip
         return done.stdout.count("bytes from")
 
-    def send(self, family: Family, port: int, to: int = 9, *, size: int = 8) -> None:
+    def send(
+        self, family: Family, port: int, to: int = 9, *, size: int = 8, tclass: int = 0
+    ) -> None:
         """A datagram from the host to the site, by its ports."""
         kind = socket.AF_INET6 if family is Family.IPV6 else socket.AF_INET
         with self.within("host"), socket.socket(kind, socket.SOCK_DGRAM) as sender:
+            if family is Family.IPV6:
+                sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_TCLASS, tclass)
+            else:
+                sender.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, tclass)
             sender.bind(("", port))
             sender.sendto(bytes(size), (SITE[family], to))
+
+    @contextmanager
+    def captured(self) -> Iterator[list[bytes]]:
+        """IPv6 packets to SIDs that come to the far end."""
+        with self.within("far"):
+            tap = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_ETH_P_IPV6))
+        found: list[bytes] = []
+        with tap:
+            tap.bind(("eth0", _ETH_P_IPV6))
+            tap.setblocking(False)
+            yield found
+            while True:
+                try:
+                    packet, (_, _, kind, *_) = tap.recvfrom(1 << 16)
+                except BlockingIOError:
+                    return
+                if kind != _OUTGOING and IPv6Address(packet[24:40]) in BLOCK:
+                    found.append(packet)
 
     @contextmanager
     def within(self, node: str) -> Iterator[None]:
