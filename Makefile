@@ -203,7 +203,7 @@ build/bin/gnmi_peer: $(wildcard bench/peer/*)
 	@cd bench/peer && CGO_ENABLED=0 go build -buildvcs=false -o ../../$@ .
 
 bench: $(if $(filter gnmi,$(BENCH)),build/bin/gnmi_peer)
-bench: ## measure against the goals: BENCH=accounting, cli, frr, gnmi, hostile, metrics, model, netconf, network, proxies, reconcile, seeds, sonic [PART="..."]
+bench: ## measure against the goals: BENCH=accounting, chains, cli, frr, gnmi, hostile, metrics, model, netconf, network, proxies, reconcile, seeds, sonic [PART="..."]
 	@[ -f "bench/$(BENCH).py" ] || { echo "which one? $$(grep -l 'def main' bench/*.py | sed -nE 's|bench/([a-z]+)\.py|BENCH=\1|p' | xargs)"; exit 1; }
 	@# What needs several kernels of the lab boots them in turn, first of all.
 	@[ ! -f "bench/$(BENCH)_boots.py" ] || python3 -m bench.$(BENCH)_boots $(PART)
