@@ -97,7 +97,7 @@ static __always_inline int encapsulate(struct __sk_buff *skb, const struct seen 
         return -UNAVAILABLE;
     length = path->length;
     hop = hop_of(skb, node, path, id, &first);
-    if (!hop || hop->kind == NO_HOP)
+    if (!hop || hop->kind == NO_HOP || (frame && hop->kind == NEIGHBOR && !node->sid_device))
         return -NO_ROUTE;
     if (frame && skb->vlan_present && !take_tags(skb, &tags))
         return -MALFORMED;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
 from ipaddress import IPv6Address
 from typing import ClassVar
@@ -109,6 +110,11 @@ class ClassifierRules(Object):
         if isinstance(was, ClassifierRules):
             return f"{self.short_label}: {len(set(self.rules) ^ set(was.rules))} differed"
         return Object.difference(self, was)
+
+    def remedy(self, code: int) -> str:
+        if code == errno.E2BIG:
+            return "use fewer lengths of prefixes and fewer criteria, or several classifiers"
+        return Object.remedy(self, code)
 
 
 @dataclass(frozen=True, slots=True)

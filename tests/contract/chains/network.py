@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import json
 import socket
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -31,10 +32,12 @@ from srv6mgrd.kinds.object import Object
 from srv6mgrd.model.accounting import Family
 from srv6mgrd.model.chain_state import PathName
 from srv6mgrd.model.chains import ClassifierRule, Way
+from srv6mgrd.model.reserved import LINK_ALIAS, SID_DEVICE
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from tests.contract.nodes import Nodes
 
 OWN = IPv6Address("fcbb:0:1::1")
+OWN_SID = IPv6Address("fcbb:0:1:e::")
 # Of functions at the far end, and of the site there.
 FUNCTIONS = ("firewall", "cache")
 FUNCTION_SIDS = {name: IPv6Address(f"fcbb:0:3:f{n}::") for n, name in enumerate(FUNCTIONS)}
@@ -49,7 +52,10 @@ SITE = {Family.IPV6: "2001:db8:2::2", Family.IPV4: "10.2.0.2"}
 PORT, CHAIN, CLASSIFIER = "port", "web", "customer"
 BLOCK = IPv6Network("fcbb::/32")
 MTU = 1700
-_ETH_P_IPV6, _OUTGOING = 0x86DD, 4
+_ETH_P_IPV6, _ETH_P_ALL, _OUTGOING = 0x86DD, 3, 4
+# linux/if_packet.h: struct tpacket_auxdata, with the tag that the kernel took off.
+_SOL_PACKET, _PACKET_AUXDATA, _VLAN_VALID, _TPID_VALID = 263, 8, 1 << 4, 1 << 6
+_AUXDATA = struct.Struct("=IIIHHHH")
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _TRANSFER = Path(__file__).parents[1] / "proxy/transfer.py"
 
@@ -120,6 +126,43 @@ class Network(Nodes):
         # What comes back goes its ordinary way.
         self.on("far", f"ip route add 10.1.0.0/24 via 10.12.0.1 src {SITE[Family.IPV4]}")
         self.on("far", f"ip -6 route add 2001:db8:1::/64 via 2001:db8:c::1 src {SITE[Family.IPV6]}")
+
+    def build_wire(self) -> None:
+        """Where frames come out at the site."""
+        self.on("far", "ip link add wire type veth peer name out")
+        for name in ("wire", "out"):
+            self.on("far", f"ip link set {name} up")
+        action = "encap seg6local action End.DX2 oif wire count dev eth0"
+        self.on("far", f"ip -6 route add {SITE_SIDS[Family.ETHERNET]} {action}")
+
+    def build_sid_device(self) -> None:
+        """With a SID on it. Where the kernel has no dummy, a veth is used."""
+        self.run(
+            f"ip link add {SID_DEVICE} type dummy 2>/dev/null ||"
+            f" {{ ip link add {SID_DEVICE} arp off type veth peer name sids;"
+            " ip link set sids up; };"
+            f"ip link set {SID_DEVICE} alias {LINK_ALIAS} up"
+        )
+        self.run(f"ip -6 route add {OWN_SID} encap seg6local action End dev {SID_DEVICE}")
+
+    @contextmanager
+    def on_the_wire(self) -> Iterator[list[bytes]]:
+        """Frames that come out at the site, with the tags that they have."""
+        with self.within("far"):
+            tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL))
+        found: list[bytes] = []
+        with tap:
+            tap.setsockopt(_SOL_PACKET, _PACKET_AUXDATA, 1)
+            tap.bind(("out", _ETH_P_ALL))
+            tap.setblocking(False)
+            yield found
+            while True:
+                try:
+                    frame, more, _, (_, _, kind, *_) = tap.recvmsg(1 << 16, 256)
+                except BlockingIOError:
+                    return
+                if kind != _OUTGOING:
+                    found.append(_with_tag(frame, more))
 
     def join(self, vrf: str) -> None:
         """The host's port is in a VRF, which has no route to the site."""
@@ -251,3 +294,12 @@ class Network(Nodes):
         """TCP from the host to the site and the same back."""
         with self.listening(family):
             self.on("host", f"{sys.executable} {_TRANSFER} {SITE[family]} {octets}")
+
+
+def _with_tag(frame: bytes, more: Sequence[tuple[int, int, bytes]]) -> bytes:
+    for _, _, data in more:
+        status, *_, tag, protocol = _AUXDATA.unpack_from(data)
+        if status & _VLAN_VALID:
+            type_ = protocol if status & _TPID_VALID else 0x8100
+            return frame[:12] + struct.pack("!HH", type_, tag) + frame[12:]
+    return frame

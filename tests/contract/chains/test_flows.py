@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from ipaddress import ip_network
 
@@ -15,7 +18,7 @@ from srv6mgrd.kinds.chain.object import ServicePath
 from srv6mgrd.model.accounting import Family
 from srv6mgrd.model.chain_state import ChainDrops
 from srv6mgrd.model.chains import ClassifierRule, FunctionState, Way
-from tests.contract.chains.network import CHAIN, Network, everything, path, rules
+from tests.contract.chains.network import CHAIN, SITE, Network, everything, path, rules
 
 pytestmark = pytest.mark.contract
 
@@ -156,3 +159,38 @@ def test_a_process_that_died_before_its_paths_took_effect(
         kernel.close()
 
     assert 1 in used(network, (FIREWALL, CACHE), PORTS[:16])
+
+
+def test_no_packet_gets_past_rules_that_are_exchanged(network: Network) -> None:
+    """New flows all the time, among rules that are many, so that entries of before are taken away
+    while they are looked up."""
+    others = [
+        ClassifierRule(
+            100 + n, None, source=ip_network((0x20010DB9 << 96 | (n + 1) << 64, 64 + n % 32))
+        )
+        for n in range(200)
+    ]
+    first, second = (rules(everything(), *others[n:]) for n in range(2))
+    network.declare(FIREWALL, first)
+    number = 0
+
+    def send() -> None:
+        nonlocal number
+        with network.within("host"), socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as sender:
+            while not done.is_set():
+                number += 1
+                sender.sendto(b"", (SITE[Family.IPV6], 1 + number % 65535))
+
+    done = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        sending = pool.submit(send)
+        try:
+            for _ in range(20):
+                network.replace(first, second)
+                network.replace(second, first)
+        finally:
+            done.set()
+        sending.result()
+
+    assert network.by_rule() == number
+    assert network.on_path(FIREWALL) == number
