@@ -196,6 +196,16 @@ build/bin/tunnel_server: $(wildcard $(TUNNEL)/*)
 	    cd $(TUNNEL) && CGO_ENABLED=0 go build -buildvcs=false -o $(CACHE)/tunnel_server-$(TUNNEL_KEY) .; }
 	@install -D $(CACHE)/tunnel_server-$(TUNNEL_KEY) $@
 
+# The schema of dashboards that Grafana publishes; in the cache by what it is made of.
+GRAFANA := tests/contract/prometheus/grafana_schema
+GRAFANA_KEY = $(shell cat $(GRAFANA)/main.go $(GRAFANA)/go.* | sha256sum | cut -c1-12)
+build/bin/grafana_schema: $(wildcard $(GRAFANA)/*)
+	@[ -x $(CACHE)/grafana_schema-$(GRAFANA_KEY) ] || { \
+	    echo "== grafana_schema (once, 1 minute): $(CACHE)/grafana_schema-$(GRAFANA_KEY)"; \
+	    command -v go >/dev/null || { apt-get -qq update && apt-get -qq install -y golang-go; }; \
+	    cd $(GRAFANA) && CGO_ENABLED=0 go build -buildvcs=false -o $(CACHE)/grafana_schema-$(GRAFANA_KEY) .; }
+	@install -D $(CACHE)/grafana_schema-$(GRAFANA_KEY) $@
+
 # What gNMI is measured against and with: openconfig's cache and Subscribe server, and a reader.
 build/bin/gnmi_peer: $(wildcard bench/peer/*)
 	@echo "== gnmi_peer: $@"

@@ -1,6 +1,7 @@
-"""Scrapes of 100,000 SIDs from srv6-metricsd, as Prometheus makes them: over TLS, with gzip, on a
-connection that stays. The peer is the library alone, which makes the same text of the same counters
-in one process, without HTTP and TLS. ``make bench BENCH=metrics``.
+"""Scrapes of 100,000 SIDs, and of 100,000 rows of accounting, from srv6-metricsd, as Prometheus
+makes them: over TLS, with gzip, on a connection that stays. The peer is the library alone, which
+makes the same text of the same counters in one process, without HTTP and TLS.
+``make bench BENCH=metrics``.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from ipaddress import IPv6Address
 from pathlib import Path
 
 from prometheus_client.metrics_core import CounterMetricFamily, Metric
@@ -26,11 +28,13 @@ from prometheus_client.openmetrics.exposition import generate_latest
 
 from bench.report import Goal, Report
 from srv6mgrd.clients.passwords import hash_password
+from srv6mgrd.counters import accounting
 from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.metrics.sids import COUNTERS_OF_SIDS
+from srv6mgrd.model.accounting import Accounted, Count, Direction, Family, Row
 from srv6mgrd.model.status import InstallStatus, Kind, ObjectRef, ObjectStatus, SidCounters
 
-SIDS, VRFS = 100_000, 1000
+SIDS, ROWS, VRFS = 100_000, 100_000, 1000
 ROUNDS = 9
 INTERVAL = 15.0
 _USER, _PASSWORD = "prometheus", "of the bench"
@@ -68,10 +72,23 @@ def fill(store: Path) -> None:
     writer.close()
 
 
+def account(store: Path, more: int) -> None:
+    """As many rows of accounting; ``more`` is what each counted since the last time."""
+    rows = {
+        Row(f"vrf{n % VRFS}", Family.IPV4, IPv6Address((0xFCBB << 112) + (n << 64))): Count(
+            n + more, n * 840, n * 1480
+        )
+        for n in range(ROWS)
+    }
+    found = accounting.statistics(Accounted(1, {Direction.SENT: rows}, {}), (), (), ())
+    accounting.AccountingWriter(accounting.beside(store)).write(found)
+
+
 class Daemon:
     """srv6-metricsd as a process."""
 
     def __init__(self, place: Path) -> None:
+        self.store = place / "store"
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = int(probe.getsockname()[1])
@@ -156,6 +173,13 @@ def main() -> int:
         whole = [daemon.scrape("/metrics") for _ in range(ROUNDS)]
         assert whole[-1][1].count(b"\nsrv6_sid_") == 3 * SIDS
         one = [daemon.scrape("/metrics?kind=sid&vrf=vrf7")[0] for _ in range(ROUNDS)]
+        rows, again = [], []
+        for number in range(ROUNDS):
+            account(daemon.store, number)
+            scrape, body = daemon.scrape("/metrics?kind=accounting")
+            rows.append(scrape)
+            again.append(daemon.scrape("/metrics?kind=accounting")[0])
+        assert body.count(b"\nsrv6_accounting_sent_") == 3 * ROWS
         peak = daemon.memory()
     scrapes = [scrape for scrape, _ in whole]
     cpu = [scrape.cpu for scrape in scrapes]
@@ -167,6 +191,12 @@ def main() -> int:
              None, of="median"),
         Goal("size of it with gzip", [s.size for s in scrapes], [], None, "MB", of="median"),
         Goal("scrape of one VRF of 1,000", [s.seconds for s in one], [], None, of="median"),
+        Goal("scrape of 100,000 rows of accounting, read again", [s.seconds for s in rows], [],
+             1.0, of="median"),
+        Goal(f"CPU of it, every {INTERVAL:.0f} s", [100 * s.cpu / INTERVAL for s in rows], [], 5.0,
+             "%", of="median"),
+        Goal("... of the same rows again", [s.seconds for s in again], [], 1.0, of="median"),
+        Goal("size of it with gzip", [s.size for s in rows], [], None, "MB", of="median"),
         Goal("memory at its peak", [peak], [], None, "MiB"),
     ]  # fmt: skip
     return report.finish()

@@ -22,6 +22,7 @@ class Kind(StrEnum):
     OBJECT = "object"
     VRF = "vrf"
     ACCOUNTING = "accounting"
+    BGP = "bgp"
     PROXY = "proxy"
     INTERFACE = "interface"
     PATH = "path"
@@ -30,7 +31,7 @@ class Kind(StrEnum):
 
 
 # Those whose metrics have the label ``vrf``; others are left out where VRFs are named.
-OF_VRFS = frozenset({Kind.SID, Kind.DROP, Kind.VRF, Kind.ACCOUNTING})
+OF_VRFS = frozenset({Kind.SID, Kind.DROP, Kind.VRF, Kind.ACCOUNTING, Kind.BGP})
 
 
 class QueryError(Exception):

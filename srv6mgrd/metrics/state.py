@@ -25,6 +25,7 @@ from srv6mgrd.counters import node
 from srv6mgrd.counters.accounting import ACCOUNTING
 from srv6mgrd.counters.store_file import KIND, OBJECT, STATUS
 from srv6mgrd.counters.store_reader import Snapshot
+from srv6mgrd.metrics import bgp
 from srv6mgrd.metrics.query import Kind, Query
 from srv6mgrd.model.service import ServiceState
 from srv6mgrd.model.status import InstallStatus
@@ -63,6 +64,7 @@ def families(state: State, query: Query) -> Iterator[Metric]:
         (Kind.OBJECT, _objects(state.snapshot)),
         (Kind.DROP, _drops(state.drops, query)),
         (Kind.VRF, _vrfs(state.observed, query)),
+        (Kind.BGP, bgp.families(state.observed, query)),
         (Kind.PROXY, _proxies(state.proxies)),
         (Kind.INTERFACE, _interfaces(state.observed)),
         (Kind.PATH, _paths(state.observed)),

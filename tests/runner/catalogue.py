@@ -89,8 +89,11 @@ BUILD_GNMI_CLI = "build/gnmi_cli"
 BUILD_GOBGP = "build/gobgp_peer"
 BUILD_STAMP = "build/stamp-suite"
 BUILD_TUNNEL = "build/tunnel_server"
+BUILD_GRAFANA = "build/grafana_schema"
 BUILD_TELEGRAF = "build/telegraf"
 BUILD_FRR = "build/frr"
+# Programs that are built for a room of contract tests.
+OF_ROOMS = {"gnmi": (BUILD_GNMI_CLI, BUILD_TUNNEL), "prometheus": (BUILD_GRAFANA,)}
 # Programs that are built for a suite.
 PEERS = {"interoperation": BUILD_GOBGP, "dashboard": BUILD_TELEGRAF}
 
@@ -146,6 +149,7 @@ def _build() -> list[Job]:
         _job(BUILD_GOBGP, ("make", "build/bin/gobgp_peer")),
         _job(BUILD_STAMP, ("make", "build/bin/stamp-suite")),
         _job(BUILD_TUNNEL, ("make", "build/bin/tunnel_server")),
+        _job(BUILD_GRAFANA, ("make", "build/bin/grafana_schema")),
     ]
 
 
@@ -204,7 +208,8 @@ def _contract() -> list[Job]:
     jobs += _kernel_tests("contract/kernel", rooms)
     for room, package in WITH_PACKAGES.items():
         options = (f"--{package}",)
-        jobs.append(in_root(f"contract/{room}", [f"tests/contract/{room}"], options=options))
+        path = f"tests/contract/{room}"
+        jobs.append(in_root(f"contract/{room}", [path], _needs_of(room), options=options))
     reconcile = _pytest(["tests/contract/reconcile"])
     jobs.append(in_lab("contract/reconcile", reconcile, topology=None))
     for name, paths in _frr_files().items():
@@ -354,7 +359,7 @@ def _needs(jobs: Iterable[Job]) -> list[str]:
 
 
 def _needs_of(room: str) -> tuple[str, ...]:
-    return (BUILD_LAB, BUILD_GNMI_CLI, BUILD_TUNNEL) if room == "gnmi" else (BUILD_LAB,)
+    return (BUILD_LAB, *OF_ROOMS.get(room, ()))
 
 
 def in_root(

@@ -22,7 +22,9 @@ HOME = home("prometheus")
 
 pytestmark = pytest.mark.contract
 
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples/prometheus"
+CHECKOUT = Path(__file__).resolve().parents[3]
+EXAMPLES = CHECKOUT / "examples/prometheus"
+SCHEMA = CHECKOUT / "build/bin/grafana_schema"
 PROGRAMS = Path(HOME) / "usr/bin"
 METRIC = re.compile(r"\bsrv6(?:mgr)?_[a-z0-9_]+\b")
 
@@ -169,6 +171,32 @@ def test_dashboards_ask_for_what_there_is(prometheus: Prometheus) -> None:
         # The label of a state set has the name of its metric.
         assert named
         assert named <= stored, expression
+
+
+def test_the_dashboard_conforms_to_grafanas_schema(tmp_path: Path) -> None:
+    if not SCHEMA.exists():
+        pytest.skip(f"{SCHEMA} is absent: make build/bin/grafana_schema")
+    dashboard = EXAMPLES / "srv6.grafana.json"
+    assert departures(dashboard) == ""
+    # What is wrong would be found.
+    for number, (right, wrong, found) in enumerate(
+        [
+            ('"refId"', '"refID"', "unexpected field 'refID'"),
+            ('"w": 12', '"w": "12"', "gridPos.w: json: cannot unmarshal"),
+            ('"w": 12', '"w": 36', "gridPos.w: must be <= 24"),
+            ('"unit"', '"units"', "unexpected field 'units'"),
+        ]
+    ):
+        broken = tmp_path / f"{number}.json"
+        broken.write_text(dashboard.read_text().replace(right, wrong))
+        assert found in departures(broken)
+
+
+def departures(dashboard: Path) -> str:
+    """Of a dashboard from the schema that Grafana publishes (its Foundation SDK)."""
+    done = subprocess.run([SCHEMA, dashboard], check=False, capture_output=True, text=True)
+    assert bool(done.returncode) is bool(done.stdout), done
+    return done.stdout
 
 
 def test_rules_ask_for_what_there_is(prometheus: Prometheus) -> None:

@@ -14,9 +14,39 @@ RED, BLUE, END = "fcbb:0:1:64::/64", "fcbb:0:1:65::/64", "fcbb:0:1:1::/64"
 AT = 1_790_000_000_000_000_000
 
 OBSERVED: dict[str, Any] = {
+    "srv6mgr-bgp:bgp": {
+        "neighbor": [
+            {
+                "address": "2001:db8::2",
+                "state": {
+                    "session-state": "established",
+                    "established-transitions": 3,
+                    "afi-safi": [
+                        {"name": "ipv4-vpn", "prefixes": {"accepted": 20, "advertised": 5}}
+                    ],
+                },
+            }
+        ]
+    },
     "vrfs": {
         "vrf": [
-            {"name": "red", "service": {"service-state": "up"}},
+            {
+                "name": "red",
+                "service": {"service-state": "up"},
+                "srv6mgr-bgp:bgp": {
+                    "unnumbered-neighbor": [
+                        {"interface": "eth1", "state": {"session-state": "active"}}
+                    ],
+                    "peer-group": [
+                        {
+                            "name": "sites",
+                            "dynamic-neighbor": [
+                                {"address": "10.2.0.7", "state": {"session-state": "idle"}}
+                            ],
+                        }
+                    ],
+                },
+            },
             {"name": "blue", "service": {"service-state": "degraded"}},
         ]
     },

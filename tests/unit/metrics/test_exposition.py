@@ -101,6 +101,21 @@ def test_services_and_what_carries_them(tmp_path: Path):
     assert value(found, "srv6_alarms", severity="major") == 2
 
 
+def test_bgp_sessions(tmp_path: Path):
+    found = read(state(tmp_path), "/metrics?kind=bgp")
+
+    reflector = {"vrf": "default", "neighbor": "2001:db8::2"}
+    assert value(found, "srv6_bgp_session_established", **reflector) == 1
+    assert value(found, "srv6_bgp_session_transitions_total", **reflector) == 3
+    of_vpn = {**reflector, "afi_safi": "ipv4-vpn"}
+    assert value(found, "srv6_bgp_prefixes", **of_vpn, direction="accepted") == 20
+    assert value(found, "srv6_bgp_prefixes", **of_vpn, direction="advertised") == 5
+    for neighbor in ("eth1", "10.2.0.7"):
+        of_red = {"vrf": "red", "neighbor": neighbor}
+        assert value(found, "srv6_bgp_session_established", **of_red) == 0
+    assert len(read(state(tmp_path), "/metrics?kind=bgp&vrf=red")) == 4
+
+
 def test_reasons_of_drops(tmp_path: Path):
     found = read(state(tmp_path), "/metrics?kind=drop")
 
