@@ -25,7 +25,7 @@ TOOLS_FOR := requirements/runtime.txt requirements/test.txt requirements/check.t
 TOOLS := $(CACHE)/tools-$(shell cat $(TOOLS_FOR) | sha256sum | cut -c1-12)
 PY := $(TOOLS)/bin
 
-.PHONY: help demo demo-net lab-shell test check quick unit contract robot near one job slow soak nightly deb repo image bench \
+.PHONY: help demo demo-net demo-chain lab-shell test check quick unit contract robot near one job slow soak nightly deb repo image bench \
     frr docs format clean pictures terminals dashboard vm
 
 help: ## this list
@@ -36,6 +36,9 @@ demo: ## the main job, narrated: a two-PE SRv6 VPN over gNMI, with traffic and c
 
 demo-net: ## a VPN on three edges as one object, narrated: all of them change, or none
 	@$(LAB) run --topology lab/topologies/three-pe.toml -- /opt/srv6mgr/bin/python -m examples.network.demo
+
+demo-chain: ## a chain of two functions on two routers, narrated: one dies, packets go around it
+	@$(LAB) run --topology lab/topologies/chain.toml -- /opt/srv6mgr/bin/python -m examples.chain.demo
 
 lab-shell: ## the demo's network, configured and left open, with things to try
 	@$(LAB) run $(if $(shell test -t 0 && echo tty),--tty) --topology $(TOPOLOGY) -- \
