@@ -6,9 +6,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from typing import Any, Protocol
 
 from srv6mgrd.function_health.checks import Check, Port, checks
@@ -17,10 +17,11 @@ from srv6mgrd.function_health.verdict import FunctionHistory, Verdict
 from srv6mgrd.model.chains import FunctionState, ServiceFunction
 from srv6mgrd.model.condition import Condition, ConditionType, Severity
 from srv6mgrd.model.desired import Desired
+from srv6mgrd.model.function_sids import bypassable
 from srv6mgrd.model.parse import CHAINING
 from srv6mgrd.model.paths import service_function_path
 from srv6mgrd.model.times import time_text
-from srv6mgrd.netlink.errors import KernelError
+from srv6mgrd.ports import AdapterError
 from srv6mgrd.threads import one_thread
 
 _LOG = logging.getLogger(__name__)
@@ -87,16 +88,17 @@ class Alarms(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """What the monitor works with. ``steer`` gives chains the states of all functions, and
-    ``steered`` are those that they have; both raise KernelError, and may wait for a commit that
-    writes. ``resolve`` has the kernel ask for a neighbor."""
+    """What the monitor works with. ``steer`` gives chains the states of all functions, and has
+    packets to some SIDs go on without these; ``steered`` are the states that chains have. Both
+    raise KernelError, and may wait for a commit that writes. ``resolve`` has the kernel ask for a
+    neighbor."""
 
     kernel: Kernel
     senders: Senders
     answers: Answers
     writer: Writer
     alarms: Alarms
-    steer: Callable[[Mapping[str, FunctionState]], None]
+    steer: Callable[[Mapping[str, FunctionState], Collection[IPv6Network]], None]
     steered: Callable[[], Mapping[str, FunctionState]]
     resolve: Callable[[str, IPv4Address | IPv6Address], None]
 
@@ -140,7 +142,7 @@ class FunctionMonitor:
         while True:
             try:
                 pause = await self.beat()
-            except KernelError as error:
+            except (AdapterError, OSError) as error:
                 _LOG.error("service functions: %s", error)
                 pause = _KNOWN
             await asyncio.sleep(pause)
@@ -181,8 +183,8 @@ class FunctionMonitor:
             one.function = function
             self._conclude(one)
             watched[name] = one
-        if watched.keys() != self._watched.keys():
-            self._steered = None
+        # Functions are others, or what may be gone on without.
+        self._steered = None
         self._watched = watched
         self._known = -_KNOWN
 
@@ -277,7 +279,14 @@ class FunctionMonitor:
         """Where there are chains. The programs may not be there yet: it is tried again."""
         states = {name: one.verdict.state for name, one in self._watched.items()}
         if states != self._steered and desired.chains.chains:
-            await asyncio.to_thread(self._outside.steer, states)
+            permitted = bypassable(desired)
+            bypassed = [
+                sid.prefix
+                for name, state in states.items()
+                if state is FunctionState.DOWN
+                for sid in permitted.get(name, ())
+            ]
+            await asyncio.to_thread(self._outside.steer, states, bypassed)
             self._steered = states
 
     # What others see.

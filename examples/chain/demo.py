@@ -79,7 +79,7 @@ class Demo:
         chaining = 'jq \'.[]."srv6mgr-chain:service-chaining" | del(.["service-function"])\' -c'
         self.narration.shell(self.pe1, f"{chaining} examples/chain/pe1.json")
         for node in (self.pe1, self.pe2):
-            self.narration.shell(node, f"srv6ctl apply -q examples/chain/{node.name}.json")
+            self.narration.shell(node, f"srv6ctl apply examples/chain/{node.name}.json")
         for node in (self.pe1, self.pe2):
             self._until(partial(_installed, node), f"{node.name}: the chain is installed")
             self._until(partial(_is_up, node), f"{node.name}: packets pass through its function")

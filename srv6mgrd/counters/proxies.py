@@ -41,6 +41,8 @@ def proxy_state(p: ProxyState) -> dict[str, Any]:
             "fragment": str(c.fragment),
         },
     }
+    if c.bypassed:
+        state["bypassed-pkts"] = str(c.bypassed)
     if p.mtu:
         state["mtu"] = p.mtu
     if p.source is not None:

@@ -20,7 +20,7 @@ _ICMP, _ICMPV6 = 1, 58
 _ECHO, _ECHO6 = 8, 128
 _HOP_LIMIT = 64
 _ETHERNET_HEADER, _IPV4_HEADER, _IPV6_HEADER, _ECHO_HEADER = 14, 20, 40, 8
-_MARK = struct.Struct("!IIIQ")
+_MARK = struct.Struct("!IIII")
 # Where MAGIC is in a frame.
 OFFSETS = {
     _IPV4: _ETHERNET_HEADER + _IPV4_HEADER + _ECHO_HEADER,

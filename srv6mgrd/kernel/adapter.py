@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from ipaddress import IPv4Network, IPv6Address, IPv6Network
 from pathlib import Path
 from typing import TypeVar
@@ -119,10 +119,14 @@ class LinuxKernel:
         with self._lock:
             return self._chains.states()
 
-    def set_function_states(self, states: Mapping[str, FunctionState]) -> None:
-        """Raises KernelError when the kernel rejects it. Those of other functions stay."""
+    def set_function_states(
+        self, states: Mapping[str, FunctionState], bypassed: Collection[IPv6Network]
+    ) -> None:
+        """Packets to ``bypassed`` SIDs of functions go on without these. States of other functions
+        stay. Raises KernelError when the kernel rejects it."""
         with self._lock:
-            failure = self._chains.set_states(states)
+            failure = self._proxies.bypass(bypassed)
+            failure = self._chains.set_states(states) or failure
         if failure is not None:
             raise KernelError(
                 "states of service functions", failure.message, "run srv6ctl reconcile"

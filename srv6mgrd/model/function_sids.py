@@ -8,13 +8,13 @@ directions: returning packets are known by their flow alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Network
 
 from srv6mgrd.model.accounting import Family
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.chains import ProxiedFunction, ServiceFunction, Way
+from srv6mgrd.model.chains import FailureAction, ProxiedFunction, ServiceFunction, Way
 from srv6mgrd.model.desired import Desired, Locator, Proxy, Sid
 
 PLACES = len(Family) * len(Way)
@@ -73,6 +73,24 @@ def place(
         return None
     length = locator.prefix.prefixlen + locator.function_length
     return IPv6Network((int(locator.prefix.network_address) | function << 128 - length, length))
+
+
+def bypassable(desired: Desired) -> Mapping[str, Sequence[Sid]]:
+    """The SIDs of functions that packets may go on without while these do not work, by function:
+    each hop that they are in says so, of all chains of this router. Other routers follow it."""
+    chains = desired.chains
+    uses: dict[str, set[FailureAction]] = {}
+    for chain in chains.chains.values():
+        for hop in chain.hops:
+            group = chains.groups.get(hop.group or "")
+            for name in group.functions if group is not None else (hop.function,):
+                if name is not None:
+                    uses.setdefault(name, set()).add(hop.on_failure)
+    return {
+        name: [sid for _, sid in sids_of(function, desired.locators)]
+        for name, function in chains.functions.items()
+        if uses.get(name) == {FailureAction.BYPASS}
+    }
 
 
 def segments_of(

@@ -23,6 +23,8 @@ class ProxyCounts:
     too_big: int = 0
     extension_header_chain_too_long: int = 0
     fragment: int = 0
+    # Packets that went on without the function while it did not work.
+    bypassed: int = 0
 
     @property
     def errors(self) -> int:

@@ -19,6 +19,7 @@ from srv6mgrd.model.behavior import Behavior, Flavor
 from srv6mgrd.model.checks import SID_TABLE
 from srv6mgrd.model.csid import is_of_local_block
 from srv6mgrd.model.desired import Desired, Locator, Sid
+from srv6mgrd.model.function_sids import bypassable
 from srv6mgrd.model.reserved import (
     DEFAULT_VRF_DEVICE,
     DEFAULT_VRF_TABLE,
@@ -113,10 +114,15 @@ def need_proxies(
     t: Target, desired: Desired, interfaces: Mapping[str, int], receivers: Collection[str]
 ) -> None:
     refs = []
+    bypassed = {sid.prefix for sids in bypassable(desired).values() for sid in sids}
     for declared in proxies.declared(desired):
         ref = ObjectRef(Kind.SID, str(declared.sid.prefix))
         if _proxy(t, declared, desired, interfaces, ref):
             refs.append(ref)
+        elif declared.sid.prefix in bypassed:
+            # Packets of other routers go on without a function that is not there.
+            t.need(DummyDevice(SID_DEVICE), ref)
+            t.need(SidRoute(declared.sid.prefix, Behavior.END, SID_TABLE), ref)
     if refs:
         t.need(DummyDevice(SID_DEVICE), *refs)
         t.need(FORWARD_IPV6, *refs)

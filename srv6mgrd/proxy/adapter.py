@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from ipaddress import IPv6Network, ip_network
 
@@ -247,6 +247,7 @@ class Proxies:
             entry.next_hop,
             entry.decrement_hop_limit,
             per_flow=entry.per_flow,
+            bypass=old is not None and old.bypass,
         )
         value = _with_peer(value, self._peer(interface, value))
         if old is None:
@@ -261,6 +262,20 @@ class Proxies:
         elif old is not None and old.per_flow and not value.per_flow:
             _forget_flows(maps, old)
         return self._fit()
+
+    def bypass(self, sids: Collection[IPv6Network]) -> Failure | None:
+        """Packets to these go on without their functions, and to all others through them. What is
+        so survives this process."""
+        if not self._programs.present or (opened := self._opened()) is None:
+            return None
+        _, map_index = opened
+        wanted = {layout.sid_key(prefix) for prefix in sids}
+        for key, value in map_index.all():
+            if value.bypass != (key in wanted) and (
+                failure := map_index.put(key, replace(value, bypass=key in wanted))
+            ):
+                return failure
+        return None
 
     def _put_chain(
         self, maps: Maps, map_index: MapIndex, entry: ProxyEntry, value: ProxyValue

@@ -23,7 +23,7 @@ _INNER = {"ipv4": 4, "ipv6": 6, "ethernet": 2}
 # IANA: IPv4 and IPv6 encapsulation, Ethernet (RFC 8986 section 11.1).
 _NEXT_HEADERS = {"ipv4": 4, "ipv6": 41, "ethernet": 143}
 _INNER_OF = {number: name for name, number in _INNER.items()}
-_DECREMENT, _PEER, _PER_FLOW = 1, 2, 4
+_DECREMENT, _PEER, _PER_FLOW, _BYPASS = 1, 2, 4, 8
 # Words of the YANG leaf pass, and the bit of prefixes.
 PASS_FLAGS = {"link-local": 1, "multicast": 2}
 PASS_PREFIXES = 4
@@ -37,7 +37,7 @@ _CHAIN = struct.Struct("=4xIIIQ")
 _PASS = struct.Struct("=III16s")
 _FLOW_CHAIN_KEY = struct.Struct("=8sQ")
 _LEARNED = struct.Struct("=Q")
-COUNTERS = struct.Struct("=13Q")
+COUNTERS = struct.Struct("=14Q")
 NODE_SIZE = MAX_LENGTHS * _SID.size + 8
 SID_SIZE, PROXY_SIZE, PORT_SIZE, PASS_SIZE = _SID.size, _PROXY.size, _PORT.size, _PASS.size
 CHAIN_SIZE = _CHAIN.size + 2 * _SLOT.size
@@ -79,7 +79,8 @@ def node(prefix_lengths: Iterable[int], sid_device: int, kinds: Iterable[int]) -
 @dataclass(frozen=True, slots=True)
 class ProxyValue:
     """``struct proxy``: interfaces by ifindex; with ``peer`` the MAC addresses of the other end of
-    the function's veth and of this one. ``age`` in nanoseconds."""
+    the function's veth and of this one. ``age`` in nanoseconds. ``bypass``: the function does not
+    work, and packets go on without it."""
 
     id: int
     behavior: Behavior
@@ -91,6 +92,7 @@ class ProxyValue:
     decrement: bool = True
     peer: tuple[bytes, bytes] | None = None
     per_flow: bool = False
+    bypass: bool = False
 
     @property
     def port(self) -> bytes:
@@ -105,6 +107,7 @@ class ProxyValue:
     def pack(self) -> bytes:
         flags = (_DECREMENT if self.decrement else 0) | (_PEER if self.peer else 0)
         flags |= _PER_FLOW if self.per_flow else 0
+        flags |= _BYPASS if self.bypass else 0
         other, own = self.peer or (bytes(6), bytes(6))
         return _PROXY.pack(
             self.id,
@@ -138,6 +141,7 @@ class ProxyValue:
             bool(flags & _DECREMENT),
             (other, own) if flags & _PEER else None,
             bool(flags & _PER_FLOW),
+            bool(flags & _BYPASS),
         )
 
 

@@ -31,6 +31,10 @@ class MapIndex:
     def get(self, key: bytes) -> ProxyValue | None:
         return self._values.get(key)
 
+    def all(self) -> list[tuple[bytes, ProxyValue]]:
+        """Each with its key."""
+        return list(self._values.items())
+
     def number(self) -> int | None:
         """One in the counters that no proxy has; None when all are taken."""
         return self._free[-1] if self._free else None

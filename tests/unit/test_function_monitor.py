@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from ipaddress import IPv4Address, IPv6Address, ip_interface
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_interface
 from typing import Any
 
 import pytest
@@ -40,6 +40,7 @@ class World:
     conditions: list[Condition] = field(default_factory=list)
     neighbors: bool = True
     before: Mapping[str, FunctionState] = field(default_factory=dict)
+    bypassed: Collection[IPv6Network] = ()
     answers: dict[int, Returned] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -59,6 +60,10 @@ class World:
 
     def desired(self) -> Desired:
         return self._desired
+
+    def steer(self, states: Mapping[str, FunctionState], bypassed: Collection[IPv6Network]) -> None:
+        self.states.append(states)
+        self.bypassed = bypassed
 
     def steered(self) -> Mapping[str, FunctionState]:
         return self.before
@@ -129,8 +134,7 @@ def monitor(world: World) -> FunctionMonitor:
 
 
 def _outside(world: World) -> Outside:
-    steer = world.states.append
-    return Outside(world, world, world, world, world, steer, world.steered, world.resolve)
+    return Outside(world, world, world, world, world, world.steer, world.steered, world.resolve)
 
 
 def _run(monitor: FunctionMonitor, seconds: float) -> None:
@@ -162,6 +166,9 @@ def test_one_that_does_not_is_down_and_chains_learn_it(
     assert world.state["function-state-reason"] == (
         "ipv4 forward: no packet came back by fw-out within 20 ms"
     )
+    assert [str(sid) for sid in world.bypassed] == [
+        f"fcbb:0:1:{number}::/64" for number in (1000, 1001, 1002, 1003)
+    ]
     (condition,) = world.conditions
     assert condition.cause.startswith("service function firewall is down: ipv4 forward")
     world.works = True

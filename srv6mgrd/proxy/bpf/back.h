@@ -105,7 +105,7 @@ static __always_inline int encapsulate(struct __sk_buff *skb, struct chain *chai
     count_packet(id, FROM_PACKETS, octets);
     return send_on(skb, id, !frame);
 error:
-    count_error(id, reason);
+    count_one(id, reason);
     return DROP;
 }
 
@@ -158,7 +158,7 @@ static __always_inline int demasquerade(struct __sk_buff *skb, __u32 header)
     if (!proxy || proxy->behavior != END_AM || proxy->return_interface != skb->ifindex)
         return NEXT;
     if (outer->hop_limit <= 1) {
-        count_error(proxy->id, HOP_LIMIT);
+        count_one(proxy->id, HOP_LIMIT);
         return DROP;
     }
     outer->daddr = *segment;

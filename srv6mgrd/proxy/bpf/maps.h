@@ -31,6 +31,8 @@ enum proxy_flags {
     PEER = 1 << 1,
     /* Each flow has a chain of its own. */
     PER_FLOW = 1 << 2,
+    /* The function does not work: packets go on without it. */
+    BYPASS = 1 << 3,
 };
 
 enum chain_flags {
@@ -55,6 +57,7 @@ enum counter {
     TOO_BIG,
     EXTENSION_HEADER_CHAIN_TOO_LONG,
     FRAGMENT,
+    BYPASSED,
     COUNTERS,
 };
 
@@ -259,7 +262,7 @@ static __always_inline void count_packet(__u32 id, enum counter packets, __u32 o
     }
 }
 
-static __always_inline void count_error(__u32 id, enum counter reason)
+static __always_inline void count_one(__u32 id, enum counter reason)
 {
     __u64 *counts = bpf_map_lookup_elem(&counters, &id);
 

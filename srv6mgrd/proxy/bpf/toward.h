@@ -153,6 +153,21 @@ static __always_inline __u32 inside_of(const struct proxy *proxy)
                                         : NEXT_HEADER_ETHERNET;
 }
 
+/* To the next segment, as End does. */
+static __always_inline int bypass(struct __sk_buff *skb, const struct proxy *proxy,
+                                  struct ipv6hdr *outer, struct srh *srh, __u8 left)
+{
+    const struct in6_addr *next = &srh->segments[(left - 1) & (MAX_SEGMENTS - 1)];
+
+    if ((void *)(next + 1) > end_of(skb))
+        return DROP;
+    srh->segments_left = left - 1;
+    outer->hop_limit--;
+    outer->daddr = *next;
+    count_one(proxy->id, BYPASSED);
+    return send_on(skb, proxy->id, true);
+}
+
 static __always_inline int toward(struct __sk_buff *skb, enum arrival arrival)
 {
     struct ipv6hdr *outer;
@@ -274,6 +289,8 @@ static __always_inline int toward(struct __sk_buff *skb, enum arrival arrival)
     reason = HOP_LIMIT;
     if (outer->hop_limit <= 1)
         goto error;
+    if (proxy->flags & BYPASS && left)
+        return bypass(skb, proxy, outer, srh, left);
     if (proxy->behavior == END_AM) {
         reason = TOO_BIG;
         if (!fits(skb, octets, hop->mtu))
@@ -321,6 +338,6 @@ inner:
     count_packet(proxy->id, TO_PACKETS, octets);
     return answer;
 error:
-    count_error(proxy->id, reason);
+    count_one(proxy->id, reason);
     return DROP;
 }

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from ipaddress import ip_address
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from ipaddress import IPv6Network, ip_address
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +56,7 @@ class Watched:
         self._answers = HealthChecks(folder)
         self._senders, self._ports = Senders(), Ports()
         outside = Outside(
-            self._ports, self._senders, self._answers, self, self, self.states.append, dict, resolve
+            self._ports, self._senders, self._answers, self, self, self.steer, dict, resolve
         )
         self.monitor = FunctionMonitor(lambda: self.desired, outside)
 
@@ -112,6 +112,9 @@ class Watched:
     def state(self) -> Mapping[str, Any]:
         found: Mapping[str, Any] = self.staged[CHAINING]["service-function"][0]["state"]
         return found
+
+    def steer(self, states: Mapping[str, FunctionState], bypassed: Collection[IPv6Network]) -> None:
+        self.states.append(states)
 
     def stage(self, part: str, members: Mapping[str, Any]) -> None:
         self.staged = members
