@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from functools import partial
 
 from bench.classification import (
     MANY,
@@ -28,11 +29,20 @@ from bench.classification import (
 )
 from bench.proxies_network import Node
 from bench.report import Goal, Report
+from srv6mgrd.kinds.chain.object import ClassifierRules
 
-ROUNDS, PACKETS = 20, 50_000
+ROUNDS, PACKETS = 40, 25_000
 COUNTS = (10, 1_000, 10_000)
+# Flows, and whether each is for another rule.
+FLOWS = {
+    "one flow": (ONE, False),
+    "4096 flows of one rule": (MANY, False),
+    "4096 flows of all rules": (MANY, True),
+    "new flows of one rule": (SCAN, False),
+    "new flows of all rules": (SCAN, True),
+}
 # Packets that pass many rules one by one.
-FEW = {10: 50_000, 1_000: 5_000, 10_000: 1_000}
+FEW = {10: 25_000, 1_000: 5_000, 10_000: 1_000}
 FLAT = 1.05
 # Combinations of criteria that a new flow is looked up by.
 COMBINATIONS = 64
@@ -47,11 +57,6 @@ class Bench:
 
     def node(self, name: str) -> Node:
         made = Node(name, self.generator.counter)
-        self._open.callback(made.close)
-        return made
-
-    def classified(self, name: str, count: int, lengths: int = 8) -> Classified:
-        made = Classified(self.node(name), rules(count, lengths))
         self._open.callback(made.close)
         return made
 
@@ -80,21 +85,24 @@ def main() -> int:
         unclassified = bench.add(
             Scenario("a seg6 route, unclassified", route, frame_of(0), MANY, PACKETS)
         )
-        ours: dict[tuple[int, int], Scenario] = {}
+        sets = [(str(count), count, 8) for count in COUNTS[::-1]]
+        sets.insert(0, ("combined", COUNTS[-1], COMBINATIONS))
+        classified = Classified(
+            bench.node("ours"),
+            [ClassifierRules(name, tuple(rules(count, n))) for name, count, n in sets[::-1]],
+        )
+        open_.callback(classified.close)
+        ours: dict[tuple[str, str], Scenario] = {}
         goals = []
-        for count in COUNTS:
-            classifier = bench.classified(f"ours{count}", count)
-            for flows, name in ((ONE, "one flow"), (MANY, "4096 flows"), (SCAN, "new flows")):
-                title = f"{count} rules, {name}"
-                # The last one: all combinations are looked up.
-                frame = frame_of(count - 1)
-                made = Scenario(title, classifier.node, frame, flows, PACKETS)
-                ours[count, flows] = bench.add(made)
-        most = classifier
-        combined = bench.classified("combined", COUNTS[-1], COMBINATIONS)
-        title = f"{COUNTS[-1]} rules in {COMBINATIONS} combinations, new flows"
-        frame = frame_of(COUNTS[-1] - 1, COMBINATIONS)
-        scan = bench.add(Scenario(title, combined.node, frame, SCAN, PACKETS))
+        for name, count, lengths in sets[::-1]:
+            # The last rule: all combinations are looked up.
+            frame = frame_of(count - 1, lengths)
+            for which, (flows, scattered) in FLOWS.items():
+                made = Scenario(
+                    f"{name} rules, {which}", classified.node, frame, flows, PACKETS,
+                    partial(classified.use, name), count if scattered else 0,
+                )  # fmt: skip
+                ours[name, which] = bench.add(made)
         peers = {}
         for name, mark in (
             ("nftables rules", marked_by_rules),
@@ -111,17 +119,22 @@ def main() -> int:
         def goal(name: str, one: Scenario, other: Scenario, limit: float | None) -> None:
             goals.append(Goal(name, one.runs, other.runs, limit, "ns", of="rounds"))
 
-        for flows, name in ((ONE, "one flow"), (MANY, "4096 flows"), (SCAN, "new flows")):
+        few, most = str(COUNTS[0]), str(COUNTS[-1])
+        for which in FLOWS:
             for count in COUNTS[1:]:
-                goal(f"{name}: {count} rules beside 10", ours[count, flows], ours[10, flows], FLAT)
-        goal("new flows: 64 combinations beside 8", scan, ours[COUNTS[-1], SCAN], None)
-        goal("beside a seg6 route alone", ours[COUNTS[-1], MANY], unclassified, None)
+                title = f"{which}: {count} rules beside {few}"
+                goal(title, ours[str(count), which], ours[few, which], FLAT)
+        which = "new flows of one rule"
+        title = f"{which}: {COMBINATIONS} combinations beside 8"
+        goal(title, ours["combined", which], ours[most, which], None)
+        which = "4096 flows of one rule"
+        goal("beside a seg6 route alone", ours[most, which], unclassified, None)
         for (name, count), peer in peers.items():
-            goal(f"{count} rules beside {name}", ours[count, MANY], peer, None)
+            goal(f"{count} rules beside {name}", ours[str(count), which], peer, None)
         for name, seconds in (
-            ("written", most.took),
-            ("exchanged", most.exchange()),
-            ("read back", most.observe()),
+            ("written", classified.took),
+            ("exchanged", classified.exchange()),
+            ("read back", classified.observe()),
         ):
             goals.append(Goal(f"{COUNTS[-1]} rules {name}", [seconds], [], None))
         return Report("chains", goals).finish() or int(lost > 0)

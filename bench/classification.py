@@ -8,8 +8,8 @@ import socket
 import struct
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
 
@@ -33,7 +33,7 @@ OWN = IPv6Address("2001:db8:b::1")
 ONE, MANY, SCAN = 0, 0xFFF, 0xFFFFFFFF
 # Of the datagrams of ``bench.frames``.
 _PORT = 5001
-_VARIED = struct.Struct("=II")
+_VARIED = struct.Struct("=III")
 _BASE = int(IPv6Address("2001:db8::"))
 _RULES = "rules"
 
@@ -48,10 +48,11 @@ class FlowGenerator(Generator):
         super().__init__(folder)
         self._varieties = pinned_map(folder / "varieties", _VARIED.size)
 
-    def of(self, flows: int) -> None:
+    def of(self, flows: int, rules: int) -> None:
+        """With ``rules`` the flows are for so many of them."""
         raw = self._varieties.get(FIRST) or bytes(_VARIED.size)
-        _, number = _VARIED.unpack(raw)
-        self._varieties.put(FIRST, _VARIED.pack(flows, number))
+        _, number, _ = _VARIED.unpack(raw)
+        self._varieties.put(FIRST, _VARIED.pack(flows, number, rules))
 
 
 def destination(number: int, lengths: int) -> IPv6Network:
@@ -74,23 +75,33 @@ def frame_of(number: int, lengths: int = 8) -> bytes:
     return plain(str(destination(number, lengths)[1]))
 
 
+def nothing() -> None:
+    pass
+
+
 @dataclass(slots=True)
 class Scenario:
-    """Packets of a node in each round; ``flows`` as the generator has them."""
+    """Packets of a node in each round; ``flows`` and ``rules`` as the generator has them.
+    ``prepare`` is called before."""
 
     name: str
     node: Node
     frame: bytes
     flows: int
     packets: int
+    prepare: Callable[[], object] = nothing
+    rules: int = 0
     runs: list[float] = field(default_factory=list)
     lost: int = 0
 
     def measure(self, generator: FlowGenerator) -> None:
-        generator.of(self.flows)
+        self.prepare()
+        generator.of(self.flows, self.rules)
         with self.node.entered():
             index = socket.if_nametoindex("eth0")
-            generator.run(index, self.frame, self.packets // 10)
+            # Each flow of many came by twice; one that scans before may have driven it out.
+            warm = max(self.packets // 10, 2 * (self.flows + 1) if self.flows != SCAN else 0)
+            generator.run(index, self.frame, warm)
             spent, arrived = generator.run(index, self.frame, self.packets)
         self.runs.append(spent)
         # Others' packets may be among them.
@@ -98,39 +109,46 @@ class Scenario:
 
 
 class Classified:
-    """A node with a classifier at its first interface."""
+    """A node with classifiers, one of which is at its first interface: the same maps, and the same
+    way of a packet but for the rules. ``took`` are the seconds to write the last one's."""
 
-    def __init__(self, node: Node, wanted: Sequence[ClassifierRule]) -> None:
+    def __init__(self, node: Node, classifiers: Sequence[ClassifierRules]) -> None:
         self.node = node
-        self._rules = ClassifierRules("bench", tuple(wanted))
+        self._classifiers = classifiers
+        self._hook: ClassifierHook | None = None
         self.programs = Programs(folder=Path(f"/sys/fs/bpf/{node.name}"))
         path = ServicePath("web", Way.FORWARD, Family.IPV6, (), (IPv6Address(LAST),), OWN)
         with node.entered():
             self.kernel = LinuxKernel(chains=self.programs)
             self._apply(Create(ChainPrograms()), Create(path))
-            started = time.perf_counter()
-            self._apply(Create(self._rules))
-            self.took = time.perf_counter() - started
-            self._apply(Create(ClassifierHook("eth0", "bench")))
+            for classifier in classifiers:
+                started = time.perf_counter()
+                self._apply(Create(classifier))
+                self.took = time.perf_counter() - started
+            self.use(classifiers[0].name)
         node.count_last()
 
     def _apply(self, *actions: Create | Replace) -> None:
         if rejected := self.kernel.apply(actions):
             raise RuntimeError(rejected[0].message)
 
-    def exchange(self) -> float:
-        """Seconds for other rules in the place of these."""
-        others = self._rules.rules[1:]
+    def use(self, classifier: str) -> None:
+        wanted = ClassifierHook("eth0", classifier)
         with self.node.entered():
-            changed = ClassifierRules("bench", others)
+            before, self._hook = self._hook, wanted
+            self._apply(Create(wanted) if before is None else Replace(before, wanted))
+
+    def exchange(self) -> float:
+        """Seconds for other rules in the place of the last classifier's."""
+        last = self._classifiers[-1]
+        with self.node.entered():
+            changed = replace(last, rules=last.rules[1:])
             started = time.perf_counter()
-            self._apply(Replace(self._rules, changed))
-            took = time.perf_counter() - started
-            self._apply(Replace(changed, self._rules))
-        return took
+            self._apply(Replace(last, changed))
+            return time.perf_counter() - started
 
     def observe(self) -> float:
-        """Seconds to read all back."""
+        """Seconds to read all back, another time."""
         with self.node.entered():
             self.kernel.observe([])
             started = time.perf_counter()
