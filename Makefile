@@ -104,7 +104,7 @@ terminals: $(DOCS)/.ready ## record the terminals that the documentation shows: 
 	@LAB_OUT=build/terminals $(LAB) run --topology $(TOPOLOGY) -- /opt/srv6mgr/bin/python -m docs.site.record
 	@$(DOCS)/bin/python docs/site/terminals.py build/terminals/terminals.json docs/images
 
-dashboard: build/bin/telegraf ## record telemetry and photograph the dashboard that the documentation shows: docs/images
+dashboard: ## record telemetry and photograph the dashboard that the documentation shows: docs/images
 	@rm -rf build/dashboard
 	@LAB_OUT=build/dashboard $(LAB) run --prometheus --topology $(TOPOLOGY) -- \
 	    /opt/srv6mgr/bin/python -m docs.site.telemetry
@@ -165,19 +165,6 @@ build/bin/stamp-suite:
 	    install -D $$work/bin/stamp-suite $(STAMP_SUITE_CACHE)/stamp-suite; } \
 	    || echo "stamp-suite could not be built: its tests are skipped"
 	@[ ! -x $(STAMP_SUITE_CACHE)/stamp-suite ] || install -D $(STAMP_SUITE_CACHE)/stamp-suite $@
-
-# A gNMI collector with the plugins that the tutorial uses. Kept in the cache, for other checkouts.
-TELEGRAF := github.com/influxdata/telegraf/cmd/telegraf@v1.37.2
-TELEGRAF_TAGS := custom,inputs.gnmi,outputs.prometheus_client,processors.enum
-TELEGRAF_CACHE := $(CACHE)/$(notdir $(TELEGRAF))-$(shell echo $(TELEGRAF_TAGS) | sha256sum | cut -c1-8)
-build/bin/telegraf:
-	@[ -x $(TELEGRAF_CACHE)/telegraf ] || { \
-	    echo "== telegraf (once, 2 minutes): $(TELEGRAF_CACHE)"; \
-	    command -v go >/dev/null || { apt-get -qq update && apt-get -qq install -y golang-go; }; \
-	    CGO_ENABLED=0 GOFLAGS=-buildvcs=false GOBIN=$(TELEGRAF_CACHE) \
-	        go install -ldflags='-s -w' -tags $(TELEGRAF_TAGS) $(TELEGRAF); } \
-	    || { echo "telegraf could not be built: it needs Go and a proxy of Go modules (GOPROXY)"; exit 1; }
-	@install -D $(TELEGRAF_CACHE)/telegraf $@
 
 # A BGP speaker made of GoBGP; in the cache by what it is made of.
 GOBGP := tests/robot/gobgp

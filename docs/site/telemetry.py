@@ -24,8 +24,8 @@ from tests.robot.library.page import Page
 
 PAGE = "docs/tutorial/dashboard.md"
 COLLECTOR = "p"
-PAM = "cp /src/packaging/deb/debian/srv6mgr.pam /etc/pam.d/srv6mgr"
-SETTINGS = "mkdir -p /etc/srv6mgr && echo 'pam = \"srv6mgr\"' >/etc/srv6mgr/gnmid.toml"
+# As the packages set it up.
+GROUP = "groupadd --system _srv6-metricsd; mkdir -p /etc/srv6mgr"
 SERVICES = ("redis", "frr", "sysrepo", "srv6mgrd", "srv6-gnmid")
 # Of each flow: the customer's site, milliseconds between packets, octets, and from when to when.
 FLOWS = (
@@ -39,7 +39,7 @@ def main() -> int:
     out = Path(os.environ["LAB_OUT"])
     for name in ("pe1", "pe2"):
         node = Node(name)
-        node.run(["sh", "-c", f"{PAM}; {SETTINGS}"])
+        node.run(["sh", "-c", GROUP])
         Router(name).start(*SERVICES)
         node.run(["srv6ctl", "apply", f"examples/l3vpn/{name}.json"])
     for name in ("pe1", "pe2"):

@@ -167,11 +167,7 @@ SERVICES: dict[str, Service] = {
             "sshd", ("/usr/sbin/sshd", "-D", "-e", "-f", "/src/netconfd/sshd.conf"),
             ready=_succeeds("nc", "-z", "::1", "830"), prepare=_prepare_sshd,
         ),
-        # With the settings that their packages start them with.
-        Service(
-            "telegraf", ("/src/build/bin/telegraf", "--config", "/etc/telegraf/telegraf.conf"),
-            ready=_succeeds("nc", "-z", "127.0.0.1", "9273"),
-        ),
+        # With the settings that its package starts it with.
         Service(
             "prometheus", ("/usr/bin/prometheus", "--config.file=/etc/prometheus/prometheus.yml",
             "--storage.tsdb.path=/var/lib/prometheus/metrics2"),

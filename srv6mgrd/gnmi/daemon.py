@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import getpass
 import logging
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -177,10 +178,15 @@ async def _server(
 
 
 class _HashPassword(argparse.Action):
-    """Print what the setting ``users`` wants of a password, and end."""
+    """Print what the setting ``users`` wants of a password, and end. It is asked for, or read from
+    standard input, one line."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        print(hash_password(getpass.getpass()))
+        is_asked = sys.stdin.isatty()
+        password = getpass.getpass() if is_asked else sys.stdin.readline().rstrip("\n")
+        if not password:
+            parser.error("the password is empty; type one, or pipe a line with it")
+        print(hash_password(password))
         parser.exit()
 
 

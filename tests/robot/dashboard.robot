@@ -1,8 +1,8 @@
 *** Settings ***
-Documentation     The tutorial of the first dashboard: gNMI, Telegraf, Prometheus.
+Documentation     The tutorial of the first dashboard: srv6-metricsd and Prometheus.
 ...
 ...               - [Top] pe1 - p - pe2, tenants red and blue; p collects.
-...               - [Cfg] What the page says. Telegraf and Prometheus run with the settings of their packages.
+...               - [Cfg] What the page says. Prometheus runs with the settings of its package.
 ...               - [Ver] Each command succeeds, and prints what the page says that it prints.
 ...               - [Ref] docs/tutorial/dashboard.md.
 
@@ -10,8 +10,8 @@ Resource          srv6.resource
 Library           tests.robot.library.collector.Collector
 Library           tests.robot.library.page.Page
 
-Suite Setup       Run Keywords    Install Collector    p    AND    PAM Checks Passwords    pe1    pe2
-Suite Teardown    Run Keywords    Remove Collector    p    AND    Nobody Checks Passwords    pe1    pe2
+Suite Setup       Run Keywords    Install Collector    p    AND    Metrics Have A Group    pe1    pe2
+Suite Teardown    Run Keywords    Remove Collector    p    AND    Metrics Have No Group    pe1    pe2
 
 
 *** Test Cases ***
@@ -21,17 +21,15 @@ The First Dashboard
 
 
 *** Keywords ***
-PAM Checks Passwords
+Metrics Have A Group
     [Documentation]    As the packages set it up.
     [Arguments]    @{routers}
     FOR    ${at}    IN    @{routers}
-        Run On    ${at}    cp /src/packaging/deb/debian/srv6mgr.pam /etc/pam.d/srv6mgr
-        Run On    ${at}    mkdir -p /etc/srv6mgr && echo 'pam = "srv6mgr"' >/etc/srv6mgr/gnmid.toml
+        Run On    ${at}    groupadd --system _srv6-metricsd && mkdir -p /etc/srv6mgr
     END
 
-Nobody Checks Passwords
+Metrics Have No Group
     [Arguments]    @{routers}
     FOR    ${at}    IN    @{routers}
-        Run On    ${at}    rm -r /etc/srv6mgr /etc/pam.d/srv6mgr && userdel collector
-        Restart Service    ${at}    srv6-gnmid
+        Run On    ${at}    groupdel _srv6-metricsd && rm -rf /etc/srv6mgr
     END

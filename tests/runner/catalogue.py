@@ -90,12 +90,11 @@ BUILD_GOBGP = "build/gobgp_peer"
 BUILD_STAMP = "build/stamp-suite"
 BUILD_TUNNEL = "build/tunnel_server"
 BUILD_GRAFANA = "build/grafana_schema"
-BUILD_TELEGRAF = "build/telegraf"
 BUILD_FRR = "build/frr"
 # Programs that are built for a room of contract tests.
 OF_ROOMS = {"gnmi": (BUILD_GNMI_CLI, BUILD_TUNNEL), "prometheus": (BUILD_GRAFANA,)}
 # Programs that are built for a suite.
-PEERS = {"interoperation": BUILD_GOBGP, "dashboard": BUILD_TELEGRAF}
+PEERS = {"interoperation": BUILD_GOBGP}
 
 
 def folder(job: Job) -> Path:
@@ -337,8 +336,7 @@ def nightly(seconds: float, seed: int) -> list[Job]:
         command = ("env", f"FRR_ROOT={PATCHED_FRR}", *_pytest(others))
         jobs.append(in_lab(f"nightly/patched-frr-{name}", command, (BUILD_LAB, BUILD_FRR)))
     after = {j.name: (*j.after, BUILD_FRR) for j in jobs if j.name.startswith("contract/frr")}
-    telegraf = _job(BUILD_TELEGRAF, ("make", "build/bin/telegraf"))
-    return [frr, telegraf, *(replace(job, after=after.get(job.name, job.after)) for job in jobs)]
+    return [frr, *(replace(job, after=after.get(job.name, job.after)) for job in jobs)]
 
 
 def soak(seconds: float, seed: int) -> list[Job]:

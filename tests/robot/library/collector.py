@@ -9,19 +9,19 @@ from tests.robot.library.network import node, router
 
 HOME = home("prometheus")
 
-# Files are unpacked below HOME (`lab run --prometheus`), and Telegraf is built into the checkout.
+# Files are unpacked below HOME (`lab run --prometheus`).
 INSTALL = f"""set -e
 mount -t overlay -o lowerdir={HOME}/usr:/usr overlay /usr
 cp -r {HOME}/etc/prometheus /etc/
 mkdir -p /var/lib/prometheus/metrics2
 """
-SERVICES = ("telegraf", "prometheus")
-CLEAN = "umount /usr; rm -rf /etc/prometheus /var/lib/prometheus /etc/telegraf"
+SERVICE = "prometheus"
+CLEAN = "umount /usr; rm -rf /etc/prometheus /var/lib/prometheus"
 
 
 @library(scope="GLOBAL", auto_keywords=True)
 class Collector:
-    """Prometheus and Telegraf on a node."""
+    """Prometheus on a node."""
 
     def install_collector(self, name: str) -> None:
         """Its programs are there and do not run."""
@@ -29,7 +29,6 @@ class Collector:
 
     def remove_collector(self, name: str) -> None:
         """Its programs and their files are gone."""
-        for service in SERVICES:
-            if router(name).is_running(service):
-                router(name).stop(service)
+        if router(name).is_running(SERVICE):
+            router(name).stop(SERVICE)
         node(name).run(["sh", "-c", CLEAN])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 from collections.abc import Awaitable, Callable
 
@@ -271,3 +273,16 @@ def test_backoff_doubles_up_to_its_end_and_is_forgotten() -> None:
     for n in range(20_000):
         throttle.failed(f"spoofed {n}", 1000)
     assert len(throttle) == 10_000
+
+
+@pytest.mark.parametrize(
+    ("typed", "is_hashed"), [("secret\n", True), ("secret", True), ("", False)]
+)
+def test_a_password_is_hashed_from_standard_input(typed: str, is_hashed: bool) -> None:
+    command = [sys.executable, "-m", "srv6mgrd.gnmi.daemon", "--hash-password"]
+    done = subprocess.run(command, input=typed, capture_output=True, text=True, check=False)
+    if is_hashed:
+        assert module._matches("secret", done.stdout.strip())
+    else:
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "the password is empty" in done.stderr

@@ -97,7 +97,7 @@ def test_a_folder_of_suites_is_one_job_and_each_file_is_named_by_its_path() -> N
 
 def test_a_suite_by_name_brings_what_it_needs() -> None:
     names = [job.name for job in catalogue.suite(["dashboard"])]
-    assert names == ["build/telegraf", "build/lab", "robot/dashboard"]
+    assert names == ["build/lab", "robot/dashboard"]
     assert "build/gobgp_peer" in {job.name for job in catalogue.suite(["interoperation"])}
 
 
