@@ -55,6 +55,8 @@ class ServiceChains:
         self._tables: _Tables | None = None
         self._links: Mapping[str, Link] = {}
         self._decoded: Decoded = {}
+        # States of functions, also of before there was a map for them.
+        self._said: Mapping[str, FunctionState] = {}
         # Whether pins are left of interfaces that are gone.
         self._untidy = False
         # Whether all paths were settled since this process began.
@@ -117,10 +119,12 @@ class ServiceChains:
 
     def set_states(self, states: Mapping[str, FunctionState]) -> Failure | None:
         """New flows avoid functions that are not up, all flows those that are down, from now on.
-        Functions that are not named keep their state, which outlives this process."""
-        tables = self._opened()
+        Functions that are not named keep their state, which outlives this process once there is a
+        chain."""
+        self._said = {**self._said, **states}
+        tables = self._opened() if self._programs.present else None
         if tables is None:
-            return _not_loaded()
+            return None
         return self._ensure_settled(tables) or tables.paths.set_states(states)
 
     def settle(self) -> Failure | None:
@@ -143,7 +147,7 @@ class ServiceChains:
         match action:
             case Create(ProgramsObject()) | Replace(_, ProgramsObject()):
                 self._tables = None
-                return self._programs.install() or self._fit()
+                return self._programs.install() or self._fit() or self.set_states(self._said)
             case Delete(ProgramsObject()):
                 self._tables, self._settled = None, False
                 self._programs.remove()

@@ -14,7 +14,7 @@ import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
@@ -31,7 +31,7 @@ from srv6mgrd.kinds.chain.object import (
 from srv6mgrd.kinds.object import Object
 from srv6mgrd.model.accounting import Family
 from srv6mgrd.model.chain_state import PathName
-from srv6mgrd.model.chains import ClassifierRule, Way
+from srv6mgrd.model.chains import ClassifierRule, FunctionState, Way
 from srv6mgrd.model.reserved import LINK_ALIAS, SID_DEVICE
 from srv6mgrd.plan.actions import Action, Create, Delete, Replace
 from tests.contract.nodes import Nodes
@@ -193,6 +193,13 @@ class Network(Nodes):
     def apply(self, actions: Sequence[Action]) -> None:
         rejected = self.kernel.apply(actions)
         assert not rejected, [(r.action.object.key, r.message) for r in rejected]
+
+    def set_states(
+        self, states: Mapping[str, FunctionState], kernel: LinuxKernel | None = None
+    ) -> None:
+        """Of functions; ``kernel``: as another process."""
+        failure = (kernel or self.kernel)._chains.set_states(states)
+        assert failure is None, failure
 
     def observed(self) -> set[Object]:
         """Objects of chains."""

@@ -52,14 +52,14 @@ def test_flows_are_spread_and_stay(network: Network) -> None:
     assert used(network, paths) == before
 
     # Draining moves no flow that is there, and new ones elsewhere.
-    network.kernel.set_function_states({"cache": DRAINING})
+    network.set_states({"cache": DRAINING})
     assert used(network, paths) == before
     assert set(used(network, paths, range(21000, 21016))) == {0}
 
     # Only flows of what is down move; those that moved stay.
-    network.kernel.set_function_states({"cache": DOWN})
+    network.set_states({"cache": DOWN})
     assert set(used(network, paths)) == {0}
-    network.kernel.set_function_states({"cache": UP})
+    network.set_states({"cache": UP})
     assert set(used(network, paths)) == {0}
     assert set(used(network, paths, range(22000, 22032))) == {0, 1}
 
@@ -69,15 +69,15 @@ def test_bypass_and_back(network: Network) -> None:
     network.declare(FIREWALL, bypass, rules(everything()))
 
     assert used(network, (FIREWALL, bypass), PORTS[:2]) == [0, 0]
-    network.kernel.set_function_states({"firewall": DOWN})
+    network.set_states({"firewall": DOWN})
     assert used(network, (FIREWALL, bypass), PORTS[:2]) == [1, 1]
-    network.kernel.set_function_states({"firewall": UP})
+    network.set_states({"firewall": UP})
     assert used(network, (FIREWALL, bypass), PORTS[:2]) == [0, 0]
 
 
 def test_nothing_works(network: Network) -> None:
     network.declare(FIREWALL, rules(everything()))
-    network.kernel.set_function_states({"firewall": DOWN})
+    network.set_states({"firewall": DOWN})
 
     assert used(network, [FIREWALL], PORTS[:3]) == [-1, -1, -1]
 
@@ -86,14 +86,21 @@ def test_nothing_works(network: Network) -> None:
 
 def test_states_outlive_the_process(network: Network, programs: Programs) -> None:
     network.declare(FIREWALL, path(preference=10), rules(everything()))
-    network.kernel.set_function_states({"firewall": DOWN, "other": DRAINING})
+    network.set_states({"firewall": DOWN, "other": DRAINING})
 
     kernel = LinuxKernel(chains=Programs(folder=programs.folder))
     try:
         assert kernel.function_states() == {"firewall": DOWN, "other": DRAINING}
-        kernel.set_function_states({"other": UP})
+        network.set_states({"other": UP}, kernel)
     finally:
         kernel.close()
+
+    assert used(network, [FIREWALL], PORTS[:1]) == [-1]
+
+
+def test_states_of_before_the_first_chain(network: Network) -> None:
+    network.set_states({"firewall": DOWN})
+    network.declare(FIREWALL, path(preference=10), rules(everything()))
 
     assert used(network, [FIREWALL], PORTS[:1]) == [-1]
 
@@ -154,7 +161,7 @@ def test_a_process_that_died_before_its_paths_took_effect(
 
     kernel = LinuxKernel(chains=Programs(folder=programs.folder))
     try:
-        kernel.set_function_states({})
+        network.set_states({}, kernel)
     finally:
         kernel.close()
 
