@@ -294,7 +294,9 @@ class FunctionMonitor:
     def _publish(self) -> None:
         """At once when a state changes, with delays now and then."""
         now = time.monotonic()
-        verdicts = {name: one.verdict for name, one in self._watched.items()}
+        verdicts = {
+            name: (one.verdict, one.history.delay is None) for name, one in self._watched.items()
+        }
         if verdicts == self._published and now - self._shown < _DELAYS:
             return
         if verdicts != self._published:

@@ -125,6 +125,11 @@ class Watched:
     def report(self, source: str, conditions: Iterable[Condition]) -> None:
         pass
 
+    @property
+    def sent(self) -> int:
+        """The number of the last packets."""
+        return self.monitor._watched["firewall"].sent
+
     def errors(self) -> int:
         return sum(state.counts.errors for state in self.network.kernel.proxies().values())
 
@@ -149,8 +154,10 @@ def test_a_function_that_forwards_is_up(watched: Watched) -> None:
     watched.until(lambda: watched.is_(UP)() and "delay" in watched.state)
     assert 0 < watched.state["delay"] < 1_000_000
     assert "function-state-reason" not in watched.state
-    # Packets that come back are no errors of the proxies.
-    assert watched.errors() == 0
+    # Packets that come back are no errors of the proxies. Reports of multicast groups are.
+    before, sent = watched.errors(), watched.sent
+    watched.until(lambda: watched.sent > sent + 10)
+    assert watched.errors() - before < 10
 
 
 @pytest.mark.parametrize("family", IP)
@@ -180,8 +187,9 @@ def test_frames_through_a_bridge(watched: Watched) -> None:
     on = watched.network.on
     for link in _ADDRESSES:
         on("function", f"ip addr flush dev {link}")
-    on("function", "ip link add br type bridge; ip link set br up")
-    on("function", f"sh -c 'for l in {INSIDE} {OUTSIDE}; do ip link set $l master br; done'")
+    on("function", "ip link add name bridge0 type bridge")
+    on("function", "ip link set bridge0 up")
+    on("function", f"sh -c 'for l in {INSIDE} {OUTSIDE}; do ip link set $l master bridge0; done'")
     watched.until(lambda: watched.is_(UP)() and "delay" in watched.state)
     on("function", f"ip link set {OUTSIDE} nomaster")
     watched.until(watched.is_(DOWN))
