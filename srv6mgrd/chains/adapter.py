@@ -205,6 +205,8 @@ class ServiceChains:
         link = self._link(hook.interface)
         if link is None:
             return None
+        if not link.ethernet:
+            return Failure(errno.EOPNOTSUPP, f"interface {hook.interface} is no Ethernet interface")
         try:
             classifier = tables.names.need(Named.CLASSIFIER, hook.classifier)
         except ValueError as error:

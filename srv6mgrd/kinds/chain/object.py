@@ -150,3 +150,8 @@ class ClassifierHook(Object):
         if isinstance(was, ClassifierHook) and was.classifier == self.classifier:
             return f"{self.short_label} ran another program"
         return Object.difference(self, was)
+
+    def remedy(self, code: int) -> str:
+        if code == errno.EOPNOTSUPP:
+            return "classify on an Ethernet interface"
+        return Object.remedy(self, code)

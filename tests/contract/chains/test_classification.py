@@ -12,6 +12,7 @@ from srv6mgrd.kinds.chain.object import ChainPrograms, ClassifierHook
 from srv6mgrd.model.accounting import Family
 from srv6mgrd.model.chain_state import ChainDrops
 from srv6mgrd.model.chains import ClassifierRule, Way
+from srv6mgrd.plan.actions import Create
 from tests.contract.chains.network import (
     CHAIN,
     CLASSIFIER,
@@ -240,3 +241,14 @@ def test_from_a_vrf(network: Network, vrf: None, family: Family) -> None:
     assert network.ping(family, to=ROUTER[family]) == 0
     network.replace(rules(everything()), rules(everything(chain=None)))
     assert network.ping(family, to=ROUTER[family]) == 3
+
+
+def test_an_interface_without_frames(network: Network) -> None:
+    network.run("ip link add tunnel type ip6tnl local ::1 remote ::2 2>/dev/null || true")
+    if "tunnel" not in network.run("ip link"):
+        pytest.skip("kernel without ip6tnl")
+    network.declare(FIREWALL, rules(everything()))
+
+    (rejected,) = network.kernel.apply([Create(ClassifierHook("tunnel", CLASSIFIER))])
+
+    assert rejected.message == "interface tunnel is no Ethernet interface"

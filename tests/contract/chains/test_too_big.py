@@ -42,6 +42,16 @@ def test_the_host_learns_the_mtu(narrow: Network, family: Family, header: int) -
     assert narrow.ping(family, size=whole + 1) == 3
 
 
+@pytest.mark.parametrize(("family", "header"), [(Family.IPV6, 48), (Family.IPV4, 28)])
+def test_the_host_of_a_vrf(narrow: Network, vrf: None, family: Family, header: int) -> None:
+    narrow.join("red")
+
+    assert narrow.ping(family, size=FITS - header + 1, more="-M do") == 0
+
+    shown = narrow.on("host", f"ip route get {SITE[family]}")
+    assert f"mtu {FITS}" in shown
+
+
 @pytest.mark.parametrize("family", [Family.IPV6, Family.IPV4])
 def test_streams_go_on(narrow: Network, family: Family) -> None:
     narrow.transfer(family, 1 << 20)
