@@ -38,6 +38,7 @@ Build VPNs
     docs/howto/connect-a-customer-with-bgp.md
     docs/howto/share-a-service.md
     docs/howto/steer-traffic.md
+    docs/chains.md
     docs/howto/use-usids.md
 
 Find Faults
