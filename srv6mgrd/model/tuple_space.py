@@ -96,7 +96,7 @@ def tuple_space(rules: Sequence[ClassifierRule]) -> dict[Kind, list[Combination]
     }
 
 
-def combinations(rules: Sequence[ClassifierRule]) -> int:
+def combinations(rules: tuple[ClassifierRule, ...]) -> int:
     """The most that packets of one kind have; more than MOST_COMBINATIONS can't be looked up."""
     return max(map(len, tuple_space(rules).values()))
 

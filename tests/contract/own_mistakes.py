@@ -264,6 +264,22 @@ PROVOKED: Final[Mapping[str, Config]] = {
             "srv6mgr-chain:service-chaining"
         ],
     },
+    "classifier-criteria-many": _chaining(
+        [],
+        [],
+        [
+            _classifier(
+                *(
+                    {
+                        "source-prefix": f"::/{n % 23 + 40}",
+                        "destination-prefix": f"::/{n // 23 + 40}",
+                    }
+                    for n in range(23 * 23)
+                ),
+                vrf="red",
+            )
+        ],
+    ),
     "classifier-direction": _rule(
         inner_type="ipv4", service_function_chain="web", direction="reverse"
     ),

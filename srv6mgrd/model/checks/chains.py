@@ -22,6 +22,7 @@ from srv6mgrd.model.paths import (
 )
 from srv6mgrd.model.rejection import Rejection
 from srv6mgrd.model.service_paths import MOST_PATHS, ServicePaths, members
+from srv6mgrd.model.tuple_space import MOST_COMBINATIONS, combinations
 
 
 def check(desired: Desired) -> Iterator[Rejection]:
@@ -243,6 +244,14 @@ def _classifiers(desired: Desired, paths: ServicePaths) -> Iterator[Rejection]:
                 )
         for rule in classifier.rules:
             yield from _rule(classifier, rule, desired, paths)
+        if (found := combinations(classifier.rules)) > MOST_COMBINATIONS:
+            yield _of_classifier(
+                classifier.name,
+                f"its rules have {found} combinations of prefix lengths, ports and other criteria;"
+                f" {MOST_COMBINATIONS} are possible",
+                "use fewer lengths of prefixes, or several classifiers",
+                "classifier-criteria-many",
+            )
 
 
 def _place(
