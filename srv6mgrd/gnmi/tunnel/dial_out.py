@@ -37,8 +37,13 @@ class DialOut:
             await asyncio.Event().wait()
         backoff = Backoff(1, 60)
         while True:
-            status = await self._once()
-            _LOG.error("tunnel: its process ended with status %s; it is started again", status)
+            try:
+                status = await self._once()
+            except OSError as error:
+                # No descriptors are left, say. Clients that connect directly are served on.
+                _LOG.error("tunnel: its process can't be started: %s", error.strerror)
+            else:
+                _LOG.error("tunnel: its process ended with status %s; it is started again", status)
             await backoff.wait()
 
     def authenticated(self, connection: int) -> None:

@@ -12,6 +12,7 @@ from srv6mgrd.cli.doctor.host import certificates, host
 from srv6mgrd.cli.problem import Exit, Problem
 from srv6mgrd.cli.session import Session
 from srv6mgrd.host_conditions.judge import Certificate
+from srv6mgrd.model.tunnels import FILE, Tunnel, encode
 from srv6mgrd.settings import Settings
 from srv6mgrd.single_instance import Holder
 
@@ -35,6 +36,23 @@ def test_a_certificate_that_ended_in_2020_is_a_failure():
     assert "ended on 2020-09-13" in found.message
     (found,) = certificates(known(Certificate("/c.pem", "srv6-gnmid", ends=4e9)))
     assert found.level is Level.OK
+
+
+def test_a_tunnel_that_is_down_is_a_warning(tmp_path):
+    settings = Settings(runtime_directory=str(tmp_path))
+    assert "tunnels" not in {finding.check for finding in host(settings)}
+    up = Tunnel("a:57401", "pe1", True, 1.0)
+    (tmp_path / FILE).write_text(encode([up]))
+    (found,) = (finding for finding in host(settings) if finding.check == "tunnels")
+    assert (found.level, found.message) == (Level.OK, "up: a:57401")
+    down = Tunnel("b:57401", "pe1", False, 1.0, "Connection refused; see that it runs")
+    (tmp_path / FILE).write_text(encode([up, down]))
+    (found,) = (finding for finding in host(settings) if finding.check == "tunnels")
+    assert found.level is Level.WARN
+    assert (found.message, found.remedy) == (
+        "the tunnel to b:57401 is down: Connection refused",
+        "see that it runs",
+    )
 
 
 def test_what_an_unprivileged_user_may_not_read_is_skipped():
