@@ -18,7 +18,7 @@ SOON = 14 * DAY
 _LOW, _LEAST = 0.10, 0.02
 _ENOUGH, _LITTLE = 1 << 30, 64 << 20
 # Seconds that it takes to dial a server again that was restarted.
-_MOMENT = 10.0
+_MOMENT = 5.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ _ANSWER_S = 20.0
 # In Go, a server by default ends a connection with more than one ping of HTTP/2 in five minutes.
 _PING_S, _PONG_S = 330.0, 20.0
 _SOCKET = re.compile(r"^.*unix:/\S+: ")
+_NUMBER = re.compile(r"\[Errno (\d+)\]")
 _OF_TLS = ("andshake", "certificate", "TSI_")
 
 Report = Callable[[], None]
@@ -235,9 +236,11 @@ def _status(code: grpc.StatusCode, details: str | None) -> str:
 def _cause(error: OSError | TimeoutError) -> str:
     if isinstance(error, TimeoutError):
         return "nothing answers there"
-    if isinstance(error, socket.gaierror) or not error.errno:
+    if isinstance(error, socket.gaierror):
         return error.strerror or str(error)
-    return os.strerror(error.errno)
+    # With several addresses it is one error with the texts of all.
+    numbers = [error.errno] if error.errno else map(int, _NUMBER.findall(str(error)))
+    return ", ".join(dict.fromkeys(map(os.strerror, numbers))) or str(error)
 
 
 def _content(file: str) -> bytes | None:

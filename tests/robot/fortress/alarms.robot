@@ -16,7 +16,8 @@ Suite Teardown    Run On    pe1    rm -f /etc/srv6mgr/test.* /etc/srv6mgr/gnmid.
 
 
 *** Variables ***
-${STATE}    /var/lib/srv6mgr
+${STATE}     /var/lib/srv6mgr
+${TUNNEL}    'tunnel_servers = ["localhost:57401"]' 'tunnel_ca = "/etc/hosts"' 'pam = "srv6mgr"'
 
 
 *** Test Cases ***
@@ -41,6 +42,15 @@ A Certificate Comes To Its End
     And Doctor Says    pe1    ended on
     When Make Certificate    pe1    300
     Then Alarm Is Cleared    pe1    certificate-expiry
+
+A Tunnel Server That Nobody Runs
+    Given Run On    pe1    printf '%s\n' ${TUNNEL} >/etc/srv6mgr/gnmid.toml
+    When Restart Service    pe1    srv6-gnmid
+    Then Alarm Is Raised    pe1    tunnel-down    minor    Connection refused    see that the tunnel server runs
+    And Doctor Says    pe1    the tunnel to localhost:57401 is down
+    When Run On    pe1    rm /etc/srv6mgr/gnmid.toml
+    And Restart Service    pe1    srv6-gnmid
+    Then Alarm Is Cleared    pe1    tunnel-down
 
 A Full Disk, Acknowledged
     Given Run On    pe1    mount -t tmpfs -o size=1m full ${STATE} && head -c 1m /dev/zero >${STATE}/fill || true
