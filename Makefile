@@ -110,7 +110,7 @@ dashboard: ## record telemetry and photograph the dashboard that the documentati
 	    /opt/srv6mgr/bin/python -m docs.site.telemetry
 	@python3 -m docs.site.photograph build/dashboard docs/images/dashboard.png
 	@python3 -m docs.site.made_day build/made-day
-	@python3 -m docs.site.photograph build/made-day docs/images/metrics.png 86400 1880
+	@python3 -m docs.site.photograph build/made-day docs/images/metrics.png 86400 2220
 
 $(DOCS)/.ready:
 	@echo "== tools of the site (once): $(DOCS)"

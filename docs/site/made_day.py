@@ -48,6 +48,11 @@ SIDS = (
     ("pe2", "fcbb:0:2:64::/64", "red", rate(4000, 0.3), fault(0)),
     ("pe2", "fcbb:0:2:c8::/64", "blue", rate(1500, 0.45), fault(0)),
 )
+SESSIONS = (
+    ("pe1", "default", "2001:db8::2"),
+    ("pe1", "blue", "10.1.0.10"),
+    ("pe2", "default", "2001:db8::1"),
+)
 STATES = ("up", "unknown", "degraded", "down")
 
 
@@ -79,6 +84,10 @@ def gauges() -> Iterator[tuple[str, str, Value]]:
     for router in ("pe1", "pe2"):
         labels = f'instance="{router}",session="core",statistic="median"'
         yield "srv6_path_round_trip_delay_seconds", labels, fault(0.009, 0.004)
+    for router, vrf, neighbor in SESSIONS:
+        labels = f'instance="{router}",vrf="{vrf}",neighbor="{neighbor}"'
+        is_lost = vrf == "blue"
+        yield "srv6_bgp_session_established", labels, fault(0, 1) if is_lost else _constant(1)
     for router in ("pe1", "pe2"):
         yield "srv6_alarms", f'instance="{router}",severity="major"', fault(2.0)
 
