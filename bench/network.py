@@ -1,6 +1,6 @@
 """srv6net with many routers.
 
-    make bench BENCH=network [PART="compile linear targets"]
+    make bench BENCH=network [PART="compile linear targets rehearse"]
 
 Compiling is measured in seconds of CPU: it has one thread, and waits for nobody. The targets are
 simulated (``bench.network_targets``): what is measured is the transaction, not a router.
@@ -49,7 +49,16 @@ def targets() -> list[Goal]:
     return [Goal(name, [found["seconds"]], [], 60)]
 
 
-PARTS = {"compile": compiling, "linear": linear, "targets": targets}
+def rehearsed() -> list[Goal]:
+    """From the command to its verdict: boot, routers, transaction, pings."""
+    few, many = run("rehearse", "4", "5"), run("rehearse", "10", "10")
+    return [
+        Goal("rehearse 4 routers and 5 sites: 10 nodes with the core", [few["seconds"]], [], 60),
+        Goal("rehearse 10 routers and 10 sites", [many["seconds"]], [], 60),
+    ]
+
+
+PARTS = {"compile": compiling, "linear": linear, "targets": targets, "rehearse": rehearsed}
 
 
 def main() -> int:

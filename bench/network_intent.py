@@ -36,6 +36,25 @@ def services(edges: int, vpns: int, sites: int = SITES) -> dict[str, Any]:
     return {"ietf-l3vpn-ntw:l3vpn-ntw": {"vpn-services": {"vpn-service": found}}}
 
 
+def with_sites(edges: int, sites: int) -> dict[str, Any]:
+    """One VPN whose sites have addresses, in turn on each edge."""
+    nodes: dict[int, list[Any]] = {}
+    for site in range(1, sites + 1):
+        address = {"ipv4": {"local-address": f"10.0.{site}.1", "prefix-length": 24}}
+        access = {"id": f"a{site}", "interface-id": f"to-ce{site}", "ip-connection": address}
+        nodes.setdefault((site - 1) % edges + 1, []).append(access)
+    found = [
+        {
+            "vpn-node-id": f"pe{edge}",
+            "ne-id": f"pe{edge}",
+            "vpn-network-accesses": {"vpn-network-access": accesses},
+        }
+        for edge, accesses in nodes.items()
+    ]
+    listed = [{"vpn-id": "c0", "vpn-nodes": {"vpn-node": found}}]
+    return {"ietf-l3vpn-ntw:l3vpn-ntw": {"vpn-services": {"vpn-service": listed}}}
+
+
 def without_a_site(document: dict[str, Any]) -> dict[str, Any]:
     """One service loses one of its sites."""
     found = document["ietf-l3vpn-ntw:l3vpn-ntw"]["vpn-services"]["vpn-service"]

@@ -17,6 +17,7 @@ from srv6net.store.opening import STORE
 # In the order in which an operator meets them.
 _COMMANDS = {
     "plan": "srv6net.command.change",
+    "rehearse": "srv6net.command.rehearse",
     "apply": "srv6net.command.change",
     "status": "srv6net.command.show",
     "diff": "srv6net.command.show",

@@ -95,13 +95,14 @@ def _roles(services: Sequence[Service]) -> Iterator[Rejection]:
 
 
 def _targets(services: Sequence[Service]) -> Iterator[Rejection]:
+    """One service exports a route target. Others may import it: that is an extranet."""
     seen: dict[str, str] = {}
     for service, node in _nodes(services):
-        for target in sorted(node.targets.imported | node.targets.exported):
+        for target in sorted(node.targets.exported):
             if (other := seen.setdefault(target, service.id)) != service.id:
                 yield _of(
                     service,
-                    f"route target {target} belongs to service {other}, whose routes it would mix",
+                    f"route target {target} is that of service {other}, whose routes it would mix",
                     "choose another route target",
                     "route-target-twice",
                 )

@@ -327,6 +327,8 @@ def nightly(seconds: float, seed: int) -> list[Job]:
     packages.append(_job("nightly/repository", install, (BUILD_LAB,), limit=1800))
     image = (sys.executable, "-m", "pytest", "-v", "-m", "", "tests/image")
     packages.append(_job("nightly/image", image, (BUILD_LAB,), limit=2400))
+    rehearsal = (sys.executable, "-m", "pytest", "-v", "-m", "", "tests/rehearsal")
+    packages.append(_job("nightly/rehearsal", rehearsal, (BUILD_LAB,), limit=3600))
     _, *soaked = soak(seconds, seed)
     frr = _job(BUILD_FRR, (LAB, "frr"), (BUILD_LAB,), limit=3600)
     jobs = [*all_jobs().values(), stable, offered, *packages, *soaked]

@@ -119,7 +119,7 @@ def test_two_services_cannot_have_one_route_target() -> None:
     red = service("red", node("pe1", profile="p"), **targets("0:65000:5"))
     blue = service("blue", node("pe2", profile="p"), **targets("0:65000:5"))
     found = rejected(red, blue)
-    assert any("route target 65000:5 belongs to service red" in one for one in found)
+    assert any("route target 65000:5 is that of service red" in one for one in found)
     assert any("has the route distinguisher 65000:7 of node red/pe1" in one for one in found)
 
 
