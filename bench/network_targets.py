@@ -25,7 +25,10 @@ from srv6mgrd.gnmi.path import text
 # Seconds that a Set takes: those of the slowest target, and of the others in steps below it.
 SLOWEST = 2.0
 _STEPS = 10
-_INSTALLED = {"srv6mgr-srv6:state": {"install-status": "installed"}}
+_INSTALLED = {
+    "srv6mgr-srv6:state": {"install-status": "installed"},
+    "srv6mgr-srv6:service": {"remote-sids": 1_000_000},
+}
 
 
 @contextmanager

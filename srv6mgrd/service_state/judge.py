@@ -27,10 +27,12 @@ from srv6mgrd.service_state.scope import Scope
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """State of a service, and the conditions that it is due to, the worst first."""
+    """State of a service, and the conditions that it is due to, the worst first. ``remote_sids``:
+    how many SIDs of other routers the routes of a VRF lead to."""
 
     state: ServiceState = ServiceState.UP
     conditions: tuple[Condition, ...] = ()
+    remote_sids: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +93,12 @@ def judge(
     least = {
         v: ServiceState.UNKNOWN if v in unknown else ServiceState.UP for v in scope.desired.vrfs
     }
+    tunnels = evidence.kernel.tunnels if evidence.kernel is not None else {}
     return Judgement(
-        {vrf: _verdict(by_vrf.get(vrf, ()), state) for vrf, state in least.items()},
+        {
+            vrf: _verdict(by_vrf.get(vrf, ()), state, len(tunnels.get(vrf, ())))
+            for vrf, state in least.items()
+        },
         {sid: _verdict(reasons, ServiceState.UP) for sid, reasons in by_sid.items()},
         tuple(conditions),
     )
@@ -106,8 +112,11 @@ def _unknown(scope: Scope, evidence: Evidence) -> Iterator[str]:
         yield from scope.vpn
 
 
-def _verdict(reasons: Collection[tuple[ServiceState, Condition]], least: ServiceState) -> Verdict:
+def _verdict(
+    reasons: Collection[tuple[ServiceState, Condition]], least: ServiceState, remote_sids: int = 0
+) -> Verdict:
     if not reasons:
-        return Verdict(least)
+        return Verdict(least, (), remote_sids)
     ranked = sorted(reasons, key=lambda reason: (-reason[0], -reason[1].severity, reason[1].key))
-    return Verdict(max(least, ranked[0][0]), tuple(condition for _, condition in ranked))
+    worst = max(least, ranked[0][0])
+    return Verdict(worst, tuple(condition for _, condition in ranked), remote_sids)

@@ -44,6 +44,8 @@ def members(judged: Judgement, reports: Reports) -> dict[str, Any]:
 def _service(verdict: Verdict, report: ServiceReport) -> dict[str, Any]:
     state, since = report.state.text, time_text(report.since)
     found: dict[str, Any] = {"service-state": state, "last-change": since}
+    if verdict.remote_sids:
+        found["remote-sids"] = verdict.remote_sids
     if verdict.conditions:
         found["condition"] = [_condition(one) for one in verdict.conditions]
     return found

@@ -239,6 +239,8 @@ def _report(
     controller that died may be rolled back: then it came to its end."""
     is_committed = outcome.decision is Decision.COMMITTED
     pending = ", ".join(sorted(outcome.pending))
+    for note in outcome.notes if is_committed else ():
+        session.out.note(note)
     if session.out.as_json:
         session.out.json(
             {
@@ -246,6 +248,7 @@ def _report(
                 "revision": revision.number if is_committed else None,
                 "reasons": list(outcome.reasons),
                 "pending": dict(outcome.pending),
+                "notes": list(outcome.notes),
             }
         )
     elif is_committed:

@@ -85,6 +85,9 @@ class GnmiDevice:
         states = self.states(wanted)
         return [fault for path in wanted for fault in health.faults(path, states.get(path, {}))]
 
+    def remote_sids(self, paths: Iterable[str]) -> Mapping[str, int]:
+        return {path: health.remote_sids(state) for path, state in self.states(paths).items()}
+
     def check(self, edit: Edit) -> None:
         configuration = json.dumps({ROOT: edited(self.configuration(), edit)})
         request = operations.message("PlanRequest")(configuration=configuration)

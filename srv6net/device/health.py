@@ -32,6 +32,11 @@ def service_state(state: Mapping[str, Any]) -> str:
     return str(state.get("service", {}).get("service-state", ""))
 
 
+def remote_sids(state: Mapping[str, Any]) -> int:
+    """To how many SIDs of other routers the routes of a VRF lead."""
+    return int(state.get("service", {}).get("remote-sids", 0))
+
+
 def conditions(state: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The worst first, as the router has them."""
     return list(state.get("service", {}).get("condition", ()))

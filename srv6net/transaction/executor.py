@@ -21,11 +21,15 @@ from srv6net.transaction.ports import (
 )
 from srv6net.transaction.presence import missing, repair
 from srv6net.transaction.record import Change, Decision, Record, Revision
+from srv6net.transaction.routes import expected
 
 # Seconds after which a router rolls back by itself. Longer than all phases take together.
 ROLLBACK_S = 120
 # Seconds within which a router has to have installed everything.
 VERIFY_S = 20.0
+# Seconds within which the routes of other routers usually have come. That none come is no reason to
+# roll back: the other site's cable may not be there yet.
+ROUTES_S = 10.0
 # Routers asked at once: in turns, the rollback time of the first might pass before the last is set.
 AT_ONCE = 1024
 
@@ -41,10 +45,12 @@ def in_threads(jobs: Sequence[_Job]) -> Iterable[Answer]:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds until a rollback, and for the verification; ``poll``: between two looks."""
+    """Seconds until a rollback, and for the verification; ``routes``: how long it waits for those
+    of other routers at most; ``poll``: between two looks."""
 
     rollback: int = ROLLBACK_S
     verify: float = VERIFY_S
+    routes: float = ROUTES_S
     poll: float = 0.5
 
 
@@ -53,12 +59,14 @@ _DEFAULT_TIMING = Timing()
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """``pending``: routers that are not yet as it was decided, each with the reason."""
+    """``pending``: routers that are not yet as it was decided, each with the reason. ``notes``:
+    what is not as it should be, and no reason to roll back."""
 
     id: str
     decision: Decision
     reasons: tuple[str, ...] = ()
     pending: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 class Executor:
@@ -78,6 +86,7 @@ class Executor:
         self._timing = timing
         self._progress = progress
         self._run = run
+        self._notes: list[str] = []
 
     def apply(
         self,
@@ -118,6 +127,7 @@ class Executor:
         state, commands = first
         reasons = record.reasons
         pending: dict[str, str] = {}
+        self._notes = []
         while commands:
             following: list[machine.Command] = []
             for command in commands:
@@ -141,7 +151,7 @@ class Executor:
             commands = tuple(following)
         if state.decision is Decision.COMMITTED:
             pending |= state.deferred
-        return Outcome(record.id, _decision(state), reasons, pending)
+        return Outcome(record.id, _decision(state), reasons, pending, tuple(sorted(self._notes)))
 
     def _answers(self, record: Record, asks: Sequence[Ask]) -> Iterable[Answer]:
         if not asks:
@@ -154,14 +164,15 @@ class Executor:
         try:
             if device is None:
                 raise DeviceError("the inventory lacks it; add it again")
-            self._carry_out(record, ask.verb, device, record.changes[ask.router])
+            self._carry_out(record, ask.verb, device, ask.router)
         except DeviceError as error:
             problem = f"router {ask.router}: {error}"
             is_unanswered = isinstance(error, UnreachableError)
         self._progress(ask.router, ask.verb, problem)
         return Answer(ask.router, problem, is_unanswered)
 
-    def _carry_out(self, record: Record, verb: Verb, device: Device, change: Change) -> None:
+    def _carry_out(self, record: Record, verb: Verb, device: Device, router: str) -> None:
+        change = record.changes[router]
         if verb is Verb.CHECK:
             _reject_foreign(device, change)
             device.check(edit(change.before, change.after))
@@ -170,6 +181,7 @@ class Executor:
             device.set_confirmed(wanted, record.id, self._timing.rollback)
         elif verb is Verb.VERIFY:
             self._verify(device, change)
+            self._wait_for_routes(device, record, router)
         elif verb is Verb.CONFIRM:
             _end(device, lambda: device.confirm(record.id), Change(change.before, change.after))
         else:
@@ -190,6 +202,24 @@ class Executor:
                     " run srv6ctl doctor there"
                 )
             time.sleep(self._timing.poll)
+
+    def _wait_for_routes(self, device: Device, record: Record, router: str) -> None:
+        """Until the VRFs have routes to all other routers that export to them, or for some time."""
+        after = {router: record.changes[router].after}
+        wanted = {p: n for p, n in expected(after, record.proposed.routers)[router].items() if n}
+        until = time.monotonic() + self._timing.routes
+        while wanted:
+            found = device.remote_sids(wanted)
+            wanted = {path: n for path, n in wanted.items() if found.get(path, 0) < n}
+            if time.monotonic() >= until:
+                break
+            if wanted:
+                time.sleep(self._timing.poll)
+        self._notes += [
+            f"router {router}: {named(path)} has routes of {found.get(path, 0)} of {count} other"
+            " routers so far"
+            for path, count in wanted.items()
+        ]
 
 
 def _reject_foreign(device: Device, change: Change) -> None:

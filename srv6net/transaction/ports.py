@@ -54,6 +54,9 @@ class Device(Protocol):
     def faults(self, paths: Iterable[str]) -> Sequence[str]:
         """What of these entries is not installed, each with its reason."""
 
+    def remote_sids(self, paths: Iterable[str]) -> Mapping[str, int]:
+        """To how many SIDs of other routers the routes of these VRFs lead; 0 where it is absent."""
+
 
 class Store(Protocol):
     """Revisions and the last transaction. Each write is atomic and durable when it returns."""

@@ -53,6 +53,8 @@ class FakeRouter:
     does_not_install: bool = False
     awaiting: tuple[str, dict[str, object]] | None = None
     writes: int = 0
+    # To how many SIDs of other routers the routes of each VRF lead.
+    routes_of: int = 1000
     # Called with each confirmation, to see that the decision was written before.
     at_confirm: Callable[[str], None] = lambda _: None
 
@@ -89,6 +91,10 @@ class FakeRouter:
     def faults(self, paths: Iterable[str]) -> Sequence[str]:
         with self.faults_.contact():
             return ["VRF red: the kernel lacks it"] if self.does_not_install else []
+
+    def remote_sids(self, paths: Iterable[str]) -> Mapping[str, int]:
+        with self.faults_.contact():
+            return dict.fromkeys(paths, self.routes_of)
 
     def states(self, paths: Iterable[str]) -> Mapping[str, Mapping[str, object]]:
         with self.faults_.contact():

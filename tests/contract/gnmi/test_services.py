@@ -24,7 +24,8 @@ CONDITION = {
 
 
 def service(state: str, *conditions: Mapping[str, Any]) -> dict[str, Any]:
-    found = {"service-state": state, "last-change": "2026-11-24T00:00:00.000000000+00:00"}
+    when = "2026-11-24T00:00:00.000000000+00:00"
+    found: dict[str, Any] = {"service-state": state, "last-change": when, "remote-sids": 2}
     return {**found, **({"condition": list(conditions)} if conditions else {})}
 
 

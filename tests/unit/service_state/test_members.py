@@ -19,12 +19,12 @@ def test_members() -> None:
     red, blue = made["vrfs"]["vrf"]
     assert red == {
         "name": "red",
-        "service": {"service-state": "up", "last-change": time_text(1)},
+        "service": {"service-state": "up", "last-change": time_text(1), "remote-sids": 1},
     }
     (condition,) = blue["service"].pop("condition")
     assert blue == {
         "name": "blue",
-        "service": {"service-state": "down", "last-change": time_text(2)},
+        "service": {"service-state": "down", "last-change": time_text(2), "remote-sids": 1},
     }
     assert condition == {
         "type": "vrf-interface-down",
