@@ -1,5 +1,4 @@
-"""One run of ``bench.network``, in a fresh process: ``compile EDGES VPNS``, ``targets COUNT``
-or ``rehearse ROUTERS SITES``.
+"""One run of ``bench.network``, in a fresh process: ``compile EDGES VPNS`` or ``targets COUNT``.
 
 Prints what it took as JSON.
 """
@@ -9,16 +8,14 @@ from __future__ import annotations
 import gc
 import json
 import resource
-import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
 
-from bench.network_intent import routers, services, with_sites, without_a_site
+from bench.network_intent import routers, services, without_a_site
 from bench.network_targets import SLOWEST, served
-from srv6net.command.toml import written
 from srv6net.device.gnmi import GnmiDevice
 from srv6net.intent.inventory import inventory
 from srv6net.proposal import propose
@@ -59,23 +56,7 @@ def committed(count: int) -> dict[str, float]:
         return {"seconds": took, "slowest": SLOWEST}
 
 
-def rehearsed(edges: int, sites: int) -> dict[str, float]:
-    """Seconds for a service in the lab, with all that `srv6net rehearse` does."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "inventory.toml").write_text(written(routers(edges)))
-        (folder / "services.json").write_text(json.dumps(with_sites(edges, sites)))
-        command = [
-            sys.executable, "-m", "srv6net.command.main", "--store", str(folder / "store"),
-            "--inventory", str(folder / "inventory.toml"),
-            "rehearse", str(folder / "services.json"),
-        ]  # fmt: skip
-        started = time.monotonic()
-        subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=sys.stderr)
-        return {"seconds": time.monotonic() - started}
-
-
-RUNS = {"compile": compiled, "targets": committed, "rehearse": rehearsed}
+RUNS = {"compile": compiled, "targets": committed}
 
 
 def main() -> None:

@@ -15,6 +15,8 @@ from srv6net.rehearsal.sites import Site
 _NODE = re.compile(r"[a-z][a-z0-9-]{0,30}")
 _OURS = re.compile(r"core|s[0-9]+|r[0-9]+")
 _CORE = "core"
+# Routers up to which each has a session with each.
+_MESH = 8
 # Room for the outer header.
 _MTU = 9000
 
@@ -81,15 +83,18 @@ def _prefixes(router: Router) -> tuple[str, str]:
 def _base(
     router: Router, chosen: Sequence[Router], inventory: Inventory, interface: str
 ) -> dict[str, Any]:
-    """As an operator configures an edge before it has a VPN; a full mesh of BGP."""
+    """As an operator configures an edge before it has a VPN. BGP is a full mesh; among many
+    routers, the first one reflects routes."""
+    reflector = chosen[0] if len(chosen) > _MESH else None
     neighbors = [
         {
             "address": str(other.loopback),
             "remote-as": inventory.as_number,
             "update-source": str(router.loopback),
+            **({"route-reflector-client": True} if router is reflector else {}),
         }
         for other in chosen
-        if other.name != router.name
+        if other is not router and reflector in (None, router, other)
     ]
     locator = {
         "name": router.locator.name,

@@ -139,3 +139,13 @@ def test_routers_with_names_of_no_node_get_others() -> None:
 def test_toml_is_read_as_it_was_written() -> None:
     table = {"name": 'a "quoted" \\ name', "nodes": {"a.b": {"lo": ["::1/128"], "mtu": 9000}}}
     assert tomllib.loads(written(table)) == table
+
+
+def test_among_many_routers_one_reflects_routes() -> None:
+    known = routers(9)
+    nodes = [{"vpn-node-id": f"pe{n}"} for n in range(1, 10)]
+    found = rehearsal(propose(document(service("acme", *nodes)), known, Revision(), 1.0), known)
+    bgp = {n: b["srv6mgr-srv6:srv6"]["srv6mgr-bgp:bgp"]["neighbor"] for n, b in found.base.items()}
+    assert len(bgp["pe1"]) == 8
+    assert all(one["route-reflector-client"] for one in bgp["pe1"])
+    assert [one["address"] for one in bgp["pe9"]] == ["2001:db8::1"]
