@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,7 +44,9 @@ _ENTRY_KEY = struct.Struct("=16s16sIII4sBB6x")
 _ENTRY = struct.Struct("=IIII")
 _SELECTOR = struct.Struct("=IBBxx")
 _SLOTS = struct.Struct(f"={SLOTS}I")
-_PATH = struct.Struct(f"=III4x{_MAX_HEADER}s")
+_PATH = struct.Struct(f"=III4x8s{_MAX_HEADER}s")
+_PLACE_KEY = struct.Struct("=I4x8s")
+_USABLE = struct.Struct("=II")
 _PATH_RECORD = struct.Struct(f"=III{MAX_FUNCTIONS}I")
 _RULE_KEY = struct.Struct("=III")
 _RULE = struct.Struct("=IBBH16s16sBBBB4HII")
@@ -54,6 +57,7 @@ _DROPS = struct.Struct("=5Q")
 NUMBER_SIZE, NODE_SIZE, CLASSIFIER_SIZE = _NUMBER.size, _NODE.size, _CLASSIFIER.size
 TUPLE_SIZE, ENTRY_KEY_SIZE, ENTRY_SIZE = _TUPLE.size, _ENTRY_KEY.size, _ENTRY.size
 SELECTOR_SIZE, PATH_SIZE = _SELECTOR.size + _SLOTS.size, _PATH.size
+PLACE_KEY_SIZE, USABLE_SIZE = _PLACE_KEY.size, _USABLE.size
 PATH_RECORD_SIZE, RULE_KEY_SIZE, RULE_SIZE = _PATH_RECORD.size, _RULE_KEY.size, _RULE.size
 NAME_SIZE, COUNT_SIZE, DROPS_SIZE = _NAME.size, _COUNT.size, _DROPS.size
 _LONGEST_NAME = 127
@@ -277,18 +281,46 @@ def selector_of(value: bytes) -> SelectorKey:
     return SelectorKey(chain, _WAYS[way], _FAMILIES[family])
 
 
+def place_of(functions: Sequence[str]) -> bytes:
+    """Paths through the same functions have the same place."""
+    return hashlib.blake2b("\0".join(functions).encode(), digest_size=8).digest()
+
+
+def place_key(selector: int, place: bytes) -> bytes:
+    return _PLACE_KEY.pack(selector, place)
+
+
+def usable(selector: int, epoch: int) -> bytes:
+    """``struct usable``."""
+    return _USABLE.pack(selector, epoch)
+
+
+def usable_of(value: bytes) -> tuple[int, int]:
+    """Selector and epoch."""
+    selector, epoch = _USABLE.unpack(value)
+    return selector, epoch
+
+
 def path(
     number: int,
     selector: int,
     source: IPv6Address,
     segments: tuple[IPv6Address, ...],
-    family: Family,
+    inside: PathInside,
 ) -> bytes:
     """``struct path``. Its header lacks the payload length."""
+    family, place = inside
     outer = struct.pack("!IHBB", 6 << 28, 0, _ROUTING_HEADER, _HOP_LIMIT)
     routing = bytes([_NEXT_HEADERS[family]]) + srh.pack(segments)[1:]
     header = outer + source.packed + segments[0].packed + routing
-    return _PATH.pack(number, selector, len(header), header)
+    return _PATH.pack(number, selector, len(header), place, header)
+
+
+class PathInside(NamedTuple):
+    """What a path takes, and where through."""
+
+    family: Family
+    place: bytes
 
 
 class PathValue(NamedTuple):
@@ -300,7 +332,7 @@ class PathValue(NamedTuple):
 
     @staticmethod
     def unpack(value: bytes) -> PathValue:
-        _, selector, length, header = _PATH.unpack(value)
+        _, selector, length, _, header = _PATH.unpack(value)
         at = range(length - 16, 47, -16)
         segments = tuple(IPv6Address(header[i : i + 16]) for i in at)
         return PathValue(selector, IPv6Address(header[8:24]), segments)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from srv6mgrd.chains import layout
-from srv6mgrd.chains.layout import PathValue, SelectorKey
+from srv6mgrd.chains.layout import PathInside, PathValue, SelectorKey
 from srv6mgrd.chains.names import Named, NameTable
 from srv6mgrd.chains.programs import Maps
 from srv6mgrd.chains.selection import select
@@ -42,7 +42,8 @@ class PathTable:
         used = set(self._selectors.values())
         self._free_selectors = [n for n in range(layout.MAX_SELECTORS - 1, 0, -1) if n not in used]
         self._changed: set[int] = set()
-        self._gone: list[int] = []
+        # Numbers and places.
+        self._gone: list[tuple[int, bytes]] = []
 
     def _read(self) -> None:
         keys: dict[int, SelectorKey] = {}
@@ -142,8 +143,14 @@ class PathTable:
             zero = bytes(layout.COUNT_SIZE * libbpf.possible_cpus())
             self._maps.path_counts.put(key, zero)
         record = layout.path_record(path.preference, path.weight, functions)
-        value = layout.path(number, selector, path.source, path.segments, path.family)
-        if failure := self._maps.path_records.put(key, record) or self._maps.paths.put(key, value):
+        place = layout.place_of(path.functions)
+        inside = PathInside(path.family, place)
+        value = layout.path(number, selector, path.source, path.segments, inside)
+        if failure := (
+            self._maps.path_records.put(key, record)
+            or self._maps.paths.put(key, value)
+            or self._maps.places.put(layout.place_key(selector, place), key)
+        ):
             return failure
         if known is None:
             self._free.pop()
@@ -158,7 +165,8 @@ class PathTable:
         selector = self._selectors.get(SelectorKey(chain, path.way, path.family))
         if selector is None or path.key not in self._paths.get(selector, {}):
             return
-        self._gone.append(self._paths[selector].pop(path.key).number)
+        number = self._paths[selector].pop(path.key).number
+        self._gone.append((number, layout.place_key(selector, layout.place_of(path.functions))))
         self._changed.add(selector)
 
     def set_states(self, states: Mapping[str, FunctionState]) -> Failure | None:
@@ -191,9 +199,12 @@ class PathTable:
             if failure := self._write_slots(selector, keys[selector]):
                 return failure
         self._changed.clear()
-        for number in self._gone:
+        for number, place in self._gone:
             key = layout.number(number)
-            self._maps.usable.put(key, layout.FIRST)
+            self._set_usable(number, 0)
+            # Another path may have come into it.
+            if self._maps.places.get(place) == key:
+                self._maps.places.delete(place)
             self._maps.paths.delete(key)
             self._maps.path_records.delete(key)
             self._free.append(number)
@@ -213,15 +224,23 @@ class PathTable:
         slots = [0 if n is None else placed[n].number for n in selection.slots]
         # Paths that new flows take have to be usable before, those that they leave until then.
         for number in {slots[n] for n in range(layout.SLOTS)} - {0}:
-            self._maps.usable.put(layout.number(number), layout.number(selector))
+            self._set_usable(number, selector)
         if failure := self._maps.selectors.put(
             layout.number(selector), layout.selector(key, slots)
         ):
             return failure
         for place, one in enumerate(placed):
-            usable = selector if place in selection.kept else 0
-            self._maps.usable.put(layout.number(one.number), layout.number(usable))
+            self._set_usable(one.number, selector if place in selection.kept else 0)
         return None
+
+    def _set_usable(self, number: int, selector: int) -> None:
+        """By the flows of a selector, or of none: those that a path had are forgotten then."""
+        key = layout.number(number)
+        raw = self._maps.usable.get(key)
+        before, epoch = layout.usable_of(raw) if raw is not None else (0, 0)
+        if before != selector:
+            epoch = epoch + 1 & 0xFFFFFFFF if before else epoch
+            self._maps.usable.put(key, layout.usable(selector, epoch))
 
     def _tidy(self, keys: Mapping[int, SelectorKey], used_chains: Collection[int]) -> None:
         for number, key in keys.items():

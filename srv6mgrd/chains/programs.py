@@ -26,6 +26,7 @@ class Maps:
     selectors: Map
     paths: Map
     usable: Map
+    places: Map
     rule_counts: Map
     path_counts: Map
     drop_counts: Map
@@ -46,7 +47,8 @@ def _sizes() -> dict[str, int]:
         "entries": layout.ENTRY_SIZE,
         "selectors": layout.SELECTOR_SIZE,
         "paths": layout.PATH_SIZE,
-        "usable": layout.NUMBER_SIZE,
+        "usable": layout.USABLE_SIZE,
+        "places": layout.NUMBER_SIZE,
         "rule_counts": layout.COUNT_SIZE * cpus,
         "path_counts": layout.COUNT_SIZE * cpus,
         "drop_counts": layout.DROPS_SIZE * cpus,

@@ -25,24 +25,52 @@ static __always_inline void count_packets(void *map, __u32 place, __u32 packets,
     }
 }
 
-/* Flows that a path has may stay. */
-static __always_inline bool may_stay(__u32 path, __u32 selector)
+static __always_inline bool may_stay(const struct decision *decision)
 {
-    __u32 *usable_by = bpf_map_lookup_elem(&usable, &path);
+    const struct usable *found = bpf_map_lookup_elem(&usable, &decision->path);
 
-    return path && usable_by && *usable_by == selector;
+    return decision->path && found && found->selector == decision->selector &&
+           found->epoch == decision->epoch;
 }
 
-/* For a new flow, or one whose path is gone. 0: none. */
-static __always_inline __u32 new_path(__u32 selector, __u32 hash)
+static __always_inline bool take_path(struct decision *decision, __u32 path)
 {
-    const struct selector *found = bpf_map_lookup_elem(&selectors, &selector);
-    __u32 path;
+    const struct usable *found = bpf_map_lookup_elem(&usable, &path);
 
-    if (!found)
-        return 0;
-    path = found->slots[hash & (SLOTS - 1)];
-    return may_stay(path, selector) ? path : 0;
+    if (!path || !found || found->selector != decision->selector)
+        return false;
+    decision->path = path;
+    decision->epoch = found->epoch;
+    return true;
+}
+
+/* For a new flow, or one whose path is gone: the functions that the other direction goes through,
+ * or the path of its slot. 0: none. */
+static __always_inline void choose_path(__u64 hash, struct decision *decision)
+{
+    const struct selector *selector = bpf_map_lookup_elem(&selectors, &decision->selector);
+    struct place_key wanted = {.selector = decision->selector};
+    struct connection connection = {.hash = hash};
+    const struct path *chosen;
+    const __u64 *place;
+    const __u32 *path;
+
+    decision->path = 0;
+    if (!selector)
+        return;
+    connection.chain = selector->chain;
+    place = bpf_map_lookup_elem(&connections, &connection);
+    if (place) {
+        wanted.place = *place;
+        path = bpf_map_lookup_elem(&places, &wanted);
+        if (path && take_path(decision, *path))
+            return;
+    }
+    if (!take_path(decision, selector->slots[hash & (SLOTS - 1)]))
+        return;
+    chosen = bpf_map_lookup_elem(&paths, &decision->path);
+    if (chosen)
+        bpf_map_update_elem(&connections, &connection, &chosen->place, BPF_ANY);
 }
 
 static __always_inline int into_chain(struct __sk_buff *skb, const struct seen *seen,
@@ -112,9 +140,9 @@ int classify(struct __sk_buff *skb)
     count_packets(&rule_counts, decision.rule, packets, frame ? skb->len : skb->len - ETH_HLEN);
     if (!decision.selector)
         return NEXT;
-    __u32 hash = hash_of(&seen.flow);
-    if (!may_stay(decision.path, decision.selector)) {
-        decision.path = new_path(decision.selector, hash);
+    __u64 hash = hash_of(&seen.flow);
+    if (!may_stay(&decision)) {
+        choose_path(hash, &decision);
         bpf_map_update_elem(&flows, &seen.flow, &decision, BPF_ANY);
     }
     return into_chain(skb, &seen, &decision, decision.path, hash, packets);

@@ -164,7 +164,7 @@ static __always_inline __u64 end_hash(const __u64 *address, __be16 port)
 }
 
 /* The same in both directions of a connection. */
-static __always_inline __u32 hash_of(const struct flow *flow)
+static __always_inline __u64 hash_of(const struct flow *flow)
 {
     __u64 ends;
 

@@ -106,6 +106,7 @@ struct decision {
     __u32 rule;
     __u32 selector;
     __u32 path;
+    __u32 epoch; /* of the path */
     __u32 flags;
 };
 
@@ -123,7 +124,28 @@ struct path {
     __u32 selector;
     __u32 length;
     __u32 pad;
+    __u64 place; /* digest of its functions: the same in both directions */
     __u64 header[HEADER_WORDS];
+};
+
+/* The selector whose flows may stay on a path; 0: none. The epoch changes when they may no longer:
+ * those without packets meanwhile do not stay either, as the other direction may have moved. */
+struct usable {
+    __u32 selector;
+    __u32 epoch;
+};
+
+struct place_key {
+    __u32 selector;
+    __u32 pad;
+    __u64 place;
+};
+
+/* Both directions of a connection, by the hash of it. */
+struct connection {
+    __u32 chain;
+    __u32 pad;
+    __u64 hash;
 };
 
 /* For srv6mgrd. */
@@ -240,13 +262,30 @@ struct {
     __type(value, struct path);
 } paths SEC(".maps");
 
-/* The selector whose flows may stay on a path; 0: none. */
+/* By path. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, MAX_PATHS);
     __type(key, __u32);
-    __type(value, __u32);
+    __type(value, struct usable);
 } usable SEC(".maps");
+
+/* Paths by their functions. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __uint(max_entries, MAX_PATHS);
+    __type(key, struct place_key);
+    __type(value, __u32);
+} places SEC(".maps");
+
+/* The functions that a connection goes through, whichever direction came first. */
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, MAX_FLOWS);
+    __type(key, struct connection);
+    __type(value, __u64);
+} connections SEC(".maps");
 
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

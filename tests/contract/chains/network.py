@@ -20,6 +20,10 @@ from ipaddress import IPv6Address, IPv6Network
 from pathlib import Path
 from typing import Any
 
+from scapy.layers.inet import UDP
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import Ether
+
 from srv6mgrd.chains.programs import ChainPrograms as Programs
 from srv6mgrd.kernel.adapter import LinuxKernel
 from srv6mgrd.kinds.chain.object import (
@@ -253,6 +257,15 @@ class Network(Nodes):
                 sender.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, tclass)
             sender.bind(("", port))
             sender.sendto(bytes(size), (SITE[family], to))
+
+    def send_back(self, port: int) -> None:
+        """A datagram as the site answers the host's, by another way: the host sends it."""
+        ends = IPv6(src=SITE[Family.IPV6], dst=HOST[Family.IPV6])
+        mac = json.loads(self.run(f"ip -j link show {PORT}"))[0]["address"]
+        frame = Ether(dst=mac, src="02:00:00:00:00:02") / ends / UDP(sport=9, dport=port)
+        with self.within("host"), socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
+            sender.bind(("eth0", 0))
+            sender.send(bytes(frame))
 
     @contextmanager
     def captured(self) -> Iterator[list[bytes]]:

@@ -201,3 +201,41 @@ def test_no_packet_gets_past_rules_that_are_exchanged(network: Network) -> None:
 
     assert network.by_rule() == number
     assert network.on_path(FIREWALL) == number
+
+
+REVERSE = [path(name, way=Way.REVERSE) for name in ("firewall", "cache")]
+# By direction: what a connection of the host is, and what comes back of it.
+BOTH = (
+    ClassifierRule(1, CHAIN, source_ports=(9, 9), way=Way.REVERSE),
+    everything(destination_ports=(9, 9)),
+)
+
+
+def both_ways(network: Network, port: int) -> tuple[int, int]:
+    """Places of the paths of a connection; the host sends both its directions."""
+    ahead = used(network, (FIREWALL, CACHE), [port])
+    before = [network.on_path(one) for one in REVERSE]
+    network.send_back(port)
+    after = [network.on_path(one) for one in REVERSE]
+    (back,) = [n for n, (a, b) in enumerate(zip(before, after, strict=True)) if b > a]
+    return ahead[0], back
+
+
+def test_both_directions_have_the_same_functions(network: Network) -> None:
+    network.declare(FIREWALL, CACHE, *REVERSE, rules(*BOTH))
+    found = [both_ways(network, port) for port in PORTS[:32]]
+    assert set(found) == {(0, 0), (1, 1)}
+
+
+def test_what_comes_back_late_follows(network: Network) -> None:
+    """Where the first direction went before functions changed, or moved to meanwhile."""
+    network.declare(FIREWALL, CACHE, *REVERSE, rules(*BOTH))
+    before = used(network, (FIREWALL, CACHE), PORTS[:16])
+    network.set_states({"cache": DRAINING})
+    assert [both_ways(network, port) for port in PORTS[:16]] == [(n, n) for n in before]
+
+    # Only the first direction has packets while it is down.
+    network.set_states({"cache": DOWN})
+    assert set(used(network, (FIREWALL, CACHE), PORTS[:16])) == {0}
+    network.set_states({"cache": UP})
+    assert {both_ways(network, port) for port in PORTS[:16]} == {(0, 0)}

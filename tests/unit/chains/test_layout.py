@@ -7,7 +7,7 @@ from ipaddress import IPv6Address, ip_network
 import pytest
 
 from srv6mgrd.chains import layout
-from srv6mgrd.chains.layout import ClassifierValue, Node, PathValue, SelectorKey
+from srv6mgrd.chains.layout import ClassifierValue, Node, PathInside, PathValue, SelectorKey
 from srv6mgrd.model.accounting import Family
 from srv6mgrd.model.chain_state import ChainDrops, Traffic
 from srv6mgrd.model.chains import ClassifierRule, FunctionState, Way
@@ -40,9 +40,10 @@ def test_rules(rule: ClassifierRule) -> None:
 
 @pytest.mark.parametrize(("family", "inside"), list(zip(Family, (4, 41, 143), strict=True)))
 def test_paths(family: Family, inside: int) -> None:
-    raw = layout.path(5, 6, SOURCE, SEGMENTS, family)
+    inside_of = PathInside(family, layout.place_of(("fw",)))
+    raw = layout.path(5, 6, SOURCE, SEGMENTS, inside_of)
     assert PathValue.unpack(raw) == PathValue(6, SOURCE, SEGMENTS)
-    header = raw[16:]
+    header = raw[24:]
     assert header[24:40] == SEGMENTS[0].packed
     assert (header[6], header[40], header[43]) == (43, inside, 1)
     record = layout.path_record(1, 2, (3, 4))
