@@ -92,8 +92,6 @@ class EtcdStore:
             raise BusyError(
                 f"store {self._address}: revision {current} became current meanwhile; try again"
             )
-        if before is not None and before["decision"] != Decision.COMMITTED:
-            self._written(delete_below(self._at(f"content/{before['id']}/")))
         self._write_content(record.id, "revision", content.of_revision(record.proposed))
         self._write_content(record.id, "changes", content.of_changes(record.changes))
         fields = {
@@ -106,9 +104,14 @@ class EtcdStore:
             "reasons": [],
             "deferred": [],
         }
-        written = self._swapped(found, put(self._at("transaction"), content.pack(fields)))
-        if not written and self._fields()["id"] != record.id:
+        writes = [put(self._at("transaction"), content.pack(fields))]
+        if before is not None:
+            writes.append(delete_below(self._at(f"settled/{before['id']}/")))
+            if before["decision"] != Decision.COMMITTED:
+                writes.append(delete_below(self._at(f"content/{before['id']}/")))
+        if not self._swapped(found, *writes) and self._fields()["id"] != record.id:
             self._leadership.check()
+            self._written(delete_below(self._at(f"content/{record.id}/")))
             raise self._open(self._fields()["routers"])
 
     def touch(self, id: str, deferred: Sequence[str] = ()) -> None:

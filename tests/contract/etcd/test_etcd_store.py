@@ -27,6 +27,10 @@ RED = {"/vrf[red]": {"name": "red"}}
 # begin, touch, decide, and settle for each router.
 WRITES = 3 + len(NAMES)
 TIMING = Timing(verify=0)
+OTHER = (
+    '{"id":"other","number":1,"routers":["pe9"],"decision":null,"touched":false,"deferred":[],'
+    '"reasons":[],"started":1}'
+)
 
 
 class TestEtcd(StoreContract):
@@ -130,6 +134,41 @@ def test_content_of_an_aborted_transaction_goes_with_the_next_one(address: EtcdA
         store.begin(record(1, "two"))
         assert client.below(f"{address.prefix}/content/one/") == []
         assert store.last() == record(1, "two")
+
+
+def test_a_controller_that_dies_before_its_transaction_begins_leaves_the_last_one(
+    address: EtcdAddress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dies(*_: Any) -> bool:
+        raise KilledError
+
+    with closing(EtcdStore(address)) as store:
+        store.begin(record())
+        store.decide("one", Decision.ABORTED, ())
+        for router in ("pe1", "pe2"):
+            store.settle("one", router)
+        with monkeypatch.context() as patch:
+            patch.setattr(EtcdStore, "_swapped", dies)
+            with pytest.raises(KilledError):
+                store.begin(record(1, "two"))
+        last = store.last()
+        assert last is not None
+        assert (last.id, last.changes) == ("one", record().changes)
+
+
+def test_a_transaction_that_came_too_late_leaves_nothing(address: EtcdAddress) -> None:
+    with closing(EtcdStore(address)) as one, closing(EtcdClient(address)) as client:
+        begin = one._swapped
+
+        def late(*values: Any) -> bool:
+            # Another controller was faster between the read and the write.
+            client.txn([], put(f"{address.prefix}/transaction", OTHER))
+            return begin(*values)
+
+        one._swapped = late  # type: ignore[method-assign]
+        with pytest.raises(BusyError, match="a transaction is open on routers pe9"):
+            one.begin(record())
+        assert client.below(f"{address.prefix}/content/") == []
 
 
 def test_a_revision_larger_than_a_request_is_kept(address: EtcdAddress) -> None:
