@@ -21,10 +21,12 @@ from bench.classification import (
     Scenario,
     encapsulate_all,
     folder,
+    forward,
     frame_of,
     in_turn,
     marked_by_map,
     marked_by_rules,
+    nothing,
     rules,
 )
 from bench.proxies_network import Node
@@ -103,6 +105,17 @@ def main() -> int:
                     partial(classified.use, name), count if scattered else 0,
                 )  # fmt: skip
                 ours[name, which] = bench.add(made)
+        forward(classified.node)
+        forwarding = bench.node("forwarding")
+        forward(forwarding)
+        use = partial(classified.use, str(COUNTS[-1]))
+        unmatched, plain = (
+            bench.add(Scenario(name, node, frame_of(1 << 20), MANY, PACKETS, prepare))
+            for name, node, prepare in (
+                ("no rule matches, forwarded", classified.node, use),
+                ("no classifier, forwarded", forwarding, nothing),
+            )
+        )
         peers = {}
         for name, mark in (
             ("nftables rules", marked_by_rules),
@@ -129,6 +142,7 @@ def main() -> int:
         goal(title, ours["combined", which], ours[most, which], None)
         which = "4096 flows of one rule"
         goal("beside a seg6 route alone", ours[most, which], unclassified, None)
+        goal("what no rule matches beside no classifier", unmatched, plain, None)
         for (name, count), peer in peers.items():
             goal(f"{count} rules beside {name}", ours[str(count), which], peer, None)
         for name, seconds in (

@@ -177,6 +177,11 @@ def encapsulate_all(node: Node) -> None:
     node.on(node.name, f"ip sr tunsrc set {OWN}")
 
 
+def forward(node: Node) -> None:
+    """What no rule matches."""
+    node.on(node.name, "ip -6 route add 2001:db8::/32 via 2001:db8:b::2")
+
+
 def marked_by_rules(node: Node, count: int) -> None:
     """nftables, a rule for each: the first one that matches decides."""
     lines = [

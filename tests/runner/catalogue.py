@@ -318,7 +318,8 @@ def near(choice: Choice) -> list[Job]:
 def nightly(seconds: float, seed: int) -> list[Job]:
     """All that exists."""
     stable = in_lab(
-        "nightly/stable-kernel", _pytest(["tests/contract/proxy"], timeout=600),
+        "nightly/stable-kernel",
+        _pytest(["tests/contract/proxy", "tests/contract/chains"], timeout=600),
         limit=1800, env={"LAB_KERNEL": "stable"},
     )  # fmt: skip
     packages = [suites([name]) for name in NIGHTLY_SUITES]
