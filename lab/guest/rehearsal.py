@@ -13,9 +13,11 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lab.guest.catalogue import service_named
 from lab.guest.nodes import Node
 from lab.guest.services import Router
 from lab.problem import LabError
@@ -32,6 +34,8 @@ SOCKET = "/run/srv6mgr/gnmi.sock"
 # Routers that start at once: the lab has one CPU, on which those that run need their part, too, and
 # each service of a router has to be ready in time. One at a time where they are many.
 AT_ONCE, FEW = 4, 12
+# Seconds until a service is ready beside many routers.
+READY_S = 180.0
 # Seconds until BGP has brought all routes, and a ping is answered.
 REACHED_S = 40.0
 # All targets at once; a target that answers is printed.
@@ -85,7 +89,9 @@ class Rehearsal:
 
     def _start_router(self, name: str) -> None:
         node = Node(self._plan["nodes"][name])
-        Router(node).start(*SERVICES)
+        router = Router(node)
+        for service in SERVICES:
+            router.start_service(replace(service_named(service), timeout=READY_S))
         device = GnmiDevice(Endpoint(f"unix:{node.path(SOCKET)}"))
         (tree,) = self._plan["base"][name].values()
         device.set(Edit((), {SRV6: tree}))
