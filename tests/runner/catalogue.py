@@ -69,6 +69,7 @@ SUITES = (
     ("dual_homed",),
     ("lookup_table",),
     ("network",),
+    ("chains",),
     ("pages",),
     ("truth",),
 )
@@ -76,6 +77,7 @@ SUITES = (
 TOPOLOGIES = {
     "dual_homed": "lab/topologies/dual-homed.toml",
     "network": "lab/topologies/three-pe.toml",
+    "chains": "lab/topologies/chain.toml",
 }
 # These need packages or programs of their own and run in `make nightly`.
 NIGHTLY_SUITES = ("packages", "upgrade", "dashboard")

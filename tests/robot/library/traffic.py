@@ -102,7 +102,7 @@ class Traffic:
     def note_counters(self, *sids: str) -> None:
         """Remember what SIDs have counted until now; each is ``NODE PREFIX``."""
         for name in {sid.split()[0] for sid in sids}:
-            _sampled(name)
+            sampled(name)
         self._before = {(n, p): counters(n, p) for n, p in map(str.split, sids)}
 
     def counted_since(self, sid: str, packets: int, errors: int = 0) -> None:
@@ -110,7 +110,7 @@ class Traffic:
         name, prefix = sid.split()
         before = self._before[name, prefix]
 
-        _sampled(name)
+        sampled(name)
         now = counters(name, prefix) - before
         assert (now.packets, now.errors) == (packets, errors), f"{sid}: {now}"
 
@@ -127,7 +127,7 @@ class Traffic:
         wait_until(same, f"{name}: counters of {prefix} as in the kernel", 3, 0.05)
 
 
-def _sampled(name: str) -> None:
+def sampled(name: str) -> None:
     """Wait for a sample that began after now: the next one may be under way already."""
     store = StoreReader(Node(name).path("/run/srv6mgr/store"))
     first = store.sample[0]

@@ -9,6 +9,7 @@ import pytest
 
 from srv6mgrd.kinds.chain.object import ClassifierHook, ClassifierRules, ServicePath
 from srv6mgrd.kinds.proxy.object import ProxyEntry
+from srv6mgrd.kinds.sid.object import SidRoute
 from srv6mgrd.model.accounting import Family
 from srv6mgrd.model.behavior import Behavior
 from srv6mgrd.model.chains import ClassifierRule, Way
@@ -139,6 +140,14 @@ def test_a_chain_waits_for_the_interfaces_of_its_functions() -> None:
     function = t.pending[ObjectRef(Kind.SERVICE_FUNCTION, "firewall")]
     assert function == "interface fw-out does not exist yet"
     assert t.pending[WEB] == f"service function firewall: {function}"
+
+
+def test_packets_of_other_routers_go_on_without_a_function_that_is_gone() -> None:
+    """All chains of this router permit it; not so for the functions of the group."""
+    t = target(expand(desired()), {"ce1": 2, "fw-in": 3})
+    routes = {str(o.prefix): o.action for o in t.objects.values() if isinstance(o, SidRoute)}
+    assert routes[FIREWALL] is Behavior.END
+    assert CACHE1 not in routes
 
 
 def _rejected(tree: dict[str, Any]) -> list[str]:
