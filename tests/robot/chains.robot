@@ -19,10 +19,10 @@ Test Teardown     End All Flows
 
 
 *** Variables ***
-${SERVER}        10.2.0.10
-${SERVER_V6}     fd00:2::10
+${SERVER}       10.2.0.10
+${SERVER_V6}    fd00:2::10
 # Longer than it may take, for a machine that does other work.
-${AT_MOST}       ${2.0}
+${AT_MOST}      ${2.0}
 
 
 *** Test Cases ***
