@@ -208,7 +208,7 @@ bench: ## measure against the goals: BENCH=accounting, chains, cli, frr, gnmi, h
 	@# What needs several kernels of the lab boots them in turn, first of all.
 	@[ ! -f "bench/$(BENCH)_boots.py" ] || python3 -m bench.$(BENCH)_boots $(PART)
 	@# What needs the lab's kernel runs there first, and leaves its runs in build/lab/bench.
-	@[ ! -f "bench/$(BENCH)_lab.py" ] || [ -n "$(filter rates host,$(PART))" ] || $(LAB) run --tries 2 --name bench --topology $(TOPOLOGY) -- \
+	@[ ! -f "bench/$(BENCH)_lab.py" ] || [ -n "$(filter rates host,$(PART))" ] || $(LAB) run --tries 2 --name bench --topology $(if $(filter chains,$(BENCH)),lab/topologies/chain.toml,$(TOPOLOGY)) -- \
 	    /opt/srv6mgr/bin/python -m bench.$(BENCH)_lab $(PART)
 	@status=0; $(LAB) chroot -- /opt/srv6mgr/bin/python -X faulthandler -m bench.$(BENCH) $(PART) || status=$$?; \
 	    [ "$(BENCH)" != seeds ] || $(MAKE) pictures; exit $$status

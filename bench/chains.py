@@ -9,8 +9,10 @@ core, packets made in the kernel and counted where they leave, scenarios in turn
 from __future__ import annotations
 
 import contextlib
+import json
 import sys
 from functools import partial
+from pathlib import Path
 
 from bench.classification import (
     MANY,
@@ -46,6 +48,9 @@ FLOWS = {
 # Packets that pass many rules one by one.
 FEW = {10: 25_000, 1_000: 5_000, 10_000: 1_000}
 FLAT = 1.05
+# Seconds: until packets go around a function, and for a thousand chains.
+FAILURE, COMMIT = 1.0, 5.0
+FROM_LAB = Path("build/lab/bench/chains.json")
 # Combinations of criteria that a new flow is looked up by.
 COMBINATIONS = 64
 
@@ -151,7 +156,23 @@ def main() -> int:
             ("read back", classified.observe()),
         ):
             goals.append(Goal(f"{COUNTS[-1]} rules {name}", [seconds], [], None))
+        goals += in_the_lab()
         return Report("chains", goals).finish() or int(lost > 0)
+
+
+def in_the_lab() -> list[Goal]:
+    """What ``bench.chains_lab`` left."""
+    if not FROM_LAB.exists():
+        return []
+    runs = json.loads(FROM_LAB.read_text())
+    goals = []
+    if "blocked" in runs:
+        deaths = len(runs["blocked"])
+        title = f"lab: nothing passes after a function died, {deaths} times"
+        goals.append(Goal(title, runs["blocked"], [], FAILURE, of="p99"))
+    if "committed" in runs:
+        goals.append(Goal("lab: 1000 chains of 3 in one commit", runs["committed"], [], COMMIT))
+    return goals
 
 
 if __name__ == "__main__":
