@@ -68,6 +68,7 @@ static __noinline int decide(struct flow *flow, struct decision *decision)
 {
     struct search search = {};
     struct classifier *classifier;
+    __u32 kind = flow->kind;
 
     search.flow = *flow;
 #pragma clang loop unroll(disable)
@@ -75,11 +76,12 @@ static __noinline int decide(struct flow *flow, struct decision *decision)
         __u32 count;
 
         classifier = bpf_map_lookup_elem(&classifiers, &flow->classifier);
-        if (!classifier || flow->kind >= KINDS)
+        barrier_var(kind);
+        if (!classifier || kind >= KINDS)
             return false;
         search.generation = classifier->generation;
-        search.first = classifier->tuples[flow->kind].first;
-        count = classifier->tuples[flow->kind].count;
+        search.first = classifier->tuples[kind].first;
+        count = classifier->tuples[kind].count;
         search.found.priority = ~0U;
         search.found.rule = NO_RULE;
         search.found.selector = 0;
