@@ -30,6 +30,8 @@ PART = SOURCE = "service-functions"
 # Seconds: the shortest sleep, how long interfaces and neighbors are known, and how often delays
 # are made known that nothing else is.
 _TICK, _KNOWN, _DELAYS = 0.01, 1.0, 10.0
+# Functions after which others in the event loop have their turn.
+_AT_A_TIME = 50
 _REMEDY = "start the function again, or see its interfaces; srv6ctl explain names the chain"
 
 
@@ -46,7 +48,7 @@ class Senders(Protocol):
 
     def keep(self, ports: Mapping[str, Port], names: Iterable[str]) -> None: ...
 
-    def send(self, name: str, index: int, frames: Sequence[bytes]) -> str: ...
+    def send(self, name: str, index: int, frames: Sequence[bytes]) -> tuple[str, bool]: ...
 
 
 class Answer(Protocol):
@@ -158,15 +160,19 @@ class FunctionMonitor:
         if not self._watched:
             self._publish()
             return _KNOWN
-        if (now := time.monotonic()) - self._known >= _KNOWN:
+        now = time.monotonic()
+        if now - self._known >= _KNOWN or self._is_outdated():
+            self._known = -_KNOWN
             await asyncio.to_thread(self._look)
             self._renew()
             self._known = now
-        for one in self._watched.values():
+        for number, one in enumerate(self._watched.values(), 1):
             if one.due <= now:
                 self._judge(one)
                 self._send(one)
-                one.due = max(one.due + one.function.health_check.interval / 1000, now)
+                one.due = _following(one.due, one.function.health_check.interval / 1000, now)
+            if not number % _AT_A_TIME:
+                await asyncio.sleep(0)
         await self._steer(desired)
         self._publish()
         next_due = min(one.due for one in self._watched.values())
@@ -197,7 +203,10 @@ class FunctionMonitor:
         number, expected = 0, set()
         for one in self._watched.values():
             one.checks = tuple(checks(one.function, self._ports))
-            one.numbers = {check.name: number + n for n, check in enumerate(one.checks)}
+            numbers = {check.name: number + n for n, check in enumerate(one.checks)}
+            if numbers != one.numbers:
+                # Answers come under the numbers of another function.
+                one.numbers, one.awaited = numbers, frozenset()
             one.history.keep(one.numbers)
             expected |= set(one.numbers.values())
             number += len(one.checks)
@@ -205,9 +214,15 @@ class FunctionMonitor:
         self._outside.senders.keep(self._ports, interfaces)
         wanted = frozenset(expected)
         if wanted != self._expected or not self._outside.answers.is_current:
-            self._expected = wanted if self._outside.answers.expect(wanted) else frozenset()
+            self._expected = frozenset()
+            if self._outside.answers.expect(wanted):
+                self._expected = wanted
             for one in self._watched.values():
                 one.awaited = frozenset()
+
+    def _is_outdated(self) -> bool:
+        """Whether the programs were loaded again, and note nothing where answers are sought."""
+        return bool(self._expected) and not self._outside.answers.is_current
 
     def _judge(self, one: _Watched) -> None:
         rules = one.function.health_check
@@ -232,8 +247,7 @@ class FunctionMonitor:
             problem, at_once, frames = self._packet(one, check)
             if not problem and frames:
                 index = self._ports[check.enters].index
-                problem = self._outside.senders.send(check.enters, index, frames)
-                at_once = True
+                problem, at_once = self._outside.senders.send(check.enters, index, frames)
                 if not problem and self._expected:
                     awaited.add(check.name)
             if problem:
@@ -276,9 +290,10 @@ class FunctionMonitor:
         one.verdict = verdict
 
     async def _steer(self, desired: Desired) -> None:
-        """Where there are chains. The programs may not be there yet: it is tried again."""
+        """Also without chains: what was gone on without for one of them is no longer. The programs
+        may not be there yet: it is tried again."""
         states = {name: one.verdict.state for name, one in self._watched.items()}
-        if states != self._steered and desired.chains.chains:
+        if states != self._steered:
             permitted = bypassable(desired)
             bypassed = [
                 sid.prefix
@@ -318,6 +333,12 @@ class FunctionMonitor:
                     f"service function {name} is down: {one.verdict.reason}",
                     _REMEDY,
                 )
+
+
+def _following(due: float, interval: float, now: float) -> float:
+    """When the answer to what is sent now is due: not much sooner than ``interval``, also where it
+    is sent late."""
+    return due + interval if now - due <= _TICK else now + interval
 
 
 def _entry(one: _Watched) -> dict[str, Any]:

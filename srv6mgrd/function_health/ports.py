@@ -69,8 +69,9 @@ class Senders:
     def close(self) -> None:
         self.keep({}, ())
 
-    def send(self, name: str, index: int, frames: Sequence[bytes]) -> str:
-        """The problem, where they can't be sent."""
+    def send(self, name: str, index: int, frames: Sequence[bytes]) -> tuple[str, bool]:
+        """The problem, where they can't be sent, and whether that is certain: a queue that is full
+        says as little as one packet that does not come back."""
         try:
             if (opened := self._sockets.get((name, index))) is None:
                 opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW | socket.SOCK_NONBLOCK, 0)
@@ -83,9 +84,9 @@ class Senders:
                 self._sockets.pop((name, index)).close()
             if error.errno in (errno.ENETDOWN, errno.ENXIO, errno.ENODEV):
                 gone = "is down" if error.errno == errno.ENETDOWN else "does not exist"
-                return f"interface {name} {gone}"
-            return f"interface {name}: {error.strerror}"
-        return ""
+                return f"interface {name} {gone}", True
+            return f"interface {name}: {error.strerror}", False
+        return "", False
 
 
 def resolve(name: str, address: IPv4Address | IPv6Address) -> None:

@@ -56,8 +56,9 @@ class FunctionHistory:
     delays: dict[str, float] = field(default_factory=dict)
 
     def keep(self, names: Iterable[str]) -> None:
-        """Only these are its checks now."""
+        """Only these are its checks now. Without any, what it was before says nothing."""
         kept = set(names)
+        self.was_down = self.was_down and bool(kept)
         self.checks = {n: c for n, c in self.checks.items() if n in kept}
         self.delays = {n: d for n, d in self.delays.items() if n in kept}
 

@@ -18,6 +18,7 @@ from srv6mgrd.model.chains import Chains, FunctionState, HealthCheck
 from srv6mgrd.model.condition import Condition
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.parse import CHAINING
+from srv6mgrd.netlink.errors import KernelError
 from srv6mgrd.proxy.health_checks import Returned
 from tests.unit.model.service_chaining import desired
 
@@ -41,17 +42,25 @@ class World:
     neighbors: bool = True
     before: Mapping[str, FunctionState] = field(default_factory=dict)
     bypassed: Collection[IPv6Network] = ()
+    chained: bool = True
+    names: Sequence[str] = ("firewall",)
+    rules: HealthCheck = RULES
+    elsewhere: bool = False
+    problem: tuple[str, bool] = "", False
+    expected: int = 0
+    rejects: bool = False
     answers: dict[int, Returned] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._desired = self._made()
 
     def _made(self) -> Desired:
-        function = replace(FIREWALL, drain=self.drain)
-        chains = desired().chains
-        return replace(
-            desired(), chains=Chains(functions={"firewall": function}, chains=chains.chains)
-        )
+        function = replace(FIREWALL, drain=self.drain, health_check=self.rules)
+        if self.elsewhere:
+            function = replace(function, proxied=None)
+        functions = {name: replace(function, name=name) for name in self.names}
+        chains = desired().chains.chains if self.chained else {}
+        return replace(desired(), chains=Chains(functions=functions, chains=chains))
 
     def declare(self, **changed: Any) -> None:
         for name, value in changed.items():
@@ -90,16 +99,22 @@ class World:
     def keep(self, ports: Mapping[str, Port], names: Iterable[str]) -> None:
         pass
 
-    def send(self, name: str, index: int, frames: Sequence[bytes]) -> str:
+    def send(self, name: str, index: int, frames: Sequence[bytes]) -> tuple[str, bool]:
+        if self.problem[0]:
+            return self.problem
         for one in frames:
             mark = mark_of(one)
             assert mark is not None
             assert mark.run == self.run
             if self.works:
                 self.answers[mark.check] = Returned(mark.number, time.monotonic_ns())
-        return ""
+        return "", False
 
     def expect(self, checks: Iterable[int]) -> bool:
+        self.expected += 1
+        self.is_current = True
+        if self.rejects:
+            raise KernelError("health checks", "no room", "check fewer functions")
         return True
 
     def returned(self, check: int) -> Returned | None:
@@ -213,3 +228,70 @@ def test_what_was_down_before_a_restart_stays_so_until_it_answers(
 def test_without_chains_nothing_is_steered(world: World) -> None:
     asyncio.run(FunctionMonitor(Desired, _outside(world)).beat())
     assert world.states == []
+
+
+def test_without_its_last_chain_nothing_goes_on_without_a_function(
+    monitor: FunctionMonitor, world: World
+) -> None:
+    world.is_up = False
+    asyncio.run(monitor.beat())
+    assert world.bypassed
+    world.declare(chained=False)
+    asyncio.run(monitor.beat())
+    assert not world.bypassed
+
+
+def test_what_was_down_here_is_up_where_another_router_has_it_now(
+    monitor: FunctionMonitor, world: World
+) -> None:
+    world.before = {"firewall": FunctionState.DOWN}
+    world.declare(elsewhere=True)
+    asyncio.run(monitor.beat())
+    assert world.states == [{"firewall": FunctionState.UP}]
+
+
+def test_what_is_sent_late_has_as_long_to_come_back(monitor: FunctionMonitor, world: World) -> None:
+    world.declare(rules=HealthCheck(interval=500))
+    assert asyncio.run(monitor.beat()) > 0.3
+
+
+def test_a_queue_that_is_full_is_one_failure(monitor: FunctionMonitor, world: World) -> None:
+    asyncio.run(monitor.beat())
+    world.problem = "interface fw-in: No buffer space available", False
+    _run(monitor, 0.025)
+    world.problem = "", False
+    _run(monitor, 0.1)
+    assert world.states == [{"firewall": FunctionState.UP}]
+
+
+def test_answers_to_another_function_are_not_those_of_this_one(world: World) -> None:
+    rules = HealthCheck(interval=20, failures=1)
+    world.declare(names=("other", "firewall"), rules=rules)
+    monitor = FunctionMonitor(world.desired, _outside(world))
+    asyncio.run(monitor.beat())
+    for check in range(4):
+        del world.answers[check]
+    world.declare(names=("firewall", "third"))
+    _run(monitor, 0.03)
+    assert world.states[-1] == {"firewall": FunctionState.UP, "third": FunctionState.UP}
+
+
+def test_programs_that_were_loaded_again_get_the_checks_at_once(
+    monitor: FunctionMonitor, world: World
+) -> None:
+    asyncio.run(monitor.beat())
+    world.is_current = False
+    asyncio.run(monitor.beat())
+    assert world.expected == 2
+
+
+def test_programs_that_did_not_take_the_checks_get_them_again(
+    monitor: FunctionMonitor, world: World
+) -> None:
+    asyncio.run(monitor.beat())
+    world.is_current, world.rejects = False, True
+    with pytest.raises(KernelError):
+        asyncio.run(monitor.beat())
+    world.rejects = False
+    asyncio.run(monitor.beat())
+    assert world.expected == 3
