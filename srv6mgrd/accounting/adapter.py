@@ -15,6 +15,7 @@ from srv6mgrd.ebpf import libbpf
 from srv6mgrd.kinds.accounting.object import (
     RECEIVED,
     SENT,
+    AccountedPort,
     AccountedSid,
     AccountedVrf,
     AccountingHook,
@@ -65,16 +66,19 @@ class Accounting:
         tables, intact = self._opened(), self._programs.intact
         objects: list[Object] = [ProgramsObject(intact and tables is not None)]
         if tables is not None:
-            objects += self._in_maps(tables)
+            objects += self._in_maps(tables, names)
         objects += self._hooks(names, intact=intact)
         yield from (ObservedObject(obj, ours=True) for obj in objects)
 
     @staticmethod
-    def _in_maps(tables: Tables) -> Iterator[Object]:
+    def _in_maps(tables: Tables, names: Mapping[int, str]) -> Iterator[Object]:
         if sources := tables.sources():
             yield AccountingSources(sources)
         for name, ifindex in tables.accounted_vrfs():
             yield AccountedVrf(name, ifindex)
+        for ifindex, of in tables.accounted_ports():
+            # One that has gone has no name, and is to be removed.
+            yield AccountedPort(names.get(ifindex, f"if{ifindex}"), ifindex, of)
         for prefix, vrf, families in tables.sids():
             yield AccountedSid(prefix, vrf, families)
 
@@ -158,7 +162,12 @@ class Accounting:
             if tables is not None:
                 self._take(tables, action.object)
             return None
-        return _not_loaded() if tables is None else self._put(tables, action.object)
+        if tables is None:
+            return _not_loaded()
+        match action:
+            case Replace(AccountedPort() as before, AccountedPort()):
+                tables.take_port(before.ifindex)
+        return self._put(tables, action.object)
 
     def _put(self, tables: Tables, obj: Object) -> Failure | None:
         match obj:
@@ -166,6 +175,8 @@ class Accounting:
                 return tables.put_sources(obj.addresses)
             case AccountedVrf():
                 return tables.put_vrf(obj.name, obj.ifindex)
+            case AccountedPort():
+                return tables.put_port(obj.ifindex, obj.vrf)
             case AccountedSid():
                 return tables.put_sid(obj.prefix, obj.vrf, obj.families)
         return Failure(errno.EOPNOTSUPP, f"{obj.key} is no part of accounting")
@@ -176,6 +187,8 @@ class Accounting:
                 tables.put_sources(())
             case AccountedVrf():
                 tables.take_vrf(obj.name, obj.ifindex)
+            case AccountedPort():
+                tables.take_port(obj.ifindex)
             case AccountedSid():
                 tables.take_sid(obj.prefix)
 

@@ -58,6 +58,14 @@ class Tables:
             if self.maps.vrfs.get(layout.number(vrf.ifindex)) == layout.number(number):
                 yield vrf.name, vrf.ifindex
 
+    def accounted_ports(self) -> Iterator[tuple[int, str]]:
+        """Ifindex and VRF of ports that the programs know."""
+        devices = {vrf.ifindex for vrf in self.vrfs.values()}
+        for key, value in self.maps.vrfs.items(layout.NUMBER_SIZE):
+            ifindex, vrf = layout.number_of(key), self.vrfs.get(layout.number_of(value))
+            if ifindex not in devices:
+                yield ifindex, "" if vrf is None else vrf.name
+
     def sids(self) -> Iterator[tuple[IPv6Network, str | None, tuple[Family, ...]]]:
         """Prefix, VRF (None: the default one) and families. A number that no VRF has reads as a
         name that none can have, so that the SID is written again."""
@@ -96,6 +104,15 @@ class Tables:
         # Another VRF may have taken over its table, and its ifindex with that.
         if self.maps.vrfs.get(key) == layout.number(number):
             self.maps.vrfs.delete(key)
+
+    def put_port(self, ifindex: int, vrf: str) -> Failure | None:
+        number = self._numbers.get(vrf)
+        if number is None:
+            return Failure(errno.ENOENT, f"VRF {vrf} is not accounted")
+        return self.maps.vrfs.put(layout.number(ifindex), layout.number(number))
+
+    def take_port(self, ifindex: int) -> None:
+        self.maps.vrfs.delete(layout.number(ifindex))
 
     def _name(self, number: int, vrf: AccountedName) -> Failure | None:
         if failure := self.maps.names.put(layout.number(number), layout.vrf(*vrf)):

@@ -76,7 +76,7 @@ def target(
     for vrf in desired.vrfs.values():
         _vrf(t, vrf, interfaces)
     need_boundary(t, desired, interfaces)
-    need_accounting(t, desired, links.receivers)
+    need_accounting(t, desired, interfaces, links.receivers)
     for sid in desired.sids.values():
         if not sid.behavior.is_proxy:
             need_sid(t, sid, desired, interfaces)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from srv6mgrd.kinds.accounting.object import (
     ACCOUNTING_PROGRAMS,
+    AccountedPort,
     AccountedSid,
     AccountedVrf,
     AccountingHook,
@@ -16,6 +17,7 @@ from srv6mgrd.kinds.vrf.object import VrfDevice
 from srv6mgrd.model import domain
 from srv6mgrd.model.accounting import Family
 from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.classification import interfaces_of
 from srv6mgrd.model.desired import Desired, Sid
 from srv6mgrd.plan.target_objects import Target
 from srv6mgrd.plan.underlay import underlay
@@ -31,7 +33,9 @@ _FAMILIES = {
 }
 
 
-def need_accounting(t: Target, desired: Desired, receivers: Collection[str]) -> None:
+def need_accounting(
+    t: Target, desired: Desired, interfaces: Mapping[str, int], receivers: Collection[str]
+) -> None:
     """Once all VRFs are among the objects."""
     if not desired.accounting.enabled:
         return
@@ -39,10 +43,15 @@ def need_accounting(t: Target, desired: Desired, receivers: Collection[str]) -> 
     own = desired.encapsulation_source
     if own is not None:
         t.need(AccountingSources((own, *sorted(domain.sources(desired) - {own}))))
+    classified = {
+        name for one in desired.chains.classifiers.values() for name in interfaces_of(one, desired)
+    }
     for vrf in desired.vrfs.values():
         device = t.objects.get(f"link {vrf.name}")
         if isinstance(device, VrfDevice):
             t.need(AccountedVrf(vrf.name, device.ifindex))
+            for name in sorted(classified & set(vrf.interfaces) & interfaces.keys()):
+                t.need(AccountedPort(name, interfaces[name], vrf.name))
     for name in underlay(desired, receivers):
         for program in ACCOUNTING_PROGRAMS:
             t.need(AccountingHook(name, program))

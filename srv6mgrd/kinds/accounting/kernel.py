@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from srv6mgrd.accounting.adapter import Accounting
 from srv6mgrd.ebpf.hooks import haste
 from srv6mgrd.kinds.accounting.object import (
+    AccountedPort,
     AccountedSid,
     AccountedVrf,
     AccountingHook,
@@ -28,6 +29,7 @@ class TrafficAccounting(KernelKind):
         AccountingPrograms,
         AccountingSources,
         AccountedVrf,
+        AccountedPort,
         AccountedSid,
         AccountingHook,
     )

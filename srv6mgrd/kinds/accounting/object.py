@@ -97,6 +97,31 @@ class AccountedVrf(Object):
 
 
 @dataclass(frozen=True, slots=True)
+class AccountedPort(Object):
+    """A port of a VRF whose packets a classifier encapsulates: they never come by the VRF, and are
+    known by the port."""
+
+    rank: ClassVar[int] = 6
+    interface: str
+    ifindex: int
+    vrf: str
+
+    @property
+    def key(self) -> str:
+        return f"accounting port {self.interface}"
+
+    @property
+    def label(self) -> str:
+        return f"accounting of {names.interface(self.interface)}"
+
+    def create_command(self) -> str:
+        return f"bpftool map update {_MAPS}/vrfs key {self.ifindex} value {self.vrf}"
+
+    def delete_command(self) -> str:
+        return f"bpftool map delete {_MAPS}/vrfs key {self.ifindex}"
+
+
+@dataclass(frozen=True, slots=True)
 class AccountedSid(Object):
     """A SID that decapsulates, the VRF that its packets are counted for (None: the default one),
     and the families that it takes."""

@@ -8,6 +8,16 @@ from ipaddress import IPv6Address
 import pytest
 
 from srv6mgrd.model.accounting import Accounted, Accounting, Direction, Family, Row
+from srv6mgrd.model.chains import (
+    Chain,
+    Chains,
+    Classifier,
+    ClassifierRule,
+    Egress,
+    Hop,
+    ServiceFunction,
+    Way,
+)
 from srv6mgrd.model.desired import Role
 from srv6mgrd.model.leaking import DEFAULT_VRF
 from tests.contract.accounting.network import (
@@ -39,6 +49,37 @@ def test_forwarded(network: Network, inner: str) -> None:
     family = Family(inner)
     assert network.rows(Direction.SENT) == {Row(VRF, family, IPv6Address(FAR_SIDS[inner])): sent}
     assert network.rows(Direction.RECEIVED) == {Row(VRF, family, FAR): received}
+
+
+@pytest.mark.parametrize("inner", ["ipv6", "ipv4"])
+def test_classified(network: Network, inner: str) -> None:
+    """What a classifier encapsulates never comes by the VRF."""
+    family, far = Family(inner), IPv6Address(FAR_SIDS[inner])
+    through = {(family, Way.FORWARD): IPv6Address(PASSED)}
+    chains = Chains(
+        functions={"cleaner": ServiceFunction("cleaner", segments=through)},
+        chains={
+            "clean": Chain("clean", (Hop(1, "cleaner"),), {Way.FORWARD: Egress(segments=(far,))})
+        },
+        classifiers={
+            "tenant": Classifier(
+                "tenant", vrf=VRF, rules=(ClassifierRule(1, "clean", family=family),)
+            )
+        },
+    )
+    try:
+        network.declare(replace(declared(), chains=chains))
+        assert network.differing() == []
+
+        with network.captured() as packets:
+            assert network.ping(inner) == 3
+
+        sent = counted(packets, outgoing=False)
+        assert sent.packets == 3
+        row = Row(VRF, family, far, (IPv6Address(PASSED),))
+        assert network.rows(Direction.SENT) == {row: sent}
+    finally:
+        network.declare(declared())
 
 
 @pytest.mark.parametrize("inner", ["ipv6", "ipv4"])

@@ -5,6 +5,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_int
 import pytest
 
 from srv6mgrd.kinds.accounting.object import (
+    AccountedPort,
     AccountedSid,
     AccountedVrf,
     AccountingHook,
@@ -92,6 +93,8 @@ CREATED = [
      " value source fcbb:0:2::,fcbb:0:3::"),
     (AccountedVrf("red", 268435466),
      "bpftool map update pinned /sys/fs/bpf/srv6mgr-accounting/maps/vrfs key 268435466 value red"),
+    (AccountedPort("eth1", 7, "red"),
+     "bpftool map update pinned /sys/fs/bpf/srv6mgr-accounting/maps/vrfs key 7 value red"),
     (AccountedSid(NET, "red", (Family.IPV4, Family.IPV6)),
      "bpftool map update pinned /sys/fs/bpf/srv6mgr-accounting/maps/sids key fcbb:0:1:64::/64"
      " value vrf red families ipv4,ipv6"),

@@ -4,6 +4,7 @@ from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
 from srv6mgrd.kinds.accounting.object import (
+    AccountedPort,
     AccountedSid,
     AccountedVrf,
     AccountingHook,
@@ -12,6 +13,7 @@ from srv6mgrd.kinds.accounting.object import (
 )
 from srv6mgrd.model.accounting import Accounting, Family
 from srv6mgrd.model.behavior import Behavior
+from srv6mgrd.model.chains import Chains, Classifier
 from srv6mgrd.model.desired import Desired, Locator, Role, SegmentList, Sid, SteeredRoute, Vrf
 from srv6mgrd.plan.observed import Links
 from srv6mgrd.plan.target import met, target, with_sids
@@ -50,6 +52,16 @@ def test_all_that_a_vpn_needs():
         AccountingHook("core", "sent"),
         AccountingHook("core", "received"),
     }
+
+
+def test_ports_that_are_classified_are_known_by_themselves():
+    classifier = Classifier("tenant", vrf="red")
+    desired = replace(DESIRED, chains=Chains(classifiers={"tenant": classifier}))
+    assert needed(desired) - needed(DESIRED) == {AccountedPort("port", 2, "red")}
+    # One in no VRF is the default VRF's, as before.
+    classifier = Classifier("other", interfaces=("customer",))
+    desired = replace(DESIRED, chains=Chains(classifiers={"other": classifier}))
+    assert needed(desired) == needed(DESIRED)
 
 
 def test_sources_of_routes_come_behind_the_common_one():
