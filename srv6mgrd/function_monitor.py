@@ -14,10 +14,10 @@ from typing import Any, Protocol
 from srv6mgrd.function_health.checks import Check, Port, checks
 from srv6mgrd.function_health.packet import Mark, echo, frame
 from srv6mgrd.function_health.verdict import FunctionHistory, Verdict
-from srv6mgrd.model.chains import FunctionState, ServiceFunction
+from srv6mgrd.model.chains import FailureAction, FunctionState, ServiceFunction
 from srv6mgrd.model.condition import Condition, ConditionType, Severity
 from srv6mgrd.model.desired import Desired
-from srv6mgrd.model.function_sids import bypassable
+from srv6mgrd.model.function_sids import bypassable, failure_actions
 from srv6mgrd.model.parse import CHAINING
 from srv6mgrd.model.paths import service_function_path
 from srv6mgrd.model.times import time_text
@@ -32,7 +32,7 @@ PART = SOURCE = "service-functions"
 _TICK, _KNOWN, _DELAYS = 0.01, 1.0, 10.0
 # Functions after which others in the event loop have their turn.
 _AT_A_TIME = 50
-_REMEDY = "start the function again, or see its interfaces; srv6ctl explain names the chain"
+_REMEDY = "start the function again, or see its interfaces and what it filters"
 
 
 class Kernel(Protocol):
@@ -324,12 +324,13 @@ class FunctionMonitor:
         self._outside.writer.publish()
 
     def _conditions(self) -> Iterator[Condition]:
+        actions = failure_actions(self._of.chains) if self._of is not None else {}
         for name, one in self._watched.items():
             if one.verdict.state is FunctionState.DOWN:
                 yield Condition(
                     ConditionType.SERVICE_FUNCTION_DOWN,
                     service_function_path(name),
-                    Severity.MINOR,
+                    _severity(actions.get(name)),
                     f"service function {name} is down: {one.verdict.reason}",
                     _REMEDY,
                 )
@@ -339,6 +340,13 @@ def _following(due: float, interval: float, now: float) -> float:
     """When the answer to what is sent now is due: not much sooner than ``interval``, also where it
     is sent late."""
     return due + interval if now - due <= _TICK else now + interval
+
+
+def _severity(actions: set[FailureAction] | None) -> Severity:
+    """Without chains nobody misses it; some may drop what they lead to it."""
+    if actions is None:
+        return Severity.WARNING
+    return Severity.MINOR if actions == {FailureAction.BYPASS} else Severity.MAJOR
 
 
 def _entry(one: _Watched) -> dict[str, Any]:

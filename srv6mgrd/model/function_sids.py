@@ -14,7 +14,7 @@ from ipaddress import IPv6Address, IPv6Network
 
 from srv6mgrd.model.accounting import Family
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.chains import FailureAction, ProxiedFunction, ServiceFunction, Way
+from srv6mgrd.model.chains import Chains, FailureAction, ProxiedFunction, ServiceFunction, Way
 from srv6mgrd.model.desired import Desired, Locator, Proxy, Sid
 
 PLACES = len(Family) * len(Way)
@@ -78,19 +78,24 @@ def place(
 def bypassable(desired: Desired) -> Mapping[str, Sequence[Sid]]:
     """The SIDs of functions that packets may go on without while these do not work, by function:
     each hop that they are in says so, of all chains of this router. Other routers follow it."""
-    chains = desired.chains
-    uses: dict[str, set[FailureAction]] = {}
+    actions = failure_actions(desired.chains)
+    return {
+        name: [sid for _, sid in sids_of(function, desired.locators)]
+        for name, function in desired.chains.functions.items()
+        if actions.get(name) == {FailureAction.BYPASS}
+    }
+
+
+def failure_actions(chains: Chains) -> Mapping[str, set[FailureAction]]:
+    """What the hops that a function is in say of its failure; of those that are in any."""
+    found: dict[str, set[FailureAction]] = {}
     for chain in chains.chains.values():
         for hop in chain.hops:
             group = chains.groups.get(hop.group or "")
             for name in group.functions if group is not None else (hop.function,):
                 if name is not None:
-                    uses.setdefault(name, set()).add(hop.on_failure)
-    return {
-        name: [sid for _, sid in sids_of(function, desired.locators)]
-        for name, function in chains.functions.items()
-        if uses.get(name) == {FailureAction.BYPASS}
-    }
+                    found.setdefault(name, set()).add(hop.on_failure)
+    return found
 
 
 def segments_of(

@@ -14,8 +14,8 @@ import pytest
 from srv6mgrd.function_health.checks import Port
 from srv6mgrd.function_health.packet import mark_of
 from srv6mgrd.function_monitor import FunctionMonitor, Outside
-from srv6mgrd.model.chains import Chains, FunctionState, HealthCheck
-from srv6mgrd.model.condition import Condition
+from srv6mgrd.model.chains import Chains, FailureAction, FunctionState, HealthCheck
+from srv6mgrd.model.condition import Condition, Severity
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.parse import CHAINING
 from srv6mgrd.netlink.errors import KernelError
@@ -35,6 +35,7 @@ class World:
     is_current: bool = True
     is_up: bool = True
     drain: bool = False
+    on_failure: FailureAction = FailureAction.BYPASS
     resolved: list[str] = field(default_factory=list)
     states: list[Mapping[str, FunctionState]] = field(default_factory=list)
     staged: Mapping[str, Any] = field(default_factory=dict)
@@ -59,7 +60,9 @@ class World:
         if self.elsewhere:
             function = replace(function, proxied=None)
         functions = {name: replace(function, name=name) for name in self.names}
-        chains = desired().chains.chains if self.chained else {}
+        web = desired().chains.chains["web"]
+        hops = tuple(replace(hop, on_failure=self.on_failure) for hop in web.hops)
+        chains = {"web": replace(web, hops=hops)} if self.chained else {}
         return replace(desired(), chains=Chains(functions=functions, chains=chains))
 
     def declare(self, **changed: Any) -> None:
@@ -185,6 +188,7 @@ def test_one_that_does_not_is_down_and_chains_learn_it(
         f"fcbb:0:1:{number}::/64" for number in (1000, 1001, 1002, 1003)
     ]
     (condition,) = world.conditions
+    assert condition.severity is Severity.MINOR
     assert condition.cause.startswith("service function firewall is down: ipv4 forward")
     world.works = True
     _run(monitor, 0.15)
@@ -223,6 +227,22 @@ def test_what_was_down_before_a_restart_stays_so_until_it_answers(
     world.works = True
     _run(monitor, 0.1)
     assert world.states[-1] == {"firewall": FunctionState.UP}
+
+
+@pytest.mark.parametrize(
+    ("changed", "severity"),
+    [
+        ({"on_failure": FailureAction.DROP}, Severity.MAJOR),
+        ({"chained": False}, Severity.WARNING),
+    ],
+)
+def test_how_bad_it_is_depends_on_its_chains(
+    monitor: FunctionMonitor, world: World, changed: dict[str, Any], severity: Severity
+) -> None:
+    world.declare(is_up=False, **changed)
+    asyncio.run(monitor.beat())
+    assert [condition.severity for condition in world.conditions] == [severity]
+    assert list(world.bypassed) == []
 
 
 def test_without_chains_nothing_is_steered(world: World) -> None:
