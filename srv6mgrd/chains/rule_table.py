@@ -60,6 +60,9 @@ class RuleTable:
     # Reading.
 
     def rules(self) -> Iterator[ClassifierRules]:
+        if len(self._decoded) > 2 * sum(len(one.records) for one in self._classifiers.values()):
+            # Most of them are of rules that are gone.
+            self._decoded.clear()
         for number, found in self._classifiers.items():
             rules = [self._rule(p, record) for p, record in sorted(found.records.items())]
             yield ClassifierRules(self._names.of(number), tuple(rules))
