@@ -20,7 +20,8 @@ def chaining(
     counts: ChainCounts, desired: Desired, states: Mapping[str, FunctionState]
 ) -> dict[str, Any]:
     """The member of ``/srv6mgr-srv6:srv6``; empty without chains and classifiers. Of paths those
-    that flows take now, and those that counted; of rules those that matched."""
+    that flows take now, and those that counted, by their number among all; of rules those that
+    matched."""
     declared = desired.chains
     if not (declared.chains or declared.classifiers):
         return {}
@@ -48,6 +49,7 @@ def _chain(
 ) -> dict[str, Any]:
     ways = ((way, family) for way in chain.egresses for family in paths.families(chain, way))
     shown: list[dict[str, Any]] = []
+    before = 0
     for way, family in ways:
         found = list(paths.paths(chain, family, way))
         active = set(preferred(found, states))
@@ -56,7 +58,8 @@ def _chain(
             traffic = counts.paths.get(name, _NOTHING)
             if place in active or traffic != _NOTHING:
                 entry = _path(name, path, traffic, is_active=place in active)
-                shown.append({"number": len(shown) + 1, **entry})
+                shown.append({"number": before + place + 1, **entry})
+        before += len(found)
     dropped = sum(drops.packets for (name, _), drops in counts.drops.items() if name == chain.name)
     return {**({"path": shown} if shown else {}), "dropped-pkts": str(dropped)}
 

@@ -47,6 +47,18 @@ def test_those_without_a_function_that_is_down() -> None:
     ]
 
 
+def test_a_path_keeps_its_number() -> None:
+    def numbers(counts: ChainCounts) -> dict[tuple[str, ...], int]:
+        member = chaining(counts, expand(desired()), {})[CHAINING]
+        shown = member["service-function-chain"][0]["state"]["path"]
+        return {(one["direction"], *one["service-function"]): one["number"] for one in shown}
+
+    # Paths that count for the first time come among those that did before.
+    before, now = numbers(ChainCounts()), numbers(COUNTS)
+    assert now.keys() > before.keys()
+    assert {path: now[path] for path in before} == before
+
+
 def test_drops_and_rules() -> None:
     member = chaining(COUNTS, expand(desired()), {})[CHAINING]
     assert member["service-function-chain"][0]["state"]["dropped-pkts"] == "3"
