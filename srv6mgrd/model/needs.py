@@ -13,6 +13,7 @@ from srv6mgrd.model.function_sids import sids_of
 from srv6mgrd.model.paths import (
     bgp_path,
     chain_path,
+    classifier_path,
     interface_path,
     locator_path,
     route_path,
@@ -23,6 +24,7 @@ from srv6mgrd.model.paths import (
 from srv6mgrd.model.references import (
     Ref,
     chain_ref,
+    classifier_ref,
     function_ref,
     interface_ref,
     route_ref,
@@ -114,6 +116,9 @@ def _chains_without_bpf(desired: Desired, node: Capabilities) -> Iterator[_Want]
             yield function_ref(name), _rejection(node, lack, where, path)
     for name in desired.chains.chains:
         yield chain_ref(name), _rejection(node, lack, names.chain(name), chain_path(name))
+    for name in desired.chains.classifiers:
+        where, path = names.classifier(name), classifier_path(name)
+        yield classifier_ref(name), _rejection(node, lack, where, path)
 
 
 def _unguarded(

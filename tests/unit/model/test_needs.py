@@ -15,6 +15,7 @@ from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.model.subset import without
 from srv6mgrd.plan.target import target
 from tests.builders import desired, locator, net, sid, small_vpn, vpn, vrf
+from tests.unit.model import service_chaining
 
 ACCEPT = "or set unsupported to accept, to keep it until the node offers it"
 DT46 = ObjectRef(Kind.SID, "fcbb:0:1:64::/64")
@@ -196,6 +197,19 @@ def test_nothing_missing_nothing_changes():
     state = small_vpn()
 
     assert without(state, check(state, EVERYTHING)) == state
+
+
+def test_without_bpf_nothing_is_classified():
+    state = service_chaining.desired()
+    (classifier,) = state.chains.classifiers.values()
+    # Without a chain.
+    alone = replace(classifier, name="alone", vrf=None, interfaces=("ce2",), rules=())
+    chains = replace(state.chains, classifiers={"tenant": classifier, "alone": alone})
+    state = replace(state, chains=chains, accept_unsupported=True)
+    lost = check(expand(state), lacking("bpf"))
+    assert {ref.name for ref in lost if ref.kind is Kind.CLASSIFIER} == {"tenant", "alone"}
+    left = without(state, lost.keys())
+    assert not left.chains.classifiers
 
 
 def test_without_nftables_nothing_is_put_where_a_customer_could_reach_it():
