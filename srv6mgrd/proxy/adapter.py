@@ -44,6 +44,8 @@ class Proxies:
         # As last observed; both save a look at a thousand others with each write.
         self._map_index: MapIndex | None = None
         self._links: Mapping[str, Link] = {}
+        # SIDs to go on from without their functions, also those made again; None: as they are.
+        self._bypassed: Collection[bytes] | None = None
         # Whether pins are left of interfaces that are gone.
         self._untidy = False
 
@@ -247,7 +249,7 @@ class Proxies:
             entry.next_hop,
             entry.decrement_hop_limit,
             per_flow=entry.per_flow,
-            bypass=old is not None and old.bypass,
+            bypass=self._is_bypassed(key, old),
         )
         value = _with_peer(value, self._peer(interface, value))
         if old is None:
@@ -266,16 +268,21 @@ class Proxies:
     def bypass(self, sids: Collection[IPv6Network]) -> Failure | None:
         """Packets to these go on without their functions, and to all others through them. What is
         so survives this process."""
+        wanted = self._bypassed = {layout.sid_key(prefix) for prefix in sids}
         if not self._programs.present or (opened := self._opened()) is None:
             return None
         _, map_index = opened
-        wanted = {layout.sid_key(prefix) for prefix in sids}
         for key, value in map_index.all():
             if value.bypass != (key in wanted) and (
                 failure := map_index.put(key, replace(value, bypass=key in wanted))
             ):
                 return failure
         return None
+
+    def _is_bypassed(self, key: bytes, old: ProxyValue | None) -> bool:
+        if self._bypassed is None:
+            return old is not None and old.bypass
+        return key in self._bypassed
 
     def _put_chain(
         self, maps: Maps, map_index: MapIndex, entry: ProxyEntry, value: ProxyValue
