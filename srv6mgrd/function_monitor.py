@@ -137,6 +137,8 @@ class FunctionMonitor:
         # The checks that the programs note, and the states that chains have.
         self._expected: frozenset[int] = frozenset()
         self._steered: Mapping[str, FunctionState] | None = None
+        # SIDs that packets go on from without functions.
+        self._bypassed: Sequence[IPv6Network] = ()
         self._published: object = None
 
     async def run(self) -> None:
@@ -158,6 +160,8 @@ class FunctionMonitor:
             self._of = desired
             self._declare(desired.chains.functions, known)
         if not self._watched:
+            if self._bypassed:
+                await self._steer(desired)
             self._publish()
             return _KNOWN
         now = time.monotonic()
@@ -302,7 +306,7 @@ class FunctionMonitor:
                 for sid in permitted.get(name, ())
             ]
             await asyncio.to_thread(self._outside.steer, states, bypassed)
-            self._steered = states
+            self._steered, self._bypassed = states, bypassed
 
     # What others see.
 

@@ -261,6 +261,18 @@ def test_without_its_last_chain_nothing_goes_on_without_a_function(
     assert not world.bypassed
 
 
+def test_without_its_last_function_no_sid_is_bypassed(
+    monitor: FunctionMonitor, world: World
+) -> None:
+    """One that is made of the same prefix later."""
+    world.is_up = False
+    asyncio.run(monitor.beat())
+    assert world.bypassed
+    world.declare(names=())
+    asyncio.run(monitor.beat())
+    assert not world.bypassed
+
+
 def test_what_was_down_here_is_up_where_another_router_has_it_now(
     monitor: FunctionMonitor, world: World
 ) -> None:
