@@ -176,10 +176,10 @@ def generation_of_entry(key: bytes) -> int:
     return found
 
 
-def entry(rule: ClassifierRule, place: int, selector: int) -> bytes:
-    """``struct entry``; ``place`` of its counters."""
+def entry(rule: ClassifierRule, rank: int, place: int, selector: int) -> bytes:
+    """``struct entry``; ``rank`` among the rules, ``place`` of its counters."""
     frame = _FRAME if rule.family is Family.ETHERNET else 0
-    return _ENTRY.pack(rule.priority, place, selector, frame)
+    return _ENTRY.pack(rank, place, selector, frame)
 
 
 class RuleKey(NamedTuple):

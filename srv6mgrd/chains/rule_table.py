@@ -205,9 +205,11 @@ class RuleTable:
             if failure := self._maps.rules.put(key, record):
                 return failure
         keys = made.keys = []
+        # In place of priorities, the largest of which the program takes for none.
+        ranks = {priority: rank for rank, priority in enumerate(sorted(made.records))}
         for kind, (first, _) in zip(space, made.value.tuples, strict=True):
             for place, combination in enumerate(space[kind], first):
-                masks = layout.combination(kind, combination.masks, combination.best)
+                masks = layout.combination(kind, combination.masks, ranks[combination.best])
                 if failure := self._maps.tuples.put(layout.number(place), masks):
                     return failure
                 for values, rule in combination.rules.items():
@@ -216,7 +218,8 @@ class RuleTable:
                     if chain := layout.chain_of_rule(record):
                         wanted = SelectorKey(chain, rule.way, _family(kind, rule))
                         selector = paths.selector(wanted)
-                    value = layout.entry(rule, layout.place_of_rule(record), selector)
+                    place_of_count = layout.place_of_rule(record)
+                    value = layout.entry(rule, ranks[rule.priority], place_of_count, selector)
                     key = layout.entry_key(values, generation, place)
                     if failure := self._maps.entries.put(key, value):
                         return failure
