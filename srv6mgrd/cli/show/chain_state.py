@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from srv6mgrd.cli.state import State
@@ -52,14 +52,19 @@ class ChainState:
 
     def passed(self, function: str, way: Way | None = None) -> Passed | None:
         """Through a function behind a proxy of this router, in one direction or both; None for
-        others. Of all its chains: a proxy does not know them."""
+        others, and in reverse where one SID serves both directions and counts them as forward. Of
+        all its chains: a proxy does not know them."""
         declared = self._desired.chains.functions.get(function)
         if declared is None or declared.proxied is None:
             return None
-        entered = left = 0
-        for (_, of), sid in sids_of(declared, self._desired.locators):
-            if way in (None, of):
-                state = self._proxies.get(str(sid.prefix), {})
-                entered += int(state.get("to-function", {}).get("pkts", 0))
-                left += int(state.get("from-function", {}).get("pkts", 0))
-        return Passed(entered, left)
+        made = sids_of(declared, self._desired.locators)
+        states = [
+            self._proxies.get(str(sid.prefix), {}) for (_, of), sid in made if way in (None, of)
+        ]
+        if not states:
+            return None
+        return Passed(_packets(states, "to-function"), _packets(states, "from-function"))
+
+
+def _packets(states: Iterable[Mapping[str, Any]], container: str) -> int:
+    return sum(int(state.get(container, {}).get("pkts", 0)) for state in states)

@@ -85,6 +85,9 @@ def test_chains_have_a_line_for_each_hop_and_direction(node):
     assert (first["classified-pkts"], first["dropped-pkts"]) == (9, 2)
     assert (first["in-pkts"], first["out-pkts"], first["lost-pkts"]) == (9, 8, 1)
     assert "in-pkts" not in found[2]
+    # One interface, one SID: packets of both directions count as forward.
+    assert "in-pkts" in found[1]
+    assert "in-pkts" not in found[3]
     assert found[1]["service-function-group"] == "caches"
     assert "cache1 (caches)" in node.run("show", "chains").out
 
