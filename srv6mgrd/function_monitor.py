@@ -30,6 +30,8 @@ PART = SOURCE = "service-functions"
 # Seconds: the shortest sleep, how long interfaces and neighbors are known, and how often delays
 # are made known that nothing else is.
 _TICK, _KNOWN, _DELAYS = 0.01, 1.0, 10.0
+# How many times as long as a look takes there is none behind it, also while a neighbor is awaited.
+_REST = 4
 # Functions after which others in the event loop have their turn.
 _AT_A_TIME = 50
 _REMEDY = "start the function again, or see its interfaces and what it filters"
@@ -133,7 +135,9 @@ class FunctionMonitor:
         self._watched: dict[str, _Watched] = {}
         self._ports: Mapping[str, Port] = {}
         self._macs: Mapping[tuple[int, str], bytes] = {}
-        self._known = self._shown = -_DELAYS
+        self._shown = -_DELAYS
+        # When to look at interfaces and neighbors again, and how long the last look took.
+        self._look_at = self._looked = 0.0
         # The checks that the programs note, and the states that chains have.
         self._expected: frozenset[int] = frozenset()
         self._steered: Mapping[str, FunctionState] | None = None
@@ -165,11 +169,11 @@ class FunctionMonitor:
             self._publish()
             return _KNOWN
         now = time.monotonic()
-        if now - self._known >= _KNOWN or self._is_outdated():
-            self._known = -_KNOWN
+        if now >= self._look_at or self._is_outdated():
+            self._look_at = 0.0
             await asyncio.to_thread(self._look)
             self._renew()
-            self._known = now
+            self._look_at, self._looked = now + _KNOWN, time.monotonic() - now
         for number, one in enumerate(self._watched.values(), 1):
             if one.due <= now:
                 self._judge(one)
@@ -196,7 +200,7 @@ class FunctionMonitor:
         # Functions are others, or what may be gone on without.
         self._steered = None
         self._watched = watched
-        self._known = -_KNOWN
+        self._look_at = 0.0
 
     def _look(self) -> None:
         """In a thread, while the event loop awaits it."""
@@ -275,7 +279,8 @@ class FunctionMonitor:
         to = self._macs.get((port.index, str(check.next_hop)))
         if to is None:
             self._outside.resolve(check.enters, check.next_hop)
-            self._known = -_KNOWN
+            soon = time.monotonic() + max(_TICK, _REST * self._looked)
+            self._look_at = min(self._look_at, soon)
             return f"next hop {check.next_hop} on {check.enters} does not resolve", False, []
         if not enabled or check.source is None or check.destination is None:
             return "", False, []

@@ -49,6 +49,8 @@ class World:
     elsewhere: bool = False
     problem: tuple[str, bool] = "", False
     expected: int = 0
+    looks: int = 0
+    look_takes: float = 0.0
     rejects: bool = False
     answers: dict[int, Returned] = field(default_factory=dict)
 
@@ -81,6 +83,8 @@ class World:
         return self.before
 
     def read(self) -> dict[str, Port]:
+        self.looks += 1
+        time.sleep(self.look_takes)
         return {
             "fw-in": Port(
                 3, self.is_up, b"\2" * 6, (ip_interface("10.9.0.1/24"), ip_interface("fd09::1/64"))
@@ -327,3 +331,12 @@ def test_programs_that_did_not_take_the_checks_get_them_again(
     world.rejects = False
     asyncio.run(monitor.beat())
     assert world.expected == 3
+
+
+def test_who_waits_for_a_neighbor_does_not_look_all_the_time(
+    monitor: FunctionMonitor, world: World
+) -> None:
+    """Interfaces and neighbors may be thousands."""
+    world.neighbors, world.look_takes = False, 0.03
+    _run(monitor, 0.4)
+    assert 2 <= world.looks <= 4
