@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 
 from srv6mgrd.counters.accounting import statistics
 from srv6mgrd.counters.accumulator import Accumulator
-from srv6mgrd.counters.chains import PART, chaining
+from srv6mgrd.counters.chains import PART, ChainReport
 from srv6mgrd.counters.drops import reasons
 from srv6mgrd.counters.store_writer import StoreWriter
 from srv6mgrd.duty_cycle import Cost
@@ -57,6 +57,7 @@ class Sampling:
         # What was staged of chains last was made of these.
         self._chained: object = None
         self._chained_of: Desired | None = None
+        self._chain_report: ChainReport | None = None
         self._shown_chains: Mapping[str, Any] = {}
         # What readers have: rows of accounting, and drops; None before the first sample.
         self._shown: dict[str, Any] | None = None
@@ -146,8 +147,13 @@ class Sampling:
         # The state itself is compared by identity: it may hold 100,000 SIDs.
         made_of = counts, states
         if desired is not self._chained_of or made_of != self._chained:
+            if counts is None:
+                self._chain_report = None
+            elif self._chain_report is None or desired is not self._chained_of:
+                self._chain_report = ChainReport(desired)
             self._chained_of, self._chained = desired, made_of
-            found = {} if counts is None else chaining(counts, desired, states)
+            report = self._chain_report
+            found = report.chaining(counts, states) if report and counts is not None else {}
             if found != self._shown_chains:
                 self._shown_chains = found
                 self._observed.stage(PART, found)

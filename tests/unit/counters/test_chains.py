@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from srv6mgrd.counters.chains import chaining
+from srv6mgrd.counters.chains import ChainReport
 from srv6mgrd.model.accounting import Family
 from srv6mgrd.model.chain_state import ChainCounts, ChainDrops, PathName, Traffic
 from srv6mgrd.model.chains import FunctionState, Way
@@ -21,7 +21,7 @@ COUNTS = ChainCounts(
 
 
 def _paths(states: dict[str, FunctionState]) -> list[tuple[str, bool, str]]:
-    member = chaining(COUNTS, expand(desired()), states)[CHAINING]
+    member = ChainReport(expand(desired())).chaining(COUNTS, states)[CHAINING]
     (chain,) = member["service-function-chain"]
     return [
         (" ".join([one["direction"], *one["service-function"]]), one["active"], one["pkts"])
@@ -49,7 +49,7 @@ def test_those_without_a_function_that_is_down() -> None:
 
 def test_a_path_keeps_its_number() -> None:
     def numbers(counts: ChainCounts) -> dict[tuple[str, ...], int]:
-        member = chaining(counts, expand(desired()), {})[CHAINING]
+        member = ChainReport(expand(desired())).chaining(counts, {})[CHAINING]
         shown = member["service-function-chain"][0]["state"]["path"]
         return {(one["direction"], *one["service-function"]): one["number"] for one in shown}
 
@@ -59,8 +59,16 @@ def test_a_path_keeps_its_number() -> None:
     assert {path: now[path] for path in before} == before
 
 
+def test_one_report_follows_states_and_counters() -> None:
+    report = ChainReport(expand(desired()))
+    for states in ({}, {"firewall": FunctionState.DOWN}, {}):
+        for counts in (COUNTS, ChainCounts(), COUNTS):
+            fresh = ChainReport(expand(desired())).chaining(counts, states)
+            assert report.chaining(counts, states) == fresh
+
+
 def test_drops_and_rules() -> None:
-    member = chaining(COUNTS, expand(desired()), {})[CHAINING]
+    member = ChainReport(expand(desired())).chaining(COUNTS, {})[CHAINING]
     assert member["service-function-chain"][0]["state"]["dropped-pkts"] == "3"
     # Neither rules that nothing matched, nor classifiers that are gone.
     assert member["classifier"] == [
@@ -69,4 +77,4 @@ def test_drops_and_rules() -> None:
 
 
 def test_nothing_is_declared() -> None:
-    assert chaining(COUNTS, Desired(), {}) == {}
+    assert ChainReport(Desired()).chaining(COUNTS, {}) == {}
