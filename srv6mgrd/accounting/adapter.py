@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from ipaddress import IPv6Address
 
 from srv6mgrd.accounting import layout
@@ -138,6 +138,11 @@ class Accounting:
         return self._since
 
     # Writing.
+
+    def forget(self, names: Set[str]) -> None:
+        """These links are others than when they were observed."""
+        if names:
+            self._links = {n: link for n, link in self._links.items() if n not in names}
 
     def apply(self, action: Action) -> Failure | None:
         if self._untidy:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from srv6mgrd.chains import layout
 from srv6mgrd.chains.layout import Node
@@ -140,6 +140,11 @@ class ServiceChains:
             return None
         self._settled = True
         return tables.paths.resettle()
+
+    def forget(self, names: Set[str]) -> None:
+        """These links are others than when they were observed."""
+        if names:
+            self._links = {n: link for n, link in self._links.items() if n not in names}
 
     def apply(self, action: Action) -> Failure | None:
         if self._untidy:

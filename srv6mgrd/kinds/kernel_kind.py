@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from srv6mgrd.accounting.programs import AccountingPrograms
 from srv6mgrd.chains.programs import ChainPrograms
+from srv6mgrd.kinds.device import Device
 from srv6mgrd.kinds.kernel_event import KernelEvent
 from srv6mgrd.kinds.object import Object
 from srv6mgrd.netlink.errors import Failure
@@ -87,6 +88,11 @@ class KernelKind:
     @staticmethod
     def by_key(found: Sequence[ObservedObject]) -> dict[str, ObservedObject]:
         return {item.object.key: item for item in found}
+
+
+def devices(actions: Sequence[Action]) -> frozenset[str]:
+    """Names of links that these make, or remove: their ifindex is another then."""
+    return frozenset(a.object.name for a in actions if isinstance(a.object, Device))
 
 
 def not_ours_to_write(obj: Object) -> Failure:

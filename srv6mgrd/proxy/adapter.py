@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from ipaddress import IPv6Network, ip_network
 
@@ -192,6 +192,11 @@ class Proxies:
         return ProxyCounts(*map(sum, zip(*cpus, strict=True)))
 
     # Writing.
+
+    def forget(self, names: Set[str]) -> None:
+        """These links are others than when they were observed."""
+        if names:
+            self._links = {n: link for n, link in self._links.items() if n not in names}
 
     def apply(self, action: Action) -> Failure | None:
         if self._untidy:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from contextlib import AbstractContextManager
 
 from srv6mgrd.accounting.adapter import Accounting
@@ -16,7 +16,7 @@ from srv6mgrd.kinds.accounting.object import (
     AccountingSources,
 )
 from srv6mgrd.kinds.batch import Batch
-from srv6mgrd.kinds.kernel_kind import Decode, Host, KernelKind
+from srv6mgrd.kinds.kernel_kind import Decode, Host, KernelKind, devices
 from srv6mgrd.kinds.reader import Reader
 from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.plan.actions import Action
@@ -46,6 +46,9 @@ class TrafficAccounting(KernelKind):
 
     def write(self, batch: Batch, action: Action) -> Failure | None:
         return batch.call(lambda: self.accounting.apply(action))
+
+    def wrote(self, actions: Sequence[Action], rejected: Set[str]) -> None:
+        self.accounting.forget(devices(actions))
 
     def dump(self, reader: Reader) -> Decode:
         found = list(self.accounting.observe(reader.links))

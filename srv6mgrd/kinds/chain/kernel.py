@@ -14,7 +14,7 @@ from srv6mgrd.kinds.chain.object import (
     ClassifierRules,
     ServicePath,
 )
-from srv6mgrd.kinds.kernel_kind import Decode, Host, KernelKind
+from srv6mgrd.kinds.kernel_kind import Decode, Host, KernelKind, devices
 from srv6mgrd.kinds.reader import Reader
 from srv6mgrd.netlink.errors import Failure
 from srv6mgrd.plan.actions import Action
@@ -39,6 +39,7 @@ class ServiceFunctionChains(KernelKind):
         return batch.call(lambda: self.chains.apply(action))
 
     def wrote(self, actions: Sequence[Action], rejected: Set[str]) -> None:
+        self.chains.forget(devices(actions))
         self.chains.settle()
 
     def dump(self, reader: Reader) -> Decode:

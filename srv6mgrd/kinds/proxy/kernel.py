@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from contextlib import AbstractContextManager
 
 from srv6mgrd.ebpf.hooks import haste
 from srv6mgrd.kinds.batch import Batch
-from srv6mgrd.kinds.kernel_kind import Decode, Host, KernelKind
+from srv6mgrd.kinds.kernel_kind import Decode, Host, KernelKind, devices
 from srv6mgrd.kinds.proxy.object import ProxyEntry, ProxyHook, ProxyPrograms
 from srv6mgrd.kinds.reader import Reader
 from srv6mgrd.netlink.errors import Failure
@@ -32,6 +32,9 @@ class ServiceProxies(KernelKind):
 
     def write(self, batch: Batch, action: Action) -> Failure | None:
         return batch.call(lambda: self.proxies.apply(action))
+
+    def wrote(self, actions: Sequence[Action], rejected: Set[str]) -> None:
+        self.proxies.forget(devices(actions))
 
     def dump(self, reader: Reader) -> Decode:
         found = list(self.proxies.observe(reader.links))
