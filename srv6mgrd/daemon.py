@@ -212,7 +212,8 @@ async def _run(settings: Settings) -> None:
         )
         return_paths.changed = services.wake
         functions = FunctionMonitor(
-            lambda: reconciler.desired,
+            # A function that is rejected may have the SIDs of another one.
+            lambda: reconciler.valid,
             Outside(
                 Ports(),
                 Senders(),

@@ -146,6 +146,11 @@ class Reconciler:
         return self._current.whole
 
     @property
+    def valid(self) -> Desired:
+        """The same without what is rejected."""
+        return self._current.valid
+
+    @property
     def rejected(self) -> Iterable[Rejection]:
         """Why parts of the current state are not carried out, which a start found in it."""
         return self._current.partition.rejected.values()

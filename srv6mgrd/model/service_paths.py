@@ -96,12 +96,17 @@ class ServicePaths:
         )
 
     def paths(self, chain: Chain, family: Family, way: Way) -> Iterator[Path]:
-        """All of them, with those of the chain that replaces it."""
+        """All of them, with those of the chain that replaces it. None of a chain that has more than
+        MOST_PATHS: a start may find one, which is rejected but stays declared."""
         replaced = 0
         seen: set[tuple[str, ...]] = set()
         names = {chain.name}
         current: Chain | None = chain
-        while current is not None and family in self.families(current, way):
+        while (
+            current is not None
+            and family in self.families(current, way)
+            and self.count(current, family, way) <= MOST_PATHS
+        ):
             for path in self._own(current, family, way):
                 if path.functions not in seen:
                     seen.add(path.functions)

@@ -343,6 +343,10 @@ def test_more_paths_than_there_is_room_for() -> None:
     )
     _web(tree)["hop"] = [{"index": 1, "service-function-group": "many"}]
     del _web(tree)["reverse"]
+    # Nobody looks through those of a chain that a start found, and that is rejected.
+    expanded = expand(desired(tree))
+    paths = ServicePaths(expanded).paths(expanded.chains.chains["web"], Family.IPV4, Way.FORWARD)
+    assert not list(paths)
     assert _rejected(tree) == [
         "service function chain web: it has 301 paths for ipv4 (forward); 256 are possible;"
         " make groups smaller, or set on-failure to drop"

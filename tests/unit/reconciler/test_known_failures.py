@@ -39,6 +39,8 @@ def test_a_start_carries_out_what_is_valid_and_shows_the_rest(world):
     )
     assert list(report.not_installed) == [ObjectRef(Kind.SID, OUTSIDE)]
     assert world.stands(VPN)
+    assert net(OUTSIDE) in world.reconciler.desired.sids
+    assert net(OUTSIDE) not in world.reconciler.valid.sids
 
 
 def test_a_repair_keeps_it_rejected(world):
