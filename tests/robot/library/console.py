@@ -25,12 +25,11 @@ class Console:
 
     def end_test(self, data: Any, result: Any) -> None:
         seconds = result.elapsed_time.total_seconds()
-        _say(line(result.passed, data.name, seconds))
+        _say(line(outcome_of(result), data.name, seconds))
         self._record("test", f"{suite_file(data.parent)}::{data.name}", seconds, result)
-        if result.passed:
-            self._passed += 1
-        else:
-            self._failed += 1
+        self._passed += result.passed
+        self._failed += result.failed
+        if not result.passed:
             _say(indented(result.message))
 
     def end_suite(self, data: Any, result: Any) -> None:
@@ -48,9 +47,10 @@ class Console:
 
     def _record(self, kind: str, name: str, seconds: float, result: Any) -> None:
         if path := os.environ.get(records.VARIABLE):
-            text = "" if result.passed else f"{result.message}\n{records.log_tails()}"
-            outcome = "passed" if result.passed else "failed"
-            records.append(Path(path), Record(kind, name, seconds, outcome, text))
+            text = "" if result.passed else result.message
+            if result.failed:
+                text += f"\n{records.log_tails()}"
+            records.append(Path(path), Record(kind, name, seconds, outcome_of(result), text))
 
     def close(self) -> None:
         _say(f"{self._passed} passed, {self._failed} failed")
@@ -61,8 +61,16 @@ def suite_file(suite: Any) -> str:
     return os.path.relpath(suite.source, Path(__file__).parents[3])
 
 
-def line(passed: bool, name: str, seconds: float) -> str:
-    return f"  {'pass' if passed else 'FAIL'}  {name} ({seconds:.1f} s)"
+def outcome_of(result: Any) -> str:
+    """Of a test, or of the setup or teardown of a suite, as records have it."""
+    if result.passed:
+        return "passed"
+    return "skipped" if result.skipped else "failed"
+
+
+def line(outcome: str, name: str, seconds: float) -> str:
+    word = {"passed": "pass", "skipped": "skip", "failed": "FAIL"}[outcome]
+    return f"  {word}  {name} ({seconds:.1f} s)"
 
 
 def indented(text: str) -> str:

@@ -77,8 +77,9 @@ def test_marks_are_not_heard() -> None:
 
 
 def test_console() -> None:
-    assert console.line(True, "One", 1.26) == "  pass  One (1.3 s)"
-    assert console.line(False, "Two", 0) == "  FAIL  Two (0.0 s)"
+    assert console.line("passed", "One", 1.26) == "  pass  One (1.3 s)"
+    assert console.line("failed", "Two", 0) == "  FAIL  Two (0.0 s)"
+    assert console.line("skipped", "Three", 0) == "  skip  Three (0.0 s)"
     assert console.indented("a\nb") == "        a\n        b"
 
 
