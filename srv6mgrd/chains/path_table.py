@@ -178,6 +178,10 @@ class PathTable:
         }
         if not differing:
             return None
+        # First: of some the state may be written, and not be among those that differ next time.
+        for selector, some in self._paths.items():
+            if any(not differing.keys().isdisjoint(p.path.functions) for p in some.values()):
+                self._changed.add(selector)
         for name, state in differing.items():
             try:
                 key = layout.name(Named.FUNCTION, name)
@@ -186,9 +190,6 @@ class PathTable:
             if failure := self._maps.states.put(key, layout.state(state)):
                 return failure
             self._states[name] = state
-        for selector, some in self._paths.items():
-            if any(not differing.keys().isdisjoint(p.path.functions) for p in some.values()):
-                self._changed.add(selector)
         return self.settle()
 
     def settle(self, used_chains: Collection[int] | None = None) -> Failure | None:
