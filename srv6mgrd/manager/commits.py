@@ -11,7 +11,7 @@ from srv6mgrd.apply import error_messages
 from srv6mgrd.apply.reconciler import Reconciler, Report
 from srv6mgrd.manager.ports import Conductor
 from srv6mgrd.manager.probing import Probing
-from srv6mgrd.model import chain_mtus, domain
+from srv6mgrd.model import chain_mtus, domain, shared_functions
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.parse import parse
 from srv6mgrd.model.rejection import RejectedError
@@ -162,6 +162,7 @@ class Commits:
         self.warnings = (
             *domain.warnings(desired, links.indexes),
             *chain_mtus.warnings(desired, links.mtus),
+            *shared_functions.warnings(desired),
         )
         for warning in self.warnings:
             _LOG.warning("%s", warning)
