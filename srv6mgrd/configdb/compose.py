@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from srv6mgrd.configdb.fields import RowError
 from srv6mgrd.configdb.objects import BGP, STEERING, Declared, Kind, Leaves, Part
+
+_Maker = Callable[[Declared, list[Leaves], Mapping[str, str]], Leaves]
 
 
 def whole(declared: Declared, parts: Iterable[Part], sids: Mapping[str, str]) -> Declared:
@@ -16,8 +18,8 @@ def whole(declared: Declared, parts: Iterable[Part], sids: Mapping[str, str]) ->
     contents = [part.content for part in parts]
     if not contents:
         return declared
-    make = _vrf if declared.object.kind is Kind.VRF else _speaker
-    return replace(declared, leaves={**declared.leaves, **make(declared, contents, sids)})
+    made = _MAKERS[declared.object.kind](declared, contents, sids)
+    return replace(declared, leaves={**declared.leaves, **made})
 
 
 def exports(parts: Iterable[Part]) -> bool:
@@ -86,3 +88,22 @@ def _neighbors(contents: list[Leaves]) -> dict[str, Leaves]:
 
 def _listed(neighbors: Mapping[str, Leaves]) -> list[Leaves]:
     return [{"address": address, **neighbors[address]} for address in sorted(neighbors)]
+
+
+def _entries(name: str, key: str) -> _Maker:
+    """Of a list of which each row declares an entry."""
+
+    def make(_: Declared, contents: list[Leaves], __: Mapping[str, str]) -> Leaves:
+        found = {k: entry for c in contents for k, entry in c[name].items()}
+        return {name: [{key: k, **found[k]} for k in sorted(found)]}
+
+    return make
+
+
+_MAKERS: Mapping[Kind, _Maker] = {
+    Kind.VRF: _vrf,
+    Kind.BGP: _speaker,
+    Kind.SERVICE_FUNCTION: _entries("function-sid", "address"),
+    Kind.FUNCTION_CHAIN: _entries("hop", "index"),
+    Kind.CLASSIFIER: _entries("rule", "priority"),
+}

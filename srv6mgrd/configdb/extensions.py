@@ -8,7 +8,7 @@ from __future__ import annotations
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
-from srv6mgrd.configdb.fields import DEFAULT_VRF, Row, ipv6_network, shown
+from srv6mgrd.configdb.fields import DEFAULT_VRF, Row, ipv6_network
 from srv6mgrd.configdb.objects import PROXY, Declared, Kind, Object, Part
 from srv6mgrd.redis.schema import table
 
@@ -37,7 +37,7 @@ def route(parts: list[str], r: Row) -> Declared | Part:
     prefix = str(r.parsed("prefix", text, ip_network, "prefix"))
     leaves: dict[str, Any] = {"segment-list": r.name("segment list", r.need("segment_list"), 64)}
     if "behavior" in r.fields:
-        leaves["behavior"] = _one_of(r, "behavior")
+        leaves["behavior"] = r.one_of("behavior")
     if source := r.fields.get("seg_src"):
         leaves["source-address"] = str(r.parsed("seg_src", source, IPv6Address, "IPv6 address"))
     if vrf == DEFAULT_VRF:
@@ -75,7 +75,7 @@ def proxy(parts: list[str], r: Row) -> Declared:
     r.need("behavior")
     members: dict[str, Any] = {"interface": r.interface(r.need("interface"))}
     r.need("inner_type")
-    members["inner-type"] = _one_of(r, "inner_type")
+    members["inner-type"] = r.one_of("inner_type")
     if name := r.fields.get("return_interface"):
         members["return-interface"] = r.interface(name)
     if text := r.fields.get("adj"):
@@ -84,25 +84,17 @@ def proxy(parts: list[str], r: Row) -> Declared:
         members["segment-list"] = r.name("segment list", name, 64)
     if text := r.fields.get("seg_src"):
         members["source-address"] = str(r.parsed("seg_src", text, IPv6Address, "IPv6 address"))
-    leaves = {"locator": locator, "behavior": _one_of(r, "behavior"), PROXY: members}
+    leaves = {"locator": locator, "behavior": r.one_of("behavior"), PROXY: members}
     return Declared(Object(Kind.SID, prefix), leaves)
 
 
 def role(parts: list[str], r: Row) -> Declared:
     r.need("role")
-    return Declared(Object(Kind.INTERFACE, r.interface(parts[0])), {"role": _one_of(r, "role")})
+    return Declared(Object(Kind.INTERFACE, r.interface(parts[0])), {"role": r.one_of("role")})
 
 
 def accounting(parts: list[str], r: Row) -> Declared:
     if r.table.parts[0].fault(parts[0]):
         raise r.error("there is one row of this table", "write SRV6MGR_ACCOUNTING|global")
     r.need("enabled")
-    return Declared(Object(Kind.ACCOUNTING), {"enabled": _one_of(r, "enabled") == "true"})
-
-
-def _one_of(r: Row, name: str) -> str:
-    value, text = r.table.fields[name], r.fields[name]
-    if value.fault(text):
-        known = ", ".join(value.values)
-        raise r.error(f"{name} '{shown(text)}' is unknown", f"write one of {known}")
-    return text
+    return Declared(Object(Kind.ACCOUNTING), {"enabled": r.one_of("enabled") == "true"})

@@ -67,6 +67,34 @@ class Row:
             raise self.error(f"{name} '{shown(text)}' is no number of bits", "write 0 to 128")
         return int(text)
 
+    def one_of(self, name: str) -> str:
+        """A field that has one of the values of the schema."""
+        value, text = self.table.fields[name], self.fields[name]
+        if value.fault(text):
+            known = ", ".join(value.values)
+            raise self.error(f"{name} '{shown(text)}' is unknown", f"write one of {known}")
+        return text
+
+    def within(self, name: str, text: str, least: int, most: int) -> int:
+        """A number between both."""
+        text = text.strip()
+        if not (text.isascii() and text.isdecimal() and len(text) <= 10):
+            raise self.error(f"{name} is no number", f"write {least} to {most}")
+        if not least <= int(text) <= most:
+            raise self.error(f"{name} {text} is out of range", f"write {least} to {most}")
+        return int(text)
+
+    def needed_list(self, name: str) -> list[str]:
+        """Values of a list, of which there is one at least."""
+        if found := [word for part in self.need(name).split(",") if (word := part.strip())]:
+            return found
+        raise self.error(f"{name} is empty", "write values with commas between them")
+
+    def exclude(self, name: str, other: str) -> None:
+        """Reject two fields of which there can be but one."""
+        if name in self.fields and other in self.fields:
+            raise self.error(f"{name} and {other} exclude each other", "remove one of both")
+
     def only(self, name: str, value: str, why: str) -> None:
         """Reject a field with any other value."""
         if (said := self.fields.get(name, value)) != value:

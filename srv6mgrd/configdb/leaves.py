@@ -15,6 +15,13 @@ _DEFAULTS: Leaves = {
     "argument-length": 0,
     # Of steered routes; behavior of a SID is mandatory.
     "behavior": "H.Encaps",
+    # Of service functions and hops of chains.
+    "weight": 1,
+    "drain": False,
+    "interval": 100,
+    "failures": 2,
+    "successes": 10,
+    "on-failure": "bypass",
 }
 
 
@@ -26,9 +33,14 @@ def holds(entry: Mapping[str, Any], leaves: Leaves) -> bool:
 def _has(found: Any, value: Any) -> bool:
     """The same of a member, which may be a container or a list."""
     if isinstance(value, Mapping):
+        found = {} if found is None else found  # all of it may be defaults
         return isinstance(found, Mapping) and holds(found, value)
     if isinstance(value, list) and isinstance(found, list):
-        return len(found) == len(value) and all(any(_has(f, v) for f in found) for v in value)
+        # Thousands of rules of a classifier are in the same order, mostly.
+        return len(found) == len(value) and all(
+            _has(beside, v) or any(_has(f, v) for f in found)
+            for beside, v in zip(found, value, strict=True)
+        )
     return bool(found == value)
 
 

@@ -16,7 +16,7 @@ Leaves = Mapping[str, Any]
 
 # Members of other modules.
 BGP, STEERING, PROXY = "srv6mgr-bgp:bgp", "srv6mgr-steering:steering", "srv6mgr-proxy:proxy"
-ACCOUNTING = "srv6mgr-accounting:accounting"
+ACCOUNTING, CHAINING = "srv6mgr-accounting:accounting", "srv6mgr-chain:service-chaining"
 
 
 class Kind(StrEnum):
@@ -31,6 +31,10 @@ class Kind(StrEnum):
     ENCAPSULATION = "encapsulation"
     BGP = "BGP"
     ACCOUNTING = "accounting"
+    SERVICE_FUNCTION = "service function"
+    FUNCTION_GROUP = "service function group"
+    FUNCTION_CHAIN = "service function chain"
+    CLASSIFIER = "classifier"
 
     # That of Enum is Python; objects are looked up by the hundred thousand.
     __hash__ = str.__hash__
@@ -55,6 +59,10 @@ _PATHS = {
     Kind.ENCAPSULATION: ("encapsulation", "", ""),
     Kind.BGP: (BGP, "", ""),
     Kind.ACCOUNTING: (ACCOUNTING, "", ""),
+    Kind.SERVICE_FUNCTION: (CHAINING, "service-function", "name"),
+    Kind.FUNCTION_GROUP: (CHAINING, "service-function-group", "name"),
+    Kind.FUNCTION_CHAIN: (CHAINING, "service-function-chain", "name"),
+    Kind.CLASSIFIER: (CHAINING, "classifier", "name"),
 }
 
 
@@ -107,3 +115,25 @@ def references(leaves: Leaves) -> Iterator[tuple[Kind, str]]:
     if STEERING in leaves:
         for route in leaves[STEERING].get("route", ()):
             yield Kind.SEGMENT_LIST, str(route["segment-list"])
+    yield from _references_of_chains(leaves)
+
+
+def _references_of_chains(leaves: Leaves) -> Iterator[tuple[Kind, str]]:
+    """The same of functions, groups, chains and classifiers."""
+    if "proxy" in leaves:
+        yield Kind.LOCATOR, str(leaves["proxy"]["locator"])
+    for name in leaves.get("service-function", ()):
+        yield Kind.SERVICE_FUNCTION, str(name)
+    for hop in leaves.get("hop", ()):
+        if "service-function" in hop:
+            yield Kind.SERVICE_FUNCTION, str(hop["service-function"])
+        if "service-function-group" in hop:
+            yield Kind.FUNCTION_GROUP, str(hop["service-function-group"])
+    for way in ("forward", "reverse"):
+        if "vrf" in leaves.get(way, ()):
+            yield Kind.VRF, str(leaves[way]["vrf"])
+    if "fallback-chain" in leaves:
+        yield Kind.FUNCTION_CHAIN, str(leaves["fallback-chain"])
+    for name in sorted({r.get("service-function-chain", "") for r in leaves.get("rule", ())}):
+        if name:
+            yield Kind.FUNCTION_CHAIN, str(name)

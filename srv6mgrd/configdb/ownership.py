@@ -7,7 +7,7 @@ otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from srv6mgrd.configdb.objects import (
     Part,
     references,
 )
+from srv6mgrd.configdb.parts import Parts
 from srv6mgrd.configdb.rejected import Reason, RejectedChanges
 from srv6mgrd.configdb.rows import (
     declare,
@@ -69,8 +70,7 @@ class OwnershipIndex:
         self.rows: dict[str, Content] = {}
         # What each declares, or what becomes of it without that; in the order of dependence.
         self._declared: dict[str, Declared | Part | Verdict | None] = {}
-        # What rows add to the objects of others.
-        self._parts: dict[Object, dict[str, Part]] = {}
+        self._parts = Parts()
         self._in_order: list[str] | None = None
         self._rejected = RejectedChanges()
         # Rows that were written since they were last judged, be it as they were.
@@ -123,37 +123,25 @@ class OwnershipIndex:
                 return
             self._declared[row] = declared
             if isinstance(declared, Part):
-                self._parts.setdefault(declared.object, {})[row] = declared
+                self._parts.add(row, declared)
                 self._rejected.forget(declared.base)
             elif _lacks_next_hop(declared):
                 self._adjacencies.add(row)
         except RowError as error:
             self._declared[row] = Verdict(Status.REJECTED, str(error))
+            if (base := self._parts.add_wrong(row)) is not None:
+                self._rejected.forget(base)
 
     def _take_out(self, row: str) -> None:
         """A part of an object is another one now, or none."""
-        if isinstance(part := self._declared.get(row), Part):
-            others = self._parts[part.object]
-            del others[row]
-            if not others:
-                del self._parts[part.object]
-            self._rejected.forget(part.base)
+        declared = self._declared.get(row)
+        base = self._parts.take_out(row, declared if isinstance(declared, Part) else None)
+        if base is not None:
+            self._rejected.forget(base)
 
     def verdicts_of_parts(self, verdicts: Mapping[str, Verdict]) -> dict[str, Verdict]:
         """On rows that add to the object of another row: what became of that one."""
-        out = {}
-        for parts in self._parts.values():
-            for row, part in parts.items():
-                if row in verdicts:
-                    continue
-                verdict = verdicts.get(part.base)
-                if verdict is None:
-                    reason = f"{part.object}: no row declares it yet; write {part.base}"
-                    verdict = Verdict(Status.WAITING, reason)
-                elif verdict.status is Status.ACCEPTED:
-                    verdict = Verdict(Status.ACCEPTED, "; ".join(part.warnings))
-                out[row] = verdict
-        return out
+        return self._parts.verdicts(verdicts)
 
     @property
     def follows_kernel(self) -> bool:
@@ -229,25 +217,21 @@ class OwnershipIndex:
         """Rows often arrive before what they refer to. Thousands of those would be rejected a
         few by each commit, since libyang reports the first mistakes only."""
         made = {change.object for change in out.changes}
-        sound = []
-        for change in out.changes:
-            missing = next(
-                (
-                    other
-                    for kind, name in references(change.leaves or {})
-                    if (other := Object(kind, name)) not in made and running.get(other) is None
-                ),
-                None,
-            )
-            if missing is None:
-                sound.append(change)
-                continue
-            remedy = f"create it or name an existing {missing.kind}"
-            if missing.kind is Kind.ENCAPSULATION:
-                remedy = "write a row of SRV6_MY_SOURCE"
-            reason = f"{change.object}: {missing!s} does not exist; {remedy}"
-            out.verdicts[change.row] = Verdict(Status.REJECTED, reason)
-        out.changes = sound
+        # What refers to a row that is left out is left out, too: a chain to its functions.
+        is_dangling = True
+        while is_dangling:
+            found = [(change, _missing(change, made, running)) for change in out.changes]
+            out.changes = [change for change, missing in found if missing is None]
+            is_dangling = len(out.changes) < len(found)
+            for change, missing in found:
+                if missing is None:
+                    continue
+                made.discard(change.object)
+                remedy = f"create it or name an existing {missing.kind}"
+                if missing.kind is Kind.ENCAPSULATION:
+                    remedy = "write a row of SRV6_MY_SOURCE"
+                reason = f"{change.object}: {missing!s} does not exist; {remedy}"
+                out.verdicts[change.row] = Verdict(Status.REJECTED, reason)
 
     def accepted(self, row: str) -> Verdict:
         """The verdict on a row that is in the running configuration, with what has no effect."""
@@ -338,7 +322,9 @@ class OwnershipIndex:
         self, declared: Declared, running: Running, tables: set[int], around: Surroundings
     ) -> Declared | Verdict:
         """With what other rows add, and what no row says."""
-        if parts := self._parts_of(declared.object, around):
+        if (fault := self._parts.fault(declared.object)) is not None:
+            return fault
+        if parts := self._parts.of(declared.object, around):
             sids = self._sids_by_address() if compose.exports(parts) else {}
             try:
                 declared = compose.whole(declared, parts, sids)
@@ -349,18 +335,6 @@ class OwnershipIndex:
         if _lacks_next_hop(declared):
             return self._with_next_hop(declared, around)
         return declared
-
-    def _parts_of(self, obj: Object, around: Surroundings) -> list[Part]:
-        """Those that count: routes and BGP of SONiC's bgp container do not, nor interfaces where
-        VRFs are SONiC's."""
-        if obj not in self._parts:
-            return []
-        return [
-            part
-            for row, part in sorted(self._parts[obj].items())
-            if not (around.vrf_tables is not None and "interfaces" in part.content)
-            and not (around.is_bgpcfgd and is_of_bgpcfgd(row))
-        ]
 
     def _sids_by_address(self) -> dict[str, str]:
         objects = (d.object for d in self._declared.values() if isinstance(d, Declared))
@@ -401,6 +375,15 @@ class OwnershipIndex:
             table = next((t for t in _TABLES if t not in tables), _TABLES[-1])
         tables.add(table)
         return replace(declared, leaves={**declared.leaves, "table-id": table})
+
+
+def _missing(change: Change, made: Collection[Object], running: Running) -> Object | None:
+    """What a change refers to that is not there, nor made with it."""
+    for kind, name in references(change.leaves or {}):
+        other = Object(kind, name)
+        if other not in made and running.get(other) is None:
+            return other
+    return None
 
 
 def _is_whole(declared: Declared) -> bool:

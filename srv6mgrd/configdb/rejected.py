@@ -19,8 +19,8 @@ from srv6mgrd.configdb.running import Running
 _MUTUAL = frozenset({Kind.VRF, Kind.SID, Kind.BGP})
 # Whose names are prefixes.
 _PREFIXES = frozenset({Kind.SID, Kind.ROUTE})
-# As ``Object`` is written in messages.
-_NAMED = re.compile(rf"\b({'|'.join(Kind)}) (\S+)")
+# As ``Object`` is written in messages; a service function group is no service function.
+_NAMED = re.compile(rf"\b({'|'.join(sorted(Kind, key=len, reverse=True))}) (\S+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from ipaddress import IPv6Address, IPv6Network
 from typing import Any
 
-from srv6mgrd.configdb import extensions, vpn
+from srv6mgrd.configdb import chains, extensions, vpn
 from srv6mgrd.configdb.fields import DEFAULT_VRF, Row, RowError, ipv6_network, printable, shown
 from srv6mgrd.configdb.objects import Content, Declared, Kind, Object, Part
 from srv6mgrd.configdb.verdict import SERVED_BY_BGPCFGD, WITHOUT_BGP, Verdict
@@ -150,6 +150,13 @@ _READERS: dict[Table, Callable[[list[str], Row], Declared | Part | None]] = {
     vpn.NEIGHBORS: vpn.bgp_neighbor,
     vpn.NEIGHBOR_FAMILIES: vpn.bgp_neighbor_family,
     vpn.INTERFACES: vpn.interface,
+    chains.FUNCTIONS: chains.function,
+    chains.FUNCTION_SIDS: chains.function_sid,
+    chains.GROUPS: chains.group,
+    chains.CHAINS: chains.chain,
+    chains.HOPS: chains.hop,
+    chains.CLASSIFIERS: chains.classifier,
+    chains.RULES: chains.rule,
 }
 # What others refer to comes first.
 TABLES = tuple(_READERS)

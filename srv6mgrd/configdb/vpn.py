@@ -152,17 +152,8 @@ def interface(parts: list[str], r: Row) -> Part | None:
 
 
 def _asn(r: Row, name: str, text: str) -> int:
-    return _within(r, name, text, 1, (1 << 32) - 1)
+    return r.within(name, text, 1, (1 << 32) - 1)
 
 
 def _number(r: Row, name: str, least: int, most: int) -> int:
-    return _within(r, name, r.fields[name], least, most)
-
-
-def _within(r: Row, name: str, text: str, least: int, most: int) -> int:
-    text = text.strip()
-    if not (text.isascii() and text.isdecimal() and len(text) <= 10):
-        raise r.error(f"{name} is no number", f"write {least} to {most}")
-    if not least <= int(text) <= most:
-        raise r.error(f"{name} {text} is out of range", f"write {least} to {most}")
-    return int(text)
+    return r.within(name, r.fields[name], least, most)

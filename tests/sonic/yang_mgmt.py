@@ -4,7 +4,8 @@
     pip install --target build/sonic-python jinja2 jsonpointer
     lab/lab chroot -- /opt/srv6mgr/bin/python -m tests.sonic.yang_mgmt build
 
-It takes the rows of a whole VPN, gives them back unchanged, and rejects each wrong change of them.
+It takes the rows of a whole VPN and of chains, gives them back unchanged, and rejects each wrong
+change of them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-Tables = Mapping[str, Mapping[str, Mapping[str, str]]]
+# Lists are lists here; in Redis the names of their fields end with '@'.
+Value = str | list[str]
+Tables = Mapping[str, Mapping[str, Mapping[str, Value]]]
 
 MODULE = Path("yang/sonic/sonic-srv6mgr.yang")
 SID = "MAIN|fcbb:bbbb:20:f1::/64"
@@ -59,11 +62,54 @@ RIGHT: Tables = {
     },
     "SRV6MGR_INTERFACE": {"Ethernet0": {"role": "core"}},
     "SRV6MGR_ACCOUNTING": {"global": {"enabled": "true"}},
+    "SRV6MGR_SERVICE_FUNCTION": {
+        "firewall": {
+            "locator": "MAIN",
+            "sid_function": "61440",
+            "inner_type": ["ipv4"],
+            "interface": "Ethernet24",
+            "return_interface": "Ethernet0",
+            "ipv4_next_hop": "10.9.0.2",
+            "return_ipv4_next_hop": "10.9.1.2",
+            "mtu": "1400",
+            "health_interval": "50",
+        },
+        "shaper": {"weight": "2", "drain": "false"},
+    },
+    "SRV6MGR_FUNCTION_SID": {
+        "shaper|fcbb:bbbb:21:f000::": {"inner_type": ["ipv4"], "direction": ["forward"]}
+    },
+    "SRV6MGR_SERVICE_FUNCTION_GROUP": {"shapers": {"functions": ["shaper"]}},
+    "SRV6MGR_SERVICE_FUNCTION_CHAIN": {
+        "plain": {"forward_segments": ["fcbb:bbbb:22::", "fcbb:bbbb:21::"]},
+        "clean": {"forward_vrf": "Vrf1", "reverse_vrf": "Vrf1", "fallback_chain": "plain"},
+    },
+    "SRV6MGR_CHAIN_HOP": {
+        "clean|10": {"service_function": "firewall", "on_failure": "chain"},
+        "clean|20": {"service_function_group": "shapers"},
+        "plain|10": {"service_function": "shaper", "on_failure": "drop"},
+    },
+    "SRV6MGR_CLASSIFIER": {"tenant": {"vrf": "Vrf1"}, "port": {"interfaces": ["Ethernet0"]}},
+    "SRV6MGR_CLASSIFIER_RULE": {
+        "tenant|10": {
+            "source_prefix": "10.1.0.0/24",
+            "protocol": "tcp",
+            "destination_port": "80-443",
+            "service_function_chain": "clean",
+            "direction": "reverse",
+        },
+        "port|20": {"inner_type": "ipv4", "dscp": "46", "service_function_chain": "plain"},
+    },
 }
 VPN, STEERING, PROXY = ("SRV6MGR_VPN", "Vrf1"), "SRV6MGR_STEERING", "SRV6MGR_PROXY"
 FIREWALL = (PROXY, "MAIN|fcbb:bbbb:20:a1::/64")
+CLEANER, CHAIN = (
+    ("SRV6MGR_SERVICE_FUNCTION", "firewall"),
+    ("SRV6MGR_SERVICE_FUNCTION_CHAIN", "clean"),
+)
+HOP, RULE = ("SRV6MGR_CHAIN_HOP", "clean|10"), ("SRV6MGR_CLASSIFIER_RULE", "tenant|10")
 # A table and key, and its fields: those that are None go, and without fields the row does.
-Wrong = tuple[str, str, Mapping[str, str | None] | None]
+Wrong = tuple[str, str, Mapping[str, Value | None] | None]
 WRONG: Mapping[str, Wrong] = {
     "a VPN without rd": (*VPN, {"rd": None}),
     "a route target without AS number": (*VPN, {"rt_import": "red"}),
@@ -97,6 +143,30 @@ WRONG: Mapping[str, Wrong] = {
     "a role that is none": ("SRV6MGR_INTERFACE", "Ethernet0", {"role": "edge"}),
     "accounting without source": ("SRV6_MY_SOURCE", "tunnel-source", None),
     "accounting by another name": ("SRV6MGR_ACCOUNTING", "Ethernet0", {"enabled": "true"}),
+    "a function in a proxy without interface": (*CLEANER, {"interface": None}),
+    "a function without next hop": (*CLEANER, {"ipv4_next_hop": None}),
+    "SIDs of a function behind a proxy": (
+        "SRV6MGR_FUNCTION_SID",
+        "firewall|fcbb:bbbb:21:f001::",
+        {"inner_type": ["ipv4"], "direction": ["forward"]},
+    ),
+    "a group of a function that is not there": (
+        "SRV6MGR_SERVICE_FUNCTION_GROUP",
+        "shapers",
+        {"functions": ["shaper", "none"]},
+    ),
+    "a chain that leads to two places": (*CHAIN, {"forward_segments": ["fcbb:bbbb:22::"]}),
+    "a chain that replaces itself": (*CHAIN, {"fallback_chain": "clean"}),
+    "a hop that is nothing": (*HOP, {"service_function": None}),
+    "a hop that is two things": (*HOP, {"service_function_group": "shapers"}),
+    "a fallback chain that is not there": (*CHAIN, {"fallback_chain": None}),
+    "a rule without classifier": (
+        "SRV6MGR_CLASSIFIER_RULE",
+        "none|10",
+        {"service_function_chain": "clean"},
+    ),
+    "ports without protocol": (*RULE, {"protocol": None}),
+    "a direction without chain": (*RULE, {"service_function_chain": None}),
     "accounting that is neither on nor off": ("SRV6MGR_ACCOUNTING", "global", {"enabled": "yes"}),
 }
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-# Tables, what their keys consist of, and the fields that may be given.
+# Tables, what their keys consist of, and the fields that may be given; names of lists end with '@'.
 TABLES: Mapping[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "locator": (
         "SRV6_MY_LOCATORS",
@@ -46,6 +46,61 @@ TABLES: Mapping[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "interface": ("SRV6MGR_INTERFACE", ("interface",), ("role",)),
     "vpn": ("SRV6MGR_VPN", ("vrf",), ("rd", "rt_import", "rt_export", "export_sid")),
     "accounting": ("SRV6MGR_ACCOUNTING", ("name",), ("enabled",)),
+    "service-function": (
+        "SRV6MGR_SERVICE_FUNCTION",
+        ("name",),
+        (
+            "locator",
+            "sid_function",
+            "inner_type@",
+            "interface",
+            "return_interface",
+            "ipv4_next_hop",
+            "ipv6_next_hop",
+            "return_ipv4_next_hop",
+            "return_ipv6_next_hop",
+            "mtu",
+            "weight",
+            "drain",
+            "health_check",
+            "health_interval",
+            "health_failures",
+            "health_successes",
+        ),
+    ),
+    "function-sid": (
+        "SRV6MGR_FUNCTION_SID",
+        ("function", "address"),
+        ("inner_type@", "direction@"),
+    ),
+    "service-function-group": ("SRV6MGR_SERVICE_FUNCTION_GROUP", ("name",), ("functions@",)),
+    "service-function-chain": (
+        "SRV6MGR_SERVICE_FUNCTION_CHAIN",
+        ("name",),
+        ("forward_vrf", "forward_segments@", "reverse_vrf", "reverse_segments@", "fallback_chain"),
+    ),
+    "chain-hop": (
+        "SRV6MGR_CHAIN_HOP",
+        ("chain", "index"),
+        ("service_function", "service_function_group", "on_failure"),
+    ),
+    "classifier": ("SRV6MGR_CLASSIFIER", ("name",), ("vrf", "interfaces@")),
+    "classifier-rule": (
+        "SRV6MGR_CLASSIFIER_RULE",
+        ("classifier", "priority"),
+        (
+            "inner_type",
+            "source_prefix",
+            "destination_prefix",
+            "protocol",
+            "source_port",
+            "destination_port",
+            "dscp",
+            "mark",
+            "service_function_chain",
+            "direction",
+        ),
+    ),
 }
 
 Write = Callable[[str, str, Mapping[str, str] | None], None]
@@ -71,7 +126,7 @@ def _add(table: str, parts: tuple[str, ...], fields: tuple[str, ...]) -> click.C
         row = {name: value for name, value in found.items() if value is not None}
         (click.get_current_context().obj or _connect())(table, key, row or {"NULL": "NULL"})
 
-    options = [click.Option([f"--{name.replace('_', '-')}", _parameter(name)]) for name in fields]
+    options = [click.Option([_option(name), _parameter(name)]) for name in fields]
     return click.Command("add", callback=add, params=[*_arguments(parts), *options])
 
 
@@ -87,8 +142,12 @@ def _arguments(parts: tuple[str, ...]) -> list[click.Argument]:
     return [click.Argument([f"key_{part}"], metavar=f"<{part}>") for part in parts]
 
 
+def _option(field: str) -> str:
+    return f"--{field.rstrip('@').replace('_', '-')}"
+
+
 def _parameter(field: str) -> str:
-    return f"field_{field.replace('-', '_')}"
+    return f"field_{field.rstrip('@').replace('-', '_')}"
 
 
 def register(cli: click.Group) -> None:

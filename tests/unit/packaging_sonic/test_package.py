@@ -304,10 +304,12 @@ def test_config_writes_rows() -> None:
     run("srv6", "locator", "add", "MAIN", "--prefix", "fcbb:bbbb:20::", "--func-len", "0")
     run("srv6", "sid", "add", "MAIN", "fcbb:bbbb:20::/48", "--action", "uN")
     run("srv6", "steering", "del", "Vrf1", "10.9.0.0/16")
+    run("srv6", "service-function-group", "add", "caches", "--functions", "a,b")
     assert written == [
         ("SRV6_MY_LOCATORS", "MAIN", {"prefix": "fcbb:bbbb:20::", "func_len": "0"}),
         ("SRV6_MY_SIDS", "MAIN|fcbb:bbbb:20::/48", {"action": "uN"}),
         ("SRV6MGR_STEERING", "Vrf1|10.9.0.0/16", None),
+        ("SRV6MGR_SERVICE_FUNCTION_GROUP", "caches", {"functions@": "a,b"}),
     ]
 
 

@@ -14,7 +14,10 @@ from srv6mgrd.redis.schema import table, tables
 
 MODULE = Path("yang/sonic/sonic-srv6mgr.yang")
 _TABLE = re.compile(r"^    container (\w+) \{\n(.*?)^    \}\n", re.MULTILINE | re.DOTALL)
-_LEAF = re.compile(r"^        leaf ([\w-]+) \{\n(.*?)^        \}\n", re.MULTILINE | re.DOTALL)
+_LEAF = re.compile(
+    r"^        leaf(-list)? ([\w-]+) \{\n(.*?)^        \}\n", re.MULTILINE | re.DOTALL
+)
+_TYPE = re.compile(r"^  typedef ([\w-]+) \{\n(.*?)^  \}\n", re.MULTILINE | re.DOTALL)
 
 
 def containers() -> dict[str, str]:
@@ -41,12 +44,21 @@ def test_tables_are_those_that_rows_are_read_by() -> None:
         key = re.search(r'key "([^"]+)"', body)
         assert key is not None
         assert key.group(1).split() == [part.name for part in known.parts]
-        leaves = dict(_LEAF.findall(body))
+        # As SONiC's ConfigDBConnector names lists in Redis.
+        leaves = {f"{leaf}@" if many else leaf: text for many, leaf, text in _LEAF.findall(body)}
         assert leaves.keys() - set(key.group(1).split()) == known.fields.keys() - {"NULL"}, name
         for field, value in known.fields.items():
             if field == "NULL":
                 continue
-            assert ("mandatory true" in leaves[field]) is value.required, f"{name} {field}"
-            enum = re.findall(r"^ +enum (\S+) \{", leaves[field], re.MULTILINE)
-            enum += ["true", "false"] if "type boolean;" in leaves[field] else []
-            assert sorted(enum) == sorted(value.values), f"{name} {field}"
+            needed = "mandatory true" in leaves[field] or "min-elements 1" in leaves[field]
+            assert needed is value.required, f"{name} {field}"
+            if not field.endswith("@"):
+                assert sorted(enumeration(leaves[field])) == sorted(value.values), f"{name} {field}"
+
+
+def enumeration(leaf: str) -> list[str]:
+    if "type boolean;" in leaf:
+        return ["true", "false"]
+    types = dict(_TYPE.findall(MODULE.read_text()))
+    text = leaf + "".join(types.get(name, "") for name in re.findall(r"type ([\w-]+);", leaf))
+    return re.findall(r"^ +enum (\S+) \{", text, re.MULTILINE)
