@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -166,6 +167,16 @@ def test_a_name_that_is_no_description_is_warned_of(name: str) -> None:
 def test_rows_stand_behind_what_they_refer_to() -> None:
     rows = [SID, "VRF|Vrf1", LOCATOR]
     assert sorted(rows, key=order) == [LOCATOR, "VRF|Vrf1", SID]
+
+
+def test_the_user_that_is_shipped_may_read_all_tables() -> None:
+    (user,) = [
+        line.split()
+        for line in Path("redis-schema/srv6mgr.acl").read_text().splitlines()
+        if line.startswith("user srv6-configdbd ")
+    ]
+    wanted = {f"%R~{t.prefix}*" for t in TABLES} | {f"&__keyspace@4__:{t.prefix}*" for t in TABLES}
+    assert wanted <= set(user)
 
 
 @given(
