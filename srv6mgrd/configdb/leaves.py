@@ -24,10 +24,17 @@ _DEFAULTS: Leaves = {
     "on-failure": "bypass",
 }
 
+# Leaf-lists that are ordered by the user. A list of this name has an index.
+_ORDERED = "segment"
+
 
 def holds(entry: Mapping[str, Any], leaves: Leaves) -> bool:
     """Whether an entry has these leaves; others beside them don't matter."""
-    return all(_has(entry.get(n, _DEFAULTS.get(n)), v) for n, v in leaves.items())
+    return all(
+        _has(found := entry.get(n, _DEFAULTS.get(n)), v)
+        and (n != _ORDERED or isinstance(v[0], Mapping) or found == v)
+        for n, v in leaves.items()
+    )
 
 
 def _has(found: Any, value: Any) -> bool:

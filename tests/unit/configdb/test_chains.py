@@ -302,6 +302,14 @@ def test_defaults_are_left_out_of_the_running_configuration() -> None:
     assert not holds({"name": "shaper", "weight": 2}, leaves(SHAPER, **fields))
 
 
+def test_the_order_of_segments_matters_and_that_of_other_lists_does_not() -> None:
+    declared = leaves(CHAIN, **{"forward_segments@": "::2,::1"})
+    assert holds({"forward": {"segment": ["::2", "::1"]}}, declared)
+    assert not holds({"forward": {"segment": ["::1", "::2"]}}, declared)
+    group = leaves(GROUP, **{"functions@": "a,b"})
+    assert holds({"service-function": ["b", "a"]}, group)
+
+
 def test_references_of_an_entry_of_another_northbound() -> None:
     entry = {"name": "x", "hop": [{"index": 1}], "rule": [{"priority": 1}], "reverse": {}}
     assert list(references(entry)) == []
