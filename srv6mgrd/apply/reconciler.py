@@ -93,7 +93,7 @@ class _Owned:
         return seen is not None and self._journal.owns(seen.object)
 
 
-@one_thread(but=("desired",))
+@one_thread(but=("desired", "valid"))
 class Reconciler:
     """Keeps the kernel and FRR as the current desired state says.
 
