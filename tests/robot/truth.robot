@@ -125,10 +125,12 @@ A Daemon Of FRR Dies
     pe1    zebra    routing-daemon-down minor degraded
 
 The Daemon Of Static Routes Dies
-    [Setup]    Set    pe1    update ${STATIC} {"next-hop": [{"index": 1, "address": "10.1.0.10"}]}
-    [Template]    Its Death Is Reported
-    pe1    staticd    not-installed minor degraded
-    [Teardown]    Set    pe1    delete ${STATIC}
+    [Documentation]    Only FRR knows, which is asked now and then; watchfrr would start it again before.
+    [Setup]    A Static Route Is Installed
+    Given Kill Service    pe1    watchfrr
+    When Kill Service    pe1    staticd
+    Then Condition Is Reported Within    ${20}    pe1    not-installed    minor    red=degraded
+    [Teardown]    The Static Route And Its Daemon Are As Before
 
 A Daemon Of FRR Hangs
     [Documentation]    Its sockets are there, and nobody answers.
@@ -293,6 +295,16 @@ The Path Is Measured No More
     Set    pe2    delete ${STAMP}
     Stop Service    pe1    srv6-stampd
     Stop Service    pe2    srv6-stampd
+
+A Static Route Is Installed
+    [Documentation]    What is on its way after a commit is given some time before it is reported.
+    Set    pe1    update ${STATIC} {"next-hop": [{"index": 1, "address": "10.1.0.10"}]}
+    Wait Until Holds    pe1    srv6ctl show static-routes --json | grep -q '"install-status": "installed"'    20
+
+The Static Route And Its Daemon Are As Before
+    Restart Service    pe1    frr
+    Set    pe1    delete ${STATIC}
+    All Services Are Up    pe1    90
 
 Its Death Is Reported
     [Arguments]    ${name}    ${daemon}    ${expected}

@@ -59,6 +59,12 @@ class ServiceStates:
         """Within the time that is promised; with the state of each VRF, and a remedy."""
         self._reported(name, kind, {severity}, vrfs, _REPORTED)
 
+    def condition_is_reported_within(
+        self, seconds: float, name: str, kind: str, severity: str, **vrfs: str
+    ) -> None:
+        """The same, for what takes longer."""
+        self._reported(name, kind, {severity}, vrfs, seconds)
+
     def condition_is_reported_and_then(
         self, name: str, kind: str, severity: str, **vrfs: str
     ) -> None:
