@@ -146,13 +146,20 @@ class FunctionMonitor:
         self._published: object = None
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Until cancelled. A problem that stays is reported once."""
+        reported = ""
         while True:
             try:
-                pause = await self.beat()
+                pause, problem = await self.beat(), ""
             except (AdapterError, OSError) as error:
-                _LOG.error("service functions: %s", error)
-                pause = _KNOWN
+                pause, problem = _KNOWN, str(error)
+                if problem != reported:
+                    _LOG.error("service functions: %s", problem)
+            except Exception:
+                # Health is not worth a daemon that ends: chains stay as they are.
+                pause, problem = _KNOWN, reported
+                _LOG.exception("service functions")
+            reported = problem
             await asyncio.sleep(pause)
 
     async def beat(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -340,3 +341,33 @@ def test_who_waits_for_a_neighbor_does_not_look_all_the_time(
     world.neighbors, world.look_takes = False, 0.03
     _run(monitor, 0.4)
     assert 2 <= world.looks <= 4
+
+
+@pytest.mark.parametrize("case", [(OSError(5, "no"), 1), (ValueError("a defect"), 2)], ids=str)
+def test_a_problem_ends_nothing_and_is_reported_once(
+    monitor: FunctionMonitor,
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    case: tuple[Exception, int],
+) -> None:
+    """Twice a beat fails; then it works again."""
+    error, said = case
+    monkeypatch.setattr("srv6mgrd.function_monitor._KNOWN", 0.01)
+    fails = iter((error, error))
+    beat = monitor.beat
+
+    async def failing() -> float:
+        for one in fails:
+            raise one
+        return await beat()
+
+    monkeypatch.setattr(monitor, "beat", failing)
+
+    async def for_a_while() -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(monitor.run(), 0.2)
+
+    asyncio.run(for_a_while())
+    assert world.states[-1] == {"firewall": FunctionState.UP}
+    assert len([r for r in caplog.records if r.levelname == "ERROR"]) == said
