@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
@@ -149,3 +149,11 @@ class Chains:
     groups: Mapping[str, FunctionGroup] = field(default_factory=dict)
     chains: Mapping[str, Chain] = field(default_factory=dict)
     classifiers: Mapping[str, Classifier] = field(default_factory=dict)
+
+
+def members(hop: Hop, chains: Chains) -> Sequence[str]:
+    """The functions of a hop."""
+    if hop.function is not None:
+        return (hop.function,)
+    group = chains.groups.get(hop.group or "")
+    return group.functions if group is not None else ()

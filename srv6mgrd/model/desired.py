@@ -51,6 +51,13 @@ class Locator:
         shift = 128 - self.prefix.prefixlen - length
         return (number(sid) >> shift) & ((1 << length) - 1)
 
+    def sid_with(self, function: int) -> IPv6Network | None:
+        """The SID that has this function; None where it does not fit."""
+        if not 0 < function < 1 << self.function_length:
+            return None
+        length = self.prefix.prefixlen + self.function_length
+        return IPv6Network((int(self.prefix.network_address) | function << 128 - length, length))
+
     def function_length_of(self, sid: IPv6Network) -> int:
         """Function bits of a SID in the locator's prefix. A function-length of 0 leaves it to each
         SID: all that its prefix has behind the locator."""

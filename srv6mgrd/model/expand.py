@@ -79,10 +79,7 @@ def made_prefix(desired: Desired, vrf: Vrf) -> IPv6Network | None:
     function = vrf.bgp.export_function
     if function is None:
         function = auto_function(locator, vrf.table)
-    if not 0 < function < 1 << locator.function_length:
-        return None
-    length = locator.prefix.prefixlen + locator.function_length
-    return IPv6Network((int(locator.prefix.network_address) | function << 128 - length, length))
+    return locator.sid_with(function)
 
 
 def auto_function(locator: Locator, table: int) -> int:

@@ -14,7 +14,14 @@ from ipaddress import IPv6Address, IPv6Network
 
 from srv6mgrd.model.accounting import Family
 from srv6mgrd.model.behavior import Behavior
-from srv6mgrd.model.chains import Chains, FailureAction, ProxiedFunction, ServiceFunction, Way
+from srv6mgrd.model.chains import (
+    Chains,
+    FailureAction,
+    ProxiedFunction,
+    ServiceFunction,
+    Way,
+    members,
+)
 from srv6mgrd.model.desired import Desired, Locator, Proxy, Sid
 
 PLACES = len(Family) * len(Way)
@@ -69,10 +76,7 @@ def place(
     """The SID's prefix; None where the locator has no room for it."""
     function = proxied.sid_function + list(Family).index(family) * len(Way)
     function += list(Way).index(way)
-    if not 0 < function < 1 << locator.function_length:
-        return None
-    length = locator.prefix.prefixlen + locator.function_length
-    return IPv6Network((int(locator.prefix.network_address) | function << 128 - length, length))
+    return locator.sid_with(function)
 
 
 def bypassable(desired: Desired) -> Mapping[str, Sequence[Sid]]:
@@ -91,10 +95,8 @@ def failure_actions(chains: Chains) -> Mapping[str, set[FailureAction]]:
     found: dict[str, set[FailureAction]] = {}
     for chain in chains.chains.values():
         for hop in chain.hops:
-            group = chains.groups.get(hop.group or "")
-            for name in group.functions if group is not None else (hop.function,):
-                if name is not None:
-                    found.setdefault(name, set()).add(hop.on_failure)
+            for name in members(hop, chains):
+                found.setdefault(name, set()).add(hop.on_failure)
     return found
 
 

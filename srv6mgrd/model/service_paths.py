@@ -24,6 +24,7 @@ from srv6mgrd.model.chains import (
     FunctionState,
     Hop,
     Way,
+    members,
 )
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.function_sids import segments_of
@@ -165,11 +166,3 @@ def preferred(paths: Sequence[Selectable], states: Mapping[str, FunctionState]) 
     ]
     best = min((paths[place].preference for place in up), default=0)
     return [place for place in up if paths[place].preference == best]
-
-
-def members(hop: Hop, chains: Chains) -> Sequence[str]:
-    """The functions of a hop."""
-    if hop.function is not None:
-        return (hop.function,)
-    group = chains.groups.get(hop.group or "")
-    return group.functions if group is not None else ()

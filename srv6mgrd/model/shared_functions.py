@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from srv6mgrd.model import names
+from srv6mgrd.model.chains import members
 from srv6mgrd.model.classification import interfaces_of
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.leaking import DEFAULT_VRF
-from srv6mgrd.model.service_paths import members
 
 
 def warnings(desired: Desired) -> Iterator[str]:

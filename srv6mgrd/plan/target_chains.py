@@ -11,6 +11,7 @@ from srv6mgrd.kinds.chain.object import (
     ServicePath,
 )
 from srv6mgrd.model import names
+from srv6mgrd.model.chains import members
 from srv6mgrd.model.classification import interfaces_of
 from srv6mgrd.model.desired import Desired
 from srv6mgrd.model.function_sids import sids_of
@@ -20,7 +21,7 @@ from srv6mgrd.model.references import (
     function_group_ref,
     function_ref,
 )
-from srv6mgrd.model.service_paths import ServicePaths, members
+from srv6mgrd.model.service_paths import ServicePaths
 from srv6mgrd.model.status import Kind, ObjectRef
 from srv6mgrd.plan.target_objects import FORWARD_IPV4, FORWARD_IPV6, Target
 

@@ -11,8 +11,7 @@ from srv6mgrd.cli.show import rows
 from srv6mgrd.cli.show.chain_state import ChainState, Passed
 from srv6mgrd.cli.show.functions import STYLES, count, delay
 from srv6mgrd.cli.show.table import Field, Table, listed
-from srv6mgrd.model.chains import Chain, Chains, Way
-from srv6mgrd.model.service_paths import members
+from srv6mgrd.model.chains import Chain, Chains, Way, members
 from srv6mgrd.model.status import Kind, ObjectRef, ObjectStatus
 
 

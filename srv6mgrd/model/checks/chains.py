@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from srv6mgrd.model import names
 from srv6mgrd.model.accounting import Family
-from srv6mgrd.model.chains import Chain, Classifier, ClassifierRule, ServiceFunction, Way
+from srv6mgrd.model.chains import Chain, Classifier, ClassifierRule, ServiceFunction, Way, members
 from srv6mgrd.model.checks import proxies
 from srv6mgrd.model.checks.sids import taken
 from srv6mgrd.model.classification import families_of, interfaces_of
@@ -21,7 +21,7 @@ from srv6mgrd.model.paths import (
     sid_path,
 )
 from srv6mgrd.model.rejection import Rejection
-from srv6mgrd.model.service_paths import MOST_PATHS, ServicePaths, members
+from srv6mgrd.model.service_paths import MOST_PATHS, ServicePaths
 from srv6mgrd.model.tuple_space import MOST_COMBINATIONS, combinations
 
 
